@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The lists of a record as data frames."""
+"""Lists of a record as data frames."""
 
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 _DERIVED = {CollectivePart: ("way", "mean_time_s")}
-"""Properties that a row has beside its fields."""
+"""Properties included as columns, in addition to the fields."""
 
 
 def frame(record: RecordData, part: Part) -> "DataFrame":
-    """Return a row for each entry. Raises `WeftError` where the record has no such list."""
+    """Return a row for each entry. Raises `WeftError` if the record has no such list."""
     allowed = get_args(Part)
     if part not in allowed:
         raise WeftError(f"part: found {part!r}; {suggestion(str(part), allowed)}")
     rows = [_row(one) for one in getattr(record, part)]
-    # A number that is whole in the first row need not be so in the last.
+    # A number that is an integer in the first row may be fractional in the last.
     return polars.DataFrame(rows, infer_schema_length=None, strict=False)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How notebooks show a record: the table of `weft run`, and what was odd about the run.
+"""Notebook view of a record: the table of `weft run`, and anything unusual about the run.
 
-Wall time is left out, so that a notebook that is run again is the same. Classes are only those that
-notebooks of all kinds have (`dataframe`), so that light and dark stay theirs.
+Wall time is left out, so that re-running a notebook yields the same output. The only CSS class is
+one that all kinds of notebooks style (`dataframe`), which respects their light and dark themes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ _LAST_LINES = 20
 
 
 def record_as_html(record: RecordData) -> str:
-    """Return the summary, the collectives, where the time went, and how a failed run ended."""
+    """Return the summary, the collectives, the profile, and how a failed run ended."""
     parts = [f"<strong>{escape(summary(record))}</strong>"]
     if record.failed:
         parts.append(f"<p><strong>{escape(record.outcome.kind)}</strong>: {_lines(record)}</p>")
@@ -46,7 +46,7 @@ def _last(output: str) -> str:
 
 
 def table(rows: Sequence[Mapping[str, str]]) -> str:
-    """Return a table of rows by column, all texts escaped."""
+    """Return a table of rows by column, with all text escaped."""
     head = _cells("th", rows[0]) if rows else ""
     body = "".join(f"<tr>{_cells('td', row.values())}</tr>" for row in rows)
     return f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
@@ -57,10 +57,10 @@ def _cells(kind: str, texts: Iterable[str]) -> str:
 
 
 def folded(title: str, content: str) -> str:
-    """Return what opens when its title is clicked."""
+    """Return content that is folded below a title."""
     return f"<details><summary>{escape(title)}</summary>{content}</details>"
 
 
 def preformatted(text: str) -> str:
-    """Return text as it stands."""
+    """Return preformatted text."""
     return f"<pre>{escape(text)}</pre>"

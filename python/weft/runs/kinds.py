@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Kinds of options: which values one takes.
+"""Kinds of options, which determine their values.
 
-The command line, the API and campaign files each map a kind to what they parse it with.
+The command line, the API and campaign files each map a kind to their own parser.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Count:
-    """A whole number within bounds."""
+    """An integer within bounds."""
 
     least: int
     most: int | None = None
@@ -23,7 +23,7 @@ class Probability:
 
 @dataclass(frozen=True)
 class Seconds:
-    """A duration in seconds, more than 0."""
+    """A positive duration in seconds."""
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,19 @@ class Size:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of some words."""
+    """One of several words."""
 
     words: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Switch:
-    """True, which is the default, or False."""
+    """A boolean, True by default."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """A text that the run's checks parse."""
+    """Text that the run's checks parse."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,17 @@ class FabricName:
 
 @dataclass(frozen=True)
 class Algorithms:
-    """Algorithms of the hosts, by their names or a file."""
+    """Algorithms of the hosts, by name or in a file."""
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Keys of fabric files with values, TABLE.KEY=VALUE each."""
+    """Keys of fabric files with values, each TABLE.KEY=VALUE."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Options of SimGrid with values, KEY:VALUE each."""
+    """SimGrid options with values, each KEY:VALUE."""
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Run an MPI program on a fabric: check everything first, run SimGrid, make the record.
+"""Launches an MPI program on a fabric: checks everything first, runs SimGrid, makes the record.
 
     request = Request.of(fabric="tofino-4", ranks=4, program="./a.out")
     record = run(prepare(request))
 
-`prepare` raises a `WeftError` for whatever the user can mend; nothing has been started then. What
-happens in the simulation, a crash or a deadlock of the program included, is in the record's
-outcome.
+`prepare` raises a `WeftError` for every mistake that the user can correct, before anything is
+started. Events inside the simulation, including a crash or a deadlock of the program, are reported
+in the record's outcome.
 """
 
 import os
@@ -38,15 +38,17 @@ from weft.runs.timeline import is_complete, write_timeline
 
 _SELECTOR = "smpi/coll-selector:"
 _SMPI_SELECTOR = "ompi"
-"""What SMPI takes for calls of its own, and what an Open MPI user expects of it."""
+"""SMPI's selection for its own calls, and the one that Open MPI users expect."""
 
 _OF_GLIBCS = "glibc.malloc."
 _ALLOCATOR = "weft-malloc.so"
-"""mimalloc (src/allocator): for a message SimGrid takes and gives back dozens of small
-pieces of memory, those of one kind for all ranks before it takes the next."""
+"""mimalloc (src/allocator): SimGrid allocates and frees dozens of small blocks per message.
 
-# SimGrid speaks only of what weft does not say itself; what goes to files is what libweft.so, which
-# reads all of it (src/binding/entries/complaints.cpp), says better.
+It processes one kind for all ranks before the next.
+"""
+
+# SimGrid reports only what weft does not report itself. Categories that go to files are read by
+# libweft.so (src/binding/entries/complaints.cpp), which words them better.
 _SILENCE = (
     "no_loc",
     "root.fmt:simgrid:%e%m%n",
@@ -69,22 +71,22 @@ class PreparedRun:
     program: Path
     simgrid: SimGrid = field(default_factory=SimGrid)
     libraries: tuple[Library, ...] = ()
-    """Shared libraries that each rank gets its own copy of."""
+    """Shared libraries of which each rank gets its own copy."""
     copies: bool = True
-    """Whether each rank gets its own copy of the program."""
+    """True if each rank gets its own copy of the program."""
     seen: limits.AtStart | None = field(default=None, compare=False)
-    """What the machine had when this was checked."""
+    """Resources of the machine at the time of the check."""
 
     @property
     def argv0(self) -> str:
-        """The program as the user wrote it, or where PATH has it."""
+        """The program as written by the user, or its path if found in PATH."""
         workload = self.request.workload
         as_written = "/" in workload.program and not workload.replay
         return workload.program if as_written else str(self.program.absolute())
 
 
 def _asked_by(request: Request) -> tuple[str, str]:
-    """Return where the number of ranks comes from, and that of ranks per host."""
+    """Return the source of the number of ranks, and of the ranks per host, for messages."""
     trace = request.workload.replay
     if trace is None:
         return named("ranks"), named("ppn")
@@ -94,7 +96,7 @@ def _asked_by(request: Request) -> tuple[str, str]:
 
 
 def prepare(request: Request) -> PreparedRun:
-    """Check a request: network, placement, algorithm, settings, program, and what it needs."""
+    """Check a request: network, placement, algorithm, settings, program, and required resources."""
     simgrid = SimGrid()
     site = choose_site(request.placement, *_asked_by(request))
     if request.collectives.fallback is not None:
@@ -103,7 +105,7 @@ def prepare(request: Request) -> PreparedRun:
     settings.check(request.simulation.host_speed, request.simulation.config, simgrid)
     program = _program(request)
     libraries = _libraries(request, program, simgrid)
-    # Copies of libraries come with those of the program.
+    # SimGrid copies libraries only together with the program.
     copies = request.simulation.privatize and (
         bool(libraries) or not program_may_be_shared(program)
     )
@@ -112,7 +114,7 @@ def prepare(request: Request) -> PreparedRun:
 
 
 def _check_contention(request: Request) -> None:
-    """Refuse what knows shared links only, offloading and `best`, on links that do not contend."""
+    """Refuse offloading and `best` without contention: both are modelled on shared links only."""
     offload = request.collectives.offload
     fallback = (request.collectives.fallback or "").split(",")
     if not request.placement.contention and any(
@@ -158,7 +160,7 @@ def _program(request: Request) -> Path:
 
 
 def check_fallback(option: str, text: str, simgrid: SimGrid) -> None:
-    """Prove that the hosts can do what this says."""
+    """Check that this is a valid choice of host algorithms."""
     if not text:
         raise WeftError(f"{option}: found nothing; leave it out for {DEFAULT_FALLBACK}")
     try:
@@ -176,7 +178,7 @@ def check_fallback(option: str, text: str, simgrid: SimGrid) -> None:
 
 
 def fallback_of(request: Request) -> str:
-    """Return what the hosts do where no switch does it; a selector of SMPI's that is set holds."""
+    """Return the fallback: the request's, else an SMPI selector set by --cfg, else the default."""
     if request.collectives.fallback is not None:
         return request.collectives.fallback
     selectors = [one for one in request.simulation.config if one.startswith(_SELECTOR)]
@@ -188,9 +190,9 @@ def run(
     on_line: Callable[[str], None] | None = None,
     streams: Streams | None = None,
 ) -> Record:
-    """Run the program; its output goes line by line to `on_line`, else to the streams given.
+    """Run the program; its output goes line by line to `on_line`, else to the given streams.
 
-    Without either it goes where weft's own goes.
+    Without either, output goes to weft's own streams.
     """
     with work_directory() as work:
         plan.site.place(work / "hosts")
@@ -214,7 +216,7 @@ def run(
 
 
 def _write_timeline(trace: Path, record: Record, target: Path) -> None:
-    """Write it, and where the disk is full, keep what is known of the run all the same."""
+    """Write the timeline; if the disk is full, keep the record with a message."""
     try:
         write_timeline(trace, record, target)
     except WeftError as error:
@@ -222,10 +224,10 @@ def _write_timeline(trace: Path, record: Record, target: Path) -> None:
 
 
 def prove_routes(platform: Path) -> str:
-    """Return what SimGrid and libweft.so prove of the routes of a platform; no program runs.
+    """Return what SimGrid and libweft.so prove about a platform's routes; no program runs.
 
     Raises:
-        WeftError: It cannot be loaded, or the first route that is wrong.
+        WeftError: The platform cannot be loaded, or a route is wrong; names the first one.
     """
     request = Request.of(
         platform=platform, ranks=1, program=str(platform), offload="off", privatize=False
@@ -244,7 +246,7 @@ def prove_routes(platform: Path) -> str:
 
 
 def build_command(plan: PreparedRun, work: Path) -> list[str]:
-    """Return the command line of SimGrid's launcher; the program's arguments come untouched."""
+    """Return the command line of SimGrid's launcher, with the program's arguments unchanged."""
     return [
         str(plan.simgrid.launcher),
         plan.argv0,
@@ -330,9 +332,9 @@ def _environment(plan: PreparedRun, work: Path, routes: str = "") -> dict[str, s
 def _preloading(
     environment: Mapping[str, str], work: Path, others: Sequence[str]
 ) -> dict[str, str]:
-    """Have weft's library loaded before SimGrid's: its non-blocking collectives replace SMPI's.
+    """Preload weft's library before SimGrid's, so that it interposes on non-blocking collectives.
 
-    By its name alone, because LD_PRELOAD knows no way to write a path with a space in it.
+    It is preloaded by name alone, because LD_PRELOAD cannot express paths with spaces.
     """
     library = paths.platform_library()
     preloaded = [library.name, *others, environment.get("LD_PRELOAD", "")]
@@ -345,10 +347,11 @@ def _preloading(
 
 
 def _allocator(plan: PreparedRun, environment: Mapping[str, str]) -> str:
-    """Return the library whose malloc is taken, or nothing for the one that there is without it.
+    """Return the malloc library to preload, or an empty text for glibc's.
 
-    What a user preloads may be a malloc too, or count on glibc's; and who tunes that wants it.
-    mimalloc keeps memory for each thread: 70 KB a rank, where ranks are threads.
+    glibc's malloc is kept if the user preloads a library, which may be a malloc or rely on glibc's,
+    or tunes glibc's. It is also kept if ranks are threads: mimalloc reserves memory per thread, 70
+    KB per rank.
     """
     users = environment.get("LD_PRELOAD") or _OF_GLIBCS in environment.get("GLIBC_TUNABLES", "")
     return "" if users or _needs(plan).has_threads else _ALLOCATOR

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a run needs of the machine at least, held against what is there, before it starts.
+"""Checks a run's minimum requirements against the machine's resources before it starts.
 
-A machine that runs out of memory kills the run, or another process; other limits of the system end
-it in the middle with words of SimGrid's. Here each is one message with both numbers. What is needed
-is counted low, since nobody knows what the program itself takes: no run is refused that fits.
+A machine that runs out of memory kills the run or another process; other system limits abort it
+midway with a message of SimGrid's. Here each limit is one message with both numbers. Requirements
+are lower bounds, since the program's own needs are unknown: a run that fits is never refused.
 """
 
 import os
@@ -25,60 +25,62 @@ from weft.base.machine import Machine
 from weft.base.unchanged import kept
 from weft.base.units import format_size
 
-# Bytes, below what is measured as the peak_memory_bytes of runs of a program that calls MPI_Init
-# and MPI_Finalize, so that machines and versions may differ.
+# Bytes, below the measured peak_memory_bytes of runs of a program that only calls MPI_Init and
+# MPI_Finalize, with a margin for other machines and versions.
 _PROCESS = 10 << 20
 """14.2 MB for 4 ranks on tofino-64x64."""
 _RANK = 5800
-"""6.1 KB each of 4,096 to 262,144 ranks on fat-tree-65536, 16 a host, 4 KiB of these a page of
-stack. Others take more: those of examples/allreduce_latency.c, with calls of 1 KiB, 10.8 KB with
-1,048,576 ranks."""
+"""6.1 KB per rank for 4,096 to 262,144 ranks on fat-tree-65536, 16 per host; 4 KiB are stack.
+
+Other programs need more: examples/allreduce_latency.c with calls of 1 KiB takes 10.8 KB per rank
+with 1,048,576 ranks.
+"""
 _COPY = 16 << 10
 """21.9 KB with 1,024 ranks of a program whose only variable is an array of 400 bytes."""
 _PAGE_TABLE_PAGE = 4 << 10
-"""Part of a control group's memory: one for a stack of 8 or 2 MiB; eight of 256 KiB share one."""
+"""Charged to the control group: one per stack of 8 or 2 MiB, one per eight stacks of 256 KiB."""
 _LINK = 120
-"""Two per cable, hosts and switches included: 140 bytes with the 393,216 of fat-tree-65536."""
+"""Two per cable, including hosts and switches: 140 bytes for the 393,216 of fat-tree-65536."""
 _LARGE_STACK_RANKS = 32768
 _SMALL_STACKS_A_PAGE = 8
 _OTHER_MAPPINGS = 500
-"""Of Python-free smpimain with its libraries: 150 for tofino-4."""
+"""smpimain and its libraries, without Python: 150 for tofino-4."""
 _OTHER_FILES = 32
 _HOST_LINE = 7
-"""Bytes of the shortest name of a host, such as `host-0`, in the list of the ranks' hosts."""
+"""Bytes per rank in the host file: the shortest name of a host, such as `host-0`."""
 _RECORD = 4 << 10
-"""Bytes of a record, below the shortest one."""
+"""Lower bound of a record's size in bytes."""
 _TEMPORARY_FILES = 6
 """The directory, its lock, hosts, two logs, and the record."""
 _PAGE = 4 << 10
 _MOMENT_S = 1.0
-"""For so long what has been seen of the machine holds."""
+"""Validity of the machine's observed resources."""
 _SHARED = f"{named('privatize=False')} where the program writes no global variable"
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What decides what a run needs."""
+    """Inputs of the resource requirements."""
 
     ranks: int
     links: int = 0
     copied: tuple[Path, ...] = ()
-    """Files of which each rank gets a copy of its own."""
+    """Files that are copied for each rank."""
     settings: Sequence[str] = ()
 
     def setting(self, key: str) -> str:
-        """Return what the user says of a setting of SimGrid's, or nothing."""
+        """Return the user's value of a SimGrid setting; empty if not set."""
         values = [one.partition(":")[2] for one in self.settings if one.startswith(f"{key}:")]
         return values[-1] if values else ""
 
     @property
     def has_threads(self) -> bool:
-        """Whether each rank is a thread of the system."""
+        """True if each rank is a system thread."""
         return self.setting("contexts/factory") == "thread"
 
     @property
     def memory_bytes(self) -> int:
-        """What it takes at least."""
+        """Minimum memory of the run."""
         shared = _SMALL_STACKS_A_PAGE if self.ranks > _LARGE_STACK_RANKS else 1
         rank = _RANK + _PAGE_TABLE_PAGE // shared + (_COPY if self.copied else 0)
         return _PROCESS + self.ranks * rank + self.links * _LINK
@@ -86,28 +88,28 @@ class Needs:
 
 @dataclass(frozen=True)
 class AtStart:
-    """What there is when a run starts: for what is checked before it, and said of its end."""
+    """Resources at the start of a run, for checks before it and for the diagnosis of its end."""
 
     memory_bytes: int
     whose: str
     oom_kills: int
     machine: Machine
     seen_s: float
-    """When, by the clock of `time.monotonic`."""
+    """Time of the observation by `time.monotonic`."""
 
     @classmethod
     def seen(cls, machine: Machine | None = None) -> Self:
-        """Look at the machine."""
+        """Observe the machine."""
         machine = machine or Machine()
         return cls(*machine.memory(), machine.oom_kills(), machine, time.monotonic())
 
     def renewed(self) -> Self:
-        """Look again if that was more than a moment ago: what was checked may be run much later."""
+        """Observe again if the last observation is old, as a prepared run may start much later."""
         old = time.monotonic() - self.seen_s > _MOMENT_S
         return self.seen(self.machine) if old else self
 
     def why_killed(self, peak_bytes: int) -> str:
-        """Say why the run was most likely killed from outside, by what it held at most."""
+        """Return the most likely reason for an external kill, given the peak memory."""
         surely = self.machine.oom_kills() > self.oom_kills
         who = (
             "the system has killed it for want of memory"
@@ -121,7 +123,7 @@ class AtStart:
 
 
 def check(needs: Needs, machine: Machine | None = None) -> AtStart:
-    """Prove that the machine has what the run needs at least; return what it has."""
+    """Check that the machine meets the minimum requirements; return its resources."""
     start = AtStart.seen(machine)
     _check_memory(needs, start)
     for each in _CHECKS:
@@ -142,9 +144,9 @@ def _check_memory(needs: Needs, start: AtStart) -> None:
 
 
 def _check_disk(needs: Needs, machine: Machine) -> None:
-    """SimGrid copies the files, and removes the copies' names; their room is taken all the same.
+    """Check the room for copies of the program, the host file and the record.
 
-    Any run writes the list of ranks' hosts, and its record.
+    SimGrid unlinks its copies, but they still occupy disk space.
     """
     with suppress(OSError):
         copies = needs.ranks * sum(path.stat().st_size for path in needs.copied)
@@ -182,7 +184,7 @@ def _check_mappings(needs: Needs, machine: Machine) -> None:
 
 @kept
 def _mappings(path: Path) -> int:
-    """Return how many a copy takes: its segments; what is made read-only later is apart."""
+    """Return the number of mappings per copy: its segments, with a separate one for RELRO."""
     try:
         with path.open("rb") as file:
             kinds = [segment["p_type"] for segment in ELFFile(file).iter_segments()]
@@ -193,7 +195,7 @@ def _mappings(path: Path) -> int:
 
 @kept
 def _variables(path: Path) -> int:
-    """Return the bytes that may be written of a program, without what is made read-only later."""
+    """Return the number of writable bytes of a program, without RELRO."""
     try:
         with path.open("rb") as file:
             segments = list(ELFFile(file).iter_segments())
@@ -218,7 +220,7 @@ def _check_threads(needs: Needs, machine: Machine) -> None:
 
 
 def _check_files(needs: Needs, machine: Machine) -> None:
-    """With this setting each rank's variables are a file in /dev/shm, which stays open."""
+    """Check open files and /dev/shm, where smpi/privatization:mmap keeps a file per rank open."""
     if needs.setting("smpi/privatization") != "mmap":
         return
     there, _ = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What runs may ask the network for: the core's table of mechanisms, `auto`, and `off`."""
+"""Offload modes of runs: the core's table of mechanisms, `auto`, and `off`."""
 
 from weft import _core
 
@@ -8,9 +8,9 @@ DEFAULT = _core.mechanisms()[0]["name"]
 MECHANISMS = tuple(row["name"] for row in _core.mechanisms())
 OFFLOADS = tuple(_core.offload_modes())
 WAYS = tuple(mode for mode in OFFLOADS if mode != OFF)
-"""All that offloads something."""
+"""All modes that offload something."""
 SWITCHES = tuple(row["name"] for row in _core.mechanisms() if not row["rest"])
-"""Mechanisms that stand for themselves: they hand no collective over to another."""
+"""Mechanisms that never hand a collective over to another one."""
 _MEANINGS = {
     "auto": "where predicted to be faster than the hosts, or as [[policy]] says",
     OFF: "not at all",
@@ -18,11 +18,11 @@ _MEANINGS = {
 
 
 def meanings() -> dict[str, str]:
-    """Return what each mode does, in one line."""
+    """Return a one-line description of each mode."""
     return {row["name"]: row["meaning"] for row in _core.mechanisms()} | _MEANINGS
 
 
 def listed(names: tuple[str, ...], last: str = "or") -> str:
-    """Return names as a sentence has them: "stream, message or auto"."""
+    """Return names as an enumeration: "stream, message or auto"."""
     *first, final = names
     return f"{', '.join(first)} {last} {final}" if first else final

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Options of runs, each declared once: a field of a request, and in its annotation all else.
+"""Options of runs, each declared once: a field of a request, annotated with everything else.
 
-`weft run`, `weft replay`, `weft bench`, the API (`weft.run` and what takes its options), campaign
-files and their documentation derive from these fields. A new option is a field here and the code
-that uses it; then `make stub` writes the signature and docstring of `weft.run`, and `make figures`
-the tables of documents.
+`weft run`, `weft replay`, `weft bench`, the API (`weft.run` and functions with the same options),
+campaign files and their documentation derive from these fields. A new option is a field here plus
+the code that uses it; then `make stub` writes the signature and docstring of `weft.run`, and `make
+figures` the tables of the docs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,51 +16,51 @@ from typing import Annotated, Any, get_args, get_type_hints
 from weft.runs import kinds, offloads
 
 MOST_RANKS = 1 << 22
-"""Of a run: more than a machine holds, so that a typo is no hang."""
+"""Largest number of ranks: more than a machine can hold, so that a typo does not hang."""
 DEFAULT_FALLBACK = "openmpi-5.0"
 
-# Groups of options in help and documents.
+# Groups of options in help and docs.
 FABRIC, RANKS, COLLECTIVES, SIMULATION = "Fabric", "Ranks", "Collectives", "Simulation"
 OUTPUT = "Output"
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOption:
-    """All of an option but its type and default, which are its field's.
+    """Properties of an option, except for its type and default, which come from the field.
 
-    Texts are plain; what `command_line`, `api` and `campaigns` add to the meaning are sentences
-    that hold there alone.
+    Texts are plain. `command_line`, `api` and `campaigns` are sentences appended to the meaning in
+    that context only.
     """
 
     flag: str
-    """As the command line has it; --no-… of a switch, which is True without it."""
+    """Flag of the command line; --no-… for a switch, which is True without it."""
     kind: kinds.Kind
     group: str
     meaning: str
-    """A noun phrase, without a full stop; of a switch, what True means."""
+    """Noun phrase without a full stop; for a switch, the meaning of True."""
     more: str = ""
-    """Further sentences, wherever the option is explained."""
+    """Further sentences for all contexts."""
     off: str = ""
-    """Of a switch: what False does, as a command."""
+    """Effect of False for a switch, as an imperative."""
     absent: str = ""
-    """What holds by default, where the default itself does not say it."""
+    """Behaviour by default, if the default value does not state it."""
     unit: str = ""
     name: str = ""
-    """In the API and in campaign files; by default that of the field."""
+    """Name in the API and in campaign files; the field's by default."""
     metavar: str = ""
     example: str = ""
-    """A value, as the command line has it."""
+    """Example value in command-line notation."""
     command_line: str = ""
     api: str = ""
     campaigns: str | None = None
-    """None where campaign files do not have it as a key of [[runs]]."""
+    """None if the option is no key of [[runs]] in campaign files."""
     replays: bool = True
-    """False where a trace says it."""
+    """False if a replayed trace determines the value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Where a run is: on a fabric of weft's, or on a platform file of SimGrid's."""
+    """Placement of a run: on a weft fabric, or on a SimGrid platform file."""
 
     fabric: Annotated[
         str | None,
@@ -142,7 +142,7 @@ class Placement:
 
 @dataclass(frozen=True, kw_only=True)
 class Collectives:
-    """How collectives are executed."""
+    """Execution of collectives."""
 
     offload: Annotated[
         str,
@@ -177,7 +177,7 @@ class Collectives:
 
 @dataclass(frozen=True, kw_only=True)
 class Simulation:
-    """How SimGrid simulates it."""
+    """Simulation by SimGrid."""
 
     host_speed: Annotated[
         str | None,
@@ -223,7 +223,7 @@ class Simulation:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a run may take."""
+    """Resource limits of a run."""
 
     timeout_s: Annotated[
         float | None,
@@ -255,7 +255,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """What is written beside the record."""
+    """Files written in addition to the record."""
 
     timeline: Annotated[
         Path | None,
@@ -268,9 +268,9 @@ class Outputs:
         ),
     ] = None
     calls: Path | None = None
-    """File for every call, for a trace of weft's own."""
+    """File of all calls, for a weft trace."""
     messages: Path | None = None
-    """File for the hosts of every message between two: int32, two each."""
+    """File of the hosts of every message between two hosts: two int32 per message."""
 
 
 PARTS = {
@@ -280,7 +280,7 @@ PARTS = {
     "limits": Limits,
     "outputs": Outputs,
 }
-"""Parts of a request that consist of options, by the names of its fields."""
+"""Option groups of a request, by field name."""
 
 
 @dataclass(frozen=True)
@@ -291,22 +291,22 @@ class Declared:
     field: str
     type: Any
     default: Any
-    """`dataclasses.MISSING` where it must be given."""
+    """`dataclasses.MISSING` if the option is required."""
 
     @property
     def name(self) -> str:
-        """What the API and campaign files call it."""
+        """Name in the API and in campaign files."""
         return self.option.name or self.field
 
     @property
     def required(self) -> bool:
-        """Whether it must be given."""
+        """True if the option is required."""
         return self.default is MISSING
 
 
 @cache
 def run_options() -> tuple[Declared, ...]:
-    """Return all options, in the order of help and documents."""
+    """Return all options in the order of help and docs."""
     return tuple(one for part in PARTS.values() for one in _declared(part))
 
 
@@ -325,12 +325,12 @@ def _declared(part: type) -> Iterator[Declared]:
 
 
 def api_names() -> dict[str, str]:
-    """Return what the API calls the fields that it calls otherwise."""
+    """Return the API names of fields whose name differs there."""
     return {one.field: one.name for one in run_options() if one.name != one.field}
 
 
 def sentences(*texts: str) -> str:
-    """Return texts as sentences, leaving out empty ones."""
+    """Join non-empty texts as sentences."""
     return " ".join(text if text.endswith(".") else f"{text}." for text in texts if text)
 
 
@@ -339,18 +339,18 @@ def sentences(*texts: str) -> str:
 
 @dataclass(frozen=True)
 class Shortcut:
-    """An option of the command line that gives a key of the fabric a value, as --set does."""
+    """Command-line option that sets a fabric key, like --set."""
 
     flag: str
     change: str
-    """Of which {} is the value."""
+    """Change with {} in place of the value."""
     kind: kinds.Kind
     metavar: str
     meaning: str
 
     @property
     def field(self) -> str:
-        """Its parameter's name."""
+        """Parameter name of the option."""
         return self.flag.removeprefix("--").replace("-", "_")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How a run ended, from what its process left: exit status or signal, raw record, SimGrid's log."""
+"""Outcome of a run, derived from its process: exit status or signal, raw record, SimGrid's log."""
 
 import json
 import resource
@@ -18,18 +18,19 @@ from weft.runs.record_data import OutcomePart
 
 RAW_RECORD = "record.json"
 CRASHED = RAW_RECORD + ".crashed"
-"""Where libweft.so leaves the number of the rank that crashed.
+"""File in which libweft.so leaves the number of the crashed rank.
 
-Behind it are the bytes of the rank's stack, where these were not enough."""
+On a stack overflow, the size of the rank's stack in bytes follows.
+"""
 REFUSED = "refused"
-"""Where it leaves why it does not begin."""
+"""File in which libweft.so leaves its reason for not starting."""
 TIMED_OUT = 124
 _STACK_HINT = (
     "; if it has arrays on its stack that are larger than that,"
     " try --cfg contexts/stack-size:65536 (in KiB)"
 )
 _LARGER_STACK = 8
-"""How many times as large the stack is that the message proposes."""
+"""Factor by which the message suggests to enlarge the stack."""
 _HINTS = {
     signal.SIGSEGV: _STACK_HINT,
     signal.SIGBUS: _STACK_HINT,
@@ -38,11 +39,11 @@ _HINTS = {
 
 
 _TOLD = ("exit", "early-exit", "abort", "error", "unsupported", "stack-overflow")
-"""What libweft.so reports with the exit status that goes with it."""
+"""Outcomes that libweft.so reports with the matching exit status."""
 
 
 def read_raw_record(path: Path) -> Record | None:
-    """Return what libweft.so wrote, or nothing where the run ended before it could."""
+    """Return the record written by libweft.so; None if the run ended before that."""
     try:
         return Record.from_own_json(path.read_bytes())
     except FileNotFoundError:
@@ -57,7 +58,7 @@ def read_raw_record(path: Path) -> Record | None:
 
 
 def incomplete(path: Path) -> WeftError:
-    """Return the error for a temporary file whose end is missing."""
+    """Return the error for a truncated temporary file."""
     return WeftError(
         f"temporary directory: {path} is incomplete, so the disk may be full; free some space,"
         " or set TMPDIR to a directory on another disk"
@@ -108,7 +109,7 @@ def judge(
 
 
 def _refusal(work: Path) -> str:
-    """Return why libweft.so did not begin, or nothing where it or SimGrid has said it itself."""
+    """Return libweft.so's reason for not starting; empty if one has already been printed."""
     try:
         return (work / REFUSED).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -160,7 +161,7 @@ def _small_stack(rank: int | None, stack: int, name: str) -> str:
 
 
 def _crashed_rank(work: Path) -> tuple[int | None, int | None]:
-    """Return its number, and where it needs more stack the bytes of what it has."""
+    """Return the crashed rank, and on a stack overflow the size of its stack in bytes."""
     try:
         rank, *stack = map(int, (work / CRASHED).read_text(encoding="ascii").split())
     except (OSError, ValueError):

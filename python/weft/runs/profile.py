@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Where the ranks' simulated time went, in words: rows of a table."""
+"""Rows of the table that shows where the ranks' simulated time went."""
 
 from weft.runs.record_data import ProfilePart, RecordData
 
 _LABELS = {"other": "other MPI calls", "ended": "after its end"}
 _SHOWN_S = 0.5e-9
-"""Rows whose times would all be 0.000 us are left out."""
+"""Threshold below which all times of a row would print as 0.000 us; such rows are omitted."""
 
 
 def profile_rows(record: RecordData) -> list[dict[str, str]]:
-    """Return the rows of the table of where time went; their means add up to the run's time."""
+    """Return the rows of the profile, whose means add up to the run's time."""
     taking = [part for part in record.profile if takes_time(part.most_s)]
     return [_row(part, record.simulated_time_s) for part in taking]
 
 
 def kind_name(kind: str) -> str:
-    """Return a kind of `profile` as tables name it."""
+    """Return the name of a `profile` kind in tables."""
     return _LABELS.get(kind, kind)
 
 
 def takes_time(time_s: float) -> bool:
-    """Whether a table would show it as more than nothing."""
+    """Return True if a table would show this time as nonzero."""
     return time_s >= _SHOWN_S
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The MPI program: found as a shell finds it, and looked at before it is run."""
+"""Locates the MPI program as a shell does, and checks it before it runs."""
 
 import os
 import re
@@ -57,7 +57,7 @@ def _existing(name: str) -> Path:
 
 
 def check_program(path: Path) -> None:
-    """Prove that SimGrid can run this file."""
+    """Check that SimGrid can run this file."""
     if path.is_dir():
         raise WeftError(f"program: {path} is a directory; name the program in it")
     if _is_python(path):
@@ -82,7 +82,7 @@ def check_program(path: Path) -> None:
 
 
 def _is_python(path: Path) -> bool:
-    """Return whether this is an interpreter of Python, or a program for it."""
+    """Return True for a Python interpreter or a Python program."""
     if re.fullmatch(r"(python|pypy)[\d.]*", path.name) or path.suffix in (".py", ".pyc"):
         return True
     with suppress(OSError), path.open("rb") as file:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The record of a run: its data, its files, and what is shown of it.
+"""Record of a run: its data, files and views.
 
 libweft.so writes its part while SimGrid runs; `weft run` adds the command, the outcome and the
-times, and writes the file. Everything that weft shows is made from it.
+times, and writes the file. All of weft's output is derived from it.
 """
 
 from pathlib import Path
@@ -21,42 +21,42 @@ _LAST_LINES = 10
 
 
 class FailedRunError(WeftError):
-    """A run whose program did not end well, where somebody asked that it should."""
+    """The program of a run failed, and the caller required success."""
 
     def __init__(self, record: "Record") -> None:
-        """Say what happened, and what the program printed last where that is known."""
+        """Compose the message from the outcome and the last output, if kept."""
         last = record.output.rstrip().splitlines()[-_LAST_LINES:]
         printed = "; the last that it printed:\n" + "\n".join(last) if last else ""
         super().__init__(f"run: {record.outcome.message}{printed}", record.exit_status)
         self.record = record
 
     def __reduce__(self) -> "tuple[type[FailedRunError], tuple[Record]]":
-        """Say how another process has the same error."""
+        """Support pickling, so that the error can cross processes."""
         return FailedRunError, (self.record,)
 
 
 class Record(RecordData, kw_only=True):
-    """One run. Times are simulated, but for the simulator's own `wall_time_s` and `cpu_time_s`."""
+    """One run. Times are simulated, except the simulator's own `wall_time_s` and `cpu_time_s`."""
 
     def check(self) -> Self:
-        """Return the record itself where the program ended well.
+        """Return the record itself if the program succeeded.
 
         Raises:
-            FailedRunError: It did not; the text says what happened, and `record` is this one.
+            FailedRunError: The program failed; the text says why, and `record` is this record.
         """
         if self.failed:
             raise FailedRunError(self)
         return self
 
     def frame(self, part: Part = "collectives") -> "DataFrame":
-        """Return a list of the record as a data frame, a row for each of its entries.
+        """Return a list of the record as a data frame, with one row per entry.
 
-        The columns are the entries' fields; `docs/record.md` says what they are and in which unit.
-        Collectives also have the time of one rank in one call, `mean_time_s`, and the `way` that
-        they went: a way to offload, or the hosts' algorithm.
+        The columns are the entries' fields; `docs/record.md` describes them and their units.
+        Collectives additionally have `mean_time_s`, the time of one rank in one call, and `way`: an
+        offload, or the hosts' algorithm.
 
         Args:
-            part: Which list.
+            part: Name of the list.
         """
         from weft.runs.frames import frame
 
@@ -67,13 +67,13 @@ class Record(RecordData, kw_only=True):
         write_record(self, Path(path), "path")
 
     def __repr__(self) -> str:
-        """Return who ran where, in a line: all fields together are thousands for large fabrics."""
+        """Return program and place in one line; all fields would be thousands for large fabrics."""
         what = f"{self.ranks} ranks on {self.fabric.label}, offload {self.offload}"
         time_us = self.simulated_time_s * 1e6
         return f"<Record: {what}: {self.outcome.kind}, simulated time {time_us:g} us>"
 
     def __str__(self) -> str:
-        """Return what `weft run` prints: collectives, where the time went, and what was odd."""
+        """Return the output of `weft run`: collectives, profile, and anything unusual."""
         from weft.runs.report import as_text
 
         return as_text(self)
@@ -105,6 +105,6 @@ def read_record(path: Path) -> Record:
 
 
 def write_record(record: Record, target: Path, option: str = named("json")) -> None:
-    """Write a record, whole or not at all."""
+    """Write a record atomically."""
     with whole_file(option, target) as file:
         write_json(record.to_json(), file)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Data of a run's record: the schema weft-run/1, as libweft.so and `weft run` write it.
+"""Data of a run's record: the schema weft-run/1, as written by libweft.so and `weft run`.
 
-The classes below are the schema (`weft.base.models`). Views are made of them: `weft.runs.report`
-(text), `weft.runs.html` (notebooks) and `weft.runs.frames` (data frames); `weft.runs.record` joins
-data and views.
+The classes below are the schema (`weft.base.models`). Views are in `weft.runs.report` (text),
+`weft.runs.html` (notebooks) and `weft.runs.frames` (data frames); `weft.runs.record` combines data
+and views.
 """
 
 from collections.abc import Sequence
@@ -27,16 +27,16 @@ Part = Literal[
     "slices",
     "host_calls",
 ]
-"""The lists of a record, of which each can be a data frame."""
+"""Lists of a record that can become data frames."""
 
 
 def with_changes(fabric: str, changes: Sequence[str]) -> str:
-    """Return how a fabric is called of whose keys some have other values than in its file."""
+    """Return the name of a fabric together with the keys that differ from its file."""
     return f"{fabric} ({', '.join(changes)})" if changes else fabric
 
 
 class FabricPart(Model, kw_only=True):
-    """The fabric that the program ran on."""
+    """Fabric that the program ran on."""
 
     name: str
     file: str
@@ -45,38 +45,37 @@ class FabricPart(Model, kw_only=True):
     switches: Whole
     links: Whole
     changes: list[str] | UnsetType = UNSET
-    """What differed from the file: `TABLE.KEY=VALUE` each."""
+    """Changes to the file, each `TABLE.KEY=VALUE`."""
     unmeasured: list[str] | UnsetType = UNSET
-    """Keys of [host] whose values are another device's, or guesses."""
+    """Keys of [host] whose values are guesses or taken from another device."""
 
     @property
     def label(self) -> str:
-        """Its name, with what differed from its file."""
+        """Name with the changes to the file."""
         return with_changes(self.name, self.changes or ())
 
 
 class OutcomePart(Model, kw_only=True):
-    """How the run ended.
+    """Outcome of the run.
 
-    `completed`, `exit` (with a status other than 0), `early-exit` (the same, before MPI_Finalize),
+    `completed`, `exit` (nonzero status), `early-exit` (nonzero status before MPI_Finalize),
     `signal`, `abort` (MPI_Abort), `error` (an MPI call failed), `unsupported` (SimGrid's MPI lacks
-    the call), `deadlock`, `mismatch` (ranks called different collectives), `refused` (the
-    algorithm that was chosen cannot do a call), `network-failure` (a link is off that a call or
-    message needs), `memory` (this machine does not give the shared memory that ranks ask for),
-    `stack-overflow` (a rank needs more stack than it has), `timeout`, `memory-limit` or
-    `unfinished`.
+    the call), `deadlock`, `mismatch` (ranks called different collectives), `refused` (the selected
+    algorithm cannot execute a call), `network-failure` (a link required by a call or message is
+    down), `memory` (the machine cannot provide the shared memory requested by ranks),
+    `stack-overflow` (a rank exceeded its stack), `timeout`, `memory-limit` or `unfinished`.
     """
 
     kind: str
     message: str = ""
     signal: str | UnsetType = UNSET
-    """Its name, where the program crashed."""
+    """Name of the signal, if the program crashed."""
     rank: Whole | UnsetType = UNSET
-    """The rank that crashed, where one did."""
+    """Rank that crashed, if one did."""
 
 
 class CollectivePart(Model, kw_only=True):
-    """Calls of one collective, for communicators of one size, that went one way for one reason."""
+    """Calls of one collective with one communicator size that took one way for one reason."""
 
     collective: str
     communicator_size: Whole
@@ -87,29 +86,29 @@ class CollectivePart(Model, kw_only=True):
     algorithm: str
     calls: Whole
     bytes: Number
-    """Of all calls, mean of the ranks; with uneven parts it is no whole number."""
+    """Sum over all calls, mean over the ranks; fractional if ranks contribute different sizes."""
     total_time_s: Number | None
     """None for SMPI's own non-blocking calls: only the program sees when they complete."""
     max_time_s: Number | None
 
     @property
     def offloaded(self) -> bool:
-        """Whether the switches did it."""
+        """True if the switches executed it."""
         return self.path != "fallback"
 
     @property
     def way(self) -> str:
-        """What did it: a way to offload, or an algorithm of the hosts."""
+        """Executor: an offload, or an algorithm of the hosts."""
         return self.path if self.offloaded else self.algorithm or "host"
 
     @property
     def by_smpi(self) -> bool:
-        """Whether it was left to SMPI's algorithms."""
+        """True if left to SMPI's algorithms."""
         return self.algorithm.startswith("smpi:")
 
     @property
     def why(self) -> str:
-        """Why it went that way, in a word or few."""
+        """Reason for the way in a few words."""
         return "offloaded" if self.offloaded else self.reason
 
     @property
@@ -121,7 +120,7 @@ class CollectivePart(Model, kw_only=True):
 
 
 class ProfilePart(Model, kw_only=True):
-    """The time of all ranks in calls of one kind, or outside MPI, or after they ended."""
+    """Time of all ranks in calls of one kind, outside MPI, or after they ended."""
 
     kind: str
     calls: Whole
@@ -132,7 +131,7 @@ class ProfilePart(Model, kw_only=True):
 
 
 class MpiCallPart(Model, kw_only=True):
-    """The calls of one function of MPI by all ranks."""
+    """Calls of one MPI function by all ranks."""
 
     call: str
     kind: str
@@ -142,13 +141,13 @@ class MpiCallPart(Model, kw_only=True):
 
 
 class SwitchPart(Model, kw_only=True):
-    """What one switch did."""
+    """Activity of one switch."""
 
     name: str
     preset: str = ""
     offloaded: Whole
     packets_reduced: Whole | UnsetType = UNSET
-    """Results that it computed, one a packet of each message; not in early records."""
+    """Computed results, one per packet of each message; absent in early records."""
     bytes_reduced: Number
     bytes_multicast: Number
     slots_used_max: Whole
@@ -160,7 +159,7 @@ class SwitchPart(Model, kw_only=True):
 
 
 class LinkPart(Model, kw_only=True):
-    """What one direction of a cable carried."""
+    """Traffic in one direction of a cable."""
 
     name: str
     bandwidth_Bps: Number  # noqa: N815 (the file's name for it)
@@ -170,7 +169,7 @@ class LinkPart(Model, kw_only=True):
 
 
 class MulticastRankPart(Model, kw_only=True):
-    """What one rank has seen of multicast calls."""
+    """Multicast statistics of one rank."""
 
     rank: Whole
     drops: Whole
@@ -187,7 +186,7 @@ class MulticastRankPart(Model, kw_only=True):
 
 
 class MulticastCallPart(MulticastRankPart, kw_only=True):
-    """One rank's call by the multicast protocol, whose phases follow one another."""
+    """One rank's call by the multicast protocol, with consecutive phases."""
 
     communicator: Whole
     collective: str
@@ -195,7 +194,7 @@ class MulticastCallPart(MulticastRankPart, kw_only=True):
 
 
 class MulticastPart(Model, kw_only=True):
-    """The calls of one collective by the multicast protocol."""
+    """Calls of one collective by the multicast protocol."""
 
     collective: str
     communicator_size: Whole
@@ -220,7 +219,7 @@ class MulticastPart(Model, kw_only=True):
 
 
 class EventPart(Model, kw_only=True):
-    """One collective in a switch; `start_s` is when the last contribution arrived."""
+    """One collective in a switch; `start_s` is the arrival of the last contribution."""
 
     switch: str
     communicator: Whole
@@ -232,7 +231,7 @@ class EventPart(Model, kw_only=True):
 
 
 class SlicePart(Model, kw_only=True):
-    """One call of MPI by one rank."""
+    """One MPI call by one rank."""
 
     rank: Whole
     call: str
@@ -241,39 +240,39 @@ class SlicePart(Model, kw_only=True):
 
 
 class HostCallPart(Model, kw_only=True):
-    """One rank's call that the hosts carried out by one of weft's algorithms."""
+    """One rank's call that the hosts executed with one of weft's algorithms."""
 
     rank: Whole
     collective: str
     algorithm: str
     segment_bytes: Number
-    """Messages are cut into pieces of so many; 0: they are not."""
+    """Segment size of messages; 0 if they are not segmented."""
     messages: Whole
-    """That the rank sent."""
+    """Number of messages sent by the rank."""
     rounds: Whole
-    """How often it waited for messages to come."""
+    """Number of times that the rank waited for messages."""
     start_s: Number
     end_s: Number
 
 
 class NoisePart(Model, kw_only=True):
-    """What was drawn in a run on a fabric that varies."""
+    """Noise of a run: the seed of its random numbers."""
 
     seed: Whole
 
 
 class StacksPart(Model, kw_only=True):
-    """The stacks of the ranks and of what works beside them, where weft has made them."""
+    """Stacks of ranks and their helpers, if weft allocated them."""
 
     bytes: Whole
-    """Of each."""
+    """Size of each stack."""
     number: Whole
     unguarded: Whole
-    """Those without guard pages, as Linux had mappings for no more."""
+    """Number of stacks without guard pages because Linux's limit of mappings was reached."""
 
 
 class RecordData(Model, kw_only=True):
-    """Fields of a record, and what follows from them (`weft.runs.record.Record`)."""
+    """Fields of a record, and derived properties (`weft.runs.record.Record`)."""
 
     schema: Literal["weft-run/1"] = SCHEMA
     weft: str
@@ -283,11 +282,11 @@ class RecordData(Model, kw_only=True):
     hosts_used: Whole
     offload: str
     progress: str = "thread"
-    """Where calls that do not block go on, on the hosts: beside the program, or in its `calls`."""
+    """Progress of non-blocking calls on the hosts: in a `thread` or only inside its `calls`."""
     poll_overhead_s: Number | None = None
-    """Cost of a poll that finds nothing; None where smpi/test or smpi/iprobe sets it."""
+    """Cost of an unsuccessful poll; None if smpi/test or smpi/iprobe sets it."""
     host_stages: bool = False
-    """Whether ranks of a host combined what they gave to an offloaded call."""
+    """True if ranks of a host combined their contributions to an offloaded call."""
     outcome: OutcomePart
     simulated_time_s: Number
     profile: list[ProfilePart] = field(default_factory=list)
@@ -301,16 +300,16 @@ class RecordData(Model, kw_only=True):
     host_calls: list[HostCallPart] = field(default_factory=list)
     multicast_calls: list[MulticastCallPart] = field(default_factory=list)
     noise: NoisePart | UnsetType = UNSET
-    """There where the fabric has a [noise] table."""
+    """Present if the fabric has a [noise] table."""
     stacks: StacksPart | UnsetType = UNSET
-    """Absent where SimGrid has made them, and where the run ended before there were any."""
+    """Absent if SimGrid allocated the stacks, or the run ended before there were any."""
     program: str = ""
     arguments: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)
     replayed: str = ""
     ppn: Whole = 1
     contention: bool = True
-    """Whether messages shared links."""
+    """True if messages shared links."""
     fallback: str = ""
     config: list[str] = field(default_factory=list)
     host_speed: str = ""
@@ -321,7 +320,7 @@ class RecordData(Model, kw_only=True):
 
     @property
     def unwritten(self) -> str:
-        """Why a file that goes with the run could not be written; no part of the record."""
+        """Error about a file of the run that could not be written; not part of the record."""
         return str(self.__dict__.get("_unwritten", ""))
 
     @unwritten.setter
@@ -330,7 +329,7 @@ class RecordData(Model, kw_only=True):
 
     @property
     def output(self) -> str:
-        """What the program printed, where `weft.run` has kept it; no part of the file."""
+        """Output of the program, if kept by `weft.run`; not part of the file."""
         return str(self.__dict__.get("_output", ""))
 
     @output.setter
@@ -339,10 +338,10 @@ class RecordData(Model, kw_only=True):
 
     @property
     def ended(self) -> bool:
-        """Whether the program came to its end, with whatever exit status."""
+        """True if the program came to its end, with any exit status."""
         return self.outcome.kind in ("completed", "exit")
 
     @property
     def failed(self) -> bool:
-        """Whether the program did not end well."""
+        """True if the program did not succeed."""
         return self.outcome.kind != "completed"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Record what a program does as a trace, and replay it on another fabric.
+"""Records a program's calls as a trace, and replays it on another fabric.
 
     recording = record_calls(prepare(request), Path("trace"))
     record = run(prepare(replay_request(read_folder(Path("trace")), fabric="fat-tree-1024")))
 
-A trace is replayed at once on the same fabric, and where that takes another time than the program,
-weft says so.
+A new trace is immediately replayed on the same fabric, and weft warns if its time differs from the
+program's.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,16 +28,16 @@ from weft.trace.folder import (
 )
 
 TOLERANCE = 0.001
-"""How far a replay on the same fabric may be from the program itself, as a share."""
+"""Accepted relative deviation of a replay on the same fabric from the program."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A run whose trace was wanted."""
+    """A run whose trace was requested."""
 
     record: Record
     messages: tuple[str, ...] = ()
-    """What the user should know of the trace."""
+    """Remarks about the trace for the user."""
     exit_status: int = 0
 
 
@@ -45,9 +45,9 @@ Runner = Callable[[PreparedRun], Record]
 
 
 def record_calls(plan: PreparedRun, target: Path, runner: Runner = launch.run) -> Recording:
-    """Run the program and keep every call of it, where a trace can hold them.
+    """Run the program and record all of its calls, if a trace can represent them.
 
-    A `runner` makes the run, and that of the trace, in place of weft's own.
+    `runner` executes both the run and the replay in place of weft's own launch.
     """
     with work_directory() as work:
         raw = work / "calls"
@@ -75,7 +75,7 @@ def _calls_manifest(plan: PreparedRun, record: Record) -> CallsManifest:
 
 
 def _origin(plan: PreparedRun, record: Record) -> dict[str, Any]:
-    """Return the fields of `Origin`, but its schema."""
+    """Return the fields of `Origin` except its schema."""
     return {
         "weft": _core.version,
         "simgrid": _core.simgrid_version,
@@ -93,7 +93,7 @@ def _origin(plan: PreparedRun, record: Record) -> dict[str, Any]:
 def _differences(
     plan: PreparedRun, folder: Folder, record: Record, runner: Runner
 ) -> Iterator[str]:
-    """Say where a replay on the same fabric is not what the program was."""
+    """Yield remarks on deviations of a replay on the same fabric from the program."""
     replayed = runner(launch.prepare(_replay_at_home(plan, folder)))
     recorded_s, replayed_s = record.simulated_time_s, replayed.simulated_time_s
     if replayed.failed:
@@ -115,7 +115,7 @@ def _replay_at_home(plan: PreparedRun, folder: Folder) -> Request:
 
 
 def replay_request(folder: Folder, **options: Any) -> Request:
-    """Return what replays a trace; options are those of `Request` that say where and how."""
+    """Return the request that replays a trace; options are further fields of `Request`."""
     manifest = folder.manifest
     options["ppn"] = options.get("ppn") or manifest.ppn
     return Request.of(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Tables for people, made from a record."""
+"""Text tables of a record."""
 
 import io
 import sys
@@ -34,11 +34,11 @@ REASONS = {
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console; off the terminal its lines are as long as they need to be."""
+    """Return a console; outside a terminal, lines are not limited in width."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _PLAIN_WIDTH
     made = Console(file=stream, width=width, highlight=False, markup=False)
-    if made.width < 1:  # as COLUMNS=0 has it, and rich would print nothing at all
+    if made.width < 1:  # COLUMNS=0, with which rich would print nothing
         made.width = _USUAL_WIDTH
     return made
 
@@ -49,7 +49,7 @@ def print_title(title: str, on: Console) -> None:
 
 
 def new_table(names: Sequence[str], left: Sequence[str] = ()) -> Table:
-    """Return a table; columns hold numbers and stand right, but for those in `left`."""
+    """Return a table; columns are right-aligned numbers, except for those in `left`."""
     table = Table(box=None, pad_edge=False, header_style="underline")
     for name in names:
         if name in left:
@@ -60,7 +60,7 @@ def new_table(names: Sequence[str], left: Sequence[str] = ()) -> Table:
 
 
 def print_table(table: Table, on: Console) -> None:
-    """Print a table; a terminal too narrow for its numbers gets a line per cell in its place."""
+    """Print a table; if a terminal is too narrow for its numbers, print one line per cell."""
     if _least_width(table) <= on.width:
         on.print(table)
         return
@@ -74,7 +74,7 @@ def print_table(table: Table, on: Console) -> None:
 
 
 def _least_width(table: Table) -> int:
-    """Return the width below which rich would cut numbers, or words within."""
+    """Return the smallest width at which rich neither truncates numbers nor splits words."""
     gaps = (table.padding[1] + table.padding[3]) * (len(table.columns) - 1)
     return gaps + sum(_least_column(column) for column in table.columns)
 
@@ -88,9 +88,9 @@ def _least_column(column: Column) -> int:
 def fitting(
     rows: Sequence[dict[str, str]], dispensable: Sequence[str], left: Sequence[str], on: Console
 ) -> Table:
-    """Make a table of rows by column; a narrow terminal gets it without some, in their order.
+    """Build a table of rows by column, dropping dispensable columns in order on a narrow terminal.
 
-    One that is too narrow even for the rest gets all of them, a line per cell.
+    If even the rest does not fit, all columns are kept and printed as one line per cell.
     """
     whole = table = table_of(rows, left)
     for name in dispensable:
@@ -108,7 +108,7 @@ def print_profile(record: RecordData, on: Console) -> None:
 
 
 def finalize_warning(record: RecordData) -> list[str]:
-    """Say how many ranks ended well without MPI_Finalize, which MPI libraries complain of."""
+    """Return a warning about ranks that ended without MPI_Finalize, which MPI libraries report."""
     calls = {one.call: one.calls for one in record.mpi_calls}
     missing = calls.get("MPI_Init", 0) - calls.get("MPI_Finalize", 0)
     if record.outcome.kind != "completed" or missing <= 0:
@@ -122,7 +122,7 @@ def _width(table: Table, on: Console) -> int:
 
 
 def table_of(rows: Sequence[dict[str, str]], left: Sequence[str]) -> Table:
-    """Make a table of rows by column."""
+    """Build a table of rows by column."""
     table = new_table(list(rows[0]), left)
     for row in rows:
         table.add_row(*row.values())
@@ -130,13 +130,13 @@ def table_of(rows: Sequence[dict[str, str]], left: Sequence[str]) -> Table:
 
 
 def as_text(record: RecordData) -> str:
-    """Return what is printed of a run, and how it ended where that was not well."""
+    """Return the printed form of a run, with its outcome if it failed."""
     lines = printed(lambda on: print_run(record, on))
     return "\n".join([*lines, *([record.outcome.message] if record.failed else [])])
 
 
 def printed(write: Callable[[Console], None]) -> list[str]:
-    """Return the lines that are written to a console off a terminal."""
+    """Return the lines written to a console outside a terminal."""
     on = Console(file=io.StringIO(), width=_PLAIN_WIDTH, highlight=False, markup=False)
     write(on)
     file = on.file
@@ -145,7 +145,7 @@ def printed(write: Callable[[Console], None]) -> list[str]:
 
 
 def print_run(record: RecordData, on: Console) -> None:
-    """Print what was offloaded and what was not, and the times, where the run got that far."""
+    """Print collectives, reasons and times, if the run got that far."""
     if record.failed and record.simulated_time_s == 0:
         return
     if record.collectives:
@@ -180,17 +180,17 @@ def cells_of(row: CollectivePart) -> dict[str, str]:
 
 
 def type_and_op(datatype: str, op: str) -> str:
-    """Return both as tables have them."""
+    """Return datatype and operation as in tables."""
     return ", ".join(name.removeprefix("MPI_") for name in (datatype, op) if name)
 
 
 def microseconds(time_s: float | None) -> str:
-    """Return a time as tables have it, or nothing where it is not known."""
+    """Return a time in microseconds as in tables; empty if unknown."""
     return "" if time_s is None else f"{time_s * 1e6:.3f}"
 
 
 def reasons(record: RecordData) -> list[str]:
-    """Return the explanation of each word in the column `why`, and what else it depends on."""
+    """Return an explanation for each word in the column `why`, and remarks on progress."""
     if not any(row.offloaded for row in record.collectives):
         return [why_nothing(record), *progress(record)]
     words = dict.fromkeys(row.reason for row in record.collectives if not row.offloaded)
@@ -198,7 +198,7 @@ def reasons(record: RecordData) -> list[str]:
 
 
 def progress(record: RecordData) -> list[str]:
-    """Say whether calls that do not block, and that the hosts execute, overlap with computation."""
+    """Return how non-blocking calls on the hosts progress during computation."""
     by_hosts = dict.fromkeys(
         row.collective
         for row in record.collectives
@@ -215,7 +215,7 @@ def progress(record: RecordData) -> list[str]:
 
 
 def why_nothing(record: RecordData) -> str:
-    """Say in one line why no collective was offloaded."""
+    """Return the reasons why no collective was offloaded, in one line."""
     if not record.collectives:
         return "Nothing was offloaded: the program made no call that a switch could take."
     reasons: dict[str, int] = {}
@@ -228,14 +228,14 @@ def why_nothing(record: RecordData) -> str:
 
 
 def explain(reason: str, record: RecordData) -> str:
-    """Return a reason in a few more words."""
+    """Return a reason in a few words."""
     if reason == "policy" and record.offload == "off":
         return "offloading is switched off"
     return REASONS.get(reason, reason or "no reason was given")
 
 
 def unmeasured(record: RecordData) -> list[str]:
-    """Name the values of hosts that nobody measured, where ranks that share one depend on them."""
+    """Return the unmeasured host values, if ranks share hosts and depend on them."""
     keys = record.fabric.unmeasured or ()
     on_hosts = record.host_stages or any(not row.offloaded for row in record.collectives)
     if not keys or not on_hosts or record.ranks <= record.hosts_used:
@@ -244,7 +244,7 @@ def unmeasured(record: RecordData) -> list[str]:
 
 
 def losses(record: RecordData) -> list[str]:
-    """Return what was lost of multicasts, by collective, where anything was."""
+    """Return the losses of multicasts by collective, if any."""
     return [
         f"{row.collective}: {plural(row.drops, 'chunk')} did not arrive{_where(row)}{_why(row)};"
         f" ranks fetched {format_size(round(row.fetched_bytes))} from their neighbours"
@@ -270,7 +270,7 @@ def _why(row: MulticastPart) -> str:
 
 
 def summary(record: RecordData) -> str:
-    """Say in a line where it ran, and how long it took in the simulation."""
+    """Return place and simulated time in one line."""
     ranks, hosts = plural(record.ranks, "rank"), plural(record.hosts_used, "host")
     where = f"{ranks} on {hosts} of {record.fabric.label}"
     where += "" if record.contention else ", without contention"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What is asked for: what runs, where, how its collectives are executed, how it is simulated.
+"""Requests: the program, its placement, the execution of collectives, and the simulation.
 
-A `Request` is a value; nothing of it is checked yet (`weft.runs.launch.prepare` does). Its parts
-are the options of runs (`weft.runs.options`). `deciding` is all of it that a result depends on;
-beside it stand what is written and how long weft waits.
+A `Request` is a value; nothing in it has been checked (`weft.runs.launch.prepare` does so). Its
+parts are the options of runs (`weft.runs.options`). `deciding` consists of the parts that affect
+results; limits and outputs do not.
 
     request = Request.of(program="./a.out", fabric="tofino-4", ranks=4)
     request.changed(offload="off").placement.ranks
@@ -29,18 +29,18 @@ from weft.trace.folder import Folder
 
 @dataclass(frozen=True)
 class Workload:
-    """What runs."""
+    """Program to run."""
 
     program: str
-    """Its path, or a name that PATH has; of a trace, what was recorded."""
+    """Path, or name to look up in PATH; for a trace, the recorded program."""
     arguments: tuple[str, ...] = ()
     replay: Folder | None = None
-    """A trace to replay in place of the program."""
+    """Trace to replay instead of the program."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What to run and how."""
+    """Complete description of a run."""
 
     workload: Workload
     placement: Placement
@@ -49,23 +49,23 @@ class Request:
     limits: Limits = field(default_factory=Limits)
     outputs: Outputs = field(default_factory=Outputs)
     command: tuple[str, ...] = ()
-    """What the user typed, for the record."""
+    """Command line typed by the user, for the record."""
 
     @classmethod
     def of(cls, **values: Any) -> Self:
-        """Make one of the fields of its parts by their names, as command lines have them."""
+        """Create a request from the fields of its parts by name."""
         own, parts = _sorted_by_part(values)
         return cls(**own, **{name: _PARTS[name](**parts.get(name, {})) for name in _PARTS})
 
     def changed(self, **values: Any) -> Self:
-        """Return the same with other values of some fields, by their names."""
+        """Return a copy with some fields changed, by name."""
         own, parts = _sorted_by_part(values)
         changed = {name: replace(getattr(self, name), **some) for name, some in parts.items()}
         return replace(self, **own, **changed)
 
     @property
     def deciding(self) -> tuple[Workload, Placement, Collectives, Simulation]:
-        """All that a result depends on: two runs with the same of it have the same times."""
+        """Parts that affect results: equal values imply equal times."""
         return self.workload, self.placement, self.collectives, self.simulation
 
 
@@ -83,9 +83,9 @@ def _sorted_by_part(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
 
 
 def as_words(request: Request) -> list[str]:
-    """Return the options that a run is made again by, as the command line has them.
+    """Return the command-line options that reproduce a run.
 
-    What limits it and what it writes is left out.
+    Limits and outputs are left out.
     """
     return [
         word

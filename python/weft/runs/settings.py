@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Settings of a run: weft's own, which libweft.so reads in its environment, and SimGrid's.
+"""Settings of a run: weft's own, passed to libweft.so in the environment, and SimGrid's.
 
-What is wrong with SimGrid's is found before a run. SimGrid itself refuses unknown keys at its
-start, and takes any value until it needs it: then it dies in the middle, which looks like a crash
-of the program.
+Invalid SimGrid settings are found before a run. SimGrid itself rejects unknown keys at startup, but
+accepts any value until it is used; it then aborts midway, which looks like a crash of the program.
 """
 
 import math
@@ -16,15 +15,15 @@ from weft.runs.simgrid import SimGrid
 
 _PREFIX = "WEFT_"
 FOR_TESTS = ("WEFT_HOST_FLOWS", "WEFT_RANK_FLOWS", "WEFT_STACK_GUARDS")
-"""Variables that tests set: they change how messages and stacks are made, and no time."""
+"""Variables set by tests; they affect how messages and stacks are created, but no times."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Settings that libweft.so reads, each in the variable WEFT_… of its name.
 
-    `src/binding/settings/settings.hpp` says what each means. `base/process.py` sets the one that is
-    missing here, WEFT_PARENT.
+    `src/binding/settings/settings.hpp` documents them. WEFT_PARENT is missing here, as
+    `base/process.py` sets it.
     """
 
     fabric: str = ""
@@ -46,7 +45,7 @@ class Settings:
     refusal: str = ""
 
     def variables(self) -> dict[str, str]:
-        """Return the variables of those that are not as libweft.so takes them anyway."""
+        """Return the variables of settings that differ from libweft.so's defaults."""
         given = {one.name: getattr(self, one.name) for one in fields(self)}
         changed = {one.name for one in fields(self) if given[one.name] != one.default}
         return {f"{_PREFIX}{name.upper()}": _text(given[name]) for name in given if name in changed}
@@ -59,7 +58,7 @@ def _text(value: bool | str | Sequence[str]) -> str:
 
 
 def without_own(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without variables of weft's, of which a run has its own."""
+    """Return an environment without inherited weft variables, since each run sets its own."""
     return {
         name: value
         for name, value in environment.items()
@@ -78,9 +77,9 @@ _OWN = {
     "tracing/filename": named("timeline"),
     "tracing/smpi": named("timeline"),
 }
-# KiB of a stack, pages.
+# Stack size in KiB, guard size in pages.
 _MOST = {"contexts/stack-size": 1 << 24, "contexts/guard-size": 1 << 16}
-# What SimGrid looks at only when a run has begun, from its sources (EngineImpl, SmpiHost).
+# Values that SimGrid checks only after a run has begun, from its sources (EngineImpl, SmpiHost).
 _FACTORY = "contexts/factory"
 _COSTS = ("smpi/os", "smpi/or", "smpi/ois")
 _COST = re.compile(r"[0-9]+(:[0-9.]+(e[-+]?[0-9]+)?)+(;[0-9]+(:[0-9.]+(e[-+]?[0-9]+)?)+)*", re.I)
@@ -88,7 +87,7 @@ _SPEED = re.compile(r"([-+]?)(inf|nan|[0-9.]+(?:e[-+]?[0-9]+)?)(.*)", re.IGNOREC
 
 
 def check(host_speed: str | None, config: Sequence[str], simgrid: SimGrid) -> None:
-    """Prove that SimGrid takes them."""
+    """Check that SimGrid accepts the settings."""
     if host_speed:
         check_speed(host_speed)
         if reason := simgrid.rejects([f"smpi/host-speed:{host_speed}"]):
@@ -101,9 +100,9 @@ def check(host_speed: str | None, config: Sequence[str], simgrid: SimGrid) -> No
 
 
 def check_speed(speed: str) -> None:
-    """Prove that it is one that a machine can have."""
+    """Check that a speed is possible for a machine."""
     match = _SPEED.fullmatch(speed)
-    if speed == "auto" or match is None:  # SimGrid says what is wrong with other words
+    if speed == "auto" or match is None:  # SimGrid reports other errors
         return
     try:
         number = float(match[1] + match[2])
@@ -122,7 +121,7 @@ def _odd_speed(speed: str, reason: str) -> WeftError:
 
 
 def check_form(setting: str) -> None:
-    """Prove that it is KEY:VALUE, of a key that is not weft's, with a number where one belongs."""
+    """Check the form KEY:VALUE, that weft does not own the key, and that numbers are numbers."""
     key, colon, value = setting.partition(":")
     if not (key and colon and value) or not setting.isprintable() or set(setting) & set(" ,"):
         raise WeftError(
@@ -150,7 +149,7 @@ def check_form(setting: str) -> None:
 
 
 def _check_factory(setting: str, simgrid: SimGrid) -> None:
-    """Prove that ranks can be switched between this way; which ways there are is compiled in."""
+    """Check that SimGrid was compiled with this context factory."""
     key, _, value = setting.partition(":")
     known = simgrid.factories() if key == _FACTORY else []
     if known and value not in known:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The SimGrid that weft was built with: its launcher, its compilers, and what it can do."""
+"""The SimGrid installation that weft was built with: launcher, compilers, capabilities."""
 
 import os
 import re
@@ -27,14 +27,14 @@ class SimGrid:
 
     @cached_property
     def launcher(self) -> Path:
-        """The program that runs an MPI program in the simulator."""
+        """Program that runs an MPI program in the simulator."""
         for pattern in _LAUNCHERS:
             for path in self.prefix.glob(pattern):
                 return path
         raise self._missing("smpimain")
 
     def compiler(self, name: str) -> Path:
-        """Return one of smpicc, smpicxx, smpif90 and smpiff."""
+        """Return the path of smpicc, smpicxx, smpif90 or smpiff."""
         path = self.prefix / "bin" / name
         if not os.access(path, os.X_OK):
             raise self._missing(name)
@@ -47,29 +47,29 @@ class SimGrid:
         )
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
-        """Return the environment in which its programs find its library."""
+        """Return an environment in which SimGrid's programs find its library."""
         library = str(self.launcher.parent.parent)
         paths = [library, *filter(None, [base.get("LD_LIBRARY_PATH")])]
         return {**base, "LD_LIBRARY_PATH": ":".join(paths)}
 
     def algorithms(self, collective: str | None) -> list[str]:
-        """Return the names of its algorithms for a collective, or for any; with its selectors."""
+        """Return the names of SMPI's algorithms and selectors for one collective, or for any."""
         pairs = map(_ALGORITHM.fullmatch, self._ask("--help-coll").stderr.splitlines())
         names = (pair[1] for pair in pairs if pair and collective in {None, pair[2]})
         return list(dict.fromkeys(names))
 
     def options(self) -> list[str]:
-        """Return the keys that --cfg takes."""
+        """Return the keys accepted by --cfg."""
         lines = map(_OPTION.fullmatch, self._ask("program", "--help").stdout.splitlines())
         return [line[1] for line in lines if line]
 
     def factories(self) -> list[str]:
-        """Return the values of contexts/factory: its ways of switching between ranks."""
+        """Return the values of contexts/factory: the available context-switching methods."""
         lines = map(_FACTORIES.fullmatch, self._ask("program", "--help").stdout.splitlines())
         return [name for line in lines if line for name in line[1].split(", ")]
 
     def rejects(self, settings: list[str]) -> str:
-        """Return why it does not accept these KEY:VALUE settings, or nothing when it does."""
+        """Return why SimGrid rejects these KEY:VALUE settings; empty if it accepts them."""
         answer = self._ask("program", *(f"--cfg={setting}" for setting in settings), "--help")
         if answer.returncode == 0:
             return ""
@@ -82,7 +82,7 @@ class SimGrid:
 
 @cache
 def _answer(simgrid: SimGrid, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-    """Return what the launcher says; it says the same each time, so many runs ask once."""
+    """Return the launcher's output; cached, since it never changes."""
     return subprocess.run(
         [str(simgrid.launcher), *arguments],
         env=simgrid.environment(os.environ),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Where a program runs: a fabric of weft's, or a platform file of SimGrid's.
+"""Location of a run: a weft fabric, or a SimGrid platform file.
 
-Both tell the platform library what to load and say which host each rank is on; of a fabric weft
-knows all before the run, of a platform only what the library finds in it.
+Both tell the platform library what to load and which host each rank is on. A fabric is completely
+known before the run; a platform's content is only known to the library.
 """
 
 from collections.abc import Sequence
@@ -26,21 +26,21 @@ PLATFORM_SUFFIXES = (".xml", ".so")
 
 
 class Site(Protocol):
-    """What a run needs to know of the place where it runs."""
+    """Location of a run."""
 
     @property
     def ppn(self) -> int | None:
-        """Ranks per host, where it is known before the run."""
+        """Ranks per host, if known before the run."""
 
     @property
     def part(self) -> FabricPart:
-        """What the record says of it when the library could not say anything."""
+        """Fabric part of the record, in case the library could not provide one."""
 
     def settings(self, hosts: Path) -> Settings:
-        """Return what tells the library what to load; `hosts` is the file of each rank's host."""
+        """Return the library's settings; `hosts` is the file with each rank's host."""
 
     def place(self, hosts: Path) -> None:
-        """Write the host of each rank, unless the library does."""
+        """Write the host of each rank, unless the library places the ranks."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,13 @@ class FabricSite:
 
     @property
     def placement(self) -> list[str]:
-        """The host of each rank."""
-        hosts = self.fabric.hosts  # a new list each time
+        """Host of each rank."""
+        hosts = self.fabric.hosts  # copied once: each access makes a new list
         return [hosts[rank // self.ppn] for rank in range(self.ranks)]
 
     @property
     def part(self) -> FabricPart:
-        """What the record says of it."""
+        """Fabric part of the record."""
         fabric = self.fabric
         return FabricPart(
             name=fabric.name,
@@ -73,7 +73,7 @@ class FabricSite:
         )
 
     def settings(self, hosts: Path) -> Settings:
-        """Return what tells the library which fabric to build."""
+        """Return the settings that select the fabric."""
         return Settings(fabric=self.fabric.file, fabric_changes=tuple(self.fabric.changes))
 
     def place(self, hosts: Path) -> None:
@@ -83,7 +83,7 @@ class FabricSite:
 
 @dataclass(frozen=True)
 class PlatformSite:
-    """A platform file of SimGrid's; the library knows its hosts and places the ranks."""
+    """A SimGrid platform file; the library knows its hosts and places the ranks."""
 
     file: Path
     ranks: int
@@ -91,12 +91,12 @@ class PlatformSite:
 
     @property
     def part(self) -> FabricPart:
-        """What the record says of it when the library could not say more."""
+        """Fabric part of the record, in case the library could not provide one."""
         name, file = self.file.stem, str(self.file)
         return FabricPart(name=name, file=file, topology="platform", hosts=0, switches=0, links=0)
 
     def settings(self, hosts: Path) -> Settings:
-        """Return what tells the library which platform to load and where to place the ranks."""
+        """Return the settings that select the platform and the placement of ranks."""
         return Settings(
             platform=str(self.file.absolute()),
             hostfile=str(hosts),
@@ -104,13 +104,13 @@ class PlatformSite:
         )
 
     def place(self, hosts: Path) -> None:
-        """Leave it to the library, which knows the hosts."""
+        """Do nothing: the library knows the hosts and places the ranks."""
 
 
 def choose_site(
     where: Placement, asked_by: str = named("ranks"), ppn_asked_by: str = named("ppn")
 ) -> Site:
-    """Return the place that the user named, once all ranks find a core on it."""
+    """Return the location named by the user, after checking that every rank gets a core."""
     if where.fabric is not None and where.platform is not None:
         raise WeftError(
             f"{named('fabric')}: found together with {named('platform')}, which is another network;"
@@ -136,7 +136,7 @@ def choose_site(
 
 
 def load_fabric(name_or_path: str, changes: Sequence[str] = ()) -> _core.Fabric:
-    """Read a fabric with other values of some keys."""
+    """Load a fabric with some keys changed."""
     for change in changes:
         if not change.isprintable():
             raise WeftError(
@@ -147,7 +147,7 @@ def load_fabric(name_or_path: str, changes: Sequence[str] = ()) -> _core.Fabric:
 
 
 def check_platform(path: Path) -> None:
-    """Prove that SimGrid can at least try to read it."""
+    """Check that the file may be a SimGrid platform."""
     if not path.is_file():
         raise WeftError(f"{named('platform')}: found '{path}', and there is no such file")
     if path.suffix not in PLATFORM_SUFFIXES:
@@ -191,7 +191,7 @@ def _check_xml(path: Path) -> None:
             place: f"{named('platform')} names to be read"
             for element in tree.iter()
             for name, value in element.attrib.items()
-            if name.endswith("file")  # of <include>, <trace>, <host availability_file=…>
+            if name.endswith("file")  # <include>, <trace>, <host availability_file=…>
             for place in (Path(value), path.parent / value)
         }
     )
@@ -204,9 +204,9 @@ def choose_ppn(
     asked_by: str = named("ranks"),
     ppn_asked_by: str = named("ppn"),
 ) -> int:
-    """Return the ranks per host, when all ranks find a core.
+    """Return the ranks per host, after checking that every rank gets a core.
 
-    `asked_by` is where the ranks come from, `ppn_asked_by` where their number per host does.
+    Errors name the sources `asked_by` for the ranks and `ppn_asked_by` for their number per host.
     """
     hosts, cores = len(fabric.hosts), fabric.cores_per_host
     has = f"fabric {fabric.name} has {hosts} hosts of {cores} cores"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A run as a timeline that opens in Perfetto (Chrome's trace event format).
+"""Timeline of a run for Perfetto (Chrome's trace event format).
 
-SimGrid writes what each rank did as a Paje trace, libweft.so what each switch did as events in the
-record, and as slices the calls that SimGrid does not trace. All become complete events
-(`"ph": "X"`) in the order of their start: a track a rank in the process `ranks`, a track a switch
-(several where communicators share it) in the process `switches`, and a track a rank (several where
-its calls overlap) with the phases of multicast calls. The Paje trace is ordered by time,
-so that the events come out in order when each waits for those that began before it; no more of it
-is held in memory than is open.
+SimGrid writes the activity of each rank as a Paje trace. libweft.so adds the activity of each
+switch as events of the record, and the calls that SimGrid does not trace as slices. All become
+complete events (`"ph": "X"`) ordered by start: one track per rank in the process `ranks`, one track
+per switch in the process `switches` (several if communicators share it), and one track per rank
+with the phases of multicast calls (several if its calls overlap). The Paje trace is ordered by
+time, so events come out in order if each waits for those that began before it; only open events are
+kept in memory.
 """
 
 import heapq
@@ -30,7 +30,7 @@ _PROCESSES = 10  # more than a run has
 _HEAD, _FOOT = '{"displayTimeUnit": "ns", "traceEvents": [\n', "\n]}\n"
 _DEFINE_VALUE, _CREATE, _DESTROY, _PUSH, _POP = "5", "6", "7", "12", "13"
 _POLLS = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"}
-"""Calls of which SimGrid's trace has those alone that find something; the record has all."""
+"""Calls that SimGrid traces only if they are successful; the record has all of them."""
 _WORDS = {_DEFINE_VALUE: 4, _CREATE: 6, _DESTROY: 4, _PUSH: 5, _POP: 4}
 
 Event = dict[str, Any]
@@ -38,19 +38,19 @@ Event = dict[str, Any]
 
 @dataclass
 class State:
-    """One thing that one rank did; `end_s` is missing while it lasts."""
+    """One activity of a rank; `end_s` is None while it lasts."""
 
     container: str
     name: str
     start_s: float
     count: int | None = None
-    """Elements that the call moves."""
+    """Number of elements in the call."""
     end_s: float | None = None
 
 
 @dataclass(frozen=True)
 class Track:
-    """What a switch or rank did, one thing after the other."""
+    """Consecutive activities of a switch or rank."""
 
     name: str
     events: list[Event]
@@ -58,7 +58,7 @@ class Track:
 
 @dataclass
 class PajeReader:
-    """Turns the lines of a Paje trace into states, in the order of their start."""
+    """Converts the lines of a Paje trace to states, ordered by start."""
 
     names: dict[str, str] = field(default_factory=dict)
     now_s: float = 0.0
@@ -66,7 +66,7 @@ class PajeReader:
     _waiting: deque[State] = field(default_factory=deque)
 
     def states(self, lines: Iterable[str]) -> Iterator[State]:
-        """Yield each state when it and all that began before it have ended."""
+        """Yield each state once it and all earlier ones have ended."""
         for line in lines:
             self._take(line.split())
             yield from self._finished()
@@ -76,7 +76,7 @@ class PajeReader:
 
     def _take(self, words: list[str]) -> None:
         kind = words[0] if words else ""
-        if len(words) < _WORDS.get(kind, 0):  # the program crashed, and the file ends in mid-line
+        if len(words) < _WORDS.get(kind, 0):  # truncated by a crash of the program
             return
         if kind == _DEFINE_VALUE:
             self.names[words[1]] = words[3]
@@ -104,7 +104,7 @@ class PajeReader:
 
 
 def write_timeline(trace: Path, record: Record, target: Path) -> None:
-    """Write the timeline of a run, whole or not at all."""
+    """Write the timeline of a run atomically."""
     ranks = read_ranks(trace, record.ranks)
     tracks = {_SWITCHES: _switch_tracks(record), _MULTICASTS: _multicast_tracks(record)}
     calls = HostCalls(record)
@@ -120,7 +120,7 @@ def write_timeline(trace: Path, record: Record, target: Path) -> None:
 
 
 def join_timelines(parts: Sequence[tuple[str, Path]], target: Path) -> None:
-    """Write several timelines as one, whole or not at all; processes are called by run as well."""
+    """Merge several timelines into one file atomically; process names get the run's name."""
     with whole_file(named("timeline"), target) as file:
         file.write(_HEAD)
         separator = ""
@@ -146,13 +146,13 @@ def _start(event: Event) -> float:
 
 
 def read_ranks(trace: Path, count: int) -> dict[str, int]:
-    """Return the rank of each container; SimGrid names them by actor, in the order of the ranks."""
+    """Return the rank of each container; SimGrid names them by actor, in rank order."""
     actors: dict[str, int] = {}
     for line in _lines(trace):
         words = line.split()
         if len(words) == 6 and words[0] == _CREATE and words[5].startswith('"rank-'):
             actors[words[2]] = int(words[5].strip('"').removeprefix("rank-"))
-    if len(actors) < count:  # some never called MPI_Init
+    if len(actors) < count:  # some ranks never called MPI_Init
         return {container: actor - 1 for container, actor in actors.items()}
     return {
         container: rank for rank, container in enumerate(sorted(actors, key=actors.__getitem__))
@@ -160,7 +160,7 @@ def read_ranks(trace: Path, count: int) -> dict[str, int]:
 
 
 def is_complete(trace: Path) -> bool:
-    """Whether each rank's container was destroyed again, as SimGrid does at the end of a run."""
+    """Return True if each rank's container was destroyed, as SimGrid does at the end of a run."""
     words = (line.split() for line in _lines(trace) if line[:2] in ("6 ", "7 "))
     kinds = Counter(line[0] for line in words if len(line) >= _WORDS[line[0]])
     return kinds[_CREATE] == kinds[_DESTROY] > 0
@@ -174,7 +174,7 @@ def _lines(trace: Path) -> Iterator[str]:
 
 
 def _ways(record: Record) -> dict[str, str]:
-    """Return the ways that the calls of each collective went: `stream or ompi (datatype)`."""
+    """Return the ways of each collective's calls: `stream or ompi (datatype)`."""
     ways: dict[str, dict[str, None]] = {}
     for row in record.collectives:
         way = row.way if row.offloaded else f"{row.way} ({row.reason})"
@@ -183,7 +183,7 @@ def _ways(record: Record) -> dict[str, str]:
 
 
 def _on_hosts(record: Record) -> str:
-    """Return what the switches were asked for and did not do, with the reasons."""
+    """Return the collectives that fell back to the hosts, with the reasons."""
     if record.offload == "off":
         return ""
     fallen = (f"{row.collective} ({row.reason})" for row in record.collectives if not row.offloaded)
@@ -192,19 +192,19 @@ def _on_hosts(record: Record) -> str:
 
 
 class HostCalls:
-    """The calls that hosts carried out, by rank and collective, in the order of their start."""
+    """Calls executed by hosts, by rank and collective, ordered by start."""
 
     _NEAR_S = 2e-9
-    """Twice what the times of SimGrid's trace are rounded to."""
+    """Twice the rounding of times in SimGrid's trace."""
 
     def __init__(self, record: Record) -> None:
-        """Take those of a run."""
+        """Collect the calls of a run."""
         self._calls: dict[tuple[int, str], deque[HostCallPart]] = {}
         for call in sorted(record.host_calls, key=lambda call: call.start_s):
             self._calls.setdefault((call.rank, call.collective), deque()).append(call)
 
     def details(self, rank: int, collective: str, start_s: float) -> dict[str, Any]:
-        """Return what is known of the call that a rank began then; nothing where it is no such."""
+        """Return details of the call that a rank began at this time; empty if there is none."""
         calls = self._calls.get((rank, collective))
         while calls and calls[0].start_s < start_s - self._NEAR_S:
             calls.popleft()
@@ -276,7 +276,7 @@ def _multicast_tracks(record: Record) -> list[Track]:
 
 
 def _phases(call: MulticastCallPart) -> Iterator[Event]:
-    """Yield the phases of a rank's call that took time; `recovery` begins with the cutoff."""
+    """Yield the non-empty phases of a rank's call; `recovery` begins with the cutoff."""
     missed = {
         "drops": call.drops,
         "staging_drops": call.staging_drops,
@@ -300,10 +300,10 @@ def _phases(call: MulticastCallPart) -> Iterator[Event]:
 
 
 def _tracks(did: Mapping[str, list[list[Event]]]) -> list[Track]:
-    """Give each of those that did something a track, and more where things overlap.
+    """Assign activities to tracks, with additional tracks if they overlap.
 
-    What belongs together, one after the other, stays on one. Perfetto drops an event that begins
-    within another of its track and ends after it.
+    A group of consecutive events stays on one track. Perfetto drops an event that begins within
+    another one of its track and ends after it.
     """
     tracks = []
     for name, groups in did.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""SimGrid's compilers, so that nobody has to look for them."""
+"""Wrappers of SimGrid's compilers."""
 
 import os
 import subprocess
@@ -12,23 +12,23 @@ from weft.base.errors import WeftError
 from weft.runs.simgrid import SimGrid
 
 COMPILERS = {"cc": "smpicc", "cxx": "smpicxx", "f90": "smpif90"}
-"""SimGrid's, by the words of `weft`; `weft-compiler` looks at the form of Fortran."""
+"""SimGrid's compilers by weft's commands; `weft-compiler` distinguishes the forms of Fortran."""
 OF_SOURCES = {".c": "smpicc", ".cpp": "smpicxx", ".f": "smpiff", ".f90": "smpif90"}
-"""SimGrid's, for who compiles sources of a known form without `weft-compiler`."""
+"""SimGrid's compilers by source suffix, for sources of known form without `weft-compiler`."""
 
 LANGUAGES = {
     ".c": "cc",
     **dict.fromkeys((".cpp", ".cc", ".cxx"), "cxx"),
     **dict.fromkeys((".f", ".f77", ".f90"), "f90"),
 }
-"""The words of `weft` by the endings of sources."""
+"""Commands of weft by source suffix."""
 _LAST_LINES = 20
 
 
 def call_tool(what: str, command: Sequence[str], folder: Path | None = None) -> None:
-    """Call what makes a program, in a folder.
+    """Run a build tool in a folder.
 
-    Raises `WeftError` about `what`, with the last lines that it printed.
+    Raises `WeftError` about `what`, with the last lines of its output.
     """
     ended = subprocess.run(
         command,
@@ -48,13 +48,13 @@ def call_tool(what: str, command: Sequence[str], folder: Path | None = None) -> 
 
 
 def become_compiler(language: str, arguments: Sequence[str]) -> NoReturn:
-    """Replace this process by the compiler, with the arguments as they are."""
+    """Replace this process by the compiler, with unchanged arguments."""
     path = str(paths.installed("weft-compiler"))
     os.execv(path, [path, language, *arguments])
 
 
 def compile_c(source: Path, program: Path) -> None:
-    """Compile one C source into a program that `weft run` takes."""
+    """Compile one C source into a program for `weft run`."""
     command = [str(SimGrid().compiler("smpicc")), "-O2", str(source), "-o", str(program), "-lm"]
     result = subprocess.run(command, text=True, capture_output=True, check=False)
     if result.returncode != 0:

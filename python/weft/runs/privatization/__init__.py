@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Which of a program's variables and libraries each rank needs its own copy of.
+"""Determines which of a program's variables and libraries need a copy per rank.
 
 Users: runs.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The shared libraries of a program: those that hold variables are copied for each rank.
+"""Shared libraries of a program: those with variables are copied for each rank.
 
-A rank is a process on a real machine, with its own copy of every global variable, also of those in
-shared libraries. The system's libraries are left alone: what they keep is no program's.
+On a real machine a rank is a process with its own copy of every global variable, including those in
+shared libraries. System libraries are not copied: their state does not belong to the program.
 """
 
 import re
@@ -22,7 +22,7 @@ OPTION = "smpi/privatize-libs"
 _LINE = re.compile(r"\s*(?P<name>\S.*?)(?: => (?P<path>.*?))?(?: \(0x[0-9a-f]+\))?")
 _MISSING = re.compile(r"error while loading shared libraries: (.*?): cannot open shared object")
 _SYSTEM = tuple(map(Path, ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")))
-# Run-time systems that work for the process as a whole.
+# Runtime systems that serve the process as a whole.
 _RUNTIMES = (
     *("ld-linux", "libsimgrid.", "libweft.", "libgfortran.", "libquadmath."),
     *("libgomp.", "libomp.", "libiomp5."),
@@ -31,7 +31,7 @@ _RUNTIMES = (
 
 @dataclass(frozen=True)
 class Library:
-    """A shared library: its name in the program, and the file that the loader finds for it."""
+    """A shared library: its name in the program, and the file found by the loader."""
 
     name: str
     path: Path
@@ -40,7 +40,7 @@ class Library:
 def private_libraries(
     program: Path, launcher: Path, environment: Mapping[str, str], settings: Sequence[str]
 ) -> list[Library]:
-    """Return the libraries that each rank needs a copy of, those that --cfg names included."""
+    """Return the libraries that each rank needs a copy of, including those named by --cfg."""
     variables = tuple(sorted(environment.items()))
     of_simgrid = {library.name for library in _loaded(launcher, launcher, variables)}
     own = [
@@ -58,10 +58,10 @@ def private_libraries(
 
 
 def fortran_runtime(program: Path, launcher: Path, environment: Mapping[str, str]) -> str:
-    """Return the file of libgfortran that the program needs, or nothing.
+    """Return the path of libgfortran if the program needs it, else an empty text.
 
-    SMPI hands it the arguments before it loads the program, and SimGrid itself may do without it:
-    it must be loaded by then.
+    SMPI passes the arguments to libgfortran before it loads the program, and SimGrid itself may not
+    depend on it, so it must be preloaded.
     """
     if b"libgfortran.so" not in program.read_bytes():
         return ""
@@ -71,12 +71,12 @@ def fortran_runtime(program: Path, launcher: Path, environment: Mapping[str, str
 
 @kept
 def uses_cxx_streams(binary: Path) -> bool:
-    """Tell whether a program or library can use std::cout and its like."""
+    """Return True if a program or library may use std::cout and similar streams."""
     return b"libstdc++.so" in binary.read_bytes()
 
 
 def without_private_libraries(settings: Sequence[str]) -> list[str]:
-    """Return the settings that are SimGrid's to heed: the copies of libraries are weft's."""
+    """Return the settings without the list of libraries to copy, which weft handles itself."""
     return [setting for setting in settings if setting.partition(":")[0] != OPTION]
 
 
@@ -98,7 +98,7 @@ def _find(name: str, libraries: Sequence[Library], program: Path) -> Library:
 
 @kept
 def _loaded(binary: Path, launcher: Path, variables: tuple[tuple[str, str], ...]) -> list[Library]:
-    """Ask the loader, which alone knows where it finds what."""
+    """List libraries with the dynamic loader, the only authority on where they are found."""
     answer = subprocess.run(
         [_loader(launcher), "--list", str(binary.absolute())],
         env=dict(variables),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Whether a program or a shared library has variables that ranks would have in common.
+"""Detects whether a program or shared library has variables that ranks would share.
 
-A copy a rank costs a file, mappings and the loader's time, which grows with the square of the
-copies: for each one it looks through all that it has loaded. What has nothing to write needs none.
+A copy per rank costs a file, mappings, and loader time quadratic in the number of copies, since
+each load searches all loaded objects. Binaries without writable data need no copies.
 """
 
 from pathlib import Path
@@ -15,30 +15,30 @@ from weft.base.unchanged import kept
 
 _WRITABLE = (".data", ".bss", ".ldata", ".lbss", ".tdata", ".tbss")
 _CONSTANT_IN_THE_END = ".data.rel.ro"
-# Compilers put these into every library: a pointer to itself, and whether it has been closed.
+# Emitted by compilers into every library: a pointer to itself, and a flag for its finalization.
 _COMPILERS = ("__dso_handle", "completed.", "__TMC_END__")
 _COMPILERS_BYTES = 32
-"""At most what the above take, places between them included: 16 with GCC on x86-64."""
+"""Upper bound of their size, including padding: 16 with GCC on x86-64."""
 _CALLED_BY_THE_LOADER = (".init_array", ".ctors", ".fini_array", ".dtors")
 _COMPILERS_CALLS = 8
-"""Bytes of such a list: one function, the compiler's own."""
+"""Bytes of such a list with one function, the compiler's own."""
 
 
 @kept
 def library_holds_variables(path: Path) -> bool:
-    """Look for what can be written; a library without symbols may well have some."""
+    """Return True if a library has writable variables, or no symbols to tell."""
     try:
         with path.open("rb") as file:
             return _has_variables(ELFFile(file))
     except (OSError, ELFError):
-        return False  # such as the kernel's own, which is no file
+        return False  # such as the kernel's vDSO, which is no file
 
 
 @kept
 def program_may_be_shared(path: Path) -> bool:
-    """Prove that nothing of a program is a rank's own: no variable, by name or without one.
+    """Return True if a program provably has no per-rank state: no variables, named or unnamed.
 
-    Nor is anything called before or after main, which each rank would do.
+    It must not have constructors or destructors either, which each rank would have to execute.
     """
     with path.open("rb") as file:
         elf = ELFFile(file)

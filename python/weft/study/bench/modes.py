@@ -22,7 +22,7 @@ _JOINT = " + "  # separates the ways within one path
 
 @dataclass(frozen=True)
 class Way:
-    """What was simulated in a mode."""
+    """Outcome of a mode: what was actually simulated."""
 
     path: str
     """Executor: an offload, an algorithm of the hosts, or `messages`; several are joined by ` + `.
@@ -112,7 +112,7 @@ class Benched(Protocol):
 
     @property
     def way(self) -> Way:
-        """What was simulated."""
+        """Outcome of the mode."""
 
 
 def labels(rows: Sequence[Benched], mode: str) -> str:
