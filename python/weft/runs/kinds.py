@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Kinds of options, which determine their values.
+"""Kinds of options: the values that each one accepts.
 
 The command line, the API and campaign files each map a kind to their own parser.
 """

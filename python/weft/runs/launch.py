@@ -44,7 +44,7 @@ _OF_GLIBCS = "glibc.malloc."
 _ALLOCATOR = "weft-malloc.so"
 """mimalloc (src/allocator): SimGrid allocates and frees dozens of small blocks per message.
 
-It processes one kind for all ranks before the next.
+Blocks of one kind are allocated for all ranks before those of the next kind.
 """
 
 # SimGrid reports only what weft does not report itself. Categories that go to files are read by

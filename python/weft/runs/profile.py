@@ -5,7 +5,7 @@ from weft.runs.record_data import ProfilePart, RecordData
 
 _LABELS = {"other": "other MPI calls", "ended": "after its end"}
 _SHOWN_S = 0.5e-9
-"""Threshold below which all times of a row would print as 0.000 us; such rows are omitted."""
+"""Threshold below which a time prints as 0.000 us; rows with only such times are omitted."""
 
 
 def profile_rows(record: RecordData) -> list[dict[str, str]]:

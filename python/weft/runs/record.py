@@ -53,7 +53,7 @@ class Record(RecordData, kw_only=True):
 
         The columns are the entries' fields; `docs/record.md` describes them and their units.
         Collectives additionally have `mean_time_s`, the time of one rank in one call, and `way`: an
-        offload, or the hosts' algorithm.
+        offload mode, or the hosts' algorithm.
 
         Args:
             part: Name of the list.
@@ -67,7 +67,7 @@ class Record(RecordData, kw_only=True):
         write_record(self, Path(path), "path")
 
     def __repr__(self) -> str:
-        """Return program and place in one line; all fields would be thousands for large fabrics."""
+        """Return ranks, fabric and outcome in one line; large fabrics have thousands of fields."""
         what = f"{self.ranks} ranks on {self.fabric.label}, offload {self.offload}"
         time_us = self.simulated_time_s * 1e6
         return f"<Record: {what}: {self.outcome.kind}, simulated time {time_us:g} us>"

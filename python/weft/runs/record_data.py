@@ -98,7 +98,7 @@ class CollectivePart(Model, kw_only=True):
 
     @property
     def way(self) -> str:
-        """Executor: an offload, or an algorithm of the hosts."""
+        """Executor: an offload mode, or an algorithm of the hosts."""
         return self.path if self.offloaded else self.algorithm or "host"
 
     @property
@@ -282,7 +282,7 @@ class RecordData(Model, kw_only=True):
     hosts_used: Whole
     offload: str
     progress: str = "thread"
-    """Progress of non-blocking calls on the hosts: in a `thread` or only inside its `calls`."""
+    """Progress of non-blocking calls on the hosts: in a `thread`, or only inside MPI `calls`."""
     poll_overhead_s: Number | None = None
     """Cost of an unsuccessful poll; None if smpi/test or smpi/iprobe sets it."""
     host_stages: bool = False

@@ -15,7 +15,7 @@ from weft.runs.simgrid import SimGrid
 
 _PREFIX = "WEFT_"
 FOR_TESTS = ("WEFT_HOST_FLOWS", "WEFT_RANK_FLOWS", "WEFT_STACK_GUARDS")
-"""Variables set by tests; they affect how messages and stacks are created, but no times."""
+"""Variables set by tests; they affect how messages and stacks are created, but not times."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +100,7 @@ def check(host_speed: str | None, config: Sequence[str], simgrid: SimGrid) -> No
 
 
 def check_speed(speed: str) -> None:
-    """Check that a speed is possible for a machine."""
+    """Check that a speed is positive and finite."""
     match = _SPEED.fullmatch(speed)
     if speed == "auto" or match is None:  # SimGrid reports other errors
         return

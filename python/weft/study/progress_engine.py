@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TRANSPORTS = ("ud", "uc")
 UD_LARGEST_BYTES = 4096
-"""Largest datagram: the MTU of InfiniBand (Khalilov et al., SC '24, section II-B)."""
+"""Largest datagram: InfiniBand's largest MTU (Khalilov et al., SC '24, section II-B)."""
 PSN_BITS = range(10, 33)
 """The chunk number is part of the 32 bits of a completion's immediate data (section III-A)."""
 

@@ -47,8 +47,7 @@ _SWEEP = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 # A reduction uses three buffers, one of them internal to the library; the model counts a rank's
 # two.
 _OWN_SHARE = 2 / 3
-# In the model, data leaves the caches completely at twice their size, hence half of it at 1.5
-# times.
+# In the model no data stays cached beyond twice the cache size, hence half of it at 1.5 times.
 _HALF_LEFT = 1.5
 
 

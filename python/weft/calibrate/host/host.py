@@ -3,14 +3,13 @@
 
 No closed formula describes a host that is shared by its ranks. Each trial therefore executes the
 schedules of the rows on a fabric with other values, as `--offload auto` does to predict them. A
-subset of rows from all series locates the region (`host_search.explore`), then all rows determine
-the values. The result depends only on rows, keys and fabric, so the same call finds the same
-values.
+subset of rows from all series locates the region (`search.explore`), then all rows determine the
+values. The result depends only on rows, keys and fabric, so the same call finds the same values.
 
-Keys that the rows do not determine (`host_intervals`) fall back to the base's value, and the
-remaining keys are fitted again, provided that the loss hardly increases. All other undetermined
-keys are written as fitted and reported as vague: the rows contradict the base's value, or other
-keys depend on them.
+Keys that the rows do not determine (`intervals`) fall back to the base's value, and the remaining
+keys are fitted again, provided that the loss hardly increases. All other undetermined keys are
+written as fitted and reported as vague: the rows contradict the base's value, or other keys depend
+on them.
 """
 
 import math

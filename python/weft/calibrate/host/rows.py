@@ -38,7 +38,7 @@ COLLECTIVES = (
 # Default limit of rows to fit to: the cost of about a hundred rows of 64 ranks, whose schedules
 # have up to ranks^2 messages, but never fewer than the minimum.
 _MOST_WORK, _LEAST_ROWS = 100 * 64**2, 12
-# Collectives that SMPI calls for another one, hence what runs execute (SimGrid 4.1,
+# Collectives that SMPI implements by another one, which runs therefore execute (SimGrid 4.1,
 # smpi_pmpi_coll.cpp).
 _EXECUTED = {"reduce_scatter_block": "reduce_scatter"}
 _NEEDED = ("collective", "ranks", "ppn")

@@ -51,7 +51,7 @@ Progress = Callable[[int, float], object]
 
 
 def loss_of(errors: "NDArray[np.float64]") -> "NDArray[np.float64]":
-    """Return the losses of errors in ln."""
+    """Return the loss of each error, which is given in ln."""
     losses: NDArray[np.float64] = WRONG**2 * (np.sqrt(1 + (errors / WRONG) ** 2) - 1)
     return losses
 

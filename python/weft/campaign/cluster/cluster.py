@@ -268,7 +268,7 @@ class _Jobs:
             self._say(text)
 
     def _fill(self, left: int) -> None:
-        """Submit jobs up to the requested number; a refusal is fatal only without any other job."""
+        """Submit jobs up to the requested number; a refusal is an error only if no job exists."""
         cores = self._engine.cluster.cores or 1
         wanted = min(self._engine.cluster.jobs, max(1, math.ceil(left / cores)))
         while len(self._engine.jobs) < wanted:

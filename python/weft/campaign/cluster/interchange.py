@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Launches Parsl's interchange as a child of the sending command, which it never outlives.
+"""Entry point of Parsl's interchange, a child process that never outlives the sending command.
 
 It runs in its own session, so the terminal's Ctrl-C does not reach it: the submitting command
 cancels the jobs first.

@@ -26,9 +26,9 @@ def programs(
 ) -> dict[str, Path]:
     """Build all programs; return their files by name. Raises `WeftError` with compiler messages.
 
-    Build commands run in the campaign's folder, so paths are relative to it. If the store is
-    read-only, missing programs are compiled into `spare`. Without `again`, commands of existing
-    programs are not called.
+    Compilers and build commands run in the campaign's folder, hence with absolute paths to the
+    store. If the store is read-only, missing programs are compiled into `spare`. Without `again`,
+    commands of existing programs are not called.
     """
     places = (store.absolute() / "programs", spare)
     return {

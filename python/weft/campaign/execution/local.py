@@ -26,7 +26,7 @@ OnRunning = Callable[[int], None]
 _KIB = 1024
 _FIRST_GUESS = 128 * _KIB**2
 _OF_A_RANK = 256 * _KIB
-"""Estimate until runs have finished; plain runs need 20 to 100 KiB (docs/performance.md)."""
+"""Added per rank until runs have finished; plain runs need 20 to 100 KiB (docs/performance.md)."""
 SHARE = 0.9
 """Share of the machine's free memory available to runs."""
 _TRIES = 3

@@ -76,7 +76,7 @@ COLLECTIVE_COLUMNS: dict[str, Column] = {
 
 
 def collective_name(column: str, keys: list[str]) -> str:
-    """Return the name of a column of the table of collectives in the presence of these keys.
+    """Return a column's name in the table of collectives of a campaign with these keys.
 
     Keys of a campaign keep their names, so a column such as `bytes` becomes `call_bytes` on a
     clash.

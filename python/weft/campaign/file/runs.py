@@ -77,8 +77,8 @@ class _Fabric:
 def of(campaign: Campaign, programs: Mapping[str, Path]) -> Runs:
     """Create the runs of a campaign; `programs` are the files of its programs, which are read.
 
-    If offloading runs are compared with host runs, the latter are added with their fastest
-    algorithms as well, and all runs at the ends of calibrated fabrics' intervals.
+    If runs with offload are compared with host runs, host runs with the fastest algorithms are
+    added, and all runs are repeated at the ends of calibrated fabrics' intervals.
     """
     make = _maker(campaign, programs)
     found = Runs()

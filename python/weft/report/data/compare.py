@@ -79,8 +79,8 @@ def references(
 ) -> list[Reference]:
     """Return the baselines offered by a page, the default first.
 
-    The default is the one chosen in the campaign file, else the hosts alone, else the first
-    offload, fabric or algorithm, else the first value of a changed key.
+    The default is the one chosen in the campaign file, else the hosts alone, else the first offload
+    mode, fabric or algorithm, else the first value of a changed key.
     """
     several = {axis.name: axis.values for axis in axes if len(axis.values) > 1}
     found = [] if picked is None or picked.value not in several.get(picked.axis, ()) else [picked]
@@ -169,8 +169,8 @@ def pairs(points: Sequence[Point], against: Reference = HOSTS) -> Pairs:
 def _may_differ(key: str, against: Reference, ways: int) -> bool:
     """Return True if the baseline's run may have another value of this key.
 
-    A fabric that the campaign runs with a single offload (one without smart switches) is the
-    baseline for every offload of the others.
+    A fabric that the campaign runs with a single offload mode (one without smart switches) is the
+    baseline for all offload modes of the others.
     """
     if against.axis == FABRIC and key == OFFLOAD:
         return ways == 1

@@ -134,7 +134,7 @@ class Study:
         return list(self._references())
 
     def _references(self) -> Iterator[Reference]:
-        """Yield each baseline; hosts or a default fabric are followed by the best algorithms."""
+        """Yield each baseline, and its variant with the hosts' fastest algorithms if useful."""
         for place, one in enumerate(references(self.axes, self.picked, self.library)):
             yield one
             best = replace(one, best=True)

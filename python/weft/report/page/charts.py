@@ -74,7 +74,7 @@ def _map_bars() -> _Chart:
 
 
 def _lines(field: str, *, quantitative: bool) -> _Chart:
-    """Return mean call times by way; measured points share the colour, larger and open."""
+    """Return mean call times by way; measured points are larger and open, in the same colour."""
     if quantitative:
         across: alt.X = alt.X(
             "size:Q",
@@ -131,7 +131,7 @@ def _names() -> alt.Y:
 
 
 def _shares() -> _Chart:
-    """Return the parts of the simulated time, by program and offload."""
+    """Return the breakdown of the simulated time, by program and offload mode."""
     return (
         alt.Chart(_ROWS)
         .mark_bar()

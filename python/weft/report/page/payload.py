@@ -218,7 +218,7 @@ def _calls(study: Study, words: _Words, runs: _Words) -> dict[str, list[Any]]:
 
 
 def way(path: str, algorithm: str) -> str:
-    """Return the executor of a call: an offload, or the hosts with an algorithm."""
+    """Return the executor of a call: an offload mode, or the hosts with an algorithm."""
     return path if path != "fallback" else f"hosts: {algorithm or 'an algorithm of their own'}"
 
 

@@ -2,7 +2,7 @@
 """Ranking of a report's fabrics: the fastest, how often each one wins, and ties.
 
 No baseline is needed. Fabrics are compared in combinations that are otherwise equal. Each fabric is
-represented by its fastest offload, with the best value of keys that only affect offloading.
+represented by its fastest offload mode, with the best value of keys that only affect offloading.
 """
 
 from collections import Counter

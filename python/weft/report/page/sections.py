@@ -124,7 +124,7 @@ def _why(study: Study) -> str:
 
 
 def verdict_table(study: Study) -> str:
-    """Return the answer by program, fabric and offload as a table."""
+    """Return the answer by program, fabric and offload mode as a table."""
     found = verdicts(study)
     if not found:
         return ""

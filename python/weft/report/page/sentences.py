@@ -77,7 +77,7 @@ class Verdict:
 
 
 def verdicts(study: Study) -> list[Verdict]:
-    """Return a verdict for each program, fabric and offload."""
+    """Return a verdict for each program, fabric and offload mode."""
     keys = group_keys(study)
     groups: dict[tuple[str, ...], list[Compared]] = {}
     for one in study.compared:
@@ -101,7 +101,7 @@ def question(study: Study) -> str:
 
 
 def headline(study: Study) -> list[str]:
-    """Return the answer: a sentence for each program, fabric and offload, or for all."""
+    """Return the answer: a sentence for each program, fabric and offload mode, or for all."""
     if not study.compared:
         return [_nothing_compared(study)]
     best = _answers(study.over_best) if study.over_best else []

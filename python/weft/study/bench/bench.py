@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Latency of a collective by message size, for several modes.
 
-A mode is an offload (`stream`, `message`) or an algorithm of the hosts (`openmpi-5.0`,
+A mode is an offload mode (`stream`, `message`) or an algorithm of the hosts (`openmpi-5.0`,
 `recursive_doubling`, `smpi:rdb`). The shipped benchmark is compiled once and run once per mode.
 """
 
@@ -75,7 +75,7 @@ class AllreduceTime(WentAWay):
     latency_us: float
     fabric: str = ""
     way: Way = field(default=Way("", ""), compare=False)
-    """What was simulated in this mode."""
+    """Outcome of this mode: what was actually simulated."""
     percentiles_us: Mapping[float, float] = field(default_factory=dict, compare=False)
     """Percentiles over all calls of all ranks, if requested."""
 

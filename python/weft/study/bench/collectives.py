@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Times of Bcast, Allgather, and Allgather concurrent with Reduce-Scatter, by mode and size.
 
-A mode is an offload (`multicast`, `stream`, `message`), an algorithm that the shipped program
+A mode is an offload mode (`multicast`, `stream`, `message`), an algorithm that the shipped program
 implements with point-to-point messages (`ring`, `knomial`, …), or a value of `weft run --fallback`:
 a selection (`openmpi-5.0`), an algorithm of the hosts, or SMPI's as `smpi:NAME`. Each mode and size
 is a separate run, so its record shows the bytes per link.
@@ -136,12 +136,12 @@ class CollectiveTime(WentAWay):
     receive_Bps: float  # noqa: N815 (the file's name for it)
     """Bytes received by a rank divided by the latency."""
     port_bytes: float
-    """Sum over all switch ports in both directions, for all iterations and what is between them."""
+    """Sum over all switch ports in both directions, including traffic between iterations."""
     times_us: Sequence[float] = field(default=(), compare=False)
     """Mean of each rank."""
     fabric: str = ""
     way: Way = field(default=Way("", ""), compare=False)
-    """What was simulated in this mode."""
+    """Outcome of this mode: what was actually simulated."""
     percentiles_us: Mapping[float, float] = field(default_factory=dict, compare=False)
     """Percentiles over all calls of the ranks in `latency_us`, if requested."""
     calls_us: Sequence[Sequence[float]] = field(default=(), compare=False)

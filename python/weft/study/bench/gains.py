@@ -12,7 +12,7 @@ Times = Mapping[int, float]
 
 
 def gains(found: Mapping[str, Times]) -> list[str]:
-    """Return the speed-up of each offload over the hosts, if `best` is one of the hosts' modes.
+    """Return the speed-up of each offload mode over the hosts, if `best` is one of their modes.
 
     `found` maps the modes' labels to times; a speed-up is given as a range over all sizes.
     """

@@ -25,7 +25,7 @@ class Way:
     """Outcome of a mode: what was actually simulated."""
 
     path: str
-    """Executor: an offload, an algorithm of the hosts, or `messages`; several are joined by ` + `.
+    """Executor: an offload mode, a host algorithm, or `messages`; several are joined by ` + `.
 
     `messages` means that the benchmark implements the collective itself.
     """

@@ -5,8 +5,8 @@
     comparison.speed_up                 # simulated time without offload / time with it
     comparison.speed_up_over_best       # likewise, with the hosts' fastest algorithms
 
-The runs differ only in `--offload off` of the second, and additionally `--fallback best` of the
-third. The first run uses weft's standard streams; output of the others is discarded, except for the
+The second run differs from the first only in `--offload off`, the third additionally in `--fallback
+best`. The first run uses weft's standard streams; output of the others is discarded, except for the
 errors of a run that does not complete. A standard input that is a file is read by all runs from its
 current position. Any other input is empty for all of them, since data that the first run reads from
 a pipe or terminal would be missing in the others.
