@@ -89,7 +89,7 @@ void Call::compare() const
   context_.abort("mismatch", describe_mismatch(*communicator_, calls));
 }
 
-/** Whose prediction asks what the hosts would do. */
+/** Predicting the host cost may throw UserError. */
 void Call::decide()
 {
   try {
@@ -108,7 +108,7 @@ bool Call::may_be_scheduled() const
 bool Call::schedule(const HostShape& shape)
 {
   HostCall call = host_call(descriptor_);
-  call.block    = nullptr; // of counts that the rank may change: the schedule keeps its own
+  call.block    = nullptr; // refers to counts that the rank may change; the schedule keeps its own copy
   call.count    = shape.count;
   call.element  = shape.element;
   try {
@@ -149,7 +149,7 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
   });
   offloaded.speak(rank);
   gate.pass();
-  noise.pay({}); // it goes on when its core is there
+  noise.pay({}); // resumes once OS noise has released the core
   offloaded.deliver(rank);
 }
 
@@ -200,17 +200,17 @@ void StartedCall::ends(const FlowResult& result)
   check(result);
   end();
   signal_.fire();
-  // Its request may have it for long; what all ranks share of the call need not stay as long.
+  // The request may keep this object for long; release what the ranks share.
   pending_.reset();
   communicator_.reset();
 }
 
-// What waits for the end has an address and nothing more, which needs no memory of its own.
+// The callbacks below capture one pointer each, so std::function does not allocate.
 
 MPI_Request StartedCall::start_schedule(const std::shared_ptr<StartedCall>& call, const HostShape& shape)
 {
   const MPI_Request request = make_request(call);
-  const auto pending        = call->pending_; // it may end at once
+  const auto pending        = call->pending_; // keeps it alive: the call may end immediately
   pending->scheduled->join(call->rank, shape, false,
                            [its = call.get()](const FlowResult& result) { its->ends(result); });
   pending->scheduled->wake();
@@ -221,7 +221,7 @@ MPI_Request StartedCall::start_offload(const std::shared_ptr<StartedCall>& call,
                                        MPI_Op operation)
 {
   call->context_.core_noise.pay(
-      call->pending_->offloaded->host_overhead()); // a rank that is killed meanwhile has no request
+      call->pending_->offloaded->host_overhead()); // first: a rank killed meanwhile must have no request
   const MPI_Request request = make_request(call);
   const auto offloaded      = call->pending_->offloaded;
   offloaded->join(call->rank, buffers, stay, operation,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* One rank's stay in one collective call. */
+/* One rank's part of a collective call, from entry to end. */
 #pragma once
 
 #include "binding/data/exchange.hpp"
@@ -17,10 +17,12 @@ namespace weft {
 class Record;
 class RunContext;
 
-/** Whether a call is the program's own: not made by another collective, nor by SMPI while it makes the communicator. */
+/** Returns whether the program itself makes the call, rather than another collective, or SMPI while
+ * it creates the communicator. */
 bool is_own_call(MPI_Comm comm);
 
-/** While it lives, the rank's calls are not its program's own: SMPI's algorithms call further collectives. */
+/** Scope in which the current rank's calls do not count as the program's own, because SMPI's
+ * algorithms call further collectives. */
 class InsideCollective {
   aid_t pid_;
   bool before_;
@@ -32,8 +34,9 @@ public:
   ~InsideCollective();
 };
 
-/** Entered when made; counted when it ends. What only the first rank does, or one that goes wrong, has functions of its
- *  own, so that the others' stacks have no room for it: ranks by the million have a page of stack each. */
+/** One rank's part of a collective call: the constructor enters the call, end() counts it in the
+ * record. Code that only the first rank or an error path needs is in noinline functions, which
+ * keeps it off the other ranks' stacks: with millions of ranks, each has one page of stack. */
 class Call {
   int size_     = 0;
   double start_ = 0;
@@ -52,17 +55,18 @@ class Call {
 protected:
   RunContext& context_;
   CallDescriptor descriptor_;
-  std::shared_ptr<Communicator> communicator_; // none where the rank is alone
+  std::shared_ptr<Communicator> communicator_; // null if the rank is alone
   std::shared_ptr<CallInFlight> pending_;
   Decision decision_;
 
-  /** An offloaded call has ended, for this rank. Where it has failed, so has the run. */
+  /** Aborts the run if the call has failed for this rank. */
   void check(const FlowResult& result) const;
 
 public:
   int rank = 0;
 
-  /** @p describe makes the descriptor of the call: here, so that a rank's stack has it once. */
+  /** Enters the call that @p describe describes. Calling it here keeps a single copy of the
+   * descriptor on the rank's stack. */
   template <class Describe>
   Call(RunContext& context, Describe&& describe, MPI_Comm comm) : context_(context), descriptor_(describe())
   {
@@ -76,7 +80,7 @@ public:
   bool empty() const { return descriptor_.empty(); }
   bool alone() const { return size_ == 1; }
 
-  /** The data of a call that the hosts execute; the first rank to ask has it made. */
+  /** Returns the data of a call that the hosts carry out; the first rank to ask creates it with @p make. */
   template <class Data, class Make> Data& host_data(Make&& make)
   {
     std::shared_ptr<HostData>& data = pending_ ? pending_->host_data : alone_data_;
@@ -84,11 +88,12 @@ public:
       data = make(size_);
     return static_cast<Data&>(*data);
   }
-  /** This rank's part in that call has ended. */
+  /** Ends this rank's part in the data of that call. */
   void leave_host_data();
 
-  /** Whether a schedule of weft's carries it out, which all its ranks are told alike; @p make_parts makes what has a
-   * HostShape (host_calls.hpp), and is asked where it may be so. */
+  /** Returns whether a schedule of weft's carries out the call; all ranks get the same answer.
+   * @p make_parts returns an object with host_shape() (host_calls.hpp); it is called only if a
+   * schedule is possible and none exists yet. */
   template <class MakeParts> [[gnu::noinline]] bool scheduled(const MakeParts& make_parts)
   {
     if (not may_be_scheduled())
@@ -98,20 +103,21 @@ public:
     const auto& parts = make_parts();
     return schedule(parts.host_shape());
   }
-  /** Begin it: @p until_end is over when this rank's part in it is. */
+  /** Joins the schedule; @p until_end is woken when this rank's part ends. */
   [[gnu::noinline]] void join_schedule(const HostShape& shape, Sleep& until_end);
-  /** Wait for that, with nothing on the rank's stack that only its beginning needs. */
+  /** Waits for the end of the schedule. Separate from join_schedule(), whose locals would occupy
+   * the rank's stack meanwhile. */
   void wait_for_schedule(Sleep& until_end) const;
 
-  /** Carry out an offloaded call and wait for its end. */
+  /** Carries out an offloaded call and waits for its end. */
   [[gnu::noinline]] void offload(const RankBuffers& buffers, MPI_Op operation);
   [[gnu::noinline]] void end();
 };
 
-/** One that does not block: with what its request needs, in one piece of memory. */
+/** Non-blocking call, allocated together with the state of its request. */
 class StartedCall : public Call {
   RequestSignal signal_;
-  std::shared_ptr<StartedCall> itself_; // until its end
+  std::shared_ptr<StartedCall> itself_; // keeps the object alive until the call ends
 
   static MPI_Request make_request(const std::shared_ptr<StartedCall>& call);
   void ends(const FlowResult& result);
@@ -119,10 +125,10 @@ class StartedCall : public Call {
 public:
   using Call::Call;
 
-  /** Start a schedule; @p call is kept until its end. */
+  /** Starts a schedule; @p call is kept until its end. */
   static MPI_Request start_schedule(const std::shared_ptr<StartedCall>& call, const HostShape& shape);
-  /** Start an offloaded call; @p call is kept until its end, and its buffers where they @p stay as they are until then.
-   */
+  /** Starts an offloaded call; @p call is kept until its end. @p stay: the buffers remain unchanged
+   * until then. */
   static MPI_Request start_offload(const std::shared_ptr<StartedCall>& call, const RankBuffers& buffers, bool stay,
                                    MPI_Op operation);
 };

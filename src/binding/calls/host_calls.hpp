@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Calls that the hosts execute: their data, and what SMPI's algorithm is given in its place (host_data.hpp). One
- * function a collective; they are shared by its blocking and its non-blocking form. */
+/* Calls that the hosts carry out: their data, and the stand-in arguments that SMPI's algorithm gets
+ * instead (host_data.hpp). One function per collective, shared by the blocking and the non-blocking
+ * form. */
 #pragma once
 
 #include "binding/abi/private_abi.hpp"
@@ -18,13 +19,13 @@
 
 namespace weft {
 
-/** A call whose data weft moves: SMPI's algorithm gets @p arguments, and the communicator. */
+/** Call whose data weft moves; SMPI's algorithm gets @p arguments and the communicator. */
 template <class... Arguments> struct MovedCall {
   Sides sides;
   std::tuple<Arguments...> arguments;
-  std::vector<StandIns> kept = {};      ///< what the arguments point to
-  bool uneven                = false;   ///< ranks' blocks may differ, though this one names no counts
-  const int* parts           = nullptr; ///< of Allgatherv: elements of each rank's block
+  std::vector<StandIns> kept = {};      ///< arrays that the arguments point to
+  bool uneven                = false;   ///< block sizes may differ between ranks although this rank passes no counts
+  const int* parts           = nullptr; ///< Allgatherv: elements of each rank's block
 
   bool wanted(bool) const { return memory_is_shared(); }
   static bool has_data() { return true; }
@@ -58,20 +59,21 @@ inline HostShape reduction_shape(int count, MPI_Datatype type)
   return shape;
 }
 
-/** A reduction, which weft works out where SMPI cannot. */
+/** Reduction; weft computes the result where SMPI cannot. */
 template <class... Arguments> struct ReducedCall {
   RankBuffers buffers;
   MPI_Datatype type;
   MPI_Op operation;
-  ExchangeShape shape; ///< but for the number of ranks
+  ExchangeShape shape; ///< number of ranks filled in by come()
   std::tuple<Arguments...> arguments;
   std::vector<StandIns> kept = {};
-  const int* parts           = nullptr; ///< of Reduce_scatter: elements, by rank
+  const int* parts           = nullptr; ///< Reduce_scatter: elements of each rank's part
 
-  // SMPI frees what it copied for MPI_IN_PLACE before a call has ended that does not block.
+  // SMPI frees its copies for MPI_IN_PLACE before a non-blocking call has ended.
   bool wanted(bool blocks) const
   {
-    // SMPI's Reduce_scatters by recursive halving and by a butterfly add wrongly where parts differ in size.
+    // SMPI's recursive-halving and butterfly algorithms for Reduce_scatter give wrong sums if parts
+    // differ in size.
     const bool parted = shape.movement == Movement::reduce_scatter;
     return operation != MPI_OP_NULL && (blocks ? needs_own_data(type, operation) || parted : memory_is_shared());
   }
@@ -93,7 +95,7 @@ template <class... Arguments> struct ReducedCall {
   }
 };
 
-/** MPI_Scan, MPI_Exscan. */
+/** MPI_Scan and MPI_Exscan. */
 template <class... Arguments> struct PrefixCall {
   RankBuffers buffers;
   MPI_Datatype type;
@@ -101,7 +103,7 @@ template <class... Arguments> struct PrefixCall {
   bool exclusive;
   std::tuple<Arguments...> arguments;
 
-  // SMPI's are right for operations that commute, and have zero for their neutral element.
+  // SMPI's algorithms are correct only for commutative operations whose neutral element is zero.
   bool wanted(bool) const { return operation != MPI_OP_NULL && memory_is_shared(); }
   bool has_data() const { return operation != MPI_OP_NULL; }
   HostShape host_shape() const { return reduction_shape(buffers.send_count, type); }
@@ -112,7 +114,7 @@ template <class... Arguments> struct PrefixCall {
   }
 };
 
-/** A call without data. */
+/** Call without data. */
 struct EmptyCall {
   std::tuple<> arguments = {};
   static bool wanted(bool) { return false; }
@@ -121,7 +123,7 @@ struct EmptyCall {
   static void come(Call&, bool) {}
 };
 
-/** Begin a call that a schedule carries out. @return whether it has data */
+/** Joins a scheduled call. @return whether it has data */
 template <class MakeParts>
 [[gnu::noinline]] bool join_scheduled(Call& call, const MakeParts& make_parts, Sleep& until_end)
 {
@@ -132,7 +134,7 @@ template <class MakeParts>
   return parts.has_data();
 }
 
-/** Wait for its end as well. */
+/** Joins a scheduled call and waits for its end. */
 template <class MakeParts> [[gnu::noinline]] int run_scheduled(Call& call, const MakeParts& make_parts)
 {
   Sleep until_end;
@@ -143,7 +145,7 @@ template <class MakeParts> [[gnu::noinline]] int run_scheduled(Call& call, const
   return MPI_SUCCESS;
 }
 
-/** Wait for the end of a call that an algorithm of SMPI's carries out. */
+/** Runs a blocking call with SMPI's algorithm; weft moves the data if wanted. */
 template <class MakeParts, class Algorithm, class... Arguments>
 [[gnu::noinline]] int run_theirs(Call& call, MPI_Comm comm, const MakeParts& make_parts, const Algorithm& algorithm,
                                  Arguments... arguments)
@@ -163,9 +165,9 @@ template <class MakeParts, class Algorithm, class... Arguments>
   }
 }
 
-/** Carry out a blocking call that is in @p call: weft moves its data where that is wanted, and @p algorithm is SMPI's.
- *  The last of @p arguments, those of the call itself, is the communicator. What @p make_parts makes is on the rank's
- *  stack once. */
+/** Carries out a blocking call on the hosts, by a schedule or by SMPI's @p algorithm; weft moves
+ * the data if wanted. The last of @p arguments, the call's own, is the communicator. Only one
+ * result of @p make_parts is on the rank's stack. */
 template <class MakeParts, class Algorithm, class... Arguments>
 int run_on_hosts(Call& call, MPI_Comm comm, const MakeParts& make_parts, const Algorithm& algorithm,
                  Arguments... arguments)
@@ -231,7 +233,7 @@ inline auto moved_allgatherv(const void* send, int send_count, MPI_Datatype send
   return call;
 }
 
-/** At the root, MPI_IN_PLACE: it gives itself nothing. Its algorithm does, as it would anyway. */
+/** With MPI_IN_PLACE the root contributes nothing to itself; SMPI's algorithm copies the stand-in as usual. */
 inline auto moved_gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                          MPI_Datatype type, int root, MPI_Comm comm)
 {

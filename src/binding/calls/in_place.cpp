@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* MPI_IN_PLACE with derived datatypes.
  *
- * Before SMPI calls an algorithm it copies what a rank gives in place: into memory of count times the type's extent,
- * and with gaps and all. A type whose elements lie before its address, or after its extent, writes outside of that. So
- * weft makes those copies itself, and SMPI sees a call that is not in place. Here its blocking calls come by as well.
- */
+ * Before SMPI calls an algorithm, it copies an in-place contribution into count times the type's
+ * extent, gaps included. A type with elements before its address or beyond its extent overruns that
+ * memory. weft therefore makes the copy itself, so that SMPI sees a call that is not in place.
+ * SMPI's blocking calls come through here as well. */
 #include "binding/calls/in_place.hpp"
 
 #include "binding/abi/private_abi.hpp"
@@ -20,13 +20,13 @@
 namespace weft {
 namespace {
 
-/** Whether a rank's contribution has to be copied by weft. What is wrong with a call is for SMPI to say. */
+/** Returns whether weft has to copy a rank's contribution. Invalid arguments are left for SMPI to report. */
 bool copies(const void* send, int count, MPI_Datatype type, MPI_Comm comm)
 {
   return send == MPI_IN_PLACE && count > 0 && comm != MPI_COMM_NULL && type != MPI_DATATYPE_NULL && not is_plain(type);
 }
 
-/** The blocks of a rank that swaps in place: as bytes, one after the other. */
+/** Blocks that a rank sends in an in-place Alltoallv or Alltoallw, packed into bytes. */
 struct Swapped {
   std::vector<std::byte> bytes;
   std::vector<int> counts;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Collectives in place with derived datatypes: what weft does before SMPI's function @p theirs (in_place.cpp). */
+/* MPI_IN_PLACE with derived datatypes: copies the contribution before calling SMPI's function
+ * @p theirs (in_place.cpp). */
 #pragma once
 
 #include <smpi/smpi.h>
 
 namespace weft {
 
-/** Of those whose ranks give as many elements as they get. */
+/** For collectives with equal send and receive counts. */
 int in_place_reduction(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
                        MPI_Op op, MPI_Comm comm, MPI_Request* request);
 
