@@ -21,7 +21,7 @@ void add_counts(CallDescriptor& call, const int* counts, std::int64_t size, MPI_
   call.counts_number = summarize_counts(counts, comm).number;
 }
 
-/** Returns a call whose ranks agree on a number of bytes and perhaps a root. */
+/** Returns a descriptor whose ranks agree on a number of bytes and perhaps a root. */
 CallDescriptor in_bytes(CallDescriptor call, std::int64_t agreed, std::int64_t own, int root = -1)
 {
   call.elements  = agreed;
@@ -79,7 +79,8 @@ CallDescriptor describe_allgatherv(const CallDescriptor& form, const int* counts
 CallDescriptor describe_gather(const CallDescriptor& form, int count, MPI_Datatype type, int root_count,
                                MPI_Datatype root_type, int root, MPI_Comm comm)
 {
-  // At the root a rank's own arguments may be MPI_IN_PLACE's, elsewhere the root's mean nothing.
+  // At the root, a rank's own arguments may belong to MPI_IN_PLACE; elsewhere the root's arguments
+  // are not significant.
   const std::int64_t bytes = place_in(comm).rank == root ? size_of(root_count, root_type) : size_of(count, type);
   return in_bytes(form, bytes, bytes, root);
 }
@@ -111,7 +112,7 @@ CallDescriptor describe_alltoallw(const CallDescriptor& form, const int* counts,
 
 RankBuffers reduction_buffers(const void* send, void* receive, int count, MPI_Datatype type)
 {
-  // SMPI leaves MPI_IN_PLACE to the algorithms of a Reduce (PMPI_Ireduce in smpi_pmpi_coll.cpp).
+  // SMPI leaves resolving MPI_IN_PLACE to the algorithms of a Reduce (PMPI_Ireduce in smpi_pmpi_coll.cpp).
   return {address(send == MPI_IN_PLACE ? receive : send), count, type, address(receive), count, type};
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Descriptions of calls from the arguments of MPI's functions: shared by the blocking and the non-blocking form, which
- * they are given to fill (blocking("allreduce")). The number of ranks is filled when the call is entered.
+/* Descriptors of calls from the arguments of MPI's functions, shared by the blocking and the
+ * non-blocking form: each function fills the descriptor that it is given (blocking("allreduce")).
+ * The number of ranks is filled in when the call is entered.
  *
- * Where MPI asks only for equal type signatures (count x type), ranks are held to the same number of bytes.
- */
+ * Where MPI requires only equal type signatures (count x type), ranks have to agree on the number
+ * of bytes. */
 #pragma once
 
 #include "binding/data/exchange.hpp"
@@ -20,11 +21,11 @@ CallDescriptor describe_barrier(const CallDescriptor& form);
 CallDescriptor describe_bcast(const CallDescriptor& form, int count, MPI_Datatype type, int root);
 CallDescriptor describe_allgather(const CallDescriptor& form, int count, MPI_Datatype type);
 CallDescriptor describe_allgatherv(const CallDescriptor& form, const int* counts, MPI_Datatype type, MPI_Comm comm);
-/** Describes a Gather (what a rank gives, and what the root gets of each) or a Scatter (what a rank gets, and what the
- *  root gives each). */
+/** Describes a Gather or a Scatter: @p count is what a rank sends (Scatter: receives),
+ * @p root_count what the root receives from each rank (Scatter: sends to each). */
 CallDescriptor describe_gather(const CallDescriptor& form, int count, MPI_Datatype type, int root_count,
                                MPI_Datatype root_type, int root, MPI_Comm comm);
-/** Describes a Gatherv or a Scatterv, of which only the root knows every rank's count. */
+/** Describes a Gatherv or a Scatterv, where only the root knows every rank's count. */
 CallDescriptor describe_gatherv(const CallDescriptor& form, int count, MPI_Datatype type, int root);
 CallDescriptor describe_alltoall(const CallDescriptor& form, int count, MPI_Datatype type, MPI_Comm comm);
 CallDescriptor describe_alltoallv(const CallDescriptor& form, const int* counts, MPI_Datatype type, MPI_Comm comm);

@@ -22,7 +22,7 @@ Span declared(MPI_Datatype type)
   return span;
 }
 
-/** The types that a type is made of. */
+/** Returns the types that a derived type is made of. */
 std::vector<MPI_Datatype> made_of(MPI_Datatype type)
 {
   int numbers   = 0;
@@ -38,14 +38,14 @@ std::vector<MPI_Datatype> made_of(MPI_Datatype type)
   if (PMPI_Type_get_contents(type, numbers, addresses, types, its_numbers.data(), its_addresses.data(),
                              its_types.data()) != MPI_SUCCESS)
     return {};
-  for (MPI_Datatype part : its_types) // the type itself keeps them
+  for (MPI_Datatype part : its_types) // the derived type holds references of its own
     Datatype::unref(part);
   return its_types;
 }
 
-// For SMPI the true extent of a type is its extent (get_true_extent in its smpi_datatype.cpp), even where
-// MPI_Type_create_resized has left elements outside. So this adds how far the elements of what a type is made of stand
-// out.
+// SMPI takes the true extent of a type to be its extent (get_true_extent in its smpi_datatype.cpp),
+// even if MPI_Type_create_resized has left elements outside. So this adds the overhang of the
+// component types.
 [[gnu::noinline]] Span span_of_derived(MPI_Datatype type)
 {
   Span span                             = declared(type);
@@ -95,8 +95,9 @@ bool is_plain(MPI_Datatype type)
   return static_cast<std::size_t>(extent) == element_size(type);
 }
 
-// SMPI finds the second element of some derived types at the end of the first's data, and not an extent after it
-// (serialize and unserialize in its smpi_datatype_derived.cpp): it gets one after the other.
+// For some derived types SMPI places the second element at the end of the first one's data instead
+// of one extent further on (serialize and unserialize in its smpi_datatype_derived.cpp), so it gets
+// elements one at a time.
 
 void copy_elements(const void* from, void* to, int count, MPI_Datatype type)
 {

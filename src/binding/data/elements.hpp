@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Elements of MPI datatypes: their bounds, copies of them, packed and not. */
+/* Elements of MPI datatypes: bounds, copying, packing. */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -10,34 +10,35 @@
 
 namespace weft {
 
-/** The bytes from an element's address that it may touch, and how far the next one is. */
+/** Bounds of an element, in bytes from its address, and its extent. */
 struct Span {
-  MPI_Aint low    = 0; ///< of an element's first byte, from its address
+  MPI_Aint low    = 0; ///< offset of the first byte
   MPI_Aint high   = 0;
   MPI_Aint extent = 0;
 };
 
 Span span_of(MPI_Datatype type);
 MPI_Aint extent_of(MPI_Datatype type);
-/** Bytes of data in an element. */
+/** Returns the bytes of data in an element, gaps excluded. */
 std::size_t element_size(MPI_Datatype type);
-/** Whether elements are bytes one after the other, and MPI's own. */
+/** Returns whether a type is predefined and its elements are contiguous. */
 bool is_plain(MPI_Datatype type);
-/** Copy elements and nothing between them. */
+/** Copies elements but not the gaps between them. */
 void copy_elements(const void* from, void* to, int count, MPI_Datatype type);
 void pack(const void* from, int count, MPI_Datatype type, std::byte* to);
 void unpack(const std::byte* from, void* to, int count, MPI_Datatype type);
 
-/** Where an element of @p type begins, from its address. Types of one call may differ in this from rank to rank: those
- *  with addresses of their own (MPI_BOTTOM) do. */
+/** Returns the offset of an element's first byte from its address. For types with absolute
+ * addresses (MPI_BOTTOM) it may differ from rank to rank within one call. */
 MPI_Aint beginning_of(MPI_Datatype type);
-/** An address so many bytes on. By numbers: MPI_BOTTOM with an address in the type is no pointer into anything. */
+/** Returns an address @p bytes further on. The arithmetic is on integers, because MPI_BOTTOM with
+ * an absolute type is not a pointer into any object. */
 inline void* moved(const void* address, MPI_Aint bytes)
 {
   return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(address) + bytes); // NOLINT(performance-no-int-to-ptr)
 }
 
-/** Room for elements of a type, whatever its bounds. */
+/** Storage for elements of a type, whatever its bounds. */
 class Values {
   std::unique_ptr<std::byte[]> storage_; // NOLINT(modernize-avoid-c-arrays): a vector would write zeros first
   MPI_Aint offset_ = 0;
@@ -46,7 +47,7 @@ public:
   Values() = default;
   Values(int count, MPI_Datatype type);
   Values(const void* from, int count, MPI_Datatype type);
-  /** Whether there are any. */
+  /** Returns whether storage has been allocated. */
   explicit operator bool() const { return storage_ != nullptr; }
   std::byte* data() { return storage_.get() + offset_; }
   const std::byte* data() const { return storage_.get() + offset_; }

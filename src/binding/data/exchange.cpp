@@ -17,14 +17,14 @@ using simgrid::smpi::Datatype;
 namespace weft {
 namespace {
 
-/** Whether a call carries no data because of a rank's buffers. */
+/** Returns whether a rank's buffers are shared, so that the call carries no data. */
 bool is_shared(const RankBuffers& buffers)
 {
   return weft::is_shared(buffers.send) || weft::is_shared(buffers.receive);
 }
 
-/** A rank's buffers, kept until its result is delivered. Small where nothing of theirs may change: there is one per
- * rank and call. */
+/** A rank's buffers, kept until its result is delivered. Only what may change is copied, because
+ * there is one object per rank and call. */
 class KeptBuffers {
   struct Copied {
     std::vector<int> counts;
@@ -45,7 +45,8 @@ public:
     if (not own_type && not buffers.counts && not buffers.displacements)
       return;
     copied_ = std::make_unique<Copied>();
-    // SMPI's arrays may be its own, and a program may free a type that is still in use (MPI 4.1, section 5.1.9).
+    // The arrays may be SMPI's own, and a program may free a type that is still in use (MPI 4.1,
+    // section 5.1.9).
     const auto copy = [ranks](const int*& numbers, std::vector<int>& into) {
       if (not numbers)
         return;
@@ -65,30 +66,30 @@ public:
   }
 };
 
-/** Ranks mostly get their results in their order. What the next ones touch is asked for so many ranks before. */
+/** Prefetch distance in ranks; results are mostly delivered in rank order. */
 constexpr std::size_t RANKS_AHEAD = 2;
 
-/** Nothing moves. */
+/** Exchange without data. */
 class NoData : public Exchange {
   void give(int, const RankBuffers&, Changing) override {}
   void combine(MPI_Op) override {}
   void deliver(int) override {}
 };
 
-/** Allreduce, Reduce, Reduce_scatter. */
+/** Allreduce, Reduce and Reduce_scatter. */
 class Reduction : public Exchange {
   ExchangeShape shape_;
   std::vector<KeptBuffers> ranks_;
-  std::vector<Values> copies_;       // of what those ranks gave whose own may change
-  std::vector<MPI_Aint> beginnings_; // of each rank's elements, from their address
+  std::vector<Values> copies_;       // contributions of ranks whose buffers may change
+  std::vector<MPI_Aint> beginnings_; // offset of each rank's first byte from its elements' address
   int count_          = 0;
-  MPI_Datatype type_  = MPI_DATATYPE_NULL; // of the result
-  bool plain_         = false;             // nothing lies between its elements
-  MPI_Aint beginning_ = 0;                 // of those
+  MPI_Datatype type_  = MPI_DATATYPE_NULL; // the result's
+  bool plain_         = false;             // no gaps between its elements
+  MPI_Aint beginning_ = 0;                 // offset of the result's first byte from its elements' address
   MPI_Aint extent_    = 0;
   Values result_;
 
-  /** What a rank gives, for who looks at it with the result's type. */
+  /** Returns a rank's contribution, at the address that suits the result's type. */
   const void* contribution(std::size_t rank) const
   {
     const bool copied = not copies_.empty() && copies_[rank];
@@ -112,7 +113,7 @@ public:
       copies_.resize(ranks_.size());
       copies_[at] = Values(buffers.send, buffers.send_count, buffers.send_type);
     }
-    // Those of the last to give, at whose place the result is worked out: others may have freed their types.
+    // The result is computed with the arguments of the last contributor: others may have freed their types.
     last_ = at;
   }
 
@@ -158,13 +159,14 @@ private:
   std::size_t last_ = 0;
   bool data_        = true;
   bool worked_out_  = false;
-  std::vector<std::int64_t> begins_; // of each rank's part in the result, in elements
+  std::vector<std::int64_t> begins_; // offset of each rank's part in the result, in elements
 
   std::size_t bytes_given() const { return static_cast<std::size_t>(count_) * static_cast<std::size_t>(extent_); }
-  /** By each rank, at most. */
+  /** Returns the bytes to prefetch per receive buffer; for parts, one cache line. */
   std::size_t bytes_got() const { return shape_.movement.gets == Share::part ? 1 : bytes_given(); }
 
-  /** Copy elements of the result from the @p first on. Mostly a rank gives the type that all give. */
+  /** Copies elements of the result from the @p first on. Ranks mostly pass the common type, which
+   * needs no element-wise copy. */
   void copy_result(std::int64_t first, void* to, int count, MPI_Datatype type) const
   {
     const std::byte* from = result_.data() + first * extent_;
@@ -174,7 +176,7 @@ private:
       copy_elements(moved(from, beginning_ - beginning_of(type)), to, count, type);
   }
 
-  /** MPI's order for operations that do not commute: rank 0 op (rank 1 op (… op rank P-1)). */
+  /** Reduces in MPI's order for operations that do not commute: rank 0 op (rank 1 op (… op rank P-1)). */
   void add_in_order(MPI_Op operation)
   {
     result_ = Values(contribution(ranks_.size() - 1), count_, type_);
@@ -197,13 +199,13 @@ private:
   }
 };
 
-/** Bcast and Allgather: the parts, packed, one after the other. */
+/** Bcast and Allgather: the parts are packed contiguously. */
 class Collecting : public Exchange {
   ExchangeShape shape_;
   std::vector<KeptBuffers> ranks_;
-  std::vector<std::size_t> begins_; // of each rank's part in packed_, and the end
+  std::vector<std::size_t> begins_; // offset of each rank's part in packed_, and the end
   std::vector<std::byte> packed_;
-  std::vector<bool> together_; // by rank: it wants the parts one after the other
+  std::vector<bool> together_; // by rank: the parts are contiguous in its receive buffer
   bool data_ = true;
 
 public:
@@ -221,7 +223,7 @@ public:
     ranks_[at]    = KeptBuffers(buffers, shape_.ranks, changing);
     data_ &= not is_shared(buffers);
     if (shape_.movement.gives == Share::part)
-      together_[at] = lies_together(ranks_[at].buffers); // now that its arrays have just been looked at
+      together_[at] = lies_together(ranks_[at].buffers); // while its arrays are in the cache
     if (not data_ || begins_[at] == begins_[at + 1])
       return;
     packed_.resize(begins_.back());
@@ -269,8 +271,8 @@ private:
     }
   }
 
-  /** Whether a rank wants the parts one after the other. Mostly all ranks have the same numbers: those of the rank
-   * before are kept. */
+  /** Returns whether the parts are contiguous in a rank's receive buffer. The previous rank's
+   * answer is memoized, because ranks mostly pass equal arrays. */
   bool lies_together(const RankBuffers& buffers)
   {
     if (not buffers.displacements)
@@ -293,11 +295,11 @@ private:
   bool together_before_ = false;
 };
 
-/** Alltoall: each rank's blocks, packed, one after the other. */
+/** Alltoall: each rank's blocks are packed contiguously. */
 class Swapping : public Exchange {
   ExchangeShape shape_;
   std::vector<KeptBuffers> ranks_;
-  std::vector<std::vector<std::byte>> packed_; // by rank that gives
+  std::vector<std::vector<std::byte>> packed_; // by sending rank
   const std::size_t block_;                    // bytes
   bool data_ = true;
 

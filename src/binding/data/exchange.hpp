@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The data of one offloaded call: what every rank gives and what every rank gets. It does not depend on how the call is
- * timed. Results are there as soon as all have given: until its call ends, no rank may look at its buffers. */
+/* Data of one offloaded call: what every rank contributes and what every rank receives, independent
+ * of how the call is timed. Results are computed as soon as all ranks have contributed, because no
+ * rank may read its buffers before its call ends. */
 #pragma once
 
 #include "model/collective/movement.hpp"
@@ -14,12 +15,13 @@
 
 namespace weft {
 
-/** Whether a buffer was allocated with SMPI_SHARED_MALLOC: the program does not care for what is in it, and SMPI does
- *  not copy it. A call with such a buffer carries no data. */
+/** Returns whether a buffer was allocated with SMPI_SHARED_MALLOC: the program does not care about
+ * its contents, and SMPI does not copy it. A call with such a buffer carries no data. */
 bool is_shared(const void* buffer);
 
-/** An argument of a call as SMPI's algorithms and weft can work with it. SMPI's MPI_BOTTOM is no address, and only its
- *  requests know: what adds displacements to it or copies from it needs the address from which absolute types count. */
+/** Returns an argument in the form that SMPI's algorithms and weft can use: MPI_BOTTOM becomes a
+ * null pointer. SMPI's MPI_BOTTOM is a marker that only its requests understand; code that adds
+ * displacements to it or copies from it needs the base of absolute addresses. */
 template <class Argument> Argument address(Argument argument)
 {
   if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>)
@@ -28,48 +30,49 @@ template <class Argument> Argument address(Argument argument)
     return argument;
 }
 
-/** One rank's buffers, as SMPI hands them to an algorithm: MPI_IN_PLACE is resolved. What a collective does not have
- *  stays empty. */
+/** One rank's buffers, as SMPI passes them to an algorithm: MPI_IN_PLACE is resolved. Fields that a
+ * collective lacks stay empty. */
 struct RankBuffers {
   const void* send          = nullptr;
   int send_count            = 0;
   MPI_Datatype send_type    = MPI_DATATYPE_NULL;
   void* receive             = nullptr;
-  int receive_count         = 0; ///< of one part
+  int receive_count         = 0; ///< per part
   MPI_Datatype receive_type = MPI_DATATYPE_NULL;
-  const int* counts         = nullptr; ///< of each rank's part, where they differ
-  const int* displacements  = nullptr; ///< of each rank's part; one after the other where there are none
+  const int* counts         = nullptr; ///< elements of each rank's part, if they differ
+  const int* displacements  = nullptr; ///< offset of each rank's part; null: contiguous
 };
 
-/** What every call of a collective says of its data. */
+/** Data movement of a call, the same at all ranks. */
 struct ExchangeShape {
   Movement movement;
   int ranks = 0;
   int root  = -1;
-  std::vector<double> parts; ///< bytes of each rank's part, or of its blocks; of those that have them
-  /// Floats are added up as integers, in blocks of so many: SwitchML's conversion (model/switch/fixed_point.hpp); 0:
-  /// not.
+  std::vector<double> parts; ///< bytes of each rank's part, or of all its blocks; empty if the movement has none
+  /// Block size in floats of SwitchML's conversion (model/switch/fixed_point.hpp), which sums
+  /// floats as integers; 0: no conversion.
   std::size_t fixed_point_block = 0;
 };
 
-/** What of a rank's buffers may change or go before the call has ended, but that for the result. */
+/** Arguments, apart from the receive buffer, that may change or be freed before the call has ended. */
 enum class Changing {
-  nothing, ///< the rank waits
-  arrays,  ///< counts, displacements and datatypes: MPI lets a program change none of its own, but many do that
-  all      ///< SMPI's own buffers, which it frees
+  nothing, ///< the rank blocks in the call
+  arrays,  ///< counts, displacements and datatypes: MPI forbids changing the arrays, but many programs do
+  all      ///< also the send buffer: it is SMPI's own, which it frees
 };
 
 class Exchange {
 public:
   virtual ~Exchange() = default;
 
-  /** Rank @p rank gives its data. */
+  /** Takes the contribution of rank @p rank. */
   virtual void give(int rank, const RankBuffers& buffers, Changing changing) = 0;
-  /** All have given: work out the result. */
+  /** Computes the result once all ranks have contributed. */
   virtual void combine(MPI_Op operation) = 0;
-  /** What rank @p rank gave to a Bcast or Allgather, packed; null where the call carries no data, or none of it. */
+  /** Returns the packed contribution of rank @p rank to a Bcast or Allgather; null if the call
+   * carries no data or has no bytes. */
   virtual const std::byte* part(int /*rank*/) const { return nullptr; }
-  /** Put rank @p rank's result into its buffer. */
+  /** Copies rank @p rank's result into its receive buffer. */
   virtual void deliver(int rank) = 0;
 
   static std::unique_ptr<Exchange> create(const ExchangeShape& shape);

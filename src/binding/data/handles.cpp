@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// Handles that a program frees may come again for another type or operation, so that its rows go by what they say too.
-// MPI's own are never freed: the latest is found without a look-up.
+// A handle that a program frees may be reused for another type or operation, so rows are also keyed
+// by size or commutativity. MPI's own handles are never freed: the latest one is memoized.
 
 const ElementType* element_type(MPI_Datatype datatype)
 {

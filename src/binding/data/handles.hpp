@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI's handles of datatypes and operations, and what the core needs to know of them. */
+/* MPI's handles of datatypes and operations, as rows for the core. */
 #pragma once
 
 #include "model/collective/call_descriptor.hpp"
@@ -15,10 +15,10 @@ const ElementType* element_type(MPI_Datatype datatype);
 /** Returns the row of an operation, which lives as long as the process; null for MPI_OP_NULL. */
 const ReductionOperation* reduction_operation(MPI_Op operation);
 
-/** Whether an operation commutes; assumed if a replayed trace names none. */
+/** Returns whether an operation commutes; true if a replayed trace names none. */
 bool commutes(MPI_Op operation);
 
-/** Bytes of @p count elements. */
+/** Returns the bytes of @p count elements. */
 std::int64_t size_of(int count, MPI_Datatype datatype);
 
 } // namespace weft

@@ -20,7 +20,7 @@ using simgrid::smpi::Datatype;
 namespace weft {
 namespace {
 
-/** A block in a rank's buffer. */
+/** Block in a rank's buffer. */
 struct Block {
   std::byte* start;
   int count;
@@ -28,7 +28,7 @@ struct Block {
   std::size_t bytes() const { return count == 0 ? 0 : static_cast<std::size_t>(count) * element_size(type); }
 };
 
-/** Block @p rank of a side that has one for each rank, or its only one. */
+/** Returns block @p rank of a side, or its only block. */
 Block block_of(const Side& side, int rank)
 {
   const bool listed       = side.counts != nullptr;
@@ -60,11 +60,12 @@ void copy(const Block& from, const Block& to)
   }
 }
 
-/** Arrays and types of a side whose owner may change or free them while the call lasts. */
+/** Side of a rank's arguments; copies its arrays and references its types if the owner may change
+ * or free them during the call. */
 class KeptSide {
   std::vector<int> counts_;
   std::vector<int> displacements_;
-  std::vector<MPI_Datatype> types_; // referenced
+  std::vector<MPI_Datatype> types_; // each holds a reference
 
 public:
   Side side;
@@ -100,8 +101,8 @@ public:
   }
 };
 
-/** Memory that stays where it is: what is in flight may point to it. Where there is much of it, all is the same MiB,
- * and SMPI does not copy what comes from there or goes there. */
+/** Returns scratch memory, which is never freed, because data in flight may point to it. From 1 MiB
+ * on it is a shared allocation: one MiB mapped repeatedly, which SMPI does not copy from or to. */
 void* scratch(std::size_t bytes)
 {
   constexpr std::size_t SHARED = std::size_t{1} << 20U;
@@ -116,7 +117,7 @@ void* scratch(std::size_t bytes)
   return memory;
 }
 
-/** Reductions of stand-ins must neither be optimized away nor do anything. */
+/** Operation for stand-ins: has no effect, but cannot be optimized away. */
 void reduce_nothing(void*, void*, int*, MPI_Datatype*) {}
 
 MPI_Op ordered_nothing()
@@ -138,16 +139,16 @@ struct MovedData::Member {
   KeptSide gives;
   KeptSide gets;
   bool in_place;
-  bool with_all = false;                // its call cannot end before all have come: its blocks move then
-  std::vector<std::byte> packed;        // what it gives, where its buffer may have changed
-  std::vector<std::size_t> begins = {}; // of each block in packed; empty: its buffer is as it was
+  bool with_all = false;                // its call ends only after all have entered; its blocks are copied then
+  std::vector<std::byte> packed;        // contribution, if its buffer may have changed
+  std::vector<std::size_t> begins = {}; // offset of each block in packed; empty: the buffer is unchanged
 
   Member(const Sides& sides, int ranks, bool blocks)
       : gives(sides.gives, ranks, false), gets(sides.gets, ranks, not blocks), in_place(sides.in_place)
   {
   }
 
-  /** Whether it gives a block of the same size to every rank, and gets one from each. */
+  /** Returns whether the rank sends equal-sized blocks to all ranks and receives one from each. */
   bool exchanges_with_all() const
   {
     return (gives.side.peers == Side::Peers::same || gives.side.peers == Side::Peers::each) &&
@@ -204,7 +205,8 @@ void MovedData::move(int from, int to)
   copy(giver.for_rank(to), block_of(taker.gets.side, from));
 }
 
-/** Blocks of one size, without gaps: in squares of ranks, so that what is read and written stays in the cache. */
+/** Copies all blocks in tiles of ranks, so that what is read and written stays in the cache.
+ * @return false, without copying, if blocks differ in size or have gaps */
 bool MovedData::move_equal_blocks()
 {
   constexpr std::size_t SQUARE = 128; // ranks
@@ -264,7 +266,7 @@ void MovedData::come(int rank, const Sides& sides, bool blocks)
   }
   member->with_all = blocks && member->exchanges_with_all();
   with_all_ += member->with_all;
-  if (with_all_ < ++come_) { // else nobody has come to whom it would give something now
+  if (with_all_ < ++come_) { // otherwise all that have entered wait for move_all()
     other(member->gets.side, [&](int peer) { move(peer, rank); });
     other(member->gives.side, [&](int peer) {
       if (peer != rank)
@@ -277,7 +279,7 @@ void MovedData::come(int rank, const Sides& sides, bool blocks)
     keep(rank);
 }
 
-// All that it gets has come; of blocks of nothing nobody tells it.
+// The rank has received everything; only empty blocks can still be missing.
 void MovedData::leave(int rank)
 {
   members_[static_cast<std::size_t>(rank)]->gets.side.peers = Side::Peers::none;
@@ -345,7 +347,8 @@ void PrefixData::come(int rank, const RankBuffers& buffers, MPI_Op operation)
   if (data_)
     own.sum = Values(buffers.send, buffers.send_count, buffers.send_type);
   own.beginning = beginning_of(buffers.send_type);
-  // Those before have all added up theirs. Types are those of the last to come: others may have freed their own.
+  // All ranks before next_ have their sums. The last rank to enter provides the types: others may
+  // have freed theirs.
   const auto seen = [&](const Rank& its, const void* address) { return moved(address, its.beginning - own.beginning); };
   for (; next_ < ranks_.size() && ranks_[next_].come; ++next_) {
     if (not data_ || buffers.send_count == 0)
@@ -405,7 +408,7 @@ StandIns stand_ins(const int* counts, const MPI_Datatype* types, int ranks)
   for (int rank = 0; rank < ranks; ++rank) {
     const std::size_t bytes =
         counts[rank] == 0 ? 0 : static_cast<std::size_t>(counts[rank]) * element_size(types[rank]);
-    if (not fits_an_int(next + bytes)) // SMPI could not say where the block is; nobody looks at it
+    if (not fits_an_int(next + bytes)) // the displacement would overflow; nobody reads the block
       next = 0;
     all.counts.push_back(static_cast<int>(std::min<std::size_t>(bytes, std::numeric_limits<int>::max())));
     all.displacements.push_back(static_cast<int>(next));

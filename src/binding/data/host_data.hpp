@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The data of calls that the hosts execute.
+/* Data of calls that the hosts carry out.
  *
- * SMPI's algorithms are there for the time that a call takes. What they do to data is often wrong: with types whose
- * elements have gaps, bounds below zero or addresses of their own, with blocks out of order, with operations that do
- * not commute. So weft moves the data of these calls itself, and SMPI's algorithm runs on memory that nobody looks at,
- * with as many bytes. Only reductions of MPI's own types by MPI's own operations are left to it, with their rounding.
+ * SMPI's algorithms only time these calls. They often corrupt the data: with types whose elements
+ * have gaps, negative lower bounds or absolute addresses, with blocks out of order, with operations
+ * that do not commute. So weft moves the data itself, and SMPI's algorithm runs on scratch memory
+ * of the same size that nobody reads. Only reductions of predefined types by predefined operations
+ * are left to SMPI, with its rounding.
  *
- * A block goes from one rank's buffer to the other's as soon as both are in the call: no rank may look at its buffers
- * before its call ends, and it ends only when it has heard from all that give it something. A rank that leaves before
- * another comes leaves a copy. Where every rank gets something from every other, so that none can leave before all have
- * come, all blocks move then, in an order that memory likes.
- */
+ * A block is copied from the send buffer to the receive buffer as soon as both ranks are in the
+ * call: no rank may read its buffers before its call ends, and the call ends only after all senders
+ * have been heard from. A rank that leaves before a receiver enters leaves a copy. If every rank
+ * receives from every other, none can leave before all have entered; all blocks are then copied at
+ * once, in a cache-friendly order. */
 #pragma once
 
 #include "binding/data/elements.hpp"
@@ -26,50 +27,50 @@
 
 namespace weft {
 
-/** What one rank gives in a call, or what it gets. */
+/** Send or receive side of a rank's arguments. */
 struct Side {
   enum class Peers {
     none,
-    one,  ///< the rank that is named
-    same, ///< all: each is given the same block
-    each  ///< all: each has a block of its own
+    one,  ///< the rank in peer
+    same, ///< all ranks: the same block for each
+    each  ///< all ranks: a separate block for each
   };
   Peers peers               = Peers::none;
-  int peer                  = -1; ///< of one
+  int peer                  = -1; ///< for Peers::one
   void* buffer              = nullptr;
-  int count                 = 0; ///< of a block, where there are no counts
+  int count                 = 0; ///< per block, if there are no counts
   MPI_Datatype type         = MPI_DATATYPE_NULL;
   const int* counts         = nullptr; ///< by rank
-  const int* displacements  = nullptr; ///< by rank, in extents of the type; in bytes where there are types
+  const int* displacements  = nullptr; ///< by rank, in extents of the type; in bytes if there are types
   const MPI_Datatype* types = nullptr; ///< by rank
 };
 
-/** What a rank brings to a call that only moves data. */
+/** Arguments of a rank in a call that only moves data. */
 struct Sides {
   Side gives;
   Side gets;
-  bool in_place = false; ///< what the rank would give itself is in its place already
+  bool in_place = false; ///< the rank's block for itself is already in place
 };
 
 class HostData {
 public:
   virtual ~HostData() = default;
-  /** Rank @p rank's part of the call has ended. */
+  /** Ends rank @p rank's part in the call. */
   virtual void leave(int rank) = 0;
 };
 
-/** Calls that only move data. */
+/** Data of calls without a reduction. */
 class MovedData : public HostData {
   struct Member;
-  std::vector<std::unique_ptr<Member>> members_; // by rank; none before they come
+  std::vector<std::unique_ptr<Member>> members_; // by rank; null until it enters
   int come_     = 0;
-  int with_all_ = 0; // ranks that get something from every rank, and give something to each
+  int with_all_ = 0; // ranks that exchange blocks with every rank
 
   void move(int from, int to);
-  /** Between all that exchange with all. */
+  /** Copies the blocks between the ranks that exchange with every rank. */
   void move_all();
   bool move_equal_blocks();
-  /** What a rank gives is kept for those who have not come: its buffer may change. */
+  /** Keeps a copy of what a rank sends to ranks that have not entered, since its buffer may change. */
   void keep(int rank);
 
 public:
@@ -77,39 +78,41 @@ public:
   MovedData(const MovedData&)            = delete;
   MovedData& operator=(const MovedData&) = delete;
   ~MovedData() override;
-  /** Rank @p rank comes. Where @p blocks, its buffers stay as they are until it leaves; else only what it gets. */
+  /** Enters rank @p rank. If it @p blocks, its buffers remain unchanged until it leaves, otherwise
+   * only its receive buffer does. */
   void come(int rank, const Sides& sides, bool blocks);
   void leave(int rank) override;
 };
 
-/** Reductions: everybody's result in the order of ranks. */
+/** Data of reductions, combined in rank order. */
 class ReducedData : public HostData {
   std::unique_ptr<Exchange> exchange_;
   ExchangeShape shape_;
-  bool all_get_ = true; // so that none leaves before all have come
+  bool all_get_ = true; // every rank gets a result, so none leaves before all have entered
   int come_     = 0;
-  int waiting_  = 0;                    // ranks that SMPI's algorithm lets go before all have come
-  simgrid::s4u::SemaphorePtr all_come_; // where there are such
+  int waiting_  = 0;                    // ranks that SMPI's algorithm releases before all have entered
+  simgrid::s4u::SemaphorePtr all_come_; // created when a rank has to wait
 
   bool gets(int rank) const;
 
 public:
   explicit ReducedData(const ExchangeShape& shape);
   void come(int rank, const RankBuffers& buffers, MPI_Op operation, bool blocks);
-  /** Some of SMPI's algorithms let a rank go before it can have its result: it waits for the last to come. */
+  /** Delivers the result. Some of SMPI's algorithms release a rank before its result exists; it
+   * then waits for the last rank to enter. */
   void leave(int rank) override;
 };
 
-/** MPI_Scan and MPI_Exscan. */
+/** Data of MPI_Scan and MPI_Exscan. */
 class PrefixData : public HostData {
   struct Rank {
     bool come = false;
-    Values sum;             ///< what it gives, and then with all before
-    MPI_Aint beginning = 0; ///< of its elements, from their address
+    Values sum;             ///< its contribution, later combined with those of all ranks before
+    MPI_Aint beginning = 0; ///< offset of the first byte from its elements' address
     void* receive      = nullptr;
   };
   std::vector<Rank> ranks_;
-  std::size_t next_ = 0; ///< the first whose sum is not there yet
+  std::size_t next_ = 0; ///< first rank whose sum is incomplete
   bool exclusive_;
   bool data_ = true;
 
@@ -119,33 +122,33 @@ public:
   void leave(int) override {}
 };
 
-/** Whether weft has to work out a reduction itself. The same at all ranks: MPI has its own operations only for its own
- *  types. */
+/** Returns whether weft has to compute a reduction itself. All ranks get the same answer, because
+ * MPI's predefined operations apply only to predefined types. */
 bool needs_own_data(MPI_Datatype type, MPI_Op operation);
 
-/** What an algorithm of SMPI's gets in the place of a buffer: memory that all calls share and nobody reads. */
+/** Buffer argument for SMPI's algorithm: scratch memory that all calls share and nobody reads. */
 struct StandIn {
   void* memory      = nullptr;
   int count         = 0;
   MPI_Datatype type = MPI_BYTE;
 };
-/** For @p blocks times @p count elements, as bytes: all ranks of a call must have the same type, since some algorithms
- *  cut messages in two by their elements. */
+/** Returns a stand-in for @p blocks times @p count elements, as bytes: all ranks of a call must
+ * pass the same type, since some algorithms split messages by elements. */
 StandIn stand_in(int count, MPI_Datatype type, int blocks = 1);
-/** For a reduction; its type and operation are such as SMPI's algorithms can deal with. */
+/** Stand-in for a reduction, with a type and operation that SMPI's algorithms can handle. */
 struct ReductionStandIn : StandIn {
   MPI_Op operation = MPI_OP_NULL;
 };
 ReductionStandIn stand_in(int count, MPI_Datatype type, MPI_Op operation);
 
-/** For blocks of different sizes: one after the other. */
+/** Stand-in for contiguous blocks of different sizes. */
 struct StandIns : StandIn {
   std::vector<int> counts;
   std::vector<int> displacements;
   std::vector<MPI_Datatype> types;
 };
 StandIns stand_ins(const int* counts, MPI_Datatype type, int ranks);
-/** For blocks of different types, as bytes. */
+/** Returns a stand-in for blocks of different types, as bytes. */
 StandIns stand_ins(const int* counts, const MPI_Datatype* types, int ranks);
 
 } // namespace weft
