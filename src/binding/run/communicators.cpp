@@ -12,13 +12,13 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Find out where the ranks are and who speaks for them. */
+/** Fills in where the ranks are and which member each belongs to. */
 void describe_members(Communicator& communicator, MPI_Comm comm, const Network& network, bool combine)
 {
   std::map<VertexId, std::vector<int>> members_at;
   for (int rank = 0; rank < comm->size(); ++rank) {
     communicator.actors.push_back(comm->group()->actor(rank));
-    // A member that has ended cannot take part any more; where it was does not matter.
+    // A rank that has ended takes no further part, so its location does not matter.
     const sg::ActorPtr actor = sg::Actor::by_pid(communicator.actors.back());
     communicator.hosts.push_back(actor ? actor->get_host() : nullptr);
     const VertexId host = actor ? network.vertex_of(actor->get_host()) : 0;
@@ -60,7 +60,7 @@ const std::shared_ptr<Communicator>& Communicators::find(MPI_Comm comm, int rank
 
 void Communicators::attach(MPI_Comm comm, int rank, Communicator& communicator)
 {
-  // MPI tells so when a communicator that carries our attribute is freed.
+  // MPI calls this when a communicator that carries the attribute is freed.
   const auto on_free = [](MPI_Comm, int, void* freed, void* communicators) -> int {
     static_cast<Communicators*>(communicators)->release(*static_cast<Communicator*>(freed));
     return MPI_SUCCESS;
@@ -68,7 +68,7 @@ void Communicators::attach(MPI_Comm comm, int rank, Communicator& communicator)
   if (attribute_key_ == MPI_KEYVAL_INVALID)
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &attribute_key_, this);
   communicator.attached[static_cast<std::size_t>(rank)] = true;
-  if (communicator.is_world()) // one object of all ranks, which lives as long as they do
+  if (communicator.is_world()) // one object for all ranks, which lives as long as they do
     return;
   PMPI_Comm_set_attr(comm, attribute_key_, &communicator);
 }
@@ -81,11 +81,11 @@ void Communicators::release(Communicator& communicator)
 
 void Communicators::release_if_done(Communicator& communicator)
 {
-  // A rank that has not used it yet will still do so, and must find the calls that the others have made.
+  // A rank that has not used the communicator yet must still find the calls that the others have made.
   if (communicator.freed < communicator.size() || not communicator.pending().empty())
     return;
   communicator.release();
-  all_.erase(communicator.key()); // the last use of it
+  all_.erase(communicator.key()); // last use: this may destroy the communicator
 }
 
 } // namespace weft

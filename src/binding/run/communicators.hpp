@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Communicators of a run, by world and number: each job has an MPI_COMM_WORLD of its own, and SMPI gives all of those
- * the number -1. */
+/* Communicators of a run, keyed by world and number: each job has its own MPI_COMM_WORLD, and SMPI
+ * gives all of them the number -1. */
 #pragma once
 
 #include "binding/platform/network.hpp"
@@ -15,13 +15,13 @@
 
 namespace weft {
 
-/** Every communicator that has made a collective, until all its ranks have freed it. */
+/** Communicators that have been used by a collective, until all their ranks have freed them. */
 class Communicators {
   const Network& network_;
-  const bool combine_; // the ranks of a host speak as one
+  const bool combine_; // each host contributes once for all of its ranks
   Jobs& jobs_;
   std::map<CommunicatorKey, std::shared_ptr<Communicator>> all_;
-  int described_     = 0; // until now
+  int described_     = 0; // so far
   int attribute_key_ = MPI_KEYVAL_INVALID;
 
   std::shared_ptr<Communicator> describe(MPI_Comm comm, CommunicatorKey key);
@@ -29,14 +29,14 @@ class Communicators {
   void release(Communicator& communicator);
 
 public:
-  /** @p network and @p jobs must outlive it. */
+  /** Both @p network and @p jobs must outlive the object. */
   Communicators(const Fabric& fabric, const Network& network, Jobs& jobs);
 
-  /** The state of a communicator of more than one rank; to be asked by its rank @p rank. */
+  /** Returns the state of a communicator of more than one rank; called by its rank @p rank. */
   const std::shared_ptr<Communicator>& find(MPI_Comm comm, int rank);
-  /** Where all ranks have freed it and no call is in flight on it, what it has taken is given back. */
+  /** Releases the communicator if all ranks have freed it and no call is in flight on it. */
   void release_if_done(Communicator& communicator);
-  /** By key. */
+  /** Returns all communicators by key. */
   const std::map<CommunicatorKey, std::shared_ptr<Communicator>>& all() const { return all_; }
 };
 

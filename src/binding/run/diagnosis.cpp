@@ -14,7 +14,7 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** "0, 1, 2 and 61 more", for messages. */
+/** Returns the first ranks as text: "0, 1, 2 and 61 more". */
 std::string some_of(const std::vector<int>& ranks)
 {
   constexpr std::size_t SHOWN = 8;
@@ -32,7 +32,7 @@ int mpi_rank(const sg::Actor& actor)
   return rank ? static_cast<int>(std::strtol(rank, nullptr, 10)) : -1;
 }
 
-/** "0.001 s" */
+/** Returns the simulated time as text: "0.001 s". */
 std::string seconds_now()
 {
   std::ostringstream text;
@@ -40,7 +40,7 @@ std::string seconds_now()
   return text.str();
 }
 
-/** "MPI_Barrier() holds ranks 0, 1 and waits for 2." */
+/** Returns the ranks in a call as text: "MPI_Barrier() holds ranks 0, 1 and waits for 2." */
 std::string holders_of(const CallInFlight& call)
 {
   std::vector<int> inside;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The jobs of a run: the MPI programs that it simulates, each with an MPI_COMM_WORLD of its own.
+/* Jobs of a run: the MPI programs that it simulates, each with its own MPI_COMM_WORLD.
  *
- * smpirun launches one job, which is known before it starts. A program of SimGrid's may start several, which are known
- * from their first collective on. SMPI tells their ranks apart by a property of the actors, "instance_id".
- */
+ * smpirun launches one job, which is known before it starts. A SimGrid program may start several,
+ * which are known from their first collective on. SMPI distinguishes their ranks by a property of
+ * the actors, "instance_id". */
 #pragma once
 
 #include "binding/ranks/by_actor.hpp"
@@ -22,18 +22,18 @@ struct Job {
   /** SMPI's name of the program that smpirun launches. */
   static constexpr const char* LAUNCHED = "smpirun";
 
-  std::string name;                        ///< SMPI's, by which its ranks are told apart
-  std::string program                = {}; ///< executable; empty where a program of SimGrid's starts the ranks
+  std::string name;                        ///< SMPI's name, which identifies its ranks
+  std::string program                = {}; ///< executable; empty if a SimGrid program starts the ranks
   std::vector<std::string> arguments = {};
   int ranks                          = 0;
-  /// Names of the hosts that its ranks are placed on; nothing where SMPI places them.
+  /// Names of the hosts that its ranks are placed on; nothing if SMPI places them.
   std::optional<std::unordered_set<std::string>> hosts = {};
   int world = -1; ///< number of its MPI_COMM_WORLD, in the order of the jobs' first collectives; -1: none yet
 };
 
 /** List of the jobs of a run, with the job of each rank. */
 class Jobs {
-  std::deque<Job> all_; // whose elements stay where they are
+  std::deque<Job> all_; // deque: references to elements stay valid
   ByActor<Job*> of_actor_;
   int worlds_ = 0;
 
@@ -42,10 +42,11 @@ class Jobs {
 public:
   /** Adds a job before it starts. */
   const Job& add(Job job);
-  /** Returns the job of the current rank, which makes a collective. */
+  /** Returns the job of the current rank. Called from collectives only, since it numbers the worlds
+   * in their order. */
   const Job& of_current_rank();
   const std::deque<Job>& all() const { return all_; }
-  /** Ranks of all jobs that are known. */
+  /** Returns the number of ranks of all known jobs. */
   int ranks() const;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A mechanism: one way in which the network carries out collectives. Those that there are stand in
- * binding/registry.cpp; the selector asks them, and a call that one of them is to carry out is started here.
- */
+/* Interface of a mechanism: one way in which the network carries out collectives.
+ * binding/registry.cpp lists the mechanisms; the selector queries them, and start() begins a call
+ * that one of them carries out. */
 #pragma once
 
 #include "binding/run/communicator.hpp"
@@ -25,26 +25,27 @@ public:
   Mechanism& operator=(const Mechanism&) = delete;
   virtual ~Mechanism()                   = default;
 
-  /** Proves, before a run of so many ranks that asks for it, that it can be had. @p platform: SimGrid's; empty on a
-   * fabric of weft's. Throws UserError. */
+  /** Checks that the mechanism is available to a run that asks for it, before the run starts its
+   * @p ranks ranks. @p platform: SimGrid's; empty on a fabric of weft's. Throws UserError. */
   virtual void check(const std::string& /*platform*/, int /*ranks*/) const {}
-  /** Whether it can do such collectives at all. */
+  /** Returns whether the mechanism supports a collective at all. */
   virtual bool does(const CollectiveKind& collective) const = 0;
-  /** What SMPI's help says of it as an algorithm of the hosts; null where it is none. */
+  /** Returns the text of SMPI's help if the mechanism is also an algorithm of the hosts, otherwise null. */
   virtual const char* as_algorithm() const { return nullptr; }
 
-  /** Why it can carry out no such call on @p communicator; none where it can. */
+  /** Returns why no such call is possible on @p communicator; none if it is. */
   virtual Fallback obstacle(Communicator& communicator, const CallDescriptor& call) = 0;
-  /** What it, which could, has not got for this call; none where it has all. */
+  /** Returns which resource a possible call currently lacks; none if it lacks nothing. */
   virtual Fallback shortage(Communicator& communicator, const CallDescriptor& call) = 0;
-  /** Whether it can predict times. */
+  /** Returns whether the mechanism predicts times. */
   virtual bool predicts() const { return false; }
-  /** Time per call of @p calls in a row. */
+  /** Returns the predicted time per call of @p calls in a row. */
   virtual Seconds predicted(Communicator& communicator, const CallDescriptor& call, int calls);
-  /** Begins a call, which its ranks are to join; takes what that needs, until the communicator is released. */
+  /** Starts a call, which its ranks then join; acquires the resources for it until the communicator
+   * is released. */
   virtual std::shared_ptr<OffloadedCall> start(const std::shared_ptr<Communicator>& communicator,
                                                const CallDescriptor& call) = 0;
-  /** What it adds to the record; null: nothing. */
+  /** Returns the mechanism's part of the record; null: none. */
   virtual const RecordPart* report() const { return nullptr; }
 };
 

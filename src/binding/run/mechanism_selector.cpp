@@ -11,13 +11,14 @@
 namespace weft {
 namespace {
 
-/** How many calls a row has that a call belongs to which follows one of the same collective and root: as many as
- *  `weft bench` times by default. */
+/** Assumed length of a row of calls with equal collective and root: as many as `weft bench` times
+ * by default. */
 constexpr int CALLS_IN_A_ROW = 10;
 
-/** Results of predictions on a communicator, since programs repeat calls; those of one epoch of the fabric's state. */
+/** Memoized predictions on a communicator, since programs repeat calls; valid for one epoch of the
+ * fabric's state. */
 struct KeptPredictions : CommunicatorState {
-  /// The mechanism; and of the call: collective, whether it blocks, bytes, root, operation, calls in a row.
+  /// Mechanism, then the call's collective, blocking or not, bytes, root, operation, and calls in a row.
   using Key =
       std::tuple<const MechanismKind*, const CollectiveKind*, bool, std::int64_t, int, const ReductionOperation*, int>;
   std::map<Key, bool> hosts_are_faster;
@@ -105,7 +106,7 @@ Mechanism& MechanismSelector::mechanism(const MechanismKind& kind) const
   throw std::logic_error("no mechanism of that kind");
 }
 
-/** The mechanism that is selected as SMPI's algorithm of a collective; null where an algorithm is. */
+/** Returns the mechanism that is selected as SMPI's algorithm for a collective; null if a real algorithm is. */
 const MechanismKind* MechanismSelector::hosts_mechanism(const CollectiveKind& collective) const
 {
   const auto algorithm = algorithms_.find(std::string(collective.name));
@@ -135,7 +136,7 @@ bool MechanismSelector::predict_hosts_faster(Mechanism& mechanism, Communicator&
   const auto host   = [&communicator](int rank) { return communicator.rank_hosts[static_cast<std::size_t>(rank)]; };
   HostCall on_hosts = hosts_.selection().resolved(host_call(call, host));
   Selection::Choice choice = hosts_.choose(on_hosts, calls);
-  if (not choice.algorithm) // SMPI's
+  if (not choice.algorithm) // SMPI carries it out: predict the library's selection instead
     choice = hosts_.selection().choose(on_hosts);
   if (not choice.algorithm)
     return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Selection of the mechanism for a call: passes what the mechanisms and the predictions say to collective/decision.hpp.
- */
+/* Selection of the mechanism for a call: passes the mechanisms' answers and the predictions to
+ * collective/decision.hpp. */
 #pragma once
 
 #include "binding/run/communicator.hpp"
@@ -27,16 +27,17 @@ class MechanismSelector {
   const Fabric& fabric_;
   const OffloadMode asked_;
   const std::map<std::string, std::string>& algorithms_; // collective -> the SMPI algorithm that it falls back to
-  const HostFallback& hosts_;                            // what weft carries out there
-  const std::function<const MessageCosts&()> costs_;     // of the run's messages, once SMPI knows its options
-  std::vector<std::unique_ptr<Mechanism>> mechanisms_;   // in the order of their kinds
+  const HostFallback& hosts_;                            // calls on the hosts that weft carries out itself
+  const std::function<const MessageCosts&()> costs_;   // message costs of the run, known once SMPI has read its options
+  std::vector<std::unique_ptr<Mechanism>> mechanisms_; // in the order of their kinds
   std::vector<const MechanismKind*> predictable_;
 
   const MechanismKind* hosts_mechanism(const CollectiveKind& collective) const;
   bool predict_hosts_faster(Mechanism& mechanism, Communicator& communicator, const CallDescriptor& call) const;
 
 public:
-  /** All must outlive it. Predictions charge messages what @p costs returns, which is asked after the ranks started. */
+  /** All references must outlive the selector. Predictions charge messages what @p costs returns;
+   * it is called only after the ranks have started. */
   MechanismSelector(const FabricState& state, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
                     const HostFallback& hosts, std::function<const MessageCosts&()> costs);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The ranks of a run, as they come and go. */
+/* Ranks of a run: their start and end. */
 #pragma once
 
 #include "binding/platform/network.hpp"
@@ -11,7 +11,7 @@
 
 namespace weft {
 
-/** The name of the actors that speak for a rank while it computes (message granularity). */
+/** Name of the actors that send a rank's contributions while it computes (message granularity). */
 constexpr const char* SPEAKER_NAME = "weft.speaker";
 
 class Ranks {
@@ -21,15 +21,15 @@ class Ranks {
   std::function<void(aid_t)> on_end_;
 
 public:
-  /** Watch them from now on. @p on_end runs where one comes to its end by itself, in its own context. */
+  /** Starts watching ranks. @p on_end runs in the context of each rank that ends by itself. */
   void watch(const Network& network, std::function<void(aid_t)> on_end);
-  /** One has come to its end by itself. */
+  /** Notes that a rank has ended by itself. */
   void has_ended(aid_t rank) { ended_.insert(rank); }
 
   int count() const { return count_; }
-  /** How many hosts they have run on. */
+  /** Returns the number of hosts that ranks have run on. */
   int hosts() const { return static_cast<int>(hosts_.size()); }
-  /** Those that came to their end by themselves. */
+  /** Returns the ranks that have ended by themselves. */
   const std::unordered_set<aid_t>& ended() const { return ended_; }
 };
 

@@ -22,7 +22,7 @@ using simgrid::smpi::RequestLayout;
 namespace weft {
 namespace {
 
-/** Queues by name live as long as the engine: they are used again. */
+/** Queues for reuse, since named queues live as long as the engine. */
 std::vector<sg::MessageQueue*>& idle_queues()
 {
   static std::vector<sg::MessageQueue*> queues;
@@ -39,8 +39,9 @@ sg::MessageQueue* borrow_queue()
   return queue;
 }
 
-/** COLL_TAG_… of SMPI's src/smpi/include/private.hpp, less one (src/smpi/colls/smpi_nbc_impl.cpp): what requests of
- *  non-blocking collectives have for a tag. Those that are not among them have the empty request's, COLL_TAG_BCAST. */
+/** Tags of the requests of non-blocking collectives: COLL_TAG_… of SMPI's
+ * src/smpi/include/private.hpp, less one (src/smpi/colls/smpi_nbc_impl.cpp). Collectives that are
+ * not listed have the empty request's tag, COLL_TAG_BCAST. */
 consteval auto collective_tags()
 {
   constexpr int COLL_TAG_BCAST = -3334;
@@ -68,7 +69,7 @@ int tag_of(const CollectiveKind& collective)
   return TAGS[static_cast<std::size_t>(&collective - COLLECTIVE_KINDS.data())];
 }
 
-/** A request without anything to wait for yet: SMPI's own Ibcast of nothing to nobody. */
+/** Returns a request with nothing to wait for yet: SMPI's own Ibcast of no data on MPI_COMM_SELF. */
 MPI_Request empty_request()
 {
   static const auto THEIRS = original(&simgrid::smpi::colls::ibcast);
@@ -88,11 +89,12 @@ struct WithoutActivity {
   std::shared_ptr<RequestSignal> signal;
 };
 
-/** An actor's requests. */
+/** Requests of an actor. */
 struct OwnRequests {
   std::vector<WithoutActivity> without_activity;
-  /// One that is over, and as it was when it was made: the next can be it. To make one of SMPI's and to free it costs
-  /// as much as an offloaded call. Room for several made the rows longer, and calls slower.
+  /// Completed request in its initial state, reused by the next call: creating and freeing one of
+  /// SMPI's costs as much as an offloaded call. Room for several made the rows longer and calls
+  /// slower.
   MPI_Request spare = MPI_REQUEST_NULL;
 };
 
@@ -102,13 +104,13 @@ ByActor<OwnRequests>& requests_by_actor()
   return all;
 }
 
-/** Of the current actor. */
+/** Returns the current actor's requests, created if absent. */
 OwnRequests& own_requests()
 {
   return requests_by_actor()[sg::this_actor::get_pid()];
 }
 
-/** The same; null where it has had none. */
+/** Returns the current actor's requests; null if it has had none. */
 OwnRequests* known_requests()
 {
   return requests_by_actor().find(sg::this_actor::get_pid());
@@ -136,24 +138,25 @@ MPI_Request RequestSignal::make_request(const std::shared_ptr<RequestSignal>& si
   return request;
 }
 
-// A message between queues is what takes no time in SimGrid and can be waited for, tested, and waited for among others.
+// A message between queues takes no time in SimGrid and can be waited for, tested, and waited for among others.
 void RequestSignal::make_activity(MPI_Request request)
 {
   queue_                                            = borrow_queue();
   const sg::MessPtr message                         = queue_->get_async();
   reinterpret_cast<RequestLayout*>(request)->action = message->get_impl();
   message_                                          = message;
-  if (end_.over()) // perhaps while others ran, just now
+  if (end_.over()) // it may have ended just now, while others ran
     put();
 }
 
 void RequestSignal::put()
 {
   static int nothing = 0;
-  // SimGrid's kernel is an actor that others count references to, but whose owner does not: it must not come to zero.
+  // Others count references to SimGrid's kernel actor, but its owner does not: hold one, so that
+  // the count never drops to zero.
   if (sg::this_actor::is_maestro()) [[maybe_unused]]
     static const auto* const KERNEL = new sg::ActorPtr(sg::Actor::self());
-  queue_->put_init(&nothing)->detach(); // which starts it
+  queue_->put_init(&nothing)->detach(); // starts the message
 }
 
 void RequestSignal::fire()

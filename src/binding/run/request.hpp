@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI requests of our own: of the kind that SMPI gives out for non-blocking collectives, waited for and tested by SMPI
- * itself, and complete when weft says so. */
+/* MPI requests of weft's own, of the kind that SMPI returns for non-blocking collectives: SMPI
+ * waits for them and tests them, weft completes them. */
 #pragma once
 
 #include "binding/ranks/sleep.hpp"
@@ -14,14 +14,14 @@
 
 namespace weft {
 
-/** Says that a request is complete. To be kept until then.
+/** Completion of a request; kept until the request is complete.
  *
- * As long as nobody but MPI_Wait asks for a request, or MPI_Waitall for such requests alone, the rank just sleeps: an
- * activity of SimGrid's, which it can be tested by and waited for among others, is made when another function of MPI is
- * called for the rank's requests. */
+ * While only MPI_Wait is called for a request, or MPI_Waitall for such requests alone, the rank
+ * simply sleeps. A SimGrid activity, which can be tested and waited for among others, is created
+ * once another MPI function is called for the rank's requests. */
 class RequestSignal {
   Sleep end_;
-  simgrid::s4u::MessageQueue* queue_ = nullptr; // once there is an activity
+  simgrid::s4u::MessageQueue* queue_ = nullptr; // set once there is an activity
   simgrid::s4u::MessPtr message_;
 
   void put();
@@ -33,25 +33,25 @@ public:
   RequestSignal& operator=(const RequestSignal&) = delete;
   ~RequestSignal();
 
-  /** To be called once, by the rank that owns the request. SimGrid's trace knows the collective by the request's tag,
-   *  which is the one that SMPI gives it. */
+  /** Creates the request; called once, by the rank that owns it. SimGrid's trace identifies the
+   * collective by the request's tag, so the request gets SMPI's tag. */
   static MPI_Request make_request(const std::shared_ptr<RequestSignal>& signal, const CollectiveKind& collective);
-  /** The request is complete; takes no simulated time. From a rank, an actor or SimGrid's kernel. */
+  /** Completes the request in no simulated time. Called from a rank, an actor or SimGrid's kernel. */
   void fire();
 
-  /** Before SMPI looks at any of the current rank's requests. */
+  /** Creates the activities of the current rank's requests, before SMPI looks at any of them. */
   static void make_activities();
-  /** The current rank waits for @p request, if it is one of weft's that has no activity: then it is complete, for SMPI
-   * to see. @return whether it is one. */
+  /** Waits for @p request if it is one of weft's without an activity; it is then complete for SMPI
+   * to see. @return whether it is one */
   static bool wait_for(MPI_Request request);
-  /** The same of all @p requests, of which some may be MPI_REQUEST_NULL. @return whether all others are of that kind;
-   *  where not, it waits for none. */
+  /** Waits for all @p requests, of which some may be MPI_REQUEST_NULL, if all others are of that
+   * kind; otherwise waits for none. @return whether they are */
   static bool wait_for_all(std::span<const MPI_Request> requests);
-  /** Do what SMPI's MPI_Wait does with a @p request for which the current rank has waited so; but in place of freeing
-   *  it, keep it for the rank's next call. @return whether that could be: where not, it is for SMPI to do. So is an
-   *  MPI_REQUEST_NULL that has a @p status. */
+  /** Finishes a @p request that wait_for() has waited for, as SMPI's MPI_Wait does, but keeps it
+   * for the rank's next call instead of freeing it. @return false if SMPI has to do it, as for an
+   * MPI_REQUEST_NULL with a @p status */
   static bool put_aside(MPI_Request& request, MPI_Status* status);
-  /** Free what is kept so: the current rank makes no more. */
+  /** Frees the request that put_aside() keeps, because the current rank makes no more calls. */
   static void free_spare();
 };
 

@@ -80,14 +80,14 @@ void RunContext::rank_ended(aid_t rank)
     check_members(*communicator);
 }
 
-// SMPI's algorithms die of a message to a rank that has ended; a stream would wait for it for ever.
+// SMPI's algorithms crash on a message to a rank that has ended; a stream would wait for it forever.
 void RunContext::check_members(const Communicator& communicator)
 {
   if (const auto missing = describe_missing_rank(communicator, ranks_.ended()))
     abort("mismatch", *missing);
 }
 
-// What else went wrong may have come of it.
+// A stack overflow may have caused whatever else went wrong, so it is reported first.
 void RunContext::check_stacks()
 {
   if (const auto rank = rank_out_of_stack())
@@ -126,7 +126,7 @@ void RunContext::abort(const std::string& kind, const std::string& message, int 
     check_stacks();
   record.outcome = {kind, message};
   write_record();
-  // Whoever asked for a record shows the message from there.
+  // With a record, its reader shows the message.
   if (not record_file_.wanted())
     std::fprintf(stderr, "weft: %s\n", message.c_str());
   leave_process(status);

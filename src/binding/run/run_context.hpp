@@ -46,36 +46,37 @@ public:
   Network& network;
   Jobs& jobs;
   CoreNoise core_noise;
-  const OffloadMode mode;            ///< what the run asks for
+  const OffloadMode mode;            ///< requested by the run
   std::vector<Aggregation> switches; ///< by index in the fabric
   Record record;
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
   std::function<std::unique_ptr<HostNetwork>(MessageCosts costs)> make_host_network;
-  HostFallback hosts_fallback;                ///< what the hosts do where weft does it
-  const HostStageAlgorithms stage_algorithms; ///< of the ranks of a host in an offloaded call
+  HostFallback hosts_fallback;                ///< algorithms of calls that weft carries out on the hosts
+  const HostStageAlgorithms stage_algorithms; ///< among the ranks of a host in an offloaded call
   MechanismSelector selector;
   Communicators communicators;
 
-  /** Observes the engine from now on: writes the record to @p record_path at the end, unless that is empty. @p state,
-   *  @p network and @p jobs must live as long as the process. */
+  /** Starts observing the engine; writes the record to @p record_path at the end, unless that is
+   * empty. The fabric state, the network and the jobs must live as long as the process. */
   RunContext(FabricState& its_state, Network& its_network, Jobs& its_jobs, OffloadMode its_mode,
              const std::string& record_path, bool keep_events);
   RunContext(const RunContext&)            = delete;
   RunContext& operator=(const RunContext&) = delete;
 
-  /** What the run's messages cost; known once the ranks have started. */
+  /** Returns the message costs of the run; known once the ranks have started. */
   const MessageCosts& costs();
-  /** As schedules of hosts see the network; made when the first call needs it, by make_host_network. */
+  /** Returns the network as host schedules see it; created by make_host_network for the first call
+   * that needs it. */
   HostNetwork& host_network();
-  /** What the hosts are told to do cannot do a call: end the run. */
+  /** Ends the run, because the algorithm chosen for the hosts cannot carry out a call. */
   [[noreturn]] void refuse_fallback(const std::string& why);
 
-  /** A rank has come to its end by itself: calls in flight need not wait for it. */
+  /** Notes that a rank has ended by itself, and ends the process if a call in flight waits for it. */
   void rank_ended(aid_t rank);
-  /** End the process where a rank has ended that a call in flight on @p communicator waits for. */
+  /** Ends the process if a call in flight on @p communicator waits for a rank that has ended. */
   void check_members(const Communicator& communicator);
 
-  /** End the process with @p status: the program cannot go on. The record says why. */
+  /** Ends the process with @p status, because the program cannot continue. The record says why. */
   [[noreturn]] void abort(const std::string& kind, const std::string& message, int status = 1);
 };
 
