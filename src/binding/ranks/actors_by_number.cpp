@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Actors by their numbers.
+/* Look-up of actors by number.
  *
- * SMPI asks for the sender's and the receiver's actor some ten times a message. SimGrid finds them in a tree of all
- * actors, twenty comparisons deep where they are a million. Here those that have been found are kept in an array: their
- * numbers are never used again, and an actor stays in SimGrid's tree until SimGrid cleans up after it, which asks for
- * it once more (ActorImpl::cleanup_from_kernel in src/kernel/actor/ActorImpl.cpp). Meanwhile SimGrid is asked.
- */
+ * SMPI looks up the sender's and the receiver's actor about ten times a message. SimGrid finds them
+ * in a tree of all actors, which is twenty comparisons deep with a million actors. Here actors that
+ * have been found are kept in an array: their numbers are never reused, and an actor stays in
+ * SimGrid's tree until SimGrid cleans up after it, which looks it up once more
+ * (ActorImpl::cleanup_from_kernel in src/kernel/actor/ActorImpl.cpp). During cleanup, look-ups go
+ * to SimGrid. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/by_actor.hpp"
@@ -17,17 +18,17 @@ using simgrid::kernel::EngineImpl;
 using simgrid::kernel::actor::ActorImpl;
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): what is asked for ten times a message
-/** Never destroyed: ranks may still end while the process's static objects are. */
+/** Never destroyed: ranks may still end during static destruction. */
 constinit union FoundActors {
-  ByActor<ActorImpl*> by_number; ///< null where SimGrid is to be asked
+  ByActor<ActorImpl*> by_number; ///< null: ask SimGrid
   constexpr FoundActors() noexcept : by_number() {}
   ~FoundActors() {}
 } found_actors;
-/** How many actors SimGrid is cleaning up after. */
+/** Number of actors that SimGrid is cleaning up after. */
 constinit int cleanings = 0;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-/** Ask SimGrid, and remember what it says but while it cleans up. */
+/** Asks SimGrid, and memoizes the answer unless SimGrid is cleaning up. */
 [[gnu::noinline]] ActorImpl* find_actor(EngineImpl* engine, aid_t pid)
 {
   static const auto THEIRS =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What is found by an actor's number. SimGrid counts actors from 0 and uses no number again (ActorIDTrait's constructor
- * in src/kernel/actor/ActorImpl.cpp), and there are hardly any but ranks: so an array has hardly a gap. */
+/* Values by actor id. SimGrid counts actors from 0 and never reuses an id (ActorIDTrait's
+ * constructor in src/kernel/actor/ActorImpl.cpp), and nearly all actors are ranks, so an array has
+ * few gaps. */
 #pragma once
 
 #include <simgrid/forward.h>
@@ -10,15 +11,16 @@
 
 namespace weft {
 
-/** A value for each actor, Value{} as long as nobody has said another. */
+/** Dense map from actor id to value; absent entries read as Value{}. */
 template <class Value> class ByActor {
-  std::vector<Value> values_; // up to that of the largest number that somebody has made
+  std::vector<Value> values_; // up to the largest id that has an entry
 
-  /** Apart from those who look up, which have it in line. */
+  /** Out of line, so that look-ups are inlined. */
   [[gnu::noinline]] void grow(std::size_t size) { values_.resize(size); }
 
 public:
-  /** That of @p actor, made where there is none. It stays where it is until another's is made. */
+  /** Returns the value of @p actor, created if absent. The reference is valid until another entry
+   * is created. */
   typename std::vector<Value>::reference operator[](aid_t actor)
   {
     const auto at = static_cast<std::size_t>(actor);
@@ -27,14 +29,14 @@ public:
     return values_[at];
   }
 
-  /** That of @p actor, which may be no actor's number; null where none has been made. */
+  /** Returns the value of @p actor, which may be an invalid id; null if absent. */
   Value* find(aid_t actor)
   {
     const auto at = static_cast<std::size_t>(actor);
     return at < values_.size() ? &values_[at] : nullptr;
   }
 
-  /** A copy of it, and Value{} where none has been made. */
+  /** Returns a copy of the value of @p actor; Value{} if absent. */
   Value get(aid_t actor) const
   {
     const auto at = static_cast<std::size_t>(actor);

@@ -14,8 +14,8 @@ namespace {
 
 struct Numbers {
   int next           = 0;
-  MPI_Group making   = MPI_GROUP_NULL; // the common group of what the rank that runs makes
-  MPI_Group agreeing = MPI_GROUP_NULL; // of what its number is agreed on
+  MPI_Group making   = MPI_GROUP_NULL; // common group of what the current rank creates
+  MPI_Group agreeing = MPI_GROUP_NULL; // common group of the communicator that is being numbered
   std::vector<bool> with_common_group;
 };
 
@@ -25,7 +25,7 @@ Numbers& numbers()
   return all;
 }
 
-/** The number that the members of @p comm agree on, who all come with the same @p key. */
+/** Returns the number that the members of @p comm agree on, who all pass the same @p key. */
 template <class Key> int agree(std::map<Key, Meetings<int>>& makings, const Key& key, MPI_Comm comm)
 {
   auto& meetings  = makings[key];
@@ -41,7 +41,7 @@ template <class Key> int agree(std::map<Key, Meetings<int>>& makings, const Key&
 
 int number_of(MPI_Comm comm)
 {
-  // Where several programs run, SMPI's MPI_COMM_WORLD is one object that stands for all of theirs.
+  // With several programs, SMPI's MPI_COMM_WORLD is one object that stands for each program's.
   return comm == MPI_COMM_WORLD ? -1 : comm->id();
 }
 

@@ -1,42 +1,44 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The numbers of communicators. SMPI agrees on one by a Bcast over the communicator that is being made, whatever a
- * Bcast costs; here its members agree in memory, in no time. They find each other by their group, where that is one
- * object of all, and else by the list of the members. */
+/* Numbers of communicators. SMPI agrees on a number by a Bcast over the communicator that is being
+ * created, at the full cost of a Bcast; here its members agree in memory, in no simulated time.
+ * They are matched by their group if all share one object, otherwise by the list of members. */
 #pragma once
 
 #include <smpi/smpi.h>
 
 namespace weft {
 
-/** SMPI's number of a communicator, the same at all members: -1 for the MPI_COMM_WORLD of each program, MPI_UNDEFINED
- * while SMPI is still making it. */
+/** Returns SMPI's number of a communicator, the same at all members: -1 for the MPI_COMM_WORLD of
+ * each program, MPI_UNDEFINED while SMPI is still creating it. */
 int number_of(MPI_Comm comm);
 
-/** Whether SMPI is in the middle of making @p comm: its Bcast over it is the agreement on the number. */
+/** Returns whether SMPI is creating @p comm: its Bcast over @p comm is the agreement on the number. */
 bool is_being_made(MPI_Comm comm);
 
-/** The number of the communicator that the members of @p comm are making; the same at all, new each time. */
+/** Returns the number of the communicator that the members of @p comm are creating: the same at all
+ * members, new for each communicator. */
 int agreed_id(MPI_Comm comm);
 
-/** The group of @p comm where it is one object of all members, as that of each MPI_COMM_WORLD; null where each member
- * has a copy of its own. */
+/** Returns the group of @p comm if all members share one object, as for each MPI_COMM_WORLD; null
+ * if each member has its own copy. */
 MPI_Group common_group(MPI_Comm comm);
 
-/** What the rank that runs makes next has a group in common with its other members, who all say so. The rank must not
- *  give way to others before that is made. */
+/** Scope in which the communicator that the current rank creates next shares a group object with
+ * its other members, which all open the same scope. The rank must not yield before it has been
+ * created. */
 class MakingInCommon {
 public:
-  /** @param group null where they have none */
+  /** @param group null if they share none */
   explicit MakingInCommon(MPI_Group group);
   MakingInCommon(const MakingInCommon&)            = delete;
   MakingInCommon& operator=(const MakingInCommon&) = delete;
   ~MakingInCommon();
 
   static MPI_Group group();
-  static MPI_Group take(); ///< and leave null to what is made meanwhile: MPI_COMM_SELF, when it is first asked for
+  static MPI_Group take(); ///< and leaves null for communicators created meanwhile: MPI_COMM_SELF, on first use
 };
 
-/** While it lives, agreed_id() is asked for communicators with a common group, or without one (null). */
+/** Scope in which agreed_id() numbers communicators with a common group, or without one (null). */
 class AgreeingInCommon {
   MPI_Group before_;
 

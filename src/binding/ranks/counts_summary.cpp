@@ -14,7 +14,7 @@ namespace {
 
 constexpr aid_t NOBODY_HOLDS = -1;
 
-/** What a rank holds: the latest that began to. Others look again. */
+/** Summary held by the rank that opened a CountsHeld scope last; other ranks compare again. */
 struct Held {
   aid_t actor       = NOBODY_HOLDS;
   const int* counts = nullptr;

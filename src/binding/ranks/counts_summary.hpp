@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Summary of the counts that a rank passes, one for each rank. Mostly all ranks pass the same: those of the rank before
- * are kept, and to compare with them takes a fraction of adding them up. */
+/* Summary of the counts that a rank passes, one per rank. Ranks mostly pass equal arrays: the
+ * previous rank's is kept, and comparing takes a fraction of the time of summing. */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -12,14 +12,14 @@ namespace weft {
 struct CountsSummary {
   std::int64_t sum;
   int least;
-  std::uint64_t number; ///< from 1 on: those with the same are equal, and mostly equal ones have the same
+  std::uint64_t number; ///< from 1 on; arrays with the same number are equal, and equal arrays mostly share one
 };
 
-/** Returns the summary of an array with as many counts as @p comm has ranks. */
+/** Returns the summary of an array with one count for each rank of @p comm. */
 CountsSummary summarize_counts(const int* counts, MPI_Comm comm);
 
-/** While this lives, what the current rank has asked for last is known without another look: for as long as MPI lets
- * nobody change the counts. */
+/** Scope in which the current rank's latest summary is reused without comparing the array again:
+ * while MPI forbids changing the counts. */
 class CountsHeld {
 public:
   CountsHeld();

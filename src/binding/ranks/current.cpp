@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The engine, and who runs now: SimGrid asks for the one some thirty times a message, and for the other some twenty.
+/* Engine and current context: SimGrid asks for the engine about thirty times a message, and for the
+ * context about twenty times.
  *
- * It finds the engine in two calls (Engine::get_instance in src/s4u/s4u_Engine.cpp), and who runs, which is the
- * thread's, by a call of the dynamic linker's (Context::current_context_ in src/kernel/context/Context.cpp). A library
- * that is there when the process starts has a place for such a variable that needs none.
- */
+ * SimGrid finds the engine in two calls (Engine::get_instance in src/s4u/s4u_Engine.cpp), and the
+ * current context, which is thread-local, by a call into the dynamic linker
+ * (Context::current_context_ in src/kernel/context/Context.cpp). A library that is loaded at
+ * process start has static thread-local storage, which needs no call. */
 #include "binding/ranks/current.hpp"
 
 #include "binding/abi/original.hpp"
@@ -21,11 +22,11 @@ constinit AtTurn at_turn                                                        
 
 namespace {
 
-/** Where SimGrid has the engine; null until that is asked for. */
+/** SimGrid's pointer to the engine; null until first asked for. */
 constinit simgrid::s4u::Engine* const* engine_place = nullptr;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-/** The engine, which is made where there is none. */
+/** Returns the engine, created if there is none. */
 [[gnu::noinline]] simgrid::s4u::Engine* find_engine()
 {
   static const auto THEIRS = original<simgrid::s4u::Engine* (*)()>("_ZN7simgrid3s4u6Engine12get_instanceEv");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Which ranks share a host, found out in no time.
+/* Discovery of the ranks that share a host, in no simulated time.
  *
- * Algorithms that treat ranks of one host together (SMPI's selectors `mpich`, `mvapich2`, `impi` take such) have SMPI
- * find that out before the first message on a communicator: by an Allgather in as many steps as there are ranks, then
- * another, a Bcast and an Allreduce. MPI libraries know it from their launcher (MPICH: MPIR_Comm_commit in its
- * src/mpi/comm/commutil.c). Here ranks tell each other in memory; they wait for each other as they did.
- */
+ * For hierarchical algorithms (SMPI's selectors `mpich`, `mvapich2`, `impi` choose such) SMPI
+ * discovers this before the first message on a communicator: by an Allgather in as many steps as
+ * there are ranks, then another, a Bcast and an Allreduce. MPI libraries know it from their
+ * launcher (MPICH: MPIR_Comm_commit in its src/mpi/comm/commutil.c). Here ranks exchange it in
+ * memory; they wait for each other as before. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/meeting.hpp"
@@ -20,7 +20,7 @@
 namespace weft {
 namespace {
 
-/** The ranks, as actors, that are finding out. */
+/** Returns the ranks, as actors, that are in the discovery. */
 std::set<aid_t>& finding_out()
 {
   static std::set<aid_t> actors;
@@ -32,14 +32,15 @@ bool is_finding_out()
   return not finding_out().empty() && finding_out().contains(simgrid::s4u::this_actor::get_pid());
 }
 
-/** Whether the rank that runs is about to find out what it has no use for. It does so at once. */
+/** Returns whether the current rank is about to start a discovery that it has no use for. The
+ * discovery follows at once. */
 bool& is_needless()
 {
   static bool flag = false;
   return flag;
 }
 
-/** What each member of @p comm says. */
+/** Returns the value of each member of @p comm. */
 std::vector<int> hear_all(MPI_Comm comm, int value)
 {
   static std::map<std::vector<aid_t>, Meetings<Gathering<int>>> all; // by the members
@@ -67,7 +68,7 @@ WEFT_INTERPOSED void Comm::init_smp()
   if (std::exchange(is_needless(), false))
     return;
   const aid_t actor = s4u::this_actor::get_pid();
-  const bool first  = finding_out().insert(actor).second; // it calls itself for MPI_COMM_WORLD
+  const bool first  = finding_out().insert(actor).second; // init_smp() calls itself for MPI_COMM_WORLD
   THEIRS(this);
   if (first)
     finding_out().erase(actor);
@@ -75,9 +76,10 @@ WEFT_INTERPOSED void Comm::init_smp()
 
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): SMPI's names
 
-/** SMPI's k-nomial Bcast, which its selector `ompi` chooses from 64 ranks on, alone and within Allreduces. It has SMPI
- * find out which ranks share a host, and does not use it; Open MPI's sends nothing of the kind
- *  (ompi_coll_base_bcast_intra_knomial in its ompi/mca/coll/base/coll_base_bcast.c). */
+/** SMPI's k-nomial Bcast, which its selector `ompi` chooses from 64 ranks on, alone and within
+ * Allreduces. It makes SMPI discover which ranks share a host, and does not use the result; Open
+ * MPI's sends no such messages (ompi_coll_base_bcast_intra_knomial in its
+ * ompi/mca/coll/base/coll_base_bcast.c). */
 WEFT_INTERPOSED int bcast__mvapich2_knomial_intra_node(void* buffer, int count, MPI_Datatype type, int root,
                                                        MPI_Comm comm)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Ranks that agree in memory, in no simulated time, on what SMPI would send messages for. */
+/* Agreement of ranks in memory, in no simulated time, where SMPI would send messages. */
 #pragma once
 
 #include "binding/abi/private_abi.hpp"
@@ -12,7 +12,7 @@
 
 namespace weft {
 
-/** The members of a communicator; it need not have a number yet. */
+/** Returns the members of a communicator, which need not have a number yet. */
 inline std::vector<aid_t> members_of(MPI_Comm comm)
 {
   std::vector<aid_t> members;
@@ -22,7 +22,8 @@ inline std::vector<aid_t> members_of(MPI_Comm comm)
   return members;
 }
 
-/** What the ranks of a communicator come to together. A rank joins the first that it has not been in. */
+/** Objects that the ranks of a communicator share, one per meeting. A rank joins the first meeting
+ * that it has not been in. */
 template <class Shared> class Meetings {
   struct Meeting {
     Shared shared;
@@ -51,7 +52,7 @@ public:
   bool empty() const { return meetings_.empty(); }
 };
 
-/** What each rank says, and all want to hear. */
+/** Allgather in memory: one value from each rank, read by all. */
 template <class Value> class Gathering {
   int missing_;
   int waiting_ = 0;
@@ -73,7 +74,7 @@ public:
         complete_->release();
   }
 
-  /** Until all have spoken. */
+  /** Waits until all ranks have contributed. */
   void wait()
   {
     if (missing_ == 0)

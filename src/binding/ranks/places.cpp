@@ -14,7 +14,7 @@ struct KnownRank {
   bool in_mpi = false;
 };
 
-/** Of the current actor. */
+/** Returns the entry of the current actor. */
 KnownRank& known_rank()
 {
   static ByActor<KnownRank> known;

@@ -13,12 +13,14 @@ namespace sg     = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Ranks. With two the memory is not there in time, with eight more than the nearest cache holds. */
+/** Prefetch distance in ranks. With two the memory arrives too late; eight ranks' memory exceeds
+ * the L1 cache. */
 constexpr std::size_t AHEAD = 4;
-/** Bytes that are touched as a rank goes on, makes its call's end and the next call: of SimGrid's context and actor
- * (src/kernel/context/ContextRaw.hpp, src/kernel/actor/ActorImpl.hpp up to its Actor), and of its stack on both
- * sides of where it waits: from MPI_Wait, the next call reaches further down. More or less of each was measured to take
- * more time. */
+/** Bytes to prefetch: what a rank touches when it resumes, ends its call and makes the next one.
+ * They belong to SimGrid's context and actor (src/kernel/context/ContextRaw.hpp,
+ * src/kernel/actor/ActorImpl.hpp up to its Actor), and to the rank's stack on both sides of where
+ * it waits: from MPI_Wait, the next call reaches further down. More or less of each was measured to
+ * be slower. */
 constexpr std::size_t CONTEXT = 96;
 constexpr std::size_t ACTOR   = 448;
 constexpr std::size_t STACK   = 1664;
@@ -28,23 +30,24 @@ constexpr std::size_t below(SleepsIn where)
   return where == SleepsIn::wait ? 1216 : 640;
 }
 
-/** The current rank, which is about to sleep. */
+/** Returns the current rank as a sleeper. */
 Sleeper sleeper(SleepsIn where)
 {
   return {sg::Actor::self()->get_impl(), reinterpret_cast<const std::byte*>(kernel::context::Context::self()),
           static_cast<const std::byte*>(__builtin_frame_address(0)) - below(where)};
 }
 
-/** Those that have been woken go on one after the other, mostly in this order. Of thousands of ranks none has anything
- * in a cache when its turn comes, and would wait for one line after the other: it is fetched some ranks before. */
+/** Woken ranks, which mostly resume in this order. With thousands of ranks, nothing of a rank is
+ * cached when its turn comes, and it would suffer one cache miss after another; so its memory is
+ * prefetched some ranks ahead. */
 class Woken {
   std::vector<Sleeper> ranks_;
-  std::size_t gone_ = 0; // of those
+  std::size_t gone_ = 0; // how many of them have resumed
 
 public:
   static Woken& get()
   {
-    static auto* woken = new Woken; // ranks may still end while the process's static objects are destroyed
+    static auto* woken = new Woken; // leaked: ranks may still end during static destruction
     return *woken;
   }
   void add(const Sleeper& rank)
@@ -66,7 +69,7 @@ public:
   }
 };
 
-/** Until it is among the woken, or its end. */
+/** Sleeps until the rank is woken or killed. */
 void sleep_as(const Sleeper& rank)
 {
   struct GoesOn {
@@ -87,7 +90,7 @@ void Sleep::sleep(SleepsIn where)
   sleeper_ = sleeper(where);
   try {
     sleep_as(sleeper_);
-  } catch (...) { // it is being killed, and must not be woken
+  } catch (...) { // the rank is being killed and must not be woken
     sleeper_ = {};
     throw;
   }
@@ -111,7 +114,7 @@ void Gate::pass()
   sleep_as(self);
 }
 
-/** Where it may go on at once: whether it does is seen when its turn has come. */
+/** Waits for a rank that may pass at once; its turn decides whether it does. */
 void Gate::wait_in_simcall(const Sleeper& self)
 {
   simcall_run_blocking(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Ranks that sleep until SimGrid's kernel wakes them: what a semaphore does at several times the cost, of which a
- * collective needs one a rank and call. */
+/* Sleeping ranks that SimGrid's kernel wakes. A semaphore does the same at several times the cost,
+ * and a collective needs one per rank and call. */
 #pragma once
 
 #include <simgrid/forward.h>
@@ -10,14 +10,14 @@
 
 namespace weft {
 
-/** A rank that sleeps, and where what it goes on with is. */
+/** Sleeping rank, with the memory to prefetch before it resumes. */
 struct Sleeper {
   simgrid::kernel::actor::ActorImpl* rank = nullptr;
-  const std::byte* context                = nullptr; ///< SimGrid's, of its stack
-  const std::byte* stack                  = nullptr; ///< of its stack, what it will touch first
+  const std::byte* context                = nullptr; ///< SimGrid's context of the rank
+  const std::byte* stack                  = nullptr; ///< part of its stack that it will touch first
 };
 
-/** What a rank sleeps in: how far from its program's own part of its stack. */
+/** Call that a rank sleeps in, which tells how far its stack has grown beyond the program's own frames. */
 enum class SleepsIn { collective, wait };
 
 class Sleep {
@@ -25,30 +25,30 @@ class Sleep {
   bool over_ = false;
 
 public:
-  /** From the rank, once: until wake(); not at all where that has been called. */
+  /** Blocks the calling rank until wake(); returns at once if that has already been called. Called once. */
   void sleep(SleepsIn where);
-  /** From the kernel, once. */
+  /** Wakes the rank. Called once, from the kernel. */
   void wake();
   bool over() const { return over_; }
 };
 
-/** Ranks that wait for one thing after another, of which each lets one rank on: a semaphore without its allocations.
- * Times are those of a semaphore, and so is the order in which ranks go on: that in which they have come. */
+/** Queue of ranks, of which each open() lets one pass: a semaphore without its allocations. Times
+ * are those of a semaphore, and so is the order: first come, first served. */
 class Gate {
   struct Waiting {
     Sleeper sleeper;
     bool in_simcall;
   };
-  std::vector<Waiting> waiting_; // in the order in which they have come
-  std::size_t passed_ = 0;       // of those
-  int open_           = 0;       // for so many who have not come
+  std::vector<Waiting> waiting_; // in order of arrival
+  std::size_t passed_ = 0;       // how many of them have passed
+  int open_           = 0;       // permits for ranks that have not arrived
 
   void wait_in_simcall(const Sleeper& self);
 
 public:
-  /** From a rank: until it is its turn. */
+  /** Waits for the calling rank's turn. */
   void pass();
-  /** Let one rank on. From a rank, an actor or SimGrid's kernel. */
+  /** Lets one rank pass. Called from a rank, an actor or SimGrid's kernel. */
   void open();
 };
 
