@@ -11,7 +11,7 @@ std::uint64_t high_name(std::uint32_t endpoint, int source)
   return (std::uint64_t{endpoint} << 32U) | static_cast<std::uint32_t>(source);
 }
 
-/** The finalizer of MurmurHash3 (A. Appleby), whose every input bit reaches every output bit. */
+/** Finalizer of MurmurHash3 (A. Appleby): every input bit affects every output bit. */
 std::uint64_t mixed(std::uint64_t value)
 {
   value = (value ^ (value >> 33U)) * 0xff51afd7ed558ccdU;
@@ -28,7 +28,7 @@ std::uint8_t MessageMatching::wild(int source, int tag)
   return static_cast<std::uint8_t>((tag == ANY_TAG ? TAG : NOTHING) | (source == ANY_SOURCE ? SOURCE : NOTHING));
 }
 
-/** The name of a queue with wildcards that a message of this name is in. */
+/** Returns the name of the wildcard queue @p wild that contains messages of this name. */
 MessageMatching::Name MessageMatching::widened(const Name& name, std::uint8_t wild)
 {
   return {name.receives, name.endpoint, (wild & SOURCE) != 0 ? ANY_SOURCE : name.source,
@@ -41,7 +41,7 @@ std::size_t MessageMatching::bucket(const Name& name) const
   return mixed(mixed(high_name(name.endpoint, name.source)) + tag) & (buckets_.size() - 1);
 }
 
-/** NONE where there is no such queue: queues that are empty are closed. */
+/** Returns the queue with this name; NONE if there is none, since empty queues are closed. */
 std::uint32_t MessageMatching::find(const Name& name) const
 {
   const std::uint64_t high = high_name(name.endpoint, name.source);
@@ -118,7 +118,7 @@ std::uint32_t MessageMatching::new_item(Endpoint endpoint, std::uint64_t what, i
   return item;
 }
 
-/** Puts an item at the end of a queue. */
+/** Appends an item to a queue. */
 void MessageMatching::enqueue(std::uint32_t item, std::size_t kind, const Name& name)
 {
   const std::uint32_t queue = open(name);
@@ -150,7 +150,7 @@ MessageMatching::EndpointState& MessageMatching::state(Endpoint endpoint)
   return endpoints_[endpoint];
 }
 
-/** Puts the unexpected messages of an endpoint into the queues of wildcards, as all later ones. */
+/** Adds an endpoint's unexpected messages to its wildcard queues, as will happen to all later ones. */
 void MessageMatching::index_wildcards(Endpoint endpoint)
 {
   EndpointState& its = state(endpoint);

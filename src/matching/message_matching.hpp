@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI's message matching: the posted receives and the unexpected messages of all endpoints, an endpoint being one rank
- * in one communicator.
+/* MPI's message matching: the posted receives and the unexpected messages of all endpoints. An
+ * endpoint is one rank in one communicator.
  *
- * The earliest posted receive that matches a message gets it, and a receive or probe gets the earliest message that
- * matches, so messages of one sender do not overtake each other (MPI 4.0, section 3.5). ANY_TAG matches tags from 0 on:
- * negative ones are the library's own.
+ * A message goes to the earliest posted receive that matches, and a receive or probe gets the
+ * earliest message that matches, so messages of one sender do not overtake each other (MPI 4.0,
+ * section 3.5). ANY_TAG matches tags from 0 on; negative tags are the library's own.
  *
- * Queues are found by hashing (endpoint, source, tag). A receive waits in the queue of exactly what it names, wildcards
- * included; a message that arrives takes the earliest of the fronts of the up to four queues that match it. An
- * unexpected message stands in the queue of its source and tag and, once its endpoint has used a wildcard, in those of
- * the wildcards that match it. So every operation takes constant time, except an endpoint's first wildcard, which takes
- * time in proportion to its unexpected messages. Memory is reused: none is allocated per message in the steady state.
+ * Queues are found by hashing (endpoint, source, tag). A receive waits in the queue of exactly what
+ * it names, wildcards included; an arriving message takes the earliest of the fronts of the up to
+ * four queues that match it. An unexpected message is in the queue of its source and tag and, once
+ * its endpoint has used a wildcard, in the wildcard queues that match it. So every operation takes
+ * constant time, except an endpoint's first wildcard, which takes time proportional to its
+ * unexpected messages. Memory is reused: the steady state allocates nothing per message.
  */
 #pragma once
 
@@ -28,17 +29,17 @@ public:
   static constexpr int ANY_SOURCE = -1;
   static constexpr int ANY_TAG    = std::numeric_limits<int>::min();
 
-  using Endpoint = std::uint32_t; ///< numbers from 0 on; memory grows with the largest
-  using Place    = std::uint32_t; ///< of something in a queue, until it leaves that
+  using Endpoint = std::uint32_t; ///< numbered from 0; memory grows with the largest
+  using Place    = std::uint32_t; ///< handle of an item in a queue, valid until the item leaves it
 
-  /** A message, as a probe sees it. */
+  /** Message that a probe found. */
   struct Found {
     std::uint64_t message;
     int source;
     int tag;
     friend bool operator==(const Found&, const Found&) = default;
   };
-  /** A receive that waits: its place, or the message that it got instead. */
+  /** Result of posting a receive: the place where it waits, or the message that it matched. */
   struct Posted {
     Place place;
     std::optional<Found> found;
@@ -46,37 +47,37 @@ public:
 
 private:
   static constexpr std::uint32_t NONE = std::numeric_limits<std::uint32_t>::max();
-  enum Wild : std::uint8_t { NOTHING, TAG, SOURCE, BOTH }; // which wildcards a queue's name has
+  enum Wild : std::uint8_t { NOTHING, TAG, SOURCE, BOTH }; // wildcards in a queue's name
   static constexpr std::uint8_t KINDS = 4;
   struct Link {
     std::uint32_t before = NONE;
     std::uint32_t after  = NONE;
-    std::uint32_t queue  = NONE; // none: it is in no such queue
+    std::uint32_t queue  = NONE; // NONE: not in a queue of this kind
   };
-  struct Item {               // a receive or a message
-    std::uint64_t what   = 0; // whose number the caller knows
-    std::uint64_t number = 0; // of receives: in the order of posting
+  struct Item {               // posted receive or unexpected message
+    std::uint64_t what   = 0; // the caller's number for it
+    std::uint64_t number = 0; // receives: position in the order of posting
     int source           = 0;
     int tag              = 0;
     Endpoint endpoint    = 0;
-    std::array<Link, KINDS> links{}; // of a receive: the first alone
-    Link all{};                      // unexpected messages of its endpoint; `queue` is not used
+    std::array<Link, KINDS> links{}; // receives use only the first
+    Link all{};                      // list of the endpoint's unexpected messages; `queue` is unused
   };
   struct Queue {
     std::uint64_t name_high = 0; // endpoint and source
     int tag                 = 0;
-    std::uint32_t next      = NONE; // with the same hash, or idle
+    std::uint32_t next      = NONE; // next queue with the same hash, or next idle one
     std::uint32_t first     = NONE;
     std::uint32_t last      = NONE;
-    bool receives           = false; // else messages
+    bool receives           = false; // queue of receives; otherwise of messages
   };
   struct EndpointState {
-    std::uint32_t first    = NONE; // unexpected message
+    std::uint32_t first    = NONE; // first unexpected message
     std::uint32_t last     = NONE;
     std::uint32_t messages = 0;
     std::uint32_t receives = 0;
-    std::uint32_t wild     = 0;     // receives with wildcards
-    bool wildcards_indexed = false; // whether its messages stand in the queues of wildcards
+    std::uint32_t wild     = 0;     // number of posted receives with wildcards
+    bool wildcards_indexed = false; // whether its messages are in the wildcard queues
   };
 
   std::vector<EndpointState> endpoints_;
@@ -84,7 +85,7 @@ private:
   std::vector<std::uint32_t> idle_items_;
   std::vector<Queue> queues_;
   std::vector<std::uint32_t> idle_queues_;
-  std::vector<std::uint32_t> buckets_; // a power of two
+  std::vector<std::uint32_t> buckets_; // size is a power of two
   std::size_t used_queues_ = 0;
   std::uint64_t posted_    = 0;
 
@@ -114,15 +115,15 @@ private:
 public:
   MessageMatching();
 
-  /** Posts @p receive, which gets the earliest message that matches, or waits. */
+  /** Posts @p receive. It matches the earliest message, or waits. */
   Posted post(Endpoint endpoint, std::uint64_t receive, int source, int tag);
-  /** Removes a receive that waits. */
+  /** Removes a waiting receive. */
   void cancel(Place receive);
-  /** A message arrives. Returns the receive that gets it; it is unexpected where there is none. */
+  /** Matches an arriving message. Returns its receive; without one, the message is unexpected. */
   std::optional<std::uint64_t> arrive(Endpoint endpoint, std::uint64_t message, int source, int tag);
   /** Returns the earliest message that matches (MPI_Probe). */
   std::optional<Found> probe(Endpoint endpoint, int source, int tag);
-  /** Removes that message, too (MPI_Mprobe). */
+  /** Returns the earliest message that matches and removes it (MPI_Mprobe). */
   std::optional<Found> extract(Endpoint endpoint, int source, int tag);
 
   std::size_t waiting_receives(Endpoint endpoint) const;

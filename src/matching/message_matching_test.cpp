@@ -66,7 +66,8 @@ TEST(MessageMatchingTest, ACancelledReceiveGetsNothing)
   EXPECT_EQ(matching.waiting_receives(0), 0U);
 }
 
-// In the order of arrival, against it, and by wildcards: a search through the others would take minutes.
+// Extracts in the order of arrival, in reverse, and by wildcards; a linear search would take
+// minutes.
 TEST(MessageMatchingTest, ManyUnexpectedMessagesAreFoundAtOnce)
 {
   constexpr int MANY = 100000;
@@ -80,7 +81,7 @@ TEST(MessageMatchingTest, ManyUnexpectedMessagesAreFoundAtOnce)
   EXPECT_EQ(matching.unexpected_messages(0), 0U);
 }
 
-/** Searches through all there is. */
+/** Reference implementation with linear search. */
 class NaiveMatching {
   struct Receive {
     MessageMatching::Endpoint endpoint;
@@ -139,7 +140,7 @@ public:
   }
 };
 
-/** Compares random operations; @p wild: one of so many names is a wildcard, none where it is 0. */
+/** Compares random operations. One in @p wild names is a wildcard; none if it is 0. */
 void compare(unsigned seed, int wild)
 {
   struct Waiting {

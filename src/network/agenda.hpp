@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What happens when, of a simulation of weft's own: many things happen at the same instant, so they are kept by
- * instants, and those who wait for all of an instant to have happened are told. */
+/* Event queue of weft's own simulations. Many events happen at the same instant, so entries are
+ * grouped by instant, and listeners are notified when an instant is complete. */
 #pragma once
 
 #include "base/units.hpp"
@@ -13,7 +13,7 @@
 
 namespace weft {
 
-/** Who is told that something is due. */
+/** Receiver of agenda entries that are due. */
 class Due {
 public:
   Due()                                = default;
@@ -23,14 +23,15 @@ public:
   virtual void due(std::uint64_t what) = 0;
 };
 
-/** Who is told that all of an instant has happened. */
+/** Listener that is called when all events of an instant have happened. */
 class Settling {
 public:
   Settling()                           = default;
   Settling(const Settling&)            = delete;
   Settling& operator=(const Settling&) = delete;
   virtual ~Settling()                  = default;
-  /** It may add to the same instant, and is told again after that. */
+  /** Called at the end of an instant. May add events to the same instant; it is called again after
+   * those. */
   virtual void settle() = 0;
 };
 
@@ -43,9 +44,9 @@ class Agenda {
     double time;
     std::vector<Entry> entries;
   };
-  struct Place { // in the heap: the earliest instant is on top
+  struct Place { // heap entry: the earliest instant is on top
     double time;
-    std::uint64_t number; // of equal times the first comes first
+    std::uint64_t number; // breaks ties: first come, first served
     std::size_t instant;
     static bool later(const Place& one, const Place& other)
     {
@@ -55,34 +56,36 @@ class Agenda {
   static constexpr std::size_t NONE = std::numeric_limits<std::size_t>::max();
 
   std::vector<Instant> instants_;
-  std::vector<std::size_t> idle_; // of those
+  std::vector<std::size_t> idle_; // free positions in instants_
   std::vector<Place> heap_;
   std::vector<Settling*> settling_;
-  std::uint64_t opened_ = 0;    // instants
-  std::size_t last_     = NONE; // that has been added to
+  std::uint64_t opened_ = 0;    // number of instants opened so far
+  std::size_t last_     = NONE; // the instant that was added to last
   double now_           = 0;
 
   std::size_t open(double time);
   void run(std::size_t instant);
 
 public:
-  /** Whether two times are one instant: what should be equal differs by rounding. A ten-thousandth of it is a
-   *  double's rounding; a nanosecond, to which SimGrid's own clock is exact, is that much of a quarter of an hour. */
+  /** Returns whether two times are the same instant, since times that should be equal differ by
+   * rounding. The tolerance is ten thousand times the rounding of a double; SimGrid's own precision
+   * of a nanosecond corresponds to it at a quarter of an hour. */
   static bool same(double one, double other)
   {
     constexpr double ROUNDING = 1e-12;
     return one == other || std::abs(one - other) <= ROUNDING * std::abs(one);
   }
   Seconds now() const { return Seconds(now_); }
-  /** The next instant at which something is due; infinity where nothing is. */
+  /** Returns the next instant at which something is due; infinity if there is none. */
   Seconds next() const { return Seconds(heap_.empty() ? std::numeric_limits<double>::infinity() : heap_.front().time); }
-  /** @p who is to be told at @p time, or now where that has passed. It must outlive that, or the agenda. */
+  /** Schedules a call of @p who at @p time, or now if that has passed. @p who must outlive the call
+   * or the agenda. */
   void add(Seconds time, Due& who, std::uint64_t what);
-  /** The same from now on, at the end of every instant. */
+  /** Calls @p who at the end of every instant from now on. */
   void tell(Settling& who) { settling_.push_back(&who); }
-  /** Nothing is due any more. Not while something happens. */
+  /** Removes all entries. Must not be called while entries are processed. */
   void clear();
-  /** Everything up to @p time happens; now() is @p time then. */
+  /** Processes all entries up to @p time, which then is now(). */
   void run_until(Seconds time);
 };
 

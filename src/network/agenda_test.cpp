@@ -12,7 +12,7 @@ class Diary : public Due, public Settling {
   Agenda& agenda_;
 
 public:
-  std::vector<std::pair<double, int>> entries; ///< when, and what; -1: an instant is over
+  std::vector<std::pair<double, int>> entries; ///< time and number of each entry; -1: end of an instant
   explicit Diary(Agenda& agenda) : agenda_(agenda) { agenda.tell(*this); }
   void due(std::uint64_t what) override { entries.emplace_back(agenda_.now().value(), static_cast<int>(what)); }
   void settle() override { entries.emplace_back(agenda_.now().value(), -1); }
@@ -71,7 +71,7 @@ TEST(AgendaTest, ForgetsWhenItIsTold)
   EXPECT_EQ(diary.entries, (Entries{{2, 2}, {2, -1}}));
 }
 
-/** Adds one more for now, as often as it is told to. */
+/** Re-adds itself for the current instant a given number of times. */
 class Chain : public Due {
   Agenda& agenda_;
 
@@ -82,7 +82,7 @@ public:
   {
     ++told;
     if (left > 0)
-      agenda_.add(Seconds(0), *this, left - 1); // a time that has passed is now
+      agenda_.add(Seconds(0), *this, left - 1); // a time in the past counts as now
   }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Binary heap of items by time, in which an item's time can be changed and an item removed: each knows its place. */
+/* Binary heap of items by time that supports changing an item's time and removing an item: each
+ * item knows its position. */
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@ namespace weft {
 
 class EventHeap {
 public:
-  using Item = std::uint32_t; ///< small numbers: memory grows with the largest
+  using Item = std::uint32_t; ///< small integers: memory grows with the largest
 
 private:
   static constexpr std::uint32_t NOWHERE = std::numeric_limits<std::uint32_t>::max();
@@ -21,7 +22,7 @@ private:
     Item item;
   };
   std::vector<Entry> heap_;
-  std::vector<std::uint32_t> places_; // by item
+  std::vector<std::uint32_t> places_; // position by item
 
   void put(std::size_t place, Entry entry)
   {
@@ -58,9 +59,9 @@ private:
 
 public:
   bool empty() const { return heap_.empty(); }
-  /** The earliest time; infinity where there is no item. */
+  /** Returns the earliest time; infinity if the heap is empty. */
   double next() const { return heap_.empty() ? std::numeric_limits<double>::infinity() : heap_.front().time; }
-  /** The item of that time. */
+  /** Returns the item with the earliest time. */
   Item top() const { return heap_.front().item; }
 
   /** Adds an item, or changes its time. */

@@ -18,7 +18,7 @@ std::vector<double> FabricWays::capacities(const Fabric& fabric)
   return all;
 }
 
-/** The resource that a host's memory is. */
+/** Returns the resource that represents a host's memory. */
 int FabricWays::memory(int host) const
 {
   return static_cast<int>(fabric_.links().size() + fabric_.shared().size()) + host;
@@ -30,10 +30,10 @@ void FabricWays::within(int host, Bytes bytes, double missed, FlowWay& into) con
   const int copies       = model.copies(bytes - SMPI_ENVELOPE);
   const bool passes      = model.shares_memory() && missed > 0;
   into.latency           = model.loopback_latency.value();
-  into.penalty           = std::max(into.latency, 1e-9); // the same for all that share a host's memory
+  into.penalty           = std::max(into.latency, 1e-9); // equal for all flows that share a host's memory
   into.volume            = bytes.value();
   into.bound             = model.loopback_bandwidth.value();
-  if (copies == 2 && model.cores_copy()) { // which is time of theirs; what is left is to wait for the memory
+  if (copies == 2 && model.cores_copy()) { // the copies cost core time; the remainder is waiting for memory
     into.volume = passes ? into.volume : 0;
     into.bound  = model.memory_bandwidth.value();
   }
@@ -64,14 +64,15 @@ void FabricWays::find(int from, int to, Bytes bytes, double missed, FlowWay& int
     }
   }
   const Bytes size(std::max(0.0, (bytes - SMPI_ENVELOPE).value()));
-  // Eager messages are copied into what the NIC reads, and out of what it has written.
-  constexpr double MOST = 0.5; // a flow passes all on its way with all that it is
+  // Eager messages are copied into the buffer that the NIC reads, and out of the one that it
+  // writes.
+  constexpr double MOST = 0.5; // a flow loads all resources of its route with its full size
   if (fabric_.host().shares_memory() && missed > MOST && fabric_.host().cores_copy() && size < eager_below_) {
     into.resources.push_back(memory(from));
     into.resources.push_back(memory(to));
   }
   const PointToPointSegment& factors = fabric_.segment(size);
-  // The factor of bandwidth says how much a message gets of what it occupies.
+  // The bandwidth factor is the share of the occupied bandwidth that a message gets.
   const Seconds latency = fabric_.latency(route_) + start(route_, from, to, bytes);
   into.latency          = (latency * factors.latency_factor).value();
   into.penalty          = latency.value();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The ways of messages on a fabric. */
+/* Routes of messages on a fabric. */
 #pragma once
 
 #include "fabric/fabric.hpp"
@@ -18,7 +18,7 @@ class FabricWays : public Ways {
   int memory(int host) const;
 
 protected:
-  /** What a message that starts pays beside its route's latency. */
+  /** Returns the start-up cost of a message in addition to its route's latency. */
   virtual Seconds start(const Route& /*route*/, int /*from*/, int /*to*/, Bytes /*bytes*/) { return {}; }
 
 public:
@@ -27,8 +27,8 @@ public:
   {
   }
 
-  /** Of the resources that ways name: the fabric's links, by id, then its shared media, then its hosts' memories where
-   * they are limited. In bytes per second. */
+  /** Returns the capacities, in bytes per second, of the resources that ways name: the fabric's
+   * links by id, then its shared media, then the memories of its hosts if those are limited. */
   static std::vector<double> capacities(const Fabric& fabric);
 
   void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override;

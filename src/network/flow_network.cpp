@@ -8,8 +8,8 @@
 namespace weft {
 namespace {
 
-/** What is due of a flow or a group: its number, and the version of it that was meant; or the earliest end of groups
- *  that share links. */
+/** Encoding of agenda entries: the number of a flow or group with the version of its expected end,
+ * or NEXT_END for the earliest end of groups that share links. */
 constexpr unsigned VERSION_BITS    = 24;
 constexpr std::uint64_t GROUPS_BIT = std::uint64_t{1} << 63U;
 constexpr std::uint64_t NEXT_END   = std::numeric_limits<std::uint64_t>::max();
@@ -30,7 +30,8 @@ FlowNetwork::FlowNetwork(Agenda& agenda, Ways& ways, const std::vector<double>& 
   agenda.tell(*this);
 }
 
-/** For a message from that host. Its messages are much alike, so the way of the last one may be this one's. */
+/** Returns an idle flow, preferably one that started from host @p from: messages of a host are much
+ * alike, so that its way may be reused. */
 FlowNumber FlowNetwork::borrow(int from)
 {
   FlowNumber& idle = recent_[static_cast<std::size_t>(from)].idle;
@@ -41,7 +42,7 @@ FlowNumber FlowNetwork::borrow(int from)
   return std::exchange(idle, flows_[idle].next_idle);
 }
 
-/** The flow of an equal message that starts now, too. */
+/** Returns the flow of an equal message that starts at this instant; null if there is none. */
 FlowNetwork::Flow* FlowNetwork::same(int from, int to, double bytes, double missed)
 {
   const Recent& recent = recent_[static_cast<std::size_t>(from)];
@@ -81,7 +82,7 @@ void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& 
   flow.since  = agenda_.now().value();
   flow.messages.push_back({&receiver, message});
   const double joins = flow.since + flow.way.latency;
-  // Whoever shares with nobody ends when it is known to.
+  // A flow that shares no resource has a known end.
   agenda_.add(Seconds(flow.way.resources.empty() ? joins + flow.way.volume / flow.way.bound : joins), *this,
               due_of(number, flow.version));
 
@@ -104,7 +105,7 @@ void FlowNetwork::due(std::uint64_t what)
   }
   const std::size_t number = (what & ~GROUPS_BIT) >> VERSION_BITS;
   if ((what & GROUPS_BIT) != 0) {
-    if (what == (due_of(number, groups_[number].version) | GROUPS_BIT)) // else it was told to end at another time
+    if (what == (due_of(number, groups_[number].version) | GROUPS_BIT)) // otherwise the end has been rescheduled
       end_members(static_cast<GroupNumber>(number), groups_[number].version);
     return;
   }
@@ -117,7 +118,8 @@ void FlowNetwork::due(std::uint64_t what)
     end(number);
 }
 
-/** The members that end now, at least one. What waited for them may do anything. */
+/** Ends the members of a group that are due now, at least one. Their receivers may call back into
+ * the network. */
 void FlowNetwork::end_members(GroupNumber number, std::uint32_t version)
 {
   const auto next_ends = [this, number, version] {
@@ -134,8 +136,8 @@ void FlowNetwork::end_members(GroupNumber number, std::uint32_t version)
   } while (next_ends());
 }
 
-/** The members that end now of groups that share links, in the order in which they joined; none, where the earliest end
- *  has moved since the agenda was told. */
+/** Ends the members that are due now in groups that share links, in the order in which they joined;
+ * none if the earliest end has moved since it was put on the agenda. */
 void FlowNetwork::end_groups()
 {
   const double now = agenda_.now().value();
@@ -149,13 +151,13 @@ void FlowNetwork::end_groups()
   }
   if (not std::ranges::is_sorted(ending_, {}, &Ending::joined))
     std::ranges::sort(ending_, {}, &Ending::joined);
-  // What waited for one may hand over others.
+  // A receiver may cause other flows to be handed over.
   for (const Ending& one : ending_)
     if (groups_[one.group].version == one.version)
       end_members(one.group, one.version);
 }
 
-/** The group of the flows that go such a way; NO_GROUP where there are none. */
+/** Returns the group of the flows with this way; NO_GROUP if there is none. */
 FlowNetwork::GroupNumber FlowNetwork::group_of(const FlowWay& way) const
 {
   for (const IncrementalFairShare::User& user : fair_share_.users(way.resources.front()))
@@ -205,7 +207,7 @@ void FlowNetwork::join(FlowNumber number)
   agenda_.add(Seconds(group.ends), *this, due_of(flow.group, group.version) | GROUPS_BIT);
 }
 
-/** Its group counts it among its members no more. */
+/** Removes a flow from its group's count of copies. */
 void FlowNetwork::leave(FlowNumber number)
 {
   const Flow& flow = flows_[number];
@@ -219,14 +221,14 @@ void FlowNetwork::leave(FlowNumber number)
   fair_share_.remove(flow.group);
 }
 
-/** Of resources whose users have changed. */
+/** Updates the capacities of resources whose users have changed. */
 void FlowNetwork::ask_capacities(const std::vector<int>& resources)
 {
   for (const int resource : resources)
     fair_share_.set_capacity(resource, ways_.capacity(resource, fixed_capacities_[static_cast<std::size_t>(resource)]));
 }
 
-/** What waited for it; its number may be another flow's after that. */
+/** Frees a flow and returns its messages; its number may be reused afterwards. */
 std::vector<FlowNetwork::Message> FlowNetwork::release(FlowNumber number)
 {
   Flow& flow = flows_[number];
@@ -267,7 +269,8 @@ void FlowNetwork::advance(Group& group) const
   group.since = now;
 }
 
-/** Its next member ends when it has sent what is left at this rate. Who calls this sees to it that it does. */
+/** Sets a group's rate and the time at which its next member ends at that rate. The caller schedules
+ * that end. */
 void FlowNetwork::set_rate(Group& group, double rate) const
 {
   advance(group);
@@ -276,7 +279,8 @@ void FlowNetwork::set_rate(Group& group, double rate) const
   ++group.version;
 }
 
-/** All groups that share with those of a resource, directly or through others. */
+/** Collects all groups that share resources, directly or transitively, with the groups of @p
+ * resource. */
 void FlowNetwork::collect(int resource)
 {
   component_.clear();
@@ -297,7 +301,7 @@ void FlowNetwork::collect(int resource)
 void FlowNetwork::settle()
 {
   if (vary_)
-    ask_capacities(std::vector<int>(fair_share_.dirty())); // to which it may add
+    ask_capacities(std::vector<int>(fair_share_.dirty())); // a copy, since capacities may add to the list
   if (fair_share_.needs_update()) {
     const std::vector<GroupNumber>& changed = fair_share_.update();
     work_.solved += changed.empty() ? 0 : 1;
@@ -313,13 +317,13 @@ void FlowNetwork::settle()
   }
 }
 
-/** @p left bytes of each of its copies. */
+/** Hands a flow over with @p left bytes of each of its copies to go. */
 void FlowNetwork::hand_over(FlowNumber number, double left)
 {
   Flow& flow = flows_[number];
   flow.state = State::elsewhere;
   ++flow.version;
-  // Nothing is left of one that ends now, and nobody carries out nothing.
+  // A flow that ends now has nothing left, and an empty transfer cannot be carried out elsewhere.
   constexpr double NOTHING = 1e-3;
   if (left < NOTHING)
     ends_elsewhere(number, agenda_.now());

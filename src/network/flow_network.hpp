@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Messages between hosts as flows: each takes the latency of its way, and then shares the links on it with whoever else
- * uses them. The model is SimGrid's (flow-level, max-min); the flows of a collective are many and alike, which SimGrid
- * cannot know:
+/* Messages between hosts as flows: each takes the latency of its way, and then shares the links on
+ * it with their other users. The model is SimGrid's (flow-level, max-min). The flows of a
+ * collective are many and similar, which SimGrid cannot exploit:
  *
- *   - Equal messages that start at one instant between the same two hosts are one flow of so many copies.
- *   - Flows with the same resources, bound and penalty have the same rate: they are one group, and the solver sees
- *     groups. A group counts what each of its flows has been served, so that only its next end is an event.
+ *   - Equal messages that start at the same instant between the same two hosts are coalesced into
+ *     one flow with copies.
+ *   - Flows with the same resources, bound and penalty have the same rate: they form one group, and
+ *     the solver sees groups. A group counts the bytes served to each of its flows, so that only
+ *     its next end is an event.
  *   - A flow that is alone on its links needs no solver.
- *   - Rates are recomputed once an instant, and only those that change (incremental_fair_share.hpp); what is due within
- * a rounding of an instant is due at it.
+ *   - Rates are recomputed once per instant, and only those that change
+ *     (incremental_fair_share.hpp); events within rounding of an instant belong to it.
  *   - Ends of groups that share links wait in a heap, of which the agenda knows the earliest.
  *
- * Links may have users that this network does not know of (Others). Flows whose links have such are handed over. */
+ * Links may have users that this network does not know of (Others). Flows on such links are handed
+ * over. */
 #pragma once
 
 #include "base/units.hpp"
@@ -28,61 +31,64 @@
 
 namespace weft {
 
-/** What a message between two hosts is to the network. */
+/** Way of a message between two hosts, as the network sees it. */
 struct FlowWay {
-  std::vector<int> resources; ///< that it shares with others, with repetitions; none: it is alone in any case
+  std::vector<int> resources; ///< shared resources, with repetitions; empty: the flow is always alone
   double latency         = 0; ///< seconds until it uses them
   double volume          = 0; ///< bytes that it puts on them
-  double bound           = 0; ///< bytes per second that it never exceeds
-  double penalty         = 1; ///< its share of a full resource goes by one over this; SimGrid: the way's own latency
-  std::uint64_t known_as = 0; ///< to its Ways
+  double bound           = 0; ///< upper bound of its rate in bytes per second
+  double penalty         = 1; ///< its share of a full resource is inversely proportional to this; SimGrid: the way's
+                              ///< own latency
+  std::uint64_t known_as = 0; ///< identifier assigned by its Ways
 };
 
-/** The ways of messages. */
+/** Source of the ways of messages. */
 class Ways {
 public:
   Ways()                       = default;
   Ways(const Ways&)            = delete;
   Ways& operator=(const Ways&) = delete;
   virtual ~Ways()              = default;
-  /** A message leaves host @p from for host @p to, which do not have a part @p missed of it in their caches. */
+  /** Finds the way of a message that leaves host @p from for host @p to. @p missed is the part of it
+   * that is not in the hosts' caches. */
   virtual void find(int from, int to, Bytes bytes, double missed, FlowWay& into) = 0;
-  /** Another one leaves with it, which is as long and goes the same way. */
+  /** Counts another message with the same start, size and way. */
   virtual void repeat(const FlowWay& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) {}
-  /** Whether equal messages of the same instant and hosts have equal ways. */
+  /** Returns whether equal messages of the same instant and hosts have equal ways. */
   virtual bool repeats() const { return true; }
-  /** Whether resources take more or less by who uses them; if so, left() and capacity() are called. */
+  /** Returns whether capacities depend on a resource's users; if so, left() and capacity() are
+   * called. */
   virtual bool vary() const { return false; }
-  /** The flow of a way has ended. */
+  /** Called when the flow of a way has ended. */
   virtual void left(const FlowWay& /*way*/) {}
-  /** What a resource takes now, of which @p fixed is the most. */
+  /** Returns the current capacity of a resource, at most @p fixed. */
   virtual double capacity(int /*resource*/, double fixed) { return fixed; }
 };
 
 using FlowNumber = std::size_t;
 
-/** The users of links that a FlowNetwork does not know of. */
+/** Users of links that a FlowNetwork does not know of. */
 class Others {
 public:
   Others()                         = default;
   Others(const Others&)            = delete;
   Others& operator=(const Others&) = delete;
   virtual ~Others()                = default;
-  /** Whether somebody else uses a resource, or may before this network is told. */
+  /** Returns whether a resource has another user, or may get one before this network is notified. */
   virtual bool use(int resource) = 0;
-  /** Carry out the rest of a flow: @p copies of it, each with @p left bytes to go. FlowNetwork::ends_elsewhere or
-   *  fails_elsewhere is to be called at its end. */
+  /** Carries out the rest of a flow: @p copies copies with @p left bytes to go each. Calls
+   * FlowNetwork::ends_elsewhere or fails_elsewhere at its end. */
   virtual void take(FlowNumber flow, const FlowWay& way, double left, std::size_t copies) = 0;
 };
 
 class FlowNetwork : public Messages, public Due, public Settling {
 public:
-  /** What it has done so far. */
+  /** Counters of the work done so far. */
   struct Work {
     std::size_t messages = 0;
-    std::size_t flows    = 0; ///< that they were
-    std::size_t solved   = 0; ///< updates that have changed rates of flows that share links
-    std::size_t rates    = 0; ///< changed by these
+    std::size_t flows    = 0; ///< flows into which they were coalesced
+    std::size_t solved   = 0; ///< updates that changed rates of flows that share links
+    std::size_t rates    = 0; ///< rates changed by these updates
   };
 
 private:
@@ -103,37 +109,37 @@ private:
     double bytes          = 0;
     double missed         = 0;
     double since          = 0;    // when it was sent
-    GroupNumber group     = 0;    // while it flows
+    GroupNumber group     = 0;    // valid while it flows
     std::uint32_t version = 0;    // of its expected end
-    FlowNumber next_idle  = NONE; // of the same host
+    FlowNumber next_idle  = NONE; // next idle flow that started from the same host
     std::vector<Message> messages;
   };
   struct Member {
-    double until;         // it ends when its group has served so much
-    std::uint64_t joined; // its place among all
+    double until;         // bytes served to the group at which this member ends
+    std::uint64_t joined; // position in the order of joining, over all groups
     FlowNumber flow;
     static bool later(const Member& one, const Member& other)
     {
       return one.until > other.until || (one.until == other.until && one.joined > other.joined);
     }
   };
-  struct Group {               // one flow of fair_share_, with as many copies as its members are messages
+  struct Group {               // flow of fair_share_, with one copy per message of its members
     double rate           = 0; // of each copy
-    double served         = 0; // bytes of each copy, at `since`
+    double served         = 0; // bytes of each copy, at time `since`
     double since          = 0;
-    double ends           = 0; // the next member, at this rate
-    std::uint32_t version = 0; // of that
+    double ends           = 0; // time at which the next member ends at this rate
+    std::uint32_t version = 0; // of that end
     std::uint64_t visited = 0;
-    std::vector<Member> members; // a heap, the next to end in front
+    std::vector<Member> members; // heap with the next member to end in front
   };
-  struct Ending { // a group of which a member ends now
+  struct Ending { // group with a member that ends now
     std::uint64_t joined;
     GroupNumber group;
     std::uint32_t version;
   };
   static constexpr std::size_t REMEMBERED = 4;
-  struct Recent {                        // flows that have started from a host last
-    FlowNumber idle              = NONE; // that had started from it
+  struct Recent {                        // flows started last from a host
+    FlowNumber idle              = NONE; // list of idle flows that had started from it
     double time                  = -1;
     std::size_t next             = 0;
     std::size_t count            = 0;
@@ -144,21 +150,21 @@ private:
   Ways& ways_;
   Others* others_;
   bool folds_;
-  bool vary_;                            // the ways' resources
-  std::vector<double> fixed_capacities_; // where they do
+  bool vary_;                            // whether the capacities of resources vary
+  std::vector<double> fixed_capacities_; // only if they vary
   IncrementalFairShare fair_share_;      // its flows are the groups
   std::vector<Flow> flows_;
   std::vector<Group> groups_;
-  EventHeap ends_;          // of groups that share links
-  double next_end_ = NEVER; // in the agenda, of those
+  EventHeap ends_;          // ends of groups that share links
+  double next_end_ = NEVER; // the earliest of these that is on the agenda
   std::vector<Ending> ending_;
   std::vector<Recent> recent_;         // by host
-  std::vector<std::uint64_t> visited_; // by resource: the visit
+  std::vector<std::uint64_t> visited_; // by resource: number of the last visit
   Work work_;
   std::uint64_t visit_  = 0;
-  std::uint64_t joined_ = 0; // flows
+  std::uint64_t joined_ = 0; // number of flows that have joined
   std::vector<GroupNumber> component_;
-  std::vector<Message> spare_; // memory
+  std::vector<Message> spare_; // reused to avoid allocations
 
   FlowNumber borrow(int from);
   Flow* same(int from, int to, double bytes, double missed);
@@ -177,20 +183,22 @@ private:
   void hand_over(FlowNumber number, double left);
 
 public:
-  /** @p capacities in bytes per second, by resource. @p agenda, @p ways and @p others must outlive it. @p folds:
-   * whether equal messages are one flow, which changes no time. */
+  /** @p capacities are in bytes per second, by resource. @p agenda, @p ways and @p others must
+   * outlive the network. @p folds: whether equal messages are coalesced, which does not change
+   * times. */
   FlowNetwork(Agenda& agenda, Ways& ways, const std::vector<double>& capacities, int hosts, Others* others = nullptr,
               bool folds = true);
 
-  /** Equal messages may be one flow. */
+  /** Sends a message, which may be coalesced with equal ones. */
   void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override;
-  /** Somebody else uses @p resource from now on: whoever flows there is handed over, with all who share with them. */
+  /** Notes that @p resource has another user from now on: flows on it are handed over, with all
+   * flows that share resources with them. */
   void yield(int resource);
   const Work& work() const { return work_; }
   bool flows_over(int resource) const { return not fair_share_.users(resource).empty(); }
-  /** A flow that has been handed over has ended at @p time, which may be now. */
+  /** Notes that a flow that was handed over ends at @p time, which may be now. */
   void ends_elsewhere(FlowNumber flow, Seconds time);
-  /** It has failed. @p why is for people. */
+  /** Notes that a flow that was handed over has failed. @p why is shown to users. */
   void fails_elsewhere(FlowNumber flow, const std::string& why);
 
   void due(std::uint64_t what) override;

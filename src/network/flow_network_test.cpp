@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-/** A star: hosts with a cable up and one down each, of 10 bytes per second; the latency is 1 s. */
+/** Star: each host has a cable up and a cable down of 10 bytes per second; the latency is 1 s. */
 class StarWays : public Ways {
 public:
   static constexpr int HOSTS = 6;
@@ -59,7 +59,7 @@ TEST_F(FlowNetworkTest, AFlowAloneTakesItsLatencyAndItsBytes)
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 11}, {2, 21}}));
 }
 
-/** Whose first cable takes less the more there are: by the number of those on their way. */
+/** Star whose first cable's capacity is divided by the number of messages in flight on it. */
 class CrowdedWays : public StarWays {
 public:
   int there = 0;
@@ -83,18 +83,19 @@ TEST(FlowNetwork, AsksForCapacitiesThatVary)
   network.send(0, 2, Bytes(50), 1, arrivals, 2); // 5 bytes per second for both
   agenda.run_until(Seconds(100));
   EXPECT_DOUBLE_EQ(arrivals.times[2], 21);
-  EXPECT_DOUBLE_EQ(arrivals.times[1], 26);        // 50 bytes are left, and nobody else
-  network.send(0, 1, Bytes(100), 1, arrivals, 3); // whose way is known, but not that it goes it
+  EXPECT_DOUBLE_EQ(arrivals.times[1], 26);        // 50 bytes are left, and nothing else is in flight
+  network.send(0, 1, Bytes(100), 1, arrivals, 3); // its way is known, but not yet in use
   EXPECT_EQ(ways.there, 1);
 }
 
 TEST_F(FlowNetworkTest, FlowsShareALinkWhileBothFlow)
 {
   send(0, 1, 100, 1);
-  agenda_.run_until(Seconds(5)); // 40 bytes have gone when the other begins to flow
+  agenda_.run_until(Seconds(5)); // 40 bytes are sent when the other begins to flow
   send(0, 2, 30, 2);
   agenda_.run_until(Seconds(100));
-  // 50 bytes are left of the first at 6 s; the second needs 6 s at half the rate, then 20 are left.
+  // At 6 s, 50 bytes of the first are left; the second needs 6 s at half the rate, then 20 are
+  // left.
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 14}, {2, 12}}));
 }
 
@@ -102,9 +103,9 @@ TEST_F(FlowNetworkTest, FlowsOfOneGroupEndByWhatTheGroupHasServed)
 {
   send(0, 1, 100, 1);
   agenda_.run_until(Seconds(5));
-  send(0, 1, 20, 2); // flows from 6 s on, at 5 bytes per second; 50 are left of the first
+  send(0, 1, 20, 2); // flows from 6 s on, at 5 bytes per second; 50 of the first are left
   agenda_.run_until(Seconds(7));
-  send(0, 1, 40, 3); // from 8 s on, when 40 and 10 are left
+  send(0, 1, 40, 3); // flows from 8 s on, when 40 and 10 are left
   agenda_.run_until(Seconds(100));
   // 3 s at a third of the rate; then both others have 30 bytes left.
   EXPECT_NEAR(arrivals_.times[2], 11, 1e-9);
@@ -113,7 +114,7 @@ TEST_F(FlowNetworkTest, FlowsOfOneGroupEndByWhatTheGroupHasServed)
   EXPECT_FALSE(network_.flows_over(0));
 }
 
-// Neither folded, nor sent the way of the one before.
+// Messages with different cache contents are not coalesced and do not reuse the previous way.
 TEST_F(FlowNetworkTest, MessagesAreNotEqualWhereCachesHoldOthers)
 {
   network_.send(0, 1, Bytes(100), 1, arrivals_, 1);
@@ -134,7 +135,7 @@ TEST_F(FlowNetworkTest, EqualMessagesAreOneFlow)
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{0, 21}, {1, 21}, {2, 21}, {3, 21}}));
 }
 
-/** Sends one of many from host 0 to host 1 whenever it is due. */
+/** Sends one of several messages from host 0 to host 1 each time it is due. */
 class Sender : public Due {
   FlowNetwork& network_;
   Arrivals& arrivals_;
@@ -169,7 +170,8 @@ TEST_F(FlowNetworkTest, AMessageLikeTheLastOneFromItsHostGoesTheSameWay)
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 6}, {2, 106}, {3, 206}, {4, 307}}));
 }
 
-// Six pairs exchange, all begin and end at the same times: rates are found once for those that begin, not for each.
+// Six pairs exchange messages that begin and end together: rates are solved once for all that
+// begin, not for each.
 TEST_F(FlowNetworkTest, RatesAreFoundOnceAnInstant)
 {
   std::uint64_t message = 0;
@@ -220,7 +222,8 @@ struct Sent {
   double left; // bytes
 };
 
-/** When messages arrive that are flows of their own, all of which are solved at each event. */
+/** Returns the arrival times of messages, simulated without coalescing: all flows are solved at each
+ * event. */
 std::map<std::uint64_t, double> simulate_naively(std::vector<Sent> messages)
 {
   constexpr double NOTHING = 1e-9; // bytes
@@ -281,7 +284,7 @@ TEST_F(FlowNetworkTest, TimesAreThoseOfFullSolves)
   }
 }
 
-/** Uses a link from some time on, and carries out whatever is handed over in no time. */
+/** User of a link from some time on that completes flows handed to it instantly. */
 class SomebodyElse : public Others {
 public:
   int used = -1;

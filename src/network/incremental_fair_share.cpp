@@ -9,8 +9,8 @@
 namespace weft {
 namespace {
 
-/** Relative rounding error within which levels are equal and resources are full. A tighter one is exact too, but solves
- *  more flows than it must. */
+/** Relative rounding error within which levels count as equal and resources as full. A tighter one
+ * is exact too, but solves more flows than necessary. */
 constexpr double LEVEL_ROUNDING = 1e-14;
 
 bool same_level(double one, double other)
@@ -34,7 +34,7 @@ void IncrementalFairShare::mark_dirty(int resource)
   dirty_.push_back(resource);
 }
 
-/** The flow has to be solved. */
+/** Marks a flow as to be solved. */
 void IncrementalFairShare::mark_changed(FlowNumber number)
 {
   Flow& flow = flows_[number];
@@ -48,7 +48,8 @@ void IncrementalFairShare::mark_changed(FlowNumber number)
   }
 }
 
-/** Makes a flow a user of its resources; returns whether it is the only one, of each once. */
+/** Makes a flow a user of its resources. Returns whether it is the only user of each and uses each
+ * once. */
 bool IncrementalFairShare::join(FlowNumber number, const std::vector<int>& resources)
 {
   bool alone             = true;
@@ -141,7 +142,7 @@ bool IncrementalFairShare::is_like(FlowNumber number, const std::vector<int>& re
   return flow.bound == bound && flow.weight == weight && std::ranges::equal(flow.uses, resources, {}, &Use::resource);
 }
 
-/** Returns the position of a resource in copies_, and puts it there. */
+/** Returns the position of a resource in copies_, adding it if it is absent. */
 std::uint32_t IncrementalFairShare::copy(int resource)
 {
   Resource& its = at(resource);
@@ -171,13 +172,14 @@ void IncrementalFairShare::solve_too(FlowNumber number)
     if (user.held)
       held_by = copied;
   }
-  // Its resources do not know the rate of a flow that has changed.
+  // The resources do not know the rate of a flow that has changed.
   solved_.push_back({flow.weight, flow.bound, flow.copies,
                      flow.changed ? std::numeric_limits<double>::quiet_NaN() : flow.rate, flow.rate, BOUND, held_by,
                      first, static_cast<std::uint32_t>(uses_.size()), number, false});
 }
 
-/** What flows that are not solved leave of each resource, and who is solved on it. */
+/** Computes the capacity that unsolved flows leave on each resource, and lists the solved flows on
+ * it. */
 void IncrementalFairShare::prepare()
 {
   std::uint32_t users = 0;
@@ -194,7 +196,7 @@ void IncrementalFairShare::prepare()
     copy.free      = copy.left;
     copy.usage     = 0;
     copy.open      = copy.solved;
-    copy.last_user = users; // of the one before; it moves on as users come
+    copy.last_user = users; // end of the previous resource's users; advances as users are added
     users += copy.solved;
   }
   users_.resize(users);
@@ -212,7 +214,7 @@ void IncrementalFairShare::prepare()
   std::ranges::sort(by_bound_);
 }
 
-/** Puts a resource into the heap, unless all flows are at their bounds before it is full. */
+/** Puts a resource into the heap, unless all its flows reach their bounds before it is full. */
 void IncrementalFairShare::push(std::uint32_t number)
 {
   const ResourceCopy& copy = copies_[number];
@@ -238,8 +240,9 @@ void IncrementalFairShare::fix(FlowCopy& flow, double rate, std::uint32_t bottle
   }
 }
 
-/** The resource that is full next, as the level rises; null where none is. Levels of resources only rise as flows that
- *  they hold up are fixed lower: what stands in the heap is at most what holds now. */
+/** Returns the resource that is full next as the level rises; null if there is none. Levels of
+ * resources only rise while flows that they limit are fixed at lower levels, so a heap entry is a
+ * lower bound of the current level. */
 const IncrementalFairShare::Level* IncrementalFairShare::lowest_bottleneck()
 {
   while (not heap_.empty()) {
@@ -282,7 +285,7 @@ void IncrementalFairShare::solve()
   }
 }
 
-/** Tells the resources of a flow its new rate. */
+/** Propagates a flow's new rate to its resources. */
 void IncrementalFairShare::publish(FlowCopy& flow)
 {
   if (flow.bottleneck != BOUND)
@@ -308,14 +311,14 @@ void IncrementalFairShare::publish(FlowCopy& flow)
   }
 }
 
-/** Has those users of a resource solved too that have no bottleneck any more, or keep another flow from having one
- * here.
+/** Adds to the update those users of a resource that have lost their bottleneck or prevent another
+ * flow from having one here.
  */
 void IncrementalFairShare::verify(const Resource& resource)
 {
   double load    = 0;
-  double highest = 0;  // level of all users
-  double held_at = -1; // level of solved flows whose bottleneck this is; negative: there are none
+  double highest = 0;  // level over all users
+  double held_at = -1; // level of solved flows with this bottleneck; negative: none
   for (const User& user : resource.users) {
     load += user.load;
     highest = std::max(highest, user.level);
@@ -334,7 +337,7 @@ void IncrementalFairShare::verify(const Resource& resource)
   }
 }
 
-/** Returns whether all flows have bottlenecks; else more of them are to be solved. */
+/** Returns whether all flows have bottlenecks; otherwise adds flows to the update. */
 bool IncrementalFairShare::verify()
 {
   for (FlowCopy& flow : solved_)
@@ -348,8 +351,8 @@ bool IncrementalFairShare::verify()
   return solved_.size() == solved;
 }
 
-/** Solves more flows than are known to change, those nearest to them first, so that the rounds of an update that
- * reaches far take no longer together than a full solve and a third of it. */
+/** Solves more flows than are known to change, nearest first, so that the rounds of a far-reaching
+ * update cost at most a third more than a full solve. */
 void IncrementalFairShare::widen()
 {
   constexpr std::size_t FACTOR = 4;
@@ -394,8 +397,8 @@ void IncrementalFairShare::finish()
   report();
 }
 
-/** One update for the changed flows that share resources with one another, and so on: what it reads stays in the cache.
- *  A flow that shares with two of these is solved twice. */
+/** Runs one update per set of changed flows that share resources, directly or transitively, which
+ * keeps its data in the cache. A flow that shares with two sets is solved twice. */
 void IncrementalFairShare::update_apart()
 {
   for (const FlowNumber number : changed_) {
@@ -419,7 +422,7 @@ void IncrementalFairShare::update_together()
     if (at(resource).dirty && not at(resource).users.empty())
       copy(resource);
   for (const FlowNumber number : changed_)
-    if (flows_[number].changed && not flows_[number].uses.empty()) // else it has been removed
+    if (flows_[number].changed && not flows_[number].uses.empty()) // otherwise it has been removed
       solve_too(number);
   if (not copies_.empty())
     finish();

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Incremental max-min fair sharing: keeps flows and their rates, and after flows have joined or left recomputes only
- * the rates that change.
+/* Incremental max-min fair sharing: keeps flows and their rates, and after flows have joined or
+ * left recomputes only the rates that change.
  *
- * An allocation is max-min fair if and only if every flow is at its bound or has a bottleneck: a full resource on which
- * no flow has a higher level, its rate over its weight (Bertsekas and Gallager, section 6.5.2). Each flow remembers its
- * bottleneck. An update solves the flows that have changed, against the rates of all others, and then verifies the
- * resources on which rates have changed: whoever lost its bottleneck there, and whoever is above the level at which the
- * resource is now a bottleneck, is solved with them in the next round. Once nothing fails, every flow has a bottleneck,
- * so the rates are those of a full solve (FairShare).
+ * An allocation is max-min fair if and only if every flow is at its bound or has a bottleneck: a
+ * full resource on which no flow has a higher level, where level is rate divided by weight
+ * (Bertsekas and Gallager, section 6.5.2). Each flow remembers its bottleneck. An update solves the
+ * flows that have changed, against the rates of all others, and then verifies the resources on
+ * which rates have changed: flows that lost their bottleneck there, and flows above the level at
+ * which the resource is now a bottleneck, are added to the next round. Once verification passes,
+ * every flow has a bottleneck, so the rates are those of a full solve (FairShare).
  *
- * An update touches a few dozen of many thousands of flows, so cache misses are its cost: what verification reads of a
- * flow stands in the resource's list of users, and what is solved is copied into arrays of its own. */
+ * An update touches a few dozen of many thousands of flows, so its cost is dominated by cache
+ * misses: the fields that verification reads are duplicated in the resource's list of users, and
+ * the flows to solve are copied into contiguous arrays. */
 #pragma once
 
 #include <cstddef>
@@ -24,17 +26,17 @@ class IncrementalFairShare {
 public:
   using FlowNumber = std::uint32_t;
 
-  /** A flow, as a resource sees it. */
+  /** Flow, as a resource sees it. */
   struct User {
-    double load            = 0; ///< its copies' rates together
-    double level           = 0; ///< its rate over its weight
+    double load            = 0; ///< sum of its copies' rates
+    double level           = 0; ///< rate divided by weight
     std::uint64_t solved   = 0; ///< the update that solved it last
     FlowNumber flow        = 0;
     std::uint32_t use : 30 = 0;     ///< position among the flow's uses
-    bool held : 1          = false; ///< whether this resource is its bottleneck
-    bool changed : 1       = false; ///< whether it waits to be solved
+    bool held : 1          = false; ///< true if this resource is its bottleneck
+    bool changed : 1       = false; ///< true if it waits to be solved
   };
-  /** A resource, as a flow sees it. */
+  /** Resource, as a flow sees it. */
   struct Use {
     int resource;
     std::uint32_t user; ///< position among the resource's users
@@ -50,14 +52,14 @@ private:
     bool changed         = false;
     std::vector<Use> uses;
   };
-  struct alignas(64) Resource { // a cache line
+  struct alignas(64) Resource { // one cache line
     double capacity     = 0;
     std::uint64_t taken = 0; // the update that copied it last
-    std::uint32_t copy  = 0; // its position in copies_, then
+    std::uint32_t copy  = 0; // its position in copies_ during that update
     bool dirty          = false;
     std::vector<User> users;
   };
-  // What an update solves.
+  // Flows and resources copied for an update.
   static constexpr std::uint32_t BOUND = ~std::uint32_t{0};
   struct FlowCopy {
     double weight;
@@ -65,26 +67,26 @@ private:
     double copies;
     double known; // the rate that its resources know
     double rate;
-    std::uint32_t bottleneck; // in copies_, or BOUND
+    std::uint32_t bottleneck; // position in copies_, or BOUND
     std::uint32_t known_bottleneck;
-    std::uint32_t first_use; // in uses_
+    std::uint32_t first_use; // position in uses_
     std::uint32_t last_use;
     FlowNumber flow;
     bool fixed;
   };
   struct ResourceCopy {
     int resource;
-    bool joined;             // by flows of this update, since `left` was found
-    bool verify;             // whether rates have changed on it, or it is a bottleneck
-    double left;             // of the capacity, by flows that are not solved
-    double free;             // of that, by flows whose rate is found
-    double usage;            // of flows whose rate is open, were each to get its weight
-    std::uint32_t open;      // uses by such
+    bool joined;             // flows of this update have joined since `left` was computed
+    bool verify;             // rates on it have changed, or it is a bottleneck
+    double left;             // capacity left by flows that are not solved
+    double free;             // part of it left by flows whose rate is fixed
+    double usage;            // of flows whose rate is not fixed yet, at one weight each
+    std::uint32_t open;      // uses by such flows
     std::uint32_t solved;    // uses by flows that are solved
-    std::uint32_t last_user; // in users_
+    std::uint32_t last_user; // position in users_
   };
   struct Level {
-    double value; // a rate over a weight
+    double value; // rate divided by weight
     std::uint32_t copy;
     static bool higher(const Level& one, const Level& other) { return one.value > other.value; }
   };
@@ -92,15 +94,15 @@ private:
   std::vector<Resource> resources_;
   std::vector<Flow> flows_;
   std::vector<FlowNumber> idle_;
-  std::vector<FlowNumber> changed_; // flows that have joined, or have more or fewer copies
+  std::vector<FlowNumber> changed_; // flows that have joined or whose number of copies has changed
   std::vector<int> dirty_;          // resources of flows that have joined or left
   std::uint64_t update_ = 0;
   std::vector<FlowCopy> solved_;
-  std::vector<std::uint32_t> uses_;  // in copies_, of solved_
-  std::vector<std::uint32_t> users_; // in solved_, of copies_
+  std::vector<std::uint32_t> uses_;  // positions in copies_, for solved_
+  std::vector<std::uint32_t> users_; // positions in solved_, for copies_
   std::vector<ResourceCopy> copies_;
   std::vector<Level> heap_;
-  std::vector<std::pair<double, std::uint32_t>> by_bound_; // level of the bound, flow in solved_
+  std::vector<std::pair<double, std::uint32_t>> by_bound_; // level of the bound, position in solved_
   std::vector<FlowNumber> reported_;
 
   Resource& at(int resource) { return resources_[static_cast<std::size_t>(resource)]; }
@@ -129,26 +131,29 @@ private:
 public:
   explicit IncrementalFairShare(const std::vector<double>& capacities);
 
-  /** Adds a flow; its number may be that of a removed one. Where no other flow uses its resources, it has its rate at
-   *  once and needs no update; else its rate is 0 until then. */
+  /** Adds a flow, which may reuse the number of a removed one. If no other flow uses its resources,
+   * its rate is set immediately and needs no update; otherwise the rate is 0 until the next update. */
   FlowNumber add(const std::vector<int>& resources, double weight, double bound, double copies);
-  /** Adds copies to a flow, or removes some. */
+  /** Adds copies to a flow; a negative number removes some. */
   void add_copies(FlowNumber number, double copies);
   void remove(FlowNumber number);
   void set_capacity(int resource, double capacity);
 
   double rate(FlowNumber number) const { return flows_[number].rate; }
   const std::vector<Use>& uses(FlowNumber number) const { return flows_[number].uses; }
-  /** Whether a flow was added with the same arguments, apart from its copies. */
+  /** Returns whether a flow was added with these arguments, ignoring its copies. */
   bool is_like(FlowNumber number, const std::vector<int>& resources, double weight, double bound) const;
-  /** The flows that use a resource, as often as they use it. */
+  /** Returns the flows that use a resource, each as often as it uses it. */
   const std::vector<User>& users(int resource) const { return at(resource).users; }
-  /** Resources that other flows use too, of those that flows have joined or left since the last update. */
+  /** Returns the resources of flows that have joined or left since the last update, if other flows
+   * use them too. */
   const std::vector<int>& dirty() const { return dirty_; }
   bool needs_update() const { return not dirty_.empty(); }
-  /** Whether a flow waits for an update because it has joined, or its number of copies has changed. */
+  /** Returns whether a flow waits for an update because it has joined or its number of copies has
+   * changed. */
   bool has_changed(FlowNumber number) const { return flows_[number].changed; }
-  /** Recomputes rates. Returns the flows whose rate or number of copies has changed, and those that have joined. */
+  /** Recomputes rates. Returns the flows whose rate or number of copies has changed, and those that
+   * have joined. */
   const std::vector<FlowNumber>& update();
 };
 

@@ -30,7 +30,7 @@ TEST(IncrementalFairShareTest, ReportsOnlyTheFlowsThatChange)
   EXPECT_EQ(share.update().size(), 2U);
   EXPECT_EQ(share.rate(first), 8);
   EXPECT_EQ(share.rate(second), 2);
-  const auto third = share.add({1}, 1, NO_BOUND, 1); // takes what is left of 1
+  const auto third = share.add({1}, 1, NO_BOUND, 1); // takes what resource 1 has left
   EXPECT_EQ(share.update(), (std::vector<IncrementalFairShare::FlowNumber>{third}));
   EXPECT_EQ(share.rate(third), 8);
   share.remove(second);
@@ -40,7 +40,8 @@ TEST(IncrementalFairShareTest, ReportsOnlyTheFlowsThatChange)
   EXPECT_EQ(share.rate(apart), 10);
 }
 
-// Flow r is what flow r - 1 leaves of resource r: r + 1, or a quarter less and more in turn.
+// Flow r gets what flow r - 1 leaves of resource r: alternately r + 1, a quarter less and a quarter
+// more.
 TEST(IncrementalFairShareTest, FollowsAChainOfBottlenecks)
 {
   constexpr int LENGTH = 3000;
@@ -77,11 +78,11 @@ TEST(IncrementalFairShareTest, FollowsCapacitiesAndCopies)
   EXPECT_EQ(share.rate(other), 2);
 }
 
-/** A random network in which flows join and leave, several at a time, compared with the full solve after each update.
- */
+/** Random network in which flows join and leave, several at a time; compared with the full solve
+ * after each update. */
 class RandomNetwork {
   std::mt19937 random_;
-  bool few_; // values, so that levels tie
+  bool few_; // few distinct values, so that levels tie
   std::vector<double> capacities_;
   IncrementalFairShare share_;
   struct Flow {
@@ -184,7 +185,7 @@ TEST(IncrementalFairShareTest, EqualsTheFullSolve)
   compare_random_networks(250);
 }
 
-// 200,000 updates, on demand: --gtest_also_run_disabled_tests.
+// 200,000 updates, run on demand with --gtest_also_run_disabled_tests.
 TEST(IncrementalFairShareTest, DISABLED_EqualsTheFullSolveManyTimes)
 {
   compare_random_networks(10000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Messages between hosts, whoever carries them. */
+/* Interface for sending messages between hosts, independent of the transport. */
 #pragma once
 
 #include "base/units.hpp"
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/** Who waits for messages. */
+/** Receiver of messages. */
 class Receiving {
 public:
   Receiving()                                 = default;
@@ -17,7 +17,7 @@ public:
   Receiving& operator=(const Receiving&)      = delete;
   virtual ~Receiving()                        = default;
   virtual void arrived(std::uint64_t message) = 0;
-  /** It never arrives. @p why is for people. */
+  /** Called if a message never arrives. @p why is shown to users. */
   virtual void failed(std::uint64_t /*message*/, const std::string& /*why*/) {}
 };
 
@@ -27,8 +27,9 @@ public:
   Messages(const Messages&)            = delete;
   Messages& operator=(const Messages&) = delete;
   virtual ~Messages()                  = default;
-  /** A message leaves host @p from for host @p to now, @p bytes with all headers, of which its hosts do not have
-   *  a part @p missed in their caches; @p receiver, which must outlive it, is told what becomes of it. */
+  /** Sends a message of @p bytes, including all headers, from host @p from to host @p to now. @p
+   * missed is the part of it that is not in the hosts' caches. @p receiver, which must outlive the
+   * message, is notified of its arrival or failure. */
   virtual void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) = 0;
 };
 
