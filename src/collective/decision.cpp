@@ -11,13 +11,14 @@ Decision fall_back(Fallback reason)
   return {nullptr, reason};
 }
 
-/** The mechanism that takes what @p mechanism does not do; null: none. */
+/** Returns the mechanism that takes the calls that @p mechanism does not support; null: none. */
 const MechanismKind* rest_of(const MechanismKind& mechanism)
 {
   return mechanism.rest.empty() ? nullptr : &mechanism_kind(mechanism.rest);
 }
 
-/** @p mechanism, or the one that takes the call in its place; or why none of them can. */
+/** Returns @p mechanism, or the one that takes the call instead; otherwise the reason why neither
+ * can. */
 Decision capable(const MechanismKind& mechanism, Verdicts& verdicts)
 {
   const Fallback reason = verdicts.obstacle(mechanism);
@@ -27,7 +28,8 @@ Decision capable(const MechanismKind& mechanism, Verdicts& verdicts)
   return rest ? capable(*rest, verdicts) : fall_back(reason);
 }
 
-/** The fastest of the mechanisms that can do the call, as predicted; or why the first cannot. */
+/** Returns the mechanism with the shortest predicted time among those that can execute the call;
+ * otherwise the reason why the first cannot. */
 Decision fastest(Verdicts& verdicts)
 {
   std::vector<const MechanismKind*> able;
@@ -47,7 +49,7 @@ Decision fastest(Verdicts& verdicts)
                                     [&](const MechanismKind* mechanism) { return verdicts.predicted(*mechanism); })};
 }
 
-/** A mechanism that could do the call and is wanted for it. */
+/** Returns the mechanism for the call if one can execute it and is selected for it. */
 Decision choose(OffloadMode asked, std::optional<OffloadMode> policy, Verdicts& verdicts)
 {
   if (asked.is_off())
@@ -56,7 +58,7 @@ Decision choose(OffloadMode asked, std::optional<OffloadMode> policy, Verdicts& 
   if (mode.mechanism())
     return capable(*mode.mechanism(), verdicts);
   const Decision found = fastest(verdicts);
-  if (not found.offloaded()) // that no mechanism can do it is the reason, whatever the policy
+  if (not found.offloaded()) // the obstacle is the reason to report, whatever the policy
     return found;
   if (mode.is_off())
     return fall_back(Fallback::policy);

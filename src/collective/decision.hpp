@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Who carries a call out, and why: a pure function of what the run asks for and of what mechanisms say of the call.
+/* Choice of the mechanism that executes a call, with the reason: a pure function of what the run
+ * asks for and of the mechanisms' verdicts on the call.
  *
- * What a run asks for (OffloadMode) and what becomes of a call (Decision) are two things. The first rank of a call
- * decides for all, and nothing that it looks at may differ between the ranks of one correct call. No mechanism is named
- * here.
+ * The mode of a run (OffloadMode) and the outcome for a call (Decision) are separate. The first
+ * rank of a call decides for all, so the inputs must not differ between the ranks of one correct
+ * call. No mechanism is named here.
  */
 #pragma once
 
@@ -19,9 +20,9 @@
 
 namespace weft {
 
-/** Why a call falls back to the host's algorithm. */
+/** Reason why a call falls back to the host's algorithm. */
 enum class Fallback {
-  none, ///< it does not
+  none, ///< no fallback
   policy,
   one_rank,
   zero_count,
@@ -32,11 +33,11 @@ enum class Fallback {
   not_on_tree,
   no_gain,
   no_free_channel,
-  host_faster,   ///< predicted
+  host_faster,   ///< as predicted
   no_nic_memory, ///< the NIC's fast memory has no room for the call's state
-  privatization, ///< a rank's memory cannot be reached while others run (smpi/privatization:mmap)
+  privatization, ///< a rank's memory is inaccessible while others run (smpi/privatization:mmap)
 };
-/** As it stands in the record. */
+/** Texts in the record. */
 template <> struct Names<Fallback> {
   static constexpr std::array ROWS{std::pair{Fallback::none, std::string_view("")},
                                    std::pair{Fallback::policy, std::string_view("policy")},
@@ -54,7 +55,8 @@ template <> struct Names<Fallback> {
                                    std::pair{Fallback::privatization, std::string_view("privatization")}};
 };
 
-/** What mechanisms say of a call. The decision asks only what it depends on, since answers take time. */
+/** Verdicts of the mechanisms on a call. The decision asks only for those that it depends on, since
+ * they take time. */
 class Verdicts {
 public:
   Verdicts()                           = default;
@@ -62,38 +64,40 @@ public:
   Verdicts& operator=(const Verdicts&) = delete;
   virtual ~Verdicts()                  = default;
 
-  /** Why @p mechanism can carry out no such call on the communicator; none where it can. Where that is the collective,
-   *  the call goes to the mechanism's rest. */
+  /** Returns the reason why @p mechanism cannot execute such calls on the communicator, or none. If
+   * the reason is the collective, the call goes to the mechanism's rest. */
   virtual Fallback obstacle(const MechanismKind& mechanism) = 0;
-  /** What @p mechanism, which could, has not got for this call; none where it has all. */
+  /** Returns the resource that @p mechanism, which is able, lacks for this call, or none. */
   virtual Fallback shortage(const MechanismKind& mechanism) = 0;
-  /** The mechanisms whose times can be predicted, in the order in which they are preferred. */
+  /** Returns the mechanisms whose times can be predicted, in order of preference. */
   virtual const std::vector<const MechanismKind*>& predictable() = 0;
-  /** Time of the call by @p mechanism, which is one of those and can do it. */
+  /** Returns the predicted time of the call with @p mechanism, one of predictable() that can execute
+   * it. */
   virtual Seconds predicted(const MechanismKind& mechanism) = 0;
-  /** Whether the hosts are predicted to be faster than @p mechanism, which can do it. */
+  /** Returns whether the hosts are predicted to be faster than @p mechanism, which can execute the
+   * call. */
   virtual bool hosts_are_faster(const MechanismKind& mechanism) = 0;
-  /** The mechanism that is chosen as the hosts' algorithm; null where an algorithm is. */
+  /** Returns the mechanism chosen as the hosts' algorithm; null if an algorithm is chosen. */
   virtual const MechanismKind* hosts_mechanism() = 0;
 };
 
 struct Decision {
-  const MechanismKind* mechanism = nullptr;        ///< that carries the call out; null: the hosts
-  Fallback reason                = Fallback::none; ///< none, or why it is not what was asked for
+  const MechanismKind* mechanism = nullptr;        ///< executes the call; null: the hosts
+  Fallback reason                = Fallback::none; ///< none, or why the decision differs from what was requested
 
   bool offloaded() const { return mechanism != nullptr; }
   bool operator==(const Decision& other) const = default;
 };
 
-/** For a call on several ranks. @p asked: by the run; @p policy: what the fabric's [[policy]] says of such calls, which
- *  runs follow that ask for automatic. */
+/** Decides on a call of several ranks. @p asked: the run's mode; @p policy: the mode that the
+ * fabric's [[policy]] sets for such calls, followed in automatic mode. */
 Decision decide(OffloadMode asked, std::optional<OffloadMode> policy, Verdicts& verdicts);
-/** For a call on a communicator of one rank. */
+/** Decides on a call on a communicator of one rank. */
 Decision decide_alone(OffloadMode asked);
 
-/** Who carries a call out, as records name it: "fallback" for the hosts (null), else the mechanism. */
+/** Returns the name of a mechanism in records; "fallback" for the hosts (null). */
 std::string_view path_name(const MechanismKind* mechanism);
-/** All that path_name() can return. */
+/** Returns all names that path_name() can return. */
 std::vector<std::string> path_names();
 
 } // namespace weft

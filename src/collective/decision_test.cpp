@@ -23,14 +23,14 @@ constexpr MechanismKind QUICK{.name = "quick", .meaning = "of this test"};
   throw std::logic_error("asked for what the decision does not depend on");
 }
 
-/** A call that every mechanism can do; each test changes what it is about. */
+/** Verdicts on a call that every mechanism can execute; each test changes what it examines. */
 struct Facts : Verdicts {
   OffloadMode asked;
   std::optional<OffloadMode> policy;
   std::map<const MechanismKind*, Fallback> obstacles;
   std::map<const MechanismKind*, std::function<Fallback()>> shortages;
   std::vector<const MechanismKind*> predictions{&STREAM};
-  std::map<const MechanismKind*, Seconds> times; ///< of those that may be asked for
+  std::map<const MechanismKind*, Seconds> times; ///< of the mechanisms that can be asked for
   std::function<bool(const MechanismKind&)> host_is_faster = [](const MechanismKind&) { return must_not_be_asked(); };
   std::function<const MechanismKind*()> hosts_take         = [] { return nullptr; };
 
@@ -122,7 +122,7 @@ TEST(Decision, HandsOverNothingElse)
     unable.obstacles = {{&MULTICAST, reason}};
     EXPECT_EQ(unable.decision(), fallback(reason)) << to_text(reason);
   }
-  Facts reduction(MESSAGE); // which has no rest
+  Facts reduction(MESSAGE); // it has no rest
   reduction.obstacles = {{&MESSAGE, Fallback::collective}};
   EXPECT_EQ(reduction.decision(), fallback(Fallback::collective));
 }
@@ -141,7 +141,7 @@ TEST(Decision, AutoTakesWhatIsPredictedToBeFaster)
 
 TEST(Decision, AutoSaysWhatKeepsACallFromTheNetworkBeforeThePolicy)
 {
-  Facts unable(OffloadMode::automatic()); // whose prediction must not be asked
+  Facts unable(OffloadMode::automatic()); // its prediction must not be requested
   unable.obstacles = {{&STREAM, Fallback::operation}};
   EXPECT_EQ(unable.decision(), fallback(Fallback::operation));
   unable.policy = OffloadMode::off();
@@ -150,7 +150,7 @@ TEST(Decision, AutoSaysWhatKeepsACallFromTheNetworkBeforeThePolicy)
 
 TEST(Decision, AutoFollowsTheFabricsPolicyFirst)
 {
-  Facts fixed(OffloadMode::automatic()); // whose prediction must not be asked
+  Facts fixed(OffloadMode::automatic()); // its prediction must not be requested
   fixed.policy = OffloadMode(MESSAGE);
   EXPECT_EQ(fixed.decision(), Decision{&MESSAGE});
   fixed.policy = OffloadMode::off();
@@ -177,7 +177,7 @@ TEST(Decision, HostsMayTakeAMechanismAsTheirAlgorithm)
   hosts.hosts_take = [] { return &MULTICAST; };
   EXPECT_EQ(hosts.decision(), Decision{&MULTICAST});
   hosts.shortages = {{&MULTICAST, [] { return Fallback::no_nic_memory; }}};
-  EXPECT_EQ(hosts.decision(), fallback(Fallback::policy)); // what kept it from the switches
+  EXPECT_EQ(hosts.decision(), fallback(Fallback::policy)); // the reason why switches were not used
   hosts.obstacles = {{&MULTICAST, Fallback::not_on_tree}};
   EXPECT_EQ(hosts.decision(), fallback(Fallback::policy));
   hosts.asked     = OffloadMode(STREAM);
@@ -202,7 +202,7 @@ TEST(Decision, AutoComparesThePredictionsOfMechanisms)
   EXPECT_EQ(open.decision(), Decision{&QUICK});
   open.times[&QUICK] = Seconds(3);
   EXPECT_EQ(open.decision(), Decision{&STREAM});
-  open.times     = {}; // of one alone none is asked
+  open.times     = {}; // with a single candidate no prediction is requested
   open.obstacles = {{&STREAM, Fallback::datatype}};
   EXPECT_EQ(open.decision(), Decision{&QUICK});
   open.obstacles[&QUICK] = Fallback::collective;
@@ -229,7 +229,7 @@ TEST(Decision, EveryReasonHasItsText)
   };
   for (const auto& [reason, text] : texts)
     EXPECT_EQ(to_text(reason), text);
-  // The last reason of the enumeration is the last here.
+  // Fails if a reason is appended to the enumeration without a text.
   EXPECT_EQ(static_cast<std::size_t>(Fallback::privatization) + 1, texts.size());
 }
 

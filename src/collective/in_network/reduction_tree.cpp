@@ -11,31 +11,31 @@
 namespace weft {
 namespace {
 
-/** A vertex of the tree, host or switch. */
+/** Vertex of the tree, host or switch. */
 struct Node {
   VertexId vertex       = 0;
-  int parent            = -1; // position; -1: the root
-  LinkId up             = 0;  // to the parent
-  int depth             = 0;  // links to the root
-  std::int64_t messages = 0;  // that leave it for its parent
-  std::int64_t inputs   = 0;  // messages that come to it from below
-  std::int64_t members  = 0;  // on it or below
+  int parent            = -1; // position of the parent; -1: the root
+  LinkId up             = 0;  // link to the parent
+  int depth             = 0;  // number of links to the root
+  std::int64_t messages = 0;  // messages sent to the parent
+  std::int64_t inputs   = 0;  // messages received from the children
+  std::int64_t members  = 0;  // members at this vertex or below
   Below below;
   MemberWays ways;
 };
 
-/** Whether a switch joins what comes to it into one message: a smart one in a reduction tree, any in a multicast tree.
- *  Called smart below. */
+/** Predicate: whether a switch joins incoming messages into one. True for smart switches in a
+ * reduction tree and for all switches in a multicast tree; called "smart" below. */
 using IsSmart = std::function<bool(VertexId)>;
 
-/** The smart ones of @p switches. */
+/** Returns the smart ones of @p switches. */
 std::vector<VertexId> smart_ones(const IsSmart& is_smart, std::vector<VertexId> switches)
 {
   std::erase_if(switches, [&](VertexId vertex) { return not is_smart(vertex); });
   return switches;
 }
 
-/** The smart switches on the members' ways to @p goal, each once. */
+/** Returns the smart switches on the members' routes to @p goal, each once. */
 std::vector<VertexId> smart_on_the_way(const FabricState& state, const IsSmart& is_smart,
                                        std::span<const VertexId> hosts, VertexId goal)
 {
@@ -52,7 +52,7 @@ std::vector<VertexId> smart_on_the_way(const FabricState& state, const IsSmart& 
   return smart_ones(is_smart, std::move(found));
 }
 
-/** The switches that can be the root, those first that are to be preferred. */
+/** Returns the candidates for the root, in order of preference. */
 std::vector<VertexId> possible_roots(const FabricState& state, const IsSmart& is_smart, std::span<const VertexId> hosts,
                                      std::size_t spread)
 {
@@ -65,7 +65,7 @@ std::vector<VertexId> possible_roots(const FabricState& state, const IsSmart& is
   return candidates;
 }
 
-/** The union of the ways of some hosts to a root. */
+/** Union of the routes of some hosts to a root. */
 class Union {
   const Fabric& fabric_;
   const IsSmart& is_smart_;
@@ -86,7 +86,8 @@ public:
     add(root);
   }
 
-  /** Routing is destination-based: where the way meets the tree, it stays in it. */
+  /** Adds a host's route. Routing is destination-based, so from where the route meets the tree, it
+   * stays in it. */
   void add_way(VertexId host, std::int64_t members)
   {
     int at                                        = add(host);
@@ -101,7 +102,7 @@ public:
     }
   }
 
-  /** All vertices, every parent before its children, with messages and latencies worked out. */
+  /** Returns all vertices, parents before their children, with messages and depths filled in. */
   std::vector<Node> finish() &&
   {
     std::vector<int> order = by_depth();
@@ -156,7 +157,7 @@ private:
     const SwitchModel* model = host ? nullptr : &fabric_.model_at(node.vertex);
     const Seconds forward    = host ? Seconds() : model->hop_latency();
     const Seconds combine    = model && is_smart_(node.vertex) ? model->processing_latency : forward;
-    if (node.parent < 0) { // the root: always a smart switch
+    if (node.parent < 0) { // the root, always a smart switch
       node.ways = {combine, forward, Seconds(), Seconds()};
       return;
     }
@@ -167,10 +168,10 @@ private:
                                 parent.down_combined + down + combine, parent.down_forwarded + down + forward};
   }
 
-  /** Every subtree gets its part of its parent's places. */
+  /** Assigns each subtree a contiguous range of its parent's places. */
   static void give_places(std::vector<Node>& sorted)
   {
-    std::vector<std::int64_t> taken(sorted.size()); // by node: places given to its children so far
+    std::vector<std::int64_t> taken(sorted.size()); // by node: places assigned to its children so far
     for (std::size_t at = 0; at < sorted.size(); ++at) {
       Node& node = sorted[at];
       if (node.parent >= 0) {
@@ -183,7 +184,7 @@ private:
   }
 };
 
-/** Gives each link to the smart switch above it, and each rank's host to its first smart switch. */
+/** Assigns each link to the smart switch above it, and each rank's host to its first smart switch. */
 class TreeMaker {
   const Fabric& fabric_;
   const IsSmart& is_smart_;
@@ -217,7 +218,7 @@ public:
     return std::move(tree_);
   }
 
-  /** Position of the smart switch above a host. */
+  /** Returns the position of the smart switch above a host. */
   int entry(const Node& host) const { return owner_[static_cast<std::size_t>(host.parent)]; }
 
 private:
@@ -238,7 +239,7 @@ private:
     longest.down_forwarded = std::max(longest.down_forwarded, node.ways.down_forwarded);
     tree_.forwarding       = std::max(tree_.forwarding, node.ways.up_forwarded + node.ways.down_forwarded);
 
-    // The round trip to the first smart switch, which is what a switch's turnaround was measured with.
+    // The round trip to the first smart switch; a switch's turnaround is measured with one.
     const VertexId first = tree_.switches[static_cast<std::size_t>(above)].index + fabric_.host_count();
     Seconds trip         = fabric_.model_at(first).processing_latency;
     const Node* at       = &node;
@@ -252,7 +253,8 @@ private:
   }
 };
 
-/** The union of the members' ways to the first root that all can reach; empty where there is none. */
+/** Returns the union of the members' routes to the first root that all can reach; empty if there is
+ * none. */
 std::vector<Node> reachable_union(const FabricState& state, const IsSmart& is_smart, std::span<const VertexId> hosts,
                                   const std::map<VertexId, std::int64_t>& members_at, std::size_t spread)
 {
@@ -284,7 +286,7 @@ TreeResult build_tree(const FabricState& state, const IsSmart& is_smart, std::sp
   const std::vector<Node> nodes = reachable_union(state, is_smart, once, members_at, spread);
   if (nodes.empty())
     return {std::nullopt, NoTree::no_common_switch};
-  // A link that every contribution crosses on its own: the root does no more than a host could.
+  // If every contribution crosses a link separately, the root does no more than a host could.
   const auto all = static_cast<std::int64_t>(hosts.size());
   for (const Node& node : nodes)
     if (node.parent >= 0 && node.messages == all)

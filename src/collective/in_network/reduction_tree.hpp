@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The switches and links that one communicator's in-network collective uses.
+/* Switches and links that one communicator's in-network collective uses.
  *
- * A tree has a root, a smart switch that every member reaches. It is the union of the members' ways to the root; the
- * smart switches on them combine what comes up into one message and copy what comes down, the others only forward.
- * Each tree switch owns the links between it and the smart switches or hosts below, with the number of messages that
- * cross each of them: one per member where the members of a host share its cable, and one per subtree where a plain
- * switch only forwards. An Allreduce loads each link that many times, upwards and, on the same cable, downwards;
- * traffic.hpp says what other collectives do.
+ * The root of a tree is a smart switch that every member reaches. The tree is the union of the
+ * members' routes to the root; its smart switches combine incoming messages on the way up into one
+ * and copy messages on the way down, the others only forward. Each tree switch owns the links
+ * between it and the smart switches or hosts below, with the number of messages that cross each of
+ * them: one per member if the members of a host share its cable, and one per subtree behind a plain
+ * switch, which only forwards. An Allreduce loads each link that many times, upwards and, on the
+ * same cable, downwards; traffic.hpp gives the loads of other collectives.
  *
- * A member is whoever sends a contribution of its own: a rank, or a host whose ranks combine theirs first. All members
- * stand in one order, in which those below any link or switch are neighbours.
+ * A member is a sender of one contribution: a rank, or a host that combines its ranks'
+ * contributions first. Members are ordered such that those below any link or switch are contiguous.
  */
 #pragma once
 
@@ -22,7 +23,7 @@
 
 namespace weft {
 
-/** The members below a link or switch: their places are first, …, last - 1. */
+/** Members below a link or switch: places first to last - 1. */
 struct Below {
   std::int64_t first = 0;
   std::int64_t last  = 0;
@@ -30,21 +31,21 @@ struct Below {
 };
 
 struct TreeLink {
-  LinkId up             = 0; ///< reverse(up) goes down
-  std::int64_t messages = 0; ///< that cross each of the two
+  LinkId up             = 0; ///< reverse(up) is the link down
+  std::int64_t messages = 0; ///< number of messages on each of the two
   Below below;
 };
 
 struct TreeSwitch {
-  int index  = 0;  ///< of the switch in the fabric
+  int index  = 0;  ///< index of the switch in the fabric
   int parent = -1; ///< position of the next smart switch towards the root in ReductionTree::switches; -1: the root
   std::vector<TreeLink> links;
-  std::int64_t contributions = 0; ///< messages that it combines
+  std::int64_t contributions = 0; ///< number of messages that it combines
   Below below;
 };
 
-/** How long a packet is on its way between a member and the root. `combined`: every smart switch on the way adds to it;
- *  `forwarded`: all switches only pass it on. The ways up include the root's own delay. */
+/** Latency of a packet between a member and the root. `combined`: every smart switch on the route
+ * processes it; `forwarded`: all switches only forward it. Ways up include the root's own delay. */
 struct MemberWays {
   Seconds up_combined;
   Seconds up_forwarded;
@@ -53,35 +54,36 @@ struct MemberWays {
 };
 
 struct ReductionTree {
-  FabricEpoch epoch = 0;            ///< of the state that the tree was built for
-  std::vector<TreeSwitch> switches; ///< the root first, every parent before its children
-  std::vector<int> entry;           ///< by member: position of the switch that takes its contribution
+  FabricEpoch epoch = 0;            ///< epoch of the state that the tree was built for
+  std::vector<TreeSwitch> switches; ///< the root first, parents before their children
+  std::vector<int> entry;           ///< by member: position of the switch that receives its contribution
   std::vector<std::int64_t> place;  ///< by member: its place in the order of all members
   std::vector<MemberWays> ways;     ///< by member
-  MemberWays longest;               ///< the largest of each
-  Seconds forwarding;               ///< of the longest way up and down, as a point-to-point message would take it
-  Seconds beyond_first;             ///< what up + down is longer than the shortest way to a first smart switch and back
-  std::int64_t members_a_nic = 0;   ///< most members that share a NIC
+  MemberWays longest;               ///< maximum of each way over the members
+  Seconds forwarding;               ///< latency of the longest way up and down, as for a point-to-point message
+  Seconds beyond_first;             ///< up + down minus the shortest round trip to a first smart switch
+  std::int64_t members_a_nic = 0;   ///< largest number of members that share a NIC
 };
 
-/** Why there is no tree. */
+/** Reason why there is no tree. */
 enum class NoTree { one_host, no_common_switch, no_gain };
 
 struct TreeResult {
   std::optional<ReductionTree> tree;
-  NoTree obstacle = NoTree::no_common_switch; ///< where there is none
+  NoTree obstacle = NoTree::no_common_switch; ///< valid without a tree
 
-  /** Why there is no tree; nothing where there is one. */
+  /** Returns the reason why there is no tree; nothing if there is one. */
   std::optional<NoTree> no_tree() const { return tree ? std::nullopt : std::optional(obstacle); }
 };
 
-/** The tree over the hosts of a communicator's members, @p hosts[member]. @p spread (a communicator's number, zero or
- *  more) chooses among the possible roots, so that many communicators do not share one. A root to which a way leads
- * over what is down is none. */
+/** Builds the tree over the hosts of a communicator's members, @p hosts[member]. @p spread (the
+ * communicator's number, non-negative) selects among the candidate roots, so that concurrent
+ * communicators use different ones. Roots that cannot be reached over working links and switches
+ * are excluded. */
 TreeResult build_reduction_tree(const FabricState& state, std::span<const VertexId> hosts, std::size_t spread);
 
-/** The same where every switch, smart or not, makes one message of those that come to it: which is a multicast tree,
- *  seen from its leaves. */
+/** Builds the tree in which every switch, smart or not, joins incoming messages: a multicast tree,
+ * seen from its leaves. */
 TreeResult build_multicast_tree(const FabricState& state, std::span<const VertexId> hosts, std::size_t spread);
 
 } // namespace weft

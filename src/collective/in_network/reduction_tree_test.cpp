@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Trees on the fabrics that people have, worked out by hand. Round numbers: links 1 us, forwarding 0.25 us, processing
- * 3 us. */
+/* Trees on common fabrics, worked out by hand. Round numbers: links 1 us, forwarding 0.25 us,
+ * processing 3 us. */
 #include "collective/in_network/reduction_tree.hpp"
 
 #include "collective/in_network/stream.hpp"
@@ -18,7 +18,7 @@ TreeResult tree_of(const Fabric& fabric, const std::vector<VertexId>& rank_hosts
   return build_reduction_tree(fabric, rank_hosts, spread);
 }
 
-/** The links of a tree switch as "up link x messages", for comparison. */
+/** Returns the links of a tree switch as pairs of uplink and number of messages. */
 std::vector<std::pair<LinkId, std::int64_t>> loads(const TreeSwitch& node)
 {
   std::vector<std::pair<LinkId, std::int64_t>> result;
@@ -99,7 +99,7 @@ TEST(StarTree, RoundTripsBeyondTheShortestAreCounted)
 {
   const Fabric fabric = fabric_of(FABRIC + "[[links]]\nmatch = 'host-2'\nlatency = '7us'\n");
   EXPECT_DOUBLE_EQ(tree_of(fabric, {0, 1, 2}).tree->beyond_first.value(), 12e-6);
-  // A way that takes no time at all is a shortest way, too.
+  // A way with zero latency counts as a shortest way, too.
   const Fabric instant =
       fabric_of(replaced(FABRIC, "\"3us\"", "\"0us\"") + "[[links]]\nmatch = 'host-0'\nlatency = '0us'\n");
   EXPECT_DOUBLE_EQ(tree_of(instant, {0, 1, 2}).tree->beyond_first.value(), 2e-6);
@@ -130,7 +130,7 @@ TEST(TwoLevelTree, CombinesAtEverySmartSwitch)
   const TreeSwitch& top = tree.switches[0];
   EXPECT_EQ(fabric.topology().switch_name(top.index), "level2-0");
   EXPECT_EQ(top.parent, -1);
-  EXPECT_EQ(top.contributions, 2); // one per leaf, whatever came to the leaves
+  EXPECT_EQ(top.contributions, 2); // one per leaf, regardless of the number below
   ASSERT_EQ(top.links.size(), 2);
   for (const TreeLink& link : top.links) {
     EXPECT_EQ(link.messages, 1);
@@ -145,10 +145,10 @@ TEST(TwoLevelTree, CombinesAtEverySmartSwitch)
   EXPECT_EQ(tree.entry[0], tree.entry[1]);
   EXPECT_NE(tree.entry[1], tree.entry[2]);
   EXPECT_EQ(tree.entry[2], tree.entry[4]);
-  EXPECT_DOUBLE_EQ(tree.longest.up_combined.value(), 8e-6);       // two links, processing at both
-  EXPECT_DOUBLE_EQ(tree.longest.down_forwarded.value(), 2.25e-6); // two links, the leaf forwards
+  EXPECT_DOUBLE_EQ(tree.longest.up_combined.value(), 8e-6);       // two links, processing at both switches
+  EXPECT_DOUBLE_EQ(tree.longest.down_forwarded.value(), 2.25e-6); // two links, forwarding at the leaf
   EXPECT_DOUBLE_EQ(tree.forwarding.value(), 4.75e-6);
-  EXPECT_DOUBLE_EQ(tree.beyond_first.value(), 5.25e-6); // than up to a leaf and back: 5 us
+  EXPECT_DOUBLE_EQ(tree.beyond_first.value(), 5.25e-6); // beyond a leaf's round trip of 5 us
 }
 
 TEST(TwoLevelTree, StaysInALeafThatHasAllMembers)
@@ -168,7 +168,7 @@ TEST(TwoLevelTree, PlainLeavesOnlyForward)
   const ReductionTree& tree = *result.tree;
   ASSERT_EQ(tree.switches.size(), 1);
   EXPECT_EQ(tree.switches[0].contributions, 4);
-  ASSERT_EQ(tree.switches[0].links.size(), 5); // three hosts', two leaves'
+  ASSERT_EQ(tree.switches[0].links.size(), 5); // three to hosts, two to leaves
   std::int64_t at_top = 0;
   for (const TreeLink& link : tree.switches[0].links) {
     const bool to_top = fabric.link(link.up).to == 6;
@@ -197,9 +197,10 @@ TEST(TwoLevelTree, TakesTheRootThatIsSmart)
     EXPECT_EQ(tree_of(fabric, {0, 3}, spread).tree->switches[0].index, 3);
 }
 
-// ---- Fabrics of which something is down
+// ---- Fabrics with failed links or switches
 
-/** The root of the tree over hosts 0 and 3, which has one top switch or the other; none where there is no tree. */
+/** Returns the root of the tree over hosts 0 and 3, one of the two top switches; none without a
+ * tree. */
 std::optional<int> root_of(const FabricState& state, std::size_t spread)
 {
   const TreeResult result = build_reduction_tree(state, std::vector<VertexId>{0, 3}, spread);
@@ -256,7 +257,7 @@ TEST(TreeOfABrokenFabric, IsBuiltAgainAfterAChangeAndAvoidsTheLink)
   };
   const auto before = tree();
   const LinkId link = before->tree->switches[0].links.front().up;
-  EXPECT_EQ(tree(), before); // kept
+  EXPECT_EQ(tree(), before); // cached
   state.set_link(link, false);
   EXPECT_FALSE(cache.is_current(state));
   EXPECT_LT(before->tree->epoch, state.epoch());

@@ -10,11 +10,12 @@
 namespace weft {
 namespace {
 
-/** A switch that has links with messages of more sizes than this treats sizes up to a factor of two as equal: more
- * flows cost more than they tell. The time on a quiet fabric and the bytes on the links stay exact. */
+/** Above this number of message sizes on a switch's links, sizes within a factor of two count as
+ * equal, since more flows cost more than they add in accuracy. The time on a quiet fabric and the
+ * bytes on the links stay exact. */
 constexpr std::size_t MOST_FLOWS = 8;
 
-/** The longest way from a member that gives to one that gets. */
+/** Returns the longest way from a giving member to a getting one. */
 Seconds longest_way(const ReductionTree& tree, const TreeCall& call)
 {
   const MemberWays& longest = tree.longest;
@@ -26,7 +27,7 @@ Seconds longest_way(const ReductionTree& tree, const TreeCall& call)
          (movement.combines_on_the_way_down() ? getters.down_combined : getters.down_forwarded);
 }
 
-/** The links of a switch that carry something. */
+/** Returns the links of a switch that carry messages. */
 std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& model, const ReductionTree& tree,
                                  std::size_t position, bool combined, SwitchPlan& plan)
 {
@@ -46,8 +47,8 @@ std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& mode
   return links;
 }
 
-/** How long the packets need on a switch's links when nothing else uses them. Where it computes, every packet passes
- * its slots: of a Reduce_scatter those of all parts, whoever gets them. */
+/** Returns the packets' time on a switch's links without other traffic. If the switch computes,
+ * every packet passes its slots; for a Reduce_scatter, this includes the packets of all parts. */
 Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const TreeSwitch& node, const TreeCall& call,
                   const Traffic& traffic, const std::vector<FlowLink>& links, BytesPerSecond host_rate)
 {
@@ -67,7 +68,8 @@ Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const TreeSwi
   return streaming_time(model, call.message, packet_train(model, call.message).wire / busiest, turnaround);
 }
 
-/** What the hosts do with the data of a call before its first packet leaves and after its last one has come. */
+/** Returns the time that the hosts take for the data before the first packet leaves and after the
+ * last has arrived. */
 Seconds copying(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, const NicCalls& costs)
 {
   if (call.message == Bytes())
@@ -106,7 +108,7 @@ std::vector<StreamFlow> flows_by_size(const std::vector<FlowLink>& links, Second
     double largest = 1;
     for (const FlowLink& link : its_links)
       largest = std::max(largest, each(link));
-    const Bytes wire(std::floor(largest)); // SimGrid wants a whole number; the rate limit keeps the time exact
+    const Bytes wire(std::floor(largest)); // SimGrid requires a whole number; the rate limit keeps the time exact
     flows.push_back({std::move(its_links), wire, wire / duration});
   }
   return flows;
@@ -123,7 +125,7 @@ StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const T
 {
   const Traffic traffic(tree, call);
   StreamPlan plan{tree.epoch, base_latency(fabric, tree, call), Seconds(), {}};
-  std::vector<std::vector<FlowLink>> links; // of each switch
+  std::vector<std::vector<FlowLink>> links; // by switch
   plan.switches.reserve(tree.switches.size());
   links.reserve(tree.switches.size());
   for (std::size_t position = 0; position < tree.switches.size(); ++position) {

@@ -7,10 +7,10 @@
 namespace weft {
 namespace {
 
-/** By place: the sum over the links that a member's packets cross. */
+/** Returns, by place, the sum over the links that a member's packets cross. */
 template <class OfLink> std::vector<Seconds> by_place(const ReductionTree& tree, OfLink&& of_link)
 {
-  std::vector<Seconds> sums(tree.place.size() + 1); // each of what it is more than the one before
+  std::vector<Seconds> sums(tree.place.size() + 1); // each as the difference from the previous one
   for (const TreeSwitch& node : tree.switches)
     for (const TreeLink& link : node.links) {
       const Seconds more = of_link(link.up);
@@ -22,7 +22,7 @@ template <class OfLink> std::vector<Seconds> by_place(const ReductionTree& tree,
   return sums;
 }
 
-/** Of the members that give, or get: the longest way with its jitter. */
+/** Returns the longest way, including jitter, of the members that give or get. */
 Seconds longest(const ReductionTree& tree, const TreeCall& call, Who who, Seconds MemberWays::* way,
                 const std::vector<Seconds>& jitter)
 {

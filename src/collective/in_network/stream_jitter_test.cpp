@@ -29,11 +29,12 @@ TEST(StreamJitter, IsThatOfTheWayUpAndDown)
   EXPECT_DOUBLE_EQ(jitter_of(fabric, Movement::allreduce, -1, 0).value(), 2e-6);
   const Fabric one = fabric_of(FABRIC + JITTER + "'fixed'\nmatch = 'host-2'\n");
   EXPECT_DOUBLE_EQ(jitter_of(one, Movement::allreduce, -1, 0).value(), 2e-6);
-  EXPECT_DOUBLE_EQ(jitter_of(one, Movement::reduce, 0, 0).value(), 1e-6); // up from that host alone
+  EXPECT_DOUBLE_EQ(jitter_of(one, Movement::reduce, 0, 0).value(), 1e-6); // only the way up from that host
   EXPECT_DOUBLE_EQ(jitter_of(one, Movement::bcast, 2, 0).value(), 2e-6);
 }
 
-// On a star the slowest of four exponential ways up, and of four down: twice the fourth harmonic number.
+// On a star, the maximum of four exponential delays up, and of four down: twice the fourth harmonic
+// number.
 TEST(StreamJitter, WaitsForTheSlowest)
 {
   const Fabric fabric           = fabric_of(FABRIC + JITTER + "'exponential'\n");

@@ -28,7 +28,7 @@ StreamPlan plan(const Fabric& fabric, const ReductionTree& tree, const TreeCall&
   return plan_streams(fabric, tree, call, fabric.nic().offload_copy_rate);
 }
 
-/** On a quiet fabric, from the last contribution on. */
+/** Returns the duration on a quiet fabric from the last contribution on. */
 double duration(const Fabric& fabric, const ReductionTree& tree, double message)
 {
   const StreamPlan planned = plan(fabric, tree, allreduce(message));
@@ -45,7 +45,7 @@ double base_latency(const Fabric& fabric, const ReductionTree& tree)
   return base_latency(fabric, tree, allreduce(1)).value();
 }
 
-/** @p ranks of each of the first @p hosts hosts. */
+/** Returns the tree over @p ranks ranks on each of the first @p hosts hosts. */
 ReductionTree tree_over(const Fabric& fabric, int hosts, int ranks = 1)
 {
   std::vector<VertexId> rank_hosts;
@@ -54,7 +54,8 @@ ReductionTree tree_over(const Fabric& fabric, int hosts, int ranks = 1)
   return *build_reduction_tree(fabric, rank_hosts, 0).tree;
 }
 
-/** The same from the numbers of FABRIC alone: 100 B of payload and 25 B of overhead a packet, 4 slots, 1 GB/s. */
+/** Returns the duration from the numbers of FABRIC alone: 100 B of payload and 25 B of overhead per
+ * packet, 4 slots, 1 GB/s. */
 double closed_form(double message, int ranks)
 {
   const double rate     = 1e9 / ranks;
@@ -72,7 +73,7 @@ TEST(Stream, OnAStarIsTheClosedForm)
 {
   const Fabric fabric = fabric_of(FABRIC);
   for (const int hosts : {2, 3, 4})
-    for (const int ranks : {1, 2, 3, 20}) { // 20 make a window longer than the turnaround
+    for (const int ranks : {1, 2, 3, 20}) { // with 20, a window takes longer than the turnaround
       const ReductionTree tree = tree_over(fabric, hosts, ranks);
       for (const double message : {1., 4., 99., 100., 101., 399., 400., 401., 800., 801., 4096., 1048576., 1e9}) {
         const double expected = closed_form(message, ranks);
@@ -87,7 +88,7 @@ TEST(Stream, BaseLatencyHasAllItsParts)
   const Fabric fabric = fabric_of(FABRIC);
   EXPECT_DOUBLE_EQ(base_latency(fabric, tree_over(fabric, 4)), 7e-6);
   EXPECT_DOUBLE_EQ(base_latency(fabric, tree_over(fabric, 4, 3)), 8e-6);
-  const auto without = [](const std::string& line) { // 0s instead
+  const auto without = [](const std::string& line) { // set to 0s
     const std::string key = line.substr(0, line.find('='));
     const Fabric changed  = fabric_of(replaced(FABRIC, line, key + "= \"0s\""));
     return base_latency(changed, tree_over(changed, 4, 3));
@@ -95,7 +96,7 @@ TEST(Stream, BaseLatencyHasAllItsParts)
   EXPECT_DOUBLE_EQ(without("offload_overhead = \"2us\""), 6e-6);
   EXPECT_DOUBLE_EQ(without("message_gap = \"0.5us\""), 7e-6);
   EXPECT_DOUBLE_EQ(without("processing_latency = \"3us\""), 5e-6);
-  EXPECT_DOUBLE_EQ(without("forwarding_latency = \"0.25us\""), 8e-6); // nothing is only forwarded
+  EXPECT_DOUBLE_EQ(without("forwarding_latency = \"0.25us\""), 8e-6); // no switch only forwards
   EXPECT_DOUBLE_EQ(without("turnaround = \"9us\""), 8e-6);
   EXPECT_DOUBLE_EQ(without("latency = \"0.1us\""), 8e-6); // the loopback's
 }
@@ -150,12 +151,14 @@ TEST(Stream, OverTwoLevelsWaitsForTheLongerRoundTrip)
   EXPECT_EQ(plan(fabric, tree, allreduce(100)).switches.size(), 3);
   EXPECT_DOUBLE_EQ(base_latency(fabric, tree), 2e-6 + 8e-6 + 2.25e-6);
   EXPECT_DOUBLE_EQ(duration(fabric, tree, 400), 12.25e-6 + 500 / 1e9);
-  // A window more takes a turnaround of 9 us and the 5.25 us that the way is longer than over one switch.
+  // Each further window takes a turnaround of 9 us plus 5.25 us, by which the way is longer than
+  // over one switch.
   EXPECT_NEAR(duration(fabric, tree, 800), 12.25e-6 + 14.25e-6 + 500 / 1e9, 1e-15);
 }
 
-// Eight parts of 10 B are eight packets, each in one of four slots: two windows, though all of them would fit into one
-// packet. A host's cable carries its two ranks' contributions to seven parts each.
+// Eight parts of 10 B are eight packets, each in one of four slots: two windows, although all parts
+// would fit into one packet. A host's cable carries its two ranks' contributions to seven parts
+// each.
 TEST(Stream, EachPartOfAReduceScatterTakesSlotsOfItsOwn)
 {
   const Fabric fabric = fabric_of(FABRIC);
@@ -164,8 +167,9 @@ TEST(Stream, EachPartOfAReduceScatterTakesSlotsOfItsOwn)
   EXPECT_NEAR(plan(fabric, tree_over(fabric, 4, 2), call).duration().value(), 7.5e-6 + 9e-6 + on_cable / 2, 1e-15);
 }
 
-// Nothing but the window tells a Reduce_scatter's rate where the link is faster: `slots` packets each turnaround, which
-// on two levels is longer by the way between the switches. Store and forward has no window, and can be the quicker one.
+// If the link is faster, the window alone determines a Reduce_scatter's rate: `slots` packets per
+// turnaround, which on two levels includes the way between the switches. Store and forward has no
+// window and can be faster.
 TEST(Stream, AReduceScatterOverTwoLevelsHasAWindowEachTurnaround)
 {
   const Fabric fabric =
@@ -186,7 +190,7 @@ struct Measured {
   double seconds;
 };
 
-/** The columns bytes and mpitofino_us of the measured table. */
+/** Returns the columns bytes and mpitofino_us of the measured table. */
 std::vector<Measured> measured()
 {
   std::ifstream file(share_directory() + "/data/tofino_osu_allreduce_4x1.csv");
@@ -230,7 +234,7 @@ TEST(Stream, DoesNotGrowWithTheHosts)
     EXPECT_DOUBLE_EQ(duration(fabric, tree_over(fabric, hosts), 1024), four);
 }
 
-// The switch takes its children's packets one after the other: k of them, at its own rate.
+// The switch takes its k children's packets sequentially, at its own rate.
 TEST(Stream, AnAggregationRateIsSharedByTheContributions)
 {
   const Fabric fabric = fabric_of(replaced(FABRIC, "turnaround = \"9us\"", "aggregation_rate = \"400MBps\""));
@@ -273,7 +277,7 @@ offload_copy_rate = "10MBps"
     call.copied   = Bytes(copied);
     return plan_streams(fabric, tree, call, fabric.nic().costs(Bytes(message)).offload_copy_rate).duration().value();
   };
-  // One packet of 100 B at most is copied before the others.
+  // At most one packet of 100 B is copied before the others.
   EXPECT_NEAR(took(40, 0), 7e-6 + 40 / 200e6 + 65 / 1e9, 1e-15);
   EXPECT_NEAR(took(300, 0), 7e-6 + 100 / 200e6 + 375 / 1e9, 1e-15);
   EXPECT_NEAR(took(500, 0), 9e-6 + 500 / 10e6, 1e-12);

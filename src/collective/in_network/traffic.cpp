@@ -19,12 +19,13 @@ Load whole_vectors(const SwitchModel& model, Bytes message, std::int64_t message
 
 Load empty_packets(const SwitchModel& model, std::int64_t messages)
 {
-  // A byte where a packet costs nothing: even then something has to be sent.
+  // One byte if packets have no overhead: a message is never empty.
   const auto packets = static_cast<double>(messages);
   return {messages, Bytes(), std::max(Bytes(1), model.packet_overhead) * packets, packets};
 }
 
-/** The members behind each contribution that a switch takes in: one of its own, or all below the next switch. */
+/** Returns, by switch, the members behind each contribution: a single member, or all below the next
+ * switch. */
 std::vector<std::vector<Below>> contributions_of(const ReductionTree& tree)
 {
   std::vector<std::vector<Below>> found(tree.switches.size());
@@ -90,7 +91,7 @@ double Traffic::packets(const SwitchModel& model, const Below& below) const
   return before[static_cast<std::size_t>(below.last)] - before[static_cast<std::size_t>(below.first)];
 }
 
-/** Every rank below has a block for every rank that is not, and gets one from it. */
+/** Every rank below has a block for every rank that is not below, and gets one from it. */
 Loads Traffic::in_blocks(const SwitchModel& model, const Below& below) const
 {
   const double ranks   = bytes_before_.back() / call_.message.value();
@@ -125,11 +126,11 @@ Loads Traffic::loads(const SwitchModel& model, const Below& below, std::int64_t 
     return in_blocks(model, below);
   if (movement.gives == Share::part)
     return in_parts(model, below, messages);
-  if (movement.gets == Share::part) { // the same the other way round
+  if (movement.gets == Share::part) { // the mirror image
     const Loads gathered = in_parts(model, below, messages);
     return {gathered.down, gathered.up};
   }
-  // With the root below, all messages but one are on the other side of it.
+  // With the root below, all messages but one belong to the other side.
   const bool root_below   = call_.root >= 0 && below.contains(tree_.place[static_cast<std::size_t>(call_.root)]);
   const std::int64_t to   = root_below ? 1 : 0;
   const std::int64_t away = root_below ? messages - 1 : messages;

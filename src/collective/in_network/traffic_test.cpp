@@ -16,7 +16,7 @@ namespace {
 constexpr std::array MOVEMENTS{Movement::allreduce,      Movement::reduce,  Movement::bcast,   Movement::allgather,
                                Movement::reduce_scatter, Movement::barrier, Movement::alltoall};
 
-/** Two leaves of two hosts under one top. */
+/** Two leaves of two hosts under one top switch. */
 const std::string TWO_LEVELS =
     replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [2, 2]\nup = [1, 1]");
 
@@ -30,7 +30,7 @@ TreeCall call(Movement movement, double message, int root, std::vector<double> p
   return {movement, Bytes(message), root, std::move(parts)};
 }
 
-/** Payload on each of a switch's links, "up/down", children in the tree's order. */
+/** Returns the payload on each of a switch's links as "up/down", children in the tree's order. */
 std::string payloads(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, std::size_t position)
 {
   const Traffic traffic(tree, call);
@@ -68,14 +68,14 @@ TEST(Traffic, OverTwoLevels)
   EXPECT_EQ(top(call(Movement::allgather, 100, -1, {10, 20, 30, 40})), "30/70 70/30 ");
   EXPECT_EQ(top(call(Movement::reduce_scatter, 100, -1, {10, 20, 30, 40})), "70/30 30/70 ");
   EXPECT_EQ(top(call(Movement::alltoall, 40, -1, {40, 40, 40, 40})), "40/40 40/40 ");
-  // A host's ranks together: 1, 2, 1 and 1 of five.
+  // Ranks per host: 1, 2, 1 and 1, five in all.
   EXPECT_EQ(top(call(Movement::alltoall, 50, -1, {50, 100, 50, 50})), "60/60 60/60 ");
 }
 
 TEST(Traffic, OfMembersThatShareAHostsCable)
 {
   const Fabric fabric      = fabric_of(FABRIC);
-  const ReductionTree tree = tree_over(fabric, {0, 1, 0, 1}); // members 0 and 2, 1 and 3
+  const ReductionTree tree = tree_over(fabric, {0, 1, 0, 1}); // hosts of members 0 and 2, 1 and 3
   const auto star          = [&](const TreeCall& its) { return payloads(fabric, tree, its, 0); };
   EXPECT_EQ(star(call(Movement::allreduce, 100, -1, {})), "200/200 200/200 ");
   EXPECT_EQ(star(call(Movement::reduce, 100, 2, {})), "100/100 200/0 ");
@@ -86,7 +86,7 @@ TEST(Traffic, OfMembersThatShareAHostsCable)
 
 TEST(Traffic, CountsThePacketsOfEachPartAlone)
 {
-  const Fabric fabric      = fabric_of(TWO_LEVELS); // 100 B of payload and 25 B of overhead a packet
+  const Fabric fabric      = fabric_of(TWO_LEVELS); // 100 B of payload and 25 B of overhead per packet
   const ReductionTree tree = tree_over(fabric, {0, 1, 2, 3});
   const TreeCall gather    = call(Movement::allgather, 304, -1, {1, 101, 202, 0});
   const Traffic traffic(tree, gather);
@@ -199,11 +199,11 @@ TEST(Traffic, PlansCarryItExactly)
         }
         double planned = 0;
         for (const StreamFlow& flow : plan.switches[position].flows) {
-          EXPECT_NEAR(flow.wire / flow.rate_limit / plan.streaming, 1, 1e-12); // none runs ahead of the slowest
+          EXPECT_NEAR(flow.wire / flow.rate_limit / plan.streaming, 1, 1e-12); // no flow runs ahead of the slowest
           for (const FlowLink& link : flow.links) {
             planned += link.wire.value();
             const double each = link.wire.value() / static_cast<double>(link.messages);
-            EXPECT_LT(each, 2 * flow.wire.value() + 1); // what the flow charges is what the link carries, or nearly
+            EXPECT_LT(each, 2 * flow.wire.value() + 1); // the flow charges approximately what the link carries
             EXPECT_LT(flow.wire.value(), 2 * each + 1);
           }
         }
@@ -231,7 +231,7 @@ TEST(Stream, OfEachCollectiveOnAStar)
   EXPECT_DOUBLE_EQ(star(call(Movement::barrier, 0, -1, {})), 7e-6 + 25e-9);
   EXPECT_DOUBLE_EQ(star(call(Movement::allgather, 400, -1, {100, 100, 100, 100})), 4.25e-6 + 375e-9);
   EXPECT_DOUBLE_EQ(star(call(Movement::reduce_scatter, 400, -1, {100, 100, 100, 100})), 7e-6 + 375e-9);
-  // Only what computes waits for slots: 800 B are two windows.
+  // Only computing waits for slots: 800 B are two windows.
   EXPECT_NEAR(star(call(Movement::reduce, 800, 1, {})), 7e-6 + 9e-6 + 500e-9, 1e-15);
   EXPECT_DOUBLE_EQ(star(call(Movement::bcast, 800, 1, {})), 4.25e-6 + 1000e-9);
   // Three blocks of 100 B each way.
@@ -244,7 +244,7 @@ TEST(Stream, OfEachCollectiveOverTwoLevels)
   const Fabric fabric      = fabric_of(TWO_LEVELS);
   const ReductionTree tree = tree_over(fabric, {0, 1, 2, 3});
   const auto two           = [&](const TreeCall& its) { return duration(fabric, tree, its); };
-  const double hops        = 2e-6 + 4e-6; // the host's and four links
+  const double hops        = 2e-6 + 4e-6; // the host and four links
   EXPECT_DOUBLE_EQ(two(call(Movement::allreduce, 100, -1, {})), hops + 6.25e-6 + 125e-9);
   EXPECT_DOUBLE_EQ(two(call(Movement::reduce, 100, 3, {})), hops + 9e-6 + 125e-9);
   EXPECT_DOUBLE_EQ(two(call(Movement::bcast, 100, 3, {})), hops + 0.75e-6 + 125e-9);

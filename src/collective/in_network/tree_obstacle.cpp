@@ -4,7 +4,7 @@
 namespace weft {
 namespace {
 
-/** What @p model cannot do of a call. */
+/** Returns the capability that @p model lacks for a call. */
 Fallback lacking(const SwitchModel& model, const CallDescriptor& call)
 {
   switch (

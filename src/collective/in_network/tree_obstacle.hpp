@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Why a tree of switches cannot do a call: what its switches lack, or what keeps the communicator from having one. */
+/* Obstacles to executing a call in a tree of switches: missing capabilities, or no tree for the
+ * communicator. */
 #pragma once
 
 #include "collective/decision.hpp"
@@ -12,12 +13,12 @@
 
 namespace weft {
 
-/** The obstacle to a tree, as a reason of calls. */
+/** Returns the reason for calls that corresponds to a missing tree. */
 Fallback reason_of(NoTree obstacle);
 
-/** Why no tree of switches can do @p call; none where one can. @p switches: the models of the tree's; without a tree,
- *  where @p no_tree says why, those of all the fabric's smart switches: where none of them could do the call, that is
- *  the reason. */
+/** Returns why no tree of switches can execute @p call; none if one can. @p switches: the models of
+ * the tree's switches; without a tree, for the reason @p no_tree, those of all smart switches of
+ * the fabric: if none of them could execute the call, that is the reason. */
 Fallback tree_obstacle(const CallDescriptor& call, std::optional<NoTree> no_tree,
                        std::span<const SwitchModel* const> switches);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Reduction trees against a walk of packets, on random fabrics and communicators.
+/* Reduction trees compared with a simulation of single packets, on random fabrics and
+ * communicators.
  *
- * The walk knows next_hop() and which switches are smart, and nothing of trees: each rank sends a packet that says who
- * is in it, smart switches hold what comes until no more can come, and the results go back over the cables that the
- * packets came by. Latencies are multiples of a power of two, so that sums are exact in any order.
+ * The simulation uses next_hop() and the set of smart switches, but no trees: each rank sends a
+ * packet that lists its contributors, smart switches hold packets until no more can arrive, and
+ * results return over the cables that the packets came by. Latencies are multiples of a power of
+ * two, so that sums are exact in any order.
  */
 #include "collective/in_network/reduction_tree.hpp"
 
@@ -65,7 +67,7 @@ SwitchModel random_switch(Random& random, bool smart)
   return model;
 }
 
-/** @p smart says of each switch, by its name, whether it is. */
+/** Returns a fabric on a topology; @p smart decides by a switch's name whether it is smart. */
 template <class Smart> Fabric fabric_over(std::unique_ptr<const Topology> topology, Random& random, const Smart& smart)
 {
   FabricParts parts;
@@ -104,7 +106,8 @@ std::unique_ptr<Topology> random_dragonfly(Random& random)
   return std::make_unique<Dragonfly>(DragonflyOptions{some(4), some(3), some(4), some(2), some(2), some(2), some(2)});
 }
 
-/** A chain of branches that reaches all switches, some more cables, hosts with a cable or two. */
+/** Returns a chain of branches that reaches all switches, some more cables, and hosts with one or
+ * two cables. */
 std::unique_ptr<Topology> random_custom(Random& random)
 {
   const int hosts    = 2 + below(random, 20);
@@ -129,7 +132,7 @@ std::unique_ptr<Topology> random_custom(Random& random)
   return std::make_unique<Custom>(std::move(graph));
 }
 
-/** Members on some of the hosts, in any order, some hosts with several of them. */
+/** Returns members on some of the hosts, in random order, with several on some hosts. */
 std::vector<VertexId> random_members(const Fabric& fabric, Random& random)
 {
   std::vector<VertexId> members;
@@ -144,18 +147,18 @@ std::vector<VertexId> random_members(const Fabric& fabric, Random& random)
   return members;
 }
 
-// ---- The walk ----
+// ---- Simulation of packets ----
 
 struct Packet {
-  std::multiset<int> ranks; ///< whose contributions are in it
-  Seconds time;             ///< when it leaves the vertex where it is
+  std::multiset<int> ranks; ///< contributors
+  Seconds time;             ///< departure from its current vertex
 };
 
 struct Walk {
-  std::vector<Packet> results;          ///< what the root makes of all that reaches it
+  std::vector<Packet> results;          ///< results of the root
   std::map<LinkId, std::int64_t> sent;  ///< packets by link, upwards
-  std::map<VertexId, int> combined;     ///< packets that a smart switch has taken in
-  std::map<VertexId, Seconds> returned; ///< when a result leaves a vertex, after it left the root
+  std::map<VertexId, int> combined;     ///< packets received by a smart switch
+  std::map<VertexId, Seconds> returned; ///< departure of a result from a vertex, relative to the root
 };
 
 class Walker {
@@ -177,7 +180,7 @@ class Walker {
     return not fabric_.topology().is_host(vertex) && fabric_.model_at(vertex).smart();
   }
 
-  /** What comes in leaves again, or is combined. */
+  /** Forwards or combines the packets that arrive at a switch. */
   void pass_switch(VertexId vertex, std::vector<Packet>& packets)
   {
     const SwitchModel& model = fabric_.model_at(vertex);
@@ -196,7 +199,7 @@ class Walker {
     packets.assign(1, all);
   }
 
-  /** Where and when the result passes a vertex below the root, which its next hop has passed already. */
+  /** Computes when the result passes a vertex below the root whose next hop it has passed already. */
   void come_back(VertexId vertex)
   {
     const Hop hop = next(vertex);
@@ -211,7 +214,7 @@ public:
 
   Hop next(VertexId from) const { return fabric_.topology().next_hop(from, root_); }
 
-  /** The first smart switch on the way from @p vertex on. */
+  /** Returns the first smart switch on the route from @p vertex. */
   VertexId first_smart(VertexId vertex) const
   {
     do
@@ -228,7 +231,7 @@ public:
       waiting.emplace(hops(members[at(rank)]), members[at(rank)]);
     }
     std::vector<VertexId> order;
-    while (not waiting.empty()) { // nothing can come any more to the one that is farthest from the root
+    while (not waiting.empty()) { // nothing more can arrive at the farthest one
       const auto farthest   = std::prev(waiting.end());
       const VertexId vertex = farthest->second;
       waiting.erase(farthest);
@@ -252,7 +255,7 @@ public:
   }
 };
 
-// ---- What must hold of a tree ----
+// ---- Invariants of a tree ----
 
 class TreeCheck {
   const Fabric& fabric_;
@@ -282,7 +285,7 @@ class TreeCheck {
     EXPECT_EQ(combined.size(), tree_.switches.size());
   }
 
-  /** Every contribution goes into one switch, and every switch but the root makes one more. */
+  /** Every contribution enters exactly one switch, and every switch except the root adds one. */
   void check_conservation() const
   {
     ASSERT_EQ(walk_.results.size(), 1);
@@ -309,7 +312,7 @@ class TreeCheck {
       EXPECT_FALSE(messages.contains(reverse(link))) << "link " << link << " goes up and down";
   }
 
-  /** The way of a member to the root: what its packets pass, and over which links. */
+  /** Returns a member's route to the root: vertices and links. */
   std::vector<Hop> way(int member) const
   {
     std::vector<Hop> hops;
@@ -318,8 +321,8 @@ class TreeCheck {
     return hops;
   }
 
-  /** An Alltoall block by block: each climbs to the first smart switch that has its receiver below it, and goes down
-   * the cables by which the receiver's own climb. */
+  /** Returns the loads of an Alltoall, block by block: each climbs to the first smart switch above
+   * its receiver, and descends over the cables by which the receiver's own blocks climb. */
   std::map<LinkId, double> walk_of_blocks(double block) const
   {
     std::vector<std::vector<Hop>> ways;
@@ -342,7 +345,8 @@ class TreeCheck {
     return carried;
   }
 
-  /** The tree's links carry those blocks, and no others carry anything. Only of few members: pairs are many. */
+  /** Checks that the tree's links carry exactly those blocks. For few members only, since the number
+   * of pairs is quadratic. */
   void check_blocks() const
   {
     constexpr double BLOCK     = 300;
@@ -383,7 +387,8 @@ class TreeCheck {
     EXPECT_EQ(tree_.members_a_nic, std::ranges::max_element(ranks_at, more)->second);
   }
 
-  /** There and back between a host and a switch above it, as a message that switches only forward. */
+  /** Returns the round-trip time of a message between a host and a switch above it that is only
+   * forwarded. */
   Seconds round_trip(VertexId from, VertexId goal) const
   {
     Seconds trip;
@@ -439,7 +444,7 @@ bool on_one_host(const std::vector<VertexId>& members)
   return std::set<VertexId>(members.begin(), members.end()).size() == 1;
 }
 
-/** Build trees for random communicators; how many there were. */
+/** Builds trees for random communicators; returns their number. */
 int check_some(const Fabric& fabric, Random& random)
 {
   int trees = 0;
@@ -459,7 +464,7 @@ struct Family {
   const char* name;
   std::unique_ptr<Topology> (*make)(Random&);
   bool (*smart)(const std::string& name, Random& random);
-  int least_trees; ///< of a thousand communicators
+  int least_trees; ///< per thousand communicators
 };
 
 bool all(const std::string& /*name*/, Random& /*random*/)
@@ -516,7 +521,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Family{"custom_half", random_custom, half, 700}, Family{"custom_few", random_custom, few, 300}),
     [](const auto& test) { return test.param.name; });
 
-/** Where every switch is smart there is a tree for all communicators of two hosts and more. */
+/** On fabrics of smart switches every communicator of two or more hosts has a tree. */
 TEST(SmartFabrics, always_have_a_tree)
 {
   for (const auto make : {random_fat_tree, random_torus, random_dragonfly, random_custom})
@@ -537,7 +542,7 @@ std::vector<VertexId> all_hosts(const Fabric& fabric)
   return hosts;
 }
 
-/** How often each switch is the root of the communicators 0, 1, ... @p count - 1 of all hosts. */
+/** Returns how often each switch is the root for the communicators 0 to @p count - 1 of all hosts. */
 std::map<std::string, int> roots(const Fabric& fabric, std::size_t count)
 {
   std::map<std::string, int> found;
@@ -592,7 +597,7 @@ TEST(Roots, of_communicators_one_after_the_other_take_turns)
   EXPECT_TRUE(std::ranges::all_of(found, [](const auto& root) { return root.second == 2; }));
 }
 
-/** A communicator in one pod of a fat tree stays there. */
+/** A communicator within one pod of a fat tree stays there. */
 TEST(Roots, are_the_nearest_above_all_members)
 {
   const Fabric fabric = fat_tree({2, 2, 2}, {1, 2, 2}, any);
@@ -627,12 +632,12 @@ TEST(NoTree, without_a_smart_switch_on_the_way)
 {
   EXPECT_EQ(obstacle(fat_tree({2, 3}, {1, 2}, none), {0, 2}), "no switch");
   const Fabric spines = fat_tree({2, 3}, {1, 2}, is_not_leaf);
-  EXPECT_EQ(obstacle(spines, {0, 1}), "no switch"); // they meet below
+  EXPECT_EQ(obstacle(spines, {0, 1}), "no switch"); // they meet below the spines
   EXPECT_EQ(obstacle(spines, {0, 2}), "none");
 }
 
-/** Hosts x and y on the plain switch "near", y on "far" as well; between the two the smart "middle", which both reach
- *  from "near". */
+/** Hosts x and y are on the plain switch "near", y also on "far"; both hosts reach the smart
+ *  "middle", between the two switches, over "near". */
 TEST(NoTree, where_all_contributions_cross_one_link)
 {
   Random random = seeded(1);
@@ -643,7 +648,8 @@ TEST(NoTree, where_all_contributions_cross_one_link)
   EXPECT_EQ(obstacle(fabric, {0, 1}), "no gain");
 }
 
-/** A plain leaf sends each of its hosts' contributions on; as long as others join them elsewhere, the tree gains. */
+/** A plain leaf forwards each host's contribution separately; the tree still gains if contributions
+ * are combined elsewhere. */
 TEST(NoTree, is_not_said_where_some_contributions_share_a_link)
 {
   const Fabric fabric =
