@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-// Mostly all ranks give the same handle. Where they do, equal bytes are equal counts.
+// Usually all ranks pass the same handle; equal bytes then mean equal counts.
 
 bool is_other(const ReductionOperation* one, const ReductionOperation* other)
 {

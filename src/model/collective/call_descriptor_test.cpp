@@ -27,7 +27,7 @@ TEST(CallDescriptor, KnowsItsVector)
   EXPECT_EQ(call("bcast", 1000).vector_bytes(), 1000);
   EXPECT_EQ(call("allgather", 1000).vector_bytes(), 4000); // a block of each rank
   EXPECT_EQ(call("alltoall", 1000).vector_bytes(), 4000);
-  EXPECT_EQ(call("gather", 1000).vector_bytes(), 0); // of the hosts
+  EXPECT_EQ(call("gather", 1000).vector_bytes(), 0); // executed by hosts only
   EXPECT_EQ(call("barrier", CallDescriptor::NOT_AGREED).vector_bytes(), 0);
 }
 
@@ -79,7 +79,7 @@ TEST(CallDescriptor, SaysHowAnotherRanksCallDiffers)
   EXPECT_TRUE(difference(call("allreduce", 2, &FLOAT, &SUM)));
   EXPECT_TRUE(difference(call("allreduce", 2, &INT, &MAX)));
   EXPECT_TRUE(difference(call("reduce", 2, &INT, &SUM)));
-  EXPECT_FALSE(difference(call("allreduce", 1, &PAIR, &SUM))); // as many bytes of a type of its own
+  EXPECT_FALSE(difference(call("allreduce", 1, &PAIR, &SUM))); // as many bytes of a user-defined type
 }
 
 TEST(CallDescriptor, ComparesPartsInBytes)

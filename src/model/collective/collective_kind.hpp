@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI's collectives, one row each. Everything that depends on which collective a call is asks its row. */
+/* MPI's collectives, one row each. Everything that depends on the collective of a call is a
+ * property of its row. */
 #pragma once
 
 #include "model/collective/movement.hpp"
@@ -14,19 +15,19 @@
 namespace weft {
 
 struct CollectiveKind {
-  std::string_view name; ///< MPI's, without "MPI_" and in small letters: "allreduce"
-  /// Whether it computes with the data: has an operation, and is limited to datatypes.
+  std::string_view name; ///< MPI's name in lower case, without "MPI_": "allreduce"
+  /// Whether it computes with the data: it has an operation and supports certain datatypes only.
   bool reduces = false;
-  /// What switches do for it; nothing where they can do nothing.
+  /// Movement of data that switches execute; none if they cannot execute it.
   std::optional<Movement> movement = {};
-  /// Whether the reliable multicast protocol can do it (collective/multicast).
+  /// Whether the reliable multicast protocol can execute it (collective/multicast).
   bool multicasts = false;
 
-  /** Whether a [[switch.offload]] table may name it. */
+  /** Returns whether a [[switch.offload]] table may name it. */
   constexpr bool offloadable() const { return movement.has_value(); }
 };
 
-/** All rows: the collectives of MPI 4.1, chapter 6, in the order in which messages name them. */
+/** All rows: the collectives of MPI 4.1, chapter 6, in the order of lists in messages. */
 inline constexpr std::array COLLECTIVE_KINDS{
     CollectiveKind{.name = "allreduce", .reduces = true, .movement = Movement::allreduce},
     CollectiveKind{.name = "reduce", .reduces = true, .movement = Movement::reduce},
@@ -46,7 +47,7 @@ inline constexpr std::array COLLECTIVE_KINDS{
     CollectiveKind{.name = "exscan", .reduces = true},
 };
 
-/** Throws std::logic_error where there is no such. */
+/** Returns the row of a collective. Throws std::logic_error if there is none. */
 constexpr const CollectiveKind& collective(std::string_view name)
 {
   for (const CollectiveKind& kind : COLLECTIVE_KINDS)
@@ -55,7 +56,7 @@ constexpr const CollectiveKind& collective(std::string_view name)
   throw std::logic_error("no such collective: " + std::string(name));
 }
 
-/** The names of those that @p has holds for, in the order of the rows. */
+/** Returns the names of the collectives for which @p has is true, in the order of the rows. */
 std::vector<std::string> collective_names(bool (*has)(const CollectiveKind&));
 
 } // namespace weft

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What a collective moves, in the terms that trees, streams, hosts and data need: who gives what, who gets what, and
- * whether what is given is combined on its way. Whoever asks about a collective asks these, not its name. */
+/* Data movement of a collective, in the terms that trees, streams, hosts and data need: who gives
+ * what, who gets what, and whether data are combined on the way. Code asks for these properties
+ * instead of the collective's name. */
 #pragma once
 
 namespace weft {
 
 enum class Who { all, root };
 
-/** Of the vector that a call is about. */
+/** Share of a call's vector that a rank gives or gets. */
 enum class Share {
   nothing, ///< a packet without payload
   whole,   ///< all of it
-  part,    ///< each rank's own part of it
-  blocks   ///< a block of it for each rank, or from each: what one rank gives to one other
+  part,    ///< each rank's own part
+  blocks   ///< one block for each rank, or from each: what one rank gives to another
 };
 
 struct Movement {
-  bool combines = false; ///< what comes together is added up: switches compute, and need slots
+  bool combines = false; ///< contributions are combined: switches compute, and need slots
   Who givers    = Who::all;
   Share gives   = Share::whole;
   Who getters   = Who::all;
@@ -25,16 +26,17 @@ struct Movement {
   bool operator==(const Movement& other) const = default;
 
   bool rooted() const { return givers == Who::root || getters == Who::root; }
-  /** Whether each rank has something else for each. */
+  /** Returns whether each rank has different data for each rank. */
   bool in_blocks() const { return gives == Share::blocks; }
-  /** Whether ranks have parts of their own, whose sizes may differ. */
+  /** Returns whether ranks have parts of their own, whose sizes may differ. */
   bool in_parts() const { return gives == Share::part || gets == Share::part || in_blocks(); }
-  /** Whether all get the same, so that switches copy it to many. */
+  /** Returns whether all get the same data, so that switches copy them. */
   bool copies() const { return getters == Who::all && (gets == Share::whole || gets == Share::nothing); }
-  /** Whether switches go on combining on the way down: not all get the same, so that what a switch sends to one is
-   *  combined with what comes from elsewhere. Else the result is there at the tree's root and is copied. */
+  /** Returns whether switches combine on the way down too: receivers get different data, so that a
+   * switch combines data for one of them with data from elsewhere. Otherwise the result is complete
+   * at the tree's root and is copied. */
   bool combines_on_the_way_down() const { return combines && not copies(); }
-  /** Whether it carries data at all. */
+  /** Returns whether it carries any data. */
   bool carries_data() const { return gives != Share::nothing; }
 
   // NOLINTBEGIN(readability-identifier-naming): named as the values of an enumeration

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-/** What @p ranks ranks from @p first on give, counted around the end. */
+/** Returns the bytes of @p ranks consecutive ranks from @p first on, wrapping around. */
 Bytes of_ranks(const HostCall& call, int first, int ranks)
 {
   if (not call.block)
@@ -32,7 +32,7 @@ Schedule allgather_linear(const HostCall& call, int rank, Tuning /*tuning*/)
   gather.root       = 0;
   HostCall bcast    = gather;
   bcast.collective  = "bcast";
-  if (uneven) { // one element of a datatype that is all blocks
+  if (uneven) { // one element of a datatype that contains all blocks
     bcast.element = of_ranks(call, 0, call.ranks);
     bcast.count   = 1;
     bcast.block   = {};
@@ -80,18 +80,19 @@ Schedule allgather_neighbor(const HostCall& call, int rank, Tuning tuning)
     co_yield allgather_ring(call, rank, tuning);
     co_return;
   }
-  // Neighbours take turns; after the first round each hands on the two blocks that came last.
+  // Exchanges alternate between the two neighbours; after the first round a rank passes on the two
+  // blocks received last.
   const bool even = rank % 2 == 0;
   const auto peer = [&](int round) { return (rank + ((round % 2 == 0) == even ? 1 : call.ranks - 1)) % call.ranks; };
   co_yield send_receive(peer(0), of_ranks(call, rank, 1), peer(0), of_ranks(call, peer(0), 1));
-  const auto pair_at = [&](int of, int round) { // first of the two blocks that a rank has got by that round
+  const auto pair_at = [&](int of, int round) { // first of the two blocks that a rank has received by that round
     const int start = of - of % 2;
     const int step  = round % 2 == 0 ? round : round + 1;
     return (of % 2 == 0) == (round % 2 == 0) ? start + step : start - step;
   };
   for (int round = 1; round < call.ranks / 2; ++round) {
     const int other = peer(round);
-    const auto sent = [&](int of) { // what a rank got in the round before
+    const auto sent = [&](int of) { // blocks that a rank received in the previous round
       return of_ranks(call, ((pair_at(of, round - 1) % call.ranks) + call.ranks) % call.ranks, 2);
     };
     co_yield send_receive(other, sent(rank), other, sent(other));

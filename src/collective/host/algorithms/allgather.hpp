@@ -5,7 +5,7 @@
 
 namespace weft {
 
-// Of Allgather and, but for the first, of Allgatherv.
+// Algorithms of Allgather and, except the first, of Allgatherv.
 /** The library's Gather (or Gatherv) to rank 0, then its Bcast. */
 Schedule allgather_linear(const HostCall& call, int rank, Tuning tuning);
 Schedule allgather_bruck(const HostCall& call, int rank, Tuning tuning);

@@ -43,8 +43,8 @@ Schedule allreduce_recursive_doubling(const HostCall& call, int rank, Tuning /*t
   const Bytes vector = call.bytes(call.count);
   const int places   = power_of_two_below(call.ranks);
   const int pairs    = call.ranks - places;
-  co_yield copy(vector); // into the buffer of the result
-  // Of the first ranks each even one hands its vector to the next and takes a rest.
+  co_yield copy(vector); // into the receive buffer
+  // The first ranks form pairs: the even rank sends its vector to the odd one and is idle.
   int place = rank - pairs;
   if (rank < 2 * pairs) {
     if (rank % 2 == 0) {
@@ -70,7 +70,7 @@ Schedule allreduce_recursive_doubling(const HostCall& call, int rank, Tuning /*t
 
 namespace {
 
-/** Each rank ends with all blocks: the one that it has first goes once around the ring. */
+/** Ring allgather: the block that a rank has at the beginning goes once around the ring. */
 Schedule gather_in_a_ring(const HostCall& call, int rank, Blocks blocks)
 {
   const int left  = (rank + call.ranks - 1) % call.ranks;

@@ -12,7 +12,7 @@ Schedule alltoall_linear(const HostCall& call, int rank, Tuning /*tuning*/)
     const int from = (rank + distance) % call.ranks;
     co_yield irecv(from, call.bytes(call.between(from, rank)));
   }
-  // Whose receive from this rank was posted first gets its message first.
+  // Sends in the order in which the receives from this rank were posted.
   for (int distance = 1; distance < call.ranks; ++distance) {
     const int to = (rank + call.ranks - distance) % call.ranks;
     co_yield isend(to, call.bytes(call.between(rank, to)));
@@ -45,7 +45,7 @@ Schedule alltoall_bruck(const HostCall& call, int rank, Tuning /*tuning*/)
   for (int distance = 1; distance < call.ranks; distance *= 2) {
     const int blocks    = below_with(call.ranks, distance);
     const Bytes message = call.bytes(call.count * blocks);
-    co_yield pack(blocks); // a derived datatype, made for this round
+    co_yield pack(blocks); // a derived datatype, created for this round
     co_yield send_receive((rank + distance) % call.ranks, message, (rank + call.ranks - distance) % call.ranks,
                           message);
     co_yield pack(blocks);

@@ -5,9 +5,9 @@
 
 namespace weft {
 
-// Of Alltoall and, but for Bruck's, of Alltoallv.
+// Algorithms of Alltoall and, except Bruck's, of Alltoallv.
 Schedule alltoall_linear(const HostCall& call, int rank, Tuning tuning);
-/** Of Alltoallw: nothing is sent where there is nothing to send. */
+/** Algorithm of Alltoallw: empty messages are omitted. */
 Schedule alltoallw_linear(const HostCall& call, int rank, Tuning tuning);
 Schedule alltoall_pairwise(const HostCall& call, int rank, Tuning tuning);
 Schedule alltoall_bruck(const HostCall& call, int rank, Tuning tuning);

@@ -74,7 +74,7 @@ Schedule barrier_two_proc(const HostCall& /*call*/, int rank, Tuning /*tuning*/)
 
 Schedule barrier_tree(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const auto partner = [&](int bit) { // -1 where the rank has none in that round
+  const auto partner = [&](int bit) { // -1 if the rank has none in that round
     const int other = flipped(rank, bit);
     return other % bit == 0 && other < call.ranks ? other : -1;
   };

@@ -13,13 +13,13 @@ namespace weft {
 Schedule bcast_along(const HostCall& call, RankTree tree, Bytes segment)
 {
   const Segments segments = Segments::of(call, call.count, segment);
-  Request coming          = -1; // the segment before the newest
+  Request coming          = -1; // receive of the segment before the newest
   std::vector<Request> sends;
   for (Elements index = 0; index <= segments.number(); ++index) {
     Request newest = -1;
     if (tree.parent >= 0 && index < segments.number())
       newest = co_yield irecv(tree.parent, call.bytes(segments.at(index)));
-    // The root has all segments; others forward one when the next receive is posted.
+    // The root has all segments; others forward a segment once the next receive is posted.
     const Elements forwarded = tree.parent >= 0 ? index - 1 : index;
     if (forwarded >= 0 && forwarded < segments.number()) {
       if (coming >= 0)
@@ -109,7 +109,8 @@ Schedule bcast_split_binary_tree(const HostCall& call, int rank, Tuning tuning)
       coming = next;
     }
   }
-  // The halves are exchanged between neighbours; of an even number of ranks the last has the root for that.
+  // Neighbours exchange halves; if the number of ranks is even, the last one exchanges with the
+  // root.
   const int last = (call.root + call.ranks - 1) % call.ranks;
   if (call.ranks % 2 == 0 && place == 0) {
     co_yield send(last, call.bytes(halves[1]));
@@ -125,11 +126,11 @@ Schedule bcast_split_binary_tree(const HostCall& call, int rank, Tuning tuning)
 
 namespace {
 
-/** Blocks of equal length, of which the last ones may be shorter or empty, as MPICH's scatter cuts them. */
+/** Blocks of equal length, of which the last may be shorter or empty, as in MPICH's scatter. */
 struct Scattered {
   Elements count;
   Elements length;
-  /** Elements of @p blocks blocks from @p first on. */
+  /** Returns the elements of @p blocks blocks from @p first on. */
   Elements of(int first, int blocks) const
   {
     const Elements begin = std::min(count, first * length);
@@ -184,7 +185,8 @@ Schedule bcast_scatter_allgather(const HostCall& call, int rank, Tuning tuning)
       co_yield send(rank_at(other), call.bytes(have(place, bit)));
       co_yield wait(theirs);
     }
-    // Where the other subtree is not complete, those who have got its part hand it on within their own subtree.
+    // If the other subtree is incomplete, the ranks that have received its part pass it on within
+    // their own subtree.
     const int subtree = first_of(other, bit);
     if (subtree + bit <= call.ranks)
       continue;

@@ -6,7 +6,8 @@
 
 namespace weft {
 
-/** The vector goes from parents to children in pieces of @p segment; a rank forwards one while it receives the next. */
+/** Pipelined broadcast from parents to children in segments of @p segment; a rank forwards one while
+ * it receives the next. */
 Schedule bcast_along(const HostCall& call, RankTree tree, Bytes segment);
 
 Schedule bcast_linear(const HostCall& call, int rank, Tuning tuning);
@@ -19,7 +20,8 @@ Schedule bcast_knomial(const HostCall& call, int rank, Tuning tuning);
 Schedule bcast_scatter_allgather(const HostCall& call, int rank, Tuning tuning);
 Schedule bcast_scatter_allgather_ring(const HostCall& call, int rank, Tuning tuning);
 
-/** Whether both halves of the message are at least a segment: else bcast_split_binary_tree is bcast_pipeline. */
+/** Returns whether both halves of the message have at least a segment; otherwise
+ * bcast_split_binary_tree is bcast_pipeline. */
 bool bcast_is_split(const HostCall& call, Bytes segment);
 
 } // namespace weft

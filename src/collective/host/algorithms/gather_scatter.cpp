@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-/** Ranks of the subtree of an in-order binomial tree that begins with @p rank. */
+/** Returns the number of ranks in the in-order binomial subtree that begins with @p rank. */
 int subtree(const HostCall& call, int rank)
 {
   const int place = (rank - call.root + call.ranks) % call.ranks;

@@ -7,14 +7,14 @@ namespace weft {
 
 Schedule gather_linear(const HostCall& call, int rank, Tuning tuning);
 Schedule gather_binomial(const HostCall& call, int rank, Tuning tuning);
-/** The root asks each rank for its block, which comes in two parts. */
+/** The root requests each rank's block, which is sent in two parts. */
 Schedule gather_linear_sync(const HostCall& call, int rank, Tuning tuning);
-/** Who has nothing sends nothing. */
+/** Ranks without data send no message. */
 Schedule gatherv_linear(const HostCall& call, int rank, Tuning tuning);
 Schedule scatter_linear(const HostCall& call, int rank, Tuning tuning);
 Schedule scatter_binomial(const HostCall& call, int rank, Tuning tuning);
 Schedule scatter_linear_nonblocking(const HostCall& call, int rank, Tuning tuning);
-/** Who gets nothing is sent nothing. */
+/** Ranks without data are sent no message. */
 Schedule scatterv_linear(const HostCall& call, int rank, Tuning tuning);
 
 } // namespace weft

@@ -17,7 +17,7 @@ Schedule reduce_along(const HostCall& call, RankTree tree, Bytes segment)
       co_yield send(tree.parent, call.bytes(segments.at(index)));
     co_return;
   }
-  // One receive is posted ahead: from the next child, or from the first child of the next segment.
+  // One receive is posted ahead: from the next child, or from the first child for the next segment.
   Request coming   = -1;
   Bytes coming_has = {};
   for (Elements index = 0; index <= segments.number(); ++index)
@@ -78,7 +78,7 @@ Schedule reduce_binomial(const HostCall& call, int rank, Tuning tuning)
 
 Schedule reduce_in_order_binary(const HostCall& call, int rank, Tuning tuning)
 {
-  const int top = call.ranks - 1; // the only root that such a tree has
+  const int top = call.ranks - 1; // the only root that this tree supports
   co_yield reduce_along(call, in_order_binary_tree(call.ranks, rank), tuning.segment);
   if (call.root == top)
     co_return;
@@ -99,7 +99,7 @@ Schedule reduce_rabenseifner(const HostCall& call, int rank, Tuning tuning)
   int place = folded.place(rank);
   if (place >= 0)
     co_yield scatter_reduce_halves(call, folded, place);
-  // The root takes part in the gathering: where it has handed its vector on, it takes the place of rank 0.
+  // The root takes part in the gather: if its place is idle, it takes that of rank 0.
   int root_place = folded.place(call.root);
   if (root_place < 0) {
     const std::vector<Elements> windows = halved_windows(call.count, 0, folded.places);
@@ -120,7 +120,7 @@ Schedule reduce_rabenseifner(const HostCall& call, int rank, Tuning tuning)
     const int other    = flipped(place, bit);
     const int peer     = root_place == 0 && other == 0 && folded.place(call.root) < 0 ? call.root : folded.rank(other);
     const Elements own = windows[round];
-    // The half of the ranks that the root is not in sends what it has.
+    // The ranks of the half without the root send what they have.
     const bool with_root = has(place, bit) == has(root_place, bit);
     if (with_root) {
       co_yield recv(peer, call.bytes(windows[round - 1] - own));

@@ -6,7 +6,8 @@
 
 namespace weft {
 
-/** Each rank combines its children's vectors with its own and sends the sum to its parent, in pieces of @p segment. */
+/** Pipelined reduction: each rank combines its children's vectors with its own and sends the sum to
+ * its parent, in segments of @p segment. */
 Schedule reduce_along(const HostCall& call, RankTree tree, Bytes segment);
 
 Schedule reduce_linear(const HostCall& call, int rank, Tuning tuning);

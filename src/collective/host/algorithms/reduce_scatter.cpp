@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-/** Elements for the ranks from @p first until before @p last. */
+/** Returns the number of elements for the ranks @p first to @p last - 1. */
 Elements for_ranks(const HostCall& call, int first, int last)
 {
   if (not call.block)
@@ -43,8 +43,9 @@ Schedule reduce_then_scatter(const HostCall& call, int rank, std::string_view sc
   co_yield within(parts, rank, otherwise);
 }
 
-/** Ranks in pairs, of which the first one hands its vector to the second: a power of two of places are left, each for
- *  the blocks of its rank and of the one that takes a rest. */
+/** Reduction of the ranks to a power of two of places: the first ranks form pairs, of which the
+ * first rank sends its vector to the second. Each place handles the blocks of its own rank and of
+ * the idle one. */
 struct Paired {
   const HostCall& call;
   int places;
@@ -59,7 +60,7 @@ struct Paired {
   }
   int rank(int place) const { return place < pairs ? 2 * place + 1 : place + pairs; }
   int first_rank(int place) const { return place < pairs ? 2 * place : place + pairs; }
-  /** Bytes of the blocks of @p count places from @p place on. */
+  /** Returns the bytes of the blocks of @p count places from @p place on. */
   Bytes blocks(int place, int count) const
   {
     return call.bytes(for_ranks(call, first_rank(place), first_rank(place + count)));
@@ -108,7 +109,7 @@ Schedule reduce_scatter_recursive_halving(const HostCall& call, int rank, Tuning
     co_return;
   }
   for (int bit = paired.places / 2; bit > 0; bit /= 2) {
-    const int kept     = first_of(place, bit); // first place of the half that this rank goes on with
+    const int kept     = first_of(place, bit); // first place of the half that this rank keeps
     const Bytes coming = paired.blocks(kept, bit);
     const Bytes going  = paired.blocks(flipped(kept, bit), bit);
     const int peer     = paired.rank(flipped(place, bit));
@@ -128,7 +129,7 @@ Schedule reduce_scatter_recursive_halving(const HostCall& call, int rank, Tuning
 
 namespace {
 
-/** The bits of @p place in reverse order. */
+/** Returns the bits of @p place in reverse order. */
 int mirrored(int place, int places)
 {
   int mirror = 0;
@@ -151,7 +152,7 @@ Schedule reduce_scatter_butterfly(const HostCall& call, int rank, Tuning /*tunin
     co_yield recv(from, call.bytes(call.to(rank)));
     co_return;
   }
-  int kept   = 0; // first place of the blocks that this rank goes on with
+  int kept   = 0; // first place of the blocks that this rank keeps
   int blocks = paired.places;
   for (int bit = 1; bit < paired.places; bit *= 2) {
     blocks /= 2;
@@ -161,7 +162,7 @@ Schedule reduce_scatter_butterfly(const HostCall& call, int rank, Tuning /*tunin
     co_yield send_receive(peer, paired.blocks(given, blocks), peer, paired.blocks(kept, blocks));
     co_yield reduce(paired.blocks(kept, blocks));
   }
-  // What is left is the block of the place that is this one mirrored.
+  // The remaining block belongs to the place with the bits of this one reversed.
   const int owner      = mirrored(place, paired.places);
   const int owner_rank = paired.rank(owner);
   if (owner < paired.pairs)
@@ -170,7 +171,7 @@ Schedule reduce_scatter_butterfly(const HostCall& call, int rank, Tuning /*tunin
     co_yield send_receive(owner_rank, call.bytes(call.to(owner_rank)), owner_rank, call.bytes(call.to(rank)));
 }
 
-// Blocks of equal length can be put in such an order before that each rank ends with its own.
+// Blocks of equal length can be permuted beforehand, such that each rank ends with its own.
 Schedule reduce_scatter_block_butterfly(const HostCall& call, int rank, Tuning tuning)
 {
   if (not is_power_of_two(call.ranks)) {
@@ -196,7 +197,7 @@ Schedule reduce_scatter_recursive_doubling(const HostCall& call, int rank, Tunin
 {
   for (int bit = 1; bit < call.ranks; bit *= 2) {
     const int other    = flipped(rank, bit);
-    const auto all_but = [&](int subtree) { // what is not for the ranks of that subtree
+    const auto all_but = [&](int subtree) { // all blocks except those for the ranks of that subtree
       return call.bytes(for_ranks(call, 0, subtree) + for_ranks(call, std::min(call.ranks, subtree + bit), call.ranks));
     };
     const int own    = first_of(rank, bit);
@@ -206,7 +207,8 @@ Schedule reduce_scatter_recursive_doubling(const HostCall& call, int rank, Tunin
       co_yield send_receive(other, all_but(own), other, all_but(theirs));
       received = true;
     }
-    // Where the other subtree is not complete, those who have got its sum hand it on within their own subtree.
+    // If the other subtree is incomplete, the ranks that have received its sum pass it on within
+    // their own subtree.
     if (theirs + bit > call.ranks)
       for (int half = bit / 2; half > 0; half /= 2) {
         const int next = flipped(rank, half);

@@ -5,7 +5,7 @@
 
 namespace weft {
 
-// Of Reduce_scatter.
+// Algorithms of Reduce_scatter.
 /** The library's Reduce to rank 0, then its Scatterv. */
 Schedule reduce_scatter_nonoverlapping(const HostCall& call, int rank, Tuning tuning);
 Schedule reduce_scatter_ring(const HostCall& call, int rank, Tuning tuning);
@@ -13,14 +13,14 @@ Schedule reduce_scatter_ring(const HostCall& call, int rank, Tuning tuning);
 Schedule reduce_scatter_recursive_halving(const HostCall& call, int rank, Tuning tuning);
 Schedule reduce_scatter_butterfly(const HostCall& call, int rank, Tuning tuning);
 
-// Of Reduce_scatter_block.
+// Algorithms of Reduce_scatter_block.
 /** The library's Reduce to rank 0, then its Scatter. */
 Schedule reduce_scatter_block_linear(const HostCall& call, int rank, Tuning tuning);
-/** Linear where the operation does not commute. */
+/** Linear for non-commutative operations. */
 Schedule reduce_scatter_block_recursive_halving(const HostCall& call, int rank, Tuning tuning);
 Schedule reduce_scatter_block_butterfly(const HostCall& call, int rank, Tuning tuning);
 
-/** Of both. */
+/** Algorithm of both collectives. */
 Schedule reduce_scatter_recursive_doubling(const HostCall& call, int rank, Tuning tuning);
 
 } // namespace weft

@@ -26,8 +26,8 @@ Schedule scan_recursive_doubling(const HostCall& call, int rank, Tuning /*tuning
       continue;
     co_yield send_receive(other, vector, other, vector);
     if (rank > other)
-      co_yield reduce(vector); // of the ranks below, which is the result
-    co_yield reduce(vector);   // of all ranks of the subtree, for the next round
+      co_yield reduce(vector); // data of lower ranks, part of the result
+    co_yield reduce(vector);   // data of all ranks of the subtree, for the next round
   }
 }
 

@@ -5,7 +5,7 @@
 
 namespace weft {
 
-// Of Scan and Exscan.
+// Algorithms of Scan and Exscan.
 Schedule scan_linear(const HostCall& call, int rank, Tuning tuning);
 Schedule scan_recursive_doubling(const HostCall& call, int rank, Tuning tuning);
 

@@ -25,7 +25,7 @@ std::shared_ptr<const Nodes> nodes_of(const HostCall& call)
   return call.nodes ? call.nodes : std::make_shared<const Nodes>(Nodes::of(call));
 }
 
-/** Whether there are several hosts, of which some have several ranks. */
+/** Returns whether there are several hosts, some with several ranks. */
 bool several(const Nodes& nodes)
 {
   return nodes.shared() && nodes.number() > 1;
@@ -36,8 +36,8 @@ Schedule with_own_call(HostCall flat, int rank, MakeSchedule otherwise)
   co_yield within(flat, rank, otherwise);
 }
 
-/** The same call of ranks that are told nothing of hosts. It is made here, so that the frames of ranks that are told
- *  have no room for it. */
+/** Executes the call as if no two ranks shared a host. A function of its own, so that the frames of
+ * ranks with hosts do not reserve space for the modified call. */
 Schedule without_hosts(const HostCall& call, int rank, MakeSchedule otherwise)
 {
   HostCall flat = call;
@@ -47,7 +47,7 @@ Schedule without_hosts(const HostCall& call, int rank, MakeSchedule otherwise)
   return with_own_call(std::move(flat), rank, otherwise);
 }
 
-/** Some ranks in their order, and the place of one of them among them. */
+/** Ranks in order, and the place of one of them. */
 struct RankGroup {
   const std::vector<int>& ranks;
   int place;
@@ -55,21 +55,21 @@ struct RankGroup {
   int size() const { return static_cast<int>(ranks.size()); }
 };
 
-/** What HAN calls on a communicator of its own. Each rank's frame has some of these: they are small. */
+/** Call of HAN on a communicator of its own. Kept small, since each rank's frame has several. */
 struct GroupCall {
   const HostCall& whole;
   RankGroup group;
   std::string_view collective;
   int root;
-  MakeSchedule otherwise; ///< where no library decides
+  MakeSchedule otherwise; ///< algorithm if no library decides
   bool shares_host = false;
 
-  /** Of so many elements, to the end. */
+  /** Executes the call with @p count elements to the end. */
   Schedule run(Elements count) const
   {
     return among(std::span(group.ranks), part(count, whole.blocking), group.place, otherwise);
   }
-  /** The form that does not block, as one of several strands. */
+  /** Returns the non-blocking form as a strand to run concurrently. */
   Strand in_background(Elements count, int tag) const
   {
     return {among(std::span(group.ranks), part(count, false), group.place, otherwise), tag};
@@ -86,7 +86,7 @@ private:
   }
 };
 
-/** Where a rank and the root are in both levels. */
+/** Places of a rank and of the root on both levels. */
 struct Levels {
   RankGroup low;
   RankGroup up;
@@ -99,7 +99,7 @@ struct Levels {
         up_root(nodes.across[index(root)])
   {
   }
-  /** Whether the rank deals with other hosts. */
+  /** Returns whether the rank communicates with other hosts. */
   bool leads() const { return low.place == low_root; }
 
 private:
@@ -107,12 +107,13 @@ private:
   static std::size_t at(const std::vector<int>& numbers, int rank) { return index(numbers[index(rank)]); }
 };
 
-// Tags: what libnbc has under way at once does not match, nor do messages within hosts.
+// Tags keep concurrent libnbc calls apart from each other and from messages within hosts.
 constexpr int WITHIN       = 0;
 constexpr int BETWEEN      = 1;
 constexpr int BETWEEN_BACK = 2;
 
-/** What a rank does within its host while segments cross between hosts; 0 elements: not that. */
+/** Executes a rank's work within its host while segments cross between hosts; 0 elements skip a
+ * part. */
 Schedule low_reduce_and_bcast(const GroupCall& reduce, Elements reduced, const GroupCall& bcast, Elements copied)
 {
   if (reduced > 0)
@@ -209,8 +210,8 @@ Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning)
   const GroupCall up_bcast{call, levels.up, "bcast", 0, nbc_bcast_binomial};
   const Segments segments = Segments::of(call, call.count, tuning.segment);
   const auto is_one       = [&](Elements index) { return index >= 0 && index < segments.number(); };
-  // Four segments are on their way at once: one is summed up within hosts, one between them, one goes back between
-  // them, one within.
+  // Four segments are in flight at once: one is reduced within hosts, one between hosts, one
+  // broadcast between hosts, and one within hosts.
   for (Elements last = -3; last < segments.number(); ++last) {
     std::vector<Strand> task;
     if (levels.leads() && is_one(last + 1))

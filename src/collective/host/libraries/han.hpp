@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Open MPI's component HAN: collectives in two levels, within hosts and between them (ompi/mca/coll/han, version 5.0).
+/* Open MPI's component HAN: collectives in two levels, within hosts and between them
+ * (ompi/mca/coll/han, version 5.0).
  *
- * The ranks of a host form one communicator (low), those with the same place on all hosts another (up), and the
- * collectives on them are the library's: `tuned` for calls that block and `libnbc` for those between hosts that do not.
- * Long vectors are cut into segments, of which one crosses hosts while another is dealt with within them. X. Luo et
- * al.: HAN: a Hierarchical AutotuNed Collective Communication Framework. IEEE Cluster 2020.
+ * The ranks of a host form one communicator (low), those with the same place on all hosts another
+ * (up), and the collectives on them are the library's: `tuned` for blocking calls, and `libnbc` for
+ * the non-blocking ones between hosts. Long vectors are pipelined: one segment crosses hosts while
+ * another is processed within them. X. Luo et al.: HAN: a Hierarchical AutotuNed Collective
+ * Communication Framework. IEEE Cluster 2020.
  *
- * What does not block makes progress whenever the rank waits within MPI, in whichever collective (together.hpp). Where
- * ranks do not share hosts as HAN needs it, a call is executed as if each rank had a host of its own, as HAN does it.
+ * Non-blocking calls make progress whenever the rank waits within MPI, in any collective
+ * (together.hpp). If the placement does not meet HAN's requirements, a call is executed as if each
+ * rank had a host of its own, as in HAN.
  */
 #pragma once
 
@@ -15,17 +18,18 @@
 
 namespace weft {
 
-// Those that have one leader on each host hold for any number of ranks on them ...
+// Algorithms with one leader per host, for any number of ranks on each ...
 Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning);
 Schedule han_barrier(const HostCall& call, int rank, Tuning tuning);
-// ... others for as many ranks on each.
+// ... and those that require the same number of ranks on each host.
 Schedule han_allgather(const HostCall& call, int rank, Tuning tuning);
 Schedule han_bcast(const HostCall& call, int rank, Tuning tuning);
 Schedule han_gather(const HostCall& call, int rank, Tuning tuning);
 Schedule han_reduce(const HostCall& call, int rank, Tuning tuning);
 Schedule han_scatter(const HostCall& call, int rank, Tuning tuning);
 
-/** Whether ranks share hosts otherwise than HAN needs for @p call, which then is executed as if each had its own. */
+/** Returns whether the placement does not meet HAN's requirements for @p call, which is then
+ * executed as if each rank had a host of its own. */
 bool han_ignores_hosts(const HostCall& call);
 
 } // namespace weft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPICH's collectives of blocks: Allgatherv, Alltoall, Gatherv, Scatterv. */
+/* MPICH's collectives on blocks: Allgatherv, Alltoall, Gatherv, Scatterv. */
 #include "collective/host/libraries/mpich.hpp"
 #include "collective/host/steps/digits.hpp"
 #include "collective/host/steps/exchange.hpp"
@@ -9,10 +9,10 @@
 namespace weft::mpich {
 namespace {
 
-/** One end of a rank's way around the ring: which block it has come to, and how far it is in it. */
+/** Position of a rank's sends or receives in the ring: the current block and the progress in it. */
 struct RingEnd {
   int block;
-  Elements left; // of all that goes this way
+  Elements left; // remaining elements in this direction
   Elements at = 0;
 
   Elements next(const HostCall& call, Elements most) const
@@ -30,7 +30,7 @@ struct RingEnd {
   }
 };
 
-/** Elements of a message. */
+/** Returns the elements of a message. */
 Elements chunk(const HostCall& call, Bytes segment)
 {
   Elements least = call.from(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* How MPICH's device ch4 puts calls together where ranks share hosts: within each host, between the first ranks of all
- * hosts, within each host again (src/mpid/ch4/src/ch4_coll_impl.h; for calls that do not block
- * src/mpi/coll/i<collective>/i<collective>_intra_sched_smp.c). */
+/* Composition of calls in MPICH's device ch4 if ranks share hosts: within each host, between the
+ * first ranks of all hosts, within each host again (src/mpid/ch4/src/ch4_coll_impl.h; for
+ * non-blocking calls src/mpi/coll/i<collective>/i<collective>_intra_sched_smp.c). */
 #include "collective/host/algorithms/barrier.hpp"
 #include "collective/host/algorithms/scan.hpp"
 #include "collective/host/engine/nodes.hpp"
@@ -13,12 +13,12 @@
 namespace weft::mpich {
 namespace {
 
-/** Where a rank stands among the hosts. */
+/** Position of a rank among the hosts. */
 struct Stand {
   std::shared_ptr<const Nodes> nodes;
   int node;
-  int place;                     // on its host
-  const std::vector<int>& local; // the ranks of its host
+  int place;                     // index on its host
+  const std::vector<int>& local; // ranks of its host
 
   Stand(const HostCall& call, int rank)
       : nodes(call.nodes ? call.nodes : std::make_shared<const Nodes>(Nodes::of(call))),
@@ -39,7 +39,7 @@ struct Stand {
   int place_of(int rank) const { return nodes->place[static_cast<std::size_t>(rank)]; }
 };
 
-/** A call of the ranks of one host. */
+/** Executes a call among the ranks of one host. */
 Schedule locally(const HostCall& call, const Stand& stand, std::string_view collective, int root,
                  MakeSchedule otherwise)
 {
@@ -48,7 +48,7 @@ Schedule locally(const HostCall& call, const Stand& stand, std::string_view coll
   return among(stand.local, std::move(part), stand.place, otherwise);
 }
 
-/** A call of the first ranks of all hosts, which this rank is one of. */
+/** Executes a call among the first ranks of all hosts, which include this rank. */
 Schedule between(const HostCall& call, const Stand& stand, std::string_view collective, int root,
                  MakeSchedule otherwise)
 {
@@ -140,7 +140,7 @@ Schedule scan_smp(const HostCall& call, int rank, Tuning /*tuning*/)
   const Bytes vector = call.bytes(call.count);
   const int last     = stand.local.back();
   co_yield locally(call, stand, "scan", 0, scan_recursive_doubling);
-  // The first rank of each host gets what all ranks of its host have together, and then that of all hosts before.
+  // The first rank of each host gets the sum over its host, then the sum over all previous hosts.
   if (rank == last && not stand.leads())
     co_yield send(stand.local.front(), vector);
   if (stand.leads()) {
@@ -152,7 +152,7 @@ Schedule scan_smp(const HostCall& call, int rank, Tuning /*tuning*/)
     if (stand.node > 0)
       co_yield recv(stand.nodes->ranks[static_cast<std::size_t>(stand.node) - 1].front(), vector);
   }
-  if (call.blocking) { // whether there is anything to add: an int
+  if (call.blocking) { // an int that tells whether there is anything to add
     HostCall word = call;
     word.element  = Bytes(4);
     word.count    = 1;

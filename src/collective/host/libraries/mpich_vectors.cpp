@@ -11,17 +11,17 @@
 namespace weft::mpich {
 namespace {
 
-// ---- A Bcast's vector in pieces of equal length, one for each rank counted from the root ----
+// ---- Bcast: the vector in equal pieces, one per rank relative to the root ----
 
 struct Pieces {
-  Elements all; // in bytes: MPICH cuts between bytes
+  Elements all; // in bytes: MPICH splits between bytes
   Elements piece;
 
   explicit Pieces(const HostCall& call)
       : all(static_cast<Elements>(call.bytes(call.count).value())), piece((all + call.ranks - 1) / call.ranks)
   {
   }
-  /** Those of @p places places from @p first on: the last ones may be shorter, or empty. */
+  /** Returns the bytes of @p places pieces from @p first on: the last ones may be shorter, or empty. */
   Bytes at(int first, int places) const
   {
     const Elements begin = std::min(all, first * piece);
@@ -39,19 +39,19 @@ int rank_at(const HostCall& call, int place)
   return (place + call.root) % call.ranks;
 }
 
-/** What the rank at @p place is sent in the scatter by the one @p bit places before it: the pieces of its subtree.
- *  Where the call does not block, whoever passes a message on takes what it was sent for all that comes after its own
- *  place, and sends the first of its own receivers too much. */
+/** Returns the bytes that the rank at @p place receives in the scatter from the one @p bit places
+ * before it: the pieces of its subtree. In a non-blocking call, a forwarding rank attributes all
+ * that it received to the places after its own, and sends too much to its first receiver. */
 Bytes scattered(const HostCall& call, const Pieces& pieces, int place, int bit)
 {
   const int sender    = place - bit;
-  const bool is_first = has(sender, 2 * bit) || place + bit >= call.ranks; // of those that the sender sends to
+  const bool is_first = has(sender, 2 * bit) || place + bit >= call.ranks; // the sender's first receiver
   if (call.blocking || sender == 0 || not is_first)
     return pieces.at(place, bit);
   return pieces.at(place, call.ranks - place);
 }
 
-/** Where the call does not block, the sends are not waited for. */
+/** Executes the scatter; in non-blocking calls the sends are not waited for. */
 Schedule scatter_pieces(const HostCall& call, int rank)
 {
   const Pieces pieces(call);
@@ -70,7 +70,8 @@ Schedule scatter_pieces(const HostCall& call, int rank)
   }
 }
 
-/** A message there and one back; where the call does not block, all that was posted before is waited for, too. */
+/** Exchanges one message in each direction; non-blocking calls also wait for everything posted
+ * before. */
 Schedule exchange(const HostCall& call, int to, Bytes sent, int from, Bytes received)
 {
   if (call.blocking) {
@@ -111,7 +112,8 @@ Schedule bcast_scatter_recursive_doubling_allgather(const HostCall& call, int ra
     const Bytes coming = pieces.at(theirs, bit);
     if (other < call.ranks)
       co_yield exchange(call, rank_at(call, other), pieces.at(own, bit), rank_at(call, other), coming);
-    // Where the other subtree is not complete, those who have got its pieces hand them on within their own subtree.
+    // If the other subtree is incomplete, the ranks that have received its pieces pass them on
+    // within their own subtree.
     if (theirs + bit > call.ranks)
       for (int half = bit / 2; half > 0; half /= 2) {
         const int next = flipped(place, half);
@@ -160,23 +162,23 @@ Schedule reduce_binomial(const HostCall& call, int rank, Tuning /*tuning*/)
 
 namespace {
 
-// ---- Sums by halves: as Rabenseifner, but in blocks ----
+// ---- Reductions by halving: Rabenseifner's, but in blocks ----
 
-/** Of the first ranks, which are in pairs, one rank of a pair hands its vector to the other: a power of two of places
- *  are left, which halve a vector of as many blocks. */
+/** Reduction of the ranks to a power of two of places: the first ranks form pairs, of which one rank
+ * sends its vector to the other. The places halve a vector of as many blocks. */
 struct Halving {
   Elements count;
   int places;
   int pairs;
   bool odd_stays;
-  bool rest_in_last; // of a vector that does not divide evenly: in the last block, or one element in each of the first
+  bool rest_in_last; // true: the last block has the remainder; false: the first ones have one element more each
 
   Halving(const HostCall& call, bool odd)
       : count(call.count), places(power_of_two_below(call.ranks)), pairs(call.ranks - places), odd_stays(odd),
         rest_in_last(not call.blocking)
   {
   }
-  /** -1 where it takes a rest. */
+  /** Returns the rank's place; -1 if it is idle. */
   int place(int rank) const
   {
     if (rank >= 2 * pairs)
@@ -185,7 +187,8 @@ struct Halving {
   }
   int rank(int place) const { return place < pairs ? 2 * place + (odd_stays ? 1 : 0) : place + pairs; }
 
-  /** What @p place has after the round in which it exchanged with the place that differs in @p bit. */
+  /** Returns the elements that @p place has after the round in which it exchanged with the place
+   * that differs in @p bit. */
   Elements kept(int place, int bit) const
   {
     const int blocks = places / (2 * bit);
@@ -235,7 +238,7 @@ Schedule scatter_sums(const HostCall& call, Halving halving, int place)
 Schedule allreduce_reduce_scatter_allgather(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const Halving halving(call, true);
-  co_yield copy(call.bytes(call.count)); // into the buffer of the result
+  co_yield copy(call.bytes(call.count)); // into the receive buffer
   co_yield fold(call, halving, rank);
   const int place = halving.place(rank);
   if (place >= 0) {
@@ -261,7 +264,7 @@ Schedule reduce_reduce_scatter_gather(const HostCall& call, int rank, Tuning /*t
   int place = halving.place(rank);
   if (place >= 0)
     co_yield scatter_sums(call, halving, place);
-  // The root takes part in the gathering: where it has handed its vector on, it takes the place of rank 0.
+  // The root takes part in the gather: if its place is idle, it takes that of rank 0.
   const bool swapped   = halving.place(call.root) < 0;
   const int root_place = swapped ? 0 : halving.place(call.root);
   if (swapped) {
@@ -279,7 +282,7 @@ Schedule reduce_reduce_scatter_gather(const HostCall& call, int rank, Tuning /*t
   for (int bit = halving.places / 2; bit > 0; bit /= 2) {
     const int other = flipped(place, bit);
     const int peer  = swapped && other == 0 ? call.root : halving.rank(other);
-    // The half of the ranks that the root is not in sends what it has.
+    // The ranks of the half without the root send what they have.
     if (has(place, bit) != has(root_place, bit)) {
       co_yield send(peer, call.bytes(halving.kept(place, bit)));
       co_return;

@@ -8,14 +8,14 @@ namespace weft {
 namespace {
 
 // MPICH: MPIR_CVAR_BCAST_INTRANODE_… and MPIR_CVAR_REDUCE_INTRANODE_… of release_gather.c.
-constexpr int CELLS            = 4;             // …_NUM_CELLS, of both buffers
-constexpr int CELL             = 32768 / CELLS; // bytes: …_BUFFER_TOTAL_SIZE by …_NUM_CELLS
-constexpr int BCAST_CELL       = CELL - 2 * 64; // two cache lines hold what error checking needs
+constexpr int CELLS            = 4;             // …_NUM_CELLS of both buffers
+constexpr int CELL             = 32768 / CELLS; // bytes: …_BUFFER_TOTAL_SIZE / …_NUM_CELLS
+constexpr int BCAST_CELL       = CELL - 2 * 64; // two cache lines are reserved for error checking
 constexpr int RELEASE_CHILDREN = 64;            // BCAST_INTRANODE_TREE_KVAL
 constexpr int GATHER_CHILDREN  = 4;             // REDUCE_INTRANODE_TREE_KVAL
 // Open MPI: coll_sm_component.c.
 constexpr int FRAGMENT    = 8192; // coll_sm_fragment_size
-constexpr int SET         = 4;    // fragments: comm_num_segments (8) by comm_in_use_flags
+constexpr int SET         = 4;    // fragments: comm_num_segments (8) / comm_in_use_flags
 constexpr int SETS        = 2;    // comm_in_use_flags
 constexpr int SM_CHILDREN = 4;    // tree_degree
 
@@ -35,13 +35,13 @@ struct Tree {
   }
 };
 
-/** A vector in chunks; all are as long but one. */
+/** Vector in chunks of equal length, except the last. */
 struct Chunks {
   Elements count;
   Elements length;
   Elements number;
 
-  /** In elements that are not divided, or bytes where even one is too large. */
+  /** Divides between elements, or between bytes if one element is larger than @p most. */
   static Chunks of(Bytes vector, Bytes element, int most)
   {
     const Bytes unit  = element > Bytes() && element < Bytes(most) ? element : Bytes(1);
@@ -85,8 +85,8 @@ Schedule barrier_release_gather(const HostCall& call, int rank, Tuning /*tuning*
   co_yield release(tree);
 }
 
-// Rank 0 has the buffer; another root sends it each chunk. A flag back says that a cell is free, of which there are
-// CELLS; those that only the next call would wait for are left out.
+// Rank 0 has the buffer; another root sends it each chunk. A flag in return frees one of the CELLS
+// cells; flags that only the next call would wait for are omitted.
 Schedule bcast_release_gather(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const Tree tree(call.ranks, rank, RELEASE_CHILDREN);
@@ -108,7 +108,8 @@ Schedule bcast_release_gather(const HostCall& call, int rank, Tuning /*tuning*/)
   }
 }
 
-// Each rank copies a chunk into its own buffer, which its parent adds to its own; rank 0 has the sum.
+// Each rank copies a chunk into its own buffer, whose content its parent adds to its own; rank 0
+// ends with the sum.
 Schedule reduce_release_gather(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const Tree tree(call.ranks, rank, GATHER_CHILDREN);
@@ -152,8 +153,8 @@ Schedule barrier_sm(const HostCall& call, int rank, Tuning /*tuning*/)
   co_yield release(tree);
 }
 
-// A rank with children copies each fragment into its own buffer for them, and from there to the program's. The root
-// fills a set of fragments again once all have left it.
+// A rank with children copies each fragment into its own buffer for them, and from there to the
+// receive buffer. The root refills a set of fragments once all ranks have left it.
 Schedule bcast_sm(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const Tree tree(call.ranks, rank, SM_CHILDREN, call.root);
@@ -180,8 +181,8 @@ Schedule bcast_sm(const HostCall& call, int rank, Tuning /*tuning*/)
   }
 }
 
-// The root alone adds up, rank after rank from the last one on; others may fill a set of fragments once it has begun
-// it.
+// The root alone adds up, from the last rank to the first; others may fill a set of fragments once
+// the root has begun it.
 Schedule reduce_sm(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const Bytes unit    = unit_of(call, FRAGMENT);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double COPY = 1e9; // bytes per second
 constexpr double SUM  = COPY;
-constexpr double FLAG = 0.1e-6; // the latency within a host
+constexpr double FLAG = 0.1e-6; // latency within a host
 
 HostCall call_of(std::string_view collective, int ranks, Elements count, int root = 0)
 {
@@ -33,7 +33,7 @@ double time(const HostCall& call, MakeSchedule schedule)
   return predicted_interval(fabric, costs, hosts, call, {&algorithm, {}}, 1, Seconds(1)).value();
 }
 
-// A flag is 16 bytes, of which the loopback takes 10 GB/s.
+// A flag is 16 bytes, which take time on the loopback at 10 GB/s.
 constexpr double TOLERANCE = 5e-9;
 
 TEST(SharedMemory, ReleaseGatherCopiesAndAddsWhereTheBuffersAre)
@@ -45,14 +45,14 @@ TEST(SharedMemory, ReleaseGatherCopiesAndAddsWhereTheBuffersAre)
               TOLERANCE);
   EXPECT_NEAR(time(call_of("allreduce", 5, 1000), allreduce_release_gather),
               2 * small / COPY + 2 * FLAG + 4 * small / SUM, TOLERANCE);
-  // From six ranks on, a child of rank 0 has a child.
+  // With six or more ranks, a child of rank 0 has a child.
   EXPECT_NEAR(time(call_of("reduce", 6, 1000), reduce_release_gather), small / COPY + 2 * FLAG + 4 * small / SUM,
               small / SUM + TOLERANCE);
 }
 
 TEST(SharedMemory, CellsLetCopiesOverlap)
 {
-  // In and out of the buffer overlap, a chunk behind: n + 1 chunks after one another.
+  // Copies into and out of the buffer overlap, one chunk behind: n + 1 chunks in sequence.
   constexpr int CELL   = 8192 - 128;
   constexpr int CHUNKS = 20;
   const double chunk   = CELL / COPY;
@@ -63,9 +63,9 @@ TEST(SharedMemory, CellsLetCopiesOverlap)
 TEST(SharedMemory, SmAddsUpAtTheRootAlone)
 {
   const double small = 4000;
-  // The root's mark, a copy, a flag; the last rank's is copied, the others' are added.
+  // The root's mark, a copy, a flag; the last rank's fragment is copied, the others' are added.
   EXPECT_NEAR(time(call_of("reduce", 5, 1000), reduce_sm), 2 * small / COPY + 2 * FLAG + 4 * small / SUM, TOLERANCE);
-  // A rank with children has another copy for them.
+  // A rank with children makes another copy for them.
   EXPECT_NEAR(time(call_of("bcast", 5, 1000), bcast_sm), 2 * small / COPY + FLAG, TOLERANCE);
   EXPECT_NEAR(time(call_of("bcast", 6, 1000), bcast_sm), 3 * small / COPY + 2 * FLAG, TOLERANCE);
 }

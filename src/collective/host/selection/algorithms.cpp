@@ -28,7 +28,7 @@
 namespace weft {
 namespace {
 
-/** The substitute where a call does not meet a condition. */
+/** Returns the substitute for calls that do not meet a condition. */
 Substitute unless(bool met, std::string_view name, Tuning tuning)
 {
   return met ? Substitute{} : Substitute{name, tuning};
@@ -83,8 +83,9 @@ Substitute unless_halved_nonblocking(const HostCall& call, Tuning tuning)
   return unless(can_be_halved(call), "nbc_binomial", tuning);
 }
 
-// Names and numbers: coll_tuned_<collective>_algorithm of Open MPI 4.1 (`ompi_info --param coll tuned --level 9`).
-// Those of calls that do not block begin with nbc_ and are named as coll_libnbc_i<collective>_algorithm names them.
+// Names and numbers: coll_tuned_<collective>_algorithm of Open MPI 4.1 (`ompi_info --param coll
+// tuned --level 9`). Names of non-blocking calls begin with nbc_ and follow
+// coll_libnbc_i<collective>_algorithm.
 constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"allgather", "linear", 1, allgather_linear},
     {"allgather", "bruck", 2, allgather_bruck},

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The algorithms of MPI libraries for the collectives that hosts carry out, one row each.
+/* Host algorithms of MPI libraries for collectives, one row each.
  *
- * What is said of messages, of their order and of what is waited for follows the library that the row names: Open MPI
- * 4.1 (ompi/mca/coll/base, tuned and basic) or MPICH 4 (src/mpi/coll); the messages are checked against those that Open
- * MPI 4.1.4 and MPICH 4.0.2 send. Where both send the same in the same order, the row is Open MPI's. */
+ * Messages, their order and the waits follow the library that the row names: Open MPI 4.1
+ * (ompi/mca/coll/base, tuned and basic) or MPICH 4 (src/mpi/coll); they are checked against the
+ * messages that Open MPI 4.1.4 and MPICH 4.0.2 send. Where both send the same in the same order,
+ * the row is Open MPI's. */
 #pragma once
 
 #include "base/named.hpp"
@@ -16,18 +17,18 @@
 
 namespace weft {
 
-/** What an algorithm asks of a call: an operation that commutes; two ranks; ranks of which those of each host follow
- * one another; ranks of one host; both that and an operation that commutes. */
+/** Requirement of an algorithm on a call: a commutative operation; two ranks; contiguous ranks on
+ * each host; all ranks on one host; one host and a commutative operation. */
 enum class Needs { nothing, commutative, two_ranks, in_order, one_host, one_host_commutative };
 
-/** Whose algorithm it is. */
+/** Library that an algorithm belongs to. */
 enum class Library { open_mpi, mpich };
 template <> struct Names<Library> {
   static constexpr std::array ROWS{std::pair{Library::open_mpi, std::string_view("Open MPI")},
                                    std::pair{Library::mpich, std::string_view("MPICH")}};
 };
 
-/** An algorithm of the same collective that stands in for another; an empty name: none does. */
+/** Algorithm of the same collective that replaces another; an empty name: none does. */
 struct Substitute {
   std::string_view name = {};
   Tuning tuning         = {};
@@ -36,34 +37,35 @@ struct Substitute {
 struct Algorithm {
   std::string_view collective;
   std::string_view name;
-  int number; ///< in Open MPI's coll_tuned_<collective>_algorithm and its files of rules; 0 where it has none
+  int number; ///< in Open MPI's coll_tuned_<collective>_algorithm and its rules files; 0 if it has none
   MakeSchedule schedule;
   Needs needs    = Needs::nothing;
-  Library source = Library::open_mpi; ///< whose it is
-  /// What its library takes in its place, by itself, where a call is not what it needs; none: the library would go
-  /// wrong.
+  Library source = Library::open_mpi; ///< library that it belongs to
+  /// Algorithm that the library takes instead if a call does not meet `needs`; empty: the library
+  /// would fail.
   std::string_view otherwise = {};
-  /// The algorithm whose steps its library's function takes for some calls, mostly because there are too few elements
-  /// or an unfit number of ranks; none: it always takes its own.
+  /// Returns the algorithm whose steps the library's function executes for some calls, mostly
+  /// because there are too few elements or an unsuitable number of ranks; null: always its own.
   Substitute (*substitute)(const HostCall& call, Tuning tuning) = nullptr;
-  /// Whether it takes, for some calls, the algorithm that is chosen where nothing is known of hosts (HAN).
+  /// Returns whether, for some calls, it executes the algorithm that is selected without knowledge
+  /// of hosts (HAN).
   bool (*ignores_hosts)(const HostCall& call) = nullptr;
 };
 
 std::span<const Algorithm> host_algorithms();
-/** Null where there is no such. */
+/** Returns the algorithm with this name or number; null if there is none. */
 const Algorithm* find_algorithm(std::string_view collective, std::string_view name);
 const Algorithm* find_algorithm(std::string_view collective, int number);
 
-/** Whether @p algorithm can carry out @p call. */
+/** Returns whether @p algorithm can execute @p call. */
 bool can_do(const Algorithm& algorithm, const HostCall& call);
-/** What a library that is told to take @p algorithm takes for @p call: that, or what stands in its place. Throws
- *  UserError, of which @p place is the beginning, where there is none. */
+/** Returns the algorithm that a library executes for @p call if @p algorithm is requested: that one,
+ * or its replacement. Throws UserError, whose message begins with @p place, if there is none. */
 const Algorithm* fitting(const Algorithm& algorithm, const HostCall& call, const std::string& place = "");
 
-/** The names of a collective's algorithms, for messages. */
+/** Returns the names of a collective's algorithms, for messages. */
 std::vector<std::string> algorithms_of(std::string_view collective);
-/** The collectives that have any, in the order of the alphabet. */
+/** Returns the collectives that have algorithms, in alphabetical order. */
 const std::vector<std::string>& collectives_with_algorithms();
 
 } // namespace weft

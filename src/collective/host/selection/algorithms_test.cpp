@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* All algorithms: they end, their messages fit, and what has to reach a rank does. That the messages are those of a
- * real library is tested in tests/openmpi. */
+/* Checks of all algorithms: they end, their messages match, and each rank gets the data that it
+ * needs. That the messages are those of a real library is tested in tests/openmpi. */
 #include "collective/host/selection/algorithms.hpp"
 
 #include "collective/host/engine/walk.hpp"
@@ -26,7 +26,7 @@ bool can_be_uneven(std::string_view collective)
   return is_any(collective, {"allgatherv", "alltoallv", "alltoallw", "gatherv", "scatterv", "reduce_scatter"});
 }
 
-/** The same calls of ranks that share hosts, evenly and not, in rows and in turn. */
+/** Adds the same calls for ranks that share hosts: evenly and unevenly, contiguous and round-robin. */
 void add_shared_hosts(std::vector<HostCall>& calls)
 {
   const std::size_t plain = calls.size();
@@ -40,7 +40,8 @@ void add_shared_hosts(std::vector<HostCall>& calls)
     }
 }
 
-/** What MPICH does otherwise: calls that do not block, and where ranks share hosts. */
+/** Adds the calls that MPICH executes differently: non-blocking ones, and those of ranks that share
+ * hosts. */
 void add_forms(const Algorithm& algorithm, std::vector<HostCall>& calls)
 {
   if (algorithm.name == "han")
@@ -53,7 +54,7 @@ void add_forms(const Algorithm& algorithm, std::vector<HostCall>& calls)
     if (algorithm.name.starts_with("smp")) {
       call.host = [](int rank) { return rank / 3; };
       calls.push_back(call);
-      if (algorithm.collective != "scan") { // which needs ranks in the order of the hosts
+      if (algorithm.collective != "scan") { // it requires ranks in the order of the hosts
         call.host = [](int rank) { return rank % 3; };
         calls.push_back(call);
       }
@@ -102,7 +103,7 @@ template <class Check> void for_all_calls(Check&& check)
           }
 }
 
-/** Whose data each rank may have in the end. */
+/** Set of the ranks whose data a rank may have at the end. */
 using Ranks = std::bitset<32>;
 std::vector<Ranks> heard(const Walk& walk, int ranks)
 {
@@ -145,7 +146,7 @@ TEST(HostAlgorithms, EndAndTellEachRankWhatItMustHear)
   });
 }
 
-// A sum of P vectors takes P - 1 additions, wherever they are made.
+// A sum of P vectors takes P - 1 additions, wherever they are executed.
 TEST(HostAlgorithms, ReductionsAddNoMoreThanTheyMust)
 {
   for_all_calls([](const Algorithm& algorithm, const HostCall& call, const Walk& walk) {
@@ -159,7 +160,7 @@ TEST(HostAlgorithms, ReductionsAddNoMoreThanTheyMust)
     for (const Bytes one : walk.sums)
       sums += one;
     const Bytes least = call.bytes(vector * (call.ranks - 1));
-    // Those exchange whole vectors, so that several ranks make the same sums.
+    // These exchange whole vectors, so that several ranks compute the same sums.
     const bool doubles = is_any(algorithm.name, {"recursive_doubling", "noncommutative"});
     if (is_any(call.collective, {"reduce", "reduce_scatter"}) && not doubles) {
       EXPECT_EQ(sums, least);
@@ -202,7 +203,7 @@ TEST(HostAlgorithms, AreNamedAndNumberedOnce)
     EXPECT_TRUE(names.emplace(one.collective, one.name).second) << one.collective << " " << one.name;
     EXPECT_EQ(find_algorithm(one.collective, one.name)->schedule, one.schedule);
     EXPECT_TRUE(one.number == 0 || find_algorithm(one.collective, one.number)->name == one.name);
-    // Switches take a Reduce_scatter_block for a Reduce_scatter.
+    // Switches execute a Reduce_scatter_block as a Reduce_scatter.
     if (one.collective != "reduce_scatter_block") {
       EXPECT_NO_THROW(static_cast<void>(collective(one.collective)));
     }
@@ -210,8 +211,8 @@ TEST(HostAlgorithms, AreNamedAndNumberedOnce)
   EXPECT_EQ(find_algorithm("bcast", "bubble"), nullptr);
 }
 
-// A linear Reduce hands on whole vectors, so an Allreduce within another call is taken from the library that executes
-// it.
+// A linear Reduce passes on whole vectors, so an Allreduce within another call is the executing
+// library's.
 TEST(HostAlgorithms, CallsWithinAreTheLibrarys)
 {
   HostCall call{"allreduce", 4, 0, 8, Bytes(4)};
@@ -264,7 +265,7 @@ TEST(Walk, SaysWhatIsWrong)
   EXPECT_THROW(walk(2, to_itself), std::logic_error);
 }
 
-/** What is executed where an algorithm is asked for. */
+/** Returns the algorithm that is executed if @p name is requested. */
 std::string_view executed(std::string_view collective, std::string_view name, int ranks, Elements count,
                           Tuning tuning = {})
 {
@@ -273,7 +274,7 @@ std::string_view executed(std::string_view collective, std::string_view name, in
   return Selection().executed({find_algorithm(collective, name), tuning}, call).algorithm->name;
 }
 
-// A label says whose steps were taken.
+// The label names the algorithm whose steps were executed.
 TEST(SubstituteTest, AnAlgorithmThatTakesAnothersStepsIsCalledByThat)
 {
   EXPECT_EQ(executed("allreduce", "segmented_ring", 16, 2), "recursive_doubling");
@@ -297,7 +298,7 @@ bool same(const Walk& one, const Walk& other)
   return std::ranges::equal(one.messages, other.messages, equal) && one.sums == other.sums;
 }
 
-// The table says what the functions do.
+// The table agrees with the functions.
 TEST(SubstituteTest, ASubstituteTakesTheSameSteps)
 {
   const Selection none;

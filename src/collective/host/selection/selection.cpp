@@ -86,7 +86,7 @@ Selection::Choice Selection::chosen(const HostCall& call) const
   const Choice choice = choose_by_rules(call);
   if (not tuned_ || not call.blocking)
     return choice;
-  // HAN goes before tuned, which it calls within and between hosts.
+  // HAN takes precedence over tuned, which it calls within and between hosts.
   const bool is_tuneds  = not choice.algorithm || choice.algorithm->name != "han";
   const TunedRule* rule = is_tuneds ? tuned_->rule_for(call) : nullptr;
   return rule ? Choice{fitting(*rule->algorithm, call, rule->place), rule->tuning} : choice;
@@ -128,7 +128,7 @@ HostCall Selection::resolved(HostCall call) const
 
 Schedule Selection::schedule(const HostCall& call, int rank) const
 {
-  constexpr int MOST_DEPTH = 8; // what libraries do has at most three
+  constexpr int MOST_DEPTH = 8; // libraries nest at most three calls
   if (call.depth > MOST_DEPTH)
     throw UserError(name_ + ": the rules for " + std::string(call.collective) + " of " + std::to_string(call.ranks) +
                     " ranks choose an algorithm that consists of the same call again; give one of them a condition "

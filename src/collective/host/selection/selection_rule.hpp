@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* One rule of a selection: for which calls it holds, and which algorithms it names. */
+/* Rule of a selection: the calls that it matches, and the algorithms that it names. */
 #pragma once
 
 #include "base/named.hpp"
@@ -11,7 +11,7 @@
 
 namespace weft {
 
-/** For which operations of a reduction a rule holds. */
+/** Operations of reductions that a rule matches. */
 enum class Operations { any, commutative, ordered, predefined, own };
 template <> struct Names<Operations> {
   static constexpr std::array ROWS{std::pair{Operations::any, std::string_view("any")},
@@ -21,7 +21,7 @@ template <> struct Names<Operations> {
                                    std::pair{Operations::own, std::string_view("own")}};
 };
 
-/** For which forms of a collective a rule holds. */
+/** Forms of a collective that a rule matches. */
 enum class Calls { any, blocking, nonblocking };
 template <> struct Names<Calls> {
   static constexpr std::array ROWS{std::pair{Calls::any, std::string_view("any")},
@@ -29,9 +29,9 @@ template <> struct Names<Calls> {
                                    std::pair{Calls::nonblocking, std::string_view("nonblocking")}};
 };
 
-/** How a call's ranks are spread over hosts, where a rule is to hold: one on each; several on some; several on some of
- *  more than one host; as many on each of several hosts, and several; all on one; several on some, and those of each
- * host follow one another. */
+/** Placements that a rule matches: one rank per host (own); several on some (shared); several on
+ * some of more than one host (several); several, equally many on each of several hosts (even); all
+ * on one (one); several on some, contiguous on each host (in_order). */
 enum class Spread { any, own, shared, several, even, one, in_order };
 template <> struct Names<Spread> {
   static constexpr std::array ROWS{
@@ -41,7 +41,7 @@ template <> struct Names<Spread> {
       std::pair{Spread::in_order, std::string_view("in_order")}};
 };
 
-/** A condition that a call may have to meet, or must not. */
+/** Condition that a call must meet (yes), must not meet (no), or may meet (any). */
 enum class Asked { any, yes, no };
 template <> struct Names<Asked> {
   static constexpr std::array ROWS{std::pair{Asked::any, std::string_view("any")},
@@ -49,8 +49,8 @@ template <> struct Names<Asked> {
                                    std::pair{Asked::no, std::string_view("no")}};
 };
 
-/** What a rule's sizes are compared with: bytes_that_select(); the bytes of all ranks' vectors or blocks together; the
- *  number of their elements. */
+/** Size that a rule's sizes are compared with: bytes_that_select(); the bytes of all ranks' vectors
+ * or blocks together; the number of their elements. */
 enum class Measure { own, total, total_elements };
 template <> struct Names<Measure> {
   static constexpr std::array ROWS{std::pair{Measure::own, std::string_view("own")},
@@ -58,32 +58,35 @@ template <> struct Names<Measure> {
                                    std::pair{Measure::total_elements, std::string_view("total_elements")}};
 };
 
-/** One [[rule]] table. The lists run in parallel: from bytes[i] bytes on, algorithm[i] in pieces of segment[i]. Of
- * sizes that grow with the ranks a later one may be smaller than one before it: an entry needs all sizes up to its own.
+/** [[rule]] table. The lists are parallel: from bytes[i] bytes on, algorithm[i] with segment[i].
+ * Since sizes may grow with the ranks, a later one may be smaller than an earlier one: an entry
+ * applies if the call reaches all sizes up to its own.
  */
 struct SelectionRule {
   std::string collective;
   Operations operation  = Operations::any;
-  Calls calls           = Calls::any; ///< a rule for one form goes before those for any
-  int ranks             = 1;          ///< holds from so many ranks on, up to the next rule that holds, too
-  Asked power_of_two    = Asked::any; ///< whether the ranks are one
-  Asked enough_elements = Asked::any; ///< at least as many as the largest power of two that is not more than the ranks
-  Asked more_elements   = Asked::any; ///< than ranks
-  int elements_up_to    = 0;          ///< holds for no more elements; 0: for any number
-  Asked even_blocks     = Asked::any; ///< whether all ranks' blocks are of the same length
+  Calls calls           = Calls::any; ///< a rule for one form takes precedence over those for any
+  int ranks             = 1;          ///< applies from this number of ranks on, up to the next matching rule
+  Asked power_of_two    = Asked::any; ///< whether the number of ranks is one
+  Asked enough_elements = Asked::any; ///< at least as many as the largest power of two that is at most the number of
+                                      ///< ranks
+  Asked more_elements   = Asked::any; ///< more elements than ranks
+  int elements_up_to    = 0;          ///< largest number of elements; 0: unlimited
+  Asked even_blocks     = Asked::any; ///< whether all ranks' blocks have the same length
   Spread hosts          = Spread::any;
   Measure measure       = Measure::own;
   std::vector<int> bytes{0};
-  std::vector<int> bytes_per_rank; ///< added for each rank more than `ranks`; 0 or none: nothing
+  std::vector<int> bytes_per_rank; ///< added for each rank beyond `ranks`; 0 or empty: nothing
   std::vector<std::string> algorithm;
-  std::vector<int> segment; ///< in bytes; 0 or none: not cut
-  std::vector<int> fan_out; ///< 0 or none: as the algorithm has it
-  std::string place;        ///< "FILE:LINE: ", where its algorithms are named
+  std::vector<int> segment; ///< in bytes; 0 or empty: not segmented
+  std::vector<int> fan_out; ///< 0 or empty: the algorithm's default
+  std::string place;        ///< "FILE:LINE: " of the list of algorithms
 
   bool holds_for(const HostCall& call) const;
-  /** Whether this rule is the one of two that hold for a call, of which it comes second in the file. */
+  /** Returns whether this rule takes precedence over @p other, which also matches the call and
+   * precedes it in the file. */
   bool goes_before(const SelectionRule& other) const;
-  /** Which entry of its lists is the call's. */
+  /** Returns the index of the call's entry in the lists. */
   std::size_t entry_for(const HostCall& call) const;
   Tuning tuning(std::size_t entry) const;
 
@@ -92,7 +95,7 @@ private:
 };
 
 const std::vector<Option<SelectionRule>>& selection_rule_options();
-/** Throws UserError where a rule names what there is not, or where its lists do not fit. */
+/** Throws UserError if a rule has unknown names or its lists do not agree. */
 void check(const OptionTable& table, const SelectionRule& rule);
 
 } // namespace weft

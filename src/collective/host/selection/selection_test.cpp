@@ -51,7 +51,7 @@ TEST(Selection, TheThresholdsAreOpenMpis)
   EXPECT_EQ(allreduce(64, 262144), "rabenseifner");
   EXPECT_EQ(allreduce(128, 1024), "nonoverlapping");
   EXPECT_EQ(allreduce(64, 262144, false), "recursive_doubling");
-  // A block of Allgather, not all of them.
+  // The size is a block of Allgather, not all of them.
   EXPECT_EQ(chosen(openmpi, {"allgather", 64, 0, 128, Bytes(4)}), "neighbor");
   EXPECT_EQ(chosen(openmpi, {"allgather", 64, 0, 127, Bytes(4)}), "recursive_doubling");
 }
@@ -114,7 +114,7 @@ TEST(Selection, RulesMayTellBlockingCallsFromOthers)
                                         "own");
   HostCall call{"bcast", 16, 0, 1000, Bytes(1)};
   EXPECT_EQ(chosen(own, call), "chain");
-  call.blocking = false; // the rule for one form goes before the one for more ranks
+  call.blocking = false; // a rule for one form takes precedence over one for more ranks
   EXPECT_EQ(chosen(own, call), "binomial");
   call.collective = "reduce";
   EXPECT_EQ(chosen(own, call), "none");
@@ -122,7 +122,7 @@ TEST(Selection, RulesMayTellBlockingCallsFromOthers)
             "own.toml: [rule] calls: found \"often\"; allowed: any, blocking, nonblocking");
 }
 
-/** Whether a shipped selection names an algorithm for whatever may be called. */
+/** Expects a shipped selection to name an algorithm for every possible call. */
 void expect_one_for_each_call(const Selection& selection)
 {
   EXPECT_FALSE(selection.description().empty());
@@ -174,7 +174,8 @@ TEST(Selection, TheThresholdsAreOpenMpi40s)
   EXPECT_EQ(of("barrier", 64, 0), "recursive_doubling 0");
   EXPECT_EQ(of("barrier", 12, 0), "bruck 0");
   EXPECT_EQ(of("bcast", 64, 512), "split_binary_tree 1024");
-  // 64 < 2.3679e-6 B + 1.1787 from 26,530,386 B on; 8 KiB are below 3.2118e-6 B + 8.7936, from 17,188,617 B on.
+  // 64 < 2.3679e-6 B + 1.1787 from 26,530,386 B on; 8 KiB are below 3.2118e-6 B + 8.7936, from
+  // 17,188,617 B on.
   EXPECT_EQ(of("bcast", 64, 4'000'000), "pipeline 8192");
   EXPECT_EQ(of("bcast", 64, 17'190'000 / 4), "pipeline 16384");
   EXPECT_EQ(of("bcast", 64, 26'531'000 / 4), "pipeline 65536");
@@ -238,7 +239,7 @@ TEST(Selection, RulesMayAskForPowersOfTwoElementsAndOperations)
   call.ranks = 16;
   EXPECT_EQ(chosen(own, call), "recursive_doubling");
   call.predefined  = true;
-  call.commutative = false; // none of MPI's
+  call.commutative = false; // not one of MPI's
   EXPECT_EQ(chosen(own, call), "recursive_doubling");
 }
 
@@ -288,7 +289,7 @@ TEST(Selection, RulesMayGoByHowRanksShareHosts)
   call.host = [](int rank) { return rank % 2; };
   EXPECT_EQ(chosen(own, own.resolved(call)), "linear");
   call.host = [](int rank) { return rank / 2; };
-  EXPECT_EQ(chosen(own, own.resolved(call)), "double_ring"); // the last of those that hold
+  EXPECT_EQ(chosen(own, own.resolved(call)), "double_ring"); // the last matching rule
   EXPECT_EQ(failure_of("[[rule]]\ncollective = \"barrier\"\nhosts = \"two\"\nalgorithm = [\"tree\"]"),
             "own.toml: [rule] hosts: found \"two\"; allowed: any, own, shared, several, even, one, in_order");
 }
@@ -305,7 +306,7 @@ TEST(Selection, OpenMpi5TakesHanWhereRanksShareHosts)
   EXPECT_EQ(of("allreduce", 1), "rabenseifner");
   EXPECT_EQ(of("allreduce", 10), "rabenseifner"); // all on one
   EXPECT_EQ(of("allreduce", 5, false), "recursive_doubling");
-  EXPECT_EQ(of("allreduce", 4), "han"); // not as many on each, which Allreduce and Barrier can do with
+  EXPECT_EQ(of("allreduce", 4), "han"); // the number per host differs, which only Allreduce and Barrier support
   EXPECT_EQ(of("bcast", 5), "han");
   EXPECT_NE(of("bcast", 4), "han");
   EXPECT_NE(of("alltoall", 5), "han");
@@ -326,7 +327,7 @@ TEST(Selection, RulesForTunedHoldWithinHan)
   call.host = [](int rank) { return rank / 4; };
   EXPECT_EQ(chosen(selection, call), "han");
   call = selection.resolved(call);
-  // 4,000 bytes in pieces of 1,024: between the hosts and three times within each.
+  // 4,000 bytes in segments of 1,024: once between the hosts and three times within each.
   const auto messages = walk(8, [&](int rank) { return selection.schedule(call, rank); }).messages.size();
   EXPECT_EQ(messages, 4U * 7U);
   call.host     = {};
@@ -382,7 +383,7 @@ std::string refusal_of(const Selection& selection, const HostCall& call)
   }
 }
 
-// Where the library takes another algorithm for such a call by itself, that is the one.
+// If the library replaces the algorithm by itself for such a call, the replacement is used.
 TEST(Selection, AlgorithmsThatCannotDoACallAreRefusedWithTheirLine)
 {
   const auto own = [](const std::string& collective, const std::string& algorithm) {

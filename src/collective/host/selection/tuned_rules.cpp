@@ -13,14 +13,14 @@
 namespace weft {
 namespace {
 
-// COLLTYPE of ompi/mca/coll/base/coll_base_functions.h. The neighbourhood collectives after them, which tuned has no
-// algorithms for, need no name.
+// COLLTYPE of ompi/mca/coll/base/coll_base_functions.h. The neighbourhood collectives after them,
+// for which tuned has no algorithms, need no name.
 constexpr std::array<std::string_view, 22> COLLECTIVES{
     "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw",      "barrier",
     "bcast",     "exscan",     "gather",    "gatherv",  "reduce",    "reduce_scatter", "reduce_scatter_block",
     "scan",      "scatter",    "scatterv"};
 
-/** The highest number of an algorithm; 0 where tuned has none. */
+/** Returns the highest number of an algorithm; 0 if tuned has none. */
 int last_algorithm(std::string_view collective)
 {
   int last = 0;
@@ -30,7 +30,7 @@ int last_algorithm(std::string_view collective)
   return last;
 }
 
-/** What the sizes of a rule are compared with. */
+/** Returns the size that a rule's sizes are compared with. */
 Bytes bytes_of_rule(const HostCall& call)
 {
   const std::string_view name = call.collective;
@@ -42,7 +42,7 @@ Bytes bytes_of_rule(const HostCall& call)
   if (name == "allgatherv" || name == "reduce_scatter")
     return bytes_that_select(call);
   if (name == "scan" || name == "exscan")
-    return call.bytes(call.ranks); // Open MPI leaves the count out
+    return call.bytes(call.ranks); // Open MPI omits the count
   return {};                       // Barrier; Alltoallv, of which a rank knows only its own part
 }
 
@@ -90,12 +90,12 @@ public:
 private:
   [[noreturn]] void fail(const Word& found, const std::string& what, const std::string& allowed) const
   {
-    constexpr std::size_t MOST_SHOWN = 40; // bytes: a file of another kind may be one word
+    constexpr std::size_t MOST_SHOWN = 40; // bytes: another kind of file may be a single word
     throw UserError(on_one_line(place_ + ":" + std::to_string(found.line) + ": " + what + ": found \"" +
                                 found.text.substr(0, MOST_SHOWN) + "\"; allowed: " + allowed));
   }
 
-  /** Which numbers are allowed, and in words. */
+  /** Range of allowed numbers, and its description. */
   struct Range {
     long least;
     long most;
@@ -119,7 +119,7 @@ private:
                       ": found the end of the file; allowed: " + range.in_words);
     const Word& word = words_[next_++];
     char* end        = nullptr;
-    const long value = std::strtol(word.text.c_str(), &end, 0); // as %li, with which Open MPI reads
+    const long value = std::strtol(word.text.c_str(), &end, 0); // as %li, which Open MPI uses
     if (*end != '\0' || value < range.least || value > range.most)
       fail(word, what, range.in_words);
     return value;
@@ -134,7 +134,7 @@ private:
     const long sizes = number("number of communicator sizes of " + name);
     std::vector<TunedRules::ForRanks> all;
     for (long size = 0; size < sizes; ++size)
-      // Not reserved: the file says the number, and may say any.
+      // Not reserved: the number comes from the file and may be arbitrarily large.
       all.push_back(read_size(COLLECTIVES.at(index), name)); // NOLINT(performance-inefficient-vector-operation)
     rules_.collectives_[COLLECTIVES.at(index)] = std::move(all);
   }
@@ -165,7 +165,7 @@ private:
                    {segment},
                    place_ + ":" + std::to_string(named_at) + ": "};
     if (rule.algorithm && rule.algorithm->name == "chain")
-      rule.tuning.fan_out = fan_out; // which the others have no use for
+      rule.tuning.fan_out = fan_out; // unused by other algorithms
     return rule;
   }
 };
@@ -185,7 +185,8 @@ const TunedRule* TunedRules::rule_for(const HostCall& call) const
   const auto found = collectives_.find(call.collective);
   if (found == collectives_.end() || found->second.empty())
     return nullptr;
-  // Open MPI takes the last size before the first that is too large, and the first where all are.
+  // Open MPI takes the last size before the first that is too large; if all are too large, the
+  // first.
   const ForRanks* ranks = &found->second.front();
   for (const ForRanks& next : found->second) {
     if (next.ranks > call.ranks)

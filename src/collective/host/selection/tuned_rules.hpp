@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Open MPI's own files of rules for its component tuned (--mca coll_tuned_use_dynamic_rules 1
- * --mca coll_tuned_dynamic_rules_filename FILE), read as it reads them.
+/* Open MPI's rules files for its component tuned (--mca coll_tuned_use_dynamic_rules 1 --mca
+ * coll_tuned_dynamic_rules_filename FILE), interpreted as by Open MPI.
  *
- * A file is a row of whole numbers; `#` begins a comment that ends with its line:
+ * A file is a sequence of whole numbers; `#` begins a comment up to the end of the line:
  *
  *   number of collectives, and for each:
  *     its number (7 is Bcast), number of communicator sizes, and for each:
  *       ranks, number of message sizes, and for each:
  *         bytes, algorithm, fan-out, segment in bytes
  *
- * `rule-file-version-2` before that (Open MPI 5.0) allows a fifth number on the last lines, of the requests that an
- * algorithm keeps open, which changes no message. The layout, what sizes are compared with and which rule holds are
- * those of ompi/mca/coll/tuned/coll_tuned_dynamic_file.c, coll_tuned_dynamic_rules.c and coll_tuned_decision_dynamic.c
- * of Open MPI 4.1.4. */
+ * A leading `rule-file-version-2` (Open MPI 5.0) allows a fifth number on the last lines, the
+ * maximum number of outstanding requests, which does not change any message. The layout, the sizes
+ * compared and the precedence of rules are those of ompi/mca/coll/tuned/coll_tuned_dynamic_file.c,
+ * coll_tuned_dynamic_rules.c and coll_tuned_decision_dynamic.c of Open MPI 4.1.4. */
 #pragma once
 
 #include "collective/host/selection/algorithms.hpp"
@@ -24,12 +24,12 @@
 
 namespace weft {
 
-/** From so many bytes on, up to the next rule. */
+/** Rule that applies from a size on, up to the next rule. */
 struct TunedRule {
   Bytes from;
-  const Algorithm* algorithm; ///< null: the file leaves it to Open MPI (algorithm 0)
+  const Algorithm* algorithm; ///< null: the file leaves the choice to Open MPI (algorithm 0)
   Tuning tuning;
-  std::string place; ///< "FILE:LINE: ", where the algorithm stands
+  std::string place; ///< "FILE:LINE: " of the algorithm
 };
 
 class TunedRules {
@@ -43,13 +43,13 @@ class TunedRules {
   friend class TunedRulesReader;
 
 public:
-  /** Both throw UserError, with the line. */
+  /** Reads rules from a file or a text. Throws UserError, with the line. */
   static TunedRules read_file(const std::string& path);
   static TunedRules read_text(std::string_view text, const std::string& place);
 
-  /** Of the file: 1, or 2 where it says so. */
+  /** Returns the version of the file: 1, or 2 if it says so. */
   int version() const { return version_; }
-  /** Null where the file says nothing of the call. */
+  /** Returns the rule for a call; null if the file has none. */
   const TunedRule* rule_for(const HostCall& call) const;
 };
 

@@ -48,7 +48,7 @@ TEST(TunedRules, ChooseByRanksAndBytes)
   EXPECT_EQ(chosen(rules, {"bcast", 15, 0, 1024}), "chain");
   EXPECT_EQ(chosen(rules, {"bcast", 8, 0, 4096}), "none");
   EXPECT_EQ(chosen(rules, {"bcast", 100, 0, 4096}), "pipeline");
-  EXPECT_EQ(chosen(rules, {"bcast", 2, 0, 1}), "binomial"); // the first size holds below it, too
+  EXPECT_EQ(chosen(rules, {"bcast", 2, 0, 1}), "binomial"); // the first size also applies below it
   EXPECT_EQ(chosen(rules, {"allreduce", 2, 0, 1}), "ring");
   EXPECT_EQ(chosen(rules, {"reduce", 8, 0, 1}), "none");
 }
@@ -69,7 +69,7 @@ TEST(TunedRules, Version2MayLimitRequests)
   const TunedRules rules =
       TunedRules::read_text("rule-file-version-2\n1 3 1 2 2\n0 4 0 0 16\n1000 2 0 0\n", "rules.conf");
   EXPECT_EQ(rules.version(), 2);
-  EXPECT_EQ(chosen(rules, {"alltoall", 4, 0, 249}), "linear_sync"); // all blocks count
+  EXPECT_EQ(chosen(rules, {"alltoall", 4, 0, 249}), "linear_sync"); // the size is that of all blocks
   EXPECT_EQ(chosen(rules, {"alltoall", 4, 0, 250}), "pairwise");
 }
 

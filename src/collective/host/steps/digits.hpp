@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Ranks as binary numbers, of which algorithms change one digit after the other. @p bit is a power of two. */
+/* Ranks as binary numbers, of which algorithms change one digit after the other. @p bit is a power
+ * of two. */
 #pragma once
 
 #include <algorithm>
 
 namespace weft {
 
-/** Whether that digit of @p rank is 1. */
+/** Returns whether that digit of @p rank is 1. */
 constexpr bool has(int rank, int bit)
 {
   return rank / bit % 2 != 0;
 }
 
-/** The rank that differs in that digit. */
+/** Returns the rank that differs in that digit. */
 constexpr int flipped(int rank, int bit)
 {
   return has(rank, bit) ? rank - bit : rank + bit;
 }
 
-/** The rank that differs in each digit that is 1 in @p digits. */
+/** Returns the rank that differs in each digit that is 1 in @p digits. */
 constexpr int differing(int rank, int digits)
 {
   return static_cast<int>(static_cast<unsigned>(rank) ^ static_cast<unsigned>(digits));
 }
 
-/** The first of the @p bit ranks that differ in lower digits only. */
+/** Returns the first of the @p bit ranks that differ in lower digits only. */
 constexpr int first_of(int rank, int bit)
 {
   return rank - rank % bit;
 }
 
-/** How many of the ranks below @p ranks have that digit. */
+/** Returns how many of the ranks below @p ranks have that digit. */
 constexpr int below_with(int ranks, int bit)
 {
   return ranks / (2 * bit) * bit + std::max(0, ranks % (2 * bit) - bit);
 }
 
-/** The largest power of two that is not more than @p ranks. */
+/** Returns the largest power of two that is at most @p ranks. */
 constexpr int power_of_two_below(int ranks)
 {
   int power = 1;

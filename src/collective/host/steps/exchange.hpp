@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What several algorithms are made of: sums that go around a ring. */
+/* Exchange shared by several algorithms: partial sums that go around a ring. */
 #pragma once
 
 #include "collective/host/engine/host_call.hpp"
@@ -8,9 +8,8 @@
 
 namespace weft {
 
-/** Blocks go around a ring and each rank adds its own: a rank sends block @p first, then what it has added to the
- * blocks before it, one after the other, and ends with the sum of the block after @p first. @p size says how long one
- * is. */
+/** Ring reduce-scatter: a rank sends block @p first, then each block that it has received and added
+ * to, and ends with the sum of the block after @p first. @p size returns the size of a block. */
 inline Schedule reduce_in_a_ring(int ranks, int rank, int first, std::function<Bytes(int block)> size)
 {
   const int left  = (rank + ranks - 1) % ranks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* How algorithms cut vectors. */
+/* Division of vectors into segments and blocks. */
 #pragma once
 
 #include "collective/host/engine/host_call.hpp"
@@ -9,12 +9,13 @@
 
 namespace weft {
 
-/** A vector in segments of equal length, of which the last may be shorter. */
+/** Vector in segments of equal length; the last may be shorter. */
 struct Segments {
   Elements count;
   Elements length;
 
-  /** Of @p count elements of a call; one segment where @p segment is less than one element, as Open MPI has it. */
+  /** Divides @p count elements of a call; one segment if @p segment is less than one element, as in
+   * Open MPI. */
   static Segments of(const HostCall& call, Elements count, Bytes segment)
   {
     const bool cut = segment >= call.element && segment < call.bytes(count) && call.element > Bytes();
@@ -24,7 +25,8 @@ struct Segments {
   Elements at(Elements index) const { return std::min(length, count - index * length); }
 
 private:
-  /** As many elements as come next to @p segment: Open MPI goes up from half an element on. */
+  /** Returns the number of elements closest to @p segment; half an element rounds up, as in Open
+   * MPI. */
   static Elements rounded(Bytes segment, Bytes element)
   {
     const auto whole = static_cast<Elements>(segment / element);
@@ -33,13 +35,14 @@ private:
   }
 };
 
-/** Whether there is an element for each rank. */
+/** Returns whether there is at least one element per rank. */
 inline bool has_one_for_each(const HostCall& call)
 {
   return call.count >= call.ranks;
 }
 
-/** A vector in as many blocks as there are ranks: the first ones an element longer where it does not divide evenly. */
+/** Vector in one block per rank; if it does not divide evenly, the first blocks are one element
+ * longer. */
 struct Blocks {
   Elements count;
   int number;

@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-/** The tree of ranks that count from the root on, with their own numbers. */
+/** Converts a tree of ranks relative to the root into one of absolute ranks. */
 RankTree counted_from(int root, int ranks, RankTree tree)
 {
   const auto own = [&](int rank) { return (rank + root) % ranks; };
@@ -29,7 +29,7 @@ RankTree balanced_tree(int fan_out, int ranks, int rank, int root)
 {
   const int place = distance(ranks, rank, root);
   int before      = 0; // ranks on the levels above
-  int width       = 1; // of this rank's level
+  int width       = 1; // width of this rank's level
   int above       = 1; // width of the level above
   while (before + width <= place) {
     before += width;
@@ -48,7 +48,7 @@ RankTree chains(int chains, int ranks, int rank, int root)
 {
   chains          = std::clamp(chains, 1, std::max(1, ranks - 1));
   const int place = distance(ranks, rank, root);
-  // The first chains are one rank longer than the others where the ranks do not divide evenly.
+  // If the ranks do not divide evenly, the first chains are one rank longer.
   const int shorter = (ranks - 1) / chains;
   const int longer  = (ranks - 1) % chains;
   const auto head   = [&](int chain) { return 1 + chain * shorter + std::min(chain, longer); };
@@ -115,12 +115,12 @@ RankTree knomial_tree(int radix, int ranks, int rank, int root)
 
 RankTree in_order_binary_tree(int ranks, int rank)
 {
-  int first = 0;     // of the subtree's ranks
-  int size  = ranks; // the subtree's
+  int first = 0;     // first rank of the subtree
+  int size  = ranks; // number of ranks in the subtree
   RankTree tree;
   for (;;) {
     const int top   = first + size - 1;
-    const int right = size / 2; // ranks of the right subtree, which are the first ones
+    const int right = size / 2; // ranks of the right subtree, which come first
     if (rank == top) {
       if (size > 1)
         tree.children.push_back(top - 1);

@@ -43,7 +43,7 @@ TEST(RankTree, ParentsAndChildrenKnowEachOtherAndAllLeadToTheRoot)
         }
 }
 
-// The pictures in Open MPI's coll_base_topo.c.
+// The figures in Open MPI's coll_base_topo.c.
 TEST(RankTree, ShapesAreOpenMpis)
 {
   EXPECT_EQ(balanced_tree(2, 7, 1, 0).children, (Children{3, 5}));
@@ -68,7 +68,8 @@ TEST(RankTree, ChainsDifferByAtMostOneRank)
   EXPECT_EQ(chains(4, 3, 0, 0).children, (Children{1, 2}));
 }
 
-// Each subtree is a row of ranks that ends with its root, and the first child's row comes after the second's.
+// Each subtree is a contiguous range of ranks that ends with its root; the first child's range
+// comes after the second's.
 TEST(RankTree, InOrderTreesKeepTheOrder)
 {
   const std::function<int(int, int)> first = [&](int ranks, int rank) {

@@ -7,16 +7,16 @@
 namespace weft {
 namespace {
 
-/** A strand that has come to some wait. */
+/** Strand that has reached a wait. */
 struct Running {
   Strand strand;
-  std::vector<Request> posted  = {}; // as the whole schedule counts them, by the strand's own numbers
-  std::vector<Request> open    = {}; // of those: not waited for yet
-  std::vector<Request> awaited = {}; // of those: what it waits for
+  std::vector<Request> posted  = {}; // requests of the whole schedule, by the strand's own numbers
+  std::vector<Request> open    = {}; // those not waited for yet
+  std::vector<Request> awaited = {}; // those that the strand waits for now
   bool ended                   = false;
 };
 
-/** Takes its steps until it has to wait. */
+/** Executes a strand's steps until it has to wait. */
 Schedule proceed(Running& its)
 {
   while (its.awaited.empty() && not its.ended) {

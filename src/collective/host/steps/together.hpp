@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Several schedules of one rank at once: while one of them waits, the rank goes on with the others, as a library does
+/* Concurrent schedules of one rank: while one waits, the rank executes the others, as a library
  * whose non-blocking collectives make progress while it waits in another one (libnbc within HAN). */
 #pragma once
 
@@ -9,13 +9,14 @@
 
 namespace weft {
 
-/** One of them. */
+/** One of the concurrent schedules. */
 struct Strand {
   Schedule steps;
-  int tag; ///< of its messages, by which those of the same strand match at both ranks
+  int tag; ///< tag of its messages: only messages of the same strand match
 };
 
-/** All @p strands to their ends. Where several can go on, the first one does. The core does one thing at a time. */
+/** Executes all @p strands to their ends. If several can proceed, the first one does; the core
+ * executes one step at a time. */
 Schedule together(std::vector<Strand> strands);
 
 } // namespace weft

@@ -48,7 +48,7 @@ Schedule tell_second()
   co_yield tagged(send(0, WORD), 2);
 }
 
-// Rank 0's first strand waits for rank 1, which waits for what rank 0's second strand sends.
+// Rank 0's first strand waits for rank 1, which waits for a message of rank 0's second strand.
 TEST(Together, AStrandGoesOnWhileAnotherOneWaits)
 {
   const Walk walked = walk(3, [](int rank) -> Schedule {
@@ -86,7 +86,7 @@ Schedule exchange(int peer, Bytes bytes)
   co_yield wait_all();
 }
 
-// Two strands between the same ranks, whose messages are posted in different orders and are of different lengths.
+// Two strands between the same ranks post messages of different lengths in different orders.
 TEST(Together, MessagesOfDifferentStrandsDoNotMatch)
 {
   const Walk walked = walk(2, [&](int rank) -> Schedule {

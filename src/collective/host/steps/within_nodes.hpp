@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A call within a call, of some of the ranks: those of a host, or one of each host. */
+/* Calls within a call, on a subset of the ranks: those of a host, or one of each host. */
 #pragma once
 
 #include "collective/host/engine/host_call.hpp"
@@ -9,13 +9,14 @@
 
 namespace weft {
 
-/** The steps that the rank ranks[place] takes in the call @p inner, of which it is rank @p place: the library's, or
- *  those of @p otherwise. */
+/** Returns the steps of the rank ranks[place] in the call @p inner, in which its rank is @p place;
+ * the algorithm is the library's, or @p otherwise. */
 Schedule among(std::vector<int> ranks, HostCall inner, int place, MakeSchedule otherwise);
-/** The same of @p ranks that stay where they are. */
+/** Overload for @p ranks that outlive the schedule. */
 Schedule among(std::span<const int> ranks, HostCall inner, int place, MakeSchedule otherwise);
 
-/** A call of @p collective of so many ranks with the vector or the block of @p call; nobody shares a host in it. */
+/** Returns a call of @p collective on @p ranks ranks with the vector or block of @p call; no two of
+ * them share a host. */
 HostCall part_of(const HostCall& call, std::string_view collective, std::size_t ranks, int root);
 
 } // namespace weft
