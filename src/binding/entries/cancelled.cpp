@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* SMPI takes a persistent receive that once had a message for one that has its message (Request::finish_wait in
- * src/smpi/mpi/smpi_request.cpp): it then releases the last message once more, and dies of a wrong count. A persistent
- * request that has been cancelled stays active, so that further tests release it again, and it cannot be restarted.
+/* Cancellation of persistent requests and of matched messages.
  *
- * SMPI breaks off a message that both sides have, as a failure of the network. In MPI such a cancellation fails, and
- * the message is received (MPI 4.1, 3.8.4: either the cancellation succeeds, or the communication does).
- */
+ * SMPI takes a persistent receive that once had a message for one that has its message
+ * (Request::finish_wait in src/smpi/mpi/smpi_request.cpp): it then releases the last message a
+ * second time, and aborts on a wrong reference count. A cancelled persistent request stays active,
+ * so that further tests release it again, and it cannot be restarted.
+ *
+ * SMPI cancels a message that both sides have posted as if the network had failed. In MPI such a
+ * cancellation fails, and the message is received (MPI 4.1, 3.8.4: either the cancellation
+ * succeeds, or the communication does). */
 #include "binding/entries/cancelled.hpp"
 
 #include "binding/abi/original.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Persistent requests that are started again after MPI_Cancel, or cancelled after they have been started again. */
+/* Persistent requests that are restarted after MPI_Cancel, or cancelled after a restart. */
 #pragma once
 
 #include <smpi/smpi.h>

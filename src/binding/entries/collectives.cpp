@@ -21,16 +21,16 @@
 namespace weft {
 namespace {
 
-/** One collective and the algorithm that it falls back to. SMPI has the same names for them. */
+/** Collective with the algorithm that it falls back to. SMPI uses the same collective names. */
 template <class Function> struct Entry {
-  CallDescriptor called; ///< but for the arguments
+  CallDescriptor called; ///< without its arguments
   Function selected = nullptr;
-  Function simplest = nullptr; ///< SMPI's "default": not all others survive a communicator of one rank
+  Function simplest = nullptr; ///< SMPI's "default": not every algorithm supports a communicator of one rank
 
   Function fallback(MPI_Comm comm) const { return comm->size() == 1 ? simplest : selected; }
 
-  /** Carry out a call. @p describe fills the descriptor of the call, @p buffers a RankBuffers and @p parts what
-   *  host_calls.hpp says, only where they are needed. */
+  /** Carries out a call. @p describe fills the call's descriptor, @p buffers returns a RankBuffers
+   * and @p parts a call of host_calls.hpp; each is called only if needed. */
   template <class Describe, class Buffers, class Parts, class... Arguments>
   int carry_out(MPI_Comm comm, MPI_Op operation, Describe&& describe, Buffers&& buffers, Parts&& parts,
                 Arguments... arguments) const
@@ -45,7 +45,7 @@ template <class Function> struct Entry {
     return run_on_host(call, comm, parts, address(arguments)...);
   }
 
-  /** Carry out one that is not offloaded. Apart, so that an offloaded one has no room for it on the rank's stack. */
+  /** Carries out a call that is not offloaded. Out of line, so that offloaded calls need no stack for it. */
   template <class Parts, class... Arguments>
   [[gnu::noinline]] int run_on_host(Call& call, MPI_Comm comm, const Parts& parts, Arguments... arguments) const
   {
@@ -57,7 +57,7 @@ template <class Function> struct Entry {
         call, comm, parts, [&](auto... stand_ins) { return run(algorithm, comm, stand_ins...); }, arguments...);
   }
 
-  /** Run SMPI's algorithm, which may find that it is none for so many ranks. */
+  /** Runs SMPI's algorithm, which may refuse this number of ranks. */
   template <class... Arguments> int run(Function algorithm, MPI_Comm comm, Arguments... arguments) const
   {
     try {
@@ -76,7 +76,7 @@ template <class Function> struct Entry {
                                  "); choose another with --cfg smpi/" + name + ":NAME, or none for Open MPI's choice.");
   }
 
-  /** Carry out a call that no switch does. */
+  /** Carries out a call that is never offloaded. */
   template <class Describe, class Parts, class... Arguments>
   int on_host(MPI_Comm comm, Describe&& describe, Parts&& parts, Arguments... arguments) const
   {
@@ -96,7 +96,7 @@ using AllgathervFunction    = int (*)(const void*, int, MPI_Datatype, void*, con
 using AlltoallvFunction     = int (*)(const void*, const int*, const int*, MPI_Datatype, void*, const int*, const int*,
                                       MPI_Datatype, MPI_Comm);
 
-/** SMPI calls an algorithm without a context. */
+/** Entries of the process, because SMPI calls algorithms without a context. */
 struct Entries {
   Entry<AllreduceFunction> allreduce{blocking("allreduce")};
   Entry<ReduceFunction> reduce{blocking("reduce")};
@@ -111,7 +111,7 @@ struct Entries {
   Entry<AlltoallvFunction> alltoallv{blocking("alltoallv")};
 };
 
-/** Those of them, by name. */
+/** Names of the entries. */
 constexpr std::array REGISTERED{"allreduce", "reduce",    "reduce_scatter", "barrier",    "bcast",    "gather",
                                 "scatter",   "allgather", "alltoall",       "allgatherv", "alltoallv"};
 
@@ -197,7 +197,7 @@ int gather(const void* send, int send_count, MPI_Datatype send_type, void* recei
 int scatter(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
             int root, MPI_Comm comm)
 {
-  // What the root gives each rank is what each rank gets.
+  // The root sends each rank as much as each rank receives.
   return entries().scatter.on_host(
       comm, [&](auto called) { return describe_gather(called, count, type, send_count, send_type, root, comm); },
       [&] { return moved_scatter(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
@@ -226,8 +226,9 @@ int alltoallv(const void* send, const int* send_counts, const int* send_displace
       send, send_counts, send_displacements, send_type, receive, counts, displacements, type, comm);
 }
 
-/** The name of SMPI's algorithm for a collective: where weft does it itself, the one for calls that are none of the
- *  program's own. An option of SMPI's for it goes before the fallback. */
+/** Returns the name of SMPI's algorithm for a collective; if weft carries the collective out
+ * itself, the algorithm serves calls that are not the program's own. SMPI's option for the
+ * collective takes precedence over the fallback. */
 std::string selected_algorithm(RunContext& context, const std::string& collective)
 {
   auto chosen = simgrid::config::get_value<std::string>(("smpi/" + collective).c_str());
@@ -242,7 +243,7 @@ std::string selected_algorithm(RunContext& context, const std::string& collectiv
   return selector.empty() ? "default" : selector;
 }
 
-/** What is wrong with an algorithm of SMPI's, whatever the call; nothing where it is right for some. */
+/** Returns the defect of an SMPI algorithm that never works; null if it works for some calls. */
 const char* defect_of(const std::string& option, const std::string& algorithm)
 {
   static const std::map<std::string, const char*> ALLREDUCES{
@@ -260,7 +261,7 @@ template <class Function> void register_entry(RunContext& context, Entry<Functio
   const std::string name     = entry.called.name();
   const std::string option   = "smpi/" + name;
   const std::string selected = selected_algorithm(context, name);
-  std::vector<const Mechanism*> offered; // as algorithms
+  std::vector<const Mechanism*> offered; // mechanisms selectable as algorithms
   for (const auto& mechanism : context.selector.mechanisms())
     if (mechanism->as_algorithm() && mechanism->does(*entry.called.kind))
       offered.push_back(mechanism.get());
@@ -275,7 +276,7 @@ template <class Function> void register_entry(RunContext& context, Entry<Functio
   std::vector<std::string> names;
   for (const auto& algorithm : *algorithms) {
     names.push_back(algorithm.name);
-    // Calls that the mechanism cannot do take the simplest way.
+    // Calls that the mechanism cannot carry out use the default algorithm.
     if (algorithm.name == (takes_mechanism ? "default" : selected))
       entry.selected = reinterpret_cast<Function>(algorithm.coll);
     if (algorithm.name == "default")
@@ -294,7 +295,8 @@ template <class Function> void register_entry(RunContext& context, Entry<Functio
   simgrid::config::set_value<std::string>(option.c_str(), "weft");
 }
 
-/** SMPI's selectors are for all collectives, most of its algorithms for one. */
+/** Restricts a fallback for all collectives to those for which SMPI has it: SMPI's selectors cover
+ * all collectives, most of its algorithms only one. */
 void see_what_smpi_has(HostFallback& fallback)
 {
   if (fallback.smpi_for_all().empty())

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Making communicators, for what it costs in MPI libraries.
+/* Creation of communicators, at the cost that it has in MPI libraries.
  *
- * SMPI agrees on a communicator's number by a Bcast over the communicator that is being made, and finds the groups of
- * MPI_Comm_split by a linear Gather and a message to each rank, whatever collectives cost. Here ranks agree in memory,
- * in no time, and the time is then that of what libraries send:
- *   - An Allreduce over the communicator that the call is made on, for the context id: MPICH's of 65 integers
- *     (MPIR_Get_contextid_sparse_group in its src/mpi/comm/contextid.c). Open MPI's, of one integer, is one of three
- *     (ompi_comm_nextcid and ompi_comm_activate in its ompi/communicator/comm_cid.c).
- *   - Before that, where ranks are told apart (MPI_Comm_split, MPI_Comm_split_type, MPI_Cart_sub), an Allgather of
- * colour and key (ompi_comm_split in Open MPI's ompi/communicator/comm.c, MPIR_Comm_split_impl in MPICH's
- *     src/mpi/comm/comm_split.c).
- * Both by the algorithm that the run's hosts use; switches never do them.
+ * SMPI agrees on a communicator's number by a Bcast over the new communicator, and finds the groups
+ * of MPI_Comm_split by a linear Gather and a message to each rank, whatever algorithms the run's
+ * collectives use. Here ranks agree in memory, in no simulated time, and the time charged is that
+ * of the messages that libraries send:
+ * - An Allreduce over the communicator that the call is made on, for the context id: MPICH's of 65
+ *   integers (MPIR_Get_contextid_sparse_group in its src/mpi/comm/contextid.c). Open MPI's, of one
+ *   integer, is one of three (ompi_comm_nextcid and ompi_comm_activate in its
+ *   ompi/communicator/comm_cid.c).
+ * - Before that, if the call divides ranks (MPI_Comm_split, MPI_Comm_split_type, MPI_Cart_sub), an
+ *   Allgather of colour and key (ompi_comm_split in Open MPI's ompi/communicator/comm.c,
+ *   MPIR_Comm_split_impl in MPICH's src/mpi/comm/comm_split.c).
  *
- * SMPI gives each rank's communicator a group of its own, a table of all members with 12 bytes for each: 12 P² bytes. A
- * copy of a communicator, a Cartesian one of the same members and the parts of a split one have one group here, which
- * counts who uses it; but what is made of a group of the program's own (MPI_Comm_create) keeps that.
- */
+ * Both use the algorithm of the run's hosts; switches never carry them out.
+ *
+ * SMPI gives each rank's communicator its own group, a table of all members with 12 bytes for each:
+ * 12 P² bytes. Here a copy of a communicator, a Cartesian communicator of the same members and each
+ * part of a split one share a single reference-counted group; a communicator made from a group of
+ * the program's own (MPI_Comm_create) keeps that group. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/calls/call.hpp"
@@ -47,7 +50,7 @@ struct GroupLeft {
 };
 using OwnGroup = std::unique_ptr<simgrid::smpi::Group, GroupLeft>;
 
-/** @p ranks of @p comm. */
+/** Returns the group of @p ranks of @p comm. */
 OwnGroup make_group(MPI_Comm comm, const std::vector<int>& ranks)
 {
   MPI_Group made = MPI_GROUP_NULL;
@@ -55,14 +58,15 @@ OwnGroup make_group(MPI_Comm comm, const std::vector<int>& ranks)
   return OwnGroup(made);
 }
 
-/** What the ranks of one MPI_Comm_split say, and what comes of it. */
+/** Colours and keys of one MPI_Comm_split, and the resulting groups. */
 class Split : public Gathering<std::pair<int, int>> { // colour and key
   std::map<int, OwnGroup> groups_;
 
 public:
   using Gathering::Gathering;
 
-  /** The ranks of @p comm that have said a colour, in the order of their keys; when all have spoken. */
+  /** Returns the group of the ranks of @p comm with a colour, ordered by key; called after all have
+   * contributed. */
   MPI_Group group(MPI_Comm comm, int colour)
   {
     if (groups_.empty())
@@ -84,17 +88,19 @@ private:
   }
 };
 
-/** By the first member and the communicator's number: each program's MPI_COMM_WORLD has the same. */
+/** Splits by the first member and the communicator's number, because the MPI_COMM_WORLD of every
+ * program has the same number. */
 std::map<std::pair<aid_t, int>, Meetings<Split>>& splits()
 {
   static std::map<std::pair<aid_t, int>, Meetings<Split>> all;
   return all;
 }
 
-/** What libraries reduce to find a context id that is free at all ranks. */
+/** Integers that libraries reduce to find a context id that is free at all ranks. */
 constexpr std::size_t CONTEXT_MASK = 65;
 
-/** Let the ranks of @p comm agree on a context id. What they send does not matter: all share the buffers. */
+/** Charges the agreement of the ranks of @p comm on a context id. The data does not matter: all
+ * ranks share the buffers. */
 void reduce_context_mask(MPI_Comm comm)
 {
   static std::array<int, CONTEXT_MASK> sent{};
@@ -103,7 +109,7 @@ void reduce_context_mask(MPI_Comm comm)
     hosts_allreduce(sent.data(), received.data(), CONTEXT_MASK, MPI_INT, MPI_BAND, comm);
 }
 
-/** Let the ranks of @p comm tell each other their colours and keys. */
+/** Charges the exchange of colours and keys between the ranks of @p comm. */
 void gather_colours(MPI_Comm comm)
 {
   static std::array<int, 2> sent{};
@@ -112,7 +118,7 @@ void gather_colours(MPI_Comm comm)
   hosts_allgather(sent.data(), 2, MPI_INT, received.data(), 2, MPI_INT, comm);
 }
 
-/** A communicator of the members of @p part, who all have this object. */
+/** Returns a communicator of the members of @p part, who all share this group object. */
 MPI_Comm make_part(MPI_Comm comm, MPI_Group part)
 {
   const MakingInCommon common(part);
@@ -132,7 +138,7 @@ MPI_Comm split_in_memory(MPI_Comm comm, int colour, int key)
   const auto here = meetings.join(rank, size, [size] { return Split(size); });
   here->shared.say(rank, {colour, key});
   gather_colours(comm);
-  here->shared.wait(); // for nobody, unless the Allgather's algorithm does not do what its name says
+  here->shared.wait(); // returns at once, unless the Allgather's algorithm is not a real Allgather
   MPI_Comm made = MPI_COMM_NULL;
   if (colour != MPI_UNDEFINED)
     made = make_part(comm, here->shared.group(comm, colour));
@@ -142,7 +148,8 @@ MPI_Comm split_in_memory(MPI_Comm comm, int colour, int key)
   return made;
 }
 
-/** Carry out a call (of trace::calls) by which the ranks of @p comm make something that has a context id. */
+/** Carries out a call (of trace::calls) by which the ranks of @p comm create something that has a
+ * context id. */
 template <class Name, class Make, class... Arguments>
 int make(MpiFunction& function, const MPI_Comm& comm, Make&& making, Arguments... arguments)
 {
@@ -157,14 +164,14 @@ int make(MpiFunction& function, const MPI_Comm& comm, Make&& making, Arguments..
   return traced.end(result);
 }
 
-/** The copy of a common group that has been left empty, since the group itself takes its place. */
+/** Copy of a common group that is left empty because the group itself replaces it. */
 const void*& empty_copy()
 {
   static const void* copy = nullptr;
   return copy;
 }
 
-/** Whether @p common can be that of a communicator for which SMPI has made @p group. */
+/** Returns whether @p common can be the group of a communicator for which SMPI has made @p group. */
 bool can_replace(MPI_Group common, MPI_Group group)
 {
   if (common == MPI_GROUP_NULL || group == common || std::exchange(empty_copy(), nullptr) == group)
@@ -173,7 +180,7 @@ bool can_replace(MPI_Group common, MPI_Group group)
   int common_size = 0;
   PMPI_Group_size(group, &size);
   PMPI_Group_size(common, &common_size);
-  return size == common_size; // a Cartesian communicator may have fewer
+  return size == common_size; // a Cartesian communicator may have fewer members
 }
 
 MpiFunction makes_communicators(const char* name)
@@ -192,7 +199,7 @@ int free_attribute(MPI_Win /*window*/, int /*key*/, void* memory, void* /*state*
   return MPI_SUCCESS;
 }
 
-/** Attribute of a window that holds memory, which is freed with the window. */
+/** Returns the key of the window attribute that holds memory, which is freed with the window. */
 int memory_key()
 {
   static const int KEY = [] {
@@ -203,9 +210,10 @@ int memory_key()
   return KEY;
 }
 
-/** Makes a window of memory that the ranks of @p comm share. Each rank's part follows that of the rank before, as MPI
- * has it where alloc_shared_noncontig does not say that it need not (MPI 4.1, 12.2.3). SMPI's own takes the first
- * rank's size for all, and the first rank's part for the target of each. */
+/** Creates a window of memory that the ranks of @p comm share. Each rank's part follows the
+ * previous rank's, as MPI requires unless alloc_shared_noncontig is set (MPI 4.1, 12.2.3). SMPI's
+ * own function uses the first rank's size for all, and the first rank's part as the target of
+ * each. */
 int allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made)
 {
   std::vector<MPI_Aint> sizes(static_cast<std::size_t>(comm->size()));
@@ -229,7 +237,7 @@ int allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void*
 
 namespace simgrid::smpi {
 
-// SMPI's own gives the parent's topology to the parts; MPI gives them none.
+// SMPI's own function passes the parent's topology to the parts; in MPI they have none.
 WEFT_INTERPOSED MPI_Comm Comm::split(int color, int key)
 {
   return weft::split_in_memory(this, color, key);
@@ -246,8 +254,8 @@ WEFT_INTERPOSED int Comm::dup(MPI_Comm* made)
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
 
-// Constructors, of src/smpi/mpi/smpi_comm.cpp and smpi_group.cpp. A topology is a shared_ptr, which comes as its
-// address.
+// Constructors from src/smpi/mpi/smpi_comm.cpp and smpi_group.cpp. A topology is a shared_ptr,
+// which is passed by address.
 
 constexpr const char* MAKE_COMM  = "_ZN7simgrid4smpi4CommC1EPNS0_5GroupESt10shared_ptrINS0_4TopoEEbi";
 constexpr const char* COPY_GROUP = "_ZN7simgrid4smpi5GroupC1EPKS1_";
@@ -302,7 +310,7 @@ WEFT_INTERPOSED int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* m
   return make<trace::calls::Comm_create>(function, comm, [&] { return THEIRS(comm, group, made); }, comm, group, made);
 }
 
-/** Only the members call it. */
+/** Collective over the new communicator's members only. */
 WEFT_INTERPOSED int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Comm_create_group)>(__func__);
@@ -326,8 +334,8 @@ WEFT_INTERPOSED int PMPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm
       function, comm, [&] { return THEIRS(comm, colour, key, made); }, comm, colour, key, made);
 }
 
-/** SMPI's own leaves the communicator without a number, so that its messages match those of others, and ignores the
- * key. This is MPI_Comm_split by host. */
+/** MPI_Comm_split_type as MPI_Comm_split by host. SMPI's own function leaves the communicator
+ * without a number, so that its messages match those of others, and ignores the key. */
 WEFT_INTERPOSED int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Comm_split_type)>(__func__);
@@ -364,7 +372,7 @@ WEFT_INTERPOSED int PMPI_Cart_sub(MPI_Comm comm, const int* remain, MPI_Comm* ma
   return make<trace::calls::Cart_sub>(function, comm, [&] { return THEIRS(comm, remain, made); }, comm, remain, made);
 }
 
-// Windows have a communicator of their own. SMPI's Allgather of where they are costs what it costs.
+// A window has a communicator of its own. SMPI's Allgather of the windows' addresses keeps its cost.
 
 WEFT_INTERPOSED int PMPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* made)
 {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What SMPI cannot do or refuses, said in weft's words: one line that names the rank and the call.
- *
- * SimGrid logs such things, in several lines and with advice on tools of its own, and aborts. All of its log passes one
- * function; weft defines it anew and acts on what it knows.
- */
+/* SimGrid's errors in weft's words: one line that names the rank and the call. SimGrid logs such
+ * errors in several lines, with advice on tools of its own, and aborts. All of its log passes
+ * through one function, which weft interposes on to act on the messages that it knows. */
 #include "binding/abi/refusals.hpp"
 #include "binding/abi/replaced.hpp"
 #include "binding/entries/current_run.hpp"
@@ -30,33 +28,34 @@
 namespace weft {
 namespace {
 
-/** SMPI's formats (src/smpi/bindings/smpi_mpi.cpp, include/private.hpp, internals/smpi_global.cpp). */
+/** SMPI's message formats (src/smpi/bindings/smpi_mpi.cpp, include/private.hpp, internals/smpi_global.cpp). */
 constexpr std::string_view MISSING  = "Not yet implemented: %s. Please contact the SimGrid team if support is needed";
-constexpr std::string_view FAILED   = " - returned %.*s instead of MPI_SUCCESS"; // after the function, or "recv"
+constexpr std::string_view FAILED   = " - returned %.*s instead of MPI_SUCCESS"; // preceded by the function, or "recv"
 constexpr std::string_view NO_INIT  = "%s: MPI_Init was not called !";
 constexpr std::string_view RETURNED = "SMPI process did not return 0. Return value : %d";
-/** SimGrid's (src/kernel/context), of any actor. */
+/** SimGrid's messages about any actor (src/kernel/context). */
 constexpr std::string_view UNCAUGHT    = "Actor killed by an uncaught exception %s";
 constexpr std::string_view TOOL_ADVICE = "-trace-call-location";
-/** SMPI's, of files (src/smpi/mpi/smpi_file.cpp) and of shared memory (src/smpi/internals/smpi_shared.cpp). */
+/** SMPI's messages about files (src/smpi/mpi/smpi_file.cpp) and shared memory
+ * (src/smpi/internals/smpi_shared.cpp). */
 constexpr std::string_view NO_DISK    = "SMPI/IO : Trying to open file on a diskless host";
 constexpr std::string_view NO_MAPPING = "Could not map folded virtual memory";
 constexpr std::string_view NO_MEMORY  = "Failed to allocate %zuMiB of memory. Run \"sysctl vm.overcommit_memory";
-/** Its network's (src/kernel/resource/models/network_cm02.cpp). */
+/** SimGrid's message about a missing route (src/kernel/resource/models/network_cm02.cpp). */
 constexpr std::string_view NO_ROUTE = " but there is no connecting path between these two hosts.";
-/** Its allocations, of which it says the bytes (include/xbt/sysdep.h); an exception that nobody catches; and a copy of
- * the program that cannot be loaded (src/smpi/internals/smpi_global.cpp), with the loader's words (glibc's
- * elf/dl-load.c). */
+/** SimGrid's messages about a failed allocation with its bytes (include/xbt/sysdep.h), an uncaught
+ * exception, and a copy of the program that cannot be loaded (src/smpi/internals/smpi_global.cpp),
+ * with the loader's words (glibc's elf/dl-load.c). */
 constexpr std::string_view NO_BYTES  = "of %lu bytes failed";
 constexpr std::string_view NO_OBJECT = "std::bad_alloc";
 constexpr std::string_view NO_COPY   = "dlopen failed: %s";
 constexpr std::array NOT_MAPPED = {"failed to map segment", "cannot allocate", "cannot create shared object descriptor",
                                    "cannot apply additional memory protection", "cannot change memory protections"};
-/** How many times as large the blocks are that the message proposes; DT of class C needs twice as large ones. */
+/** Factor by which the message proposes larger blocks; DT of class C needs twice as large ones. */
 constexpr int LARGER_BLOCKS = 16;
 
 struct State {
-  std::string last_warning; // why the call fails that is about to be reported
+  std::string last_warning; // reason of the failure that is about to be reported
   bool told_of_threads = false;
   std::map<int, int> thread_levels; // by rank
 };
@@ -73,13 +72,13 @@ std::string who()
   return rank ? "rank " + std::to_string(*rank) : "a thread of the program";
 }
 
-/** "PMPI_Recv" and "MPI_Recv" are the user's MPI_Recv. */
+/** Returns the user's name of a function: "PMPI_Recv" and "MPI_Recv" are both MPI_Recv. */
 std::string users_name(std::string_view function)
 {
   return std::string(function.starts_with("PMPI_") ? function.substr(1) : function);
 }
 
-/** Whether it belongs to MPI's chapter on dynamic processes. */
+/** Returns whether a function belongs to MPI's chapter on dynamic processes. */
 bool starts_processes(std::string_view name)
 {
   constexpr std::array<std::string_view, 7> NAMES{"MPI_Comm_accept",        "MPI_Comm_connect", "MPI_Comm_disconnect",
@@ -141,7 +140,7 @@ std::string first_line_of(const char* file)
                                         "nothing as all ranks share one block");
 }
 
-/** What most likely keeps the process from more memory. */
+/** Returns what most likely keeps the process from more memory. */
 std::string limits_and_mappings()
 {
   const std::string limits = memory_limits();
@@ -156,7 +155,7 @@ std::string limits_and_mappings()
                                     "; allow more, or take fewer ranks");
 }
 
-/** A platform's message between hosts that it has no route for. */
+/** Ends the run because a platform has no route for a message. */
 [[noreturn]] void tell_of_missing_route(std::string text)
 {
   constexpr std::string_view BEFORE = "You're trying to send data ";
@@ -168,14 +167,14 @@ std::string limits_and_mappings()
                                              "let `weft fabric check` prove all routes");
 }
 
-/** The number in SimGrid's words, which is all that is in them. */
+/** Returns the only number in SimGrid's text. */
 std::string bytes_in(const std::string& text)
 {
   const auto first = text.find_first_of("0123456789");
   return text.substr(first, text.find_first_not_of("0123456789", first) - first);
 }
 
-/** Act on what SimGrid says where it gets no memory. */
+/** Ends the run if SimGrid reports that it gets no memory. */
 void act_on_want_of_memory(std::string_view format, const std::string& text)
 {
   if (format.find(NO_BYTES) != std::string_view::npos)
@@ -195,14 +194,14 @@ void act_on_want_of_memory(std::string_view format, const std::string& text)
   std::string reason = state().last_warning;
   if (reason.starts_with("P" + name))
     reason = reason.substr(1);
-  // A message is found not to fit where it is received, whatever call waits for it.
+  // A message that does not fit is found at its receive, whatever call waits for it.
   current_run().abort("error", (name == "recv" ? "a receive of " + who() : who() + " called " + name + ", which") +
                                    " failed with " + text.substr(code, text.find(' ', code) - code) +
                                    (reason.empty() ? "" : " (" + reason + ")") +
                                    "; as MPI says, that ends the program (MPI_ERRORS_ARE_FATAL)");
 }
 
-/** Act on what SimGrid is about to say; whether that is all that is to be said. */
+/** Acts on a log message of SimGrid's. @return whether the message is thereby handled and must not be logged */
 bool act_on(const xbt_log_event_s& event, std::string_view format, const std::string& text)
 {
   if (text.find(TOOL_ADVICE) != std::string::npos)
@@ -213,7 +212,7 @@ bool act_on(const xbt_log_event_s& event, std::string_view format, const std::st
     rank_returns(static_cast<int>(std::strtol(text.c_str() + text.rfind(' '), nullptr, 10)));
     return true;
   }
-  // SMPI catches no such exception, nor do switches' actors.
+  // Neither SMPI nor the switches' actors catch this exception.
   if (format == UNCAUGHT && text.find("NetworkFailureException") != std::string::npos)
     current_run().abort("network-failure",
                         describe_broken_message(rank_here() ? who() : std::string("a switch or NIC")));
@@ -262,8 +261,8 @@ void weft_log(xbt_log_event_t event, const char* format, ...)
     weft::theirs<void (*)(xbt_log_event_t, const char*, ...)>("_xbt_log_event_log")(event, "%s", text.c_str());
 }
 
-// SMPI gives MPI_THREAD_SINGLE whatever is asked for. Threads that leave MPI alone do no harm, and that is what
-// MPI_THREAD_FUNNELED promises.
+// SMPI provides MPI_THREAD_SINGLE, whatever is requested. Threads that do not call MPI do no harm,
+// which is what MPI_THREAD_FUNNELED promises.
 extern "C" int weft_init_thread(int* argc, char*** argv, int required, int* provided) WEFT_REPLACES("PMPI_Init_thread");
 int weft_init_thread(int* argc, char*** argv, int required, int* provided)
 {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The run of this process, for the entries from MPI alone: SMPI and SimGrid call them without a context. Everything
- * below the entries gets references. */
+/* Run of this process, for the entries from MPI alone: SMPI and SimGrid call them without a
+ * context. Everything below the entries gets references. */
 #pragma once
 
 #include "binding/run/run_context.hpp"
 
 namespace weft {
 
-/** Returns the context that load_platform() has made. */
+/** Returns the context that load_platform() has created. */
 RunContext& current_run();
 
-/** Sets the context. SimGrid's engine is one per process; throws std::logic_error if there is a run already. */
+/** Sets the context. There is one SimGrid engine per process; throws std::logic_error if a run
+ * exists already. */
 void begin_run(RunContext& context);
 
 } // namespace weft

@@ -21,7 +21,7 @@ namespace colls = simgrid::smpi::colls;
 namespace weft {
 namespace {
 
-/** MPI's own operations and datatypes that SMPI has let pass together. It has a table of which may meet. */
+/** Pairs of predefined operations and datatypes that SMPI has accepted; SMPI checks them against a table. */
 std::vector<std::pair<MPI_Op, MPI_Datatype>>& allowed()
 {
   static std::vector<std::pair<MPI_Op, MPI_Datatype>> pairs;
@@ -33,7 +33,7 @@ bool is_allowed(MPI_Op op, MPI_Datatype type)
   return std::ranges::find(allowed(), std::pair(op, type)) != allowed().end();
 }
 
-/** The @p result of a call by way of SMPI. */
+/** Returns @p result of a call through SMPI, and notes the accepted pair on success. */
 int learn(int result, MPI_Op op, MPI_Datatype type)
 {
   if (result == MPI_SUCCESS)
@@ -41,20 +41,20 @@ int learn(int result, MPI_Op op, MPI_Datatype type)
   return result;
 }
 
-/** Whether it can go on without SMPI as far as @p comm says. */
+/** Returns whether @p comm allows a direct call. */
 bool is_usable(MPI_Comm comm)
 {
   return is_in_mpi() && comm != MPI_COMM_NULL &&
          not reinterpret_cast<const simgrid::smpi::HandleLayout*>(comm)->deleted;
 }
 
-/** Whether both are the program's, not null and not in place. */
+/** Returns whether both buffers are the program's: neither null nor MPI_IN_PLACE. */
 bool are_buffers(const void* send, const void* receive)
 {
   return send && receive && send != MPI_IN_PLACE && receive != MPI_IN_PLACE;
 }
 
-/** None of a communicator's is negative. */
+/** Returns whether no count of the communicator's ranks is negative. */
 bool are_counts(const int* counts, MPI_Comm comm)
 {
   return counts && summarize_counts(counts, comm).least >= 0;
@@ -71,7 +71,7 @@ bool& buffers_stay_now()
   return stay;
 }
 
-/** Put aside as many as can be. @return whether these are all. */
+/** Puts aside as many requests as possible. @return whether that was all of them */
 bool are_put_aside(std::span<MPI_Request> requests)
 {
   bool all = true;
@@ -80,7 +80,7 @@ bool are_put_aside(std::span<MPI_Request> requests)
   return all;
 }
 
-/** Of calls that do not block. */
+/** Starts a non-blocking call directly, with buffers that stay unchanged. */
 template <class Start> int start_directly(Start&& start_it)
 {
   buffers_stay_now() = true;
@@ -124,7 +124,7 @@ int direct_Waitall(decltype(&PMPI_Waitall) theirs, int count, MPI_Request* reque
 {
   const std::span all(requests, requests && count > 0 ? static_cast<std::size_t>(count) : 0);
   for (std::size_t i = 0; statuses != MPI_STATUSES_IGNORE && i < all.size(); ++i)
-    if (not simgrid::smpi::is_active(all[i])) // SMPI leaves out persistent ones that have ended
+    if (not simgrid::smpi::is_active(all[i])) // SMPI skips persistent requests that have ended
       simgrid::smpi::Status::empty(statuses + i);
   if (all.empty() || not RequestSignal::wait_for_all(all))
     RequestSignal::make_activities();
@@ -133,7 +133,7 @@ int direct_Waitall(decltype(&PMPI_Waitall) theirs, int count, MPI_Request* reque
   return theirs(count, requests, statuses);
 }
 
-// SMPI's gives no request where the communicator has one rank, unlike all others that do not block.
+// SMPI's Ibcast returns no request on a communicator of one rank, unlike all other non-blocking collectives.
 int direct_Ibcast(decltype(&PMPI_Ibcast) theirs, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
                   MPI_Request* request)
 {
@@ -148,7 +148,7 @@ int direct_Allreduce(decltype(&PMPI_Allreduce) theirs, const void* send, void* r
 {
   if (is_plain_reduction(send, receive, count, type, op, comm))
     return colls::allreduce(send, receive, count, type, op, comm);
-  return theirs(send, receive, count, type, op, comm); // which calls PMPI_Iallreduce
+  return theirs(send, receive, count, type, op, comm); // calls PMPI_Iallreduce
 }
 
 int direct_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,

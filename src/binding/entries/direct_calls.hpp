@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Collectives that need none of what SMPI does before its algorithms: straight to the algorithm.
+/* Direct calls of collective algorithms, bypassing SMPI's functions.
  *
- * SMPI's functions check their arguments, count by count for all ranks, describe the call for a trace that nobody
- * writes, and read clocks: a third and more of what a call costs where weft carries it out. Where all of that would
- * change nothing, weft leaves it out; @p theirs is SMPI's function, for all other calls and for whatever is wrong.
- */
+ * SMPI's functions check their arguments, count by count for all ranks, describe the call for a
+ * trace that nobody writes, and read clocks: a third and more of the cost of a call that weft
+ * carries out. weft skips all of that if it would have no effect; @p theirs is SMPI's function, for
+ * all other calls and for invalid arguments. */
 #pragma once
 
 #include <smpi/smpi.h>
 
 namespace weft {
 
-/** Whether the call that is being started is the program's own, with buffers of its own, which MPI lets nobody change
- * before it has ended; to be asked once, at the beginning of what PMPI_I… call. */
+/** Returns whether the call being started is the program's own, with buffers of its own, which MPI
+ * forbids changing before the call has ended. To be called once, at the start of what PMPI_I…
+ * calls. */
 bool buffers_stay();
 
-/** SMPI has checked an operation with a datatype, and calls the algorithm: the calls of other ranks, and further ones,
- *  go there without it. */
+/** Notes that SMPI accepts an operation with a datatype: other ranks' calls and later ones then
+ * skip the check. */
 void let_pass(MPI_Op op, MPI_Datatype type);
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names

@@ -25,7 +25,7 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** What a process can tell of its exit status. */
+/** Returns the part of an exit status that a process can report. */
 int told_of(int status)
 {
   constexpr unsigned BITS = 0xff;
@@ -54,8 +54,9 @@ void note_status(int rank, int status)
 using Context       = simgrid::kernel::context::Context;
 using ContextAction = void (*)(Context*);
 
-/** End the current rank as SMPI does, but not by the exception that SMPI throws through the program: exit() destroys
- * nothing that is on the stack, and may be called where nothing can be thrown. The stack is left as it is. */
+/** Ends the current rank as SMPI does, but without the exception that SMPI throws through the
+ * program: exit() destroys nothing on the stack, and may be called where exceptions cannot pass.
+ * The stack is left as it is. */
 [[noreturn]] void end_rank(int status)
 {
   static const bool ARE_THREADS = simgrid::config::get_value<std::string>("contexts/factory") == "thread";
@@ -67,7 +68,7 @@ using ContextAction = void (*)(Context*);
     EXIT(status);
   } catch (const simgrid::ForcefulKillException&) { // NOLINT(bugprone-empty-catch): SimGrid has cleaned up
   }
-  begin_switched_state(); // the rank may have been handling an exception, which nobody else is
+  begin_switched_state(); // the rank may have been handling an exception; no other rank is
   LEAVE(Context::self());
   if (ARE_THREADS)
     syscall(SYS_exit, 0);
@@ -112,8 +113,8 @@ void check_finalize()
 // ---- Replaced functions
 // ----------------------------------------------------------------------------------------------
 
-// SMPI's header makes exit a macro of its own for the program's files; libraries, libgfortran's among them, call this
-// one.
+// SMPI's header turns exit into a macro for the program's files; libraries, libgfortran among them,
+// call this one.
 extern "C" [[noreturn]] void weft_exit(int status) WEFT_REPLACES("exit");
 void weft_exit(int status)
 {
@@ -135,7 +136,7 @@ extern "C" int weft_abort(MPI_Comm comm, int code) WEFT_REPLACES("PMPI_Abort");
 int weft_abort(MPI_Comm /*comm*/, int code)
 {
   const std::optional<int> rank = weft::rank_here();
-  // What has been aborted has not ended well, whatever the code.
+  // An aborted run has not ended well, whatever the code.
   const int status = weft::told_of(code) != 0 ? weft::told_of(code) : 1;
   weft::current_run().abort("abort",
                             (rank ? weft::name_of(*rank) : std::string("a thread of the program")) +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* SMPI's functions that are not in its registry of algorithms: the non-blocking collectives, and those of which SMPI
- * has one algorithm only. weft defines them under the same names, and where its library is loaded before SimGrid's (as
- * `weft run` does, with LD_PRELOAD), SMPI calls weft's. */
+/* SMPI's functions that are not in its registry of algorithms: the non-blocking collectives, and
+ * those with a single algorithm. weft interposes on them: SMPI calls weft's definitions if weft's
+ * library is loaded before SimGrid's, as `weft run` does with LD_PRELOAD. */
 #include "base/recycling_allocator.hpp"
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
@@ -17,7 +17,7 @@
 namespace weft {
 namespace {
 
-/** Start a call that is not offloaded. Apart, so that an offloaded one has no room for it on the rank's stack. */
+/** Starts a call that is not offloaded. Out of line, so that offloaded calls need no stack for it. */
 template <class Function, class Parts, class... Arguments>
 [[gnu::noinline]] int start_on_hosts(const std::shared_ptr<StartedCall>& call, Function theirs, MPI_Request* request,
                                      int external, MPI_Comm comm, Parts&& make_parts, Arguments... arguments)
@@ -40,10 +40,9 @@ template <class Function, class Parts, class... Arguments>
   return theirs(address(arguments)..., comm, request, external);
 }
 
-/** Carry out a non-blocking call: offloaded, or as SMPI does. @p describe makes a CallDescriptor, @p buffers a
- * RankBuffers,
- *  @p parts what host_calls.hpp says, only where they are needed; @p arguments are the call's up to the communicator.
- */
+/** Carries out a non-blocking call, offloaded or as SMPI does. @p describe returns a
+ * CallDescriptor, @p buffers a RankBuffers and @p parts a call of host_calls.hpp; each is called
+ * only if needed. @p arguments are the call's up to the communicator. */
 template <class Function, class Describe, class Buffers, class Parts, class... Arguments>
 int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MPI_Op operation, Describe&& describe,
           Buffers&& buffers, Parts&& make_parts, Arguments... arguments)
@@ -59,7 +58,7 @@ int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MP
   return start_on_hosts(call, theirs, request, external, comm, make_parts, arguments...);
 }
 
-/** The same where no switch does it. */
+/** Carries out a non-blocking call that is never offloaded. */
 template <class Function, class Describe, class Parts, class... Arguments>
 int start_on_host(Function theirs, MPI_Request* request, int external, MPI_Comm comm, Describe&& describe,
                   Parts&& parts, Arguments... arguments)
@@ -68,7 +67,7 @@ int start_on_host(Function theirs, MPI_Request* request, int external, MPI_Comm 
       theirs, request, external, comm, MPI_OP_NULL, describe, [] { return RankBuffers(); }, parts, arguments...);
 }
 
-/** Carry out a blocking call that no switch does. */
+/** Carries out a blocking call that is never offloaded. */
 template <class Function, class Describe, class Parts, class... Arguments>
 int on_host(Function theirs, MPI_Comm comm, Describe&& describe, Parts&& parts, Arguments... arguments)
 {
@@ -85,9 +84,10 @@ int on_host(Function theirs, MPI_Comm comm, Describe&& describe, Parts&& parts, 
 
 namespace simgrid::smpi {
 
-/** SMPI's ring Allreduce, which its selector `ompi` chooses where Open MPI would. For vectors with fewer elements than
- *  ranks Open MPI's ring is recursive doubling (ompi_coll_base_allreduce_intra_ring in its
- *  ompi/mca/coll/base/coll_base_allreduce.c), SMPI's a Reduce and a Bcast, which takes many times as long. */
+/** SMPI's ring Allreduce, which its selector `ompi` chooses where Open MPI would. For vectors with
+ * fewer elements than ranks, Open MPI's ring uses recursive doubling
+ * (ompi_coll_base_allreduce_intra_ring in its ompi/mca/coll/base/coll_base_allreduce.c), SMPI's a
+ * Reduce and a Bcast, which takes many times as long. */
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
                                   MPI_Comm comm)
@@ -98,9 +98,10 @@ WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MP
                                           : THEIRS(send, receive, count, type, op, comm);
 }
 
-// SMPI's pairwise exchanges, which its selector `ompi` chooses where Open MPI would, are for powers of two. Open MPI's
-// are for any number of ranks: rank r sends to r + i and receives from r - i in step i
-// (ompi_coll_base_alltoall_intra_pairwise in its ompi/mca/coll/base/coll_base_alltoall.c), which SMPI calls a ring.
+// SMPI's pairwise exchanges, which its selector `ompi` chooses where Open MPI would, support only
+// powers of two. Open MPI's support any number of ranks: in step i, rank r sends to r + i and
+// receives from r - i (ompi_coll_base_alltoall_intra_pairwise in its
+// ompi/mca/coll/base/coll_base_alltoall.c), which SMPI calls a ring.
 
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 WEFT_INTERPOSED int alltoall__pair(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
@@ -124,9 +125,9 @@ WEFT_INTERPOSED int alltoallv__pair(const void* send, const int* send_counts, co
                                                   displacements, type, comm);
 }
 
-/** SMPI's linear Scatter that does not block, which `ompi` chooses for large blocks: a root other than rank 0 sends to
- *  rank 0 alone (scatter-ompi.cpp takes its first value of `err` for an error), and the others wait for ever. The
- *  messages of its linear Scatter are the same. */
+/** SMPI's linear non-blocking Scatter, which `ompi` chooses for large blocks: a root other than
+ * rank 0 sends to rank 0 alone (scatter-ompi.cpp takes its first value of `err` for an error), and
+ * the other ranks wait forever. SMPI's basic linear Scatter sends the same messages. */
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 WEFT_INTERPOSED int scatter__ompi_linear_nb(const void* send, int send_count, MPI_Datatype send_type, void* receive,
                                             int count, MPI_Datatype type, int root, MPI_Comm comm)
@@ -138,8 +139,8 @@ WEFT_INTERPOSED int scatter__ompi_linear_nb(const void* send, int send_count, MP
 
 } // namespace simgrid::smpi
 
-// SMPI's names: its private smpi_coll.hpp declares them. The last argument of the non-blocking ones
-// is 0 where SMPI itself calls them, which shifts a tag.
+// SMPI's names, declared in its private smpi_coll.hpp. The last argument of the non-blocking
+// functions is 0 if SMPI itself calls them, which shifts a tag.
 namespace simgrid::smpi::colls {
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
 
@@ -325,7 +326,7 @@ WEFT_INTERPOSED int iexscan(const void* send, void* receive, int count, MPI_Data
       [&] { return prefix(send, receive, count, type, op, true); }, send, receive, count, type, op);
 }
 
-// Blocking ones of which SMPI has one algorithm only.
+// Blocking collectives for which SMPI has a single algorithm.
 
 WEFT_INTERPOSED int gatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
                             const int* displacements, MPI_Datatype type, int root, MPI_Comm comm)

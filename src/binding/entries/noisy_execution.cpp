@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What programs compute, with the detours of their cores: SMPI lets a rank compute by SimGrid's exec_init, which is
- * replaced as interposed.cpp replaces SMPI's functions. */
+/* Computation of programs, with the OS noise of their cores: SMPI lets a rank compute through
+ * SimGrid's exec_init, which weft interposes on as interposed.cpp does on SMPI's functions. */
 #include "binding/abi/original.hpp"
 #include "binding/entries/current_run.hpp"
 

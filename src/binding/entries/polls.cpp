@@ -28,10 +28,10 @@ using simgrid::smpi::RequestLayout;
 namespace weft {
 namespace {
 
-/** Of the failed polls of a row, the share that a rank pays for in advance. */
+/** Failed polls in a row per prepaid poll. */
 constexpr std::int64_t ADVANCE = 16;
 
-/** Whether weft polls, and not SMPI by its @p option: that is turned off then. */
+/** Returns whether weft charges polls instead of SMPI's @p option, which is then turned off. */
 bool take_over(const char* option)
 {
   if (not simgrid::config::is_default(option))
@@ -52,7 +52,7 @@ bool probes_are_ours()
   return OURS;
 }
 
-/** Whether the run records a trace of SimGrid's, which is to hold failed polls too. */
+/** Returns whether the run records a SimGrid trace, which must contain failed polls too. */
 bool smpi_writes_actions()
 {
   static const bool WRITES = simgrid::config::get_value<bool>("tracing") &&
@@ -68,7 +68,7 @@ double overhead()
 
 class Nap;
 
-/** Naps by what may end them early. */
+/** Naps by the activity that may end them early. */
 std::unordered_multimap<const ActivityImpl*, Nap*>& watchers()
 {
   static auto* const ALL = new std::unordered_multimap<const ActivityImpl*, Nap*>; // ranks may outlive static objects
@@ -81,7 +81,7 @@ class Nap {
   double start_                            = sg::Engine::get_clock();
   std::int64_t polls_;
   Timer* timer_ = nullptr;
-  bool over_    = false; // or its end is known
+  bool over_    = false; // or its end is fixed
 
   void set_timer(double date)
   {
@@ -89,17 +89,17 @@ class Nap {
       timer_->remove();
     timer_ = Timer::set(std::max(date, sg::Engine::get_clock()), [this] {
       timer_ = nullptr; // SimGrid deletes it
-      over_  = true;    // what happens at the same instant must not have the rank run twice
+      over_  = true;    // no event at the same instant may resume the rank twice
       simgrid::kernel::EngineImpl::get().add_actor_to_run_list_no_check(rank_);
     });
   }
 
 public:
-  /** @p polls 0: until it is woken. */
+  /** Nap of @p polls polls; 0: until it is woken. */
   explicit Nap(std::int64_t polls) : polls_(polls) {}
   Nap(const Nap&)            = delete;
   Nap& operator=(const Nap&) = delete;
-  ~Nap() // the rank may have been killed
+  ~Nap() // the timer is still set if the rank has been killed
   {
     if (timer_)
       timer_->remove();
@@ -111,7 +111,7 @@ public:
       set_timer(start_ + static_cast<double>(polls_) * overhead());
     rank_->yield();
   }
-  /** Ends with the poll that goes on now. */
+  /** Ends the nap with the current poll. */
   void wake()
   {
     if (over_)
@@ -134,24 +134,24 @@ struct Probed {
   bool operator==(const Probed&) const = default;
 };
 
-/** A rank that polls. */
+/** Polling state of a rank. */
 class Poller {
-  std::int64_t in_a_row_ = 0;                // failed polls, between which no time has passed
-  std::int64_t prepaid_  = 0;                // further ones for which the rank has slept
-  double last_           = -1;               // the time after the last of them
-  std::vector<const ActivityImpl*> watched_; // by polls of the row; never looked into
-  std::size_t next_watched_ = 0;             // loops watch the same again
-  std::vector<Probed> probed_;               // what has found nothing since a message was last sent to the rank
-  unsigned messages_ = 0;                    // sent to the rank
+  std::int64_t in_a_row_ = 0;                // failed polls with no other simulated time between them
+  std::int64_t prepaid_  = 0;                // further polls that the rank has slept for
+  double last_           = -1;               // time after the last of them
+  std::vector<const ActivityImpl*> watched_; // activities that the row's polls look at; compared, never dereferenced
+  std::size_t next_watched_ = 0;             // loops watch the same activities again
+  std::vector<Probed> probed_;               // failed probes since a message was last sent to the rank
+  unsigned messages_ = 0;                    // number sent to the rank
   Nap* nap_          = nullptr;
-  bool for_messages_ = false; // whether the nap ends with the next one
+  bool for_messages_ = false; // the next message ends the nap
 
   void nap(std::int64_t polls, bool watch);
 
 public:
   static Poller& of_this_rank();
 
-  /** Begins a new row where time has passed since the last poll. */
+  /** Starts a new row if time has passed since the last poll. */
   void begin()
   {
     if (last_ != sg::Engine::get_clock())
@@ -168,13 +168,13 @@ public:
   void watch(const ActivityImpl* activity);
   bool has_probed(const Probed& what) const { return std::ranges::find(probed_, what) != probed_.end(); }
   unsigned messages() const { return messages_; }
-  /** What is probed for was not there when @p messages had been sent. */
+  /** Notes that a probe found nothing after @p messages had been sent. */
   void note_probe(const Probed& what, unsigned messages)
   {
     if (messages == messages_)
       probed_.push_back(what);
   }
-  /** A poll has found nothing. */
+  /** Charges a poll that has found nothing. */
   void pay();
   void message_sent()
   {
@@ -255,7 +255,7 @@ void Poller::pay()
   }
   const std::int64_t polls = std::max<std::int64_t>(1, in_a_row_ / ADVANCE);
   for_messages_            = not probed_.empty();
-  smpi_bench_end(); // what other ranks compute meanwhile is not this one's
+  smpi_bench_end(); // other ranks' computation must not be charged to this one
   nap(polls, polls > 1);
   current_run().core_noise.pay(Seconds(overhead()));
   smpi_bench_begin();
@@ -327,7 +327,7 @@ void watch(Poller& poller, std::span<const MPI_Request> requests)
   }
 }
 
-/** Costs the current rank a poll of @p requests that has found nothing. */
+/** Charges the current rank a poll of @p requests that has found nothing. */
 void pay_for(std::span<const MPI_Request> requests)
 {
   Poller& poller = Poller::of_this_rank();
@@ -346,7 +346,7 @@ std::span<const MPI_Request> span_of(const MPI_Request* requests, int count)
   return {requests, requests && count > 0 ? static_cast<std::size_t>(count) : 0};
 }
 
-/** Status of a request that has ended, or is inactive. */
+/** Sets the status of a request that has ended or is inactive. */
 void give_status(MPI_Request request, MPI_Status* status)
 {
   simgrid::smpi::Status::empty(status);
@@ -367,7 +367,7 @@ void give_status(MPI_Request request, MPI_Status* status)
 int polled_Test(decltype(&PMPI_Test) theirs, MPI_Request* request, int* flag, MPI_Status* status)
 {
   RequestSignal::make_activities();
-  if (request && flag && *request == MPI_REQUEST_NULL) { // SMPI sets it only where there is a status
+  if (request && flag && *request == MPI_REQUEST_NULL) { // SMPI sets the flag only if there is a status
     *flag = 1;
     simgrid::smpi::Status::empty(status);
     return MPI_SUCCESS;
@@ -385,7 +385,7 @@ int polled_Test(decltype(&PMPI_Test) theirs, MPI_Request* request, int* flag, MP
   return theirs(request, flag, status);
 }
 
-// SMPI's ends those that it can where others are pending, and forgets their statuses.
+// SMPI's Testall completes requests while others are pending, and drops their statuses.
 int polled_Testall(decltype(&PMPI_Testall) theirs, int count, MPI_Request* requests, int* flag, MPI_Status* statuses)
 {
   RequestSignal::make_activities();
@@ -430,7 +430,7 @@ int polled_Testsome(decltype(&PMPI_Testsome) theirs, int count, MPI_Request* req
   return theirs(count, requests, ended, indices, statuses);
 }
 
-// SMPI's takes a receive for one that has ended.
+// SMPI's function takes a receive for one that has ended.
 int polled_Request_get_status(decltype(&PMPI_Request_get_status) theirs, MPI_Request request, int* flag,
                               MPI_Status* status)
 {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Polls: MPI_Test…, MPI_Iprobe and MPI_Request_get_status, which return at once whether or not something has happened.
+/* Polls: MPI_Test…, MPI_Iprobe and MPI_Request_get_status, which return immediately whether or not
+ * something has happened.
  *
- * A poll that finds nothing takes `[mpi] poll_overhead`. A rank that polls in a loop would need one event of SimGrid's
- * for each poll. So its polls are paid for in advance: after N failed polls in a row it sleeps for N / 16 more of them
- * (at least one), and the next polls find the time spent. An event that may change what its polls find (a message for
- * the rank is sent, a request of its polls ends) wakes it at the end of the poll during which that happens. Hence a
- * loop that ends with the message ends when it would with single polls; one that gives up ends late by at most a
- * sixteenth of the time that it has polled. MPI_Probe sleeps until a message for the rank is sent.
+ * A poll that finds nothing takes `[mpi] poll_overhead`. A rank that polls in a loop would need one
+ * SimGrid event per poll, so its polls are prepaid: after N failed polls in a row the rank sleeps
+ * for N / 16 more of them (at least one), and the next polls find the time already spent. An event
+ * that may change what its polls find (a message is sent to the rank, a request of its polls ends)
+ * wakes it at the end of the poll during which it happens. Hence a loop that ends with the message
+ * ends when it would with single polls; a loop that gives up ends late by at most a sixteenth of
+ * the time that it has polled.
  *
- * SMPI's own options come first: where a run sets smpi/test or smpi/iprobe, SMPI polls as it does without weft.
- */
+ * MPI_Probe sleeps until a message is sent to the rank. SMPI's own options take precedence: if a
+ * run sets smpi/test or smpi/iprobe, SMPI polls as it does without weft. */
 #pragma once
 
 #include <smpi/smpi.h>

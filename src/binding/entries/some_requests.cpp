@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* MPI_Testany, MPI_Testsome and MPI_Waitsome.
  *
- * SMPI's MPI_Testany looks at requests that have an activity alone (Request::testany in src/smpi/mpi/smpi_request.cpp).
- * A message that was sent and needs no answer has none, nor has what MPI_Grequest_start makes, nor a collective of
- * SMPI's that does not block: it never finds their end, and says of a list of them that there is nothing to wait for.
- * Its MPI_Testsome and MPI_Waitsome take persistent requests that have not been started for ones that have ended, again
- * and again (Request::testsome, waitsome). Here all three look at what MPI calls active requests (MPI 4.1, 3.7.3), and
- * have SMPI test them one by one; but activities, of which SMPI's MPI_Testany tests all at once.
- */
+ * SMPI's MPI_Testany looks only at requests that have an activity (Request::testany in
+ * src/smpi/mpi/smpi_request.cpp). A message that was sent and needs no answer has none, nor does a
+ * generalized request (MPI_Grequest_start), nor one of SMPI's non-blocking collectives: MPI_Testany
+ * never finds their end, and reports that a list of them has nothing to wait for. Its MPI_Testsome
+ * and MPI_Waitsome report persistent requests that have not been started as ended, again and again
+ * (Request::testsome, waitsome). Here all three consider what MPI calls active requests (MPI 4.1,
+ * 3.7.3), and SMPI tests them one by one, except for activities, which SMPI's MPI_Testany tests all
+ * at once. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 
 namespace weft {
 namespace {
 
-/** That of the request which is the @p number-th to have ended. */
+/** Returns the status of the @p number-th request to have ended. */
 MPI_Status* place_of_status(MPI_Status* statuses, int number)
 {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + number;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI_Type_create_subarray. SMPI gives such a type the extent of one element (create_subarray in its
- * smpi_datatype.cpp), so that of several in a message each lies over the one before; MPI gives it the whole array's
- * (MPI 4.1, section 5.1.3). */
+/* MPI_Type_create_subarray. SMPI gives such a type the extent of one element (create_subarray in
+ * its smpi_datatype.cpp), so that consecutive elements of a message overlap; MPI gives it the
+ * extent of the whole array (MPI 4.1, section 5.1.3). */
 #include "binding/abi/original.hpp"
 
 #include <smpi/smpi.h>

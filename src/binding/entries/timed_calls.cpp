@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The functions of MPI that can take simulated time, each defined anew: time SMPI's own (profile.hpp).
+/* MPI functions that can take simulated time, interposed on to time SMPI's own (profile.hpp). Calls
+ * of the program go into a trace if the run records one (traced_call.hpp).
  *
- * What the program calls goes into a trace of it, where the run records one (traced_call.hpp).
- *
- * These are the PMPI_… functions: programs, Fortran and profiling tools all get there. LD_PRELOAD puts the definitions
- * before SMPI's. Those that make communicators are in communicator_making.cpp. A function that is not in the table
- * costs nothing in SMPI, or SMPI does not have it, or it is MPI_Init_thread, which calls MPI_Init.
- */
+ * These are the PMPI_… functions, which programs, Fortran and profiling tools all reach; LD_PRELOAD
+ * puts the definitions before SMPI's. Functions that create communicators are in
+ * communicator_making.cpp. A function that is not in the table costs nothing in SMPI, or does not
+ * exist in SMPI, or is MPI_Init_thread, which calls MPI_Init. */
 #include "binding/abi/original.hpp"
 #include "binding/calls/in_place.hpp"
 #include "binding/entries/direct_calls.hpp"
@@ -32,8 +31,8 @@ template <class Result, class... Types> struct Arguments<Result(Types...)> {
 };
 template <std::size_t index, class Signature> using Argument = typename Arguments<Signature>::template Type<index>;
 
-/** Whether it looks at requests by their activities (request.hpp). MPI_Wait, MPI_Waitall and polls do so
- *  in their own ways. */
+/** Returns whether a function looks at requests through their activities (request.hpp). MPI_Wait,
+ * MPI_Waitall and polls handle activities in their own ways. */
 constexpr bool needs_activities(std::string_view name)
 {
   constexpr std::array<std::string_view, 6> NAMES{"Cancel", "Request_free", "Start", "Startall", "Waitany", "Waitsome"};
@@ -43,8 +42,8 @@ constexpr bool needs_activities(std::string_view name)
 constexpr bool TRACED   = true;
 constexpr bool UNTRACED = false;
 
-/** Make a call of the program's that a trace holds. Apart from others: what it remembers of its arguments is large, and
- *  stays on the rank's stack, of which ranks by the million have a page. */
+/** Makes a call that a trace records. Out of line: the recorded arguments are large and stay on the
+ * rank's stack, and with millions of ranks each has one page of stack. */
 template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded(const Way& way, Types... arguments)
 {
   auto traced = traced_call<Call>(true, arguments...);
@@ -54,7 +53,7 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
 } // namespace
 } // namespace weft
 
-// Parameters and arguments of a function with so many.
+// Parameter and argument lists by number of parameters.
 #define WEFT_PARAMETERS_0(Signature)
 #define WEFT_PARAMETERS_1(Signature) Argument<0, Signature> a0
 #define WEFT_PARAMETERS_2(Signature) WEFT_PARAMETERS_1(Signature), Argument<1, Signature> a1
@@ -83,7 +82,7 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
 #define WEFT_ARGUMENTS_11 WEFT_ARGUMENTS_10, a10
 #define WEFT_ARGUMENTS_12 WEFT_ARGUMENTS_11, a11
 #define WEFT_ARGUMENTS_13 WEFT_ARGUMENTS_12, a12
-// The same after another argument.
+// Argument lists that follow another argument.
 #define WEFT_MORE_0
 #define WEFT_MORE_1 , WEFT_ARGUMENTS_1
 #define WEFT_MORE_2 , WEFT_ARGUMENTS_2
@@ -99,7 +98,8 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
 #define WEFT_MORE_12 , WEFT_ARGUMENTS_12
 #define WEFT_MORE_13 , WEFT_ARGUMENTS_13
 
-/** PMPI_@p name, which has so many @p parameters, is of @p kind, and which SimGrid's own trace shows or not. */
+/** Defines PMPI_@p name with its number of @p parameters and its @p kind. @p shown: SimGrid's own
+ * trace shows the function. */
 #define WEFT_TIMED(parameters, name, kind, shown)                                                                      \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
       -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
@@ -114,8 +114,9 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
     return THEIRS(WEFT_ARGUMENTS_##parameters);                                                                        \
   }
 
-/** The same by way of @p way_name, which is given SMPI's function: in_place (in_place.hpp), direct (direct_calls.hpp),
- * polled (polls.hpp) or watched (clock_reads.hpp). */
+/** Defines PMPI_@p name as WEFT_TIMED does, by way of @p way_name, which gets SMPI's function:
+ * in_place (in_place.hpp), direct (direct_calls.hpp), polled (polls.hpp) or watched
+ * (clock_reads.hpp). */
 #define WEFT_TIMED_AS(parameters, name, kind, shown, way)                                                              \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
       -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \

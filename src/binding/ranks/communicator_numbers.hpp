@@ -35,7 +35,8 @@ public:
   ~MakingInCommon();
 
   static MPI_Group group();
-  static MPI_Group take(); ///< and leaves null for communicators created meanwhile: MPI_COMM_SELF, on first use
+  static MPI_Group
+  take(); ///< returns group() and resets it to null for what is created meanwhile: MPI_COMM_SELF, on first use
 };
 
 /** Scope in which agreed_id() numbers communicators with a common group, or without one (null). */
