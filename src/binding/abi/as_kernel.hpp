@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A simcall of a rank ends its turn: others run before it goes on. What weft does in a rank's turn that SimGrid does
- * not do there must not end it, or other messages might come first: it is done as the kernel does it, at once. */
+/* Simcalls that do not yield. A rank's simcall ends its turn: other ranks run before it resumes.
+ * Work that weft adds to a rank's turn must not end it, or messages might be reordered; such work
+ * runs immediately, as in the kernel. */
 #pragma once
 
 #include "binding/abi/private_abi.hpp"
 
 namespace weft {
 
-/** While this lives, simcalls are carried out at once. */
+/** Scope in which simcalls are carried out immediately. */
 class AsKernel {
   simgrid::kernel::context::Context* self_ = simgrid::kernel::context::Context::self();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* SMPI's own functions, where weft's of the same name come before them (LD_PRELOAD). */
+/* SMPI's original functions, which weft's functions of the same name interpose on (LD_PRELOAD). */
 #pragma once
 
 #include "binding/abi/replaced.hpp"
@@ -8,12 +8,12 @@
 #include <stdexcept>
 #include <string>
 
-/** Of functions that replace SMPI's. */
+/** Marks a definition that interposes on an SMPI symbol. */
 #define WEFT_INTERPOSED __attribute__((visibility("default")))
 
 namespace weft {
 
-/** SMPI's function of that (mangled) name. */
+/** Returns SMPI's function of a mangled name. Throws std::logic_error if there is none. */
 template <class Function> Function original(const char* name)
 {
   if (const auto found = theirs<Function>(name))
@@ -21,7 +21,7 @@ template <class Function> Function original(const char* name)
   throw std::logic_error("SimGrid has no function " + std::string(name) + ", which weft replaces; use SimGrid 4.1");
 }
 
-/** SMPI's function of the same name as @p ours. */
+/** Returns SMPI's function of the same name as @p ours. */
 template <class Function> Function original(Function ours)
 {
   Dl_info info;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Symbols that libsimgrid exports without an installed header. Nothing else in weft names such symbols.
+/* Symbols that libsimgrid exports without an installed header. No other file of weft names such
+ * symbols.
  *
- * They were read in SimGrid 4.1's src/smpi/include: smpi_coll.hpp, smpi_comm.hpp, smpi_datatype.hpp, smpi_f2c.hpp,
- * smpi_group.hpp, smpi_op.hpp, smpi_request.hpp. Only members that are not virtual are declared, so that these
- * incomplete classes say nothing about layout; but for RequestLayout, which binding/run/request.cpp checks as the
- * program runs. What SMPI does without saying so stands here too.
- */
+ * They were taken from SimGrid 4.1's src/smpi/include: smpi_coll.hpp, smpi_comm.hpp,
+ * smpi_datatype.hpp, smpi_f2c.hpp, smpi_group.hpp, smpi_op.hpp, smpi_request.hpp. Only non-virtual
+ * members are declared, so that these incomplete classes imply no layout; the exception is
+ * RequestLayout, which binding/run/request.cpp checks at run time. Undocumented behaviour of SMPI
+ * is noted here as well. */
 #pragma once
 
 #include <simgrid/forward.h>
@@ -26,35 +27,35 @@
 static_assert(SIMGRID_VERSION >= 40000 && SIMGRID_VERSION < 50000,
               "weft knows the private symbols of SimGrid 4; check this header against another version's sources");
 
-/** The line of a platform file that SimGrid is at (src/kernel/xml/platf_sax_cb.cpp). */
+/** Line of the platform file that SimGrid is parsing (src/kernel/xml/platf_sax_cb.cpp). */
 extern int
     simgrid_parse_lineno; // NOLINT(readability-identifier-naming,cppcoreguidelines-avoid-non-const-global-variables)
 
 namespace simgrid::kernel::activity {
 
-/** Of src/kernel/activity/ActivityImpl.hpp. */
+/** Declared in src/kernel/activity/ActivityImpl.hpp. */
 class ActivityImpl {
 public:
   const char* get_state_str() const; ///< "DONE", "LINK_FAILURE", "SRC_HOST_FAILURE", …
 };
 
-/** Of src/kernel/activity/CommImpl.hpp: an ActivityImpl, at the same address. */
+/** Declared in src/kernel/activity/CommImpl.hpp: an ActivityImpl, at the same address. */
 class CommImpl {
 public:
   CommImpl& set_size(double bytes); ///< before it starts; Comm::set_payload_size() takes whole bytes
-  CommImpl* start(); ///< once both sides are there; defined anew by binding/tuning/equal_messages.cpp, as is
+  CommImpl* start(); ///< once both sides are there; interposed in binding/tuning/equal_messages.cpp, as is cancel()
   void cancel();
-  bool test(actor::ActorImpl* issuer); ///< whether it has ended; defined anew by binding/entries/tested_messages.cpp
-  void finish();                       ///< it has ended; defined anew by binding/entries/polls.cpp
+  bool test(actor::ActorImpl* issuer); ///< whether it has ended; interposed in binding/entries/tested_messages.cpp
+  void finish();                       ///< called at its end; interposed in binding/entries/polls.cpp
 };
 
-/** Of src/kernel/activity/MessImpl.hpp: an ActivityImpl, at the same address. */
+/** Declared in src/kernel/activity/MessImpl.hpp: an ActivityImpl, at the same address. */
 class MessImpl {
 public:
-  void finish(); ///< defined anew by binding/entries/polls.cpp
+  void finish(); ///< interposed in binding/entries/polls.cpp
 };
 
-/** Whether it has ended, well or not, as ActivityImpl::wait_any_for sees it. */
+/** Returns whether an activity has ended, successfully or not, as ActivityImpl::wait_any_for sees it. */
 inline bool has_ended(const ActivityImpl& activity)
 {
   const std::string_view state = activity.get_state_str();
@@ -65,49 +66,49 @@ inline bool has_ended(const ActivityImpl& activity)
 
 namespace simgrid::kernel::actor {
 
-/** Of src/kernel/actor/ActorImpl.hpp. */
+/** Declared in src/kernel/actor/ActorImpl.hpp. */
 class ActorImpl {
 public:
-  void simcall_answer();      ///< goes on after the simcall in which it is; simcall.hpp says when
-  void yield();               ///< from itself: others run until it is among those that are to run again
-  void cleanup_from_kernel(); ///< after its end; defined anew by binding/ranks/actors_by_number.cpp
+  void simcall_answer();      ///< resumes after the current simcall; simcall.hpp says when
+  void yield();               ///< called by itself: others run until it is in the run list again
+  void cleanup_from_kernel(); ///< called after its end; interposed in binding/ranks/actors_by_number.cpp
 };
 
 } // namespace simgrid::kernel::actor
 
 namespace simgrid::kernel::context {
 
-/** Of src/kernel/context/Context.hpp. */
+/** Declared in src/kernel/context/Context.hpp. */
 class Context {
 public:
-  static Context* self();                ///< of who runs
-  static void set_current(Context* now); ///< null: nobody, which simcalls take for the kernel
+  static Context* self();                ///< the current context
+  static void set_current(Context* now); ///< null: none, which simcalls take for the kernel
 };
 
 } // namespace simgrid::kernel::context
 
 namespace simgrid::kernel {
 
-/** Of src/kernel/EngineImpl.hpp. */
+/** Declared in src/kernel/EngineImpl.hpp. */
 class EngineImpl {
   static EngineImpl* instance_; // NOLINT(readability-identifier-naming): SimGrid's name
 
 public:
   static EngineImpl& get() { return *instance_; }
-  /** An actor that has yielded and is not among them runs in the next round. */
+  /** Schedules an actor that has yielded, and is not in the list yet, for the next round. */
   void add_actor_to_run_list_no_check(actor::ActorImpl* actor);
-  actor::ActorImpl* get_actor_by_pid(aid_t pid); ///< null where it has ended; defined anew by actors_by_number.cpp
+  actor::ActorImpl* get_actor_by_pid(aid_t pid); ///< null if it has ended; interposed in actors_by_number.cpp
 };
 
 } // namespace simgrid::kernel
 
 namespace simgrid::kernel::lmm {
 
-/** Of src/kernel/lmm/System.hpp: the equations of a model. */
+/** System of equations of a model, declared in src/kernel/lmm/System.hpp. */
 class System {
 public:
-  /** Of what @p link carries, a @p variable takes @p weight times its value, beside what it takes already; @p anew: as
-   * a term of its own. Defined anew by binding/tuning/equal_messages.cpp, as are Model's extract_done_action and
+  /** Adds @p weight times the value of @p variable to its load on @p link; @p anew: as a separate
+   * term. Interposed in binding/tuning/equal_messages.cpp, as are Model's extract_done_action and
    * extract_failed_action. */
   void expand(Constraint* link, Variable* variable, double weight, bool anew);
 };
@@ -116,17 +117,18 @@ public:
 
 namespace simgrid::kernel::resource {
 
-/** The action that the network model is making, while it asks for the factors of its latency: its models make an action
- *  before they do, and it joins the end of those that have started (src/kernel/resource/models/network_cm02.cpp,
- *  Action.cpp). Then, the one that has started last; null where none goes on. A NetworkModel is a Model, and a
- *  NetworkAction an Action, at the same address (NetworkModel.hpp). */
+/** Returns the action that the network model is creating, while it asks for its latency factors:
+ * SimGrid's models create an action before that and append it to the started ones
+ * (src/kernel/resource/models/network_cm02.cpp, Action.cpp). At other times, returns the most
+ * recently started action; null if none is in progress. A NetworkModel is a Model, and a
+ * NetworkAction an Action, at the same address (NetworkModel.hpp). */
 inline Action* latest_action(NetworkModel& model)
 {
   Action::StateSet& started = *reinterpret_cast<Model&>(model).get_started_action_set();
   return started.empty() ? nullptr : &started.back();
 }
 
-/** Tell of each action that ends, well or not. */
+/** Calls @p told for each network action that ends, successfully or not. */
 inline void on_end_of_action(const std::function<void(const void* action)>& told)
 {
   s4u::Link::on_communication_state_change_cb([told](NetworkAction& network_action, Action::State) {
@@ -140,7 +142,7 @@ inline void on_end_of_action(const std::function<void(const void* action)>& told
 
 namespace simgrid::smpi {
 
-/** The state of a flow whose last byte has arrived. */
+/** State of a flow whose last byte has arrived. */
 constexpr const char* FLOW_ARRIVED = "DONE";
 
 struct s_mpi_coll_description_t { // NOLINT(readability-identifier-naming): SMPI's name
@@ -150,9 +152,10 @@ struct s_mpi_coll_description_t { // NOLINT(readability-identifier-naming): SMPI
 };
 
 namespace colls {
-/** The registry of SMPI's algorithms for one collective; an entry added before the selection can be selected. */
+/** Returns SMPI's registry of algorithms for one collective; an entry added before the selection
+ * can be selected. */
 std::vector<s_mpi_coll_description_t>* get_smpi_coll_descriptions(const std::string& collective);
-/** What PMPI_Allreduce and others call once they have checked their arguments: entries of that registry. */
+/** Algorithms, entries of that registry, that PMPI_Allreduce and others call after checking their arguments. */
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): SMPI's
 extern int (*reduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
 extern int (*allreduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
@@ -161,12 +164,13 @@ extern int (*reduce_scatter)(const void* send, void* receive, const int* counts,
 extern int (*allgatherv)(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
                          const int* displacements, MPI_Datatype type, MPI_Comm comm);
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
-/** Whether a blocking call is what PMPI_I… has been called for: SMPI's MPI_REQUEST_IGNORED (private.hpp). */
+/** Returns whether PMPI_I… has been called for a blocking call: SMPI's MPI_REQUEST_IGNORED (private.hpp). */
 inline bool is_blocking(const MPI_Request* request)
 {
   return reinterpret_cast<std::intptr_t>(request) == -100;
 }
-/** What PMPI_I… call; defined anew by binding/entries/interposed.cpp. @p external is 1 but where SMPI itself calls. */
+/** Functions that PMPI_I… call; interposed in binding/entries/interposed.cpp. @p external is 0 if
+ * SMPI itself calls, otherwise 1. */
 int iallreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                MPI_Request* request, int external);
 int ireduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -176,31 +180,32 @@ int iallgatherv(const void* send, int send_count, MPI_Datatype send_type, void* 
 int ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request, int external);
 } // namespace colls
 
-/** Its Allreduce by recursive doubling (src/smpi/colls/allreduce/allreduce-rdb.cpp). */
+/** SMPI's Allreduce by recursive doubling (src/smpi/colls/allreduce/allreduce-rdb.cpp). */
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 int allreduce__rdb(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
-/** Its Bcast by a k-nomial tree of radix 4 (src/smpi/colls/bcast/bcast-mvapich-smp.cpp). */
+/** SMPI's Bcast by a k-nomial tree of radix 4 (src/smpi/colls/bcast/bcast-mvapich-smp.cpp). */
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 int bcast__mvapich2_knomial_intra_node(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 
-/** Those by which Comm::init_smp() finds out. */
+/** Collectives by which Comm::init_smp() discovers which ranks share a host. */
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): SMPI's names
 int allgather__ring(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                     MPI_Datatype type, MPI_Comm comm);
 int bcast__scatter_LR_allgather(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 int allreduce__default(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-/** Its pairwise exchanges for any number of ranks (src/smpi/colls/alltoall/alltoall-ring.cpp and alltoallv's). */
+/** SMPI's pairwise exchanges for any number of ranks (src/smpi/colls/alltoall/alltoall-ring.cpp,
+ * and alltoallv's). */
 int alltoall__ring(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                    MPI_Datatype type, MPI_Comm comm);
 int alltoallv__ring(const void* send, const int* send_counts, const int* send_displacements, MPI_Datatype send_type,
                     void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm);
-/** Its Scatter by messages from the root, one after the other (src/smpi/colls/scatter/scatter-ompi.cpp). */
+/** SMPI's Scatter by messages from the root, one after the other (src/smpi/colls/scatter/scatter-ompi.cpp). */
 int scatter__ompi_basic_linear(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                                MPI_Datatype type, int root, MPI_Comm comm);
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)
 
-/** What SMPI adds to an actor (smpi_actor.hpp). */
+/** SMPI's extension of an actor (smpi_actor.hpp). */
 class ActorExt {
 public:
   static xbt::Extension<s4u::Actor, ActorExt> EXTENSION_ID; // NOLINT(readability-identifier-naming): SimGrid's name
@@ -210,14 +215,14 @@ public:
   int finalized() const;
   int finalizing() const;
   s4u::ActorPtr get_actor();
-  /* Defined anew by binding/tuning/started_ranks.cpp. */
+  /* Interposed in binding/tuning/started_ranks.cpp. */
   s4u::Mailbox* mailbox_small();
   s4u::MutexPtr mailboxes_mutex() const;
   xbt_os_timer_t timer();
   static void init();
 };
 
-/** The fields of an ActorExt up to those that are made when they are asked for, which started_ranks.cpp checks. */
+/** Fields of an ActorExt, up to those that are created on demand; started_ranks.cpp checks the layout. */
 struct ActorExtLayout {
   double simulated;
   s4u::Mailbox* mailbox;
@@ -226,7 +231,7 @@ struct ActorExtLayout {
   xbt_os_timer_t timer;
 };
 
-/** What SMPI adds to a host. */
+/** SMPI's extension of a host. */
 class Host {
 public:
   static xbt::Extension<s4u::Host, Host> EXTENSION_ID; // NOLINT(readability-identifier-naming): SimGrid's name
@@ -238,25 +243,25 @@ public:
 class Group {
 public:
   aid_t actor(int rank) const;
-  int rank(aid_t actor) const;                                  ///< MPI_UNDEFINED where it is no member
-  int incl(int count, const int* ranks, MPI_Group* made) const; ///< PMPI_Group_incl compares all ranks with all first
+  int rank(aid_t actor) const;                                  ///< MPI_UNDEFINED if it is not a member
+  int incl(int count, const int* ranks, MPI_Group* made) const; ///< PMPI_Group_incl first compares all ranks with all
   void ref();
   static void unref(MPI_Group group);
 };
 
 class Comm {
 public:
-  int id() const; ///< the same at all members, never reused; MPI_UNDEFINED while SMPI is still making it
+  int id() const; ///< the same at all members, never reused; MPI_UNDEFINED while SMPI is still creating it
   int rank() const;
   int size() const;
-  bool is_smp_comm() const; ///< made by SMPI for its own algorithms, or for MPI_Comm_split_type without LD_PRELOAD
+  bool is_smp_comm() const; ///< created by SMPI for its own algorithms, or for MPI_Comm_split_type without LD_PRELOAD
   MPI_Group group();
   MPI_Comm get_leaders_comm() const;
-  void init_smp(); ///< finds out which ranks share a host; defined anew by binding/ranks/hosts_of_ranks.cpp
-  /* Defined anew by binding/entries/communicator_making.cpp. */
+  void init_smp(); ///< discovers which ranks share a host; interposed in binding/ranks/hosts_of_ranks.cpp
+  /* Interposed in binding/entries/communicator_making.cpp. */
   MPI_Comm split(int color, int key);
   int dup(MPI_Comm* made);
-  /* Defined anew by binding/tuning/message_numbers.cpp. */
+  /* Interposed in binding/tuning/message_numbers.cpp. */
   unsigned get_sent_messages_count(int sender, int receiver, int tag);
   void increment_sent_messages_count(int sender, int receiver, int tag);
   unsigned get_received_messages_count(int sender, int receiver, int tag);
@@ -267,30 +272,30 @@ class Datatype {
 public:
   void ref();
   static void unref(MPI_Datatype datatype);
-  /** Copies data and leaves the gaps of the receiving type alone. Either type may be MPI_BYTE: packed. */
+  /** Copies data and leaves the gaps of the receiving type untouched. Either type may be MPI_BYTE: packed. */
   static int copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                   MPI_Datatype to_type);
 };
 
-/** What handles point to, which Fortran has by numbers; defined anew by binding/tuning/request_numbers.cpp. Of
- * src/smpi/include/smpi_f2c.hpp. */
+/** Base class of the objects behind handles, which Fortran knows by number
+ * (src/smpi/include/smpi_f2c.hpp). Interposed in binding/tuning/request_numbers.cpp. */
 class F2C {
 public:
-  int add_f(); ///< gives it a number
-  int c2f();   ///< its number, a new one where it has none
+  int add_f(); ///< assigns a number
+  int c2f();   ///< its number, assigned if it has none
 };
 
-/** The first fields of what handles point to (F2C), in communicators and requests. */
+/** First fields of the objects behind handles (F2C), in communicators and requests. */
 struct HandleLayout {
   void* virtual_table;
   int f2c_id;
-  bool deleted; ///< freed, though something of SMPI's still uses it
+  bool deleted; ///< freed, but still in use within SMPI
 };
 
-/** What one has for a number that has none. */
+/** Number of an object that has none yet. */
 constexpr int UNNUMBERED = -1;
 
-/** The fields of a Request up to the detached message that it receives. */
+/** Fields of a Request up to the detached message that it receives. */
 struct RequestLayout {
   void* virtual_table;
   int f2c_id;
@@ -309,17 +314,17 @@ struct RequestLayout {
   bool unmatched_types;
   std::size_t real_size;
   MPI_Comm comm;
-  kernel::activity::ActivityImplPtr action; ///< what SMPI waits for and tests
+  kernel::activity::ActivityImplPtr action; ///< activity that SMPI waits for and tests
   unsigned flags;
   bool detached;
-  MPI_Request detached_sender; ///< of a receive; null where the message is not detached, or none has come
+  MPI_Request detached_sender; ///< of a receive; null if the message is not detached, or none has arrived
 };
-/** Of its flags: made and not started yet; ended (MPI_REQ_PREPARED, MPI_REQ_FINISHED). */
+/** Request flags: created but not started (MPI_REQ_PREPARED); ended (MPI_REQ_FINISHED). */
 constexpr unsigned PREPARED_FLAG = 0x80;
 constexpr unsigned FINISHED_FLAG = 0x100;
-/** Persistent; a receive; what MPI_Grequest_start makes, and whether that is complete; a receive that has its message;
- *  cancelled; a collective that does not block (MPI_REQ_PERSISTENT, MPI_REQ_RECV, MPI_REQ_GENERALIZED,
- * MPI_REQ_COMPLETE, MPI_REQ_MATCHED, MPI_REQ_CANCELLED, MPI_REQ_NBC). */
+/** Request flags: persistent; receive; generalized request, and its completion; receive that has
+ * its message; cancelled; non-blocking collective (MPI_REQ_PERSISTENT, MPI_REQ_RECV,
+ * MPI_REQ_GENERALIZED, MPI_REQ_COMPLETE, MPI_REQ_MATCHED, MPI_REQ_CANCELLED, MPI_REQ_NBC). */
 constexpr unsigned PERSISTENT_FLAG             = 0x1;
 constexpr unsigned RECEIVE_FLAG                = 0x8;
 constexpr unsigned GENERALIZED_FLAG            = 0x800;
@@ -327,12 +332,12 @@ constexpr unsigned COMPLETE_FLAG               = 0x1000;
 constexpr unsigned MATCHED_FLAG                = 0x4000;
 constexpr unsigned CANCELLED_FLAG              = 0x8000;
 constexpr unsigned NONBLOCKING_COLLECTIVE_FLAG = 0x10000;
-/** Of a request that is not MPI_REQUEST_NULL. */
+/** Returns the fields of a request that is not MPI_REQUEST_NULL. */
 inline const RequestLayout& layout_of(MPI_Request request)
 {
   return *reinterpret_cast<const RequestLayout*>(request);
 }
-/** Whether a request has been started, and nobody has found its end. */
+/** Returns whether a request has been started and its end has not been noticed. */
 inline bool is_active(MPI_Request request)
 {
   return request != MPI_REQUEST_NULL && (layout_of(request).flags & (PREPARED_FLAG | FINISHED_FLAG)) == 0;
@@ -342,40 +347,40 @@ constexpr unsigned NONBLOCKING_COLLECTIVE_FLAGS = 0x10001;
 
 class Request {
 public:
-  /** The position of a request that has ended, which it waits for; defined anew by binding/tuning/waits.cpp. */
+  /** Waits for one of the requests and returns its position; interposed in binding/tuning/waits.cpp. */
   static int waitany(int count, MPI_Request* requests, MPI_Status* status);
-  static void unref(MPI_Request* request); ///< one that only this refers to is freed, and becomes MPI_REQUEST_NULL
-  /** Whether one has ended, which is finished then. */
+  static void unref(MPI_Request* request); ///< drops a reference; the last one frees it and sets MPI_REQUEST_NULL
+  /** Tests whether a request has ended, and then finishes it. */
   static int test(MPI_Request* request, MPI_Status* status, int* flag);
-  /* Defined anew by binding/entries/some_requests.cpp. */
+  /* Interposed in binding/entries/some_requests.cpp. */
   static int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
   static int testsome(int count, MPI_Request* requests, int* ended, int* indices, MPI_Status* statuses);
-  static int waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses); ///< how many have ended
-  /** The messages of one of SMPI's own collectives that do not block. */
+  static int waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses); ///< number that ended
+  /** Returns the messages of one of SMPI's own non-blocking collectives. */
   std::vector<MPI_Request> get_nbc_requests() const;
   static void iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
-  /* Defined anew by binding/entries/polls.cpp. */
-  void start(); ///< sends, or begins to receive
+  /* Interposed in binding/entries/polls.cpp. */
+  void start(); ///< sends, or starts to receive
   static void probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
-  /** One that has ended becomes inactive, or is freed; defined anew by binding/entries/cancelled.cpp. */
+  /** Deactivates or frees a request that has ended; interposed in binding/entries/cancelled.cpp. */
   static void finish_wait(MPI_Request* request, MPI_Status* status);
-  void cancel(); ///< a message that nobody has; defined anew by binding/entries/cancelled.cpp
+  void cancel(); ///< for an unmatched message; interposed in binding/entries/cancelled.cpp
 };
 
 class Status {
 public:
-  static void empty(MPI_Status* status); ///< which may be MPI_STATUS_IGNORE
+  static void empty(MPI_Status* status); ///< may be MPI_STATUS_IGNORE
 };
 
 class Op {
 public:
-  /** inout = in op inout, element by element. */
+  /** Computes inout = in op inout, element by element. */
   void apply(const void* in, void* inout, const int* count, MPI_Datatype datatype) const;
 };
 
 } // namespace simgrid::smpi
 
-/** Of src/instr/instr_smpi.hpp; defined anew by binding/tuning/message_numbers.cpp. */
+/** Declared in src/instr/instr_smpi.hpp; interposed in binding/tuning/message_numbers.cpp. */
 class smpi_trace_call_location_t { // NOLINT(readability-identifier-naming): SMPI's name
 public:
   std::string get_call_location() const;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* SimGrid's refusals of a platform as exceptions. */
+/* SimGrid's errors about a platform as exceptions. */
 #pragma once
 
 namespace weft {
 
-/** While one exists, a critical message of SimGrid's, after which it would abort, is thrown as a std::runtime_error
- *  (complaints.cpp). For times in which no rank runs. */
+/** Scope in which a critical message of SimGrid's, after which it would abort, is thrown as a
+ * std::runtime_error (complaints.cpp). For use while no rank runs. */
 class RefusalsAsErrors {
   bool before_;
 
@@ -14,7 +14,7 @@ public:
   RefusalsAsErrors(const RefusalsAsErrors&)            = delete;
   RefusalsAsErrors& operator=(const RefusalsAsErrors&) = delete;
   ~RefusalsAsErrors();
-  /** Whether there is one. */
+  /** Returns whether such a scope is open. */
   static bool exist();
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Functions of other libraries that weft defines anew, under their names: LD_PRELOAD puts weft's before theirs.
+/* Interposition on functions of other libraries: LD_PRELOAD puts weft's definitions of the same
+ * names before theirs.
  *
- * Where a header declares one as never throwing, or with other types, ours has a C++ name of its own and the symbol's
- * as an assembler name: SMPI ends a rank by an exception, which must be able to pass.
- */
+ * If a header declares a function as non-throwing, or with other types, weft's has a C++ name of
+ * its own and the symbol's name as an assembler label: SMPI ends a rank by an exception, which must
+ * be able to pass. */
 #pragma once
 
 #include <dlfcn.h>
@@ -12,8 +13,9 @@
 
 namespace weft {
 
-/** Theirs; null where the program has no library that defines it. A SimGrid that does not need libgfortran leaves it to
- * Fortran programs, which bring it along for themselves alone: it is still one for all ranks. */
+/** Returns the original function; null if no library of the program defines it. A SimGrid that does
+ * not need libgfortran leaves it to Fortran programs, which load it privately; there is still one
+ * copy for all ranks. */
 template <class Function> Function theirs(const char* symbol)
 {
   if (void* const found = dlsym(RTLD_NEXT, symbol))
