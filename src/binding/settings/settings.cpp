@@ -61,7 +61,8 @@ Settings read()
 
 const Settings& settings()
 {
-  // Never destroyed: a destructor would be registered with __cxa_atexit, which asks for the settings itself.
+  // Never destroyed: a destructor would be registered with __cxa_atexit, whose interposed version
+  // reads the settings itself.
   static const Settings& all = *new Settings(read());
   return all;
 }
@@ -83,7 +84,7 @@ void stop_preloading()
 
 bool memory_is_shared()
 {
-  // Asked several times a call by each rank, and a look-up of SimGrid's options takes hundreds of instructions.
+  // Queried several times per call and rank, and looking up a SimGrid option takes hundreds of instructions.
   static const bool SHARED = simgrid::config::get_value<std::string>("smpi/privatization") != "mmap";
   return SHARED;
 }

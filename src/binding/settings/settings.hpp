@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Settings of a run: weft's own, which come in the environment, and SimGrid's.
+/* Settings of a run: weft's own, which come from the environment, and SimGrid's.
  *
- * SimGrid refuses options that it does not know, so weft's travel as variables WEFT_… of the environment. No other file
- * reads the environment (tests/python/layout/test_rooms.py). `weft run` sets the variables in
- * python/weft/runs/settings.py; docs/guide.md explains those that users of plain smpirun set.
- */
+ * SimGrid rejects options that it does not know, so weft's are environment variables WEFT_…. No
+ * other file reads the environment (tests/python/layout/test_rooms.py). `weft run` sets the
+ * variables in python/weft/runs/settings.py; docs/guide.md explains those that users of plain
+ * smpirun set. */
 #pragma once
 
 #include <string>
@@ -13,43 +13,45 @@
 
 namespace weft {
 
-using Lines = std::vector<std::string>; ///< values of a variable that has several, one a line
+using Lines = std::vector<std::string>; ///< values of a multi-line variable, one per line
 
-/** The variables WEFT_…; an empty one counts as absent. Texts are parsed where they are used, where errors are caught.
+/** Environment variables WEFT_…; an empty one counts as absent. Values are parsed at their use,
+ * where errors are caught.
  *
- * The last three are for tests: they change how messages and stacks are made, and no time. */
+ * The last three are for tests: they change how messages and stacks are created, but no simulated
+ * time. */
 struct Settings {
-  std::string fabric;   ///< WEFT_FABRIC: a fabric file, or the name of one that ships with weft
-  Lines fabric_changes; ///< WEFT_FABRIC_CHANGES: values in place of the file's, TABLE.KEY=VALUE each
-  std::string platform; ///< WEFT_PLATFORM: in place of a fabric, a platform of SimGrid's (.xml or .so)
-  std::string hostfile; ///< WEFT_HOSTFILE: file to write the host of each rank of a platform to
-  std::string ppn;      ///< WEFT_PPN: ranks per host of a platform; all its hosts are used where absent
-  bool contention;      ///< WEFT_CONTENTION: "no" gives each message every link on its way to itself
-  std::string routes;   ///< WEFT_ROUTES: file for the proof of a platform's routes; no program runs then
+  std::string fabric;   ///< WEFT_FABRIC: a fabric file, or the name of a shipped one
+  Lines fabric_changes; ///< WEFT_FABRIC_CHANGES: overrides of the file's values, TABLE.KEY=VALUE each
+  std::string platform; ///< WEFT_PLATFORM: a SimGrid platform (.xml or .so) instead of a fabric
+  std::string hostfile; ///< WEFT_HOSTFILE: output file for the host of each rank of a platform
+  std::string ppn;      ///< WEFT_PPN: ranks per host of a platform; if absent, all its hosts are used
+  bool contention;      ///< WEFT_CONTENTION: "no" gives each message the full capacity of every link
+  std::string routes;   ///< WEFT_ROUTES: output file for the proof of a platform's routes; no program runs then
 
-  std::string offload;  ///< WEFT_OFFLOAD: a mechanism (the first one where absent), "auto" or "off"
-  std::string fallback; ///< WEFT_FALLBACK: algorithms of the hosts, as collective/host/fallback.hpp has it
+  std::string offload;  ///< WEFT_OFFLOAD: a mechanism (default: the first one), "auto" or "off"
+  std::string fallback; ///< WEFT_FALLBACK: algorithms of the hosts, in the syntax of collective/host/fallback.hpp
 
-  std::string program;     ///< WEFT_PROGRAM: the program's file, whose exit handlers are each rank's own
-  Lines private_libraries; ///< WEFT_PRIVATE_LIBRARIES: libraries that each rank has a copy of, NAME=PATH each
+  std::string program;     ///< WEFT_PROGRAM: the program's file, whose exit handlers run per rank
+  Lines private_libraries; ///< WEFT_PRIVATE_LIBRARIES: libraries of which each rank has a copy, NAME=PATH each
   bool cxx_streams;        ///< WEFT_CXX_STREAMS: the program uses libstdc++, whose streams get a state per rank
   std::string parent;      ///< WEFT_PARENT: process whose death ends this one
 
-  std::string record;   ///< WEFT_RECORD: file for the record; none where absent
+  std::string record;   ///< WEFT_RECORD: output file for the record; no record if absent
   bool events;          ///< WEFT_EVENTS: "1" lists each offloaded collective in the record
-  std::string calls;    ///< WEFT_CALLS: file for every call of MPI, as traces have them
-  std::string messages; ///< WEFT_MESSAGES: file for the hosts of each message: int32 sender, int32 receiver
-  std::string refusal;  ///< WEFT_REFUSAL: file for why the run is refused; standard error where absent
+  std::string calls;    ///< WEFT_CALLS: output file for every MPI call, in trace format
+  std::string messages; ///< WEFT_MESSAGES: output file for the hosts of each message: int32 sender, int32 receiver
+  std::string refusal;  ///< WEFT_REFUSAL: output file for why the run is refused; default: standard error
 
-  std::string host_flows;   ///< WEFT_HOST_FLOWS: "simgrid": schedules' messages are SimGrid's; "unfolded": a flow each
-  std::string rank_flows;   ///< WEFT_RANK_FLOWS: "together": equal messages of ranks are one flow; "apart": one each
-  std::string stack_guards; ///< WEFT_STACK_GUARDS: "mappings": guard pages take mappings; "none": there are none
+  std::string host_flows; ///< WEFT_HOST_FLOWS: "simgrid": SimGrid carries schedules' messages; "unfolded": a flow each
+  std::string rank_flows; ///< WEFT_RANK_FLOWS: "together": equal messages are coalesced; "apart": a flow each
+  std::string stack_guards; ///< WEFT_STACK_GUARDS: "mappings": guard pages use mappings; "none": no guard pages
 };
 
-/** Returns the settings of this process, which are read once. */
+/** Returns the settings of this process, read once. */
 const Settings& settings();
 
-/** Takes weft's libraries out of LD_PRELOAD: what ranks start are programs of their own. */
+/** Removes weft's libraries from LD_PRELOAD: programs that ranks start are independent. */
 void stop_preloading();
 
 template <class T> void set_unless_chosen(const char* option, T value)
@@ -58,26 +60,27 @@ template <class T> void set_unless_chosen(const char* option, T value)
     simgrid::config::set_value<T>(option, value);
 }
 
-/** With more ranks memory is what a run lacks first: stacks are small, and equal messages go as one. */
+/** Number of ranks above which memory is the scarcest resource: stacks are small, and equal
+ * messages are coalesced. */
 constexpr int MANY_RANKS = 32768;
 
-/** Tells how many ranks the jobs of the run have, before settings that depend on it are asked for. */
+/** Sets the number of ranks of the run's jobs, before settings that depend on it are queried. */
 void expect_ranks(int ranks);
 
-/** Whether ranks may share SimGrid's actions: with more than MANY_RANKS, unless somebody looks at single actions
- * (SimGrid's tracing or a plugin of it), or links have no room for more than so many, or do not contend. Tests choose
- * by Settings::rank_flows. */
+/** Returns whether ranks may share SimGrid's actions: above MANY_RANKS, unless single actions are
+ * observed (SimGrid's tracing or a plugin), links limit their concurrency, or links are without
+ * contention. Tests choose by Settings::rank_flows. */
 bool actions_are_shared();
 
-/** Whether all ranks' memory can be reached at any time. With privatization by mmap, a rank's global variables are
- * mapped only while it runs. */
+/** Returns whether all ranks' memory is accessible at any time. With privatization by mmap, a
+ * rank's global variables are mapped only while it runs. */
 bool memory_is_shared();
 
-/** Whether SMPI's functions do nothing for a right call but to call the algorithm, or to wait. */
+/** Returns whether SMPI's functions do nothing for a valid call except call the algorithm, or wait. */
 bool smpi_only_checks();
 
-/** Whether SMPI says at the end which handles the program has not freed (smpi_cfg_display_alloc() in its
- * src/smpi/internals/smpi_config.cpp). */
+/** Returns whether SMPI reports at the end which handles the program has not freed
+ * (smpi_cfg_display_alloc() in its src/smpi/internals/smpi_config.cpp). */
 bool handles_are_listed();
 
 } // namespace weft
