@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The platform that SimGrid loads: `smpirun -platform libweft.so`.
- *
- * Which fabric or platform, and how it is simulated, say the settings (binding/settings/settings.hpp).
- */
+/* Platform that SimGrid loads: `smpirun -platform libweft.so`. The settings select the fabric or
+ * platform and how it is simulated (binding/settings/settings.hpp). */
 #include "base/error.hpp"
 #include "base/share.hpp"
 #include "binding/entries/collectives.hpp"
@@ -36,8 +34,9 @@ namespace sg = simgrid::s4u;
 
 namespace {
 
-/** SMPI's defaults describe TCP over Gigabit Ethernet (its source: src/kernel/resource/models/network_cm02.cpp). The
- *  fabric's own numbers say all about this network. Must come before the engine makes its network model. */
+/** Replaces SMPI's network defaults, which describe TCP over Gigabit Ethernet (its source:
+ * src/kernel/resource/models/network_cm02.cpp): the fabric's own numbers describe this network
+ * completely. Must precede the creation of the engine's network model. */
 void describe_network()
 {
   weft::set_unless_chosen("network/crosstraffic", false);
@@ -59,7 +58,7 @@ weft::OffloadMode read_mode()
                         "\"; allowed: " + weft::join(weft::names_of<weft::OffloadMode>()));
 }
 
-/** Where a run says nothing, a selector of SMPI's that it chooses holds. */
+/** Reads the fallback; without one, an SMPI selector chosen by the run applies. */
 void read_fallback(weft::RunContext& context, bool on_fabric)
 {
   const auto selector    = simgrid::config::get_value<std::string>("smpi/coll-selector");
@@ -78,7 +77,7 @@ void read_fallback(weft::RunContext& context, bool on_fabric)
   }
 }
 
-/** @return WEFT_PPN, or as few ranks per host as @p count hosts allow. */
+/** Returns WEFT_PPN, or the fewest ranks per host that @p count hosts allow. */
 int ranks_per_host(int ranks, int count)
 {
   const std::string& text = weft::settings().ppn;
@@ -92,7 +91,7 @@ int ranks_per_host(int ranks, int count)
   return ppn;
 }
 
-/** Writes the host of each rank where smpirun reads it: blocks of ranks on the hosts in order. */
+/** Writes each rank's host to the file that smpirun reads: blocks of ranks on the hosts in order. */
 void place_ranks(const weft::PlatformNetwork& network, int ranks)
 {
   const std::string& path = weft::settings().hostfile;
@@ -118,7 +117,7 @@ void place_ranks(const weft::PlatformNetwork& network, int ranks)
   simgrid::config::set_value<std::string>("smpi/hostfile", path);
 }
 
-/** All live as long as the process. */
+/** Creates the run; its context and all arguments live as long as the process. */
 weft::RunContext& make_run(weft::FabricState& state, weft::Network& network, weft::Jobs& jobs)
 {
   auto& context =
@@ -128,7 +127,7 @@ weft::RunContext& make_run(weft::FabricState& state, weft::Network& network, wef
   return context;
 }
 
-/** A platform of SimGrid's keeps SimGrid's own options. */
+/** Loads a SimGrid platform, which keeps SimGrid's own options. */
 weft::RunContext& load_platform_file(const std::string& path, weft::Jobs& jobs)
 {
   auto [fabric, network]      = weft::PlatformNetwork::load(path);
@@ -141,7 +140,7 @@ weft::RunContext& load_platform_file(const std::string& path, weft::Jobs& jobs)
   return context;
 }
 
-/** Proves the routes of a platform of SimGrid's and ends the process. */
+/** Proves the routes of a SimGrid platform and ends the process. */
 [[noreturn]] void prove_routes(const std::string& platform, const std::string& target)
 {
   std::ofstream file(target);
@@ -152,8 +151,8 @@ weft::RunContext& load_platform_file(const std::string& path, weft::Jobs& jobs)
   std::exit(0);
 }
 
-/** The hosts on which ranks are placed, as smpi/hostfile names them; nothing where SMPI takes all, or says itself that
- *  it cannot read the file. */
+/** Returns the hosts that ranks are placed on, as in smpi/hostfile; nothing if SMPI uses all hosts,
+ * or reports an unreadable file itself. */
 std::optional<std::unordered_set<std::string>> placed_hosts()
 {
   std::ifstream file(simgrid::config::get_value<std::string>("smpi/hostfile"));
@@ -165,7 +164,7 @@ std::optional<std::unordered_set<std::string>> placed_hosts()
   return hosts;
 }
 
-/** Returns the list of jobs: the one that smpirun launches, where it is told of how many ranks. */
+/** Returns the list of jobs: the one that smpirun launches, if the number of ranks is known. */
 weft::Jobs& launched_jobs(const sg::Engine& engine)
 {
   auto& jobs      = *new weft::Jobs;
@@ -208,18 +207,19 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
   return context;
 }
 
-/** However weft is killed, the simulator does not run on. */
+/** Ends the simulator when its parent dies, however weft is killed. */
 void die_with_parent()
 {
   const std::string& parent = weft::settings().parent;
   if (parent.empty())
     return;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (parent != std::to_string(getppid())) // it has died before
+  if (parent != std::to_string(getppid())) // the parent has already died
     ::_exit(128 + SIGKILL);
 }
 
-/** SMPI has no locks around what its ranks share: under plain smpirun, too, programs crash that exchange messages. */
+/** Refuses parallel contexts: SMPI has no locks around what its ranks share, so programs that
+ * exchange messages crash, under plain smpirun too. */
 void check_threads()
 {
   const int threads = simgrid::config::get_value<int>("contexts/nthreads");
@@ -250,7 +250,7 @@ void load(const sg::Engine& engine)
   weft::register_collectives(context);
 }
 
-/** Leave what is wrong to whoever wants to say it; else, and where that fails, say it here. */
+/** Writes the error to the refusal file if there is one; otherwise, or if that fails, prints it. */
 void refuse(const std::string& message)
 {
   const std::string& path = weft::settings().refusal;

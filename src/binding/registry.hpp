@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The mechanisms that a run has. */
+/* Mechanisms of a run. */
 #pragma once
 
 #include "binding/run/mechanism.hpp"
@@ -12,10 +12,10 @@ namespace weft {
 
 using MakeMechanism = std::unique_ptr<Mechanism> (*)(RunContext& context);
 
-/** One of each, in the order of mechanism_kinds(). */
+/** Returns one mechanism of each kind, in the order of mechanism_kinds(). */
 std::vector<std::unique_ptr<Mechanism>> make_mechanisms(RunContext& context);
 
-/** Appends one that is not weft's own, while its library is loaded; as add_mechanism_kind(). */
+/** Appends a mechanism from outside weft while its library is loaded, like add_mechanism_kind(). */
 bool add_mechanism(MakeMechanism make);
 
 } // namespace weft
