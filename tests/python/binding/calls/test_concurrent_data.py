@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Data are right whatever carries a call out: switches, hosts, and many calls at a time.
+"""Data are correct whatever carries out a call: switches, hosts, and many concurrent calls.
 
-tests/smpi/awkward.c has the calls that went wrong once. tests/smpi/random_programs makes programs
-of them and checks every byte; one that fails names its seed and number, and `random_programs SEED
-NUMBER` makes it alone.
+tests/smpi/awkward.c contains calls that used to fail. tests/smpi/random_programs generates
+programs of such calls and checks every byte; a failing program prints its seed and number, and
+`random_programs SEED NUMBER` runs it alone.
 """
 
 import pytest
@@ -31,7 +31,7 @@ RANDOM = "random_programs"
 
 @pytest.fixture(scope="module")
 def topologies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return fabrics of 16 hosts, whose ranks contribute alone or host by host."""
+    """Return fabrics of 16 hosts, with per-rank and with per-host contributions."""
     directory = tmp_path_factory.mktemp("fabrics")
     found: dict[str, str] = {}
     for kind in ("star", "fat_tree", "dragonfly", "torus"):
@@ -46,13 +46,13 @@ def topologies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_awkward_calls_give_right_data(run: Run, mode: str) -> None:
-    """Seven ranks: neither a power of two nor as many as there are hosts."""
+    """Seven ranks are neither a power of two nor the number of hosts."""
     result = run("awkward.c", on="star-8", ranks=7, options=("--offload", mode))
     assert result.lines == sorted(f"{call} {rank}: right" for call in CALLS for rank in range(7))
 
 
 def test_awkward_calls_are_what_goes_wrong(program: Program) -> None:
-    """So that the test above does not pass for want of awkwardness: stock SMPI gets some wrong."""
+    """Guard: stock SMPI gets some of these calls wrong, so the test above is not trivial."""
     result = simulated.run_stock(program("awkward.c"), "below", ranks=7)
     assert result.status != 0 or "WRONG" in result.stdout
 
@@ -76,6 +76,6 @@ def test_random_programs_are_right_on_all_topologies(
 
 
 def test_a_wrong_byte_is_seen(program: Program) -> None:
-    """Stock SMPI gets most of these programs wrong, or crashes; none of them passes for right."""
+    """Stock SMPI computes wrong data in most of these programs, or crashes; none may pass."""
     result = simulated.run_stock(program(RANDOM), "1", "2", ranks=7)
     assert result.status != 0

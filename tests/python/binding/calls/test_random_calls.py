@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Random collective calls, of all kinds, many at a time: results are stock SMPI's, bit for bit.
+"""Random collective calls of all kinds, many at a time: results equal stock SMPI's bit for bit.
 
-tests/smpi/random_calls makes the cases and checks each result itself too. A case that fails names
-its seed and number, and `random_calls SEED NUMBER` makes it alone.
+tests/smpi/random_calls generates the cases and also checks each result itself. A failing case
+prints its seed and number, and `random_calls SEED NUMBER` runs it alone.
 """
 
 from collections.abc import Callable
@@ -15,20 +15,20 @@ from tests.support.simulated import Program, Result, Run
 
 PROGRAM = "random_calls"
 SWITCH = "ideal"
-"""What the switches can do."""
+"""Capabilities of the switches."""
 LAST = 249
-"""Cases of a run: from 0 to this one."""
+"""Number of the last case of a run; the first is 0."""
 SEEDS = (1, 2, 3)
-# Two ranks on a host, but for the last; a power of two.
+# Ranks by topology: two per host, except for the last; a power of two.
 RANKS = {1: 8, 2: 7, 3: 8}
-# SMPI's plainest algorithms, where SMPI executes a call: others of its algorithms do more wrong.
+# SMPI's simplest algorithms for calls that SMPI executes: its other ones have more bugs.
 PLAINEST = "smpi/coll-selector:default"
-# Those that reduce in the order of ranks, as weft does.
+# Algorithms that reduce in rank order, as weft does.
 IN_ORDER = (PLAINEST, "smpi/reduce:flat_tree", "smpi/allreduce:redbcast")
 NETWORKS = ("star", "tree", "together")
-# Why there is nothing to offload in a call.
+# Reasons why a call needs no offloading.
 TRIVIAL = ("zero count", "one rank", "one host")
-# What switches never do, blocking or not.
+# Collectives that switches never carry out, blocking or not.
 HOSTS_DO = {"gather", "gatherv", "scatter", "scatterv", "alltoallv", "scan", "exscan"}
 
 Stock = Callable[[int], Result]
@@ -36,7 +36,7 @@ Stock = Callable[[int], Result]
 
 @pytest.fixture(scope="module")
 def networks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return a star, a tree of several switches, and one to which a host's ranks send together."""
+    """Return a star, a tree of several switches, and that tree with per-host contributions."""
     directory = tmp_path_factory.mktemp("fabrics")
     star = fabrics.make(directory, "star", {"hosts": ["8"]}, SWITCH)
     tree = fabrics.make(directory, "fat_tree", {"down": ["2,2"], "up": ["1,2"]}, SWITCH)
@@ -53,7 +53,7 @@ def calls(*arguments: int | str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def stock(program: Program) -> Stock:
-    """Return what stock SMPI says of a seed's cases."""
+    """Return stock SMPI's output for the cases of a seed."""
 
     @cache
     def of(seed: int) -> Result:
@@ -94,7 +94,7 @@ def test_reductions_that_depend_on_their_order_are_made_in_the_order_of_ranks(
 
 
 def test_another_order_is_seen(program: Program) -> None:
-    """So that the comparison above does not hold for want of anything that depends on the order."""
+    """Guard: some results do depend on the order, so the comparison above is not trivial."""
     arguments = calls("--inexact", 4)
     result = simulated.run_stock(program(PROGRAM), *arguments, ranks=8, settings=(PLAINEST,))
     assert result.status == 1
@@ -113,7 +113,7 @@ def test_a_case_is_the_same_alone(program: Program, stock: Stock) -> None:
 def test_weft_is_right_where_smpi_is_not(
     run: Run, networks: dict[str, str], seed: int, network: str, offload: str
 ) -> None:
-    """The program alone says what is right; the record says that it was weft who was."""
+    """The program decides what is correct; the record proves that weft carried out the calls."""
     options = ("--offload", offload, "--cfg", PLAINEST)
     arguments = calls("--offloaded", seed)
     result = run(PROGRAM, *arguments, on=networks[network], ranks=8, options=options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Whatever is offloaded, however, on what communicator: results are stock SMPI's, bit for bit."""
+"""Results equal stock SMPI's bit for bit, for every offload mode and kind of communicator."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ Stock = Callable[[int], Result]
 
 @pytest.fixture(scope="module")
 def stock(program: Program) -> Stock:
-    """Return what stock SMPI says of the reductions, on so many ranks."""
+    """Return stock SMPI's results of the reductions by number of ranks."""
     results: dict[int, Result] = {}
 
     def on(ranks: int) -> Result:
@@ -37,7 +37,7 @@ def test_random_calls_on_all_kinds_of_communicators_give_what_stock_smpi_gives(
     result = run("reductions.c", *CALLS, ranks=ranks, options=("--offload", offload))
     assert result.lines == stock(ranks).lines
     sums = result.rows(datatype="MPI_INT", op="MPI_SUM", communicator_size=ranks)
-    # The hosts have a row for each algorithm.
+    # Calls on the hosts have a row per algorithm.
     assert {row["path"] for row in sums} == {"fallback" if offload == "off" else offload}
     assert {row["path"] for row in result.rows(datatype="derived")} == {"fallback"}
 
@@ -65,7 +65,7 @@ def test_a_switch_that_does_all_types_gives_what_stock_smpi_gives(
 
 
 def test_another_seed_makes_other_calls(run: Run, stock: Stock) -> None:
-    """So that the comparisons above do not hold for want of anything random."""
+    """Guard: the calls do depend on the seed, so the comparisons above are not trivial."""
     other = run(
         "reductions.c", "2", CALLS[1], ranks=8, options=("--fallback", "recursive_doubling")
     )
@@ -90,7 +90,7 @@ def test_each_rank_has_its_own_global_variables(run: Run, privatization: str, of
 
 
 def test_without_privatization_global_variables_are_shared(run: Run) -> None:
-    """What the test above would miss if SimGrid gave each rank its own anyway."""
+    """Guard: SimGrid itself does not separate the variables, so the test above is not trivial."""
     run("statics.c", ranks=6, options=("--no-privatize",), status=1)
 
 
@@ -116,7 +116,7 @@ def test_message_granularity_refuses_privatization_by_mmap(run: Run) -> None:
 def test_fortran_90_integers_are_offloaded(run: Run, offload: str) -> None:
     result = run("reductions_f90.f90", ranks=6, options=("--offload", offload))
     assert result.lines == [f"rank {rank} of 6: 0 wrong" for rank in range(6)]
-    # SMPI takes MPI_INTEGER for MPI_INT.
+    # SMPI maps MPI_INTEGER to MPI_INT.
     assert result.row(communicator_size=6, datatype="MPI_INT")["path"] == offload
     assert result.row(communicator_size=6, datatype="MPI_INT")["calls"] == 3
     assert result.row(communicator_size=3, datatype="MPI_INT")["calls"] == 2
@@ -157,14 +157,14 @@ def test_a_communicator_gives_its_channel_back(run: Run, offload: str) -> None:
     result = run("channels.c", "one-by-one", "70", options=("--offload", offload))
     assert result.row(collective="allreduce")["calls"] == 70
     assert result.switch["offloaded"] == 70
-    # The first ranks may make the next while the last have not freed the one before.
+    # The first ranks may create the next communicator before the last have freed the previous one.
     assert 1 <= result.switch["channels_used_max"] <= 2
 
 
 @pytest.mark.parametrize("offload", ["stream", "message"])
 def test_more_communicators_than_channels_fall_back(run: Run, offload: str) -> None:
     result = run("channels.c", "together", "70", options=("--offload", offload))
-    # One more when all are freed.
+    # Once all are freed, one more gets a channel.
     assert result.row(path=offload)["calls"] == 64 + 1
     fallback = result.row(collective="allreduce", path="fallback")
     assert fallback["reason"] == "no free channel"
@@ -173,7 +173,7 @@ def test_more_communicators_than_channels_fall_back(run: Run, offload: str) -> N
 
 
 def test_a_switch_ends_its_work_for_a_communicator_with_it(run: Run) -> None:
-    """Each actor of SimGrid takes 8 MiB of addresses: 2,000 would not find room."""
+    """Each SimGrid actor reserves 8 MiB of address space: 2,000 of them would not fit."""
     run(
         "channels.c",
         "one-by-one",
@@ -198,7 +198,7 @@ def test_who_has_ended_is_not_sent_to(run: Run) -> None:
 
 
 def test_a_request_has_a_number_when_it_is_asked_for(run: Run) -> None:
-    """Of every other one, that is: others had numbers, too, and a place in SMPI's table."""
+    """Only every other request is asked for; all used to occupy a slot in SMPI's table."""
     assert run("numbers.c", ranks=2).lines == ["31"]
 
 
@@ -209,7 +209,7 @@ def test_fortran_has_requests_by_numbers(run: Run, options: tuple[str, ...]) -> 
 
 # ---- Calls without data ----
 
-# SMPI's own algorithms crash of these, of MPI_Allreduce for instance on 2 to 5 ranks.
+# SMPI's own algorithms crash on these calls, for instance MPI_Allreduce on 2 to 5 ranks.
 WITHOUT_DATA = ("nothing", "empty-reduce", "empty-bcast", "empty-allgatherv")
 
 

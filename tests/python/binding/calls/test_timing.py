@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Times on a quiet star against closed forms (DESIGN: the models), and late ranks."""
+"""Times on a quiet star against closed forms (docs/models.md), and late ranks."""
 
 import math
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ TOLERANCE = 1e-9
 SIZES = [4 << k for k in range(21)] + [252, 260, 65532, 65540, 131076, 1000000]
 
 
-# Messages in fabrics/tofino-4.toml: from, latency factor, bandwidth factor.
+# Segments of messages in fabrics/tofino-4.toml: from, latency factor, bandwidth factor.
 SEGMENTS = (
     (0, 0.9902, 0.961934),
     (65536, 2.9814, 0.961934),
     (131072, 3.2761, 0.961934),
     (262144, 2.3205, 0.961934),
 )
-# What its hosts take of a message, on each side: from, overhead, copy rate
+# Costs of a message on each host: from, overhead, copy rate
 # (presets/messages/openmpi-ucx-roce.toml).
 OVERHEADS = (
     (0, 7.667e-9, 4.742e9),
@@ -35,7 +35,7 @@ OVERHEADS = (
 
 @dataclass(frozen=True)
 class Star:
-    """The numbers of fabrics/tofino-4.toml and its presets, in seconds and bytes."""
+    """Parameters of fabrics/tofino-4.toml and its presets, in seconds and bytes."""
 
     link_latency: float = 0.94e-6
     bandwidth: float = 100e9 / 8
@@ -52,7 +52,7 @@ class Star:
         return size + self.packet_overhead * math.ceil(size / self.payload)
 
     def streaming(self, size: int, rate: float) -> float:
-        """Full windows, each at least a turnaround, then the rest."""
+        """Return the time of full windows, each at least a turnaround, and of the remainder."""
         window = self.slots * self.payload
         windows = (math.ceil(size / self.payload) - 1) // self.slots
         each = max(self.turnaround, self.wire(window) / rate)
@@ -69,7 +69,7 @@ class Star:
         return self.overhead + way + self.processing + way
 
     def small_message(self, size: int, ppn: int) -> float:
-        """Several ranks per host whose messages have left one by one before the next begins."""
+        """Return the time with several ranks per host whose messages never queue in the NIC."""
         assert size / self.bandwidth < self.gap
         up = (ppn - 1) * self.gap + self.link_latency + size / self.bandwidth
         down = self.link_latency + ppn * size / self.bandwidth
@@ -79,7 +79,7 @@ class Star:
         latency_factor, bandwidth_factor = _row(SEGMENTS, size)
         overhead, copy_rate = _row(OVERHEADS, size)
         route = 2 * self.link_latency + self.forwarding
-        envelope = 16  # what SMPI adds to every message
+        envelope = 16  # added by SMPI to every message
         alone = (size + envelope) / (bandwidth_factor * self.bandwidth)
         hosts = 2 * (overhead + size / copy_rate)
         return latency_factor * route + messages * alone + hosts
@@ -94,19 +94,19 @@ STAR = Star()
 
 @dataclass(frozen=True)
 class Call:
-    """One Allreduce: when each rank entered and left."""
+    """Times at which each rank entered and left an Allreduce."""
 
     entered: list[float]
     left: list[float]
 
     @property
     def duration(self) -> float:
-        """From the last contribution to the last result."""
+        """Time from the last contribution to the last result."""
         return max(self.left) - max(self.entered)
 
 
 def measure(run: Run, offload: str, ranks: int, ppn: int, *late: str) -> dict[int, Call]:
-    """Return each size's call; the first begins at time 0 on all ranks."""
+    """Return the calls by size; all ranks enter the first one at time 0."""
     sizes = ",".join(str(size) for size in SIZES)
     options = ("--offload", offload, "--ppn", str(ppn))
     calls = {size: Call([], []) for size in SIZES}
@@ -175,13 +175,13 @@ def test_a_halo_exchange_shares_each_cable_among_four_messages(run: Run, size: i
 
 @pytest.mark.parametrize("threshold", [0, 100])
 def test_no_message_overtakes_another_of_its_tag(run: Run, threshold: int) -> None:
-    """SMPI numbers messages for that; weft counts them in place of SMPI."""
+    """SMPI numbers messages for this purpose; weft counts them instead."""
     options = ("--offload", "off", "--cfg", f"smpi/async-small-thresh:{threshold}")
     assert run("overtaking.c", options=options).lines == ["in order"]
 
 
 def test_latency_of_1_kib_hardly_depends_on_the_number_of_hosts(run: Run) -> None:
-    """Belbeisi et al. (CF '26), figure 5: less than 1 us from 4 to 16 hosts."""
+    """Belbeisi et al. (CF '26), figure 5: the difference is below 1 us from 4 to 16 hosts."""
     times = [
         run("latency.c", "1024", on="tofino-16", ranks=hosts).row()["max_time_s"]
         for hosts in (4, 16)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A mechanism is one folder and one row: with one of the tests' own, all that users see has it.
+"""A mechanism is one folder and one row: a test mechanism appears everywhere that users look.
 
-`tests/mechanism/instant` adds it to a weft that is linked from the same objects; its calls end 1 ms
-after the last rank has called.
+`tests/mechanism/instant` adds it to a weft that is linked from the same objects. Its calls end
+1 ms after the last rank has entered.
 """
 
 import csv
@@ -23,7 +23,7 @@ from weft.base import paths
 pytestmark = pytest.mark.slow
 
 BUILD = ROOT / "build" / "python"
-# Whoever imports weft._core gets the one beside this file, and with it all that is installed there.
+# Every import of weft._core yields the extension beside this file, with all that it installs.
 PRELOAD = """
 import importlib.util, pathlib, sys
 (path,) = (pathlib.Path(__file__).parent / "weft").glob("_core.*.so")
@@ -38,7 +38,7 @@ Weft = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="module")
 def weft(tmp_path_factory: pytest.TempPathFactory) -> Weft:
-    """Run a command of the weft that has the further mechanism."""
+    """Return a function that runs a command of the weft with the additional mechanism."""
     subprocess.run(
         [Path(sys.executable).with_name("cmake"), "--build", BUILD, "--target", "instant"],
         check=True,
@@ -111,7 +111,7 @@ def test_a_run_takes_it_and_the_record_and_table_say_so(
 @pytest.mark.parametrize("form", ["", "i"])
 @pytest.mark.parametrize("collective", ["bcast", "allgather", "alltoall", "reduce_scatter"])
 def test_its_data_are_right(weft: Weft, program: Program, collective: str, form: str) -> None:
-    answer = weft(  # the program checks them
+    answer = weft(  # the program checks the data
         *("run", "-q", "--fabric", "tofino-4", "-n", "4", "--offload", "instant", "--"),
         *(program("collectives.c"), form + collective, "300", "2"),
     )
@@ -172,5 +172,5 @@ offload = ["instant", "stream", "off"]
     made = weft("campaign", "report", file, "-o", page)
     assert made.returncode == 0, made.stderr
     assert '"instant"' in page.read_text(encoding="utf-8")
-    refused = campaign_files.weft("run", str(file))  # by a weft that does not have it
+    refused = campaign_files.weft("run", str(file))  # by a weft without the mechanism
     assert "found 'instant'; allowed are stream, message, multicast, auto, off" in refused.stderr

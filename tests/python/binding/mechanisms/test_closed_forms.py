@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Every in-network collective on a quiet fat tree against its closed form; overlap; parts in hosts.
+"""In-network collectives on a quiet fat tree against closed forms; overlap; per-host contributions.
 
-Of a vector of S bytes over two levels of switches with links of latency l and rate B, processing p,
-forwarding f and overhead o, from the last rank's call on:
+The time from the last rank's call on, for a vector of S bytes over two levels of switches with link
+latency l, link rate B, processing p, forwarding f and overhead o:
 
     Allreduce, Barrier   o + 4 l + 2 p + f
     Reduce, Reduce_scatter                 o + 4 l + 3 p
     Bcast, Allgather, Alltoall             o + 4 l + 3 f
-      + the packets' time on the busiest link: all of S where whole vectors move, S but a host's own
-        part where parts do, of an Alltoall the four blocks that cross a leaf's cable; what computes
-        waits for slots (models.md)
+      + the packets' time on the busiest link: all of S if whole vectors move, S minus the host's
+        own part if parts do, and the four blocks that cross a leaf's cable for an Alltoall;
+        reductions also wait for slots (models.md)
 """
 
 import math
@@ -33,7 +33,7 @@ LATENCY = 1e-6
 RATE = 100e9 / 8
 LOOPBACK_RATE, LOOPBACK_LATENCY = 10e9, 0.1e-6
 ENVELOPE = 16
-"""SMPI adds it to every message."""
+"""Added by SMPI to every message."""
 
 COMBINED = ("allreduce", "barrier", "reduce", "reduce_scatter", "reduce_scatter_block")
 MOVED = ("bcast", "allgather", "allgatherv", "alltoall")
@@ -42,7 +42,7 @@ COLLECTIVES = COMBINED + MOVED
 
 @pytest.fixture(scope="module")
 def fabric(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a fat tree of two leaves whose switches do everything."""
+    """Return a fat tree of two leaves whose switches support everything."""
     path = tmp_path_factory.mktemp("fabric") / "ideal-tofino.toml"
     path.write_text(
         f"""
@@ -80,14 +80,14 @@ def wire(size: float) -> float:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a collective of `ints` integers moves on four hosts."""
+    """Data that a collective of `ints` integers moves on four hosts."""
 
     collective: str
     ints: int
 
     @property
     def parts(self) -> list[int]:
-        """Bytes of each rank's part, or block."""
+        """Size of each rank's part or block in bytes."""
         uneven = self.collective in ("allgatherv", "reduce_scatter")
         return [4 * self.ints * (rank + 1 if uneven else 1) for rank in range(HOSTS)]
 
@@ -101,7 +101,7 @@ class Shape:
 
     @property
     def streaming(self) -> float:
-        """Time on the busiest link; nothing here fills a window."""
+        """Time on the busiest link; no size here fills a window."""
         if self.collective == "barrier":
             return HEADERS / RATE
         if self.collective in ("allreduce", "reduce", "bcast"):
@@ -113,7 +113,7 @@ class Shape:
 
 
 def ends(run: Run, fabric: Path, *arguments: str, **more: object) -> list[float]:
-    """Run one call; when each rank has its result, by rank."""
+    """Run one call, and return when each rank has its result."""
     result = run("collectives.c", *arguments, on=str(fabric), **more)  # type: ignore[arg-type]
     times = {int(rank): float(end) for rank, _, end in map(str.split, result.lines)}
     (row,) = result.record["collectives"]
@@ -137,7 +137,7 @@ def test_a_collective_lasts_as_long_as_its_closed_form(
 def test_a_call_that_does_not_block_goes_on_while_the_rank_computes(
     run: Run, fabric: Path, collective: str
 ) -> None:
-    """Its time and the rank's 10 us pass together, whichever is longer."""
+    """The call overlaps the rank's computation; the longer of the two counts."""
     for ints, computes_us in ((64, 10), (64, 200), (100000, 10)):
         alone = max(ends(run, fabric, "i" + collective, str(ints), "1", ranks=HOSTS))
         both = ends(run, fabric, f"i{collective}", str(ints), "1", str(computes_us), ranks=HOSTS)
@@ -200,7 +200,7 @@ def test_links_carry_every_byte_once(run: Run, fabric: Path, collective: str) ->
 
 
 def test_a_host_combines_what_its_ranks_contribute(run: Run, fabric: Path, tmp_path: Path) -> None:
-    """per-rank: each sends its own, a gap apart; per-host: a message in the host, then one does."""
+    """per-rank: each rank sends, a gap apart; per-host: one rank collects and sends."""
     per_host = tmp_path / "per-host.toml"
     per_host.write_text(fabric.read_text().replace("[nic]", '[nic]\ncontributions = "per-host"', 1))
     size, ppn = 4 * 1000, 2
@@ -221,7 +221,7 @@ def test_a_host_combines_what_its_ranks_contribute(run: Run, fabric: Path, tmp_p
 
 @pytest.mark.parametrize("ppn", ["1", "2"])
 def test_the_table_names_what_nobody_measured_of_hosts_that_combine(run: Run, ppn: str) -> None:
-    """Once, and only where ranks share a host: hdr100-8 has another cluster's hosts."""
+    """The note appears once, if ranks share a host: hdr100-8 uses another cluster's host values."""
     ranks = 4 * int(ppn)
     options = ("--ppn", ppn)
     result = run(

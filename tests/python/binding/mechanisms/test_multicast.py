@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The multicast protocol under MPI programs: times, bytes on links, drops and recovery, results.
 
-Of a message of any size on the quiet star of `quiet`, L = 2 x latency + forwarding after its bytes.
-A Bcast from rank 0 of four ends with the barrier's two rounds, the data and the handshake.
+On the quiet star of `fabric`, a message arrives 2 x latency + forwarding after its bytes have been
+sent. A Bcast from rank 0 of four takes the two rounds of the barrier, the data and the handshake.
 """
 
 import json
@@ -22,7 +22,7 @@ RATE = 100e9 / 8
 LATENCY = 1e-6
 FORWARDING = 0.5e-6
 ENVELOPE = 16
-"""What SMPI adds to a message, and the protocol to its signals."""
+"""Bytes that SMPI adds to a message, and the protocol to its signals."""
 MTU, HEADERS = 4096, 78
 PLAINEST = ("--cfg", "smpi/coll-selector:default")
 
@@ -31,7 +31,7 @@ Fabric = Callable[..., str]
 
 @pytest.fixture(scope="module")
 def fabric(tmp_path_factory: pytest.TempPathFactory) -> Fabric:
-    """Write a fabric of round numbers: a topology, and further tables."""
+    """Return a function that writes a fabric with round numbers, a topology and further tables."""
     directory = tmp_path_factory.mktemp("fabrics")
 
     def make(*tables: str, topology: str = 'kind = "star"\nhosts = 4') -> str:
@@ -104,7 +104,7 @@ def test_an_allgather_is_as_many_steps_as_its_longest_chain(
 ) -> None:
     size = 400_000
     result = multicast(run, fabric(f"[multicast]\nchains = {chains}"), "allgather", str(size))
-    # On the busiest cable, step by step: that of a rank that only receives, while there is one.
+    # Blocks on the busiest cable by step; it belongs to a rank that only receives, if there is one.
     blocks = {1: [1, 1, 1, 1], 2: [2, 2], 3: [3, 1], 4: [3]}[chains]
     data = sum(count * wire(size) / RATE for count in blocks)
     # Between the steps a signal activates the next root.
@@ -117,7 +117,7 @@ def star(ranks: int) -> str:
 
 
 def later(rank: int, seconds: float) -> str:
-    """A longer cable, by which one rank's messages are later, and its multicast starts later."""
+    """Return a link table with a longer cable, which delays one rank's messages and multicast."""
     return f'[[links]]\nmatch = "host-{rank}"\nlatency = "{LATENCY + seconds!r}s"'
 
 
@@ -130,7 +130,7 @@ def test_roots_that_start_one_after_the_other_fill_the_receivers_cables(
         on = fabric(f"[multicast]\nchains = {ranks}", more, topology=star(ranks))
         took = max(ends(multicast(run, on, "allgather", str(size), ranks=ranks)))
         data = (ranks - 1) * wire(size) / RATE
-        steps = (ranks - 1).bit_length() + 2  # of the barrier; one message before and after it
+        steps = (ranks - 1).bit_length() + 2  # the barrier's, plus a message before and after
         assert data < took < data * 1.001 + (steps + 2) * signal(), more
 
 
@@ -141,7 +141,7 @@ SHARED = ("--cfg", "smpi/auto-shared-malloc-thresh:1", "--cfg", "smpi/shared-mal
 def all_numbers_of_ranks(
     run: Run, on: str, size: int, least: int = 2
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return by ranks when an Allgather among them ends: on hosts 0 to 63, and on 64 to 127."""
+    """Return the end of an Allgather by number of ranks, on hosts 0 to 63 and on 64 to 127."""
     lines = run(
         *("multicast_of_first.c", str(size), "2500", str(least)),
         on=on,
@@ -155,13 +155,13 @@ def all_numbers_of_ranks(
 
 
 def most_change(ranks: int, chains: int, offset: float) -> float:
-    """Bound of what a cable that is longer by `offset` changes.
+    """Return a bound on the effect of a cable whose latency is longer by `offset`.
 
-    The barrier, a multicast, its activations and the handshake cross it. Where m blocks share the
-    receivers, one that starts d before the others is alone for d, which gives it the lead of
-    (m - 1) d: with each step of the chains the lead may grow so. Chains that have come apart fill
-    the time between their steps, an activation and the way of its first data; that is all that
-    can change.
+    The barrier, a multicast, its activations and the handshake cross the cable. If m blocks share
+    the receivers, a block that starts d before the others has the cables to itself for d, which
+    gives it a lead of (m - 1) d; each step of the chains may multiply the lead like that. Chains
+    that have drifted apart fill the gaps between their steps (an activation and the latency of the
+    first data), which bounds the change.
     """
     steps = -(-ranks // chains)
     lead = sum(float(max(1, chains - 1)) ** step for step in range(steps)) if chains > 1 else 1
@@ -172,7 +172,7 @@ def most_change(ranks: int, chains: int, offset: float) -> float:
 
 @pytest.mark.parametrize("chains", range(1, MOST + 1))
 def test_times_change_as_little_as_a_root_is_later(run: Run, fabric: Fabric, chains: int) -> None:
-    """All numbers of ranks up to 64 with as many chains or fewer, a rank and an offset each."""
+    """For each number of chains: all numbers of ranks up to 64, with a random rank and offset."""
     drawn = random.Random(chains)
     late, offset = drawn.randrange(MOST), 10 ** drawn.uniform(-9, -5)
     longer = f'[[links]]\nmatch = "host-{MOST + late:03d}"\nlatency = "{LATENCY + offset!r}s"'
@@ -201,7 +201,7 @@ def test_an_allgather_moves_every_block_over_every_link_once(
         if name.startswith("host"):
             assert payload == (size if name.endswith(".up") else (ranks - 1) * size)
     leaves = [payload for name, payload in carried.items() if not name.startswith("host")]
-    # Four leaves: up with the four blocks below, down with the twelve others; all trees together.
+    # Four leaves: their four blocks go up, the twelve others come down; summed over all trees.
     assert sum(leaves) == 4 * (4 * size + 12 * size)
     assert len([payload for payload in leaves if payload > 0]) == 8 * trees
     row = only(result)
@@ -213,7 +213,7 @@ def test_exactly_the_listed_chunks_get_lost_and_are_fetched(run: Run, fabric: Fa
     drops = "[[multicast.drops]]\nroot = 0\nreceiver = 2\nchunks = [1, 3, 99]"
     result = multicast(run, fabric(drops), "bcast", str(5 * MTU))
     row = only(result)
-    # When the data's time and the slack are over the last chunk is less than a slack ago.
+    # When the timer of data time plus slack expires, the last chunk is more recent than the slack.
     assert (row["drops"], row["fetch_requests"], row["timer_expiries"]) == (2, 1, 2)
     assert (row["fetched_chunks"], row["fetched_bytes"]) == (2, 2 * MTU)
     # A slack of silence, the request, its answer, the read of two runs, the data, the handshake.
@@ -223,7 +223,7 @@ def test_exactly_the_listed_chunks_get_lost_and_are_fetched(run: Run, fabric: Fa
 
 
 def test_nobody_asks_for_blocks_whose_turn_has_not_come(run: Run, fabric: Fabric) -> None:
-    """The activations of 16 steps take longer than the slack; the second half gets lost at one."""
+    """Activating 16 steps takes longer than the slack; then one rank loses the second half."""
     slack = 'cutoff_slack = "5us"'
     lossless = fabric(f"[multicast]\n{slack}", topology=TREE)
     row = only(multicast(run, lossless, "allgather", "100", ranks=16))
@@ -250,7 +250,7 @@ def test_drops_follow_their_seed(run: Run, fabric: Fabric) -> None:
 
     assert record(1) == record(1)
     assert record(1) != record(2)
-    # 4 x 3 x 98 chunks, give or take four standard deviations
+    # 4 x 3 x 98 chunks, within four standard deviations
     assert record(1)["drops"] == pytest.approx(117.6, abs=4 * math.sqrt(1176 * 0.1 * 0.9))
 
 
@@ -263,7 +263,7 @@ def test_drops_follow_their_seed(run: Run, fabric: Fabric) -> None:
 def test_random_calls_have_the_right_results_whatever_is_dropped(
     run: Run, tmp_path: Path, drop: float, options: str, workers: int
 ) -> None:
-    """Random collectives, communicators, counts and types; the program knows what is right."""
+    """Random collectives, communicators, counts and types; the program checks the results."""
     tables = [
         f"[multicast]\n{options}\ndrop_seed = {workers}",
         f"[[multicast.drops]]\nprobability = {drop}",
@@ -272,7 +272,7 @@ def test_random_calls_have_the_right_results_whatever_is_dropped(
         tables.append(
             f'[progress_engine]\npreset = "bluefield-3-dpa"\nreceive_workers = {workers}\n'
         )
-    # Switches that do all other collectives, since SMPI does some of them wrong.
+    # The switches support all other collectives, because SMPI gets some of them wrong.
     on = fabrics.make(tmp_path, "fat_tree", {"down": ["2,2"], "up": ["1,2"]}, "ideal")
     on.write_text("\n".join([on.read_text(encoding="utf-8"), *tables]), encoding="utf-8")
     seed = 10 + workers
@@ -295,7 +295,7 @@ def test_a_slow_progress_engine_bounds_what_ends_at_it(run: Run, fabric: Fabric)
     size = 4_096_000
     slow = '[progress_engine]\npreset = "bluefield-3-dpa"\nreceive_workers = 1'
     ud = max(ends(multicast(run, fabric(slow), "bcast", str(size))))
-    # A thread takes 5.2 GiB/s of UD chunks (table I of the protocol's paper).
+    # A thread handles 5.2 GiB/s of UD chunks (table I of the protocol's paper).
     assert size / (ud - 3 * signal() - 2 * LATENCY - FORWARDING) == pytest.approx(
         5.2 * 2**30, rel=0.02
     )
@@ -313,18 +313,18 @@ def test_nobody_waits_for_the_branch_of_another(run: Run, fabric: Fabric) -> Non
     assert row["drops"] == row["fetch_requests"] == 0
     slow = ends(result)[3]
     assert slow > 19 * data
-    # The root's last message is for its right neighbour's, and that of the slow one's left one for
-    # the slow one: both wait for it at the end, as the handshake wants.
+    # The root's last message goes to its right neighbour, and the slow rank is sent one by its left
+    # neighbour: both wait for these messages at the end, as the handshake requires.
     assert ends(result)[1] == pytest.approx(3 * signal() + data, rel=0.01)
 
 
 def test_a_root_behind_a_slow_cable_does_not_keep_the_next_one(run: Run, fabric: Fabric) -> None:
-    """All but the slow host's own block come at the pace of the others."""
+    """Only the slow host's own block is delayed."""
     size = 400_000
     quick = ends(multicast(run, fabric(), "allgather", str(size)))
     slow = ends(multicast(run, fabric(SLOW_CABLE), "allgather", str(size)))
     block = 20 * wire(size) / RATE
-    # Rank 3's own block takes 20 times as long, for all; it has three others to get meanwhile.
+    # Rank 3's own block takes 20 times as long for all ranks; meanwhile it receives three others.
     assert slow[0] < max(quick) + block * 1.1
     assert slow[3] == pytest.approx(3 * block + slow[0] - max(quick), rel=0.5)
 
@@ -340,7 +340,7 @@ GIB = 2.0**30
 
 
 def test_workers_serve_subgroups(run: Run, fabric: Fabric) -> None:
-    """Of 16 workers as many work as there are trees (section IV-C and figure 14 of the paper)."""
+    """With 16 workers, one per tree is busy (section IV-C and figure 14 of the paper)."""
     size = 4_096_000
     rates = []
     for trees in (1, 2, 4, 16):
@@ -367,7 +367,7 @@ def test_communicators_have_threads_of_their_own(run: Run, fabric: Fabric) -> No
 
 
 def test_a_full_staging_ring_drops_what_comes(run: Run, fabric: Fabric) -> None:
-    """One receiver's thread takes 5.2 GiB/s of 11.6, with a ring of 64 of its 1,000 chunks."""
+    """One receiver's thread handles 5.2 of 11.6 GiB/s, with a ring for 64 of its 1,000 chunks."""
     size, room = 1000 * MTU, 64
     slow = f'[[progress_engines]]\nmatch = "host-2"\nreceive_workers = 1\nstaging = "{room * 4}KiB"'
     on = fabric(engine(16), slow, "[multicast]\ntrees = 16")
@@ -376,7 +376,7 @@ def test_a_full_staging_ring_drops_what_comes(run: Run, fabric: Fabric) -> None:
     assert row["staging_drops"] == pytest.approx((1000 - room / part) * part, rel=0.02)
     assert row["drops"] == row["staging_drops"] == row["fetched_chunks"]
     assert row["fetch_requests"] == 1
-    # With room for all it is late instead.
+    # With room for all chunks, nothing is dropped, only delayed.
     unlimited = slow.replace(f"{room * 4}KiB", "64MiB")
     late = only(
         multicast(run, fabric(engine(16), unlimited, "[multicast]\ntrees = 16"), "bcast", str(size))
@@ -385,7 +385,7 @@ def test_a_full_staging_ring_drops_what_comes(run: Run, fabric: Fabric) -> None:
 
 
 def test_the_first_chunk_wakes_the_threads(run: Run, fabric: Fabric) -> None:
-    """Once a call, and whatever comes meanwhile waits in the ring or finds no room in it."""
+    """Waking takes place once per call; until then, chunks wait in the ring or overflow it."""
     size, late = 1000 * MTU, 100e-6
 
     def result(*more: str) -> Any:
@@ -394,15 +394,15 @@ def test_the_first_chunk_wakes_the_threads(run: Run, fabric: Fabric) -> None:
         )
 
     awake, asleep = result(), result(f'activation = "{late}s"')
-    # Threads that take twice what the cable brings have caught up when the last chunk comes.
+    # Threads twice as fast as the cable have caught up when the last chunk arrives.
     assert max(ends(awake)) == pytest.approx(max(ends(asleep)), abs=1e-6)
     assert only(asleep)["drops"] == 0
-    # On cables of their own rate they never do.
+    # Threads as fast as the cable never catch up.
     fast = fabric(engine(16, f'activation = "{late}s"'), FAST, "[multicast]\ntrees = 16")
     full = fabric(engine(16), FAST, "[multicast]\ntrees = 16")
     took = [max(ends(multicast(run, on, "bcast", str(size)))) for on in (fast, full)]
     assert took[0] - took[1] == pytest.approx(late, rel=0.1)
-    # Longer than the cutoff timer: what waits in the ring is not heard yet.
+    # Activation outlasts the cutoff timer: chunks in the ring do not count as received yet.
     slow = only(multicast(run, fabric(engine(16, 'activation = "1ms"')), "bcast", str(MTU)))
     assert (slow["timer_expiries"], slow["drops"]) == (3, 0)
     assert slow["fetched_chunks"] == 3
@@ -413,7 +413,7 @@ def test_the_first_chunk_wakes_the_threads(run: Run, fabric: Fabric) -> None:
 
 @pytest.mark.parametrize("seed", range(24))
 def test_fetched_chunks_were_dropped_or_come_twice(run: Run, fabric: Fabric, seed: int) -> None:
-    """Also those that wait in a staging ring when the call ends."""
+    """This includes chunks that are still in a staging ring when the call ends."""
     choose = random.Random(seed)
     tables = [
         f"[multicast]\nchains = {choose.choice([1, 2, 7])}\ntrees = {choose.choice([1, 3])}",
@@ -434,7 +434,7 @@ def test_fetched_chunks_were_dropped_or_come_twice(run: Run, fabric: Fabric, see
 def test_switches_that_are_not_lossless_lose_what_many_roots_send_at_once(
     run: Run, fabric: Fabric, chains: int, more: int
 ) -> None:
-    """Three roots bring a receiver's switch three times what its cable takes."""
+    """Three roots send to a receiver's port at three times the rate of its cable."""
     size, room = 100 * MTU, 50
     buffer = f'[multicast]\nchains = {chains}\nport_buffer = "{room * wire(MTU):.0f}B"'
     result = multicast(run, fabric(buffer), "allgather", str(size))
@@ -481,7 +481,7 @@ def test_the_nic_has_memory_for_so_many_communicators(run: Run, fabric: Fabric) 
         return str(row["reason"] or row["path"])
 
     assert reason("1B", 100_000) == "no NIC memory"
-    # 16 KiB of context and a bit for each of 16,384 chunks
+    # 16 KiB of context, and one bit for each of 16,384 chunks
     assert reason("16KiB", 4096) == "no NIC memory"
     assert reason("18431B", 64 << 20) == "no NIC memory"
     assert reason("18432B", 64 << 20) == "multicast"
@@ -504,7 +504,7 @@ def test_a_policy_can_ask_for_it(run: Run, fabric: Fabric) -> None:
 
 
 def refusal(program: Program, *options: str) -> str:
-    """What `weft run` says to these options, before the program starts."""
+    """Return the error message of `weft run` for these options."""
     command = [*simulated.WEFT, "run", *options, "--offload", "multicast", "-n", "4"]
     result = simulated.run_command([*command, str(program("multicast.c")), "bcast", "100"])
     assert result.status == 2

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Allreduces over many switches: closed forms, what crosses each link, channels, other traffic.
+"""Allreduces over many switches: closed forms, bytes per link, channels, competing traffic.
 
-The closed forms are computed here from the fabric's numbers alone. On a quiet fat tree of L levels
-with latency l_i and rate B_i of the cables of level i (1 the hosts'), p and f a switch's processing
-and forwarding, o and g the NIC's overhead and gap, k ranks per host:
+The closed forms are computed here from the fabric's parameters alone. On a quiet fat tree of L
+levels with latency l_i and rate B_i of the cables of level i (level 1: the hosts'), processing p
+and forwarding f of a switch, overhead o and gap g of the NIC, and k ranks per host:
 
     stream   o + sum(l_i) + L p + sum(l_i) + (L - 1) f + (k - 1) g
              + the longest streaming time of a switch, at B_1 / k and B_i, with the turnaround
-               and what the tree's way up and down is longer than 2 l_1 + p
+               plus the excess of the tree's round trip over 2 l_1 + p
     message  o + sum(l_i + S / B_i + p) + sum(l_i + S / B_i) + (L - 1) f          (k = 1)
 """
 
@@ -36,7 +36,7 @@ SLOTS, PAYLOAD, HEADERS = 256, 256, 82
 WINDOW = SLOTS * PAYLOAD
 CHANNELS = 64
 
-# Of point-to-point messages.
+# Segments of point-to-point messages.
 SEGMENTS = (
     ("0B", 0.9828, 0.04325),
     ("256B", 1.2441, 0.21075),
@@ -44,7 +44,7 @@ SEGMENTS = (
     ("16384B", 2.3879, 0.70276),
     ("131072B", 0.00042, 0.42459),
 )
-ENVELOPE = 16  # what SMPI adds to every message
+ENVELOPE = 16  # added by SMPI to every message
 
 
 def wire(size: float) -> float:
@@ -65,7 +65,7 @@ class FatTree:
     gbps: tuple[float, ...]
     latency: tuple[float, ...]
     plain: tuple[int, ...] = ()
-    """Levels of switches that only forward."""
+    """Levels whose switches only forward."""
     segments: tuple[tuple[str, float, float], ...] = ()
     rest: str = ""
     """Further tables."""
@@ -108,7 +108,7 @@ class FatTree:
         return str(path)
 
     def base(self, ppn: int = 1, forwarding: float = FORWARDING) -> float:
-        """All latencies of a stream."""
+        """Return the sum of all latencies of a stream."""
         up = sum(self.latency) + self.levels * PROCESSING
         down = sum(self.latency) + (self.levels - 1) * forwarding
         return OVERHEAD + up + down + (ppn - 1) * GAP
@@ -138,7 +138,7 @@ def durations(
     sizes: Sequence[int] = SIZES,
     options: Sequence[str] = (),
 ) -> dict[int, float]:
-    """Run one Allreduce a size, back to back; each one's time on the slowest rank."""
+    """Run one Allreduce per size, back to back, and return the times on the slowest rank."""
     return latencies(
         run("latency.c", ",".join(map(str, sizes)), on=on, ranks=ranks, options=options)
     )
@@ -181,7 +181,7 @@ def test_a_communicator_in_one_leaf_does_not_leave_it(run: Run, tmp_path: Path) 
 
 
 def walked(fabric: _core.Fabric, root: int, size: int) -> tuple[float, float]:
-    """Stream and message times where all switches are equal and smart, walking from each host."""
+    """Return stream and message times, from each host's route; all switches are alike and smart."""
     rate = 100e9 / 8
     forwarding = fabric.switches[0]["forwarding_latency_s"]
     up = down = there = back = 0.0
@@ -215,7 +215,7 @@ def test_the_shipped_machines_of_paper_004(run: Run, name: str) -> None:
 def test_results_are_right_over_many_switches(
     run: Run, program: Program, tmp_path: Path, name: str, offload: str
 ) -> None:
-    """The benchmark checks its results itself."""
+    """The program checks its results itself."""
     options = ("--offload", offload, "--no-privatize", "--cfg", "smpi/bcast:binomial_tree")
     command = simulated.weft_command(
         compiled.example("allreduce_latency"),
@@ -235,7 +235,7 @@ def test_results_are_right_over_many_switches(
 # ---- Which switches are smart ----
 
 
-# Of the host's algorithms, the best for each size.
+# Host algorithms, of which the fastest counts for each size.
 ALGORITHMS = ("openmpi-4.1", "recursive_doubling", "ring", "rabenseifner")
 
 
@@ -248,7 +248,7 @@ def best_on_hosts(run: Run, on: str, ranks: int, sizes: Sequence[int]) -> dict[i
 
 
 def test_smart_leaves_lie_between_all_smart_and_none(run: Run, tmp_path: Path) -> None:
-    """Two leaves of 32 hosts: the leaves reduce nearly everything."""
+    """Two leaves of 32 hosts: the leaves do nearly all of the reduction."""
     sizes = (8, 1024, 65536, 1 << 20)
     tree = FatTree((32, 2), (1, 2), (100, 100), (0.94e-6, 50e-9), segments=SEGMENTS)
     everywhere = durations(run, tree.write(tmp_path), 64, sizes)
@@ -261,7 +261,7 @@ def test_smart_leaves_lie_between_all_smart_and_none(run: Run, tmp_path: Path) -
 def test_of_many_smart_leaves_one_takes_the_others_results_over_one_cable(
     run: Run, tmp_path: Path
 ) -> None:
-    """Eight leaves: the root has seven messages on its cable, so large ones are for the hosts."""
+    """Eight leaves: seven messages share the root's cable, so hosts win for large messages."""
     small, window, large = 8, 65536, 1 << 20
     tree = FatTree((4, 8), (1, 8), (100, 100), (0.94e-6, 50e-9), segments=SEGMENTS)
     everywhere = durations(run, tree.write(tmp_path), 32, (small, window, large))
@@ -269,7 +269,7 @@ def test_of_many_smart_leaves_one_takes_the_others_results_over_one_cable(
     leaves = durations(run, replace(tree, plain=(2,)).write(tmp_path), 32, (small, window, large))
     assert everywhere[small] < leaves[small] < none[small]
     assert everywhere[large] < none[large] < leaves[large]
-    # A leaf's message goes up, over a spine that forwards, and through the root; and back.
+    # A leaf's message goes up, through a forwarding spine, and through the root; then back.
     way = sum(tree.latency) + FORWARDING + tree.latency[1]
     base = OVERHEAD + 2 * way + 2 * PROCESSING + FORWARDING
     assert leaves[window] == pytest.approx(base + 7 * wire(window) / tree.rates[1], rel=EXACT)
@@ -291,7 +291,7 @@ def test_plain_leaves_send_every_hosts_message_over_the_bisection(run: Run, tmp_
     tree = replace(TWO_LEVELS, plain=(1,))
     found = durations(run, tree.write(tmp_path), tree.hosts)
     base = OVERHEAD + 2 * sum(tree.latency) + PROCESSING + 2 * FORWARDING
-    turnaround = TURNAROUND  # the only smart switch is the first: its round trip is the tree's
+    turnaround = TURNAROUND  # the only smart switch is the root: its round trip is the tree's
     rate = tree.rates[1] / tree.down[0]
     assert found == exactly(lambda size: base + streaming(size, rate, turnaround))
     size = 1 << 20
@@ -301,7 +301,7 @@ def test_plain_leaves_send_every_hosts_message_over_the_bisection(run: Run, tmp_
 def test_hosts_on_an_over_subscribed_tree_take_the_bisections_time(
     run: Run, tmp_path: Path
 ) -> None:
-    """Recursive doubling: two steps within the leaves, one over their only cables up."""
+    """Recursive doubling: two steps within the leaves, one over the single uplink of each."""
     tree = FatTree((4, 2), (1, 1), (100, 100), (0.94e-6, 50e-9))
     size = 1 << 24
     options = ("--offload", "off", "--fallback", "recursive_doubling")
@@ -333,7 +333,7 @@ def test_each_direction_of_each_tree_link_carries_the_message_once(
     assert stream == dict.fromkeys(links, wire(size))
     assert message == dict.fromkeys(links, size)
 
-    # Links that the messages of one step cross: to a neighbour in a leaf 2, to the other leaf 4.
+    # Links that the messages of one step cross: 2 to a neighbour in the leaf, 4 to the other leaf.
     doubling = carried("--offload", "off", "--fallback", "recursive_doubling")
     ring = carried("--offload", "off", "--fallback", "ring")
     assert sum(doubling.values()) == (2 * 8 * 2 + 8 * 4) * (size + ENVELOPE)
@@ -365,7 +365,7 @@ def test_what_plain_switches_only_forward_is_charged_several_times(
 def contention(
     run: Run, on: str, ranks: int, who: str, size: int, *more: str
 ) -> tuple[set[float], set[float], Result]:
-    """Times of the Allreduces and of the transfer."""
+    """Return the times of the Allreduces and of the transfer, and the result of the run."""
     result = run("contention.c", who, str(size), *more, on=on, ranks=ranks)
     found: dict[str, set[float]] = {"allreduce": set(), "transfer": set()}
     for line in result.lines:
@@ -375,7 +375,7 @@ def contention(
 
 
 def only(times: set[float]) -> float:
-    """All are the same but for the last bits."""
+    """Return the only value, up to rounding errors."""
     least, most = min(times), max(times)
     assert most == pytest.approx(least, rel=EXACT)
     return most
@@ -393,7 +393,7 @@ def test_interleaved_communicators_take_different_spines(run: Run, tmp_path: Pat
     assert only(times) == pytest.approx(TWO_LEVELS.stream(65536), rel=EXACT)
     offloaded = {switch["name"]: switch["offloaded"] for switch in result.record["switches"]}
     assert {offloaded[f"level1-{leaf}"] for leaf in range(4)} == {3}
-    # The first call, of all ranks, makes one of them two.
+    # The first call, on all ranks, adds one of the two.
     assert sorted(offloaded[f"level2-{spine}"] for spine in range(2)) == [1, 2]
 
 
@@ -405,7 +405,7 @@ def test_interleaved_communicators_share_the_only_cable_up(run: Run, tmp_path: P
 
 
 def test_the_65th_communicator_gets_no_channel(run: Run, tmp_path: Path) -> None:
-    """All of them need the leaves; after they are freed there is room again."""
+    """All communicators need the leaves; freeing them makes room again."""
     tree = replace(TWO_LEVELS, down=(2, 2))
     result = run("channels.c", "together", "66", on=tree.write(tmp_path), ranks=4)
     assert result.row(path="stream")["calls"] == CHANNELS + 1
@@ -421,7 +421,7 @@ def test_a_communicator_needs_a_channel_in_every_switch_of_its_tree(
     scarce = '[[switches]]\nmatch = "level2-*"\nchannels = 1'
     tree = replace(TWO_LEVELS, down=(2, 2), rest=scarce)
     result = run("channels.c", "together", "5", on=tree.write(tmp_path), ranks=4)
-    assert result.row(path="stream")["calls"] == 2 + 1  # one a spine, and one after all are freed
+    assert result.row(path="stream")["calls"] == 2 + 1  # one per spine, and one after all are freed
     assert result.row(reason="no free channel")["calls"] == 3
 
 
@@ -434,9 +434,9 @@ def test_each_of_many_communicators_gives_its_channels_back(run: Run, tmp_path: 
     assert used["level1-0"] == 1
 
 
-# ---- Beside other traffic ----
+# ---- Competing traffic ----
 
-# Ranks 0 and 1 are on different leaves, whose cables to the hosts are fast enough for two.
+# Ranks 0 and 1 are on different leaves, whose cables to the hosts can carry two flows at full rate.
 CROSSED = """
 [fabric]
 name = "crossed"
@@ -477,7 +477,7 @@ offload = []
 def test_a_transfer_over_the_spine_takes_its_share_of_the_spines_cables(
     run: Run, tmp_path: Path
 ) -> None:
-    """Two messages of the Allreduce and one of the transfer are on each cable of the spine."""
+    """Each cable of the spine carries two messages of the Allreduce and one of the transfer."""
     (tmp_path / "crossed.toml").write_text(CROSSED)
     on, size, rate = str(tmp_path / "crossed.toml"), 65536, 100e9 / 8
     base = OVERHEAD + 4e-6 + PROCESSING + 2 * FORWARDING
@@ -485,12 +485,12 @@ def test_a_transfer_over_the_spine_takes_its_share_of_the_spines_cables(
     assert only(alone) == pytest.approx(base + 2 * wire(size) / rate, rel=EXACT)
     beside, transfer, _ = contention(run, on, 4, "world", size, str(1 << 24))
     assert only(beside) == pytest.approx(base + 3 * wire(size) / rate, rel=0.01)
-    # The transfer loses two thirds of the cable for as long as that takes.
+    # Meanwhile the transfer loses two thirds of the cable.
     quiet = 4e-6 + 3 * FORWARDING + (1 << 24) / rate
     assert max(transfer) - quiet == pytest.approx(2 * wire(size) / rate, rel=0.01)
 
 
-# ---- Platforms of SimGrid's ----
+# ---- SimGrid platforms ----
 
 
 def on_platform(
@@ -519,7 +519,7 @@ def test_an_exported_fabric_takes_the_same_time(
     assert latencies(result) == exactly(tree.stream if offload == "stream" else tree.message)
     used = [switch["name"] for switch in result.record["switches"] if switch["offloaded"]]
     above = math.prod(tree.down)
-    for level in range(tree.levels):  # at each level the switches of one tree
+    for level in range(tree.levels):  # at each level, the switches of one tree
         above //= tree.down[level]
         assert sum(name.startswith(f"level{level + 1}-") for name in used) == above
 
@@ -534,7 +534,7 @@ def smart(name: str) -> str:
     return f'<host id="{name}" speed="1f">{"".join(lines)}</host>'
 
 
-# SimGrid's own factors describe TCP; without them the closed form is the star's.
+# SimGrid's own factors describe TCP; without them the closed form of the star applies.
 HEADER = """<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -550,7 +550,7 @@ IDEAL = """<config>
 
 
 def pods(leaves: int, hosts: int) -> str:
-    """Leaves with hosts below a spine, cable by cable; the routes say all that is known."""
+    """Return leaves with hosts below a spine, cable by cable; only routes describe the topology."""
     cables = []  # name, leaf, latency
     for leaf in range(leaves):
         cables += [(f"host-{leaf}-{host}", leaf, 0.94e-6) for host in range(hosts)]
@@ -574,7 +574,7 @@ def pods(leaves: int, hosts: int) -> str:
 def test_a_platform_of_two_levels_written_by_hand(
     run: Run, program: Program, tmp_path: Path
 ) -> None:
-    """Nothing in it says how long a switch forwards."""
+    """The platform does not specify the forwarding time of a switch."""
     (tmp_path / "pods.xml").write_text(pods(3, 4))
     result = on_platform(run, program, tmp_path, tmp_path / "pods.xml", 12, "stream")
     tree = replace(TWO_LEVELS, down=(4, 3))

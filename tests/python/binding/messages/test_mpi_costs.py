@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The [mpi] table: what an MPI library adds to messages, against closed forms."""
+"""The [mpi] table: costs that an MPI library adds to messages, against closed forms."""
 
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def ping_pong() -> Path:
 def times(
     program: Path, directory: Path, fabric: str, *options: str, platform: str = ""
 ) -> dict[int, tuple[float, float]]:
-    """One-way time and the time in MPI_Send by size, in microseconds."""
+    """Return the one-way time and the time in MPI_Send in microseconds, by size."""
     path = directory / "costly.toml"
     path.write_text(fabric)
     command = weft_command(program, ",".join(map(str, SIZES)), on=str(path), ranks=2)
@@ -103,5 +103,5 @@ def test_an_exported_platform_has_the_costs_too(ping_pong: Path, tmp_path: Path)
     command = [*weft_command("", on="")[:3], "fabric", "export", str(tmp_path / "costly.toml")]
     assert run_command([*command, "-o", str(platform)]).status == 0
     found = times(ping_pong, tmp_path, FABRIC + MPI, platform=str(platform))
-    for size in SIZES[1:]:  # SMPI's options have no cost for empty messages
+    for size in SIZES[1:]:  # SMPI's options cannot express a cost of empty messages
         assert found[size] == pytest.approx(expected[size], rel=1e-6)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Where simulated time goes: what making communicators costs, and the profile."""
+"""The profile of simulated time, and the cost of creating communicators."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def calls(record: dict[str, Any]) -> dict[str, int]:
     return {call["call"]: call["calls"] for call in record["mpi_calls"]}
 
 
-# ---- Making communicators ------------------------------------------------------------------------
+# ---- Creating communicators ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_communicators_have_their_members_and_messages(
 
 
 def test_making_a_communicator_costs_an_allreduce(run: Run, tmp_path: Path) -> None:
-    """Of 260 bytes; SMPI's Bcast over the new communicator took 196 us."""
-    free = str(fabrics.with_free_hosts(tmp_path, "tofino-4"))  # where ranks leave it together
+    """The Allreduce has 260 bytes; SMPI's Bcast over the new communicator took 196 us."""
+    free = str(fabrics.with_free_hosts(tmp_path, "tofino-4"))  # ranks leave it together
     result = run("making.c", *KINDS, on=free, ranks=64, options=("--ppn", "16"))
     times = {name: float(time) for name, time in (line.split() for line in result.lines)}
     together = times["dup"]
@@ -52,7 +52,7 @@ def test_making_a_communicator_costs_an_allreduce(run: Run, tmp_path: Path) -> N
     assert times["split"] == times["split_type"] == times["cart_sub"]
     assert together < times["split"] < 4 * together
     assert together < 100
-    assert not result.rows(communicator_size=64, collective="allgather")  # not the program's
+    assert not result.rows(communicator_size=64, collective="allgather")  # the program calls none
 
 
 def test_a_thousand_ranks_make_a_grid_in_the_time_of_a_tree(run: Run) -> None:
@@ -61,19 +61,19 @@ def test_a_thousand_ranks_make_a_grid_in_the_time_of_a_tree(run: Run) -> None:
     )
     name, time_us = result.stdout.split()
     assert name == "cart_create"
-    assert float(time_us) < 300  # 20 steps and more; 9,300 us when it was a ring
+    assert float(time_us) < 300  # at least 20 steps; a ring took 9,300 us
 
 
 @pytest.mark.parametrize("selector", ["ompi", "mpich", "mvapich2"])
 def test_the_first_collective_costs_about_what_the_second_does(
     run: Run, selector: str, tmp_path: Path
 ) -> None:
-    """SMPI finds out which ranks share a host; it took 2,300 us, in as many steps as ranks."""
+    """SMPI determines which ranks share a host; that took 2,300 us, with one step per rank."""
     free = str(fabrics.with_free_hosts(tmp_path, "fat-tree-1024"))
     options = ("--offload", "off", "--cfg", f"smpi/coll-selector:{selector}")
     result = run("first.c", on=free, ranks=256, options=options)
     first, second = (float(time) for time in result.stdout.split())
-    assert first < 10 * second  # they do not start alike
+    assert first < 10 * second  # they do not start under the same conditions
 
 
 # ---- The profile -------------------------------------------------------------------------------
@@ -105,10 +105,10 @@ def test_each_kind_has_its_time(profiled: Any) -> None:
     # Rank r sleeps r * 100 us, and the last one 1 ms more.
     outside = parts["outside MPI"]["ranks_s"]
     assert outside == pytest.approx([0, 1e-4, 2e-4, 1.3e-3], abs=1e-12)
-    # All make the communicator together; the first waits longest.
+    # All ranks create the communicator together; the first one waits longest.
     making = parts["communicators"]["ranks_s"]
     assert [making[0] - time for time in making] == pytest.approx([0, 1e-4, 2e-4, 3e-4], abs=1e-9)
-    # Ranks 0 and 1 exchange 1 MiB, which the others wait for.
+    # Ranks 0 and 1 exchange 1 MiB while the others wait for them.
     assert parts["point-to-point"]["ranks_s"][2] < 1e-6 < parts["point-to-point"]["ranks_s"][0]
     assert parts["ended"]["least_s"] == 0
     assert all(part["least_s"] <= part["mean_s"] <= part["most_s"] for part in record["profile"])
@@ -117,7 +117,7 @@ def test_each_kind_has_its_time(profiled: Any) -> None:
 def test_functions_are_counted_once(profiled: Any) -> None:
     counted = calls(profiled.record)
     assert counted["MPI_Comm_dup"] == counted["MPI_Comm_free"] == 4
-    assert counted["MPI_Allreduce"] == 4  # and none of making communicators and windows
+    assert counted["MPI_Allreduce"] == 4  # without those that create communicators and windows
     assert counted["MPI_Win_fence"] == 8
     assert counted["MPI_Send"] == 5
     total = sum(call["total_time_s"] for call in profiled.record["mpi_calls"])
@@ -175,6 +175,6 @@ def test_a_call_that_the_run_ends_in_counts_until_then(run: Run) -> None:
 
 
 def test_simulated_computation_is_not_in_calls(run: Run) -> None:
-    """SMPI makes it time as the next call begins."""
+    """SMPI converts computation into simulated time when the next call begins."""
     result = run("spinning.c", "0.02", ranks=2, options=("--host-speed", "1Gf"))
     assert means(result.record)["outside MPI"] > 0.5 * result.record["simulated_time_s"] > 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The record and the timeline of a run: the same each time, and in agreement with each other."""
+"""Records and timelines of runs: reproducible, and consistent with each other."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.support.simulated import Program, Run
 from weft.runs import launch
 from weft.runs.request import Request
 
-# They depend on the machine and the moment.
+# Fields that depend on the machine and the moment.
 NOT_SIMULATED = {"wall_time_s", "cpu_time_s", "peak_memory_bytes"}
 
 Event = dict[str, Any]
@@ -81,7 +81,7 @@ def test_links_carry_what_the_switch_adds_up(run: Run) -> None:
 
 
 def timeline(run: Run, path: Path, *program: str, **options: Any) -> tuple[list[Event], Any]:
-    """Return the events of a run, and its record."""
+    """Return the events and the record of a run."""
     more = options.pop("options", ())
     result = run(*program, options=(*more, "--trace", str(path)), **options)
     data = json.loads(path.read_text())
@@ -89,7 +89,7 @@ def timeline(run: Run, path: Path, *program: str, **options: Any) -> tuple[list[
 
 
 def tracks(events: list[Event]) -> dict[tuple[int, int], str]:
-    """The name of each track by process and thread."""
+    """Return the name of each track by process and thread."""
     return {
         (event["pid"], event["tid"]): event["args"]["name"]
         for event in events
@@ -123,7 +123,7 @@ def test_a_timeline_has_a_track_a_rank_and_a_track_a_switch(
 
 def test_a_timeline_agrees_with_the_record(run: Run, tmp_path: Path) -> None:
     events, record = timeline(run, tmp_path / "trace.json", "latency.c", "4,1024,65536", "2", "30")
-    nanosecond_us = 1.001e-3  # times are in us, with three digits
+    nanosecond_us = 1.001e-3  # times are in us, with three decimals
     for shown, recorded in zip(on_track(events, "switch"), record["events"], strict=True):
         assert shown["ts"] == pytest.approx(recorded["start_s"] * 1e6, abs=nanosecond_us)
         end = shown["ts"] + shown["dur"]
@@ -142,7 +142,7 @@ def test_a_timeline_agrees_with_the_record(run: Run, tmp_path: Path) -> None:
 
 
 def test_events_of_one_track_nest(run: Run, tmp_path: Path) -> None:
-    """Viewers drop an event that begins inside another on its track and ends outside."""
+    """Viewers drop an event that begins inside another event of its track and ends after it."""
     program = ("reductions.c", "1", "40")
     events, record = timeline(run, tmp_path / "trace.json", *program, ranks=8)
     assert any(crosses(a, b) for a in record["events"] for b in record["events"])
@@ -156,7 +156,7 @@ def test_events_of_one_track_nest(run: Run, tmp_path: Path) -> None:
 
 
 def crosses(a: Event, b: Event) -> bool:
-    """Whether b begins within a and ends after it."""
+    """Return whether b begins within a and ends after it."""
     return bool(a["start_s"] < b["start_s"] < a["end_s"] < b["end_s"])
 
 
@@ -203,4 +203,4 @@ def test_of_a_large_fabric_simgrid_has_what_ranks_use(program: Program) -> None:
     record = launch.run(launch.prepare(request), lambda _line: None)
     assert record.outcome.kind == "completed"
     assert len(record.links) == 393_216 and sum(link.bytes > 0 for link in record.links) > 4
-    assert record.peak_memory_bytes < 250e6  # 840 MB with a SimGrid host and link for all there are
+    assert record.peak_memory_bytes < 250e6  # 840 MB with all hosts and links in SimGrid

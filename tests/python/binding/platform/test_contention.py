@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Offloaded Allreduces that meet other traffic on a link get the share that SimGrid's solver gives.
+"""Offloaded Allreduces that share links with other traffic get the share of SimGrid's solver.
 
-The solver is fair where latencies are equal: a stream competes as the point-to-point message over
-the same hosts does. Under message granularity a contribution only goes to the switch; its latency
-is less, and SimGrid gives more to such flows.
+The solver is fair between flows of equal latency: a stream competes like a point-to-point message
+between the same hosts. With message granularity a contribution travels only to the switch, so its
+latency is lower, and SimGrid gives such flows a larger share.
 """
 
 from pathlib import Path
@@ -15,15 +15,15 @@ from tests.support import fabrics, simulated
 from tests.support.simulated import Run
 
 TOLERANCE = 0.01
-SIZE = 65536  # one window: as fast as the link
-TRANSFER = 1 << 26  # lasts for longer than any Allreduce here
+SIZE = 65536  # one window: streams at the full rate of the link
+TRANSFER = 1 << 26  # outlasts every Allreduce here
 ROUTE_LATENCY = 2 * STAR.link_latency + STAR.forwarding
 
 
 def times(
     run: Run, who: str, *more: str, offload: str = "stream", ppn: int = 1, on: str = "tofino-4"
 ) -> dict[str, set[float]]:
-    """Return the times of each kind, all ranks together."""
+    """Return the times of all ranks by kind."""
     options = ("--offload", offload, "--ppn", str(ppn))
     found: dict[str, set[float]] = {"allreduce": set(), "transfer": set()}
     for line in run(
@@ -35,7 +35,7 @@ def times(
 
 
 def stream_at(rate: float) -> float:
-    """An Allreduce whose packets get so much of each link."""
+    """Return the time of an Allreduce whose packets get this rate on each link."""
     return STAR.base() + STAR.wire(SIZE) / rate
 
 
@@ -57,13 +57,13 @@ def test_a_stream_beside_a_transfer_takes_half_of_the_link(run: Run) -> None:
 
 def test_messages_beside_a_transfer_share_by_latency(run: Run, tmp_path: Path) -> None:
     path = fabrics.with_free_hosts(tmp_path, "tofino-4")
-    # Without the handshake of rendezvous, which keeps the transfer from the link at first.
+    # Without the rendezvous handshake, which would delay the start of the transfer.
     path.write_text(path.read_text().partition("[[point_to_point]]")[0])
     found = times(run, "world", str(TRANSFER), offload="message", on=str(path))
     share = ROUTE_LATENCY / (ROUTE_LATENCY + STAR.link_latency)
     shared = STAR.link_latency + SIZE / (share * STAR.bandwidth)
     alone = STAR.link_latency + SIZE / STAR.bandwidth
-    # Rank 0's contribution goes up beside the transfer; rank 1's result comes down beside it.
+    # Rank 0's contribution competes with the transfer, and so does the result for rank 1.
     others = STAR.overhead + shared + STAR.processing + alone
     rank_1 = STAR.overhead + shared + STAR.processing + shared
     assert sorted(found["allreduce"]) == pytest.approx([others, rank_1], rel=TOLERANCE)
@@ -89,7 +89,7 @@ def test_messages_over_the_same_hosts_share_the_links(run: Run) -> None:
 
 
 def test_a_stream_that_the_turnaround_holds_back_leaves_the_rest_of_the_link(run: Run) -> None:
-    """Two long streams over the same links, each slower than half of a link, are not slower."""
+    """Two long streams that each need less than half of the link do not slow each other down."""
     size = 1 << 22
     options = ("--ppn", "2")
     program = ("contention.c", "parities", str(size))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Links that do not contend: each message has the full bandwidth of every link on its way."""
+"""Contention-free links: each message gets the full bandwidth of every link on its route."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ FLOWS = ("", "unfolded", "simgrid")
 
 
 def fan(run: Run, way: str, ranks: int, options: tuple[str, ...]) -> float:
-    """Return the time of messages between rank 0 and each other one, at once."""
+    """Return the time of simultaneous messages between rank 0 and each other rank."""
     (line,) = run("fan.c", way, str(SIZE), ranks=ranks, options=options).lines
     return float(line.split()[1])
 
@@ -30,7 +30,10 @@ def test_messages_over_one_link_take_the_time_of_one(run: Run, way: str) -> None
 def clocks(
     run: Run, on: Path, options: tuple[str, ...], flows: str = ""
 ) -> dict[tuple[str, ...], float]:
-    """Return the time after each part that all ranks end together, whoever is matched first."""
+    """Return the times at the end of the parts that all ranks leave together.
+
+    These do not depend on the order in which messages are matched.
+    """
     environment = {"WEFT_HOST_FLOWS": flows}
     lines = run("traffic.c", on=str(on), options=options, environment=environment).lines
     words = [line.split() for line in lines]
@@ -73,7 +76,7 @@ def test_links_of_a_platform_do_not_contend(program: Program, tmp_path: Path) ->
     assert read_record(record)["contention"] is True
     free = on_platform(fans, record, 4, *FREE)
     assert read_record(record)["contention"] is False
-    assert free == pytest.approx(one, rel=0.02)  # more ranks leave the barrier before later
+    assert free == pytest.approx(one, rel=0.02)  # with more ranks, some leave the barrier earlier
     assert on_platform(fans, record, 4, *OFF) > 2.5 * one
 
 

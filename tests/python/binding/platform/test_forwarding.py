@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What finding a packet's port costs in runs: closed forms of quiet fabrics.
+"""Forwarding lookups in runs, against closed forms of quiet fabrics.
 
-A message takes latency_factor * (links + a switch's 50 ns each + lookups) + size / rate; here all
+A message takes latency_factor * (links + 50 ns per switch + lookups) + size / rate. Here all
 factors are 1, and SMPI adds 16 bytes to every message.
 """
 
@@ -56,7 +56,7 @@ turnaround = "0us"
 
 
 def pingpong(run: Run, file: str, sizes: list[int], ranks: int = 16) -> tuple[list[float], Any]:
-    """Half the times there and back, rising, between the first and the last host."""
+    """Return the one-way times between the first and the last host in ascending order."""
     result = run(
         "pingpong.c",
         ",".join(map(str, sizes)),
@@ -68,7 +68,7 @@ def pingpong(run: Run, file: str, sizes: list[int], ranks: int = 16) -> tuple[li
 
 
 def lookups(result: Any) -> tuple[int, int]:
-    """Hits and misses of all switches."""
+    """Return the cache hits and misses of all switches."""
     switches = result.record["switches"]
     return tuple(sum(switch[key] for switch in switches) for key in ("cache_hits", "cache_misses"))
 
@@ -104,7 +104,7 @@ def test_the_first_message_misses_at_every_switch(run: Run, tmp_path: Path, hash
 
 
 def test_caches_are_filled_again_when_routes_change(run: Run, tmp_path: Path) -> None:
-    """Between the third message there and back and the fourth, on a ring of five switches."""
+    """The routes of a ring of five switches change between the third and the fourth round trip."""
     ring = 'kind = "torus"\ndimensions = [5]\n'
     file = fabric(tmp_path / "f.toml", CACHE_TABLE + 'flush_at = "24.98us"', ring)
     times, result = pingpong(run, file, [8] * 5, ranks=3)
@@ -115,7 +115,7 @@ def test_caches_are_filled_again_when_routes_change(run: Run, tmp_path: Path) ->
 
 
 def test_a_cache_of_one_entry_forgets(run: Run, tmp_path: Path) -> None:
-    """Each rank sends to all others: every port of a switch misses each time."""
+    """Every rank sends to all others, so every lookup at a port misses."""
     one = fabric(tmp_path / "one.toml", CACHE_TABLE + 'hash = "crc"\nentries = 1\nways = 1')
     all_hosts = fabric(tmp_path / "all.toml", CACHE_TABLE + 'hash = "crc"')
     tags = fabric(tmp_path / "tags.toml", CACHE_TABLE)
@@ -131,7 +131,7 @@ def test_a_cache_of_one_entry_forgets(run: Run, tmp_path: Path) -> None:
 
 
 def test_lookups_bound_short_frames(run: Run, tmp_path: Path) -> None:
-    """One each 400 ns: a frame of 1,518 B each, so 30 Gb/s of the link's 100 Gb/s."""
+    """One lookup per 400 ns limits frames of 1,518 B to 30 Gb/s on a link of 100 Gb/s."""
     file = fabric(tmp_path / "f.toml", TCAM_TABLE + 'interval = "400ns"', STAR)
     size = 1_000_000
     (time,), _ = pingpong(run, file, [size])
@@ -153,7 +153,7 @@ SHORTEST = CACHE_TABLE + 'frame = "84B"\ninterval = "0.72ns"\ntcam_interval = "4
 
 
 def fan(run: Run, file: str, way: str = "out") -> tuple[float, Any]:
-    """Nanoseconds for a packet, while a host sends a thousand of the shortest to 15 others."""
+    """Return the time per packet in ns; one host sends 1,000 frames of 84 B to each of 15."""
     result = run(
         "fan.c",
         way,
@@ -172,7 +172,7 @@ def fan(run: Run, file: str, way: str = "out") -> tuple[float, Any]:
 def test_packets_that_evict_each_other_are_as_slow_as_a_tcam(
     run: Run, tmp_path: Path, entries: int, nanoseconds: float, hits: float
 ) -> None:
-    """The messages take turns: 15 destinations find room in 16 entries, and nothing in fewer."""
+    """Messages interleave: their 15 destinations fit into 16 entries and thrash smaller caches."""
     ways = f"entries = {entries}\nways = {entries}\n"
     file = fabric(tmp_path / "f.toml", SHORTEST + ways, STAR, "1600Gbps")
     time, result = fan(run, file)
@@ -189,7 +189,7 @@ def test_a_tcam_is_as_slow_whatever_comes(run: Run, tmp_path: Path) -> None:
 
 
 def test_ports_bound_what_comes_in_not_what_goes_out(run: Run, tmp_path: Path) -> None:
-    """Fifteen hosts send to one: ports take 168 Gb/s each, and the cable out 1.6 Tb/s of them."""
+    """Fifteen hosts send to one: each input port handles 168 Gb/s, the output link 1.6 Tb/s."""
     table = TCAM_TABLE + 'frame = "84B"\ninterval = "4ns"\n'
     file = fabric(tmp_path / "f.toml", table, STAR, "1600Gbps")
     time, _ = fan(run, file, "in")
@@ -198,7 +198,7 @@ def test_ports_bound_what_comes_in_not_what_goes_out(run: Run, tmp_path: Path) -
 
 @pytest.mark.parametrize(("interval", "limited"), [("1ns", False), ("100ns", True)])
 def test_lookups_bound_streams(run: Run, tmp_path: Path, interval: str, limited: bool) -> None:
-    """A packet of 256 B takes 27.04 ns of a link at 100 Gb/s."""
+    """A packet of 256 B takes 27.04 ns on a link of 100 Gb/s."""
     file = fabric(
         tmp_path / "f.toml", TCAM_TABLE + f'interval = "{interval}"', 'kind = "star"\nhosts = 4\n'
     )
@@ -211,7 +211,7 @@ def test_lookups_bound_streams(run: Run, tmp_path: Path, interval: str, limited:
 
 @pytest.mark.parametrize(("interval", "limited"), [("1ns", False), ("1us", True)])
 def test_lookups_bound_multicasts(run: Run, tmp_path: Path, interval: str, limited: bool) -> None:
-    """A packet of 4,096 B and 78 B of headers takes 333.92 ns of a link at 100 Gb/s."""
+    """A packet of 4,096 B with 78 B of headers takes 333.92 ns on a link of 100 Gb/s."""
     file = fabric(
         tmp_path / "f.toml", TCAM_TABLE + f'interval = "{interval}"', 'kind = "star"\nhosts = 4\n'
     )
@@ -219,4 +219,4 @@ def test_lookups_bound_multicasts(run: Run, tmp_path: Path, interval: str, limit
     result = run("multicast.c", "bcast", str(4096 * 1000), on=file, options=options)
     end = max(float(line.split()[1]) for line in result.lines)
     packet = 1e-6 if limited else (4096 + 78) / (100 * GBPS)
-    assert end == pytest.approx(1000 * packet, rel=0.04)  # barrier and handshake beside
+    assert end == pytest.approx(1000 * packet, rel=0.04)  # plus barrier and handshake

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The [noise] table: what makes runs vary, against closed forms, and that a seed repeats it."""
+"""The [noise] table: OS noise and link jitter against closed forms, and reproducible seeds."""
 
 import json
 import math
@@ -55,7 +55,7 @@ def run(
     *options: str,
     **how: Any,
 ) -> Result:
-    """A run that went well, with its record."""
+    """Run a program that must succeed, and return its output with the record."""
     path = directory / "noisy.toml"
     path.write_text(fabric)
     record = directory / "record.json"
@@ -68,7 +68,7 @@ def run(
 
 
 def simulated(record: dict[str, Any]) -> dict[str, Any]:
-    """What of a record does not depend on the machine."""
+    """Return the parts of a record that do not depend on the machine."""
     real = {"wall_time_s", "cpu_time_s", "peak_memory_bytes", "command"}
     return {key: value for key, value in record.items() if key not in real}
 
@@ -127,7 +127,7 @@ def test_flows_of_weft_s_and_of_simgrid_s_get_the_same_jitter(
 
 
 def slowest_of_poisson(mean: float, count: int) -> float:
-    """The mean of the largest of so many Poisson numbers."""
+    """Return the expected maximum of `count` Poisson variates."""
     below = 0.0
     largest = 0.0
     for k in range(100):
@@ -147,7 +147,7 @@ def test_a_barrier_waits_for_the_core_with_most_detours(
     quiet = run(tmp_path, phases, (arguments[0], "1"), FABRIC, *options)
     times = [float(line) * 1e6 for line in noisy.stdout.splitlines()]
     lost = sum(times) / len(times) - float(quiet.stdout) * 1e6
-    # A standard deviation of such a maximum is about 1.6; detours in the barrier add little.
+    # Such a maximum has a standard deviation of about 1.6; detours within the barrier add little.
     assert lost == pytest.approx(slowest_of_poisson(5, 8), abs=3 * 1.6 / math.sqrt(300) + 0.02)
     assert min(times) >= float(quiet.stdout) * 1e6 - 1e-3
 
@@ -168,7 +168,7 @@ def test_a_seed_repeats_a_run_and_another_does_not(phases: Path, tmp_path: Path)
 
 
 def test_what_is_drawn_does_not_depend_on_who_else_computes(phases: Path, tmp_path: Path) -> None:
-    """One noisy host makes as much of a run with eight as with two."""
+    """A single noisy host delays a run of eight ranks as much as a run of two."""
     fabric = FABRIC + DETOURS + 'match = "host-0"\n'
     times = [
         run(tmp_path, phases, ("5e6", "1"), fabric, "--offload", "stream", ranks=ranks).stdout
@@ -207,7 +207,7 @@ def broadcast() -> Path:
 
 
 def test_multicasts_have_jitter_on_each_way(broadcast: Path, tmp_path: Path) -> None:
-    """Barrier, multicast and handshake are two links each, the multicast for one of two ranks."""
+    """Barrier, multicast and handshake cross two links each; only one of two ranks receives."""
 
     def phases_us(fabric: str) -> list[float]:
         arguments = ("bcast", "mpi", "4096", "1")
@@ -232,5 +232,5 @@ def test_detours_delay_a_multicast_but_not_its_chunks(broadcast: Path, tmp_path:
     assert simulated(noisy) == simulated(again)
     (call,) = noisy["multicast"]
     assert call["drops"] == 0
-    # A quarter of the time is lost at most by what cores do, a few steps of each call.
+    # Detours cost at most a quarter of the time: a few steps of each call.
     assert 1.02 < noisy["simulated_time_s"] / quiet["simulated_time_s"] < 2

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""weft's routes against those of SimGrid's own clusters: links, latency, and the time of a message.
+"""Routes compared with SimGrid's own clusters: links, latency, and the time of a message.
 
-`tests/simgrid/zones.cpp` prints SimGrid's. weft differs on purpose:
-- In SimGrid's torus the hosts are the grid; weft puts each on a switch. The hosts' cables have no
-  latency here, and count for two links more.
-- From the middle of an even dimension of a torus to its coordinate 0 both ways round are as long:
-  there SimGrid goes down, but up between all others half a ring apart. weft always goes up.
-- Down a fat tree SimGrid takes the parallel cable by the source's position, weft by the
-  destination's, so that the ways to one vertex form a tree.
-- Parallel cables of a Dragonfly are one link with the sum of their bandwidths in SimGrid.
-- Inside a Dragonfly group SimGrid 4.1 takes every packet for one in chassis 0 once it has taken a
-  green cable, whatever chassis that was in (DragonflyZone.cpp, `get_local_route`). From another
-  chassis that is a black cable too many, too few, or of another router. weft's cables join.
-- SimGrid leads to a group that is not less than the number of routers in a chassis over cables
-  that it does not have, so such a Dragonfly is not compared.
+`tests/simgrid/zones.cpp` prints SimGrid's routes. Intended differences:
+- In SimGrid's torus the hosts are the grid; weft attaches each host to a switch. The hosts' cables
+  have no latency here and count as two more links.
+- In an even dimension of a torus, both directions between opposite coordinates are equally long.
+  SimGrid goes down from the middle to coordinate 0, but up between all other such pairs; weft
+  always goes up.
+- On the way down a fat tree, SimGrid selects among parallel cables by the source, weft by the
+  destination, so that the routes to one vertex form a tree.
+- SimGrid merges parallel cables of a Dragonfly into one link with the sum of their bandwidths.
+- Inside a Dragonfly group, SimGrid 4.1 assumes after a green cable that the packet is in chassis 0,
+  whatever its chassis (DragonflyZone.cpp, `get_local_route`). From any other chassis the route has
+  a black cable too many, too few, or one of another router. weft's routes are connected.
+- To a group whose number is at least the number of routers per chassis, SimGrid's routes use
+  cables that do not exist; such Dragonflies are not compared.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ LARGE = [
 
 @dataclass(frozen=True)
 class Row:
-    """One route of SimGrid's."""
+    """One of SimGrid's routes."""
 
     source: int
     destination: int
@@ -124,7 +125,7 @@ def topology_text(kind: str, words: list[str]) -> str:
 
 
 def load(folder: Path, kind: str, words: list[str]) -> _core.Fabric:
-    """Load a fabric of the same parameters whose switches and hosts add no time."""
+    """Load a fabric with the same parameters whose switches and hosts add no time."""
     file = folder / "fabric.toml"
     file.write_text(f"""
         [fabric]
@@ -151,14 +152,14 @@ def load(folder: Path, kind: str, words: list[str]) -> _core.Fabric:
 
 
 def simgrid_step(link: str) -> tuple[int, str]:
-    """Return a link's cable, by the number that SimGrid counts it with, and its direction."""
+    """Return the number that SimGrid gives a link's cable, and the link's direction."""
     found = re.search(r"_(\d+)_(UP|DOWN)$", link)
     assert found
     return int(found[1]), found[2].lower()
 
 
 def simgrid_nodes(links: list[str]) -> list[int]:
-    """Return the nodes of a way through a torus."""
+    """Return the nodes of a route through a torus."""
     nodes: list[int] = []
     for link in links:
         found = re.search(r"_link_from_(\d+)_to_(\d+)_(UP|DOWN)$", link)
@@ -169,7 +170,7 @@ def simgrid_nodes(links: list[str]) -> list[int]:
 
 
 class Comparison:
-    """One fabric of weft's, and what its routes must have in common with SimGrid's."""
+    """Compares the routes of a fabric with SimGrid's."""
 
     def __init__(self, fabric: _core.Fabric, kind: str, words: list[str]) -> None:
         self.fabric = fabric
@@ -181,7 +182,7 @@ class Comparison:
         self.jumps = 0
 
     def check(self, row: Row) -> None:
-        """Compare one route, but for those of SimGrid's that do not join."""
+        """Compare one route, unless SimGrid's is disconnected."""
         self.ways += 1
         if self.kind == "dragonfly" and self.simgrid_jumps(row):
             self.jumps += 1
@@ -234,7 +235,7 @@ class Comparison:
         assert [link.split("_")[0] for link in row.links] == ["local", *between, "local"]
 
     def simgrid_jumps(self, row: Row) -> bool:
-        """Whether SimGrid's route does not join."""
+        """Return whether SimGrid's route is disconnected."""
         chassis, routers = (int(word.split(",")[0]) for word in self.words[1:3])
         source, destination = (host // int(self.words[3]) for host in (row.source, row.destination))
         same_group = source // (chassis * routers) == destination // (chassis * routers)
@@ -248,7 +249,7 @@ class Comparison:
         return True
 
     def color(self, name: str, other: str) -> str:
-        """Return what kind of cable is between two routers."""
+        """Return the kind of cable between two routers."""
         group, router, other_group, other_router = map(int, re.findall(r"\d+", name + other))
         if group != other_group:
             return "blue"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The platform library under plain smpirun; and where nothing is offloaded, weft costs no time."""
+"""The platform library under plain smpirun, and runs without offloading, which it must not slow."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ EQUAL = simulated.fabric("equal-platforms")
 def test_what_is_not_offloaded_takes_the_time_that_it_takes_on_stock_simgrid(
     run: Run, program: Program
 ) -> None:
-    """To the last bit: under `weft run`, on the library alone, and on an XML star without weft."""
+    """Times agree to the last bit: `weft run`, the library alone, and an XML star without weft."""
     traffic = program("traffic.c")
     by_weft = run("traffic.c", on=EQUAL, options=("--fallback", "smpi:ompi"))
     by_library = simulated.run_library(traffic, WEFT_FABRIC=EQUAL)
@@ -31,7 +31,7 @@ def test_what_is_not_offloaded_takes_the_time_that_it_takes_on_stock_simgrid(
 
 @pytest.mark.parametrize("setting", ["network/latency-factor:0:1.0;4112:1.357", "smpi/wtime:1e-9"])
 def test_those_times_tell_simulations_apart(program: Program, setting: str) -> None:
-    """Else the test above would hold for any platform."""
+    """Guard: the test above would pass on any platform if these times did not differ."""
     traffic = program("traffic.c")
     stock = simulated.run_stock(traffic)
     other = simulated.run_stock(traffic, settings=(setting,))
@@ -55,7 +55,7 @@ def test_weft_run_loads_the_installed_library(run: Run) -> None:
 
 
 def test_shared_memory_is_no_file_on_a_disk(run: Run) -> None:
-    """Linux writes those back again and again, and ranks wait for it."""
+    """Linux keeps writing such files back to the disk, which stalls the ranks."""
     block = "memfd:simgrid-shmalloc"
     assert run("loaded.c", block, ranks=2).lines == [f"/{block} (deleted)"]
 
@@ -84,7 +84,7 @@ DISKS = """<?xml version='1.0'?>
 
 
 def test_files_of_mpi_take_the_time_of_a_platforms_disk(program: Program, tmp_path: Path) -> None:
-    """A fabric's hosts have none, which binding/process/test_failures.py sees refused."""
+    """The hosts of a fabric have no disk; binding/process/test_failures.py covers the refusal."""
     platform = tmp_path / "disks.xml"
     platform.write_text(DISKS)
     command = simulated.weft_command(program("files.c"), ranks=1)
@@ -107,7 +107,7 @@ CABINETS = """<?xml version='1.0'?>
 
 
 def test_ranks_go_to_hosts_in_the_order_of_their_numbers(program: Program, tmp_path: Path) -> None:
-    """Else ranks 1 and 2 are on node-10 and node-11, in another cabinet perhaps."""
+    """In lexicographic order, ranks 1 and 2 would run on node-10 and node-11, maybe elsewhere."""
     platform = tmp_path / "cabinets.xml"
     platform.write_text(CABINETS)
     command = simulated.weft_command(program("hosts.c"), ranks=12)
@@ -126,7 +126,7 @@ def test_ranks_go_to_hosts_in_the_order_of_their_numbers(program: Program, tmp_p
 def test_plain_smpirun_simulates_what_weft_run_does(
     run: Run, program: Program, tmp_path: Path, offload: str
 ) -> None:
-    # No fewer elements than ranks: what weft corrects of SMPI's `ompi` needs LD_PRELOAD.
+    # At least as many elements as ranks: weft's corrections of SMPI's `ompi` need LD_PRELOAD.
     arguments = ("16,1024,100000", "1", "30")
     by_weft = run(
         "latency.c", *arguments, options=("--offload", offload, "--fallback", "smpi:ompi")
@@ -163,7 +163,7 @@ def test_more_ranks_than_hosts_go_round_robin(program: Program, tmp_path: Path) 
     assert result.status == 0, result.stderr
     assert (result.record["ranks"], result.record["hosts_used"]) == (9, 4)
     assert result.row()["communicator_size"] == 9
-    # Three ranks on the first host, two on each other.
+    # Three ranks on the first host, two on each of the others.
     ups = [link["bytes"] for link in result.record["links"] if link["name"].endswith(".up")]
     assert [bytes_ / ups[1] for bytes_ in ups] == [1.5, 1, 1, 1]
 
@@ -214,7 +214,7 @@ def test_the_selected_algorithm_becomes_the_fallback(program: Program, tmp_path:
     assert result.row(collective="barrier")["algorithm"] == "smpi:ompi"
 
 
-# ---- Mistakes: one message, status 2 ----
+# ---- Errors: one message, status 2 ----
 
 
 TOFINO = {"WEFT_FABRIC": "tofino-4"}
@@ -281,7 +281,7 @@ def test_without_a_record_a_deadlock_is_said_at_once(program: Program) -> None:
 
 
 def test_ranks_side_by_side_are_refused(program: Program) -> None:
-    """SMPI crashes, without weft as well."""
+    """SMPI crashes on such ranks even without weft."""
     traffic = program("traffic.c")
     settings = ("contexts/nthreads:2",)
     result = simulated.run_library(traffic, settings=settings, WEFT_FABRIC="tofino-4")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Programs that wait for a clock that stands still, as computation takes no simulated time."""
+"""Programs that spin on a clock that never advances because computation takes no simulated time."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def test_a_clock_that_many_reads_find_still_is_told_of_once(run: Run, read: str)
 
 @pytest.mark.parametrize("read", READS)
 def test_a_clock_that_the_reads_alone_move_is_told_of_too(program: Program, read: str) -> None:
-    """By default each takes 10 ns."""
+    """By default, each read advances the clock by 10 ns."""
     said = weft_says(
         *("run", "-q", "--fabric", "tofino-4", "-n", "2", "--"),
         *(str(program("clock_reads.c")), read, "row", MANY),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Programs that end badly: one message, a status that is not 0, a record, and nothing left over."""
+"""Failing programs: one message, a status other than 0, a record, and no leftovers."""
 
 import json
 import os
@@ -16,14 +16,15 @@ from tests.support.simulated import Program, Result
 
 @dataclass(frozen=True)
 class Failure:
-    """What is to come of a way to fail (tests/smpi/failures.c)."""
+    """Expected result of one failure mode of tests/smpi/failures.c."""
 
     status: int
     kind: str
     says: tuple[str, ...]
 
 
-# The halves are numbered as their ranks leave the exchange of colours: the other half is the first.
+# The halves are numbered in the order in which their ranks leave the exchange of colours, which
+# makes the other half the first.
 WORLD, HALF = "on MPI_COMM_WORLD", "on communicator 1 (of 2 ranks)"
 INT_SUM = "MPI_Allreduce(1 x MPI_INT, MPI_SUM)"
 RULE = "MPI asks all ranks of a communicator for the same collectives in the same order."
@@ -47,7 +48,7 @@ def early(status: int) -> Failure:
 FATAL = "that ends the program (MPI_ERRORS_ARE_FATAL)"
 
 FAILURES = {
-    # Which rank enters first is as it comes: all leave the call before at the same time.
+    # Any rank may enter first: all leave the previous call at the same time.
     "other-collective": mismatch(WORLD, 2, f" called {INT_SUM}, ", "rank 1 called MPI_Barrier()"),
     "other-count": mismatch(
         WORLD,
@@ -146,7 +147,7 @@ FAILURES = {
 
 @dataclass(frozen=True)
 class Place:
-    """A place to run in, to see what is left."""
+    """Working directory of a run, which reveals leftover files."""
 
     work: Path
     temporary: Path
@@ -255,12 +256,12 @@ def test_a_failed_run_leaves_the_old_record_only_where_it_writes_a_new_one(
 
 
 def start(program: Program, place: Place) -> "subprocess.Popen[str]":
-    """Start a run that never ends by itself, and wait until its ranks are at work."""
+    """Start a run that never ends by itself, and wait until its ranks are running."""
     command = simulated.weft_command(
         program("failures.c"), "run-for-ever", options=("--json", "record.json")
     )
     process = subprocess.Popen(
-        # Under nohup, children inherit that SIGHUP is ignored.
+        # nohup ignores SIGHUP, and children inherit that.
         ["env", "--default-signal=HUP", *command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -276,7 +277,7 @@ def start(program: Program, place: Place) -> "subprocess.Popen[str]":
 
 
 def session_members(session: int) -> list[str]:
-    """The processes of a session, which children cannot leave unnoticed."""
+    """Return the processes of a session; children cannot leave it unnoticed."""
     found = []
     for directory in Path("/proc").iterdir():
         if directory.name.isdigit():
@@ -303,7 +304,7 @@ def session_members(session: int) -> list[str]:
 def test_an_interrupted_run_says_so_and_leaves_nothing(
     program: Program, place: Place, stop: object, signum: int
 ) -> None:
-    """As Ctrl-C does it (to the process group), and as `kill` does (to weft alone)."""
+    """Ctrl-C signals the process group, `kill` only weft."""
     process = start(program, place)
     assert len(session_members(process.pid)) == 2
     assert callable(stop)

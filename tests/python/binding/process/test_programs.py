@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What programs do besides MPI: libraries, files, threads, other processes, ends of their own."""
+"""Program behaviour outside MPI: libraries, files, threads, child processes, exits."""
 
 import os
 import re
@@ -21,7 +21,7 @@ from weft.runs.simgrid import SimGrid
 # ---- Shared libraries of the program's own ----
 
 LIBRARIES = {
-    # The inner one is needed by the outer one as well as by the program.
+    # Both the outer library and the program depend on the inner one.
     "inner.c": "int inner_count; int inner(void) { return ++inner_count; }\n",
     "outer.c": """
         int inner(void);
@@ -51,7 +51,7 @@ LIBRARIES = {
 
 @pytest.fixture(scope="module")
 def with_libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program with libraries whose names are as short as names can be."""
+    """Build a program with libraries whose names are as short as possible."""
     here = tmp_path_factory.mktemp("libraries")
     for name, text in LIBRARIES.items():
         (here / name).write_text(text)
@@ -118,7 +118,7 @@ def test_a_library_that_is_missing_is_named(with_libraries: Path, tmp_path: Path
 
 
 def test_each_rank_has_the_variables_of_its_templates(tmp_path: Path) -> None:
-    """GCC makes them one in the process, however often a library is loaded."""
+    """GCC makes such variables unique in the process, however often the library is loaded."""
     source = tmp_path / "unique.cpp"
     source.write_text("""
         #include <mpi.h>
@@ -259,7 +259,7 @@ def ended(pid: int) -> bool:
 
 @pytest.mark.parametrize("how", ["daemons", "loop"])
 def test_what_ranks_have_started_ends_with_the_run(run: Run, how: str) -> None:
-    """At the end of main, and at that of the time that a run may take."""
+    """The run ends with main, or by the time limit of the run."""
     options = ("--timeout", "5") if how == "loop" else ()
     result = run("signals.c", how, options=options, status=124 if how == "loop" else 0)
     pids = [int(line) for line in result.lines]
@@ -285,7 +285,7 @@ def test_programs_that_ranks_start_are_not_weft_s(run: Run) -> None:
 def test_a_rank_s_memory_is_as_the_c_library_s(
     run: Run, monkeypatch: pytest.MonkeyPatch, name: str, value: str, whose: str
 ) -> None:
-    """With mimalloc as without; each rank's calloc of 1 GiB takes what is touched of it."""
+    """With and without mimalloc, each rank's calloc of 1 GiB only occupies the pages it touches."""
     monkeypatch.setenv(name, value)
     result = run("allocator.c")
     assert result.lines == [whose]
@@ -305,7 +305,7 @@ def test_memory_is_so_however_ranks_are_kept_apart(run: Run, setting: str, whose
 
 
 def test_memory_is_so_where_addresses_are_limited(run: Run) -> None:
-    """mimalloc's range of them is not given then."""
+    """mimalloc cannot reserve its address range then."""
     result = run("allocator.c", addresses=64 << 30)
     assert result.lines == ["weft-malloc.so"]
 
@@ -336,7 +336,7 @@ def test_openmp_works_in_each_rank(tmp_path: Path) -> None:
     assert result.lines == ["threads 4 sum 80480000"], result.stderr
 
 
-# ---- What is left when weft is killed outright ----
+# ---- Leftovers after weft is killed ----
 
 
 def start(program: Program, temporary: Path) -> "subprocess.Popen[str]":
@@ -355,7 +355,7 @@ def start(program: Program, temporary: Path) -> "subprocess.Popen[str]":
 
 
 def of_directory(directory: Path) -> list[int]:
-    """The processes that name a directory of ours on their command lines."""
+    """Return the processes that have the directory on their command lines."""
     found = []
     for process in Path("/proc").iterdir():
         if process.name.isdigit():
@@ -407,7 +407,7 @@ def test_the_next_run_leaves_those_alone_that_run(program: Program, tmp_path: Pa
     assert not its.exists()
 
 
-# ---- Advice that is SimGrid's ----
+# ---- SimGrid's advice ----
 
 
 def test_simgrids_advice_on_its_own_tools_is_not_passed_on(run: Run) -> None:

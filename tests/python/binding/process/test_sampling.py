@@ -5,11 +5,11 @@ import pytest
 
 from tests.support.simulated import Result, Run
 
-SPEED = ("--host-speed", "76.8Gf")  # the fabric's own: computation takes as long as here
+SPEED = ("--host-speed", "76.8Gf")  # the fabric's own speed: no scaling
 
 
 def computed(result: Result) -> list[int]:
-    """How many iterations each rank has computed."""
+    """Return the number of iterations that each rank computed."""
     return [int(line.split()[-1]) for line in result.lines]
 
 
@@ -22,7 +22,7 @@ def test_sampled_iterations_count_as_if_all_were_computed(
     assert sorted(computed(sampled)) == iterations
     assert computed(whole) == [40] * 4
     times = [result.record["simulated_time_s"] for result in (sampled, whole)]
-    assert times[0] == pytest.approx(times[1], rel=0.5)  # an iteration has some milliseconds
+    assert times[0] == pytest.approx(times[1], rel=0.5)  # an iteration takes a few milliseconds
     assert times[0] > 0.01
     assert sampled.record["cpu_time_s"] < 0.5 * whole.record["cpu_time_s"]
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""MPI_Win_allocate_shared: each rank's memory is its own, and every rank of the host finds it."""
+"""MPI_Win_allocate_shared: each rank has its own part, which every rank of the host can access."""
 
 import pytest
 
 from tests.support.simulated import Run
 
 PLACES = [(1, 1), (2, 2), (4, 4), (8, 4), (6, 2)]
-"""Ranks, and ranks per host."""
+"""Pairs of ranks and ranks per host."""
 
 
 @pytest.mark.parametrize("noncontig", [(), ("noncontig", "1")])
@@ -14,7 +14,7 @@ PLACES = [(1, 1), (2, 2), (4, 4), (8, 4), (6, 2)]
 def test_parts_of_different_sizes_are_where_the_query_says(
     run: Run, ranks: int, ppn: int, noncontig: tuple[str, ...]
 ) -> None:
-    """SMPI gave the first rank's part for all, and the first rank's size to all."""
+    """SMPI returned the first rank's part and size for every rank."""
     options = ("--ppn", str(ppn))
     lines = run("shared_windows.c", "parts", *noncontig, ranks=ranks, options=options).lines
     assert lines == ["right"]

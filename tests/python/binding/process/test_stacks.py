@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Stacks of ranks: how large they are, what is guarded, and what is said of one that overflows."""
+"""Rank stacks: sizes, guard pages, and the report of an overflow."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ from weft.base import paths
 
 STACK_KIB = 64
 TOUCHES_THE_LAST_PAGE_KIB = 63
-"""The function's frames are somewhat smaller, and what called it takes some as well."""
+"""The function's frames are slightly smaller, and its callers need stack as well."""
 
 
 def run(
@@ -95,7 +95,7 @@ end subroutine
 def test_an_array_that_only_its_far_end_is_touched_of_does_not_jump_over_the_guard(
     word: str, name: str, source: str, mib: int, guards: str, tmp_path: Path
 ) -> None:
-    """Its far end is another rank's stack, which has room for it."""
+    """The far end lies in the stack of another rank, which has room for it."""
     (tmp_path / name).write_text(source)
     options = [f"-DBYTES={mib << 20}", "-O2", *(["-fstack-arrays"] if word == "f90" else [])]
     command = [*simulated.WEFT, word, *options, name, "-o", "far"]

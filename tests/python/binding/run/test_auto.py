@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`--offload auto` beside both ways: each call ends, at its last rank, as early as by the better.
+"""`--offload auto` against both alternatives: each call completes at its last rank as early.
 
-Where calls of one collective follow each other, that of all of them together counts: on the hosts
-ranks that leave a Reduce or Bcast early begin the next one. The call that is timed by itself here
-follows one like it, so it goes the way that is faster in a row.
+For consecutive calls of one collective the total time counts: on the hosts, ranks that leave a
+Reduce or Bcast early begin the next call. The call that is timed alone here follows one like it,
+so it is carried out in the way that is faster for a sequence.
 """
 
 from pathlib import Path
@@ -33,12 +33,12 @@ turnaround = "130ns"
 """
 TREE = 'kind = "fat_tree"\ndown = [8, 4]\nup = [1, 4]'
 STAR = 'kind = "star"\nhosts = 8'
-# By the whole vector, or all parts together.
+# Sizes of the whole vector, or of all parts together.
 SIZES = ("8", "256", "4096", "16384", "524288")
-ROW = 10  # calls that one_call makes in a row
+ROW = 10  # consecutive calls in one_call
 ONE_CALL = ROOT / "benchmarks" / "one_call.c"
 Times = dict[tuple[str, str], tuple[float, float]]
-"""By collective and size: of a call by itself, and of one in a row."""
+"""Time of a single call and per call in a sequence, by collective and size."""
 
 
 def one_calls(on: str, ranks: int, offload: str) -> Times:
@@ -58,7 +58,7 @@ def check_auto(on: str, ranks: int) -> None:
         singles, rows = zip(*(times[call] for times in both), strict=True)
         chosen = singles[rows.index(min(rows))]
         assert single <= 1.02 * chosen, (call, ranks, single, singles)
-        # The first call of a row is not known to be one.
+        # The first call of a sequence cannot be recognised as such.
         assert row <= 1.02 * (min(rows) + min(singles) / ROW), (call, ranks, row, rows)
 
 
@@ -76,13 +76,13 @@ def test_auto_takes_the_faster_way(tmp_path: Path, topology: str, ranks: int, sw
 
 @pytest.mark.parametrize("ranks", [2, 3, 5, 6, 7, 8])
 def test_auto_knows_what_messages_cost_without_an_mpi_table(ranks: int) -> None:
-    """SMPI lets no message leave before both sides have posted it; eager ones were predicted."""
+    """SMPI then starts no message before both sides have posted it; predictions must agree."""
     check_auto("hdr100-8", ranks)
 
 
 @pytest.mark.parametrize("ranks", [12, 24])
 def test_auto_counts_the_stage_of_hosts_that_combine(tmp_path: Path, ranks: int) -> None:
-    """Two and three ranks a host, of which one speaks for the others."""
+    """Two or three ranks per host, one of which contributes for the others."""
     path = tmp_path / "places.toml"
     nic = 'preset = "connectx-6-dx"'
     text = FABRIC.format(topology=STAR, switch="sharp")
@@ -97,7 +97,7 @@ CALLS = 100
 def test_auto_leaves_reductions_in_a_row_to_hosts_that_overlap_them(
     run: Run, ranks: int, elements: int
 ) -> None:
-    """The hosts' last rank is later than the switch's with one, and earlier with many."""
+    """The hosts finish a single reduction later than the switch, but many of them earlier."""
     one, many = (
         {
             offload: run(
@@ -124,9 +124,9 @@ def test_auto_leaves_reductions_in_a_row_to_hosts_that_overlap_them(
 
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_auto_slows_no_transform_down(run: Run, ranks: int) -> None:
-    """NAS FT's checksum is a Reduce between two Alltoalls, which on the hosts overlaps them.
+    """NAS FT's checksum is a Reduce between two Alltoalls, which overlap it on the hosts.
 
-    With 8 ranks the switch's is the faster alone, and predictions are of calls alone.
+    With 8 ranks the switch is faster for the Reduce alone, and predictions consider calls alone.
     """
     hosts, stream, auto = (
         run(
@@ -142,7 +142,7 @@ def test_auto_slows_no_transform_down(run: Run, ranks: int) -> None:
 
 
 def test_auto_gives_reductions_between_others_to_the_switch(run: Run) -> None:
-    """After a barrier no reduction overlaps the one before, and the last rank's end counts."""
+    """After a barrier no reduction overlaps the previous one, so its last rank's end counts."""
     result = run(
         *("reduces.c", str(CALLS), "512", "barrier"),
         on="hdr100-8",
@@ -164,7 +164,7 @@ def test_auto_gives_reductions_between_others_to_the_switch(run: Run) -> None:
 def test_auto_decides_an_alltoall(
     run: Run, tmp_path: Path, topology: str, ranks: int, overhead: str, path: str
 ) -> None:
-    """On one switch it is what the NIC adds that matters; a tree leaves other ways unused."""
+    """On one switch the NIC's overhead decides; in a tree, offloading leaves other paths idle."""
     file = tmp_path / "nic.toml"
     nic = 'preset = "connectx-6-dx"'
     text = FABRIC.format(topology=topology, switch="ideal")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What is offloaded and what falls back, to what and why.
+"""Which calls are offloaded, which fall back to which algorithm, and the stated reasons.
 
-Calls that are offloaded move the switch's counters, no others do (Belbeisi et al., section 5).
+Offloaded calls change the switch's counters; other calls do not (Belbeisi et al., section 5).
 """
 
 import pytest
@@ -12,7 +12,7 @@ from tests.support.simulated import Program, Run
 COUNT = 300
 INT_SUM_BYTES = 4 * COUNT
 
-# Call of tests/smpi/calls.c -> what the record says of it.
+# Call of tests/smpi/calls.c -> its entry in the record.
 FALL_BACK = {
     "int-max": ("allreduce", "MPI_INT", "MPI_MAX", "op"),
     "int-own-sum": ("allreduce", "MPI_INT", "user-defined", "op"),
@@ -30,7 +30,7 @@ FALL_BACK = {
     "allgatherv": ("allgatherv", "", "", "collective"),
     "alltoallv": ("alltoallv", "", "", "collective"),
 }
-# What Open MPI 4.1 takes of 4 ranks and these sizes; Allreduce and Reduce whatever the operation.
+# Choices of Open MPI 4.1 for 4 ranks and these sizes; Allreduce and Reduce for any operation.
 OPEN_MPI = {
     "allreduce": "recursive_doubling",
     "reduce": "binary",
@@ -130,7 +130,7 @@ def test_a_switch_that_only_forwards_offloads_nothing(run: Run) -> None:
 def test_smpis_algorithm_is_the_one_that_was_chosen(
     run: Run, program: Program, algorithm: str
 ) -> None:
-    """Its name stands in the record, and every rank leaves when stock SMPI lets it leave."""
+    """The record names the algorithm, and every rank leaves at the same time as in stock SMPI."""
     sizes = "4,1024,100000"
     options = ("--offload", "off", "--fallback", f"smpi:{algorithm}")
     result = run("latency.c", sizes, on=simulated.fabric("equal-platforms"), options=options)
@@ -142,7 +142,7 @@ def test_smpis_algorithm_is_the_one_that_was_chosen(
 
 
 def test_algorithms_differ(run: Run) -> None:
-    """Else the test above would hold for any."""
+    """Guard: the test above would pass for any algorithm if these did not differ."""
     outputs = {
         tuple(run("latency.c", "100000", options=("--offload", "off", "--fallback", name)).lines)
         for name in ("smpi:rdb", "smpi:lr", "smpi:redbcast", "smpi:ompi")
@@ -157,7 +157,7 @@ def test_the_fallback_serves_what_cannot_be_offloaded(run: Run) -> None:
     assert result.row(collective="barrier")["algorithm"] == "linear"
 
 
-# ---- Algorithms of SMPI's that must not run ----
+# ---- SMPI algorithms that must not run ----
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_an_algorithm_known_to_be_wrong_is_refused(
 
 
 def test_an_algorithm_that_cannot_do_a_call_ends_the_run_in_words(program: Program) -> None:
-    """SMPI's pairs exchange with the rank of the other number: they want a power of two."""
+    """SMPI's pair algorithms exchange with the rank `rank XOR step`, hence need a power of two."""
     command = simulated.weft_command(
         program("awkward.c"),
         "alltoallv",

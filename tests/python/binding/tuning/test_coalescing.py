@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Equal messages of many ranks are one flow, which takes less memory and no other time."""
+"""Coalescing of equal messages of many ranks: less memory, same times."""
 
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ from tests.support.simulated import Program
 from weft.base import paths
 
 ROUNDING = 1e-9
-# SimGrid takes what is due within 1 ns for due now; and where it updates only what it thinks has
-# changed, some flows keep a rate that they have no more.
+# SimGrid treats events within 1 ns as simultaneous, and its lazy updates leave some flows with an
+# outdated rate.
 PRECISELY = ("--cfg", "network/optim:Full", "--cfg", "precision/timing:1e-13")
 FLOWS = "WEFT_RANK_FLOWS"
 SOURCE = TESTS / "simgrid" / "equal_messages.cpp"
@@ -22,7 +22,7 @@ HALO = str(paths.example("halo_exchange.c"))
 
 @pytest.fixture
 def record(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The record of a halo exchange."""
+    """Return a function that runs a halo exchange and returns its record."""
 
     def run(
         flows: str, *arguments: str, on: str, ranks: int, ppn: int, precisely: Any = ()
@@ -40,7 +40,7 @@ def record(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def waits(record: dict[str, Any]) -> list[float]:
-    """What each rank waited, in ascending order: symmetric ranks may swap theirs."""
+    """Return each rank's waiting time, sorted because symmetric ranks may swap theirs."""
     (row,) = [row for row in record["profile"] if row["kind"] == "waits"]
     return sorted(row["ranks_s"])
 
@@ -71,8 +71,8 @@ def test_times_and_traffic_stay_the_same(
 
 
 def test_many_ranks_have_them(record: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A message takes 594 bytes less; with fewer ranks each is a flow of its own."""
-    # mimalloc gives freed memory back after some time, so that the peak varied with the load.
+    """Coalescing saves 594 bytes per message; with fewer ranks, messages are not coalesced."""
+    # mimalloc returns freed memory after a delay, which made the peak depend on the load.
     monkeypatch.setenv("MIMALLOC_DECOMMIT_DELAY", "0")
     large = {"on": "fat-tree-1024", "ranks": 33280, "ppn": 40}
     apart = record("apart", "1", "64", **large)["peak_memory_bytes"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a run keeps: nothing of calls that have ended, and one table of a communicator's members.
+"""Memory of a run: completed calls release theirs, and copies of a communicator share one group.
 
-Bounds are between what was held before and what is now.
+Each bound lies between the previous and the current consumption.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ MIB = 1 << 20
 
 
 def peak_bytes(place: Path, *work: object, ranks: int, offload: str = "off") -> int:
-    """The simulator's memory, of a run of the program."""
+    """Return the peak memory of the simulator in a run of the program."""
     command = simulated.weft_command(
         compiled.program(GROWTH),
         *map(str, work),
@@ -37,19 +37,19 @@ def peak_bytes(place: Path, *work: object, ranks: int, offload: str = "off") -> 
 def test_the_peak_is_not_that_of_who_starts_the_simulator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the system remembers of a child begins with what its parent held at that time."""
+    """The kernel initialises a child's peak RSS with the parent's RSS at the fork."""
     monkeypatch.setattr(process._Meter, "peak", lambda *_: 1 << 40)
     assert 4 * MIB < peak_bytes(tmp_path, "none", 0, 0, ranks=4) < 28 * MIB
 
 
 @pytest.mark.parametrize("offload", ["stream", "message", "off"])
 def test_nothing_is_kept_of_a_call(tmp_path: Path, offload: str) -> None:
-    """With `message` it was 500 bytes of a rank and call, and 44 MiB in all."""
+    """With `message`, 500 bytes per rank and call used to leak, 44 MiB in total."""
     assert peak_bytes(tmp_path, "allreduce", 64, 1000, ranks=64, offload=offload) < 28 * MIB
 
 
 def test_members_of_copies_share_one_group(tmp_path: Path) -> None:
-    """SMPI's tables, one a rank, have 12 bytes a member: 48 MiB for four copies, of 77 in all."""
+    """SMPI's per-rank tables take 12 bytes per member: 48 of 77 MiB with four copies."""
     assert peak_bytes(tmp_path, "none", 0, 0, "dup", 4, ranks=1024) < 48 * MIB
 
 
@@ -57,7 +57,7 @@ def test_members_of_copies_share_one_group(tmp_path: Path) -> None:
 def test_nothing_is_kept_of_a_message_that_is_tested(
     program: Program, tmp_path: Path, way: str
 ) -> None:
-    """It was 440 bytes, and 50 MiB in all."""
+    """Each message used to leak 440 bytes, 50 MiB in total."""
     messages, record = 80000, tmp_path / "r.json"
     options = ("-q", "--json", str(record), "--cfg", "smpi/test:1e-6")
     result = simulated.run_command(
@@ -68,10 +68,10 @@ def test_nothing_is_kept_of_a_message_that_is_tested(
 
 
 def test_a_rank_is_small(tmp_path: Path) -> None:
-    """A page of stack and 8 KiB, two of them the program's.
+    """A rank takes a page of stack and 8 KiB, two of which belong to the program.
 
-    It was 20 KiB with two pages of stack, with what SMPI's empty queues took, and with memory of
-    schedules that was kept; and 14 KB with what SMPI makes for each rank though nobody asks for it.
+    The figure was 20 KiB with two pages of stack, SMPI's empty queues and retained memory of
+    schedules, and 14 KB with the objects that SMPI creates for each rank in advance.
     """
     program = compiled.example("allreduce_latency")
 
@@ -89,7 +89,7 @@ def test_a_rank_is_small(tmp_path: Path) -> None:
 
 
 def test_deques_of_simgrid_are_its_own() -> None:
-    """weft's SimGrid has smaller ones, which no program may find in the place of its own."""
+    """weft's SimGrid has smaller deques; a program must not pick them up instead of its own."""
     library = SimGrid().launcher.parent.parent / "libsimgrid.so"
     if not (library.parent.parent / ".complete").exists():
         pytest.skip("this SimGrid is not weft's")

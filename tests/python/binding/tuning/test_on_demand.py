@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What SimGrid and SMPI have for each rank, and weft makes when it is asked for: it does as theirs.
+"""Objects of SimGrid and SMPI that weft creates lazily for each rank; behaviour is unchanged.
 
-How much memory that saves is in binding/tuning/test_memory.py.
+binding/tuning/test_memory.py covers the memory that this saves.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ ALL_SMALL = ("--cfg", "smpi/async-small-thresh:65536")
 def printed(
     program: Program, *arguments: str, options: tuple[str, ...] = (), on: str = "tofino-4"
 ) -> list[str]:
-    """What three ranks print."""
+    """Return the output of three ranks."""
     command = simulated.weft_command(
         program("parts.c"), *arguments, on=on, ranks=RANKS, options=("-q", *options)
     )
@@ -28,8 +28,8 @@ def printed(
 
 
 def test_a_small_message_begins_before_it_is_waited_for(program: Program, tmp_path: Path) -> None:
-    """So the mailbox of small messages has its receiver from the beginning."""
-    free = str(fabrics.with_free_hosts(tmp_path, "tofino-4"))  # which has no small messages
+    """The mailbox for small messages needs its receiver from the start."""
+    free = str(fabrics.with_free_hosts(tmp_path, "tofino-4"))  # has no small messages
     late, _ = printed(program, "early", on=free)
     there, probed = printed(program, "early", options=ALL_SMALL, on=free)
     assert float(late) > 1 > float(there)
@@ -55,5 +55,5 @@ def test_an_actor_knows_its_properties(program: Program) -> None:
 
 
 def test_a_rank_changes_its_own_arguments(program: Program) -> None:
-    """All ranks begin with the same ones, which are kept once."""
+    """All ranks start with the same arguments, which are stored once."""
     assert printed(program, "arguments", "x") == ["1 Arguments A", "1 Brguments B", "1 Crguments C"]

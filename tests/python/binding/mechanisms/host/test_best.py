@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`--fallback best`: per call the fastest of all algorithms, so no library is faster."""
+"""`--fallback best`: the fastest algorithm of all for each call, so no library is faster."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from weft.study.bench.gains import gains
 PROGRAM = TESTS / "smpi" / "timed_collectives.c"
 LIBRARIES = [row["name"] for row in _core.selections()]
 SIZES = ("8", "2048", "65536", "524288")
-ROW = 10  # calls that the program makes in a row
+ROW = 10  # consecutive calls of the program
 STAR = """
 [fabric]
 name = "star"
@@ -35,7 +35,7 @@ latency = "0.94us"
 preset = "ideal"
 """
 Times = dict[tuple[str, str], tuple[float, float]]
-"""By collective and bytes: of a call by itself, and of one in a row."""
+"""Time of a single call and per call in a sequence, by collective and size in bytes."""
 
 
 def times(on: str, ranks: int, ppn: int, fallback: str, sizes: tuple[str, ...] = SIZES) -> Times:
@@ -65,8 +65,8 @@ def test_no_library_is_faster_than_the_best(tmp_path: Path, ranks: int, ppn: int
     for library in LIBRARIES:
         for call, (single, row) in times(str(fabric), ranks, ppn, library).items():
             assert best[call][0] <= 1.01 * single, (library, call, best[call][0], single)
-            # The first call of a row is not known to be one: it takes what is fastest alone, after
-            # which ranks begin the others at other times.
+            # The first call of a sequence cannot be recognised as such: it uses the algorithm that
+            # is fastest for a single call, after which ranks enter the others at different times.
             most = 1.01 * row + 1.5 * best[call][0] / ROW
             assert best[call][1] <= most, (library, call, best[call][1], row)
 

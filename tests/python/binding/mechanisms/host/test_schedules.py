@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Collectives that hosts carry out by weft's schedules.
+"""Collectives that hosts carry out with weft's schedules.
 
-Their times do not depend on how messages are simulated (one flow for many, flows handed over to
-SimGrid where somebody else uses their links, or SimGrid's from the beginning), and are those of
-SMPI's algorithm where that sends the same messages in the same order.
+Their times do not depend on how messages are simulated: coalesced flows, flows that SimGrid takes
+over where other traffic uses their links, or SimGrid's flows from the start. They equal the times
+of SMPI's algorithm if that sends the same messages in the same order.
 """
 
 from collections.abc import Sequence
@@ -19,16 +19,15 @@ EXACT = 1e-9
 TOPOLOGIES = ("star", "fat_tree", "dragonfly", "torus")
 SELECTIONS = tuple(one["name"] for one in _core.selections())
 FLOWS = "WEFT_HOST_FLOWS"
-# SimGrid takes what is due within 1 ns for due now; and where it updates only what it thinks has
-# changed, some flows keep a rate that they have no more (a message of 1 MB that shares its link
-# with three of a Bcast loses nothing by them).
+# SimGrid treats events within 1 ns as simultaneous, and its lazy updates leave some flows with an
+# outdated rate: a message of 1 MB that shares its link with three of a Bcast is not slowed down.
 PRECISELY = ("--cfg", "network/optim:Full", "--cfg", "precision/timing:1e-13")
 
 Times = dict[tuple[str, ...], list[float]]
 
 
 def times(lines: Sequence[str]) -> Times:
-    """By rank, call and size: when it left, in order."""
+    """Return the times of leaving by rank, call and size, in order."""
     found: Times = {}
     for line in lines:
         *what, seconds = line.split()
@@ -42,7 +41,7 @@ def assert_same(found: Times, expected: Times) -> None:
         assert found[what] == pytest.approx(seconds, rel=EXACT), what
 
 
-# ---- However messages are simulated ----
+# ---- Simulation of messages ----
 
 
 @pytest.mark.parametrize("ppn", [1, 3])
@@ -50,7 +49,7 @@ def assert_same(found: Times, expected: Times) -> None:
 def test_folding_and_handing_over_change_no_time(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, ppn: int
 ) -> None:
-    """SimGrid's network knows no memory of hosts, which is shared here by default."""
+    """SimGrid's network does not model host memory, which hosts share by default here."""
     costly = fabrics.make(tmp_path, kind)
     free = fabrics.with_free_hosts(tmp_path, str(costly))
     ranks = {1: 13, 3: 24}[ppn]
@@ -70,10 +69,10 @@ def test_folding_and_handing_over_change_no_time(
 
 # ---- SMPI's algorithms ----
 
-# Ours and SMPI's. Not there, because SMPI's take other times: its Allreduces lr (a ring whose
-# ranks first send a block to themselves), rab2 and rab_rdb, its segmented Reduces and Bcasts of
+# weft's algorithms and SMPI's. Omitted because SMPI's times differ: Allreduces lr (a ring whose
+# ranks first send a block to themselves), rab2 and rab_rdb, the segmented Reduces and Bcasts with
 # Open MPI's names, Gather ompi_linear_sync, Scatter ompi_binomial. Allgather `ring` is pairwise;
-# NTSLR a ring that sends each rank's own block to itself, which these hosts do in no time.
+# NTSLR is a ring that sends each rank's own block to itself, which takes no time on these hosts.
 THE_SAME = {
     "allreduce": {"recursive_doubling": "rdb", "rabenseifner": "rab1"},
     "reduce": {
@@ -135,7 +134,7 @@ def test_the_time_is_that_of_smpis_algorithm(
     assert_same(simulate(ours), simulate(f"smpi:{theirs}"))
 
 
-# ---- Mistakes ----
+# ---- Errors ----
 
 
 @pytest.mark.parametrize(
@@ -202,7 +201,7 @@ PARTS = ORDERED_BY_RING.replace("ring", "nonoverlapping") + (
     '[[rule]]\ncollective = "reduce"\nalgorithm = ["chain"]\n'
 )
 NO_PARTS = PARTS[: PARTS.rindex("[[rule]]")].replace('base = "openmpi-5.0"', "")
-# Allreduce by algorithm 4, which is the ring, and by 6, which is Rabenseifner's.
+# Allreduce by algorithm 4, the ring, and by algorithm 6, Rabenseifner's.
 RULES = "1\n2 # Allreduce\n1\n2\n1\n0 {} 0 0\n"
 COMMUTES = "needs an operation that commutes, and this one does not; allowed: "
 
@@ -227,7 +226,7 @@ def test_a_rule_that_cannot_be_followed_ends_the_run_with_its_line(
     said: str,
     offload: str,
 ) -> None:
-    """Also where the algorithm is a part of another, and where somebody only predicts its time."""
+    """The same holds for parts of other algorithms, and for predictions of times."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / file).write_text(text, encoding="utf-8")
     on = str(fabrics.make(tmp_path, "star", None, "ideal"))
@@ -240,7 +239,7 @@ def test_a_rule_that_cannot_be_followed_ends_the_run_with_its_line(
 
 
 def test_a_rule_of_open_mpis_is_followed_as_open_mpi_does(run: Run, tmp_path: Path) -> None:
-    """It leaves Rabenseifner's algorithm, where an operation does not commute, by itself."""
+    """Open MPI falls back from Rabenseifner's algorithm if an operation does not commute."""
     path = tmp_path / "rules.conf"
     path.write_text(RULES.format(6), encoding="utf-8")
     options = ("--offload", "off", "--fallback", str(path))
@@ -282,7 +281,7 @@ def random_calls(run: Run, fallback: str, seed: int, last: int) -> list[str]:
 
 @pytest.mark.parametrize("fallback", SELECTIONS)
 def test_random_calls_are_right_whatever_the_hosts_do(run: Run, fallback: str) -> None:
-    """The program looks at each result itself."""
+    """The program checks each result itself."""
     assert len(random_calls(run, fallback, 31, 59)) == 7 * 60
 
 
@@ -295,7 +294,7 @@ def test_more_random_calls_are_right_whatever_the_hosts_do(
     assert len(random_calls(run, fallback, seed, 249)) == 7 * 250
 
 
-# ---- What they took too long for ----
+# ---- Calls that took too long ----
 
 
 @pytest.mark.parametrize(
@@ -304,9 +303,9 @@ def test_more_random_calls_are_right_whatever_the_hosts_do(
 def test_an_eager_threshold_does_not_slow_a_ring_on_a_fat_tree(
     tmp_path: Path, mpi: str, least: float
 ) -> None:
-    """512 ranks, 1,022 rounds of 32 B: SMPI's own took 39.6 ms with a threshold.
+    """512 ranks, 1,022 rounds of 32 B: SMPI's algorithm took 39.6 ms with a threshold.
 
-    Without one a message leaves when both sides have posted it.
+    Without a threshold, a message starts when both sides have posted it.
     """
     shipped = Path(_core.load_fabric("fat-tree-1024").file).read_text(encoding="utf-8")
     path = tmp_path / "fabric.toml"
