@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft calibrate cluster`: a fabric from a folder of OSU outputs, and what it is worth."""
+"""`weft calibrate cluster`: a fabric from a folder of OSU outputs, and its accuracy."""
 
 import tomllib
 from pathlib import Path
@@ -43,7 +43,7 @@ ROWS = [
 
 
 def two_hosts(folder: Path) -> Path:
-    """Write a fabric of a ping-pong's network."""
+    """Write a fabric with the network of a ping-pong."""
     write_osu(folder, {("latency", 2, 1): [(size, 1 + size / 12000) for size in (0, 8, 1 << 12)]})
     path = folder / "base.toml"
     text = Path(_core.load_fabric("star-8").file).read_text()
@@ -52,7 +52,7 @@ def two_hosts(folder: Path) -> Path:
 
 
 def simulated(base: Path, values: dict[str, float], rows: list[HostRow]) -> dict[HostRow, float]:
-    """Return the rows' times on hosts of these values."""
+    """Return the times of the rows on hosts with these values."""
     keys = {key.text: key for key in host_keys.find_keys([*values])}
     text = host_keys.with_keys(
         _core.load_fabric(str(base)), {keys[name]: value for name, value in values.items()}, {}
@@ -70,7 +70,7 @@ def write_collectives(folder: Path, times: dict[HostRow, float]) -> None:
 
 @pytest.mark.slow
 def test_simulated_tables_give_the_values_back(tmp_path: Path) -> None:
-    """Tables of five collectives, Reduce_scatter_block among them, on two numbers of ranks."""
+    """Tables of five collectives, including Reduce_scatter_block, for two numbers of ranks."""
     base = two_hosts(tmp_path / "base")
     folder = tmp_path / "measured"
     write_collectives(folder, simulated(base, TRUTH, ROWS))
@@ -90,7 +90,7 @@ def test_simulated_tables_give_the_values_back(tmp_path: Path) -> None:
 
 
 def test_what_rows_do_not_determine_stays(tmp_path: Path) -> None:
-    """Without sums, no row says how fast they are; a wide interval is no value."""
+    """Without reductions, no row determines their speed; a key with a wide interval is left out."""
     base = two_hosts(tmp_path / "base")
     folder = tmp_path / "measured"
     rows = [row for row in ROWS if row.collective == "alltoall" and row.ranks == 8]
@@ -110,7 +110,7 @@ def test_what_rows_do_not_determine_stays(tmp_path: Path) -> None:
 
 
 def test_a_stream_of_small_messages_says_nothing_of_the_rate(tmp_path: Path) -> None:
-    """As `osu_bw -m 1:4096` prints: the ping-pong's large messages are faster."""
+    """The output of `osu_bw -m 1:4096`: the ping-pong's large messages are faster."""
     sizes = [1 << power for power in range(0, 23, 2)]
     small = [(size, round(12000 * size / (size + 4000), 2)) for size in sizes if size <= 4096]
     latency = [(size, round(1 + size / 12000, 2)) for size in sizes]
@@ -126,7 +126,7 @@ def test_a_stream_of_small_messages_says_nothing_of_the_rate(tmp_path: Path) -> 
 
 
 def test_the_network_alone(tmp_path: Path) -> None:
-    """RoCE of 25 Gb/s, whose link is the bandwidth test's, not the base's 100 Gb/s."""
+    """RoCE of 25 Gb/s: the link's rate comes from the bandwidth test, not the base's 100 Gb/s."""
     write_cluster(tmp_path / "roce", DATA, "roce")
     output = tmp_path / "roce.toml"
     arguments = ["--part", "network", "--fallback", LIBRARY, "-o", str(output)]
@@ -142,7 +142,7 @@ def test_the_network_alone(tmp_path: Path) -> None:
     low, high = fabric["calibration"]["intervals"]["link.bandwidth"]
     assert 24.7 < float(low.removesuffix("Gbps")) < 25 < float(high.removesuffix("Gbps")) < 25.3
     assert "allreduce, 2 x 32, predicted" in result.stderr
-    # Small messages of a stream take the cores what osu_bw measured, and a ping-pong what it did.
+    # In a stream, small messages cost the cores what osu_bw measured; in a ping-pong, its latency.
     stream = simulate_bandwidth(output.read_text(), [1, 64, 1024])
     assert stream == pytest.approx({1: 0.18868, 64: 0.18937, 1024: 0.46635}, rel=0.15)
     assert simulate_ping_pong(output.read_text(), [4])[4] == pytest.approx(1.37, rel=0.02)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Folders of benchmark outputs: what is used for what, and which do not belong together."""
+"""Folders of benchmark outputs: the use of each file, and files that do not belong together."""
 
 from pathlib import Path
 
@@ -102,7 +102,7 @@ def test_folders_without_a_usable_file(tmp_path: Path) -> None:
 def test_only_names_below_the_folder_hide_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder may be given as `../outputs`, or lie below a hidden one."""
+    """The folder may be given as `../outputs`, or lie below a hidden one."""
     write_osu(tmp_path / ".cache" / "outputs", GOOD)
     write_osu(tmp_path / ".cache" / "outputs" / ".old", {("bw", 2, 1): BANDWIDTH[:2]})
     (tmp_path / ".cache" / "work").mkdir()
@@ -112,7 +112,7 @@ def test_only_names_below_the_folder_hide_files(
 
 
 def test_files_of_different_machines(tmp_path: Path) -> None:
-    """As two networks of the same hosts, or two versions of the benchmarks."""
+    """Examples are two networks of the same hosts, and two versions of the benchmarks."""
     write_osu(tmp_path / "ib", GOOD)
     slow = [(size, round(1.4 + size / 3000, 2)) for size, _ in LATENCY]
     write_osu(tmp_path / "roce", {("latency", 2, 1): slow})
@@ -138,7 +138,7 @@ def test_rows_that_contradict(tmp_path: Path) -> None:
 
 
 def test_units_that_disagree(tmp_path: Path) -> None:
-    """Megabytes that are gigabits, and milliseconds under a header of microseconds."""
+    """Megabytes that turn out to be gigabits, and milliseconds under a header of microseconds."""
     write_osu(tmp_path, GOOD | {("bw", 2, 1): [(size, rate / 125) for size, rate in BANDWIDTH]})
     assert "osu_bw.1.out: line 26: units or machines disagree: bw reaches 95.91 MB/s" in refused(
         tmp_path

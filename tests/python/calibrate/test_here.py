@@ -14,7 +14,7 @@ from weft.calibrate.host import here
 from weft.calibrate.host.here import Caches, HostHere, Measured
 
 CACHES = Caches(1 << 20, 32 << 20)
-# A made-up machine: seconds per byte in a core's caches, beyond, and in no cache; messages.
+# Synthetic machine: seconds per byte in a core's caches, in the shared cache, and in memory.
 CORE, SHARED, MEMORY = 2e-11, 7e-11, 4e-10
 OVERHEAD, LATENCY, COPY = 1e-7, 3e-7, 5e9
 
@@ -26,7 +26,7 @@ def made_up(what: str, of: str, size: int, repetitions: int) -> Measured:
     elif what == "message":
         seconds = 2 * OVERHEAD + LATENCY + 2 * size / COPY
     else:
-        # Both buffers: they leave the core's caches between this size and twice as much.
+        # Both buffers count: they outgrow the core's caches between this size and twice as much.
         left = min(1.0, max(0.0, 2 * size / CACHES.core - 1))
         seconds = size * (CORE + left * (SHARED - CORE))
         seconds = size * MEMORY if size >= CACHES.shared else seconds
@@ -50,7 +50,7 @@ def test_a_made_up_machine_is_found_again() -> None:
     assert number(host, "reduction_rate") == pytest.approx(1 / CORE, rel=1e-3)
     assert number(host, "shared_cache_rate") == pytest.approx(1 / (SHARED - CORE), rel=1e-3)
     assert number(host, "core_memory_rate") == pytest.approx(1 / (MEMORY - SHARED), rel=1e-3)
-    # A third of a reduction's buffers is the library's own.
+    # A third of a reduction's buffers belongs to the library.
     assert number(host, "core_cache_size") == pytest.approx(CACHES.core * 2 / 3, rel=0.02)
     assert number(host, "message_overhead") == pytest.approx(OVERHEAD, rel=1e-3)
     assert number(host, "loopback_latency") == pytest.approx(LATENCY + 2 * 64 / COPY, rel=1e-3)
@@ -63,7 +63,7 @@ def test_what_is_written_is_a_table_of_fabric_files(tmp_path: Path) -> None:
     here.write(host, 5, "tofino-4", tmp_path / "x.toml")
     fabric = _core.load_fabric(str(tmp_path / "x.toml"))
     assert fabric.host["reduction_rate_Bps"] == pytest.approx(1 / CORE, rel=1e-3)
-    # What was measured is no guess any more.
+    # Measured values are no longer guesses.
     assert "copy_rate" not in fabric.host["unmeasured"]
     assert "memory_bandwidth" in fabric.host["unmeasured"]
     alone = here.text_of(host, here.head_of(host, 5), 8, "2Gf")
@@ -140,7 +140,7 @@ def test_one_processor_cannot_send_itself_a_message(monkeypatch: pytest.MonkeyPa
 
 
 def test_this_machine_can_be_measured(tmp_path: Path) -> None:
-    """Other work may slow it down; a core's caches are faster than what is behind them anyway."""
+    """Other load may slow the machine down; a core's caches are faster than memory anyway."""
     target = tmp_path / "here.toml"
     values = weft.calibrate_here(target, base="tofino-4", repetitions=3, caches="1MiB,8MiB")
     host = _core.load_fabric(str(target)).host

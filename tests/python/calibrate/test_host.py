@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Host calibration: rows, keys, the search, and what the command writes."""
+"""Host calibration: rows, keys, the search, and the output of the command."""
 
 import math
 import tomllib
@@ -36,7 +36,7 @@ ROWS = [HostRow("allreduce", 4, 2, size) for size in (4, 1024, 65536)]
 def test_the_shipped_table_is_read_and_its_rows_are_taken() -> None:
     times = read_rows(paths.data(ALASKA))
     assert len(times) == 19 + 21 + 21
-    # Two runs: the geometric mean.
+    # Two runs are combined by their geometric mean.
     assert times[HostRow("allreduce", 64, 32, 4)] == pytest.approx(math.sqrt(5.47 * 5.38) * 1e-6)
     assert set(choose(times)) == set(times)
     assert [(row.collective, row.bytes) for row in choose(times, 6)] == [
@@ -136,7 +136,7 @@ def made_up(latency: float, bandwidth: float) -> dict[HostRow, float]:
 
 
 def of_text(text: str) -> dict[HostRow, float]:
-    """In place of a simulator: times by what the file says."""
+    """Return times from the values in the file, in place of a simulator."""
     table = tomllib.loads(text)["host"]
     return made_up(
         float(table["loopback_latency"].removesuffix("s")),
@@ -165,7 +165,7 @@ def test_the_search_finds_what_rows_depend_on_and_says_what_not() -> None:
 
 
 def test_intervals_hold_the_value_behind_wrong_rows() -> None:
-    """Errors of 20 % either way, and one key that two rows of nineteen tell, 10 % apart."""
+    """Errors of 20 % in both directions, and a key that two of nineteen rows determine to 10 %."""
     rows = [HostRow("allreduce", 4, 2, 4 << one) for one in range(19)]
 
     def times(latency: float, bandwidth: float) -> dict[HostRow, float]:
@@ -206,7 +206,7 @@ def test_blocks_are_neighbours_and_folds_have_all_rows_once() -> None:
 
 
 def test_rows_left_out_are_predicted_from_others() -> None:
-    """One wrong row: the fit takes it in, and its fold does not."""
+    """A single wrong row influences the fit, but not the prediction of its own fold."""
     rows = [HostRow("allreduce", 4, 2, 4 << one) for one in range(3)]
     rows += [HostRow("bcast", 4, 2, 4)]
     measured = dict.fromkeys(rows, 1e-6) | {rows[3]: 1.3e-6}
@@ -224,7 +224,7 @@ def test_rows_left_out_are_predicted_from_others() -> None:
 
 
 def test_an_exploration_leaves_a_local_optimum() -> None:
-    """Two pairs of values fit small rows; only one of them fits the large ones."""
+    """Two pairs of values fit the small rows; only one of them fits the large ones as well."""
     rows = [HostRow("allreduce", 4, 2, 4 << (2 * one)) for one in range(10)]
 
     def times(latency: float, bandwidth: float) -> dict[HostRow, float]:
@@ -246,7 +246,7 @@ def test_an_exploration_leaves_a_local_optimum() -> None:
 
 
 def test_what_rows_do_not_tell_stays_near_where_it_starts() -> None:
-    """One row, which depends on both keys: each takes its part, and neither leaves its order."""
+    """A single row depends on both keys: each absorbs part of the error and keeps its magnitude."""
     row = ROWS[1]
 
     def predict(text: str) -> dict[HostRow, float]:
@@ -305,7 +305,7 @@ def test_predictions_are_what_runs_take() -> None:
     with compiled("collective_latency") as program:
         simulated = simulate_rows(program, fabric, rows, "openmpi-4.0")
     predicted = predict_rows(fabric, rows, "openmpi-4.0")
-    # One call is predicted; eager messages of two in a row overlap a little.
+    # Only one call is predicted; two consecutive ones overlap a little with eager messages.
     assert predicted == pytest.approx(simulated, rel=0.02)
 
 
@@ -323,7 +323,7 @@ def test_a_wrong_row_pulls_nothing_to_it() -> None:
 
 
 def test_keys_of_names_are_tried_each() -> None:
-    """As for a key that says how often messages are copied."""
+    """An example is a key that selects how often messages are copied."""
     kind = Key("host", "copies", "text", 0, 0, ("two", "one", "none"))
 
     def simulate(text: str) -> dict[HostRow, float]:
@@ -336,7 +336,7 @@ def test_keys_of_names_are_tried_each() -> None:
 
 
 def test_the_command_gives_a_fabric_s_latency_back(tmp_path: Path) -> None:
-    """Measured: simulated hosts of another latency."""
+    """The measurement comes from simulated hosts with a different latency."""
     truth = with_values(
         Path(_core.load_fabric("tofino-4").file).read_text(), "host", {"loopback_latency": "2us"}
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Point-to-point calibration: the fits, their fabric, and what its simulation gives back."""
+"""Point-to-point calibration: the fits, the fabrics written, and their simulated times."""
 
 import itertools
 import re
@@ -53,7 +53,7 @@ def fitted(table: str, segments: int | None) -> Calibration:
 
 
 def quality(calibration: Calibration, target: Path, base: str | None = None) -> LogError:
-    """How near the written file is to the measurement, simulated."""
+    """Return the error of the written file's simulation relative to the measurement."""
     return log_error(fabric_file.write_messages(calibration, base, target), calibration.measured)
 
 
@@ -73,12 +73,12 @@ def test_the_number_of_segments_is_found() -> None:
 
 
 def loss(ratios: Floats) -> float:
-    """Huber's, smooth, as the fit has it."""
+    """Return the smooth Huber loss that the fit minimises."""
     return float((0.05**2 * (np.sqrt(1 + (np.log(ratios) / 0.05) ** 2) - 1)).sum())
 
 
 def deviation(sizes: Floats, seconds: Floats) -> float:
-    """Of the best line, by scipy's simplex from some starts."""
+    """Return the loss of the best line, which SciPy's simplex method finds from several starts."""
 
     def error(logs: Floats) -> float:
         fixed, per_byte = np.exp(logs)
@@ -91,7 +91,7 @@ def deviation(sizes: Floats, seconds: Floats) -> float:
 
 
 def test_the_bounds_are_the_best_of_all() -> None:
-    """Of every choice, by the plain definition."""
+    """Compare with an exhaustive search that follows the definition literally."""
     sizes = SIZES[2:13]
     seconds = TRUTH.seconds(sizes) * np.exp(np.random.default_rng(2).normal(0, 0.02, len(sizes)))
     choices = [
@@ -127,7 +127,7 @@ def test_a_row_that_is_far_off_pulls_no_line_to_it() -> None:
 
 
 def test_auto_does_not_stop_where_one_segment_more_is_worse() -> None:
-    """A step up and down again: two segments are no better than one, and three exact."""
+    """A step up and down again: two segments are no better than one, but three are exact."""
     sizes = np.arange(1000.0, 1024.0)
     seconds = np.where((sizes >= 1010) & (sizes < 1013), 3e-6, 2e-6)
     one, two = (
@@ -165,7 +165,7 @@ def test_what_is_written_is_near_the_measurement(
 
 
 def test_noise_of_single_calls_is_fitted_in_the_mean(tmp_path: Path) -> None:
-    """MPI_Send and MPI_Recv apart, over TCP: neighbouring rows differ by a fifth."""
+    """MPI_Send and MPI_Recv over TCP, timed separately: neighbouring rows differ by a fifth."""
     assert quality(fitted(TAURUS, None), tmp_path / "fitted.toml").mean <= 0.2
 
 
@@ -236,7 +236,7 @@ def test_taurus_has_a_threshold_and_a_send_overhead() -> None:
     assert overheads is not None
     assert overheads.eager_threshold == 65536
     assert overheads.send_fixed_s == pytest.approx(3.8e-6, rel=0.1)
-    # What MPI_Send took at 62,793 B, the largest eager message: 10.4 us.
+    # Measured time of MPI_Send for 62,793 B, the largest eager message: 10.4 us.
     assert overheads.send_seconds(np.array([62793.0]))[0] == pytest.approx(10.4e-6, rel=0.1)
     assert overheads.send_seconds(np.array([65536.0]))[0] == 0
 
@@ -246,7 +246,7 @@ def test_without_a_jump_there_is_no_threshold() -> None:
 
 
 def make(directory: Path, calibration: Calibration, base: str | None = None) -> _core.Fabric:
-    """The fabric that a calibration writes."""
+    """Return the fabric that a calibration writes."""
     target = directory / "fabric.toml"
     fabric_file.write(fabric_file.render(calibration, "fitted", base), target)
     return _core.load_fabric(str(target))
@@ -258,7 +258,7 @@ def ping_pong() -> Path:
 
 
 def simulate(fabric: str, program: Path, sizes: Floats) -> Floats:
-    """One-way times of the shipped ping-pong under `weft run`, in seconds."""
+    """Return one-way times of the shipped ping-pong under `weft run`, in seconds."""
     text = ",".join(str(int(size)) for size in sizes)
     result = run_command(weft_command(program, text, "2", on=fabric, ranks=2, options=("-q",)))
     assert result.status == 0, result.stderr
@@ -282,7 +282,7 @@ def test_the_fabric_gives_the_fitted_times_back(
         sorted({0, 1, 64, 65535, 65536, 4 << 20, *bounds, *(b - 1 for b in bounds[1:])})
     )
     simulated = simulate(fabric.file, ping_pong, sizes)
-    # The file has six digits, and the simulator nanoseconds for each of the cores.
+    # The file has six digits, and the simulator rounds each core's time to nanoseconds.
     assert simulated == pytest.approx(calibration.seconds(sizes.astype(float)), rel=1e-5, abs=2e-9)
 
 
@@ -382,7 +382,7 @@ def test_the_envelope_is_weft_s() -> None:
 
 
 def hosts_seconds(mpi: Any, size: int) -> float:
-    """Return what both cores take of a message, beside the network."""
+    """Return the time that a message costs both cores, without the network."""
     if size >= mpi["eager_threshold_bytes"]:
         return 0.0
     row = [mpi, *(one for one in mpi["overheads"] if one["from_bytes"] <= size)][-1]
@@ -392,7 +392,7 @@ def hosts_seconds(mpi: Any, size: int) -> float:
 def test_the_testbed_s_fabrics_have_the_messages_of_its_allreduce() -> None:
     samples = read_allreduce(paths.data("tofino_osu_allreduce_4x1.csv"), "openmpi_tuned_us")
     messages = single_messages(samples, 4).one_way.by_size()
-    # Larger ones hold sums and copies that have left a core's caches.
+    # Reductions and copies of larger messages exceed a core's caches.
     measured = {size: time for size, time in messages.items() if size <= 65536}
     tofino = _core.load_fabric("tofino-4")
     latency = tofino.route(0, 1)["latency_s"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Switch calibration: known parameters come back, and what the data cannot tell is said."""
+"""Switch calibration: fits recover known parameters and report what the data cannot determine."""
 
 import math
 import re
@@ -41,7 +41,7 @@ TRUTH = {BASE: 8e-6, OTHER: 7e-6, TURNAROUND: 12e-6, COPY_RATE: 6e9, GAP: 1.5e-6
 
 
 def synthetic(truth: dict[str, float], noise: float, seed: int) -> list[Observations]:
-    """A table by size with one rank a host, and one of 256 B with one to four."""
+    """Return a table by size with one rank per host, and one of 256 B with one to four."""
     crowd = np.repeat([1.0, 2.0, 3.0, 4.0], 3)
     tables = [
         Observations(BASE, SIZES, np.ones(len(SIZES)), SIZES),
@@ -65,7 +65,7 @@ def test_exact_tables_give_the_parameters_back() -> None:
 
 
 def contains_the_truth(tables: list[Observations]) -> bool:
-    """Whether all intervals of a fit contain the true values."""
+    """Return whether all intervals of a fit contain the true values."""
     problem = switch._Problem(TOFINO, tables)
     logs, limit = switch._best_and_limit(problem)
     steps = [math.log(TRUTH[name]) - logs[k] for k, name in enumerate(problem.names)]
@@ -74,10 +74,10 @@ def contains_the_truth(tables: list[Observations]) -> bool:
 
 @pytest.mark.slow
 def test_intervals_contain_the_truth_in_at_least_90_of_100_trials() -> None:
-    """All parameters at once, with 5 % noise on every row.
+    """All parameters are fitted at once, with 5 % noise on every row.
 
-    Whether an interval contains a value is asked at the value; where the ends are, which takes far
-    longer, is found in every tenth trial, and says the same.
+    Coverage is tested at the true value. Computing the ends of the intervals takes far longer, so
+    only every tenth trial does that, and checks that both agree.
     """
     covered = 0
     widths = []
@@ -91,7 +91,7 @@ def test_intervals_contain_the_truth_in_at_least_90_of_100_trials() -> None:
             assert inside == all(one.low <= TRUTH[one.name] <= one.high for one in found.estimates)
             widths += [one.high / one.low for one in found.estimates if one.name == BASE]
     assert covered >= 90
-    # Intervals that contained everything would say nothing.
+    # Coverage means nothing for intervals that contain everything.
     assert np.median(widths) < 1.15
 
 
@@ -115,7 +115,7 @@ def test_what_no_row_depends_on_is_missing() -> None:
 
 
 def test_the_model_is_what_the_simulator_does(run: Run) -> None:
-    """The formula that is fitted, against a run of two ranks per host."""
+    """The fitted formula agrees with a run of two ranks per host."""
     fabric = _core.load_fabric("tofino-4")
     switch, nic = fabric.switches[0], fabric.nic
     base = nic["offload_overhead_s"] + switch["processing_latency_s"] + 2 * 0.94e-6
@@ -192,7 +192,7 @@ def test_the_base_must_have_smart_switches_all_alike(tmp_path: Path) -> None:
 
 
 def written(directory: Path, table: str, arguments: list[str]) -> tuple[_core.Fabric, str]:
-    """The fabric that the command writes, and what it says."""
+    """Return the fabric that the command writes, and the command's output."""
     (directory / "table.csv").write_text(table)
     target = directory / "fitted.toml"
     command = ["calibrate", "switch", str(directory / "table.csv"), *arguments, "-o", str(target)]
@@ -202,7 +202,7 @@ def written(directory: Path, table: str, arguments: list[str]) -> tuple[_core.Fa
 
 
 def smart_tree() -> str:
-    """Two levels of switches that reduce."""
+    """Return two levels of switches that reduce."""
     text = Path(_core.load_fabric("fat-tree-8").file).read_text()
     return text.replace('preset = "l2"', 'preset = "tofino"')
 
@@ -213,7 +213,7 @@ def table_of(sizes: Sequence[int], times_us: Iterable[float]) -> str:
 
 
 def test_a_tree_gives_its_switches_values_back(tmp_path: Path) -> None:
-    """Measured: a simulated tree of two levels, of which half of the hosts are used."""
+    """The measurement is a simulated two-level tree, half of whose hosts participate."""
     text = smart_tree()
     (tmp_path / "base.toml").write_text(text)
     truth = with_values(
@@ -231,7 +231,7 @@ def test_a_tree_gives_its_switches_values_back(tmp_path: Path) -> None:
 
 
 def test_of_two_that_stand_for_each_other_one_is_written(tmp_path: Path) -> None:
-    """One row beyond the window: it waits there, or its copy is slow; nothing says which."""
+    """A single row exceeds the window; slots or a slow copy explain it equally well."""
     sizes = np.append(SIZES[:8], 131072.0)
     rows = Observations("", sizes, np.ones(len(sizes)), sizes)
     seconds = model_seconds(TOFINO, rows, 8e-6, {TURNAROUND: 20e-6})
@@ -249,7 +249,7 @@ def test_of_two_that_stand_for_each_other_one_is_written(tmp_path: Path) -> None
 
 
 def test_the_errors_are_of_what_is_written(tmp_path: Path) -> None:
-    """A file that lacks a key that was fitted is as far off as it is."""
+    """A file without a fitted key has correspondingly larger errors."""
     fabric = _core.load_fabric("tofino-4")
     sizes = SIZES[-4:]
     rows = Observations("", sizes, np.ones(4), sizes)

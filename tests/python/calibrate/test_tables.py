@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Tables as the tools write them, and what is wrong with them."""
+"""Tables in the formats of the benchmark tools, and errors in them."""
 
 from pathlib import Path
 
