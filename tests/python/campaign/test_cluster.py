@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Campaigns on a cluster: a Slurm of one node, which the tests start, and the engine without it."""
+"""Campaigns on a cluster: on a single-node Slurm that the tests start, and without Slurm."""
 
 import contextlib
 import errno
@@ -25,8 +25,8 @@ from weft.campaign.cluster import slurm as commands
 from weft.campaign.cluster import worker as cluster_worker
 from weft.campaign.store.store import Store
 
-# Notes in a file that it was started, waits for as long as it is told (SMPI knows of no such call,
-# so that time passes), and makes a collective.
+# Logs its start in a file, waits as long as requested in a call that SMPI does not intercept, so
+# that real time passes, and executes a collective.
 SOURCE = """
 #include <mpi.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ walltime = "00:10:00"
 
 @dataclass
 class Study:
-    """A campaign in a folder of its own."""
+    """Campaign in its own folder."""
 
     folder: Path
     runs: int
@@ -94,7 +94,7 @@ class Study:
         return list((self.store / "runs").glob("*/*.json"))
 
     def started(self) -> list[str]:
-        """Return which runs have begun, as the program says itself."""
+        """Return the runs that have started, as logged by the program."""
         return (self.folder / "started").read_text(encoding="utf-8").split()
 
     def cluster(self, text: str = CLUSTER) -> Path:
@@ -119,12 +119,12 @@ class Study:
         return command
 
     def until(self, is_so: Callable[[], object], seconds: float = 180) -> None:
-        """Wait while a command goes on."""
+        """Wait for a condition while a command is running."""
         until(lambda: is_so() or self.commands[-1].poll() is not None, seconds)
         assert self.commands[-1].poll() is None, self.commands[-1].communicate()
 
     def check(self) -> None:
-        """Prove that all results are there and whole, and that nothing else was left."""
+        """Assert that all results exist and are complete, and that nothing else is left."""
         files = self.results()
         assert len(files) == self.runs
         store = Store(self.store, "many")
@@ -149,7 +149,7 @@ def made(folder: Path, runs: int, wait: int = 0) -> Study:
 
 @pytest.fixture
 def study(tmp_path: Path) -> Iterator[Make]:
-    """Make a campaign; its commands end with the test."""
+    """Return a function that makes a campaign; its commands end with the test."""
     studies: list[Study] = []
 
     def make(runs: int, wait: int = 0) -> Study:
@@ -165,7 +165,7 @@ def study(tmp_path: Path) -> Iterator[Make]:
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[Slurm]:
-    """Start Slurm, or say in the tests' summary why not."""
+    """Start Slurm, or skip with the reason in the test summary."""
     try:
         with slurm_cluster.running() as one:
             yield one
@@ -175,7 +175,7 @@ def slurm() -> Iterator[Slurm]:
 
 @pytest.fixture
 def queue(slurm: Slurm) -> Iterator[Slurm]:
-    """Have nothing in the queue before and after."""
+    """Ensure that the queue is empty before and after."""
     yield slurm
     for job in slurm.jobs():
         slurm.ask("scancel", job)
@@ -200,7 +200,7 @@ def ended(command: "subprocess.Popen[str]", seconds: float = 240) -> simulated.R
 
 
 def simulators(mark: Path) -> dict[int, int]:
-    """Return the simulators whose words name a folder, and the worker that has started each."""
+    """Return the simulators with a folder on their command lines, and the worker of each."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -212,7 +212,7 @@ def simulators(mark: Path) -> dict[int, int]:
 
 
 def killed_worker(mark: Path) -> bool:
-    """Kill a worker that has started one of those simulators; whether there was one."""
+    """Kill a worker that has started such a simulator; return whether there was one."""
     for worker in simulators(mark).values():
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker, signal.SIGKILL)
@@ -240,7 +240,7 @@ def test_200_runs_are_made_in_jobs_though_a_worker_is_killed(study: Make, queue:
     result = ended(command)
     assert (result.status, result.stdout) == (0, "many: 200 runs: 200 done\n"), result.stderr
     one.check()
-    # Nothing was made twice but what the killed worker was at.
+    # Only the killed worker's run was executed twice.
     assert 200 <= len(one.started()) <= 201
     until(lambda: not queue.jobs() and not job_processes(queue), 30)
 
@@ -256,7 +256,7 @@ def test_jobs_whose_time_ends_are_submitted_again(study: Make, queue: Slurm) -> 
     assert (result.status, result.stdout) == (0, "many: 110 runs: 110 done\n"), result.stderr
     one.check()
     assert len(set(queue.jobs("all")) - before) >= 2
-    assert len(one.started()) == 110  # jobs take no more runs before their end
+    assert len(one.started()) == 110  # jobs stop taking runs before their time ends
 
 
 @pytest.mark.slow
@@ -277,7 +277,7 @@ def test_a_job_that_is_killed_is_replaced(study: Make, queue: Slurm) -> None:
 @pytest.mark.timeout(600)
 def test_ctrl_c_cancels_jobs_and_the_same_command_goes_on(study: Make, queue: Slurm) -> None:
     one = study(30, wait=500)
-    text = CLUSTER.replace("cores = 2", "cores = 3\njobs = 2")  # of four cores: the second waits
+    text = CLUSTER.replace("cores = 2", "cores = 3\njobs = 2")  # of four: the second job waits
     command = one.start(one.cluster(text), queue)
     one.until(lambda: len(one.results()) >= 3 and len(queue.jobs("pending")) == 1)
     os.killpg(command.pid, signal.SIGINT)

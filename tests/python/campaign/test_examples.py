@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The campaigns of examples/: they can be run, and come out as docs/campaigns.md says."""
+"""Campaigns in examples/: they run, and their results match docs/campaigns.md."""
 
 from itertools import islice
 from pathlib import Path
@@ -43,12 +43,12 @@ def test_which_layer_of_a_tree_to_make_smart(tmp_path: Path) -> None:
     us = {
         (Path(str(fabric)).stem, ranks, size): time for (fabric, ranks, size), time in times.items()
     }
-    assert us["plain", 4, "512B"] < us["leaves", 4, "512B"]  # faster without the rack's leaf
+    assert us["plain", 4, "512B"] < us["leaves", 4, "512B"]  # faster without the leaf of the rack
     assert us["plain", 4, "4KiB"] > us["leaves", 4, "4KiB"]
     for size in ("64B", "4KiB"):
         assert us["leaves", 4, size] == us["all", 4, size]
         assert us["spines", 4, size] == us["plain", 4, size]
-        # one smart layer passes on results sooner than two
+        # a single smart layer forwards results sooner than two
         assert us["spines", 16, size] < us["all", 16, size] < us["leaves", 16, size]
     assert us["all", 16, "256KiB"] < us["leaves", 16, "256KiB"]
     assert us["leaves", 16, "256KiB"] < us["plain", 16, "256KiB"] < us["spines", 16, "256KiB"]

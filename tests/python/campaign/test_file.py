@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What campaign files say shortly, and what decides which results are which."""
+"""Abbreviations in campaign files, and the inputs that identify a result."""
 
 import shutil
 from pathlib import Path
@@ -29,7 +29,7 @@ bytes = "1KiB"
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Return what writes a campaign's file, beside its program."""
+    """Return a function that writes a campaign's file next to its program."""
     shutil.copy(LATENCY, tmp_path / "own.c")
     return lambda text: written(tmp_path, text, "own")
 
@@ -136,7 +136,7 @@ def test_a_seed_is_that_of_all_that_is_drawn(write: Write) -> None:
         changes("seed = -1")
 
 
-# ---- What decides a result
+# ---- Inputs that identify a result
 
 
 def test_files_that_a_program_is_made_of_and_reads_decide(write: Write, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_files_that_a_program_is_made_of_and_reads_decide(write: Write, tmp_path
     header.write_text("int more_of_it = 1;\n", encoding="utf-8")
     assert digests(file) != second
     header.write_text("// nothing\n", encoding="utf-8")
-    assert digests(file) == second  # compiling gives the same bytes
+    assert digests(file) == second  # compiling reproduces the same bytes
     data.unlink()
     with pytest.raises(WeftError, match=r"\[programs.own\] inputs: .*data.txt is no file"):
         digests(file)

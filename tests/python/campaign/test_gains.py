@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Gains of campaigns: over the library's default and the best of all algorithms, with intervals.
+"""Gains in campaigns: over the library's default and the best of all algorithms, with intervals.
 
-The runs are real, and what a page says of them is held against `weft.compare`.
+The runs are real, and the page's statements are checked against `weft.compare`.
 """
 
 import html
@@ -41,7 +41,7 @@ Compare = Callable[..., weft.Comparison]
 
 @pytest.fixture
 def calibrated(tmp_path: Path) -> Path:
-    """A Tofino whose latency and whose cables have intervals."""
+    """Return a Tofino whose latency and cables have intervals."""
     lines = [f'"{key}" = ["{low}", "{high}"]' for key, (low, high) in INTERVALS.items()]
     text = Path(_core.load_fabric("tofino-4").file).read_text(encoding="utf-8")
     target = tmp_path / "calibrated.toml"
@@ -56,7 +56,7 @@ def compared(fabric: Path | str, size: int, **more: Any) -> weft.Comparison:
 
 
 def page_of(file: Path) -> str:
-    """Run a campaign and return the words of its page."""
+    """Run a campaign and return the text of its page."""
     ended = campaign("run", str(file))
     assert ended.status == 0, ended.stderr
     page = file.with_suffix(".html")
@@ -152,7 +152,7 @@ leave_out = [{ fabric = "plain", offload = "stream" }, { offload = "stream", fal
 
 
 def of_vendors(point: Point) -> dict[str, Any]:
-    """Return a switch that is faster than the library, and no faster than the best of all."""
+    """Return a switch that is faster than the library, but no faster than the best of all."""
     if point["offload"] == "off":
         return dict(done(1.0 if point["fallback"] == "best" else 2.0))
     return dict(done(1.0, offloaded=1))
@@ -242,7 +242,7 @@ def test_what_intervals_cost_is_said_and_can_be_left_out(calibrated: Path, tmp_p
     written(tmp_path, text.replace("best = false", "best = false\nintervals = false"))
     assert campaign("plan", str(file)).stdout == "small: 4 runs: 0 done, 4 to do\n"
     assert "interval" not in page_of(file)
-    # Where nothing is compared with the hosts there is no gain, and what is set has no interval.
+    # Without a comparison with the hosts there is no gain; a value set by the user has no interval.
     written(tmp_path, text.replace('["stream", "off"]', '"stream"'))
     assert campaign("plan", str(file)).stdout.startswith("small: 2 runs")
     written(tmp_path, text + '"link.latency" = ["0.9us", "1us"]\n')
@@ -277,7 +277,7 @@ def test_an_end_that_makes_no_fabric_is_named_before_anything_runs(
     assert "calibrated.toml" in ended.stderr
 
 
-# ---- Mistakes ------------------------------------------------------------------------------------
+# ---- Errors --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", ["best", "intervals"])

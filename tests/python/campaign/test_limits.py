@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs of a campaign that take too long or too much, and those that something outside ends."""
+"""Campaign runs that exceed limits of time or memory, and runs that are killed from outside."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from tests.support.campaign_files import weft, written
 from weft.campaign import campaign as api
 from weft.campaign import table
 
-# What each run does is its argument: it sleeps, takes memory, or is killed, for ever or once.
+# The argument selects what a run does: sleep, take memory, or be killed, always or only once.
 PROGRAM = r"""
 #include <mpi.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Return what writes a campaign's file, beside its program."""
+    """Return a function that writes a campaign's file next to its program."""
     (tmp_path / "own.c").write_text("#include <stdio.h>\n" + PROGRAM, encoding="utf-8")
 
     def write_one(*what: str, time: float = 60, memory: int = 400) -> Path:
@@ -92,7 +92,7 @@ def test_a_run_that_takes_more_memory_than_it_may_is_a_result(write: Write) -> N
     assert outcomes(file) == {"large": "memory-limit", "nothing": "completed"}
     rows = table.frame(api.prepare(file)).filter(pl.col("what") == "large")
     assert 400 << 20 < rows["peak_memory_bytes"][0] < 1500 << 20
-    assert weft("run", str(file)).stdout == ran.stdout  # nothing is made again under this limit
+    assert weft("run", str(file)).stdout == ran.stdout  # nothing is executed again under this limit
     assert "1 done, 1 failed" in weft("status", str(write("large", "nothing", memory=300))).stdout
     wider = write("large", "nothing", memory=4000)
     assert weft("status", str(wider)).stdout == "limits: 2 runs: 1 done, 1 to do\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a person sees of a campaign while it is run, on a terminal and in a log."""
+"""Progress display of a running campaign, on a terminal and in a log."""
 
 import os
 import pty
@@ -75,7 +75,7 @@ def test_a_terminal_has_one_line_that_fits(tmp_path: Path, columns: int) -> None
         try:
             while part := os.read(ours, 4096):
                 seen += part
-        except OSError:  # the terminal has no other end any more
+        except OSError:  # the other end of the terminal is closed
             pass
         assert child.stdout is not None
         assert child.stdout.read() == "small: 12 runs: 12 done\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Campaigns: what a file spans, what is run and what is not run again, and wrong files."""
+"""Campaigns: the runs that a file defines, which of them are executed, and wrong files."""
 
 import contextlib
 import csv
@@ -40,7 +40,7 @@ def results(file: Path) -> set[Path]:
 
 
 def group(number: int) -> list[int]:
-    """Return the processes of a process group, but those that have ended."""
+    """Return the processes of a process group that are still running."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -50,7 +50,7 @@ def group(number: int) -> list[int]:
     return found
 
 
-# ---- What is spanned
+# ---- Definition of runs
 
 
 def test_all_values_meet_but_those_that_are_zipped_or_left_out() -> None:
@@ -85,7 +85,7 @@ def test_a_file_is_read_as_it_is_written(write: Write) -> None:
     }
 
 
-# ---- What is run
+# ---- Execution
 
 
 def test_a_campaign_is_run_once_and_its_table_has_what_single_runs_have(write: Write) -> None:
@@ -134,7 +134,7 @@ def test_what_is_added_or_changed_is_run_and_nothing_else(write: Write, tmp_path
     text = HEAD + RUNS.replace('"tofino-16"', '"own.toml"')
     file = write(text)
     weft("run", str(file))
-    assert len(results(file)) == 6  # both fabrics are the same
+    assert len(results(file)) == 6  # both fabrics are identical
     assert weft("status", str(file)).stdout == "small: 12 runs: 12 done\n"
     weft("run", str(write(text.replace("256]", "256, 128]"))))
     assert len(results(file)) == 10
@@ -168,7 +168,7 @@ def test_failures_are_results_and_impossible_runs_are_named(write: Write) -> Non
     assert {path: path.stat().st_mtime_ns for path in results(file)} == before
     assert weft("run", str(file), "--again").stdout == ran.stdout
     made = [path for path in results(file) if path.stat().st_mtime_ns != before[path]]
-    assert len(made) == 6  # those that had failed
+    assert len(made) == 6  # the failed ones
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
@@ -181,7 +181,7 @@ def test_a_campaign_that_is_stopped_goes_on(write: Write, how: signal.Signals) -
         until = time.monotonic() + 60
         while len(results(file)) < 20 and time.monotonic() < until:
             time.sleep(0.02)
-        child.send_signal(how)  # to it alone: its workers go with it
+        child.send_signal(how)  # to the command alone: its workers end with it
         _, said = child.communicate(timeout=30)
         assert child.returncode == (-how if how == signal.SIGKILL else 128 + how)
         assert b"Traceback" not in said
@@ -193,18 +193,18 @@ def test_a_campaign_that_is_stopped_goes_on(write: Write, how: signal.Signals) -
     assert 20 <= len(before) < 800
     for path in before:
         json.loads(path.read_text(encoding="utf-8"))
-    # The rest is not made here: what is there counts, and nothing else.
+    # The rest is not executed here: only existing results count.
     assert f" {len(before)} done" in weft("status", str(file)).stdout
 
 
 def test_two_at_a_time_share_the_work(write: Write) -> None:
     file = write(HEAD + RUNS)
-    weft("plan", str(file))  # the program is compiled once
+    weft("plan", str(file))  # compiles the program once
     command = [*simulated.WEFT, "campaign", "run", str(file), "-j", "1"]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     for child in both:
         out, _ = child.communicate(timeout=120)
-        assert child.returncode == 0 or "to do" in out  # the other one is at the last
+        assert child.returncode == 0 or "to do" in out  # the other one executes the last run
     assert "12 runs: 12 done" in weft("status", str(file)).stdout
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A store's index, which follows its results whatever happens, and the tables made of it."""
+"""The index of a store, which always matches its results, and the tables made from it."""
 
 import csv
 import json
@@ -36,7 +36,7 @@ switch.slots = [64, 256]
 
 @pytest.fixture
 def prepared(tmp_path: Path) -> api.Prepared:
-    """Return a campaign of eight runs, seven of whose results are made up."""
+    """Return a campaign of eight runs, seven of which have synthetic results."""
     return fabricated.fill(written(tmp_path, TEXT))
 
 
@@ -96,7 +96,7 @@ def test_the_index_follows_files_that_come_go_and_change(
 
 def test_nothing_that_the_index_has_is_read_again(prepared: api.Prepared) -> None:
     assert weft("status", str(prepared.campaign.file)).stdout == "small: 8 runs: 8 done\n"
-    for path in runs(prepared):  # neither size nor time says that it is another one
+    for path in runs(prepared):  # size and time do not reveal the change
         about = path.stat()
         path.write_bytes(b"x" * about.st_size)
         os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
@@ -249,7 +249,7 @@ def test_a_placeholder_is_not_called_as_a_column(tmp_path: Path) -> None:
         files.read(file)
 
 
-# ---- What status says
+# ---- Output of status
 
 
 def test_status_counts_results_of_other_versions(prepared: api.Prepared) -> None:
@@ -266,13 +266,13 @@ def test_status_says_what_is_being_made_by_others_that_live(prepared: api.Prepar
     file = prepared.campaign.file
     path = runs(prepared)[2]
     path.unlink()
-    (prepared.store.folder / "claims" / path.stem).touch()  # of somebody who was killed
+    (prepared.store.folder / "claims" / path.stem).touch()  # left by a killed process
     assert weft("status", str(file)).stdout == "small: 8 runs: 7 done, 1 to do\n"
     with prepared.store.claim(path.stem) as ours:
         assert ours
         said = weft("status", str(file)).stdout
         assert said == "small: 8 runs: 7 done, 1 to do\n1 run being made now\n"
-        ran = weft("run", str(file))  # leaves it to them
+        ran = weft("run", str(file))  # leaves the run to the others
         assert (ran.status, ran.stdout) == (3, "small: 8 runs: 7 done, 1 to do\n")
     assert weft("run", str(file)).status == 0
 
