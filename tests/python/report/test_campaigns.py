@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Reports of campaigns: which runs are compared, what is said of them, and what a page holds.
+"""Reports of campaigns: compared runs, statements about them, and the contents of a page.
 
-What browsers make of the page: report/test_page.py.
+report/test_page.py covers the page in a browser.
 """
 
 import html
@@ -47,7 +47,7 @@ def test_maps_are_of_sizes_and_ranks_or_of_what_there_is() -> None:
     assert (roles([ranks]).across, roles([ranks]).down) == ("ranks", "fabric")
 
 
-# ---- What is compared ----------------------------------------------------------------------------
+# ---- Comparisons ---------------------------------------------------------------------------------
 
 
 def point(offload: str, slots: str = "64", link: str = "1Gbps", again: str = "1") -> dict[str, str]:
@@ -259,7 +259,7 @@ leave_out = [{ fabric = "star-8", offload = "stream" }]
 
 
 def of_vendors(one: Point) -> dict[str, Any]:
-    """Return small sums that SHARP does best, large ones that a Tofino does, hosts all alike."""
+    """Return small reductions that SHARP does best, large ones that a Tofino does, equal hosts."""
     if one["offload"] == "off":
         return dict(done(1.0))
     small = one["bytes"] == "1KiB"
@@ -377,7 +377,7 @@ DOUBLED = re.compile(r"[.,;:!?…][.,;]|[,;:][:!?]|[,;] [,;.]|\(\)| {2}")
 
 
 def test_no_punctuation_is_doubled_whatever_texts_end_with(tmp_path: Path) -> None:
-    """Text around a campaign's own words; those end in all that sentences may end with."""
+    """Sentences embed a campaign's texts, which here end with every final punctuation mark."""
     for end in ("?", ".", "!", "…", ""):
         text = VENDORS.replace('name = "small"', f'name = "small"\ndescription = "Which one{end}"')
 
@@ -475,7 +475,7 @@ HOSTILE = (
 
 
 def hostile(folder: Path) -> str:
-    """Return a page all of whose texts want to be more than that."""
+    """Return a page whose texts all contain markup or scripts."""
     text = f"""
 [campaign]
 name = {json.dumps(HOSTILE)}
@@ -561,7 +561,7 @@ def test_a_campaign_is_run_reported_and_each_run_can_be_made_again(tmp_path: Pat
 
 
 def again(text: str, folder: Path) -> None:
-    """Make the program and the first run as the page says, and hold its time against the page's."""
+    """Build the program and repeat the first run as the page says, and compare its time."""
     found = re.search(r'id="data">(.*?)</script>', text)
     assert found is not None
     data = json.loads(found[1])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Reports of campaigns in a browser: they open without a network, and do what they say.
+"""Reports of campaigns in a browser: they work without a network and respond correctly.
 
-The page's policy forbids what Playwright's `wait_for_function` does; `until` asks from outside.
+The page's content security policy forbids Playwright's `wait_for_function`; `until` polls instead.
 """
 
 import shutil
@@ -30,9 +30,9 @@ from weft.report.page import page as pages
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}
 TELEPHONE: ViewportSize = {"width": 375, "height": 812}
 MOST_WAITED_MS = 120_000
-"""By tests that run beside many others."""
+"""Timeout, which allows for many tests that run at the same time."""
 MOST_SECONDS = 3.0
-"""In which the page of 10,000 runs is there, with all of its charts."""
+"""Time within which the page of 10,000 runs must appear, with all of its charts."""
 HOSTS = ("openmpi-5.0", "best of all algorithms")
 WIDE = (
     PROGRAM.replace('"{bytes:B}"', '"{bytes:B}", "{depth}", "{kind}"')
@@ -82,7 +82,7 @@ Open = Callable[..., Page]
 
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Open pages without a network; afterwards none may have asked for anything or complained."""
+    """Open pages without a network; afterwards check that none made requests or reported errors."""
     wrong: list[str] = []
     contexts: list[BrowserContext] = []
 
@@ -136,7 +136,7 @@ def vendors(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def bars(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return a page of one size, on fabrics with names as long as names are."""
+    """Return a page of a single size, on fabrics with the longest possible names."""
     fabrics = '["tofino-4", "fat-tree-1024-radix-32", "dragonfly-16x16"]'
     text = SMALL.replace("[4, 16]", "4").replace('["1KiB", "64KiB", "1MiB"]', '"1KiB"')
     text = text.replace('"tofino-16"', fabrics)
@@ -162,13 +162,13 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def cells(page: Page) -> list[str]:
-    """Return what stands in the maps' cells, in reading order."""
+    """Return the texts of the maps' cells in reading order."""
     found = page.locator("#map .mark-text.role-mark text").all_text_contents()
     return [one.rstrip("\N{MULTIPLICATION SIGN}") for one in found]
 
 
 def until(page: Page, true: str, seconds: float = 60.0) -> None:
-    """Wait until an expression is true in a page."""
+    """Wait until an expression becomes true in a page."""
     end = time.monotonic() + seconds
     while not page.evaluate(true):
         assert time.monotonic() < end, f"never true: {true}"
@@ -176,7 +176,7 @@ def until(page: Page, true: str, seconds: float = 60.0) -> None:
 
 
 def point_at_first_cell(page: Page) -> str:
-    """Return what the tooltip says of the first cell of the first map."""
+    """Return the tooltip of the first cell of the first map."""
     page.locator("#map .mark-text.role-mark text").first.hover(force=True)
     page.wait_for_selector("#tip:not([hidden])")
     return page.locator("#tip").inner_text()
@@ -186,7 +186,7 @@ def control(page: Page, label: str, place: str = "bar") -> Any:
     return page.locator(f"#{place}").get_by_label(label, exact=True)
 
 
-# ---- What is seen at first -----------------------------------------------------------------------
+# ---- Initial view --------------------------------------------------------------------------------
 
 
 def test_a_page_opens_without_a_network_and_answers_on_its_first_screen(
@@ -215,7 +215,7 @@ def test_the_measured_points_stand_beside_the_simulated_ones(opened: Open, small
     until(page, "!document.querySelector('#latency').textContent.includes('measured:')")
 
 
-# ---- What can be done ----------------------------------------------------------------------------
+# ---- Controls ------------------------------------------------------------------------------------
 
 
 def test_controls_change_what_is_shown(opened: Open, small: str) -> None:
@@ -362,7 +362,7 @@ def test_the_keyboard_reaches_all_and_stays_where_it_is(opened: Open, small: str
     assert all(labels), "each chart says what it is"
 
 
-# ---- How it looks --------------------------------------------------------------------------------
+# ---- Appearance ----------------------------------------------------------------------------------
 
 GROUND = "getComputedStyle(document.documentElement).backgroundColor"
 
@@ -381,7 +381,7 @@ def test_dark_is_dark_and_can_be_chosen(opened: Open, small: str) -> None:
     until(dark, f"{GROUND} === 'rgb(255, 255, 255)'")
 
 
-# Elements beyond the screen or their own box, and lists without room for the name of their choice.
+# Elements beyond the screen or their own box, and selectors too narrow for the chosen name.
 CUT_OFF = """
 [...document.querySelectorAll("body *")].filter((one) => {
   const unseen = one.closest("thead:not(#runs thead), [hidden], script, option, #tip");
@@ -421,7 +421,7 @@ def test_it_prints_light_and_without_what_can_only_be_clicked(opened: Open, smal
     assert page.locator("#map svg").first.is_visible()
 
 
-# ---- Campaigns that are not like others ----------------------------------------------------------
+# ---- Unusual campaigns ---------------------------------------------------------------------------
 
 
 def alone(point: Point) -> Any:
@@ -478,7 +478,7 @@ def test_fabrics_are_compared_where_nothing_else_is(opened: Open, tmp_path: Path
 
 
 def test_the_reader_picks_the_baseline(opened: Open, vendors: str) -> None:
-    """Sentences, maps, tables and the table of runs follow; whoever reads sees one of each."""
+    """Sentences, maps, tables and the table of runs follow; exactly one of each is visible."""
     page = opened(vendors)
     answer = page.locator("#answer [data-baseline]:visible").first
     assert page.locator("h2").first.inner_text() == "Where offloading pays"
@@ -503,7 +503,7 @@ def test_the_reader_picks_the_baseline(opened: Open, vendors: str) -> None:
 
 
 def test_one_size_is_bars_as_wide_as_the_page(opened: Open, tmp_path: Path) -> None:
-    """A single size was a point on a curve 65 pixels wide."""
+    """A single size used to be a point on a curve 65 pixels wide."""
     text = SMALL.replace("[4, 16]", "4").replace('["1KiB", "64KiB", "1MiB"]', '"1KiB"')
     text = text.replace('"tofino-16"', '["tofino-4", "hdr100-8"]')
     page = opened(pages.render(made(tmp_path / "bars", text, hosts_or_switches)))
@@ -527,7 +527,7 @@ def cells_of_bars(page: Page) -> list[str]:
 
 
 def test_marks_of_the_legend_are_those_of_the_chart(opened: Open, small: str) -> None:
-    """The caption calls measured marks open, and the legend showed them filled."""
+    """The caption describes measured marks as open, but the legend showed them filled."""
     page = opened(small)
     legend = page.locator("#latency .legend li")
     kinds = {
@@ -590,7 +590,7 @@ def test_a_script_that_is_not_the_pages_own_never_runs(
 
 @pytest.mark.slow
 def test_ten_thousand_runs_open_in_three_seconds(browser: Browser, tmp_path: Path) -> None:
-    """Of CPU time of the page's thread, as tests run beside others; alone it is as much in all."""
+    """CPU time of the page's thread counts, as other tests run; alone, it is the whole time."""
     study = made(tmp_path / "big", BIG, hosts_or_switches)
     assert len(study.points) == 10_080
     text = pages.render(study)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft report`: the page of single records, and what is found out to differ among them."""
+"""`weft report`: the page of single records, and the detection of their differences."""
 
 import json
 import re
@@ -25,7 +25,7 @@ RUN = ("-q", "--compare", "--fabric", "tofino-4", "-n", "4")
 
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a comparison of a kibibyte."""
+    """Return a comparison for 1 KiB."""
     file = tmp_path_factory.mktemp("records") / "small.json"
     program = str(compiled.program(LATENCY))
     ended = run_weft("run", *RUN, "--json", str(file), "--", program, "1024")
@@ -34,7 +34,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def changed(record: Record, **other: Any) -> Record:
-    """Return another record; parts of its fabric are named `fabric_…`."""
+    """Return a modified record; `fabric_…` names parts of its fabric."""
     data = record.to_json()
     for name, value in other.items():
         if name.startswith("fabric_"):
@@ -85,7 +85,7 @@ def test_comparisons_and_records_are_one_page(compared: Path, tmp_path: Path) ->
     assert "this set of records has no run without offloading" in one.read_text("utf-8")
 
 
-# ---- What differs --------------------------------------------------------------------------------
+# ---- Differences ---------------------------------------------------------------------------------
 
 
 def test_keys_in_which_no_run_differs_say_nothing(compared: Path) -> None:
@@ -139,7 +139,7 @@ def test_shipped_fabrics_are_those_of_any_installation(compared: Path) -> None:
     assert study.fabrics == {"tofino-4": "tofino-4"}
 
 
-# ---- Mistakes ------------------------------------------------------------------------------------
+# ---- Errors --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
