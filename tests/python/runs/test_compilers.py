@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft cc` and its like: as quick as a compiler, and as configure and CMake expect one."""
+"""`weft cc` and the other wrappers: as fast as a compiler, and usable by configure and CMake."""
 
 import os
 import re
@@ -47,7 +47,7 @@ def here(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("compiler", [("weft-cc",), ("weft", "cc")])
 def test_a_call_takes_little_more_than_the_compiler(here: Path, compiler: tuple[str, ...]) -> None:
-    """Imports of weft took 0.4 s of CPU; the bound leaves room for a slow machine."""
+    """Imports of weft took 0.4 s of CPU time; the bound tolerates a slow machine."""
 
     def cpu_time() -> float:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -92,7 +92,7 @@ def test_malloc_h_can_be_included(here: Path, name: str, source: str) -> None:
 def test_names_of_the_c_library_are_words_like_others(
     here: Path, name: str, source: str, expected: str, flags: str
 ) -> None:
-    """As members, parameters, and functions of the program's own; calls of them are SMPI's."""
+    """Names of members, parameters and functions of the program; actual calls are SMPI's."""
     path = TESTS / "smpi" / source
     warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-lto-type-mismatch")
     result = weft(name, *flags.split(), *warnings, str(path), "-o", "program", cwd=here)
@@ -111,8 +111,8 @@ def test_ranks_share_memory_by_the_place_that_asks_for_it(here: Path) -> None:
     assert simulated.run_command(command).lines == ["1 2 0", "1 2 0", "1 2 1"]
 
 
-# What autoconf generates, in its essentials: does the compiler work, do its programs run, how large
-# is a type, is there a function, is there MPI?
+# The essence of a configure script: does the compiler work, do its programs run, how large is a
+# type, does a function exist, is there MPI?
 CONFIGURE = r"""
 set -e
 try() { "$CC" $CFLAGS -o conftest conftest.c $LIBS >conftest.out 2>&1; }
@@ -141,7 +141,7 @@ def test_configure_works_with_one_word(here: Path) -> None:
     )
     said = result.stdout.split("\n")
     assert said[:-1] == ["runs", "long 8", "cosh", "mpi", "ld", "preprocessor"], result
-    # Ours has no rules of its own, and hands that down where it runs the tests.
+    # The make that runs the tests disables built-in rules and passes that on.
     alone = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
     subprocess.run(["make", "-s"], cwd=here, env=alone, check=True)
     assert simulated.run_command(simulated.weft_command(here / "program", ranks=2)).status == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What is checked before a run, and the command that starts it."""
+"""Checks before a run, and the command that starts it."""
 
 import subprocess
 from pathlib import Path

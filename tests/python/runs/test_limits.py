@@ -27,7 +27,7 @@ MILLION = 1 << 20
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A machine with 16 GiB, of which 8 are left, without control groups."""
+    """Return a machine without control groups that has 8 of 16 GiB left."""
     proc = tmp_path / "proc"
     for folder in ("self", "sys/vm", "sys/kernel"):
         (proc / folder).mkdir(parents=True)
@@ -191,9 +191,9 @@ def test_who_is_killed_hears_what_it_held_and_what_there_was(machine: Machine) -
 
 
 def test_a_run_looks_at_the_memory_once(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It did so to be checked, for what is said of its end, and to see that none is left.
+    """Checking, explaining the end and detecting exhaustion used to look each.
 
-    One that is run later than it was checked looks again.
+    A run that starts later than its check looks again.
     """
     looks: list[Machine] = []
 
@@ -211,11 +211,11 @@ def test_a_run_looks_at_the_memory_once(program: Program, monkeypatch: pytest.Mo
     assert len(looks) == 2
 
 
-# ---- Limits that a run meets in its middle -------------------------------------------------------
+# ---- Limits that a run reaches while it executes -------------------------------------------------
 
 
 def run_within(kind: int, most: int, program: Path, *arguments: str) -> simulated.Result:
-    """A run of four ranks, in a process with a limit of its own."""
+    """Run four ranks in a process with a limit of its own."""
     return simulated.run_command(
         simulated.weft_command(program, *arguments, options=("-q",)),
         preexec_fn=lambda: resource.setrlimit(kind, (most, resource.getrlimit(kind)[1])),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Options of runs: one declaration, and the command line, API and campaign files that follow it."""
+"""Run options: one declaration, which the command line, the API and campaign files follow."""
 
 import inspect
 import typing

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How a run ended, from what its process left."""
+"""Outcomes of runs, derived from what the process left behind."""
 
 import signal
 from dataclasses import replace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Platforms of SimGrid's that are wrong: one message that names the file, and their routes."""
+"""Wrong SimGrid platforms: one message that names the file; checks of the routes."""
 
 import re
 from pathlib import Path
@@ -22,7 +22,7 @@ RIGHT = """<zone id="w" routing="Full">
 </zone>
 </platform>
 """
-# What is written in place of what, the line that is named, and what is said.
+# Text to replace, its replacement, the line of the error, and the message.
 WRONG = {
     "attribute": ('b" speed', 'b" spede', 6, "Bad attribute `spede'"),
     "unit": ("1GBps", "1Gxps", 7, "unknown unit: Gxps"),
@@ -60,7 +60,7 @@ def test_a_wrong_file_is_one_message_with_its_line(
         f"weft: platform {re.escape(str(path))}: line {line}(, column 3)?: ", said.stderr
     )
     assert says in said.stderr
-    assert len(said.stderr.splitlines()) <= 2  # SimGrid lists the hosts that there are in a second
+    assert len(said.stderr.splitlines()) <= 2  # SimGrid prints the available hosts in a second line
 
 
 def test_routes_of_a_platform_are_proven(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The program, found and looked at."""
+"""Lookup and checks of the program."""
 
 import shutil
 from pathlib import Path
@@ -74,7 +74,7 @@ def test_a_script_is_no_program(tmp_path: Path) -> None:
     ],
 )
 def test_python_is_told_that_it_cannot_run(name: str, content: bytes, tmp_path: Path) -> None:
-    """The advice was to compile the script with `weft cc`."""
+    """The advice used to be to compile the script with `weft cc`."""
     script = tmp_path / name
     script.write_bytes(content)
     script.chmod(0o755)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The record of a run, read and written."""
+"""Reading and writing of run records."""
 
 import io
 import json
@@ -19,7 +19,7 @@ from weft.runs.record import Record, read_record, write_record
 
 
 def raw() -> dict[str, Any]:
-    """Return what libweft.so writes, with keys of a weft to come."""
+    """Return libweft.so's output, with keys of a future weft."""
     return {
         "schema": "weft-run/1",
         "weft": "0.1.0",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Tables for people."""
+"""Tables on the terminal."""
 
 import io
 

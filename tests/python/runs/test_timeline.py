@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Paje traces become timelines."""
+"""Conversion of Paje traces to timelines."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart, EventPart
 from weft.runs.timeline import PajeReader, is_complete, read_ranks, write_timeline
 
-# Two ranks. SimGrid counts actors from 1; an actor that is no rank came between them.
+# Two ranks. SimGrid numbers actors from 1; an actor that is no rank was created between them.
 TRACE = """\
 #This file was generated using SimGrid-4.1.0
 %EventDef PajePushState 12
@@ -184,7 +184,7 @@ def test_the_hosts_calls_say_algorithm_messages_and_rounds(run: Run, tmp_path: P
 
 
 def test_the_hosts_calls_say_what_they_cut_messages_into(run: Run, tmp_path: Path) -> None:
-    """Pieces of 64 KiB between the leaders of hosts, and within them."""
+    """Segments are 64 KiB between the leaders of hosts, and within the hosts."""
     target = tmp_path / "timeline.json"
     options = ("--offload", "off", "--ppn", "2", "--trace", str(target))
     run("progress.c", str(1 << 20), "100", "0", ranks=4, options=options)

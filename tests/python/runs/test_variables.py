@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Programs that have nothing of a rank's own are not copied for each rank; all others are."""
+"""Programs without per-rank state are not copied for each rank; all others are."""
 
 import subprocess
 from pathlib import Path
@@ -30,7 +30,7 @@ OWN = {
     "thread-local": ("static __thread volatile int mine;", "mine++;"),
     "before-main": ("__attribute__((constructor)) void begin(void) { MPI_Wtime(); }", ""),
     "after-main": ("__attribute__((destructor)) void end(void) { MPI_Wtime(); }", ""),
-    # A local label of the assembler's is no symbol.
+    # A local label of the assembler is not a symbol.
     "unnamed": ('__asm__(".section .bss\\n.Lhidden: .zero 64\\n.text");', ""),
 }
 
