@@ -106,7 +106,7 @@ def test_the_same_numbers_give_the_same_figure(tmp_path: Path, suffix: str, star
         plot_by_size(SERIES, "latency", [target], "--plot")
     first, second = (target.read_bytes() for target in targets)
     assert first.startswith(start)
-    if suffix != ".svg":  # matplotlib names the parts of an SVG at random
+    if suffix != ".svg":  # matplotlib assigns random ids in an SVG
         assert first == second
 
 

@@ -88,7 +88,7 @@ def test_the_program_refuses_what_it_does_not_understand(times: Path, arguments:
 
 def test_a_broadcast_takes_what_its_way_takes(times: Path) -> None:
     (row,) = bench_collectives.run(study("bcast", 4, 1 << 20, "knomial"))
-    # One host sends three messages at once over two links of 200 Gb/s and 25 ns.
+    # One host sends three messages simultaneously over two links of 200 Gb/s and 25 ns.
     assert row.latency_us == pytest.approx(3 * ((1 << 20) + 16) / 25e3 + 0.05, abs=0.02)
     assert row.receive_Bps == pytest.approx((1 << 20) / row.latency_us * 1e6)
 
@@ -98,7 +98,7 @@ def test_two_binary_trees_beat_one_message_after_the_other() -> None:
     assert trees.latency_us < flat.latency_us / 4
 
 
-# Ports of switches: a host's link has one, a link between switches two; 32 ranks are on two leaves.
+# Switch ports per link: one for a host, two between switches; 32 ranks are on two leaves.
 def test_a_multicast_crosses_each_link_of_its_tree_once() -> None:
     size = 4096
     (row,) = bench_collectives.run(study("allgather", 32, size, "stream"))
@@ -126,12 +126,12 @@ NOISES = ((), ('noise.link=[{jitter="10ns", distribution="exponential"}]',))
 def test_both_are_as_fast_with_all_roots_at_once_whenever_each_starts(
     times: Path, ranks: int, noise: tuple[str, ...]
 ) -> None:
-    """Off powers of two ranks leave the barrier one after the other, with jitter all do."""
+    """Ranks leave the barrier at different times with jitter, or if they are no power of two."""
     size = 8 << 20
     asked = study("ag+rs", ranks, size, "multicast")
     asked = replace(asked, unchecked=True, changes=(f"multicast.chains={ranks}", *noise))
     row, _ = bench_collectives.measure(asked, times, "multicast", size)
-    # Ring beside ring: each rank sends and receives all parts but its own, of both.
+    # Two concurrent rings: each rank sends and receives all parts but its own, in both.
     rings_us = 2 * (ranks - 1) * size / 25e3
     assert rings_us / row.max_us == pytest.approx(2 - 2 / ranks, rel=0.02)
 
@@ -229,7 +229,7 @@ def step_us(fsdp: Path, compute_us: int, offload: str, mode: str) -> float:
 def test_a_training_step_hides_its_communication_behind_long_computation(fsdp: Path) -> None:
     gather = 7 / 8 * LAYER / 25e3
     for offload, mode in (("stream", "mpi"), ("off", "ring")):
-        # Not hidden: the first Allgather of each pass, and the last Reduce-Scatter.
+        # Exposed: the first Allgather of each pass, and the last Reduce-Scatter.
         assert step_us(fsdp, 500, offload, mode) == pytest.approx(12 * 500 + 3 * gather, rel=0.01)
 
 

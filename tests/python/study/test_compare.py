@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`--compare`: two runs, one with offload and one without, and what offloading gained."""
+"""`--compare`: a run with offload, a run without, and the gain."""
 
 import io
 import json
@@ -55,7 +55,7 @@ def test_a_gain_is_the_hosts_time_by_the_switches() -> None:
         record({**FALLBACK, "total_time_s": 8e-4}, simulated_time_s=2.5e-4),
     )
     (gain,) = both.gains()
-    assert (gain.time_s, gain.time_without_s) == (8e-5, 2e-4)  # of one of four ranks
+    assert (gain.time_s, gain.time_without_s) == (8e-5, 2e-4)  # per rank, of four
     assert (gain.speed_up, both.speed_up) == (2.5, 2.5)
     assert (gain.paths, gain.reasons, gain.algorithms) == (
         ("stream",),
@@ -110,7 +110,7 @@ def test_what_else_took_time_is_shown() -> None:
 
 
 def test_rows_that_are_no_part_of_the_sum_are_in_parentheses() -> None:
-    """From its call to its end a rank does other things than wait for an MPI_Iallreduce."""
+    """From the start of an MPI_Iallreduce to its completion, a rank does more than wait for it."""
     started = {"collective": "iallreduce", "total_time_s": 8e-5}
     both = Comparison(record({}, started), record(FALLBACK, {**FALLBACK, **started}))
     stream = io.StringIO()
@@ -312,7 +312,7 @@ def test_ctrl_c_in_the_second_run_shows_the_first(sums: Path, tmp_path: Path) ->
 
 
 def wait_for(folder: Path, text: str) -> bool:
-    """Wait until a file of the second run's errors says it."""
+    """Wait until the second run's error output contains a text."""
     for _ in range(600):
         if any(text in path.read_text() for path in folder.glob("weft-*/errors")):
             return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Intervals of calibration, carried into `--compare`."""
+"""Intervals of calibration, propagated into `--compare`."""
 
 import json
 import math
@@ -23,7 +23,7 @@ SPEED_UPS = st.floats(0.01, 100)
 
 @pytest.fixture
 def fabric(tmp_path: Path) -> Path:
-    """A Tofino whose turnaround and whose hosts' sums have intervals."""
+    """Return a Tofino whose turnaround and host reductions have intervals."""
     text = Path(_core.load_fabric("tofino-4").file).read_text(encoding="utf-8")
     target = tmp_path / "calibrated.toml"
     target.write_text(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The measurement behind presets/switch/tofino-fixed.toml can be repeated: it builds and runs."""
+"""The measurement behind presets/switch/tofino-fixed.toml is repeatable: it builds and runs."""
 
 import os
 import re
@@ -19,5 +19,5 @@ def test_the_measurement_of_fixed_point_says_a_rate_and_converts_right() -> None
     found = re.fullmatch(r"(\S+) GB/s \(first element off by (\S+)\)\n", said)
     assert found, said
     assert float(found[1]) > 0.01
-    # 16 ranks leave 27 bits for a number below one.
+    # With 16 ranks, 27 bits remain for a number below one.
     assert abs(float(found[2])) < 2**-26

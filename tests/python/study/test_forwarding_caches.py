@@ -39,7 +39,7 @@ def test_the_hash_holds_at_every_switch_of_the_largest_fabric() -> None:
 
 @pytest.mark.parametrize(
     ("cube", "tags"),
-    # A host of its own, and two directions along each dimension, which are one where k is 2.
+    # The host's tag and two per dimension, whose directions coincide if k is 2.
     [("16-ary-4-cube", 9), ("3-ary-2-mesh", 5), ("2-ary-3-cube", 4), ("5-ary-1-cube", 3)],
 )
 def test_cubes_have_a_tag_for_each_of_their_ports(cube: str, tags: int) -> None:
@@ -103,7 +103,7 @@ def test_a_study_is_the_same_each_time(tmp_path: Path) -> None:
 
 
 def test_throughput_falls_with_the_hits() -> None:
-    """84 B each 4 ns where all miss, each 0.72 ns where all hit, and the mean of both between."""
+    """84 B per 4 ns if all lookups miss, per 0.72 ns if all hit, and per their mean in between."""
     cache = Cache()
     assert [cache.throughput_Gbps(hits) for hits in (0, 0.5, 1)] == [168, 285, 933]
     study = forwarding.capacity_of_tori(Cache(entries=4), [4], 4)
@@ -116,7 +116,7 @@ def test_throughput_falls_with_the_hits() -> None:
 
 def test_jobs_of_an_archive(tmp_path: Path) -> None:
     path = tmp_path / "site.swf"
-    sizes = [(4, 8), (0, 8), (-1, -1), (4, 4)]  # allocated, or else requested, or else unknown
+    sizes = [(4, 8), (0, 8), (-1, -1), (4, 4)]  # allocated, otherwise requested, otherwise unknown
     lines = (JOB.format(allocated=a, requested=r) for a, r in sizes)
     path.write_text("; UnixStartTime: 0\n" + "".join(lines))
     assert jobs.read_jobs(path) == {"site.swf": {4: 2, 8: 1}}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Gains: factors, sides, where they pass 1, and their bounds."""
+"""Gains: factors, the faster side, crossings of 1, and bounds."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +14,7 @@ from weft.study.validation.gain import Gain, GainResult, Pair, Times, crossings
 
 
 def result(*pairs: tuple[int, float, float], **bounds: float) -> GainResult:
-    """Pairs of a key, a measured and a simulated factor."""
+    """Return a result from (key, measured factor, simulated factor) tuples."""
     asked = Gain(
         *("t.csv", "switch_us", "hosts_us", "tofino-4", "ring"),
         mean=bounds.get("mean"),

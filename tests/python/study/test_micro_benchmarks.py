@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""OSU's micro-benchmarks in weft: what they measure, print and refuse."""
+"""OSU's micro-benchmarks in weft: measurements, output, and rejected arguments."""
 
 import csv
 import math
@@ -40,7 +40,7 @@ def figures(name: str, ranks: int, *sizes: int, **more: object) -> list[dict[str
     return [dict(row.figures) for row in api.run(study(name, ranks, *sizes, **more))]  # type: ignore[arg-type]
 
 
-# ---- What is measured
+# ---- Measurements
 
 
 @pytest.mark.slow
@@ -65,7 +65,7 @@ def test_every_benchmark_measures(name: str) -> None:
 
 def test_one_pair_is_what_two_ranks_are() -> None:
     (many,), (two,) = figures("mbw_mr", 2, 65536), figures("bw", 2, 65536)
-    # Before each window there is a barrier, of which the sender may come back later: 2 of 358 us.
+    # A barrier precedes each window, and the sender may leave it later: 2 of 358 us.
     assert many["bandwidth_MBps"] == pytest.approx(two["bandwidth_MBps"], rel=1e-2)
     assert many["messages_per_s"] * 65536 / 1e6 == pytest.approx(many["bandwidth_MBps"])
     (pair,), (alone,) = figures("multi_lat", 2, 1024), figures("latency", 2, 1024)
@@ -90,21 +90,21 @@ def test_the_overlap_is_osus() -> None:
     (blocking,) = figures("allreduce", 8, 65536)
     share = (row["overall_us"] - row["compute_us"]) / row["pure_us"]
     assert row["overlap_percent"] == pytest.approx(max(0, 100 * (1 - share)), abs=1e-6)
-    # Nothing else computes: the call is over when the computation is, which takes as long.
+    # Nothing else computes: the call completes during the computation, which takes as long.
     assert row["compute_us"] == pytest.approx(row["pure_us"], rel=1e-3)
     assert row["overlap_percent"] > 99
     assert row["pure_us"] > 0.5 * blocking["latency_us"]
 
 
 def test_a_reduce_scatter_has_bytes_of_the_whole_vector() -> None:
-    """As in osu_reduce_scatter.c: each rank gets the part of a rank of them."""
+    """In osu_reduce_scatter.c, the size is that of the whole vector, split among the ranks."""
     (whole,) = figures("reduce_scatter_block", 8, 1 << 20)
     (vector,) = figures("allreduce", 8, 1 << 20)
     assert whole["latency_us"] < vector["latency_us"]
 
 
 def test_each_rank_gets_an_element_of_a_reduce_scatter_block() -> None:
-    """A call without elements takes no time and measures nothing."""
+    """A call without elements would take no time and measure nothing."""
     one = find("ireduce_scatter_block")
     assert one.sizes("int", 12) == "64:1048576"
     assert one.sizes("double", 1 << 20) == "8388608:8388608"
@@ -114,7 +114,7 @@ def test_each_rank_gets_an_element_of_a_reduce_scatter_block() -> None:
 
 
 def test_bytes_are_those_of_calibrations_and_validations(tmp_path: Path) -> None:
-    """Of examples/collective_latency.c, which `weft validate` and `weft calibrate host` run."""
+    """`weft validate` and `weft calibrate host` run examples/collective_latency.c."""
     names = ["bcast", "reduce", "allreduce", "reduce_scatter_block", "gather", "scatter"]
     names += ["allgather", "alltoall"]
     program = tmp_path / "collective_latency"
@@ -137,7 +137,7 @@ def test_bytes_are_those_of_calibrations_and_validations(tmp_path: Path) -> None
 
 
 def test_calls_back_to_back_are_those_of_the_accuracy_page() -> None:
-    """Of four ranks Open MPI's barrier lets one leave later than the others."""
+    """With four ranks, Open MPI's barrier releases one rank later than the others."""
     rows = bench.run(bench.Bench(STAR, 4, [256], [DEFAULT_FALLBACK], iterations=50))
     (found,) = figures("allreduce", 4, 256, back_to_back=True, iterations=50)
     (osus,) = figures("allreduce", 4, 256)
@@ -181,7 +181,7 @@ def test_the_programs_refuse_what_they_do_not_understand(arguments: str, tmp_pat
     assert launched(prepare(asked), lambda line: None).exit_status == 2
 
 
-# ---- Where ranks are
+# ---- Placement
 
 
 def test_ranks_per_host_are_measured_one_after_the_other(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_a_collective_prints_as_osus_does() -> None:
         "1024                      7.88",
     ]
     *_, head, line = osu_format.lines(asked, rows, full=True)
-    # As osu_allreduce -f of OSU 7.4 printed them.
+    # As printed by osu_allreduce -f of OSU 7.4.
     assert head == (
         "# Size         Avg Latency(us)     Min Latency(us)     Max Latency(us)  Iterations"
     )
@@ -493,7 +493,7 @@ def test_osus_own_programs_say_the_same(name: str, ranks: int, ppn: int, tmp_pat
     arguments = ["-i", "10", "-x", "2", *(["-m", "8:65536"] if sized else [])]
     lines: list[str] = []
     place = {"fabric": "tofino-4", "ranks": ranks, "ppn": ppn}
-    # OSU's loop that computes looks at the clock twice as often as it counts.
+    # OSU's computation loop reads the clock twice as often as it counts.
     quick = ("smpi/wtime:1e-9",) if one.family == "non-blocking" else ()
     asked = Request.of(program=str(program), arguments=tuple(arguments), config=quick, **place)
     assert launched(prepare(asked), lines.append).exit_status == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A label says what was simulated, not what was asked for."""
+"""Labels name what was simulated, not what was requested."""
 
 import csv
 from pathlib import Path
@@ -59,7 +59,7 @@ def rows_of(mode: str, *ways: Way) -> list[AllreduceTime]:
 
 
 def test_a_mode_whose_calls_went_several_ways_names_them_all() -> None:
-    """One run by sizes of which each goes its own way, or a run for each size."""
+    """Either one run whose sizes are carried out differently, or a run per size."""
     chosen = {**FALLBACK, "reason": "host is faster", "algorithm": "ring"}
     way = way_taken(record({}, chosen), "auto", ["allreduce"], offloading=True)
     assert way.label == "auto (stream, ring)"
@@ -98,7 +98,7 @@ def test_where_labels_are_fixed_a_fallback_is_an_error() -> None:
         check_as_asked(rows, "demo")
 
 
-# ---- Benches on switches that cannot -------------------------------------------------------------
+# ---- Benchmarks on switches that cannot offload --------------------------------------------------
 
 
 def bench(*arguments: str) -> Result:

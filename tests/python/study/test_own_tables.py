@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft validate` on tables of one's own: their errors, and what is said of wrong ones."""
+"""`weft validate` on users' tables: the errors of the model, and messages about wrong tables."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Percentiles in `weft bench`: where runs vary, or where they are asked for."""
+"""Percentiles in `weft bench`: with noise, or on request."""
 
 import csv
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_noise_makes_more_calls_and_has_percentiles(noisy: str) -> None:
 def test_without_noise_all_calls_are_alike_and_timing_each_changes_nothing() -> None:
     (each,) = bench.run(Bench("tofino-4", 4, [1024], ["stream"], percentiles=(0, 50, 100)))
     (loop,) = bench.run(Bench("tofino-4", 4, [1024], ["stream"]))
-    # The clock costs the loop its 10 ns once.
+    # Reading the clock adds its 10 ns to the loop once.
     assert each.latency_us == pytest.approx(loop.latency_us, abs=0.002)
     assert list(each.percentiles_us.values()) == pytest.approx([each.latency_us] * 3, abs=2e-4)
 
@@ -66,7 +66,7 @@ def test_the_command_shows_and_writes_percentiles(noisy: str, tmp_path: Path) ->
         with target.open() as file:
             (row,) = csv.DictReader(file)
         low, median, high = (float(row[f"p{one}_us"]) for one in (5, 50, 95))
-        # An Allgather on these switches is one of the hosts: several messages in turn.
+        # On these switches the hosts carry out an Allgather, with several consecutive messages.
         assert low < median < high
         assert low < float(row["latency_us"]) < high
         assert high - low > 2

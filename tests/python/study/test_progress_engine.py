@@ -31,7 +31,7 @@ def message(*arguments: str) -> str:
     return result.output if isinstance(result.exception, SystemExit) else str(result.exception)
 
 
-# ---- What holds for any engine
+# ---- Properties of any engine
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -66,7 +66,7 @@ def test_rates_are_sound_whatever_the_engine(seed: int, tmp_path: Path) -> None:
             link = draw.uniform(1e6, 1e11)
             time_s = engine.receive_time_s(transport, chunk, buffer, count, link)
             assert time_s >= buffer / link
-            # As fast as the threads go on and on, but for a buffer's last chunk, which is smaller.
+            # Limited by the steady rate of the threads, except for a smaller last chunk.
             assert time_s >= (buffer // chunk) / rate * (1 - 1e-9) or buffer < count * chunk
 
 
@@ -139,7 +139,7 @@ def test_wrong_input_is_said(words: tuple[str, ...], said: str) -> None:
     assert said in message("throughput", DPA, *words)
 
 
-# ---- What the document shows
+# ---- Contents of the document
 
 
 def test_the_tables_are_those_of_the_model(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from weft.study.validation import accuracy, gain, gain_report, gain_runs, valida
 from weft.study.validation.gain import GainResult
 from weft.study.validation.validate import Check, Point, Result
 
-pytestmark = pytest.mark.slow  # all simulate all rows
+pytestmark = pytest.mark.slow  # each test needs all rows simulated
 
-NO_CHECK = {"topocloud_rtt.csv", "job_sizes_swf.csv"}  # jobs of clusters, no times
+NO_CHECK = {"topocloud_rtt.csv", "job_sizes_swf.csv"}  # jobs of clusters, not times
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_even_and_odd_rows_are_all_rows(results: list[Result]) -> None:
 
 
 def test_what_is_asked_of_the_model(results: list[Result]) -> None:
-    """The bounds of data/checks.toml are not looser than these."""
+    """The bounds in data/checks.toml are no looser than these."""
     asked = {
         ("tofino_osu_allreduce_4x1.csv", "mpitofino_us", "stream"): (0.015, 0.045),
         ("tofino_micro_allreduce_4x1.csv", "mpitofino_us", "stream"): (0.04, None),
