@@ -31,7 +31,7 @@ static const char* const NAMES[] = {"barrier",   "bcast",     "gather",     "gat
                                     "alltoallw", "reduce",    "allreduce",  "reduce_scatter", "reduce_scatter_block",
                                     "scan",      "exscan"};
 
-/** What is drawn for a collective call, the same at all ranks. */
+/** Random parameters of a collective call, identical on all ranks. */
 typedef struct {
   Program* program;
   MPI_Comm comm;
@@ -40,7 +40,7 @@ typedef struct {
   Basic basic;
 } Plan;
 
-/** MPI_Bcast or MPI_Ibcast. */
+/** Calls for instance MPI_Bcast or MPI_Ibcast. */
 #define CALL(plan, blocking, other, ...)                                                                               \
   ((plan)->blocks ? MPI_##blocking(__VA_ARGS__, (plan)->comm) : MPI_I##other(__VA_ARGS__, (plan)->comm, request))
 
@@ -49,12 +49,12 @@ static uint64_t tag(const Plan* plan, int from, int to)
   return mixed(mixed(plan->salt, (uint64_t)from), (uint64_t)to + 1);
 }
 
-/** Groups of elements that go from one rank to another. */
+/** Returns the number of groups that one rank sends to another. */
 static int groups(const Plan* plan, int from, int to)
 {
   if (plan->uniform >= 0)
     return plan->uniform;
-  // An MPI_Alltoallv in place swaps, so both ways are alike.
+  // MPI_Alltoallv in place swaps blocks, so both directions have the same size.
   const int low = from < to ? from : to, high = from < to ? to : from;
   return (int)(mixed(mixed(plan->salt, 77), (uint64_t)(low * MOST_RANKS + high)) % 4);
 }
@@ -65,7 +65,7 @@ static int draw_groups(Draw* draw)
   return GROUPS[below(draw, once_in(draw, 8) ? 10 : 8)];
 }
 
-/** A buffer of blocks to or from all ranks (@p peer is -1) or one. */
+/** Makes a buffer with blocks for all ranks (@p peer is -1) or for one. */
 static void make_side(Plan* plan, Buffer* buffer, int peer, int sends)
 {
   int sizes[MOST_RANKS];
@@ -76,7 +76,7 @@ static void make_side(Plan* plan, Buffer* buffer, int peer, int sends)
   *buffer = make_buffer(&plan->program->mine, plan->basic, last - first + 1, sizes, plan->uniform < 0);
 }
 
-/** The only block of a rank whose size depends on the rank @p rank alone. */
+/** Makes a single block whose size depends only on @p rank. */
 static void make_own(Plan* plan, Buffer* buffer, int rank)
 {
   const int size = groups(plan, rank, rank);
@@ -85,7 +85,7 @@ static void make_own(Plan* plan, Buffer* buffer, int rank)
     make_absolute(buffer);
 }
 
-/** One block for each rank, of the size of that rank's own. */
+/** Makes one block per rank, each of that rank's own size. */
 static void make_all(Plan* plan, Buffer* buffer)
 {
   int sizes[MOST_RANKS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Pseudo-random numbers that depend on nothing but where they are asked for. */
+/* Pseudo-random numbers that depend only on the state that they are drawn from. */
 #ifndef DRAW_H
 #define DRAW_H
 
@@ -23,14 +23,14 @@ static inline uint64_t mixed(uint64_t a, uint64_t b)
   return mix(mix(a) ^ b);
 }
 
-/** A number below @p limit. */
+/** Returns a number below @p limit. */
 static inline int below(Draw* draw, int limit)
 {
   draw->state = mix(draw->state);
   return (int)(draw->state % (uint64_t)limit);
 }
 
-/** True once in @p times. */
+/** Returns true with a probability of 1 / @p times. */
 static inline int once_in(Draw* draw, int times)
 {
   return below(draw, times) == 0;

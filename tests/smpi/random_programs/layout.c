@@ -30,7 +30,7 @@ void bounds(const Layout* layout, int count, MPI_Aint* low, MPI_Aint* high)
     *high += (count - 1) * layout->extent;
 }
 
-/** The layout of @p blocks of @p old at @p offsets. */
+/** Returns the layout of @p blocks elements of type @p old at @p offsets. */
 static Layout repeat(const Layout* old, int blocks, const MPI_Aint* offsets)
 {
   Layout layout   = *old;
@@ -43,7 +43,7 @@ static Layout repeat(const Layout* old, int blocks, const MPI_Aint* offsets)
   return layout;
 }
 
-/** Lengths that add up to @p all, each at least one. Returns how many. */
+/** Splits @p all into lengths of at least one, and returns their number. */
 static int cut(Draw* draw, int all, int* lengths)
 {
   int pieces = 0;
@@ -54,7 +54,7 @@ static int cut(Draw* draw, int all, int* lengths)
   return pieces;
 }
 
-/** Vectors: @p blocks of @p length, a constant way apart. */
+/** Returns a vector type: blocks of one or two elements with a constant stride. */
 static Layout draw_vector(Draw* draw, const Layout* old, int all)
 {
   const int length = all % 2 == 0 && once_in(draw, 2) ? 2 : 1;
@@ -70,7 +70,7 @@ static Layout draw_vector(Draw* draw, const Layout* old, int all)
   return layout;
 }
 
-/** Indexed types and structures: blocks of any length at any place, in any order, also before the address. */
+/** Returns an indexed type or structure: blocks of any length at increasing places, which may precede the address. */
 static Layout draw_indexed(Draw* draw, const Layout* old, int all)
 {
   int lengths[GROUP], places[GROUP];
@@ -107,7 +107,7 @@ static Layout draw_indexed(Draw* draw, const Layout* old, int all)
   return layout;
 }
 
-/** A part of a matrix; its extent is the matrix's. */
+/** Returns a part of a matrix, whose extent is that of the matrix. */
 static Layout draw_subarray(Draw* draw, const Layout* old, int all)
 {
   const int columns   = all % 3 == 0 ? 3 : 1;
@@ -197,7 +197,7 @@ int packs_rightly(const Layout* layout, int count)
   MPI_Aint low, high;
   bounds(layout, count, &low, &high);
   const size_t room = (size_t)(high - low);
-  // Where SMPI is wrong it strays, at most by some elements: here is room enough.
+  // SMPI's errors exceed the bounds by at most a few elements, for which there is enough room here.
   const size_t reach = 8 * room + 65536;
   const int packed   = count * layout->elements * layout->size;
   unsigned char* raw = calloc(2, reach);

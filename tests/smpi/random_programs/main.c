@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Random MPI programs; every rank checks every byte of every buffer against values of its own making.
+/* Random MPI programs; every rank checks every byte of every buffer against values that it computes itself.
  *
  *     random_programs SEED FIRST [LAST]
  *
- * makes the programs FIRST to LAST of SEED, or only FIRST. A program makes and frees communicators, and calls on them
- * collectives of all kinds, blocking and not, with derived datatypes that differ from rank to rank, at MPI_BOTTOM and
- * in place, with operations of its own; messages and one-sided calls go between. What does not block stays in flight
- * while more is called, and is waited or tested for in an order that each rank draws for itself; communicators,
- * datatypes are freed under it. All ranks draw the same program from the seed and its number. What is wrong is said on
- * standard error, and ends the program with status 1.
+ * runs the programs FIRST to LAST of SEED, or only FIRST. A program creates and frees communicators, and calls on them
+ * collectives of all kinds, blocking and non-blocking, with derived datatypes that differ between ranks, at MPI_BOTTOM
+ * and in place, and with user-defined operations; messages and one-sided communication take place in between.
+ * Non-blocking calls stay in flight while others start, and each rank waits or tests for them in a random order of its
+ * own; communicators and datatypes are freed while calls still use them. All ranks derive the same program from the
+ * seed and its number. Errors are reported on standard error and make the program exit with status 1.
  */
 #include "program.h"
 
@@ -106,7 +106,7 @@ static void forget(Program* program, int at)
   program->requests[at] = program->requests[program->in_flight];
 }
 
-/** End what has completed: those whose requests are no more. */
+/** Completes the calls whose requests have become null. */
 static void collect(Program* program)
 {
   for (int at = program->in_flight; at-- > 0;)
@@ -114,7 +114,7 @@ static void collect(Program* program)
       forget(program, at);
 }
 
-/** Wait or test for some of the calls in flight, in this rank's own way. */
+/** Waits or tests for some of the calls in flight, as this rank's random numbers select. */
 static void complete_some(Program* program)
 {
   const int n = program->in_flight;

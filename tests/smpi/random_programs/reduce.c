@@ -38,7 +38,7 @@ static const Layout* find_layout(MPI_Datatype type)
   return &plain;
 }
 
-/** Functions x -> ax + b, one after the other: associative, not commutative. 16 bits each. */
+/** Composes functions x -> ax + b, which is associative but not commutative. a and b have 16 bits each. */
 static uint32_t compose(uint32_t f, uint32_t g)
 {
   const uint32_t a = (f >> 16) * (g >> 16) & 0xffff;
@@ -118,7 +118,7 @@ static void store(const Reduction* reduction, unsigned char* to, int64_t value)
 {
   const double real  = (double)value;
   const float single = (float)value;
-  const void* what   = &value; // the first bytes, on a little-endian machine
+  const void* what   = &value; // the low-order bytes, on a little-endian machine
   if (reduction->basic.type == MPI_DOUBLE)
     what = &real;
   if (reduction->basic.type == MPI_FLOAT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Reductions: what ranks contribute, and what comes of it. */
+/* Reductions: the ranks' contributions and the expected results. */
 #ifndef REDUCE_H
 #define REDUCE_H
 
@@ -8,19 +8,19 @@
 typedef struct {
   MPI_Op op;
   Basic basic;
-  int own; ///< an operation of this program's, which needs to know the layouts of the types that it is given
+  int own; ///< operation of this program, which needs the layouts of the types that it is called with
   int commutes;
 } Reduction;
 
 void make_operations(void);
 Reduction draw_reduction(Draw* draw);
-/** Rank @p tag's contribution to a block. */
+/** Fills a block with the contribution of the rank that @p tag stands for. */
 void contribute(const Reduction* reduction, Buffer* buffer, int block, int first, uint64_t tag);
-/** Expect the reduction of contributions @p tags[0], …, in this order. @p first: number of the block's first element.
- */
+/** Expects the reduction of the contributions @p tags[0], …, in this order. @p first is the number of the block's first
+ *  element. */
 void expect_reduction(const Reduction* reduction, Buffer* buffer, int block, int first, const uint64_t* tags,
                       int ranks);
-/** Operations know types by their layouts; a type of another rank's is looked up in its rank's. */
+/** Records a layout, which operations look up by type. A type of another rank is looked up in that rank's table. */
 void remember_layout(const Layout* layout);
 void forget_layouts(void);
 
