@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* One collective call: chosen at random by all ranks alike, made and checked by each. */
+/* Collective call that all ranks choose at random alike; each rank executes its part and checks it. */
 #ifndef CALL_H
 #define CALL_H
 
@@ -26,44 +26,44 @@ typedef enum {
   COLLECTIVES
 } Collective;
 
-/* Which calls are made. */
+/* Selection of calls. */
 typedef enum {
-  COMPARABLE, /* those that SMPI does right */
-  OFFLOADED,  /* where a switch may do them, also those that only weft does right, in the order of ranks */
-  INEXACT     /* reductions whose result depends on their order, where SMPI's may be that of weft */
+  COMPARABLE, /* calls that SMPI carries out correctly */
+  OFFLOADED,  /* calls that a switch may carry out, including those that only weft does correctly, in rank order */
+  INEXACT     /* reductions whose result depends on the order, which SMPI's algorithm may share with weft */
 } Selection;
 
 typedef struct {
-  uint64_t seed; /* of its data and its uneven counts */
+  uint64_t seed; /* of the call's data and uneven counts */
   Collective collective;
   int place;
   bool nonblocking;
   bool in_place;
   bool inexact;
-  int items; /* of a rank's block, or its mean */
+  int items; /* per block; half of the maximum for uneven blocks */
   int root;  /* modulo the number of ranks */
   const Base* base;
   const Operation* operation;
-  const Layout* layouts[2]; /* of what is sent and what is received, and of every second rank's buffer of a bcast */
+  const Layout* layouts[2]; /* of the sent and the received data; of even and odd ranks' buffers for a Bcast */
 } Call;
 
 Call choose_call(Random random, Selection selection, int place);
 bool is_reduction(Collective collective);
-/* Counts differ between ranks. */
+/* Returns whether counts differ between ranks. */
 bool is_uneven(Collective collective);
 bool is_rooted(Collective collective);
-/* A switch that can do everything does it. */
+/* Returns whether a switch with all capabilities carries out the call. */
 bool may_be_offloaded(const Call* call);
 const char* collective_name(Collective collective);
 
-/* A rank's part in a call. */
+/* A rank's part of a call. */
 typedef struct Exchange Exchange;
-/* NULL at ranks that are not on the communicator. */
+/* Returns NULL on ranks outside the communicator. */
 Exchange* start_exchange(const Call* call, MPI_Request* request);
-/* Returns a hash of what was received; sets *wrong to what is wrong with it, if anything. */
+/* Returns a hash of the received data; sets *wrong to a description of the error, if there is one. */
 uint64_t finish_exchange(Exchange* exchange, const char** wrong);
 
-/* Wait for all requests, each rank in a way of its own; `offloaded` where none of them is SMPI's. */
+/* Waits for all requests in a way that the rank chooses; @p offloaded: none of them belongs to SMPI. */
 void complete(Random random, bool offloaded, MPI_Request* requests, int count);
 
 #endif

@@ -27,31 +27,32 @@ bool is_rooted(Collective collective)
   return collective == BCAST || collective == REDUCE || (collective >= GATHER && collective <= SCATTERV);
 }
 
-/* ---- What SMPI does wrong ----
- * Such a call is not made where SMPI executes it: it cannot be compared, and is not weft's to mend. The places are
- * those of SimGrid 4.1, src/smpi, with its "default" algorithms; others of its algorithms do more wrong:
+/* ---- SMPI's errors ----
+ * Calls with such an error are not chosen if SMPI executes them: they cannot be compared, and weft does not correct
+ * them. The locations refer to SimGrid 4.1, src/smpi, with its "default" algorithms; its other algorithms have more
+ * errors:
  *
- * - A contiguous type of a resized one is sent as if its elements were not resized (mpi/smpi_datatype_derived.cpp).
- * There is no such layout.
- * - MPI_Test leaves the flag alone for MPI_REQUEST_NULL with MPI_STATUS_IGNORE (PMPI_Test,
- * bindings/smpi_pmpi_request.cpp), and MPI_Testany takes non-blocking collectives for complete (Request::testany,
- * mpi/smpi_request.cpp): see complete.c.
- * - What follows. */
+ * - A contiguous type of a resized type is sent as if its elements were not resized
+ *   (mpi/smpi_datatype_derived.cpp). There is no such layout here.
+ * - MPI_Test does not set the flag for MPI_REQUEST_NULL with MPI_STATUS_IGNORE (PMPI_Test,
+ *   bindings/smpi_pmpi_request.cpp), and MPI_Testany takes non-blocking collectives for complete (Request::testany,
+ *   mpi/smpi_request.cpp): see complete.c.
+ * - The errors below. */
 
-/* The loop for operations that do not commute looks at an index that is not the loop's (colls::scan and colls::exscan,
+/* The loop for non-commutative operations uses an index other than the loop's (colls::scan and colls::exscan,
  * colls/smpi_coll.cpp). */
 static bool is_unordered_scan(const Call* call)
 {
   return (call->collective == SCAN || call->collective == EXSCAN) && !call->operation->commutative;
 }
 
-/* The copy of the data is as long as they would be without gaps (PMPI_Ialltoallv, bindings/smpi_pmpi_coll.cpp). */
+/* The copy of the data is sized as if there were no gaps (PMPI_Ialltoallv, bindings/smpi_pmpi_coll.cpp). */
 static bool is_alltoallv_in_place_with_gaps(const Call* call)
 {
   return call->collective == ALLTOALLV && call->in_place && is_derived(call->layouts[1]);
 }
 
-/* The copy of the data is freed when the call returns (tmp_sendbuf of PMPI_I..., bindings/smpi_pmpi_coll.cpp). */
+/* The copy of the data is freed as soon as the call returns (tmp_sendbuf of PMPI_I..., bindings/smpi_pmpi_coll.cpp). */
 static bool is_nonblocking_on_freed_copy(const Call* call)
 {
   const bool copied = (is_reduction(call->collective) && call->collective != REDUCE) || call->collective == ALLTOALL ||
@@ -59,13 +60,13 @@ static bool is_nonblocking_on_freed_copy(const Call* call)
   return call->nonblocking && call->in_place && copied;
 }
 
-/* They corrupt the heap, and reduce in an order of their own (Request::finish_nbc_requests, mpi/smpi_request.cpp). */
+/* They corrupt the heap and reduce in a different order (Request::finish_nbc_requests, mpi/smpi_request.cpp). */
 static bool is_nonblocking_reduction_of_derived_type(const Call* call)
 {
   return call->nonblocking && is_reduction(call->collective) && is_derived(call->layouts[0]);
 }
 
-/* The result is taken to start from zero (colls::iexscan, colls/smpi_nbc_impl.cpp). */
+/* The result is assumed to start from zero (colls::iexscan, colls/smpi_nbc_impl.cpp). */
 static bool is_nonblocking_exscan_but_for_sums(const Call* call)
 {
   return call->nonblocking && call->collective == EXSCAN && call->operation->op != MPI_SUM;
@@ -77,13 +78,13 @@ static bool smpi_is_right(const Call* call)
          !is_nonblocking_reduction_of_derived_type(call) && !is_nonblocking_exscan_but_for_sums(call);
 }
 
-/* All else SMPI executes, whatever the switch. */
+/* SMPI executes all other calls, whatever the switch. */
 bool may_be_offloaded(const Call* call)
 {
   return call->collective <= ALLGATHERV && places[call->place].several_hosts;
 }
 
-/* SMPI's reduce:flat_tree and allreduce:redbcast do that in the order of weft; the first not in place. */
+/* SMPI's reduce:flat_tree and allreduce:redbcast reduce in the same order as weft; the former not in place. */
 static bool is_inexact_in_rank_order(const Call* call)
 {
   const bool possible = call->collective == ALLREDUCE || (call->collective == REDUCE && !call->in_place);
@@ -149,7 +150,7 @@ static bool is_wanted(const Call* call, Selection selection)
   }
 }
 
-/* All members of a communicator come to the same: the place is given, and what it is, they agree on. */
+/* All members of a communicator choose the same call: the place is given, and its properties are the same for all. */
 Call choose_call(Random random, Selection selection, int place)
 {
   for (;;) {

@@ -27,7 +27,7 @@ typedef struct {
   int place;
 } DoubleInt;
 
-/* The 80 bits of x86; where it is longer, the rest of the element is compared too. */
+/* The 80 bits of x86; other formats have no padding. */
 enum { LONG_DOUBLE_BYTES = sizeof(long double) == 16 && __LDBL_MANT_DIG__ == 64 ? 10 : sizeof(long double) };
 
 static void store_integer(const Base* base, void* element, uint64_t value)
@@ -44,7 +44,7 @@ static uint64_t load_integer(const Base* base, const void* element)
   return base->family == SIGNED_INTEGER ? (uint64_t)((int64_t)(value << unused) >> unused) : value;
 }
 
-/* Sums and products of some dozens of these are exact in any order, and never -0. */
+/* Sums and products of a few dozen of these are exact in any order, and never -0. */
 static double exact_value(uint64_t bits)
 {
   static const double values[] = {-2, -1, -0.5, 0.5, 1, 2};
@@ -66,7 +66,7 @@ static void fill_real(const Base* base, void* element, double value)
     *(long double*)element = (long double)value;
 }
 
-/* Equal values happen, so that the place decides. */
+/* Values often coincide, so that the place decides. */
 static void fill_pair(const Base* base, void* element, int value, int place)
 {
   if (base->type == MPI_2INT)
@@ -95,7 +95,7 @@ void fill(const Base* base, void* element, uint64_t bits, bool inexact)
   }
 }
 
-/* ---- Reductions of our own ---- */
+/* ---- Reference reductions ---- */
 
 static uint64_t combine_integers(int operation, bool is_signed, uint64_t in, uint64_t inout)
 {
@@ -153,7 +153,7 @@ COMBINE_PAIRS(combine_long_ints, LongInt)
 COMBINE_PAIRS(combine_float_ints, FloatInt)
 COMBINE_PAIRS(combine_double_ints, DoubleInt)
 
-/* Of items of four; all modulo 2^32. AFFINE composes x -> a x + b, of which there are two in an item. */
+/* Reduces items of four, modulo 2^32. AFFINE composes functions x -> a x + b, of which an item contains two. */
 static void combine_items(int operation, const uint32_t* in, uint32_t* inout)
 {
   uint32_t out[ITEM];
@@ -206,7 +206,7 @@ void apply(const Operation* operation, const Base* base, const void* in, void* i
   }
 }
 
-/* ---- The operations that MPI calls ---- */
+/* ---- User-defined operations ---- */
 
 static const Base* unsigned_base(void)
 {

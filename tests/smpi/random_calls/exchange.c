@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was in a buffer before; different, so that gaps that are copied along are seen. */
+/* Initial contents of buffers; different values reveal gaps that are copied. */
 enum { GUARD_BYTES = 64, IN_SENT = 0x5a, IN_RECEIVED = 0xa5 };
 
 /* Items between two guards. */
@@ -15,11 +15,11 @@ typedef struct {
   unsigned char* bytes;
 } Buffer;
 
-/* Where the blocks are that go to or come from each rank. */
+/* Positions of the blocks sent to or received from each rank. */
 typedef struct {
   int* counts; /* in items */
   int* places;
-  int capacity; /* items that have room */
+  int capacity; /* in items */
 } Blocks;
 
 struct Exchange {
@@ -54,7 +54,7 @@ static void* element_of(const Buffer* buffer, int item, int element)
   return data_of(buffer) + buffer->base->size * (size_t)at;
 }
 
-/* Padding may change on the way; gaps and guards may not. */
+/* Padding may change in transfer; gaps and guards must not. */
 static bool is_significant(const Buffer* buffer, size_t at)
 {
   return at < GUARD_BYTES || at >= GUARD_BYTES + buffer->size ||
@@ -78,7 +78,7 @@ static bool equal(const Buffer* one, const Buffer* other)
   return true;
 }
 
-/* MPI does not define what is there. */
+/* Ignores a part of the result that MPI leaves undefined. */
 static void forget(Exchange* e, int from, int to)
 {
   const size_t extent = e->receive.base->size * (size_t)e->receive.layout->extent;
@@ -88,7 +88,7 @@ static void forget(Exchange* e, int from, int to)
 
 /* ---- Data ---- */
 
-/* Item number k that rank `from` gives to rank `to`, or to all. */
+/* Fills element `element` of item k that rank `from` sends to rank `to`, or to all. */
 static void fill_item(const Call* call, int from, int to, int k, int element, void* where)
 {
   const uint64_t block = sequence(call->seed, (uint64_t)from << 32 | (uint32_t)to);
@@ -102,12 +102,12 @@ static void put(const Exchange* e, Buffer* buffer, int place, int from, int to, 
       fill_item(e->call, from, to, k, element, element_of(buffer, place + k, element));
 }
 
-/* What MPI defines, for one item: rank 0 op (rank 1 op (... op the last rank)). */
+/* Computes one item as MPI defines it: rank 0 op (rank 1 op (... op the last rank)). */
 static void put_reduced_item(const Exchange* e, int last, int k, int place)
 {
   const Base* base   = e->call->base;
   const int elements = e->receive.layout->elements;
-  long double left[ITEM], right[ITEM]; /* room for the largest elements */
+  long double left[ITEM], right[ITEM]; /* large enough for the largest elements */
   char* packed = (char*)right;
   for (int rank = last; rank >= 0; rank--) {
     char* contribution = rank == last ? packed : (char*)left;
@@ -145,7 +145,7 @@ static int count_of(const Exchange* e, int from, int to)
   return call->in_place && from > to ? block_size(call, to, from) : block_size(call, from, to);
 }
 
-/* Uneven blocks leave gaps between them, and need not be in the order of ranks. */
+/* Uneven blocks have gaps between them, and may be in reverse rank order. */
 static void place_blocks(const Exchange* e, Blocks* blocks)
 {
   Random random      = sequence(e->call->seed, 2);
@@ -177,14 +177,14 @@ static void free_blocks(Blocks* blocks)
   free(blocks->places);
 }
 
-/* ---- What is sent, and what has to come ---- */
+/* ---- Contents of send buffers and expected results ---- */
 
 static bool is_root(const Exchange* e)
 {
   return e->rank == e->root;
 }
 
-/* MPI_IN_PLACE stands in this rank's call. */
+/* Returns whether this rank passes MPI_IN_PLACE. */
 static bool is_in_place(const Exchange* e)
 {
   return e->call->in_place && (!is_rooted(e->call->collective) || is_root(e));
@@ -195,7 +195,7 @@ static int own_count(const Exchange* e)
   return count_of(e, e->rank, e->rank);
 }
 
-/* The items that this rank contributes to a reduction. */
+/* Returns the number of items that this rank contributes to a reduction. */
 static int contributed(const Exchange* e)
 {
   const bool scattered = e->call->collective == REDUCE_SCATTER || e->call->collective == REDUCE_SCATTER_BLOCK;
@@ -209,7 +209,7 @@ static void put_blocks(const Exchange* e, Buffer* buffer, const Blocks* blocks, 
         blocks->counts[other]);
 }
 
-/* A block that is the same for all who get it. */
+/* Fills the blocks of a gather, which are the same for all receivers. */
 static void put_gathered(const Exchange* e, Buffer* buffer)
 {
   for (int from = 0; from < e->size; from++)
@@ -276,7 +276,7 @@ static void prepare_data(Exchange* e)
       put_blocks(e, is_in_place(e) ? &e->receive : &e->send, &e->to, false);
       put_blocks(e, &e->expected, &e->from, true);
       break;
-    default: /* a barrier */
+    default: /* MPI_Barrier */
       make_buffers(e, 0, 0);
   }
 }
@@ -288,7 +288,7 @@ static int mpi_count(const Layout* layout, int items)
   return items * layout->per_item;
 }
 
-/* MPI's counts and displacements, in elements of its datatype. */
+/* Converts counts or displacements to elements of the datatype. */
 static int* scaled(const Exchange* e, const Layout* layout, const int* items)
 {
   int* counts = malloc(sizeof(int) * (size_t)e->size);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Random collective calls; every rank checks every result against one of its own making.
+/* Random collective calls; every rank checks every result against its own computation.
  *
  *     random_calls [--offloaded | --inexact] SEED FIRST [LAST]
  *
- * makes the cases FIRST to LAST of SEED, or only FIRST. A case is up to four calls, on the same communicator or on
- * several, blocking and non-blocking, which are all under way before any is waited for. All ranks draw the same from
- * the seed and the case's number, so that a case is the same alone as among others. Each rank prints a line a case,
- * with a hash over all bytes of its results, so that runs can be compared; what is wrong is said on standard error, and
- * ends the program with status 1.
+ * runs the cases FIRST to LAST of SEED, or only FIRST. A case has up to four calls on one or several communicators,
+ * blocking and non-blocking, which are all in flight before any is waited for. All ranks derive the same calls from the
+ * seed and the number of the case, so that a case does not depend on the others. Each rank prints one line per case
+ * with a hash over all bytes of its results, so that runs can be compared. Errors are reported on standard error and
+ * make the program exit with status 1.
  */
 #include "call.h"
 
@@ -41,7 +41,7 @@ static void report(const Case* which, const Call* call, const char* wrong)
           call->operation ? call->operation->name : "none", call->root, wrong);
 }
 
-/* Returns whether all was right. */
+/* Returns whether all results were correct. */
 static bool make_case(const Case* which)
 {
   const Random seed = sequence(which->seed, (uint64_t)which->number);

@@ -21,7 +21,7 @@ static int world_size(void)
   return size;
 }
 
-/* Every rank draws for all, and keeps what is its own. */
+/* Every rank draws for all ranks up to its own, and keeps its own values. */
 static MPI_Comm split_at_random(Random random, int colours)
 {
   int color = 0, key = 0;
@@ -44,7 +44,7 @@ static void shuffle(Random* random, int* values, int count)
   }
 }
 
-/* Some of the ranks, in any order. */
+/* Selects just over half of the ranks, in random order. */
 static MPI_Comm choose_at_random(Random random)
 {
   const int size = world_size();

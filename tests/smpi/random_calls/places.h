@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* The communicators that calls are on. */
+/* Communicators that calls use. */
 #ifndef PLACES_H
 #define PLACES_H
 
@@ -8,12 +8,12 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-enum { PLACES = 8, FRESH = 7 /* made for one case and freed after it */ };
+enum { PLACES = 8, FRESH = 7 /* created for a single case and freed after it */ };
 
 typedef struct {
   const char* name;
-  MPI_Comm comm;      /* MPI_COMM_NULL at ranks that are not in it */
-  bool several_hosts; /* so that a switch may have to do with it */
+  MPI_Comm comm;      /* MPI_COMM_NULL on ranks outside */
+  bool several_hosts; /* only then may a switch be involved */
 } Place;
 
 extern Place places[PLACES];
