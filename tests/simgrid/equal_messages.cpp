@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Equal messages that do not all arrive: `equal_messages PLATFORM MESSAGES WHAT`.
+/* Equal messages, some of which are interrupted: `equal_messages PLATFORM MESSAGES WHAT`.
  *
- * MESSAGES actors on the first host send 1 MB each to as many on the second one, all at the same instant; when a third
- * of them is under way, every third one is ended by WHAT: "cancel" its communication, "kill" its sender, or "nothing";
- * and a host that is not the first sends one more. Prints how many flows they were, and for each message when its
- * receiver went on, and with what.
+ * MESSAGES actors on the first host simultaneously send 1 MB each to as many actors on the second host. After a third
+ * of the transfer, WHAT happens to every third message: "cancel" cancels its communication, "kill" kills its sender,
+ * and "nothing" leaves it alone; at the same time the third host sends one more message. Prints the number of flows,
+ * and for each message when its receiver resumed, and with which result.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -60,7 +60,7 @@ int main(int argc, char** argv)
   }
   engine.add_actor("receiver", hosts[1], receive, messages);
   engine.add_actor("other", hosts[2], [&] {
-    sg4::this_actor::sleep_for(BYTES * messages / 12.5e9 / 3); // of 100 Gb/s
+    sg4::this_actor::sleep_for(BYTES * messages / 12.5e9 / 3); // at 100 Gb/s
     // A NetworkModel is a Model, at the same address (SimGrid's src/kernel/resource/NetworkModel.hpp).
     auto* const model = hosts[0]->get_netpoint()->get_englobing_zone()->get_network_model().get();
     const auto flows  = reinterpret_cast<simgrid::kernel::resource::Model*>(model)->get_started_action_set()->size();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Two MPI programs in one simulation, on hosts of their own: `two_jobs PLATFORM FIRST SECOND`, the ranks of each.
+/* Two MPI programs in one simulation, on separate hosts: `two_jobs PLATFORM FIRST SECOND`, with the ranks of each.
  *
- * Each makes two Allreduces, of other lengths than the other's, over its own MPI_COMM_WORLD and over a duplicate of it,
- * and prints "PROGRAM RANK SUM SUM".
+ * Each program executes two Allreduces, with lengths that differ from the other program's, over its own MPI_COMM_WORLD
+ * and over a duplicate of it, and prints "PROGRAM RANK SUM SUM".
  */
 #include <cstdio>
 #include <cstdlib>
