@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Allreduces of 1 KiB and nothing else: `allreduce CALLS`. No barrier: where nothing but an Allreduce is offloaded,
- * that of tens of thousands of ranks takes minutes. A wrong result ends the program with status 1. */
+/* Executes Allreduces of 1 KiB only: `allreduce CALLS`. There is no barrier, because a barrier of tens of thousands of
+ * ranks takes minutes if only Allreduces are offloaded. A wrong result makes the program exit with status 1. */
 #include <mpi.h>
 #include <stdlib.h>
 

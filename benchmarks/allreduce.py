@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a 1 KiB MPI_Allreduce costs the simulator on a Tofino star."""
+"""CPU time of a 1 KiB MPI_Allreduce in the simulator, on a Tofino star."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ BYTES = 1024
 
 @dataclass(frozen=True)
 class Key:
-    """Names a case."""
+    """Name of a case."""
 
     mode: str
     ranks: int
@@ -30,8 +30,8 @@ class Key:
     benchmark: str = "allreduce, 1 KiB"
 
 
-# Calls such that the two runs differ by half a second of CPU time and more. What is compared with
-# each other runs one after the other.
+# Numbers of calls that make the two runs differ by at least half a second of CPU time. Cases that
+# are compared with each other are adjacent.
 _CALLS = {
     Key("stream", 512, 8): (1, 601),
     Key("stream", 4096, 64): (1, 81),
@@ -49,7 +49,7 @@ HOSTS = Key("smpi:rdb", 4096, 64)
 
 @dataclass(frozen=True)
 class Standard:
-    """A figure that weft holds itself to."""
+    """Figure with a limit that weft must keep."""
 
     what: str
     figure: float
@@ -59,12 +59,12 @@ class Standard:
 
     @property
     def met(self) -> bool:
-        """Whether it is held."""
+        """True if the figure is within the limit."""
         return self.figure <= self.limit if self.at_most else self.figure >= self.limit
 
 
 def cases(work: Path) -> dict[Key, Case]:
-    """Compile the benchmark and return what to run."""
+    """Compile the benchmark and return the cases to run."""
     program = work / "allreduce_latency"
     compile_c(paths.example("allreduce_latency.c"), program)
     return {key: _case(key, program, *calls) for key, calls in _CALLS.items()}
@@ -100,14 +100,14 @@ def _ignore(_line: str) -> None:
 
 
 def checked(record: Record) -> Record:
-    """Return the record of a run that went well."""
+    """Return the record of a run after checking that it succeeded."""
     if record.failed:
         raise WeftError(f"bench: {record.program}: {record.outcome.message}", record.exit_status)
     return record
 
 
 def standards(costs: Mapping[Key, Cost]) -> list[Standard]:
-    """Hold the figures against the standards."""
+    """Compare the figures with the standards."""
     large = costs[LARGE]
     return [
         Standard("stream, 4,096 ranks", large.median_us, 2.5, at_most=True, unit=" us"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What campaigns cost beside the simulator: by run, and with 10,000 results."""
+"""CPU time of campaigns without the simulator: per run, and with 10,000 results."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ from weft.campaign import campaign as api
 from weft.campaign import table
 
 _RUN_S = 0.2
-"""The CPU time of a run of which 20 % may be added."""
+"""CPU time of a run, to which a campaign may add 20 %."""
 _CAMPAIGN = """
 [campaign]
 name = "bench"
@@ -34,7 +34,7 @@ switch.slots = {{ from = {slots}, to = 256, plus = 1 }}
 
 
 def standards(work: Path) -> list[Standard]:
-    """Make 200 runs and 10,000 results, and measure what a campaign takes for them."""
+    """Make 200 runs and 10,000 results, and measure the CPU time that the campaign adds."""
     added_s = _of_a_run(work)
     looked = _of_results(work)
     return [
@@ -48,7 +48,7 @@ def standards(work: Path) -> list[Standard]:
 
 
 def _of_a_run(work: Path) -> float:
-    """Return the CPU time, beside the simulator's, of each of 200 runs."""
+    """Return the CPU time that a campaign adds to the simulator's, per run of 200."""
     file = _write(work / "overhead.toml", calls=10, largest="4B", slots=57)
     api.prepare(file)  # compiles
     ended = weft("run", str(file))
@@ -57,7 +57,7 @@ def _of_a_run(work: Path) -> float:
 
 
 def _of_results(work: Path) -> dict[str, float]:
-    """Return the CPU time of commands in a store of 10,000 results, of which one is simulated."""
+    """Return the CPU time of commands in a store of 10,000 results, one of which is simulated."""
     file = _write(work / "results.toml", calls=10, largest="160B", slots=7)
     prepared = fabricated.fill(file)
     assert len(table.frame(prepared).filter(pl.col("state") == "done")) == 10_000
@@ -73,7 +73,7 @@ def _write(file: Path, *, calls: int, largest: str, slots: int) -> Path:
 
 
 def weft(*words: str) -> Ended:
-    """Run a command of `weft campaign` to its end."""
+    """Run a command of `weft campaign` to completion."""
     command = [str(Path(sys.executable).with_name("weft")), "campaign", *words]
     with open(os.devnull, "r+b") as nothing:
         ended = run_child(command, os.environ, streams=Streams(*[nothing.fileno()] * 3))

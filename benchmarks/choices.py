@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Whether `--offload auto` chooses well: its choices beside the simulated times of both ways.
+"""Choices of `--offload auto`, compared with the simulated times of both alternatives.
 
-Six collectives, sizes from 4 B to 1 MiB, numbers of ranks from 2 to 64 that are powers of two or
-not, on six fabrics with two switches that do all of them. A call is simulated alone and in a row
-of ten, each until its last rank has left. The hosts' time is taken twice: with the algorithm that
-a run takes by default, and with the best of well-known ones. Times are simulated and the same on
-every machine.
+The cases are six collectives, sizes from 4 B to 1 MiB, and 2 to 64 ranks (powers of two and
+others), on six fabrics with two switches that support all of the collectives. A call is simulated
+alone and in a sequence of ten, each until its last rank has left. The time on the hosts is taken
+twice: with the default algorithms of a run, and with the best of several well-known ones. Times
+are simulated, hence the same on every machine.
 """
 
 import csv
@@ -27,7 +27,7 @@ from weft.runs.toolchain import compile_c
 
 SIZES = tuple(4**k for k in range(1, 11))
 
-# Four algorithms of each collective.
+# Four algorithms per collective.
 _ALGORITHMS = {
     "allreduce": ("recursive_doubling", "ring", "rabenseifner", "nonoverlapping"),
     "reduce": ("binomial", "rabenseifner", "mpich_binomial", "linear"),
@@ -48,7 +48,7 @@ operations = ["all"]
 
 @dataclass(frozen=True)
 class Place:
-    """A shipped fabric, changed, and the numbers of ranks on it."""
+    """Shipped fabric with changes, and the numbers of ranks to run on it."""
 
     name: str
     shipped: str
@@ -73,27 +73,27 @@ PLACES = (
 SWITCHES = ("tofino", "sharp")
 
 Call = tuple[str, int]
-"""Collective and bytes."""
+"""Collective and size in bytes."""
 
 
 WAYS = ("stream", "auto", "hosts", "best")
-"""`hosts` takes the default algorithms; `best` is the quickest of these and of four others."""
+"""`hosts` uses the default algorithms; `best` is the fastest of these and of four others."""
 ALLOWED = 0.02
-"""A choice is right where it is slower by no more than this part."""
+"""Choices are right if they are slower than the better alternative by at most this fraction."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """Simulated times of one call, by which it ends at its last rank."""
+    """Simulated times of a call, which ends at its last rank."""
 
     single_us: float
     row_us: float
-    """Time per call of ten in a row."""
+    """Time per call in a sequence of ten."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One call, both ways and by `auto`."""
+    """Times of a call with each alternative and with `auto`."""
 
     switch: str
     fabric: str
@@ -101,21 +101,21 @@ class Choice:
     collective: str
     bytes: int
     times: Mapping[str, Times]
-    """By WAYS."""
+    """Times by the names in WAYS."""
 
     def us(self, way: str, measure: str) -> float:
-        """Return the time of a way by one of the fields of Times."""
+        """Return a field of Times for one of WAYS."""
         value: float = getattr(self.times[way], measure)
         return value
 
     def regret(self, measure: str, hosts: str = "hosts") -> float:
-        """Return by what part `auto` takes longer than the better way."""
+        """Return the fraction by which `auto` takes longer than the better alternative."""
         better = min(self.us("stream", measure), self.us(hosts, measure))
         return max(0.0, self.us("auto", measure) / better - 1)
 
 
 def measure(work: Path) -> list[Choice]:
-    """Simulate all calls both ways and with `auto`."""
+    """Simulate all calls with both alternatives and with `auto`."""
     program = work / "one_call"
     compile_c(Path(__file__).with_name("one_call.c"), program)
     return [
@@ -182,7 +182,7 @@ def _algorithms(number: int) -> str:
 
 
 def table(choices: Sequence[Choice]) -> Table:
-    """Return shares of right choices and regrets, by switch and fabric, and of all."""
+    """Return the shares of right choices and the regrets, by switch and fabric and in total."""
     names = ("switch", "fabric", "ranks", "calls", "hosts faster")
     told = ("right", "mean regret", "worst")
     of = (", single", ", row", ", best, row")
@@ -209,7 +209,7 @@ def _figures(choices: Sequence[Choice]) -> Iterator[str]:
 
 
 def write(choices: Sequence[Choice], path: Path) -> None:
-    """Write every call."""
+    """Write a row for every call."""
     with whole_file("bench", path) as file:
         writer = csv.writer(file, lineterminator="\n")
         measures = ("single_us", "row_us")

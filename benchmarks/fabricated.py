@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Stores with results that nobody has simulated, for tests of what is done with thousands of them.
+"""Stores with fabricated results, for tests that process thousands of them.
 
-One run of the campaign is made, and every other one has its record, with a time of its own.
+One run of the campaign is simulated; all others get a copy of its record with a different time.
 
 python benchmarks/fabricated.py CAMPAIGN.toml
 """
@@ -15,7 +15,7 @@ from weft.campaign.store.store import Result
 
 
 def fill(file: Path, store: Path | None = None) -> api.Prepared:
-    """Give each run of a campaign a result; what is there already stays."""
+    """Give each run of a campaign a result; existing results are kept."""
     prepared = api.prepare(file, store)
     missing = prepared.missing()
     if not missing:

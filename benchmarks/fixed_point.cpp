@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* How fast one core does SwitchML's work on single-precision data: largest exponent, to 32-bit integers in network order,
- * and back, in packets of 64 elements; the loops are those of its host library (see src/model/switch/fixed_point.hpp).
- * presets/switch/tofino-fixed.toml has its result.
+/* Speed of one core at SwitchML's conversion of single-precision data: largest exponent, to 32-bit integers in network
+ * order, and back, in packets of 64 elements. The loops are those of its host library (see
+ * src/model/switch/fixed_point.hpp). presets/switch/tofino-fixed.toml contains the result.
  *
  *   g++ -O3 -march=native -ffast-math benchmarks/fixed_point.cpp -o fixed_point && ./fixed_point
  */

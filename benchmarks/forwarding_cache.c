@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* All-to-alls by MPI_Sendrecv, 64 bytes a pair: `forwarding_cache TIMES`. */
+/* All-to-alls with MPI_Sendrecv, 64 bytes per pair: `forwarding_cache TIMES`. */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What looking every hop of every message up costs the simulator.
+"""CPU time of looking up every hop of every message in the simulator.
 
-Two all-to-alls of MPI_Sendrecv among the 256 ranks of a torus of four dimensions, 130,560 messages
-of 64 B. Switches have a TCAM, whose delay is constant, or caches before it, in which weft looks
-each hop up. Start-up, a thirtieth of such a run, is not counted.
+Two all-to-alls of MPI_Sendrecv run among the 256 ranks of a four-dimensional torus, 130,560
+messages of 64 B in total. The switches have either a TCAM, whose delay is constant, or a cache in
+front of it, in which weft looks up each hop. Start-up, a thirtieth of such a run, is excluded.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ def _key(lookup: str) -> Key:
 
 
 def cases(work: Path) -> dict[Key, Case]:
-    """Compile the program and return what to run, the TCAM first."""
+    """Compile the program and return the cases to run, the TCAM first."""
     program = work / "forwarding_cache"
     compile_c(Path(__file__).with_name("forwarding_cache.c"), program)
     return {_key(lookup): _case(program, changes) for lookup, changes in _LOOKUPS.items()}
@@ -58,7 +58,7 @@ def _case(program: Path, changes: tuple[str, ...]) -> Case:
 
 
 def standards(costs: Mapping[Key, Cost]) -> list[Standard]:
-    """Hold each way to look up against the TCAM."""
+    """Compare each kind of lookup with the TCAM."""
     tcam = costs[_key("TCAM")]
     return [
         Standard(f"{lookup} / TCAM", ratio(costs[_key(lookup)], tcam), LIMIT, at_most=True)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Calls that no switch takes: a ring shift and a broadcast, 1 KiB each. Plain MPI: any MPI compiler builds it.
+/* Calls that switches do not offload: a ring shift and a broadcast, 1 KiB each. Plain MPI: any MPI compiler builds it.
  *
  *     host_calls ITERATIONS
  *
- * Rank 0 prints the simulated time of the whole loop, to the last digit.
+ * Rank 0 prints the simulated time of the whole loop with all digits.
  */
 #include <mpi.h>
 #include <stdio.h>

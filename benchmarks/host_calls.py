@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What weft costs where nothing is offloaded: under weft, and under SimGrid alone.
+"""CPU time of runs without offloading, compared with SimGrid alone.
 
-The same program runs on a weft fabric and on the same star as a stock SimGrid platform, with the
-same network settings, so that the simulated times must agree.
+The same program runs on a weft fabric and on the same star as a stock SimGrid platform. The network
+settings are the same, so the simulated times must agree.
 """
 
 import os
@@ -24,7 +24,7 @@ from weft.runs.toolchain import compile_c
 RANKS, PPN = 512, 8
 _HOSTS = RANKS // PPN
 _CALLS = (1, 101)
-# The same algorithm on both sides: SMPI's.
+# SMPI's algorithm on both sides.
 _CONFIG = ("smpi/bcast:binomial_tree",)
 
 _FABRIC = f"""
@@ -55,8 +55,8 @@ _STOCK = f"""<?xml version="1.0"?>
            loopback_bw="10GBps" loopback_lat="0s"/>
 </platform>
 """
-# What a fabric without [[point_to_point]] says: SMPI's own defaults describe TCP. Stacks are
-# SimGrid's own there: at their cheapest.
+# Settings that match a fabric without [[point_to_point]], as SMPI's defaults describe TCP. Stacks
+# are SimGrid's own, with the cheapest settings.
 _STOCK_CONFIG = (
     "contexts/stack-size:64",
     "contexts/guard-size:0",
@@ -73,24 +73,24 @@ STOCK = replace(WEFT, mode="SimGrid alone")
 
 @dataclass
 class Pair:
-    """The two cases, and the simulated times that their programs printed, by calls."""
+    """Two cases, and the simulated times that their programs printed, by number of calls."""
 
     weft: Case
     stock: Case
     simulated_s: dict[str, dict[int, str]] = field(default_factory=dict)
 
     def cases(self) -> dict[Key, Case]:
-        """Both, by name."""
+        """Return both cases by name."""
         return {WEFT: self.weft, STOCK: self.stock}
 
     @property
     def same_simulated_time(self) -> bool:
-        """Whether they agree to the last digit."""
+        """True if the simulated times agree to the last digit."""
         return self.simulated_s["weft"] == self.simulated_s["stock"]
 
 
 def cases(work: Path) -> Pair:
-    """Compile the benchmark and return what to run."""
+    """Compile the benchmark and return the cases to run."""
     program, fabric, platform = work / "host_calls", work / "star.toml", work / "star.xml"
     compile_c(Path(__file__).with_name("host_calls.c"), program)
     fabric.write_text(_FABRIC)
@@ -146,5 +146,5 @@ def _stock_runner(platform: Path) -> Runner:
 
 
 def standards(costs: Mapping[Key, Cost]) -> list[Standard]:
-    """Hold the CPU time under weft against SimGrid's alone."""
+    """Compare the CPU time under weft with that of SimGrid alone."""
     return [Standard("weft / SimGrid alone", ratio(costs[WEFT], costs[STOCK]), 1.05, at_most=True)]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Calls of one collective and nothing else: `in_network NAME CALLS BYTES`. Every rank's vector has so many bytes, or
- * all parts of it together: with 16 KiB (4 bytes a rank at 4,096 ranks) the data that move in memory are about the same
- * for all collectives.
+/* Executes calls of one collective only: `in_network NAME CALLS BYTES`. BYTES is the size of every rank's vector, or of
+ * all parts together: with 16 KiB (4 bytes per rank at 4,096 ranks), all collectives move about the same amount of data
+ * in memory.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ int main(int argc, char** argv)
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int ints = atoi(argv[3]) / (int)sizeof(int);
-  int* data      = calloc(2 * (ints + ranks), sizeof(int)); // a rank's own: the ranks are not privatized
+  int* data      = calloc(2 * (ints + ranks), sizeof(int)); // per rank: the ranks are not privatized
   int *counts = data + 2 * ints, *places = counts + ranks;
   for (int rank = 0; rank < ranks; rank++) {
     counts[rank] = ints / ranks;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What each in-network collective costs the simulator beside an Allreduce, at 4,096 ranks.
+"""CPU time of in-network collectives in the simulator, relative to an Allreduce, at 4,096 ranks.
 
-On a Tofino star whose switch does all of them; every rank's vector, or all parts together, has
-16 KiB. What a call takes beside its data shows with 1 KiB: for a call that does not block and the
-wait for it.
+The fabric is a Tofino star whose switch supports all of them. Every rank's vector, or all parts
+together, has 16 KiB. Cases with 1 KiB show the overhead of non-blocking calls and of waiting for
+them, apart from the data.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ LIMIT = 1.5
 
 
 def cases(work: Path) -> dict[Key, Case]:
-    """Compile the benchmark and return what to run, the Allreduce first."""
+    """Compile the benchmark and return the cases to run, the Allreduce first."""
     program, fabric = work / "in_network", work / "all-collectives.toml"
     compile_c(Path(__file__).with_name("in_network.c"), program)
     shipped = paths.installed("fabrics", "tofino-64x64.toml").read_text(encoding="utf-8")
@@ -84,7 +84,7 @@ def _ignore(_line: str) -> None:
 
 
 def standards(costs: Mapping[Key, Cost]) -> list[Standard]:
-    """Hold CPU time and memory of each against the Allreduce's."""
+    """Compare the CPU time and memory of each collective with the Allreduce's."""
     allreduce = costs[_key("allreduce", _LARGE)]
     held = []
     for name in _COLLECTIVES[1:]:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What large fabrics cost: building and checking one, collectives of all its ranks, a route.
+"""Costs of large fabrics: building and checking one, collectives over all of its ranks, a route.
 
-The Allreduce is in the network, of all 65,536 ranks of a fat tree of three levels; the Allgather is
-by multicast, of 1,024 hosts with data that are checked, start and end of the run included. The
-route is SimGrid's `Host::route_to` between two random hosts of a fat tree of four levels (4,096
-hosts), which is what a message asks for: the fabric's own routing and SimGrid's way to it.
+The Allreduce runs in the network, over all 65,536 ranks of a three-level fat tree. The Allgather
+uses the multicast protocol on 1,024 hosts and checks its data; its figure includes start and end of
+the run. The route is SimGrid's `Host::route_to` between two random hosts of a four-level fat tree
+(4,096 hosts), as for a message: the fabric's own routing plus SimGrid's call of it.
 """
 
 import os
@@ -54,7 +54,7 @@ preset = "tofino"
 
 
 def build_and_check() -> Ended:
-    """Build the largest fabric and check a sample of its routes, in a process of its own."""
+    """Build the largest fabric and check a sample of its routes, in a separate process."""
     command = [sys.executable, "-c", _BUILD_AND_CHECK]
     ended = run_child(command, os.environ, on_line=_ignore)
     if ended.returncode != 0:
@@ -63,7 +63,7 @@ def build_and_check() -> Ended:
 
 
 def routes(work: Path) -> dict[Key, Case]:
-    """Compile the program that asks for routes, and return what to run."""
+    """Compile the program that queries routes, and return the cases to run."""
     program, fabric = work / "routing", work / "four-levels.toml"
     _compile_cxx(Path(__file__).with_name("routing.cpp"), program)
     fabric.write_text(_FOUR_LEVELS)
@@ -72,7 +72,7 @@ def routes(work: Path) -> dict[Key, Case]:
 
 
 def all_ranks(work: Path) -> dict[Key, Case]:
-    """Compile the program that makes Allreduces, and return what to run: once, for it is large."""
+    """Compile the Allreduce program and return the case, which is too large for several rounds."""
     program = work / "allreduce"
     compile_c(Path(__file__).with_name("allreduce.c"), program)
     request = Request.of(fabric=LARGEST, ranks=HOSTS, program=str(program), privatize=False)
@@ -80,7 +80,7 @@ def all_ranks(work: Path) -> dict[Key, Case]:
 
 
 def multicast_allgather(work: Path) -> Record:
-    """Run one Allgather of 4 KiB a rank by the multicast protocol, one root at a time."""
+    """Run one Allgather of 4 KiB per rank with the multicast protocol, one root at a time."""
     program = work / "collective_times"
     compile_c(paths.example("collective_times.c"), program)
     collective, fabric, size = COLLECTIVES["allgather"], "fat-tree-1024-radix-32", 4096
@@ -111,7 +111,7 @@ def _ignore(_line: str) -> None:
 
 
 def standards(built: Ended, multicast: Record, costs: Mapping[Key, Cost]) -> list[Standard]:
-    """Hold the figures against the standards."""
+    """Compare the figures with the standards."""
     memory = built.peak_memory_bytes / 2**30
     allreduce, route = costs[ALL_RANKS].median_us, costs[ROUTE].median_us
     return [

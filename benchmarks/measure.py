@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""CPU time of a call, free of start-up: the difference of two runs that make few and many calls.
+"""CPU time of a call without start-up: the difference of two runs with few and with many calls.
 
-Rounds of all cases take turns, so that a machine that is slower for a while is so for all of them;
-what is shown is the median of the rounds, and ratios are taken within a round.
+Each round runs all cases, so that a temporary slowdown of the machine affects all of them. Figures
+are medians over the rounds, and ratios are computed within a round.
 """
 
 import statistics
@@ -14,7 +14,7 @@ Name = TypeVar("Name")
 
 
 class Ended(Protocol):
-    """What is needed of a run that has ended."""
+    """Measured properties of a completed run."""
 
     @property
     def cpu_time_s(self) -> float:
@@ -22,12 +22,12 @@ class Ended(Protocol):
 
     @property
     def peak_memory_bytes(self) -> int:
-        """Largest resident set."""
+        """Peak RSS."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A program to run with a number of calls, and how many calls to compare."""
+    """Program to run with a number of calls, and the two numbers to compare."""
 
     run: Callable[[int], Ended]
     ranks: int
@@ -37,24 +37,24 @@ class Case:
 
 @dataclass
 class Cost:
-    """What one case cost in each round."""
+    """Cost of a case in each round."""
 
     cpu_us: list[float] = field(default_factory=list)
     """CPU time (user and system) per rank and call."""
     difference_s: list[float] = field(default_factory=list)
-    """CPU time by which the two runs differ."""
+    """Difference in CPU time between the two runs."""
     peak_memory_bytes: int = 0
 
     @property
     def median_us(self) -> float:
-        """CPU time per rank and call over all rounds."""
+        """Median CPU time per rank and call over all rounds."""
         return statistics.median(self.cpu_us)
 
 
 def measure(
     cases: Mapping[Name, Case], rounds: int, progress: Callable[[int], None]
 ) -> dict[Name, Cost]:
-    """Run all cases in turn, as often as there are rounds."""
+    """Run all cases once per round."""
     costs = {name: Cost() for name in cases}
     for number in range(rounds):
         progress(number + 1)
@@ -72,7 +72,7 @@ def _add_round(cost: Cost, case: Case) -> None:
 
 
 def ratio(above: Cost, below: Cost) -> float:
-    """Return the median over the rounds of how many times as much one cost as the other."""
+    """Return the ratio of two costs: the median of the ratios within a round."""
     return statistics.median(_ratios(above.cpu_us, below.cpu_us))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a message from rank to rank costs the simulator: the halo exchange of a stencil.
+"""CPU time of a point-to-point message in the simulator: the halo exchange of a stencil.
 
-Four messages of 1 KiB a rank and exchange, nothing offloaded; on a star whose ranks share hosts
-and cables, and on a fat tree with a host for each.
+Each rank sends four messages of 1 KiB per exchange, without offloading: on a star whose ranks share
+hosts and cables, and on a fat tree with one rank per host.
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ _CASES = {
 
 
 def cases(work: Path) -> dict[Key, Case]:
-    """Compile the example and return what to run."""
+    """Compile the example and return the cases to run."""
     program = work / "halo_exchange"
     compile_c(paths.example("halo_exchange.c"), program)
     return {key: _case(key, program, *how) for key, how in _CASES.items()}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* How many messages a second the flow network carries: one collective on the hosts, without SimGrid.
+/* Throughput of the flow network in messages: one collective on the hosts, without SimGrid.
  *
  *   network_benchmark FABRIC RANKS COLLECTIVE ALGORITHM BYTES in-order|random MESSAGES [TABLE.KEY=VALUE ...]
  *
- * One rank a host, in the order of the hosts or placed at random. Stops after the call or MESSAGES messages, whichever
- * is first. Prints messages, flows, solves, CPU seconds of the simulation, peak RSS in bytes, simulated time and a
- * checksum of the ranks' ends.
+ * There is one rank per host, in host order or placed at random. The program stops after the call or after MESSAGES
+ * messages, whichever comes first. It prints messages, flows, solves, CPU seconds of the simulation, peak RSS in bytes,
+ * simulated time and a checksum of the times at which ranks end.
  */
 #include "collective/host/engine/execution.hpp"
 #include "collective/host/engine/host_call.hpp"

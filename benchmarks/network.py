@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a message costs the flow network alone, without SimGrid and MPI: benchmarks/network.cpp.
+"""CPU time of a message in the flow network, without SimGrid and MPI: benchmarks/network.cpp.
 
-Rings, recursive doubling and Alltoall with a host per rank, with ranks in the order of the hosts
-and placed at random, and a ring placed at random on a tree with a fourth of the cables up. Placed
-at random, flows share links in one large component, in which each message changes a few rates.
+Rings, recursive doubling and Alltoall run with one rank per host, in host order or placed at
+random, and a ring placed at random on a tree with a quarter of the uplinks. With random placement,
+flows share links in one large component, in which each message changes a few rates.
 """
 
 import json
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class Carried:
-    """What the program printed."""
+    """Costs that the program printed."""
 
     cpu_time_s: float
     peak_memory_bytes: int
@@ -31,7 +31,7 @@ class Carried:
 
 @dataclass(frozen=True)
 class Network:
-    """One row: a collective, where, and how many messages the two runs send."""
+    """Row of the table: a collective, its place, and the numbers of messages in the two runs."""
 
     fabric: str
     ranks: int
@@ -45,7 +45,7 @@ class Network:
 
     @property
     def key(self) -> Key:
-        """Return its name in the table."""
+        """Name of the row in the table."""
         name = f"{self.algorithm}, {self.placement}{self.where}, flow network alone, a message"
         return Key("network", self.ranks, 1, name)
 
@@ -75,7 +75,7 @@ _ALL = (
 
 
 def cases(work: Path) -> dict[Key, Case]:
-    """Compile the core and the program, and return what to run."""
+    """Compile the core and the program, and return the cases to run."""
     build = work / "network"
     _succeed(["cmake", "-S", str(ROOT), "-B", str(build), "-DWEFT_BENCHMARKS=ON"])
     jobs = str(os.cpu_count() or 1)
@@ -101,7 +101,7 @@ def _succeed(command: Sequence[str]) -> str:
 
 
 def standards(costs: Mapping[Key, Cost]) -> list[Standard]:
-    """Hold the figures against the standards."""
+    """Compare the figures with the standards."""
     figure = costs[OVERSUBSCRIBED.key].median_us
     name = "flow network, ring of 16,384 at random on a 4:1 tree, a message"
     return [Standard(name, figure, 2, at_most=True, unit=" us")]

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Times of each collective by size, all ranks together: `one_call BYTES...` prints "collective bytes single row".
+/* Times of each collective by size, over all ranks: `one_call BYTES...` prints "collective bytes single row".
  *
- * Bytes are those of the whole vector, or of all parts together. `single` is one call, from its start to the end of the
- * last rank; `row` is the same of ten calls that follow each other, per call. In seconds; each begins at a whole second
- * of the simulated clock, after a call that counts for nothing, as SMPI's first ones set something up. Wants
- * --cfg=smpi/wtime:0.
+ * BYTES is the size of the whole vector, or of all parts together. `single` is the time of one call, from its start to
+ * the end of the last rank; `row` is the time per call of ten consecutive calls. Times are in seconds. Each measurement
+ * starts at a whole second of the simulated clock, after a warm-up call, because SMPI's first calls set something up.
+ * Requires --cfg=smpi/wtime:0.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ int main(int argc, char** argv)
       if ((collective == ALLGATHER || collective == REDUCE_SCATTER) && ints < ranks)
         continue;
       for (int time = 0; time < TIMES; time++) {
-        MPI_Barrier(MPI_COMM_WORLD); // so that a single call follows none like it
+        MPI_Barrier(MPI_COMM_WORLD); // separates a single call from others like it
         wait_until(++second);
         took[time] = -MPI_Wtime();
         for (int repeat = 0; repeat < CALLS[time]; repeat++)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How long the page of 10,000 runs takes to open, in a browser, on the clock.
+"""Wall-clock time in which a browser opens the page of 10,000 runs.
 
-The store's results are fabricated, and `weft campaign report` writes their page. A browser that is
-running already opens it without a network until all of its charts are drawn, and is closed; several
-times. Where that is allowed, the browser has a real-time priority, so that other work on the
-machine is not measured.
+The results in the store are fabricated, and `weft campaign report` writes their page. A running
+browser opens it several times without a network, until all of its charts are drawn. If permitted,
+the browser gets a real-time priority, which excludes other load on the machine.
 """
 
 import os
@@ -48,7 +47,7 @@ link.latency = ["1us", "2us"]
 
 
 def standards(work: Path) -> list[Standard]:
-    """Write the page, and open it; without a browser only the former."""
+    """Write the page and open it; without a browser, only write it."""
     file, page = work / "page.toml", work / "page.html"
     text = _CAMPAIGN.format(source=paths.example("allreduce_latency.c"))
     file.write_text(text, encoding="utf-8")
@@ -77,7 +76,7 @@ def _opened(chromium: str, page: Path) -> list[float]:
 
 
 def _open(browser: Browser, page: Path) -> float:
-    """Return the seconds until all is drawn."""
+    """Return the seconds until everything is drawn."""
     context = browser.new_context(viewport={"width": 1366, "height": 768}, offline=True)
     context.set_default_timeout(300_000)
     shown = context.new_page()
@@ -91,7 +90,7 @@ def _open(browser: Browser, page: Path) -> float:
 
 @contextmanager
 def _first() -> Iterator[None]:
-    """Let this process and those that it starts go before all others, where that is allowed."""
+    """Give this process and its children a real-time priority, if permitted."""
     with suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     try:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-// Asks SimGrid for the route between two hosts that differ, as a message does: `routing ROUTES`. Run it with a rank on
-// each host: there are no others for SimGrid. The first one asks.
+// Queries SimGrid for the route between two different hosts, as a message does: `routing ROUTES`. Requires a rank on
+// each host, because SimGrid has no other hosts. The first rank queries.
 #include <cstdint>
 #include <cstdlib>
 #include <mpi.h>
@@ -12,7 +12,7 @@ namespace sg = simgrid::s4u;
 static void route(const std::vector<sg::Host*>& hosts, int routes)
 {
   std::uint64_t state = 1;
-  const auto draw     = [&state](std::size_t below) { // Knuth's generator for 64 bits
+  const auto draw     = [&state](std::size_t below) { // Knuth's 64-bit generator
     state = state * 6364136223846793005U + 1442695040888963407U;
     return (state >> 33U) % below;
   };

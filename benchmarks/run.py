@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How fast the simulator is: `make bench`, or `.venv/bin/python benchmarks/run.py [--rounds N]`.
+"""Simulator speed: `make bench`, or `.venv/bin/python benchmarks/run.py [--rounds N]`.
 
-Prints CPU time per rank and call beside the standards that weft holds itself to, and how well
-`--offload auto` chooses; writes bench.json, bench.csv and auto.csv in build/bench. A missed
-standard is said, not punished: other work on the machine misses standards too.
+Prints the CPU time per rank and call with the standards that weft must meet, and the quality of
+`--offload auto`'s choices; writes bench.json, bench.csv and auto.csv to build/bench. A missed
+standard is reported but does not fail the command, because other load on the machine causes misses
+too.
 """
 
 import argparse
@@ -40,7 +41,7 @@ Row = dict[str, Any]
 
 
 def main() -> None:
-    """Measure, print, write."""
+    """Measure, print and write the results."""
     options = _parse()
     raise_on_signals()
     OUT.mkdir(parents=True, exist_ok=True)

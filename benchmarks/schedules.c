@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Calls of one collective and nothing else: `schedules NAME BYTES CALLS`. BYTES is the vector of a reduction or of a
- * Bcast, or what a rank has for one other rank. */
+/* Executes calls of one collective only: `schedules NAME BYTES CALLS`. BYTES is the size of the vector of a reduction
+ * or Bcast, or of the block that a rank has for one other rank. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static int call(const char* name, int count, float* send, float* receive)
   return reduction(name, count, send, receive);
 }
 
-/* A block for each rank, or one. */
+/* Allocates a block per rank, or a single one. */
 static float* blocks(int for_each, int ranks, int count)
 {
   return calloc((for_each ? (size_t)ranks : 1) * (size_t)count + 1, sizeof(float));

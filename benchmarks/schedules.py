@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What collectives on the hosts cost the simulator: weft's schedules, and SMPI's beside one.
+"""CPU time of host collectives in the simulator: weft's schedules, and SMPI's for one of them.
 
-Small messages of crowded hosts, of hosts with one rank each, a ring, an Alltoall, a call that does
-not block, and nearly every collective on very crowded hosts: 256 ranks each.
+The cases are small messages between hosts with many ranks and with one rank each, a ring, an
+Alltoall, a non-blocking call, and nearly every collective on hosts with 256 ranks each.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from weft.runs.toolchain import compile_c
 
 @dataclass(frozen=True)
 class Scheduled:
-    """One row: a call, where, by what, and how many calls the two runs make."""
+    """Row of the table: a call, its place and algorithm, and the call counts of the two runs."""
 
     collective: str
     bytes: int
@@ -32,11 +32,11 @@ class Scheduled:
     fallback: str
     calls: tuple[int, int]
     messages: int = 0
-    """That a rank sends in a call; where the standard is for one of them."""
+    """Messages that a rank sends per call; for standards per message."""
 
     @property
     def key(self) -> Key:
-        """Return its name in the table."""
+        """Name of the row in the table."""
         return Key(
             self.fallback, self.ranks, self.ppn, f"{self.collective}, {self.size}, {self.fabric}"
         )
@@ -79,19 +79,19 @@ VERY_CROWDED = tuple(
         ("alltoall", 4, "4 B"),
     )
 )
-# What is compared with each other runs one after the other.
+# Cases that are compared with each other are adjacent.
 _ALL = (CROWDED, CROWDED_SMPI, ALONE, RING, ALLTOALL, NONBLOCKING)
 
 
 def cases(work: Path) -> dict[Key, Case]:
-    """Compile the benchmark and return what to run."""
+    """Compile the benchmark and return the cases to run."""
     program = work / "schedules"
     compile_c(Path(__file__).with_name("schedules.c"), program)
     return {one.key: _case(one, program, one.fabric) for one in _ALL}
 
 
 def very_crowded(work: Path) -> dict[Key, Case]:
-    """Return what to run of 256 ranks a host, once: it takes long."""
+    """Return the cases with 256 ranks per host, which take too long for several rounds."""
     program = work / "very_crowded"
     compile_c(Path(__file__).with_name("schedules.c"), program)
     fabric = work / f"{_MANY_CORES}.toml"
@@ -128,7 +128,7 @@ def _ignore(_line: str) -> None:
 
 
 def standards(costs: Mapping[Key, Cost]) -> list[Standard]:
-    """Hold the figures against the standards."""
+    """Compare the figures with the standards."""
     crowded, smpi = costs[CROWDED.key], costs[CROWDED_SMPI.key]
     alone = costs[ALONE.key].median_us
     memory = costs[CROWDED.key].peak_memory_bytes / costs[LARGE].peak_memory_bytes
