@@ -292,7 +292,7 @@ struct HandleLayout {
   bool deleted; ///< freed, but still in use within SMPI
 };
 
-/** Number of an object that has none yet. */
+/** Number of an object to which none has been assigned. */
 constexpr int UNNUMBERED = -1;
 
 /** Fields of a Request up to the detached message that it receives. */

@@ -210,7 +210,7 @@ void StartedCall::ends(const FlowResult& result)
 MPI_Request StartedCall::start_schedule(const std::shared_ptr<StartedCall>& call, const HostShape& shape)
 {
   const MPI_Request request = make_request(call);
-  const auto pending        = call->pending_; // keeps it alive: the call may end immediately
+  const auto pending        = call->pending_; // keeps the state alive: the call may end immediately
   pending->scheduled->join(call->rank, shape, false,
                            [its = call.get()](const FlowResult& result) { its->ends(result); });
   pending->scheduled->wake();
@@ -221,7 +221,7 @@ MPI_Request StartedCall::start_offload(const std::shared_ptr<StartedCall>& call,
                                        MPI_Op operation)
 {
   call->context_.core_noise.pay(
-      call->pending_->offloaded->host_overhead()); // first: a rank killed meanwhile must have no request
+      call->pending_->offloaded->host_overhead()); // paid first: a rank killed meanwhile must leave no request
   const MPI_Request request = make_request(call);
   const auto offloaded      = call->pending_->offloaded;
   offloaded->join(call->rank, buffers, stay, operation,

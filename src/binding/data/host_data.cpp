@@ -65,7 +65,7 @@ void copy(const Block& from, const Block& to)
 class KeptSide {
   std::vector<int> counts_;
   std::vector<int> displacements_;
-  std::vector<MPI_Datatype> types_; // each holds a reference
+  std::vector<MPI_Datatype> types_; // holds a reference to each
 
 public:
   Side side;

@@ -8,10 +8,10 @@
  * are left to SMPI, with its rounding.
  *
  * A block is copied from the send buffer to the receive buffer as soon as both ranks are in the
- * call: no rank may read its buffers before its call ends, and the call ends only after all senders
- * have been heard from. A rank that leaves before a receiver enters leaves a copy. If every rank
- * receives from every other, none can leave before all have entered; all blocks are then copied at
- * once, in a cache-friendly order. */
+ * call: no rank may read its buffers before its call ends, and the call ends only after the
+ * messages of all its senders have arrived. A rank that leaves before a receiver enters leaves a
+ * copy. If every rank receives from every other, none can leave before all have entered; all blocks
+ * are then copied at once, in a cache-friendly order. */
 #pragma once
 
 #include "binding/data/elements.hpp"

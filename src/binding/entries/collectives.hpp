@@ -13,7 +13,7 @@ namespace weft {
  * Throws UserError if SMPI has no algorithm of the selected name. */
 void register_collectives(RunContext& context);
 
-/** Run the fallback algorithm of the run's hosts, without counting the call and regardless of what
+/** Runs the fallback algorithm of the run's hosts, without counting the call and regardless of what
  * switches could do. */
 int hosts_allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 int hosts_allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,

@@ -174,7 +174,7 @@ std::string bytes_in(const std::string& text)
   return text.substr(first, text.find_first_not_of("0123456789", first) - first);
 }
 
-/** Ends the run if SimGrid reports that it gets no memory. */
+/** Ends the run if SimGrid reports a failed allocation. */
 void act_on_want_of_memory(std::string_view format, const std::string& text)
 {
   if (format.find(NO_BYTES) != std::string_view::npos)

@@ -14,7 +14,7 @@ namespace weft {
 struct Sleeper {
   simgrid::kernel::actor::ActorImpl* rank = nullptr;
   const std::byte* context                = nullptr; ///< SimGrid's context of the rank
-  const std::byte* stack                  = nullptr; ///< part of its stack that it will touch first
+  const std::byte* stack                  = nullptr; ///< start of the part of its stack that it will touch first
 };
 
 /** Call that a rank sleeps in, which tells how far its stack has grown beyond the program's own frames. */

@@ -31,7 +31,7 @@ struct Job {
   int world = -1; ///< number of its MPI_COMM_WORLD, in the order of the jobs' first collectives; -1: none yet
 };
 
-/** List of the jobs of a run, with the job of each rank. */
+/** Jobs of a run, and the job of each rank. */
 class Jobs {
   std::deque<Job> all_; // deque: references to elements stay valid
   ByActor<Job*> of_actor_;

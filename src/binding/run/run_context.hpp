@@ -46,7 +46,7 @@ public:
   Network& network;
   Jobs& jobs;
   CoreNoise core_noise;
-  const OffloadMode mode;            ///< requested by the run
+  const OffloadMode mode;            ///< requested offload mode
   std::vector<Aggregation> switches; ///< by index in the fabric
   Record record;
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
