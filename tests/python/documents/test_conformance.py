@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""MPICH's programs for collectives: whichever passes under stock SMPI passes under `weft run`.
+"""MPICH's tests of collectives: each one that passes under stock SMPI passes under `weft run`.
 
-`make conformance` runs those for everything else too.
+`make conformance` also runs the tests of everything else.
 """
 
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The experiment with forwarding caches, with few ranks and two programs."""
+"""The forwarding cache experiment, with few ranks and two programs."""
 
 import tomllib
 from dataclasses import replace
@@ -35,7 +35,7 @@ def test_a_cache_saves_nine_nanoseconds_a_switch(tmp_path: Path) -> None:
         loaded(Variant("paper", TORUS, 400, kind), tmp_path).route(0, 1)
         for kind in report.FORWARDING
     ]
-    # Neighbours: a cable of a host at each end, one between two switches.
+    # Neighbours: two host cables, and one cable between switches.
     expected = [2 * 0.94e-6 + 25e-9 + 2 * delay for delay in (60e-9, 51e-9)]
     assert [route["latency_s"] for route in routes] == pytest.approx(expected)
 
@@ -80,7 +80,7 @@ def test_the_experiment_runs_and_is_not_run_again(
         found = report.results(rows, "simgrid", fabric, RANKS)
         assert found.programs == ["CG", "BFS"]
         for program in found.programs:
-            # 60 ns against 51 ns, or 61 ns of a miss; nothing else takes time.
+            # 60 ns against 51 ns for a hit or 61 ns for a miss; nothing else takes time.
             assert 0.1 < found.gain(program, 1600) <= 60 / 51 - 1
             assert 1 < found.relative(program, 1600, "tcam") < 16
     assert all((row.hits > row.misses > 0) == (row.forwarding == "cache") for row in rows)
@@ -91,7 +91,7 @@ def test_the_experiment_runs_and_is_not_run_again(
     assert ran == []
     lost = records[0]
     lost.unlink()
-    with pytest.raises(Exception, match=lost.name):  # there is no record to read
+    with pytest.raises(Exception, match=lost.name):  # its record is missing
         forwarding.sweep(forwarding.runs(SMALL, wanted, tmp_path))
     assert ran == [lost.stem]
 
@@ -101,8 +101,8 @@ def test_messages_between_hosts_are_counted_on_the_baseline(tmp_path: Path) -> N
     (run,) = forwarding.runs(SMALL[:1], [forwarding.BASELINE], tmp_path)
     forwarding.sweep([run])
     counted = run.traffic()
-    # A solve sends 26 products, each summed up over a row of 4 ranks and transposed (not on the
-    # diagonal), 52 scalar products, and a residual's; a rank's piece are 256 numbers.
+    # A solve sends 26 products, each summed over a row of 4 ranks and transposed (except on the
+    # diagonal), 52 scalar products, and one for the residual; a rank's part has 256 numbers.
     assert (counted.program, counted.ranks) == ("CG", RANKS)
     piece, envelope = 256 * 8, 16
     assert 8 + envelope < counted.mean_bytes < piece + envelope
@@ -130,7 +130,7 @@ def test_the_document_shows_what_was_run() -> None:
 
 
 def test_the_programs_are_the_papers_ten_with_each_number_of_ranks() -> None:
-    """Section V.C; Graph500 is BFS here."""
+    """Section V.C; BFS stands for Graph500."""
     paper = {"BT", "CG", "DT", "LU", "MG", "SP", "FT", "IS", "MM", "BFS"}
     rows = report.read_rows()
     for ranks in report.RANKS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Growth and scale: exponents are those that the data have, and memory is that of all processes."""
+"""Growth and scale: fitted exponents match the data, and memory covers all processes."""
 
 import random
 import sys
@@ -68,7 +68,7 @@ def test_what_is_surely_faster_is_bold_and_what_may_be_is_asked() -> None:
     assert shown(1).startswith("1.20 ±") and shown(1).endswith("?")
 
 
-# ---- What is measured ----------------------------------------------------------------------------
+# ---- Measurements --------------------------------------------------------------------------------
 
 
 def row(series: Series, number: int, cpu_s: float, round_: int = 1) -> dict[str, str]:

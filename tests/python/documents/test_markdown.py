@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the documents say is so: commands, their output, links, and the tables of names.
+"""Statements of the documents are checked: commands, their output, links, and tables of names.
 
-A `console` block holds commands (`$ ...`) and what they print, standard error included; in the
-output `…` stands for anything, and on a line of its own for any lines. A block of source code that
-begins with a comment of a file's name is that file. Blocks of other kinds are not run.
+A `console` block contains commands (`$ ...`) and their output, including standard error. In the
+output, `…` matches anything, and any number of lines if it is alone on a line. A block of source
+code that begins with a comment of a file name is that file. Other blocks are not executed.
 """
 
 import html
@@ -91,7 +91,7 @@ def write_files(directory: Path, document: Path) -> None:
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the files that the documents show, and the guide's program compiled."""
+    """Return a directory with the documents' files, in which the guide's program is compiled."""
     directory = tmp_path_factory.mktemp("desk")
     for document in DOCUMENTS:
         write_files(directory, document)
@@ -117,7 +117,7 @@ def run_step(directory: Path, step: Step) -> str:
 
 
 def hold_against_document(directory: Path, document: Path, block: str) -> None:
-    """Run the commands of a block; what they print must be what the document says."""
+    """Run the commands of a block, and compare their output with the document."""
     for step in steps(block):
         printed = run_step(directory, step)
         said = "".join(f"{line}\n" for line in step.output)
@@ -137,7 +137,7 @@ def test_commands_print_what_the_document_says(document: Path, desk: Path) -> No
 
 @pytest.mark.slow
 def test_the_first_hour_goes_from_an_empty_folder_to_its_end(tmp_path: Path) -> None:
-    """Each block in its turn, with the files that have been shown by then; and in time."""
+    """All blocks in order, with only the files shown so far, and within the time limit."""
     start = time.process_time() + sum(os.times()[2:4])
     for match in _BLOCK.finditer(FIRST_HOUR.read_text(encoding="utf-8")):
         if name := _FILE_NAME.match(match[2]):
@@ -152,7 +152,7 @@ def test_the_first_hour_goes_from_an_empty_folder_to_its_end(tmp_path: Path) -> 
     assert time.process_time() + sum(os.times()[2:4]) - start < 180
 
 
-# Blocks of `sh` hold commands that are not run here. By document, why not.
+# Reasons by document why the commands in `sh` blocks are not run here.
 NOT_RUN = {
     "CONTRIBUTING.md": "targets of the Makefile, which has them",
     "README.md": "targets of the Makefile, which has them",
@@ -169,7 +169,7 @@ NOT_RUN = {
 
 
 def shown_only() -> Iterator[tuple[str, list[str]]]:
-    """Each command of the blocks that are not run, with its document, in words."""
+    """Yield each command, as words, of the blocks that are not run, with its document."""
     for document in DOCUMENTS:
         for block in blocks(document, "sh"):
             for line in block.replace("\\\n", " ").splitlines():
@@ -222,7 +222,7 @@ def test_the_page_of_platforms_names_every_variable_that_the_platform_reads() ->
 
 
 def anchors(document: Path) -> set[str]:
-    """Return what GitHub makes of the headings."""
+    """Return the anchors that GitHub derives from the headings."""
     headings = _HEADING.findall(document.read_text(encoding="utf-8"))
     return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
 
@@ -247,7 +247,7 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 
 def sections(document: Path) -> Iterator[tuple[str, list[list[str]]]]:
-    """Each heading with the rows of the tables below it, cell by cell."""
+    """Yield each heading with the rows of the tables below it, as lists of cells."""
     parts = _HEADING.split(_BLOCK.sub("", document.read_text(encoding="utf-8")))
     for heading, text in zip(parts[1::2], parts[2::2], strict=True):
         rows = [line for line in text.splitlines() if line.startswith("| ")]
@@ -307,14 +307,14 @@ def options_of(command: click.Command) -> set[str]:
 
 
 def in_text(document: Path) -> Iterator[list[str]]:
-    """Yield commands that stand in a document's text, in words."""
+    """Yield commands that occur in a document's text, as words."""
     text = _BLOCK.sub("", document.read_text(encoding="utf-8"))
     for span in re.findall(r"(?<!`)`((?:weft|make) [^`]+)`(?!`)", text):
         yield span.replace("\\|", "|").partition(" -- ")[0].split()
 
 
 def unknown(words: list[str]) -> str:
-    """Return what is wrong with a command of the text; nothing if it can be called."""
+    """Return the problem with a command in the text, or nothing if it is valid."""
     if words[0] == "make":
         return "" if f"\n{words[1]}:" in MAKEFILE or "=" in words[1] else f"no target {words[1]}"
     length = max(n for n in range(1, 5) if " ".join(words[:n]) in COMMANDS)
@@ -334,7 +334,7 @@ def test_commands_in_the_text_are_there(document: Path) -> None:
 
 
 def documented_options() -> dict[str, set[str]]:
-    """By command, from the sections that are called after one."""
+    """Return the options by command, from the sections named after commands."""
     documented: dict[str, set[str]] = {}
     for heading, rows in sections(COMMAND_LINE):
         for name in _CODE.findall(heading):
@@ -404,7 +404,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w.]*\d)")
 
 
 def results(document: Path) -> Iterator[str]:
-    """Yield what the column `weft` of a page's table of results says."""
+    """Yield the cells of the column `weft` in a page's table of results."""
     rows = iter(document.read_text(encoding="utf-8").splitlines())
     for row in rows:
         if row == "| | weft | the paper |" or row == "| | weft | the poster |":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The messages of weft's `mpich-4` are those that MPICH 4.0.2 sends, of all ranks.
+"""weft's `mpich-4` sends the same messages as MPICH 4.0.2, on all ranks.
 
-The table has what was counted; `make conformance-mpich` counts again and compares pairs.
+The table contains the counts; `make conformance-mpich` counts again and compares pairs of ranks.
 """
 
 from collections import Counter

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The messages of weft's `openmpi-4.1` are those that Open MPI 4.1.4 sends, of all ranks.
+"""weft's `openmpi-4.1` sends the same messages as Open MPI 4.1.4, on all ranks.
 
-The table has what Open MPI counted; `make conformance-openmpi` counts again and compares pairs.
+The table contains Open MPI's counts; `make conformance-openmpi` counts again and compares pairs of
+ranks.
 """
 
 from collections import Counter

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The benchmarks run, and their page says what they have measured."""
+"""The benchmarks run, and their page matches the measurements."""
 
 import importlib
 import json
@@ -69,7 +69,7 @@ def test_the_page_says_what_was_measured(tmp_path: Path, monkeypatch: pytest.Mon
 def test_routes_between_hosts_are_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SimGrid has the hosts that ranks are on, and no others."""
+    """SimGrid only has hosts with ranks, so the benchmark needs a rank on each."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     large_fabrics = importlib.import_module("large_fabrics")
     case = large_fabrics.routes(tmp_path)[large_fabrics.ROUTE]

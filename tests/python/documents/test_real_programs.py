@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Real programs, unmodified and offloaded: their own checks find nothing wrong.
+"""Real programs, unmodified and offloaded: their own checks pass.
 
-`make real-programs` runs larger ones, and writes the table of docs/real-programs.md.
+`make real-programs` runs larger ones and writes the table of docs/real-programs.md.
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ SMART = [name for name in _core.list_presets("switch") if name not in ("l2", "tc
 
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The fabric for SMPI alone, without any switch that computes."""
+    """Return the fabric for SMPI alone, without any computing switch."""
     directory = tmp_path_factory.mktemp("platform")
     export(_core.load_fabric(str(fabric_with("tofino", directory))), directory / "platform.xml")
     return directory / "platform.xml"
@@ -66,13 +66,13 @@ def check_replay(program: Program, directory: Path, bound: float, *options: str)
 
 
 def test_a_sampled_program_says_that_it_is_wrong(platform: Path, tmp_path: Path) -> None:
-    """The check of verification itself: NAS EP as SimGrid has it computes only a part."""
+    """Guard of the verification: SimGrid's version of NAS EP computes only a sample."""
     sampled = run_stock(nas("ep-as-it-is", "S", 4), platform, tmp_path)
     assert sampled.findings == ("failed",)
 
 
 def test_a_sampled_program_runs_as_it_is_while_computation_is_timed(tmp_path: Path) -> None:
-    """SimGrid's copy of NAS EP reads the clock inside its sampled loop."""
+    """SimGrid's version of NAS EP reads the clock inside its sampled loop."""
     ran = run_weft(nas("ep-as-it-is", "S", 4), FABRIC, tmp_path, "--host-speed", "76.8Gf")
     assert ran.status == 0, ran.output
     assert ran.findings == ("failed",)

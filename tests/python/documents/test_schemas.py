@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The models of weft's files know all that is written into them, and docs/schema has the models."""
+"""Models of weft's files: they cover everything that is written, and docs/schema matches them."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ from weft.testbed.plan import file as plan_file
 from weft.testbed.plan import plan, wanted
 from weft.trace.folder import MANIFEST, CallsManifest
 
-# What is run of tests/smpi, and how.
+# Programs of tests/smpi, and how to run them.
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "offloaded, with a timeline": ("latency.c 1024 1 2", {"timeline": True}),
     "message by message": ("latency.c 1024 1 2", {"offload": "message"}),
@@ -38,7 +38,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.fixture
 def raw(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Collect what libweft.so writes, before weft adds its part."""
+    """Collect the output of libweft.so before weft adds its part."""
     seen: list[Any] = []
     read = outcome.read_raw_record
 
@@ -124,14 +124,14 @@ def test_only_models_have_schemas() -> None:
 
 
 class Part(Model, kw_only=True):
-    """A part of something."""
+    """Part of an example model."""
 
     size: int
     form: Literal["a", "b"] = "a"
 
 
 class Whole(Model, kw_only=True):
-    """Something with parts."""
+    """Example model with parts."""
 
     parts: list[Part]
     form: Literal["flat", "deep"] | None = None

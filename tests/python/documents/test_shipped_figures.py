@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the README and docs/accuracy.md say is what users get, from shipped files and no options."""
+"""Users get the figures of README and docs/accuracy.md with shipped files and default options."""
 
 import re
 from collections.abc import Sequence
@@ -24,17 +24,17 @@ HOSTS = ("openmpi-4.1", "basic_linear")
 
 
 def latencies(fabric: str, ranks: int, ppn: int, size: int, modes: Sequence[str]) -> list[float]:
-    """Run what the pages show, with as many calls as `weft validate`."""
+    """Run the benchmark of the pages, with as many iterations as `weft validate`."""
     rows = bench.run(Bench(fabric, ranks, (size,), tuple(modes), ppn, validate.ITERATIONS))
     return [bench.latencies(rows, mode)[size] for mode in modes]
 
 
 def cells(table: str, key: int) -> list[float]:
-    """Return a row of a table of the page, without what was measured."""
+    """Return the simulated values in a row of one of the page's tables."""
     part = ACCURACY.split(f"<!-- {table} -->")[1].split("<!-- end -->")[0]
     (line,) = [one for one in part.splitlines() if one.startswith(f"| {key} |")]
     numbers = [one.strip() for one in line.strip("|").split("|")][1:]
-    # Each column measured, then what simulates it and how far that is off.
+    # Columns come in groups: measured, simulated, error.
     return [float(one) for one in numbers[4::3]]
 
 
@@ -66,7 +66,7 @@ def test_all_shipped_fabrics_have_eager_messages() -> None:
 
 
 def test_equal_cables_carry_equal_messages() -> None:
-    """tofino-16 and star-8: ping-pongs within 5 %, and an Alltoall of 8 ranks."""
+    """Ping-pongs of tofino-16 and star-8 agree within 5 %, as does an Alltoall of 8 ranks."""
     sizes = [4, 1024, 65536, 1 << 20]
     texts = [Path(_core.load_fabric(name).file).read_text() for name in ("tofino-16", "star-8")]
     one, other = (simulate_ping_pong(text, sizes) for text in texts)
@@ -78,13 +78,13 @@ def test_equal_cables_carry_equal_messages() -> None:
         for name in ("tofino-16", "star-8")
     )
     assert ours == pytest.approx(theirs, rel=0.05)
-    # 100 Gb/s are 12.5 GB/s, of which a NIC of that speed reached 12.17 (data/bw_alaska_ib.csv).
+    # 100 Gb/s is 12.5 GB/s, of which a NIC of that rate reached 12.17 (data/bw_alaska_ib.csv).
     assert 7 * (1 << 20) / ours[-1] == pytest.approx(12.0e9, rel=0.05)
 
 
 @pytest.mark.parametrize(("ppn", "measured"), [(1, 0.835), (2, 0.963), (3, 0.502), (4, 0.714)])
 def test_large_sums_take_the_hosts_what_was_measured(ppn: int, measured: float) -> None:
-    """Within 40 % of data/tofino_bandwidth_vs_ppn.csv, openmpi_tuned: vectors of 1 GiB."""
+    """Within 40 % of data/tofino_bandwidth_vs_ppn.csv, column openmpi_tuned: vectors of 1 GiB."""
     elements = (1 << 30) // 4
     call = ("allreduce", 4 * ppn, ppn, elements, 4)
     (seconds,) = _core.predicted_times(_core.load_fabric("tofino-4"), "openmpi-4.1", [call])
@@ -92,7 +92,7 @@ def test_large_sums_take_the_hosts_what_was_measured(ppn: int, measured: float) 
 
 
 def test_a_new_fabric_is_near_what_nobody_fitted_it_to(tmp_path: Path) -> None:
-    """SHARP among 32 hosts of 40 ranks on the presets alone, and the run says that these guess."""
+    """SHARP on 32 hosts of 40 ranks with presets only, whose guesses the run reports."""
     with pytest.warns(UserWarning, match="not measured on your devices"):
         weft.new_fabric("star", tmp_path / "new.toml", hosts=32, switch_preset="sharp")
     text = (tmp_path / "new.toml").read_text(encoding="utf-8")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The documentation as a site: `make docs`, and what a browser makes of it, opened from files.
+"""The documentation as a site: `make docs`, and the site in a browser, opened from files.
 
-MkDocs itself, told to take warnings for errors, finds links of pages that lead nowhere; here all
-of the built pages are read again, as a browser reads them.
+MkDocs in strict mode finds broken links in documents; here the built pages are parsed again, as a
+browser would parse them.
 """
 
 import json
@@ -28,14 +28,14 @@ from tests.support.places import ROOT
 
 SITE = ROOT / "build" / "site"
 MOST_BYTES = 40_000_000
-# What a browser fetches by itself, by element: attributes of these must name files of the site.
+# Attributes by element that make a browser fetch a file, which must belong to the site.
 FETCHED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
 
 pytestmark = pytest.mark.slow
 
 
 class Parsed(HTMLParser):
-    """A page's links, anchors, and how many there are of each element in its article."""
+    """Links and anchors of a page, and the number of elements of each kind in its article."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ def parsed(path: Path) -> Parsed:
 
 
 def build(*options: str) -> "subprocess.CompletedProcess[str]":
-    """Run MkDocs. Not quietly: it counts no warnings then, and strict means nothing."""
+    """Run MkDocs without --quiet, which would suppress the warnings that --strict counts."""
     return subprocess.run(
         [Path(sys.executable).parent / "mkdocs", "build", *options],
         cwd=ROOT,
@@ -96,7 +96,7 @@ def site() -> Path:
     ],
 )
 def test_what_leads_nowhere_ends_the_build(tmp_path: Path, text: str, said: str) -> None:
-    """A page that no row of docs/README.md names, with a link that leads nowhere."""
+    """A page that docs/README.md does not list, with a broken link."""
     copy = tmp_path / "weft"
     shutil.copytree(ROOT / "setup" / "site", copy / "setup" / "site")
     shutil.copy(ROOT / "mkdocs.yml", copy)
@@ -113,7 +113,7 @@ def pages() -> list[Path]:
 
 
 def documents() -> Iterator[tuple[Path, Path]]:
-    """Each document of docs/ with its page."""
+    """Yield each document of docs/ with its page."""
     for document in sorted((ROOT / "docs").rglob("*.md")):
         inside = document.relative_to(ROOT / "docs")
         name = "index.html" if inside.name == "README.md" else f"{inside.stem}.html"
@@ -121,7 +121,7 @@ def documents() -> Iterator[tuple[Path, Path]]:
 
 
 def broken(page: Path, link: str) -> str:
-    """Return what is wrong with a link of a page; nothing if it leads somewhere."""
+    """Return the problem with a link of a page, or nothing if its target exists."""
     parts = urlsplit(link)
     if parts.scheme:
         return "" if parts.scheme in ("https", "http", "mailto") and link.strip() == link else link
@@ -174,7 +174,7 @@ def test_pages_fetch_nothing_but_files_of_the_site() -> None:
 
 
 def test_the_site_renders_documents_as_a_browser_of_repositories_does() -> None:
-    """Two kinds of Markdown: what is a list, a table or code in one must be so in the other."""
+    """Two Markdown dialects: lists, tables and code must be recognised alike."""
     reader = MarkdownIt("gfm-like", {"linkify": False})
     kinds = {"li": "li", "pre": "pre", "table": "table", "tr": "tr", "img": "img", "h2": "h2"}
     for document, page in documents():
@@ -251,7 +251,7 @@ def test_no_page_asks_the_network_or_complains_and_all_fit_a_telephone(page: Pag
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    """Yield the address of a server of this machine with the site."""
+    """Yield the address of a local server with the site."""
     handler = partial(Silent, directory=str(SITE))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as made:
         thread = Thread(target=made.serve_forever)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Studies: figures and pages are those of the tables that were measured, and none is lost."""
+"""Studies: figures and pages match the measured tables, and none is missing."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from weft.base.errors import WeftError
 from weft.base.plots import Series
 from weft.study.validation import gain_report
 
-# Made by commands, and held against fresh runs in cli/test_demo.py and study/test_validate.py.
+# Commands make these; cli/test_demo.py and study/test_validate.py compare them with new runs.
 OF_DEMO = {"allreduce_4x1.png", "allreduce_1KiB_by_hosts.png"}
 MARKER = re.compile(r"<!-- table: .* -->")
 
@@ -32,7 +32,7 @@ def pictures(*folders: str) -> set[Path]:
     return {path for folder in folders for path in (DOCS / folder).glob("*.png")}
 
 
-# ---- Figures and pages are those of their tables -------------------------------------------------
+# ---- Figures and pages match their tables --------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -135,7 +135,7 @@ def test_a_page_with_a_lost_marker_is_refused_and_stays(
     assert document.read_text() == page
 
 
-# ---- Running resumably ---------------------------------------------------------------------------
+# ---- Resumable runs ------------------------------------------------------------------------------
 
 
 def test_ctrl_c_loses_nothing_that_has_started(tmp_path: Path) -> None:

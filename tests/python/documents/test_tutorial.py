@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The tutorial is run and gives what it shows; the scripts of examples/python answer."""
+"""The tutorial reproduces its outputs when it is run, and the scripts of examples/python work."""
 
 import copy
 import os
@@ -27,7 +27,7 @@ EXAMPLES = {
 
 
 def outputs(book: Any) -> Iterator[list[Any]]:
-    """Yield what each cell gave; of a picture only that it is there, since fonts may differ."""
+    """Yield each cell's outputs; pictures only by their presence, because fonts may differ."""
     for cell in book["cells"]:
         found = [dict(one) for one in cell.get("outputs", [])]
         for one in found:
