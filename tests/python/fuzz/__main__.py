@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.python.fuzz.driver import NAMES, fuzz
 
 OUT = Path("build/fuzz")
-# Shares of the inputs: what has most to it gets most, and what takes longest fewer.
+# Weights of the targets: more for complex formats, fewer for slow ones.
 _SHARES = {
     **{"options": 2, "fabric": 6, "inventory": 8, "plan": 4, "manifest": 6, "actions": 6},
     **{"calls": 8, "selection": 3, "rules": 3, "campaign": 10, "runs": 8, "cluster": 8},
@@ -17,7 +17,7 @@ _SHARES = {
 
 
 def main() -> int:
-    """Fuzz all targets; exit status 1 where something was found."""
+    """Fuzz all targets; return exit status 1 if there are findings."""
     count, seed = int(sys.argv[1]), int(sys.argv[2])
     names = sys.argv[3:] or NAMES
     total = sum(_SHARES.get(name, 4) for name in names)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Drives the targets: a child does the work, its parent sees crashes, hangs and memory.
+"""Drives the targets: a child process does the work; its parent detects crashes, hangs and memory.
 
-A child tries one input after the other. Which one it is at stands in memory that its parent shares,
-and the files that it reads are in memory too, so that most of the time goes into reading them.
+The child tries one input after another. The number of the current input is in memory shared with
+the parent, and the input files are in memory as well, so that most of the time is spent on reading
+them.
 """
 
 import mmap
@@ -31,7 +32,7 @@ from weft.base.errors import WeftError
 HANG_S = 20
 MEMORY_BYTES = 6 << 30
 _HEAD = struct.Struct("<qq")
-"""The number of an input, and its bytes."""
+"""Number and size of an input."""
 _MOST_INPUT = 1 << 20
 _REFUSALS = (WeftError, _core.UserError, click.ClickException)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -44,7 +45,7 @@ _PYTHON = re.compile(
 
 @dataclass
 class Finding:
-    """An input, and what it did."""
+    """Input with the problem that it caused."""
 
     target: str
     content: bytes
@@ -52,7 +53,7 @@ class Finding:
 
 
 class _Slate:
-    """The input that a child is at, in memory that it shares with its parent."""
+    """Current input of a child, in memory shared with its parent."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _HEAD.size + _MOST_INPUT)
@@ -77,11 +78,11 @@ class _Slate:
 
 
 class _Oddity(Exception):  # noqa: N818 (what it is, not what went wrong)
-    """What no user should see."""
+    """Behaviour that no user should see."""
 
 
 def judge(read: Callable[[], str]) -> None:
-    """Read something: it is taken or refused in one message, or this raises."""
+    """Read something that must be accepted or refused with one message; raise otherwise."""
     try:
         said = read()
     except _REFUSALS as error:
@@ -102,12 +103,12 @@ def judge(read: Callable[[], str]) -> None:
 
 
 def fuzz(name: str, count: int, seed: int, seconds: float = 1e9) -> tuple[int, list[Finding]]:
-    """Try so many inputs on a target, at most so long; return how many, and what was found."""
+    """Try `count` inputs on a target within a time limit; return how many, and the findings."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     place = Path(tempfile.mkdtemp(prefix="weft-fuzz-", dir=memory))
     slate = _Slate()
     findings: list[Finding] = []
-    all_ = {one.name: one for one in targets(place)}  # once: its child has it as well
+    all_ = {one.name: one for one in targets(place)}  # once: children inherit it
     done, end = 0, time.monotonic() + seconds
     try:
         while done < count and time.monotonic() < end and len(findings) < 20:
@@ -134,7 +135,7 @@ def _problem(work: Path, status: int) -> str:
 
 
 def _watch(child: int, work: Path, slate: _Slate) -> int:
-    """Wait for the child; kill it where it stays with one input."""
+    """Wait for the child; kill it if it hangs at one input."""
     at, since = -1, 0.0
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -150,7 +151,7 @@ def _watch(child: int, work: Path, slate: _Slate) -> int:
 
 
 def _cpu_seconds(child: int) -> float:
-    """Return what a child has computed: a machine may be busy with other things."""
+    """Return the CPU time of a child, which does not depend on other load."""
     words = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -164,7 +165,7 @@ def _child(
     seed: int,
     end: float,
 ) -> None:
-    """Try one input after the other; leave at the first that goes wrong."""
+    """Try one input after another; exit at the first problem."""
     status = 0
     try:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
@@ -209,7 +210,7 @@ def _lines(files: dict[str, Target], work: Path, slate: _Slate) -> Callable[[ran
     before = {path.name for path in here.iterdir()}
     commands = sorted(options.commands())
     stubs = options.stubbed()
-    stubs.__enter__()  # for as long as `try_one` is there, which the child never leaves
+    stubs.__enter__()  # stays active for `try_one`, because the child never returns
 
     def try_one(dice: random.Random, _stubs: object = stubs) -> None:
         given = options.line(dice.choice(commands), dice)
@@ -232,7 +233,7 @@ def _lines(files: dict[str, Target], work: Path, slate: _Slate) -> Callable[[ran
 
 
 def _only_written(given: list[str], name: str) -> bool:
-    """Whether a command line names a file once, as an option's value: there it may be replaced."""
+    """Return whether a command line names a file only as an option's value, as outputs are."""
     return given.count(name) == 1 and given[given.index(name) - 1].startswith("-")
 
 

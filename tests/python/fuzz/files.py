@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What is fuzzed: each target reads one kind of file as the commands do."""
+"""Fuzz targets: each reads one kind of file like the commands do."""
 
 import gzip
 import json
@@ -42,7 +42,7 @@ _MOST_RUNS = 60
 
 @dataclass(frozen=True)
 class Target:
-    """Reads a file of this name; what it returns is what a user would see of it."""
+    """Reads a file with a given name; `read` returns what a user would see of it."""
 
     name: str
     file: str
@@ -121,7 +121,7 @@ def _inventory(path: Path) -> str:
 
 
 def _plan(path: Path) -> str:
-    """What is read is used as well: a plan that is taken belongs together."""
+    """Accepted plans are also used, which must not fail."""
     found = plan_file.read(path)
     entries = tables.entries(found)
     tables.as_json(found)
@@ -148,7 +148,7 @@ def _campaign(path: Path) -> str:
 
 
 def _runs(path: Path) -> str:
-    """What decides each run; no command of the file is called."""
+    """Derives the digests of the runs; commands in the file are not executed."""
     found = campaign_file.read(path)
     if sum(grid.size for grid in found.grids) > _MOST_RUNS:
         return ""
@@ -177,7 +177,7 @@ def _actions(path: Path) -> str:
 
 
 def _calls(path: Path) -> str:
-    """The lines are read unpacked: gzip's checksum would hide them."""
+    """Lines are mutated uncompressed; otherwise gzip's checksum would reject most inputs."""
     (path.parent / "manifest.json").write_text(_CALLS_MANIFEST)
     (path.parent / CALLS).write_bytes(gzip.compress(path.read_bytes(), 1))
     return read_folder(path.parent).manifest.fabric
@@ -210,7 +210,7 @@ def _checks(path: Path) -> str:
 
 
 def _words(path: Path) -> str:
-    """Not a file: the options whose texts weft reads itself."""
+    """Option values that weft parses itself, one per file."""
     text = path.read_text("utf-8", "replace").partition("\n")[0]
     for read in (parse_size, parse_sizes, parse_counts, _core.parse_bandwidth, _speed):
         try:
@@ -403,7 +403,7 @@ def _plan_texts(directory: Path) -> Iterator[str]:
 
 
 def targets(directory: Path) -> list[Target]:
-    """Return all, with their seeds."""
+    """Return all targets with their seed inputs."""
     rows = [_OSU, _IMB, _SKAMPI, _CSV, _RANKS, *_texts("data/p2p*.csv", "data/tofino*.csv")]
     fabrics = [text + more for text in _texts("fabrics/*.toml") for more in ("", _POLICY)]
     words = ["4:1MiB", "4,1KiB,64KiB", "1:16", "100Gbps", "10Gf", "contexts/stack-size:16384"]

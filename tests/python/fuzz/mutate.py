@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Mutations of texts, as people's mistakes and broken disks make them."""
+"""Mutations of texts that resemble users' mistakes and corrupt files."""
 
 import random
 import re
@@ -33,7 +33,7 @@ HOSTILE: Sequence[str] = (*_NUMBERS, *_WORDS, "")
 
 
 def mutated(text: str, others: Sequence[str], dice: random.Random) -> bytes:
-    """Return a text with one to four mutations; what it begins with may be in any of `others`."""
+    """Return a text with one to four mutations, some of which splice in parts of `others`."""
     for _ in range(dice.choice((1, 1, 1, 2, 2, 3, 4))):
         text = dice.choice(_ALL)(text, others, dice)[:200_000]
     raw = text.encode("utf-8", "surrogateescape")

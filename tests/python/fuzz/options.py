@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Command lines: each command's options with hostile values; no simulator starts."""
+"""Command lines with hostile option values; no simulator starts."""
 
 import contextlib
 import io
@@ -16,7 +16,7 @@ from weft.base.errors import WeftError
 from weft.cli.root import weft
 
 COMPILERS = ("cc", "cxx", "f90")
-# They leave this process, its user's rights or its patience; the fuzzer is about what is before.
+# Stubbed: work beyond parsing, which starts processes, needs privileges or takes long.
 _WORK = (
     *(
         "weft.runs.launch.run",
@@ -84,7 +84,7 @@ _FINE = (
 
 
 class StubError(WeftError):
-    """What the stubs raise: the command has come to its work."""
+    """Raised by stubs: the command line was accepted."""
 
 
 def commands(group: click.Group = weft, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -99,7 +99,7 @@ def commands(group: click.Group = weft, path: tuple[str, ...] = ()) -> Iterator[
 
 
 def find(words: tuple[str, ...]) -> click.Command:
-    """Return the command of some words."""
+    """Return the command with the given words."""
     found: click.Command | None = weft
     for word in words:
         assert isinstance(found, click.Group)
@@ -109,7 +109,7 @@ def find(words: tuple[str, ...]) -> click.Command:
 
 
 def line(words: tuple[str, ...], dice: random.Random) -> list[str]:
-    """Return a command line; most of its values are fine, and some are not."""
+    """Return a command line; most values are valid, some are hostile."""
     given = list(words)
     for param in find(words).params:
         if isinstance(param, click.Option) and (param.required or dice.random() < 0.3):
@@ -123,7 +123,7 @@ def line(words: tuple[str, ...], dice: random.Random) -> list[str]:
             ]
     if dice.random() < 0.1:
         given.insert(dice.randint(1, len(given)), dice.choice((*HOSTILE, *given)))
-    return [one.replace("\x00", "") for one in given]  # the system lets no NUL into arguments
+    return [one.replace("\x00", "") for one in given]  # arguments cannot contain NUL
 
 
 def _value(param: click.Parameter, dice: random.Random) -> str:
@@ -137,7 +137,7 @@ def _value(param: click.Parameter, dice: random.Random) -> str:
 
 
 def prepare(directory: Path, texts: dict[str, str]) -> None:
-    """Make the files that command lines name."""
+    """Make the files that command lines refer to."""
     os.chdir(directory)
     for name, text in texts.items():
         path = directory / name
@@ -149,7 +149,7 @@ def prepare(directory: Path, texts: dict[str, str]) -> None:
 
 @contextlib.contextmanager
 def stubbed() -> Iterator[None]:
-    """Replace what is beyond the reading of command lines and files."""
+    """Replace everything beyond parsing of command lines and files."""
     with contextlib.ExitStack() as stack:
         for name in _WORK:
             stack.enter_context(mock.patch(name, side_effect=StubError("stub")))
@@ -168,7 +168,7 @@ def stubbed() -> Iterator[None]:
 
 
 def run(given: list[str]) -> str:
-    """Run a command line; return what it printed. Raises what the entry point turns to messages."""
+    """Run a command line and return its output; raise the exceptions that the entry point reports."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         weft.main(given, prog_name="weft", standalone_mode=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A share of the fuzzer (`make fuzz` is the long run): every file format, every option."""
+"""A sample of the fuzzer (`make fuzz` is the long run): every file format, every option."""
 
 import pytest
 
