@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`pip install weft` without extras: what works, and what is said of the rest."""
+"""`pip install weft` without extras: features that work, and messages about the others."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from tests.support.places import ROOT
 from weft.base.extras import PACKAGES
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-# Hides all packages of extras, loads all that the API has, and runs commands.
+# Hides all packages of extras, loads the whole API, and runs commands.
 WITHOUT = """
 import json, sys
 from weft.base.extras import PACKAGES
@@ -39,7 +39,7 @@ NEED = {
     "cluster": "campaign run small.toml --cluster local",
     "report": "fabric plot tofino-4 -o fabric.png",
 }
-"""By extra, a command that needs it; no command needs a notebook."""
+"""Command by extra that it needs; no command needs the notebook extra."""
 WORK = (
     "run --fabric tofino-4 -n 4 --json record.json -- {program} 4 1",
     "run --fabric tofino-4 -n 4 --compare -- {program} 4 1",
@@ -54,7 +54,7 @@ WORK = (
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, list[Any]], str]:
-    """Run all commands in a Python without any extra; also return what a call says."""
+    """Run all commands in a Python without any extra; also return the error of an API call."""
     folder = tmp_path_factory.mktemp("plain")
     runs = '\n[[runs]]\nprogram = "latency"\nfabric = "tofino-4"\nranks = 4\nbytes = "4B"\n'
     campaign_files.written(folder, campaign_files.head() + runs)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`pip install .` in a checkout, with a SimGrid and without one; as pip does it, but for a network.
+"""`pip install .` in a checkout, with and without SimGrid, as pip does it, but without a network.
 
-What pip would install to build with is there already, and no package that weft uses is asked for.
+The build dependencies are already installed, and weft's run-time dependencies are not requested.
 """
 
 import json
@@ -31,7 +31,7 @@ COMPLETE = (
 def pip_install(
     target: Path, prefix: Path | None, *settings: str, before: Sequence[str] = ()
 ) -> tuple[int, str]:
-    """Run `pip install .` into a folder; return its status and all that it says."""
+    """Run `pip install .` into a folder; return the exit status and the output."""
     environment = {key: value for key, value in os.environ.items() if key != "SIMGRID_PREFIX"}
     if prefix is not None:
         environment["SIMGRID_PREFIX"] = str(prefix)
@@ -51,7 +51,7 @@ def pip_install(
 
 
 def fake(folder: Path, without: str = "", version: str = "4.1.0") -> Path:
-    """Make what looks like an installed SimGrid, but for one of its files."""
+    """Make an imitation of an installed SimGrid, optionally without one of its files."""
     for name in COMPLETE:
         if name != without:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def fake(folder: Path, without: str = "", version: str = "4.1.0") -> Path:
 def test_without_simgrid_it_says_what_to_do_and_what_it_was_told_last_counts(
     tmp_path: Path,
 ) -> None:
-    """A build folder of an attempt that failed does not hide what the next one names."""
+    """The build folder of a failed attempt does not hide the SimGrid named in the next one."""
     if any(folder.exists() for folder in SYSTEM):
         pytest.skip("the system has a SimGrid, which would be found")
     nowhere, old = tmp_path / "nowhere", fake(tmp_path / "old", version="3.36.0")
@@ -88,14 +88,14 @@ def test_without_simgrid_it_says_what_to_do_and_what_it_was_told_last_counts(
 
 
 def test_with_a_simgrid_it_installs_what_runs(tmp_path: Path) -> None:
-    """From the checkout's own build folder, as its objects are the same."""
+    """The checkout's own build folder is used, because its objects are the same."""
     target, program, record = (tmp_path / name for name in ("target", "sum", "record.json"))
     status, text = pip_install(target, paths.simgrid_prefix(), before=("flock", "setup"))
     assert status == 0, text
     assert "Successfully installed weft-" in text
 
     def weft(*words: str) -> str:
-        """Run what was installed, past the checkout's own: that is found by a file `….pth`."""
+        """Run the installed weft instead of the checkout's, which a `.pth` file would find."""
         return subprocess.run(
             [sys.executable, "-S", str(target / "bin" / "weft"), *words],
             env={**os.environ, "PYTHONPATH": f"{target}:{sysconfig.get_path('purelib')}"},

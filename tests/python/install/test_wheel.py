@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The wheel of `make wheel`, where there is nothing else: no checkout, no SimGrid, no build tool.
+"""The wheel of `make wheel` on an empty machine: no checkout, no SimGrid, no build tool.
 
-It is installed into a fresh virtual environment, and runs in a mount namespace in which the
-checkout and the user's cache, where SimGrid is, are empty folders. What weft depends on is a copy
-of the checkout's packages: they are other projects', and downloading them would test the network.
+It is installed into a fresh virtual environment and runs in a mount namespace in which the checkout
+and the user's cache, which contains SimGrid, are empty folders. weft's dependencies are copies of
+the checkout's packages: they belong to other projects, and downloading them would test the network.
 """
 
 import json
@@ -26,7 +26,7 @@ from weft.base import paths
 pytestmark = pytest.mark.slow
 
 CACHE = paths.simgrid_prefix().parent
-# SimGrid is built with it: C++ programs have to do without.
+# SimGrid is built with Boost, but C++ programs have to do without it.
 BOOST = Path("/usr/include/boost")
 HIDE = 'for folder; do mount -t tmpfs none "$folder" || exit 97; done'
 NO_NAMESPACE = "no mount namespaces here: what an installed wheel opens cannot be proven"
@@ -84,7 +84,7 @@ end program
 
 @pytest.fixture(scope="module")
 def wheel() -> Path:
-    """Make the wheel, as `make wheel` does."""
+    """Build the wheel like `make wheel`."""
     if "simgrid-" not in paths.simgrid_prefix().name:
         pytest.skip(f"the SimGrid in {_core.simgrid_prefix} is not setup/simgrid's")
     command = ["flock", "setup", sys.executable, "setup/wheel.py"]
@@ -96,7 +96,7 @@ def wheel() -> Path:
 
 @pytest.fixture(scope="module")
 def shell(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    """Return what runs a shell's commands where the wheel is installed, and nothing else is."""
+    """Return a function that runs shell commands in an environment with nothing but the wheel."""
     folder = tmp_path_factory.mktemp("machine")
     if subprocess.run(["unshare", *_unshare(), "true"], check=False).returncode != 0:
         pytest.skip(NO_NAMESPACE)
@@ -148,12 +148,12 @@ def _install(wheel: Path, venv: Path) -> None:
 def _link(source: str, target: str) -> None:
     try:
         os.link(source, target)
-    except OSError:  # another file system
+    except OSError:  # on another file system
         shutil.copy2(source, target)
 
 
 def _without_build_tools(folder: Path) -> Path:
-    """Make a folder of links to the system's programs, but for those that build things."""
+    """Make a folder of links to the system's programs, without build tools."""
     folder.mkdir()
     for directory in ("/usr/bin", "/bin"):
         for path in Path(directory).iterdir():
@@ -164,14 +164,14 @@ def _without_build_tools(folder: Path) -> Path:
 
 
 def test_wheel_is_for_any_linux_of_its_age(wheel: Path) -> None:
-    """Its name says which; what is inside is stripped, licensed, and names no folder of ours."""
+    """The name states the age; the contents are stripped, licensed, and contain no build paths."""
     assert "-manylinux_2_" in wheel.name
     assert wheel.stat().st_size < 12e6
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         for name in names:
             content = archive.read(name)
-            # SimGrid keeps its prefix as a text, which nothing here reads.
+            # SimGrid stores its prefix as text, which nothing reads here.
             assert str(CACHE).encode() not in content or "libsimgrid.so." in name, name
             assert b".symtab" not in content or not content.startswith(b"\x7fELF"), name
     assert any(name.endswith("licenses/LICENSE") for name in names)
@@ -210,7 +210,7 @@ def test_programs_run(shell: Shell, compiler: str, suffix: str, source: str, sai
 
 
 def test_module_of_another_gfortran_is_made(shell: Shell) -> None:
-    """What compilers write into modules changes with GCC's versions: one of ours says another."""
+    """Module formats differ between GCC versions; a fake compiler reports another version."""
     done = shell(
         """cat >other-gfortran <<'EOF'
 #!/bin/sh
@@ -256,14 +256,14 @@ SAID = [
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:
-    """A folder with a program in each of three languages."""
+    """Return a folder with a program in each of three languages."""
     for suffix, source in OF_THREE_LANGUAGES.values():
         (tmp_path / f"sum.{suffix}").write_text(source)
     return tmp_path
 
 
 def test_the_container_runs_programs_of_three_languages(wheel: Path, sources: Path) -> None:
-    """The image of containers/Containerfile, where it can be built; else the skip says why."""
+    """Builds and runs the image of containers/Containerfile, or skips with a reason."""
     tool = container.builder()
     container.build(tool, wheel.parent, sources)
     script = " && ".join(
@@ -278,7 +278,7 @@ def test_the_container_runs_programs_of_three_languages(wheel: Path, sources: Pa
 def test_the_recipe_for_apptainer_runs_programs_of_three_languages(
     wheel: Path, sources: Path
 ) -> None:
-    """Each step of containers/weft.def, where its base is here; else the skip says why."""
+    """Executes each step of containers/weft.def, or skips with a reason if its base is missing."""
     checkout = sources / "checkout"
     shutil.copytree(wheel.parent, checkout / "dist")
     said = ""
