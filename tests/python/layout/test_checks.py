@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Checks of `make lint` that are the project's own: openings of doc comments, titles of commits."""
+"""The project's own checks in `make lint`: openings of doc comments, titles of commits."""
 
 import subprocess
 import sys
@@ -82,7 +82,7 @@ def commit(where: Path, title: str) -> None:
 
 @pytest.fixture
 def history(tmp_path: Path) -> Path:
-    """Repository with a long title before the check was added, and two after, one of a merge."""
+    """Repository with a long title before the check was added, and two after it, one of a merge."""
     where = tmp_path / "repository"
     where.mkdir()
     git(where, "init", "-q")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Every source says its licence, which is that of the project."""
+"""Every source states its licence, which is the project's."""
 
 from pathlib import Path
 

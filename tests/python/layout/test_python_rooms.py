@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Who imports whom in python/weft: ARCHITECTURE.md's list of rooms, and no cycle of modules.
+"""Imports in python/weft: they follow ARCHITECTURE.md's list of rooms, without cycles of modules.
 
-Imports in functions count, and those for the type checker: they save time at start-up, and hide
-nothing.
+Imports in functions and for the type checker count as well: they save start-up time, but do not
+remove a dependency.
 """
 
 import ast
@@ -17,7 +17,7 @@ from tests.support.places import ROOT
 
 MOST_FILES = 20
 LOADED_BY_NAME = {"weft"}
-"""The package itself, whose names are loaded when they are asked for."""
+"""The package itself, which loads its names lazily."""
 
 
 def module(file: Path) -> str:
@@ -102,7 +102,7 @@ def test_a_room_is_small_and_says_what_it_owns_and_who_may_use_it(room: Path) ->
     head = ast.get_docstring(ast.parse((room / "__init__.py").read_text("utf-8"))) or ""
     assert len(head.partition("\n")[0]) > len("`weft cache`.")
     own = str(room.relative_to(PACKAGE))
-    if own.startswith("cli"):  # whose folders are commands: only `weft` itself loads them
+    if own.startswith("cli"):  # commands, which only `weft` itself loads
         return
     users = {
         room_of(name)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Who includes whom in src/: ARCHITECTURE.md's list of rooms, and no circles within one.
+"""Includes in src/: they follow ARCHITECTURE.md's list of rooms, without cycles within a room.
 
-A room is a folder with sources. It includes only rooms above it in that list, and the core nothing
-of SimGrid's. In a room a unit is a header with its source file: what its source includes counts
-too, since circles among sources make parts that can only be understood, changed and tested
-together.
+A room is a folder with sources. It includes only rooms above it in that list, and rooms of the core
+include nothing of SimGrid. Within a room, a unit is a header with its source file. Includes of the
+source file count too, because units with cyclic dependencies can only be understood, changed and
+tested together.
 """
 
 import re
@@ -19,7 +19,7 @@ from tests.support.places import ROOT
 from weft.base.process import PARENT
 from weft.runs.settings import FOR_TESTS, Settings
 
-# Beside what stands above them, and instead of it: what ARCHITECTURE.md says in words.
+# Exceptions to the order, which ARCHITECTURE.md states in words.
 ONLY = {
     "allocator": set[str](),
     "host_rates": set[str](),
@@ -31,7 +31,7 @@ MOST_FILES = 20
 
 
 def allowed(room: str) -> set[str]:
-    """Return what a room may include: itself and what stands above it."""
+    """Return the rooms that a room may include: itself and those above it."""
     order = [one for one in rooms() if one != CORE_ENDS]
     if room in ONLY:
         return ONLY[room]
@@ -102,7 +102,7 @@ def test_the_units_of_a_room_of_the_binding_form_no_circle(room: str) -> None:
 
 
 def uses(pattern: str, *allowed: str) -> list[str]:
-    """Return the lines of C++ that match, outside of the files and folders of src/ allowed."""
+    """Return matching lines of C++, except in the allowed files and folders of src/."""
     return [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for path in sorted(SRC.rglob("*.?pp"))
@@ -116,7 +116,7 @@ def test_only_entries_from_mpi_look_up_the_run() -> None:
     entries = ("binding/entries/", "binding/platform.cpp")
     assert uses(r"\b(current_run|begin_run)\(|current_run\.hpp\"", *entries) == []
     assert len(uses(r"\bbegin_run\(", "binding/entries/")) == 1
-    assert uses(r"RunContext\s*[*&]+\s*\w+\(\)", *entries) == []  # another such global
+    assert uses(r"RunContext\s*[*&]+\s*\w+\(\)", *entries) == []  # another global of this kind
 
 
 def test_the_number_of_ranks_is_that_of_the_jobs() -> None:
@@ -144,7 +144,7 @@ def test_python_sets_the_variables_that_the_library_reads() -> None:
 
 
 def named_files() -> list[tuple[Path, str]]:
-    """Return what the map and the rooms' first pages name in code style: a file or a folder."""
+    """Return the files and folders that the map and the rooms' READMEs mention as code."""
     pages = [ROOT / "ARCHITECTURE.md", *SRC.rglob("README.md")]
     return [
         (page, name)
