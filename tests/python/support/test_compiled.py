@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the tests themselves stand on: programs that are made once, and weft in pytest's process."""
+"""Test infrastructure: programs that are compiled once, and weft in pytest's process."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from tests.support import compiled, simulated
 from tests.support.places import TESTS
 from tests.support.simulated import WEFT, run_command
 
-# Says what it does, and takes its time over it.
+# Logs each call and takes a while.
 COMPILER = """#!/bin/sh
 [ "$1" = --version ] && exit
 echo made >>{log}
