@@ -168,7 +168,7 @@ def stubbed() -> Iterator[None]:
 
 
 def run(given: list[str]) -> str:
-    """Run a command line and return its output; raise the exceptions that the entry point reports."""
+    """Run a command line and return its output; exceptions for the entry point propagate."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         weft.main(given, prog_name="weft", standalone_mode=False)
