@@ -142,7 +142,7 @@ def test_the_network_alone(tmp_path: Path) -> None:
     low, high = fabric["calibration"]["intervals"]["link.bandwidth"]
     assert 24.7 < float(low.removesuffix("Gbps")) < 25 < float(high.removesuffix("Gbps")) < 25.3
     assert "allreduce, 2 x 32, predicted" in result.stderr
-    # In a stream, small messages cost the cores what osu_bw measured; in a ping-pong, its latency.
+    # Small messages cost the cores what was measured: by osu_bw in a stream, else by osu_latency.
     stream = simulate_bandwidth(output.read_text(), [1, 64, 1024])
     assert stream == pytest.approx({1: 0.18868, 64: 0.18937, 1024: 0.46635}, rel=0.15)
     assert simulate_ping_pong(output.read_text(), [4])[4] == pytest.approx(1.37, rel=0.02)

@@ -14,7 +14,7 @@ from weft.calibrate.host import here
 from weft.calibrate.host.here import Caches, HostHere, Measured
 
 CACHES = Caches(1 << 20, 32 << 20)
-# Synthetic machine: seconds per byte in a core's caches, in the shared cache, and in memory.
+# Synthetic machine: seconds per byte in a core's caches, the shared cache, and memory; messages.
 CORE, SHARED, MEMORY = 2e-11, 7e-11, 4e-10
 OVERHEAD, LATENCY, COPY = 1e-7, 3e-7, 5e9
 

@@ -42,7 +42,7 @@ _MOST_RUNS = 60
 
 @dataclass(frozen=True)
 class Target:
-    """Reads a file with a given name; `read` returns what a user would see of it."""
+    """File format to fuzz; `read` returns what a user would see of a file."""
 
     name: str
     file: str

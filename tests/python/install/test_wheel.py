@@ -164,7 +164,7 @@ def _without_build_tools(folder: Path) -> Path:
 
 
 def test_wheel_is_for_any_linux_of_its_age(wheel: Path) -> None:
-    """The name states the age; the contents are stripped, licensed, and contain no build paths."""
+    """The name has a manylinux tag; contents are stripped, licensed, and without build paths."""
     assert "-manylinux_2_" in wheel.name
     assert wheel.stat().st_size < 12e6
     with zipfile.ZipFile(wheel) as archive:

@@ -92,7 +92,7 @@ def test_malloc_h_can_be_included(here: Path, name: str, source: str) -> None:
 def test_names_of_the_c_library_are_words_like_others(
     here: Path, name: str, source: str, expected: str, flags: str
 ) -> None:
-    """Names of members, parameters and functions of the program; actual calls are SMPI's."""
+    """They may name members, parameters and own functions; calls of the library's go to SMPI."""
     path = TESTS / "smpi" / source
     warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-lto-type-mismatch")
     result = weft(name, *flags.split(), *warnings, str(path), "-o", "program", cwd=here)

@@ -191,9 +191,9 @@ def test_who_is_killed_hears_what_it_held_and_what_there_was(machine: Machine) -
 
 
 def test_a_run_looks_at_the_memory_once(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checking, explaining the end and detecting exhaustion used to look each.
+    """The check, the explanation of the end and the detection of exhaustion share one query.
 
-    A run that starts later than its check looks again.
+    A run that starts long after its check queries again.
     """
     looks: list[Machine] = []
 

@@ -126,7 +126,7 @@ NOISES = ((), ('noise.link=[{jitter="10ns", distribution="exponential"}]',))
 def test_both_are_as_fast_with_all_roots_at_once_whenever_each_starts(
     times: Path, ranks: int, noise: tuple[str, ...]
 ) -> None:
-    """Ranks leave the barrier at different times with jitter, or if they are no power of two."""
+    """Ranks leave the barrier at different times with jitter, or if they are not a power of two."""
     size = 8 << 20
     asked = study("ag+rs", ranks, size, "multicast")
     asked = replace(asked, unchecked=True, changes=(f"multicast.chains={ranks}", *noise))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Collective call that all ranks choose at random alike; each rank executes its part and checks it. */
+/* Random collective call, chosen identically by all ranks; each rank executes and checks its part. */
 #ifndef CALL_H
 #define CALL_H
 

@@ -12,7 +12,7 @@ enum { PLACES = 8, FRESH = 7 /* created for a single case and freed after it */ 
 
 typedef struct {
   const char* name;
-  MPI_Comm comm;      /* MPI_COMM_NULL on ranks outside */
+  MPI_Comm comm;      /* MPI_COMM_NULL on other ranks */
   bool several_hosts; /* only then may a switch be involved */
 } Place;
 

@@ -28,8 +28,8 @@ typedef struct {
 /** Returns one of MPI's integer and floating-point types. */
 Basic draw_basic(Draw* draw);
 Layout basic_layout(Basic basic);
-/** Returns a datatype that divides a group of basic elements. SMPI packs some types incorrectly if a message contains
- *  several of them; such types are avoided for messages of @p count_of_groups groups. */
+/** Returns a datatype whose number of basic elements divides GROUP. SMPI packs some types incorrectly if a message
+ *  contains several of them; such types are avoided for messages of @p count_of_groups groups. */
 Layout draw_layout(Draw* draw, Basic basic, int count_of_groups);
 /** Returns a type with the same elements at an absolute address, for MPI_BOTTOM. */
 Layout absolute_layout(const Layout* layout, const void* address, int count);

@@ -19,7 +19,7 @@ SWITCH = "ideal"
 LAST = 249
 """Number of the last case of a run; the first is 0."""
 SEEDS = (1, 2, 3)
-# Ranks by topology: two per host, except for the last; a power of two.
+# Ranks by seed, two per host: seven leave one on the last host; eight are a power of two.
 RANKS = {1: 8, 2: 7, 3: 8}
 # SMPI's simplest algorithms for calls that SMPI executes: its other ones have more bugs.
 PLAINEST = "smpi/coll-selector:default"

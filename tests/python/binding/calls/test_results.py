@@ -198,7 +198,7 @@ def test_who_has_ended_is_not_sent_to(run: Run) -> None:
 
 
 def test_a_request_has_a_number_when_it_is_asked_for(run: Run) -> None:
-    """Only every other request is asked for; all used to occupy a slot in SMPI's table."""
+    """Only every other one is asked for; all requests used to take a number and a table slot."""
     assert run("numbers.c", ranks=2).lines == ["31"]
 
 

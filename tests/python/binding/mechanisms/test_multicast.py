@@ -313,8 +313,8 @@ def test_nobody_waits_for_the_branch_of_another(run: Run, fabric: Fabric) -> Non
     assert row["drops"] == row["fetch_requests"] == 0
     slow = ends(result)[3]
     assert slow > 19 * data
-    # The root's last message goes to its right neighbour, and the slow rank is sent one by its left
-    # neighbour: both wait for these messages at the end, as the handshake requires.
+    # In the handshake, a rank leaves once its right neighbour is complete: the root waits for rank
+    # 1, and only rank 2 waits for the slow rank 3.
     assert ends(result)[1] == pytest.approx(3 * signal() + data, rel=0.01)
 
 

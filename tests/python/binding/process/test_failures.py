@@ -23,8 +23,7 @@ class Failure:
     says: tuple[str, ...]
 
 
-# The halves are numbered in the order in which their ranks leave the exchange of colours, which
-# makes the other half the first.
+# Numbers follow the order in which ranks leave the exchange of colours; the other half is first.
 WORLD, HALF = "on MPI_COMM_WORLD", "on communicator 1 (of 2 ranks)"
 INT_SUM = "MPI_Allreduce(1 x MPI_INT, MPI_SUM)"
 RULE = "MPI asks all ranks of a communicator for the same collectives in the same order."

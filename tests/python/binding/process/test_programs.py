@@ -259,7 +259,7 @@ def ended(pid: int) -> bool:
 
 @pytest.mark.parametrize("how", ["daemons", "loop"])
 def test_what_ranks_have_started_ends_with_the_run(run: Run, how: str) -> None:
-    """The run ends with main, or by the time limit of the run."""
+    """The run ends when main returns, or at its time limit."""
     options = ("--timeout", "5") if how == "loop" else ()
     result = run("signals.c", how, options=options, status=124 if how == "loop" else 0)
     pids = [int(line) for line in result.lines]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`--offload auto` against both alternatives: each call completes at its last rank as early.
+"""`--offload auto`: each call ends, at its last rank, as early as with the better alternative.
 
 For consecutive calls of one collective the total time counts: on the hosts, ranks that leave a
 Reduce or Bcast early begin the next call. The call that is timed alone here follows one like it,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Which calls are offloaded, which fall back to which algorithm, and the stated reasons.
+"""Offloaded calls; fallbacks, their algorithms and the reported reasons.
 
 Offloaded calls change the switch's counters; other calls do not (Belbeisi et al., section 5).
 """

@@ -68,7 +68,7 @@ def test_nothing_is_kept_of_a_message_that_is_tested(
 
 
 def test_a_rank_is_small(tmp_path: Path) -> None:
-    """A rank takes a page of stack and 8 KiB, two of which belong to the program.
+    """A rank takes a page of stack and 8 KiB, of which 2 KiB belong to the program.
 
     The figure was 20 KiB with two pages of stack, SMPI's empty queues and retained memory of
     schedules, and 14 KB with the objects that SMPI creates for each rank in advance.
