@@ -197,7 +197,7 @@ int packs_rightly(const Layout* layout, int count)
   MPI_Aint low, high;
   bounds(layout, count, &low, &high);
   const size_t room = (size_t)(high - low);
-  // SMPI's errors exceed the bounds by at most a few elements, for which there is enough room here.
+  // If SMPI packs incorrectly, it strays out of bounds by at most a few elements, which fit into this margin.
   const size_t reach = 8 * room + 65536;
   const int packed   = count * layout->elements * layout->size;
   unsigned char* raw = calloc(2, reach);
