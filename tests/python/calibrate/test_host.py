@@ -246,7 +246,7 @@ def test_an_exploration_leaves_a_local_optimum() -> None:
 
 
 def test_what_rows_do_not_tell_stays_near_where_it_starts() -> None:
-    """One row depends on both keys: each absorbs part of the error and stays within a factor of 4."""
+    """One row depends on both keys: each absorbs part of the error, within a factor of 4."""
     row = ROWS[1]
 
     def predict(text: str) -> dict[HostRow, float]:
