@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* How long an MPI_Allreduce (MPI_INT, MPI_SUM) takes, by message size. Plain MPI: any MPI compiler builds it.
+/* Latency of MPI_Allreduce (MPI_INT, MPI_SUM) by message size. Plain MPI: any MPI compiler builds
+ * it.
  *
  *     allreduce_latency [SIZES [ITERATIONS [each]]]
  *
- * SIZES in bytes, multiples of 4: `4:1048576` doubles from the first to the last, `4,1000,1024` is a list.
+ * SIZES in bytes, multiples of 4: `4:1048576` doubles from the first to the last, `4,1000,1024` is
+ * a list.
  *
- * For each size all ranks meet in a barrier, make one call that is not timed (so that all leave it as they leave every
- * other), then ITERATIONS calls back to back. Only the whole loop is timed. A line is the size, the average over all
- * ranks of the mean time of a call, and the mean time on the slowest rank. Every rank checks its last result; a wrong
- * one ends the program with exit status 1.
+ * For each size all ranks meet in a barrier, make one warm-up call (so that all leave it as they
+ * leave every other), then ITERATIONS calls back to back. Only the whole loop is timed. A line is
+ * the size, the average over all ranks of the mean time of a call, and the mean time on the slowest
+ * rank. Every rank checks its last result; a wrong one ends the program with exit status 1.
  *
- * With `each` every call is timed as well: before the line of a size each rank writes one of its own, which is `each`,
- * the size, the rank, and the times of its calls in order. All times are in microseconds.
+ * With `each` every call is timed as well: before the line of a size each rank writes a line with
+ * `each`, the size, the rank, and the times of its calls in order. All times are in microseconds.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -78,7 +80,7 @@ static int parse_options(Options* options, int argc, char** argv)
   return argc <= 3 + options->each && options->iterations > 0 && parse_sizes(options, argc > 1 ? argv[1] : "4:1048576");
 }
 
-/* Small numbers that differ by rank and place, so that a sum of the wrong contributions shows. */
+/* Small numbers that differ by rank and index, so that a sum of wrong contributions is detected. */
 static int contribution(int rank, int i)
 {
   return rank % 7 + i % 11 + 1;
@@ -93,7 +95,8 @@ static int count_wrong(const int* result, int count, int ranks)
   return wrong;
 }
 
-/* The loop, whose calls end at the times `ends`, in seconds from its start; where nobody wants them there are none. */
+/* Executes the timed loop. Stores the end time of each call in `ends`, in seconds from the start,
+ * unless it is NULL. */
 static double timed_calls(const int* send, int* receive, int count, int iterations, double* ends)
 {
   const double start = MPI_Wtime();

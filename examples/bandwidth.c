@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* How fast messages follow each other from one rank to another, as osu_bw of the OSU micro-benchmarks has it. Plain
- * MPI.
+/* Bandwidth of back-to-back messages from one rank to another, as osu_bw of the OSU
+ * micro-benchmarks measures it. Plain MPI.
  *
  *     bandwidth SIZE,SIZE,... [WINDOWS]
  *
- * Sizes in bytes. Rank 0 sends 64 messages (a window) without waiting for each, rank 1 answers when it has them all; a
- * window that is not timed, then WINDOWS (1 where it is not said) that are. A line is the size, and the time of a
- * window with its answer, divided by 64, in microseconds. Buffers are neither filled nor read.
+ * Sizes in bytes. Rank 0 sends a window of 64 non-blocking messages, and rank 1 replies once it has
+ * received all of them; one warm-up window, then WINDOWS (default 1) timed ones. A line is the
+ * size, and the time of a window including its reply, divided by 64, in microseconds. Buffers are
+ * neither filled nor read.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* What the programs of `weft bench` share: what they are asked for, memory, and the lines that they print. */
+/* Shared by the programs of `weft bench`: options, memory, and output lines. */
 #ifndef WEFT_EXAMPLES_BENCHMARK_H
 #define WEFT_EXAMPLES_BENCHMARK_H
 
@@ -81,7 +81,7 @@ static inline int parse_sizes(Options* options, const char* text)
   }
 }
 
-/* Parses NAME SIZES [WORD...], as the comments of the programs say. Returns whether it could. */
+/* Parses NAME SIZES [WORD...], as described in the programs. Returns whether it succeeded. */
 static inline int parse(Options* options, int argc, char** argv)
 {
   *options = (Options){.iterations = 10, .warm_up = 2, .window = 64, .type = MPI_CHAR, .op = MPI_SUM};
@@ -106,13 +106,15 @@ static inline void* checked(void* memory, size_t bytes)
   return memory;
 }
 
-/* Memory of a message. It is neither filled nor read, so that a simulator may share it among the ranks. */
+/* Returns memory for messages. It is neither filled nor read, so that a simulator may share it
+ * among the ranks. */
 static inline void* buffer(size_t bytes)
 {
   return checked(malloc(bytes + 1), bytes);
 }
 
-/* Memory that is each rank's own: in parentheses `malloc` is no macro of a simulator's. */
+/* Returns memory private to the rank: the parentheses prevent the expansion of a simulator's
+ * `malloc` macro. */
 static inline void* own(size_t bytes)
 {
   return checked((malloc)(bytes + 1), bytes);
@@ -127,7 +129,7 @@ static inline void print_row(long bytes, const double* numbers, int n)
   printf("\n");
 }
 
-/* With `each`: prints the times of a rank's calls. They come before the row of their size. */
+/* With `each`: prints the times of a rank's calls, before the row of their size. */
 static inline void print_each(const Options* options, long bytes, const double* seconds, double factor)
 {
   if (!options->each)

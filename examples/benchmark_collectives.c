@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Collectives as the OSU micro-benchmarks (7.4) time them. Plain MPI: any MPI compiler builds it.
  *
- *     benchmark_collectives NAME SIZES [iterations=N] [warm-up=N] [type=TYPE] [op=OP] [back-to-back] [each]
+ *     benchmark_collectives NAME SIZES [iterations=N] [warm-up=N] [type=TYPE] [op=OP]
+ *     [back-to-back] [each]
  *
- * NAME is a collective (`allreduce`), or its form that does not block (`iallreduce`). SIZES are bytes with commas
- * between: the vector of a Bcast, of reductions and scans; of a Reduce_scatter and Reduce_scatter_block the whole that
- * each rank gives; of others what one rank has for, or gets from, one other. The root is rank 0.
+ * NAME is a collective (`allreduce`), or its non-blocking form (`iallreduce`). SIZES are
+ * comma-separated, in bytes: of the vector for Bcast, reductions and scans; of the whole vector
+ * that each rank gives for Reduce_scatter and Reduce_scatter_block; otherwise of the data that one
+ * rank has for, or gets from, one other. The root is rank 0.
  *
- * Blocking: all ranks make calls with a barrier after each (`barrier` itself has none, nor has any with
- * `back-to-back`); each call is timed. A line is the bytes, then average, minimum and maximum over ranks of their mean
- * times. Non-blocking: calls and waits are timed so (pure communication); then each rank starts the call, sleeps as
- * long as the pure communication took it, and waits. A line is the bytes, then means over ranks: overall, compute,
- * start, test (0: none is made), wait, pure communication; its minimum and maximum; and the overlap, 100 * (1 -
+ * Blocking: all ranks make calls with a barrier after each (none for `barrier` itself, nor with
+ * `back-to-back`); each call is timed. A line is the bytes, then average, minimum and maximum over
+ * ranks of their mean times. Non-blocking: calls with their waits are timed in this way (pure
+ * communication); then each rank starts the call, sleeps as long as its pure communication took,
+ * and waits. A line is the bytes, then means over ranks: overall, compute, start, test (0: no tests
+ * are made), wait, pure communication; its minimum and maximum; and the overlap, 100 * (1 -
  * (overall - compute) / pure), at least 0. Times are in microseconds.
  */
 #include "benchmark.h"
 
 #include <time.h>
 
-/* What a rank calls with: `count` elements for each rank, or in all where a collective has no parts. */
+/* Arguments of a rank's call: `count` elements per rank, or in all if a collective has no parts. */
 typedef struct {
   int count;
   MPI_Datatype type;
@@ -32,7 +35,7 @@ typedef struct {
 } Call;
 
 #define WORLD MPI_COMM_WORLD
-/* Makes the call that blocks where there is no request, else the other. */
+/* Makes the blocking call if `request` is NULL, otherwise the non-blocking one. */
 #define EITHER(blocking, starting, ...) (void)(request == NULL ? blocking(__VA_ARGS__) : starting(__VA_ARGS__, request))
 
 static void allgather(const Call* c, MPI_Request* request)
@@ -123,7 +126,7 @@ static void scatterv(const Call* c, MPI_Request* request)
   EITHER(MPI_Scatterv, MPI_Iscatterv, c->in, c->counts, c->places, c->type, c->out, c->count, c->type, ROOT, WORLD);
 }
 
-/* What SIZES are of, and which buffers have a part for every rank. */
+/* Meaning of SIZES, and which buffers have a part for every rank. */
 typedef enum { VECTOR, SHARED_VECTOR, PARTS_IN, PARTS_OUT, PARTS_BOTH, NOTHING } Shape;
 
 typedef struct {
@@ -163,7 +166,8 @@ static const Collective* find(const char* name)
 /* ---- What a rank calls with ---------------------------------------------------------------------------------------
  */
 
-/* Elements of each rank: of a vector that all share, the first ranks have one more where it does not divide. */
+/* Sets the elements of each rank; if a shared vector does not divide evenly, the first ranks have
+ * one more. */
 static void set_parts(Call* call, const Collective* collective, int elements, int ranks)
 {
   const int shared = collective->shape == SHARED_VECTOR;
@@ -214,7 +218,8 @@ typedef struct {
   double most;
 } OverRanks;
 
-/* Gathers a rank's number at the root, by messages: collectives that a simulator counts are those that are timed. */
+/* Gathers a rank's number at the root by messages, so that a simulator counts only the timed
+ * collectives. */
 static OverRanks over_ranks(const Options* options, double mine)
 {
   OverRanks all = {mine, mine, mine};

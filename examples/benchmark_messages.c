@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Messages between two ranks, or pairs of them, and one-sided calls, as the OSU micro-benchmarks (7.4) time them. Plain
- * MPI: any MPI compiler builds it.
+/* Messages between two ranks or between pairs of ranks, and one-sided calls, as the OSU
+ * micro-benchmarks (7.4) time them. Plain MPI: any MPI compiler builds it.
  *
  *     benchmark_messages NAME SIZES [iterations=N] [warm-up=N] [window=N] [type=TYPE] [op=OP] [each]
  *
- *   latency     rank 0 and rank 1 send a message to each other in turn; half of the time
+ *   latency     ping-pong between rank 0 and rank 1; half of the round trip
  *   multi_lat   the same between ranks i and i + n/2 at once, a barrier before each; mean of the pairs
- *   bw          rank 0 starts a window of sends, waits for all, then for an answer; MB/s
- *   bibw        both ranks do so at once; MB/s of both directions
- *   mbw_mr      bw by n/2 pairs at once, a barrier before each window; MB/s and messages a second of all pairs
+ *   bw          rank 0 starts a window of sends, waits for all, then for a reply; MB/s
+ *   bibw        the same in both directions at once; sum of both in MB/s
+ *   mbw_mr      bw by n/2 pairs at once, a barrier before each window; MB/s and messages/s of all pairs
  *   put_latency, get_latency, acc_latency, get_acc_latency, fop_latency, cas_latency
- *               rank 0 makes the one-sided call and flushes it, in one shared lock of rank 1's window
+ *               rank 0 makes the one-sided call and flushes it, under one shared lock of rank 1's window
  *   put_bw, get_bw
- *               a window of them before each flush; MB/s
- *   put_bibw    both ranks put a window of messages between post/start and complete/wait; MB/s of both directions
+ *               a window of calls before each flush; MB/s
+ *   put_bibw    both ranks put a window of messages between post/start and complete/wait; sum in MB/s
  *
- * SIZES are bytes of a message, with commas between. A line is the bytes and what the list says; latencies are in
- * microseconds, and MB are 10^6 bytes.
+ * SIZES are comma-separated message sizes in bytes. A line is the size and the figures listed above;
+ * latencies are in microseconds, and MB are 10^6 bytes.
  */
 #include "benchmark.h"
 
 #define WORLD MPI_COMM_WORLD
 enum { TAG = 100, ANSWER = 101 };
 
-/* What ranks send, and where. `count` elements make `bytes`. */
+/* Arguments of a rank's messages; `count` elements make `bytes`. */
 typedef struct {
   const Options* options;
   long bytes;
@@ -31,12 +31,12 @@ typedef struct {
   int partner;
   char* out;
   char* in;
-  char* compared; /* compare-and-swap's */
+  char* compared; /* buffer of compare-and-swap */
   MPI_Request* requests;
   MPI_Win window;
 } Job;
 
-/* A timed round of a benchmark. Ranks that have no time of their own return 0. */
+/* Timed round of a benchmark. Ranks without a time of their own return 0. */
 typedef double (*Round)(Job*);
 
 static double ping(Job* job)
@@ -191,7 +191,7 @@ typedef struct {
   Round round;
   Figure figure;
   Access access;
-  int one_element; /* whatever the bytes */
+  int one_element; /* whatever the size */
 } Benchmark;
 
 static const Benchmark benchmarks[] = {
@@ -227,7 +227,7 @@ static int pairs_of(const Options* options)
   return options->ranks / 2;
 }
 
-/* Runs all rounds, and returns this rank's mean: of the rounds' own times, or of all of them together. */
+/* Runs all rounds, and returns this rank's mean: of the rounds' own times, or of the whole loop. */
 static double rounds(Job* job, const Benchmark* benchmark, double* each, int together)
 {
   const Options* o = job->options;
@@ -244,7 +244,8 @@ static double rounds(Job* job, const Benchmark* benchmark, double* each, int tog
   return (together ? MPI_Wtime() - start : time) / o->iterations;
 }
 
-/* One-sided calls are timed together, as OSU does, whose programs look at the clock before and after each as well. */
+/* One-sided calls are timed together, as in OSU, whose programs also read the clock before and
+ * after each. */
 static double measured(Job* job, const Benchmark* benchmark, double* each)
 {
   const Options* o = job->options;
@@ -263,7 +264,7 @@ static double measured(Job* job, const Benchmark* benchmark, double* each)
   return o->rank == 0 ? mean : 0;
 }
 
-/* Returns how many numbers a size's row has. */
+/* Fills the row of a size; returns its number of figures. */
 static int figures(const Job* job, Figure figure, double seconds, double* row)
 {
   const double window = job->options->window;

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* The communication of a breadth-first search in a large graph, as Graph500 times it. Plain MPI.
+/* Communication of a breadth-first search in a large graph, as timed by Graph500. Plain MPI.
  *
  *     bfs [SCALE [SEARCHES [EDGES]]]
  *
- * It stands for graph analytics: many small messages from everyone to everyone, of sizes that only the data tells, and
- * a global sum a level.
+ * It represents graph analytics: many small messages between all pairs of ranks, with
+ * data-dependent sizes, and one global sum per level.
  *
- * The graph is that of Graph500's specification: 2^SCALE vertices, EDGES (16) times as many edges, each by SCALE
- * choices of a quarter of the matrix with probabilities 0.57, 0.19, 0.19 and 0.05; vertices are renumbered and dealt
- * out to the ranks in turn. The communication is that of the search with vertices shared out in one dimension (Buluc
- * and Madduri, Parallel Breadth-First Search on Distributed Memory Systems, SC 2011, algorithm 2): a level goes through
- * all edges of its vertices and sends a pair (neighbour, vertex) of 64-bit numbers to the neighbour's rank, by
- * MPI_Alltoall of the counts and MPI_Alltoallv of the pairs; MPI_Allreduce tells whether there is a next level. The
- * edges themselves come to their ranks by the same two calls before.
+ * The graph is that of Graph500's specification: 2^SCALE vertices, EDGES (default 16) times as many
+ * edges, each drawn by SCALE choices of a quarter of the matrix with probabilities 0.57, 0.19, 0.19
+ * and 0.05; vertices are renumbered and distributed round-robin over the ranks. The communication
+ * is that of the search with one-dimensional partitioning of vertices (Buluc and Madduri, Parallel
+ * Breadth-First Search on Distributed Memory Systems, SC 2011, algorithm 2): a level traverses all
+ * edges of its vertices and sends a pair (neighbour, vertex) of 64-bit numbers to the neighbour's
+ * rank, by MPI_Alltoall of the counts and MPI_Alltoallv of the pairs; MPI_Allreduce determines
+ * whether there is a next level. Before the searches, the edges are distributed by the same two
+ * calls.
  *
- * Each rank checks what it gets: that levels along an edge differ by one at most, and in the end that each vertex that
- * was reached has had one pair from each of its neighbours, and the others none.
+ * Each rank checks its data: levels along an edge differ by at most one; at the end each vertex
+ * that was reached has received one pair from each of its neighbours, and the others none.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -28,7 +30,7 @@ typedef struct {
   int64_t vertex, neighbour;
 } Pair;
 
-/* Pairs for each rank; those of a rank lie together only when they are sent. */
+/* Pairs for each rank; those of a rank become contiguous only when they are sent. */
 typedef struct {
   Pair* pairs;
   size_t count, room;
@@ -38,14 +40,14 @@ typedef struct {
   int rank, ranks, scale;
   int64_t vertices, edges;
   size_t here;   /* vertices of this rank: rank, rank + ranks, ... */
-  size_t* first; /* where each one's neighbours begin */
+  size_t* first; /* index of each one's first neighbour */
   int64_t* neighbours;
 } Graph;
 
 typedef struct {
   int* level;
   int64_t* received; /* pairs for each vertex, */
-  int64_t* sum;      /* and the sum of who sent them */
+  int64_t* sum;      /* and the sum of their senders */
   size_t* frontier;
   size_t* next;
   size_t frontier_size, next_size;
@@ -76,7 +78,7 @@ static void append(Pairs* to, int64_t vertex, int64_t neighbour)
 /* ---- The graph
  * ------------------------------------------------------------------------------------------------------- */
 
-/* The same number for the same edge and step on every rank (the finaliser of SplitMix64). */
+/* Returns a hash of edge and step that is equal on every rank (the finaliser of SplitMix64). */
 static uint64_t scramble(uint64_t number)
 {
   number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -84,7 +86,7 @@ static uint64_t scramble(uint64_t number)
   return number ^ (number >> 31);
 }
 
-/* One to one, so that the busy vertices are everywhere. */
+/* Renumbers vertices by a permutation, so that those of high degree are spread over the ranks. */
 static int64_t renumber(const Graph* graph, uint64_t vertex)
 {
   const uint64_t mask = (uint64_t)graph->vertices - 1;
@@ -119,7 +121,7 @@ static size_t place(const Graph* graph, int64_t vertex)
 /* ---- Pairs to their ranks
  * -------------------------------------------------------------------------------------------- */
 
-/* Where each rank's part begins, in integers of 64 bits; returns where the last one ends. */
+/* Computes where each rank's part begins, in 64-bit integers; returns where the last one ends. */
 static int add_up(const int* counts, int* begins, int ranks)
 {
   int end = 0;
@@ -142,7 +144,7 @@ static Pair* sorted_by_owner(const Graph* graph, const Pairs* pairs, const int* 
   return sorted;
 }
 
-/* Sends each pair to its vertex's rank, and takes what the others have for this one in their place. */
+/* Sends each pair to its vertex's rank, and replaces the pairs by those received. */
 static void deliver(const Graph* graph, Pairs* pairs)
 {
   const size_t ranks = (size_t)graph->ranks;
@@ -207,7 +209,7 @@ static void take(const Graph* graph, Search* search, Pair pair, int level)
   search->wrong += search->level[vertex] < level - 1 || search->level[vertex] > level + 1;
 }
 
-/* Goes through the edges of a level's vertices; returns how many vertices the next one has. */
+/* Traverses the edges of a level's vertices; returns the size of the next level. */
 static int64_t advance(const Graph* graph, Search* search, int level)
 {
   Pairs pairs = {NULL, 0, 0};
@@ -230,7 +232,8 @@ static int64_t advance(const Graph* graph, Search* search, int level)
   return all;
 }
 
-/* How many vertices of this rank have not heard of all of their neighbours once, or of none. */
+/* Returns the number of this rank's vertices that have neither heard of all of their neighbours
+ * once nor of none. */
 static int count_wrong(const Graph* graph, const Search* search)
 {
   int wrong = search->wrong;
@@ -246,7 +249,7 @@ static int count_wrong(const Graph* graph, const Search* search)
   return wrong;
 }
 
-/* Returns how much was wrong here; *reached becomes the number of vertices that were reached. */
+/* Returns the number of errors on this rank; *reached becomes the number of vertices reached. */
 static int search_from(const Graph* graph, int64_t root, int64_t* reached)
 {
   Search search = {.level    = allocate(graph->here, sizeof(int)),
@@ -293,7 +296,7 @@ int main(int argc, char** argv)
   int wrong       = 0;
   int64_t reached = 0;
   make_graph(&graph);
-  /* An end of an edge has a neighbour. */
+  /* The end of an edge has at least one neighbour. */
   for (int number = 0; number < searches; number++)
     wrong += search_from(&graph, edge(&graph, number).vertex, &reached);
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* The communication of NAS CG: conjugate gradients on a matrix in square blocks. Plain MPI.
+/* Communication of NAS CG: conjugate gradients on a matrix in square blocks. Plain MPI.
  *
  *     cg [SIZE [SOLVES [ITERATIONS]]]
  *
- * It stands for codes that multiply a sparse matrix by vectors again and again, with a sum over all ranks after each
- * product: medium messages between neighbours in the grid of ranks, and chains of tiny ones, which wait for each other.
+ * It represents codes that repeatedly multiply a sparse matrix by vectors, with a sum over all
+ * ranks after each product: medium-sized messages between neighbours in the grid of ranks, and
+ * chains of tiny dependent ones.
  *
- * The communication is that of conj_grad in NAS CG (cg.f, NPB 3.3): ranks in a square grid, rank (r, c) has the block
- * of rows r and columns c; the ranks of a column all have its piece of each vector. A product is summed up along the
- * row, log2(columns) exchanges of a whole piece, and transposed, one exchange with rank (c, r); a scalar product is
- * log2(columns) exchanges of one number along the row. A solve is 25 iterations of one product and two scalar products,
- * then a product and a scalar product for the residual. All are MPI_Irecv, MPI_Send, MPI_Wait. SIZE 14000, 1400 and
- * 75000 are those of classes A, S and B, which solve 15, 15 and 75 times. Fewer ITERATIONS may be wrong.
+ * The communication is that of conj_grad in NAS CG (cg.f, NPB 3.3): ranks in a square grid, rank
+ * (r, c) has the block of rows r and columns c; the ranks of a column all have its piece of each
+ * vector. A product is summed up along the row, in log2(columns) exchanges of a whole piece, and
+ * transposed in one exchange with rank (c, r); a scalar product is log2(columns) exchanges of one
+ * number along the row. A solve is 25 iterations of one product and two scalar products, then a
+ * product and a scalar product for the residual. All are MPI_Irecv, MPI_Send, MPI_Wait. SIZE 14000,
+ * 1400 and 75000 are those of classes A, S and B, which solve 15, 15 and 75 times. With fewer
+ * ITERATIONS results may be reported as wrong.
  *
- * What is computed differs: A = 4 K I - (ones on 2 K diagonals that are spread evenly), whose solutions are known, so
- * that each rank compares its piece with the right one.
+ * The computation differs: A = 4 K I - (ones on 2 K evenly spread diagonals), whose solutions are
+ * known, so that each rank can check its piece.
  */
 #include <math.h>
 #include <mpi.h>
@@ -27,8 +30,8 @@ enum { EXIT_USAGE = 2, TAG = 1, DIAGONALS = 64 };
 typedef struct {
   int rank, side, row, column;
   int size, piece; /* of the matrix, and of a rank's part of a vector */
-  int* first;      /* where each row of the block begins among the columns */
-  int* columns;    /* of the entries that are -1 */
+  int* first;      /* index in `columns` of each row's first entry */
+  int* columns;    /* columns of the entries that are -1 */
   double* received;
   double* product;
 } Grid;
@@ -53,7 +56,7 @@ static int offset(const Grid* grid, int diagonal)
   return (int)((2L * diagonal + 1) * grid->size / (4 * DIAGONALS) + 1);
 }
 
-/* Whether an entry of the matrix is in this block, and if so, adds it. */
+/* Adds an entry of the matrix if it is in this block; returns the new count. */
 static int add_entry(Grid* grid, int count, long column)
 {
   const int within = remainder_of(column, grid->size) - grid->column * grid->piece;
@@ -104,7 +107,7 @@ static double scalar_product(const Grid* grid, const double* one, const double* 
   return sum;
 }
 
-/* Takes and gives the piece of this rank's column. */
+/* Multiplies; vector and result are the piece of this rank's column. */
 static void multiply(const Grid* grid, const double* vector, double* result)
 {
   for (int i = 0; i < grid->piece; i++) {
@@ -151,13 +154,13 @@ static double solve(const Grid* grid, const double* x, double* z, int iterations
   return residual;
 }
 
-/* What the solution shall be. */
+/* Returns an element of the exact solution. */
 static double wanted(const Grid* grid, long index, int number)
 {
   return 1 + remainder_of(index, grid->size) % (5 + number);
 }
 
-/* A times that, which every rank knows without asking. */
+/* Returns an element of A times the exact solution, which every rank can compute locally. */
 static double right_side(const Grid* grid, long index, int number)
 {
   double sum = 4.0 * DIAGONALS * wanted(grid, index, number);
@@ -166,7 +169,7 @@ static double right_side(const Grid* grid, long index, int number)
   return sum;
 }
 
-/* Returns how many elements of this rank's piece are wrong, and one more for the residual. */
+/* Returns the number of wrong elements in this rank's piece, plus one for a wrong residual. */
 static int solve_known(const Grid* grid, int number, int iterations)
 {
   const long begin = (long)grid->column * grid->piece;
@@ -182,7 +185,7 @@ static int solve_known(const Grid* grid, int number, int iterations)
   return wrong;
 }
 
-/* The side of a square grid that the exchanges work on: a power of two. */
+/* Returns the side of the square grid of ranks, which must be a power of two for the exchanges. */
 static int side_of(int ranks)
 {
   int side = 1;

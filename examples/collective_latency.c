@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* How long collectives take, as the OSU micro-benchmarks count it. Plain MPI: any MPI compiler builds it.
+/* Latency of collectives as the OSU micro-benchmarks define it. Plain MPI: any MPI compiler builds
+ * it.
  *
  *     collective_latency COLLECTIVE:BYTES,... [ITERATIONS]
  *
- * COLLECTIVE is barrier, bcast, reduce, allreduce, reduce_scatter, reduce_scatter_block, gather, scatter, allgather or
- * alltoall. BYTES is the vector of a Bcast, Reduce, Allreduce, Reduce_scatter (whose parts are of one size) and
- * Reduce_scatter_block, and what a rank has for one other in the others; sums are of MPI_FLOAT, of which there is at
- * least one. The root is rank 0.
+ * COLLECTIVE is barrier, bcast, reduce, allreduce, reduce_scatter, reduce_scatter_block, gather,
+ * scatter, allgather or alltoall. BYTES is the size of the vector for Bcast, Reduce, Allreduce,
+ * Reduce_scatter (with equal parts) and Reduce_scatter_block, otherwise of the data that a rank has
+ * for one other; sums are of MPI_FLOAT, at least one element. The root is rank 0.
  *
- * For each, all ranks make one call that is not timed, then ITERATIONS (1 where it is not said) that are, with a
- * barrier before each. A line is the number of the argument from 0 on, and the average over all ranks and calls in
- * microseconds. Buffers are neither filled nor read, so that a simulator may share their memory among the ranks.
+ * For each, all ranks make one warm-up call, then ITERATIONS (default 1) timed calls with a barrier
+ * before each. A line is the index of the argument, from 0, and the average over all ranks and
+ * calls in microseconds. Buffers are neither filled nor read, so that a simulator may share their
+ * memory among the ranks.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -19,7 +21,8 @@
 
 enum { EXIT_USAGE = 2, ROOT = 0, NAME = 32 };
 
-/* What a rank calls with: `count` elements of `type`; both buffers have room for as many for every rank. */
+/* Arguments of a rank's call: `count` elements of `type`; both buffers have room for as many for
+ * every rank. */
 typedef struct {
   int count;
   MPI_Datatype type;

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* How long a Broadcast, an Allgather, or an Allgather together with a Reduce-Scatter takes each rank. Plain MPI: any
- * MPI compiler builds it.
+/* Time that each rank spends in a Broadcast, an Allgather, or an Allgather concurrent with a
+ * Reduce-Scatter. Plain MPI: any MPI compiler builds it.
  *
  *     collective_times bcast|allgather|ag+rs ALGORITHM BYTES [ITERATIONS [unchecked] [each]]
  *
- * BYTES, a multiple of 4, is what one rank gives (bcast: the root; ag+rs: to the Allgather, and gets from the
- * Reduce-Scatter). ALGORITHM is `mpi`, the MPI library's own, or one written out here in point-to-point messages:
+ * BYTES, a multiple of 4, is what one rank gives (bcast: the root; ag+rs: to the Allgather, and gets
+ * from the Reduce-Scatter). ALGORITHM is `mpi`, the MPI library's own, or one implemented here with
+ * point-to-point messages:
  *
  *   bcast      knomial      tree of radix 4, all of a rank's sends at once
- *              sag-knomial  scattered down that tree, then gathered by all
+ *              sag-knomial  scatter down that tree, then allgather
  *              binary-tree  two binary trees that each carry half of the message
- *   allgather  ring         each rank passes on to the next what it had from the one before
- *   ag+rs      ring         both so, independently of each other; `mpi` calls MPI_Iallgather and
- * MPI_Ireduce_scatter_block
+ *   allgather  ring         each rank passes on to the next what it received from the previous one
+ *   ag+rs      ring         two independent rings; `mpi` calls MPI_Iallgather and
+ *                           MPI_Ireduce_scatter_block
  *
- * All ranks meet in a barrier before each iteration but the first. A line is a rank, the mean and the maximum of its
- * times in microseconds. Every rank checks its last result; a wrong one ends the program with exit status 1.
- * `unchecked` neither fills nor reads the buffers, so that a simulator may share their memory among the ranks. With
- * `each` the times of all iterations follow on a rank's line, in order.
+ * All ranks meet in a barrier before each iteration except the first. A line is a rank, the mean and
+ * the maximum of its times in microseconds. Every rank checks its last result; a wrong one ends the
+ * program with exit status 1. `unchecked` neither fills nor reads the buffers, so that a simulator
+ * may share their memory among the ranks. With `each` the times of all iterations follow on a rank's
+ * line, in order.
  */
 #include "ring.h"
 
@@ -29,8 +31,8 @@
 enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 2 };
 enum { ROOT = 0, RADIX = 4 };
 
-/* What a rank calls with. `part` has `count` numbers, `parts` as many for each rank; `to_reduce` and `reduced` are the
- * Reduce-Scatter's. */
+/* Arguments of a rank's call. `part` has `count` numbers, `parts` as many for each rank;
+ * `to_reduce` and `reduced` belong to the Reduce-Scatter. */
 typedef struct {
   int rank;
   int ranks;
@@ -58,8 +60,8 @@ static void bcast_mpi(const Call* call)
   MPI_Bcast(call->part, call->count, MPI_INT, ROOT, MPI_COMM_WORLD);
 }
 
-/* As UCC's bcast `knomial` (tl/ucp, BCAST_KN_RADIX 4): a rank that has the message starts all its sends, the farthest
- * first, and waits for them together. */
+/* Same algorithm as UCC's bcast `knomial` (tl/ucp, BCAST_KN_RADIX 4): a rank that has the message
+ * starts all its sends, the farthest first, and waits for them together. */
 static void bcast_knomial(const Call* call)
 {
   MPI_Request sends[RADIX * 32];
@@ -81,8 +83,8 @@ static void bcast_knomial(const Call* call)
   MPI_Waitall(started, sends, MPI_STATUSES_IGNORE);
 }
 
-/* Levels of groups of RADIX: at level l the ranks of a group are RADIX^l apart. What is left over at the top makes one
- * more level of smaller groups; ranks beyond all groups are left out. */
+/* Levels of groups of RADIX: at level l the ranks of a group are RADIX^l apart. A remainder at the
+ * top makes one more level of smaller groups; ranks beyond all groups are excluded. */
 typedef struct {
   int levels;
   int distance[32];
@@ -112,7 +114,8 @@ typedef struct {
   int count;
 } Span;
 
-/* What of the message a rank has when it was divided at all levels from the top down to this one. */
+/* Returns the part of the message that a rank has after division at all levels from the top down to
+ * this one. */
 static Span span_at(const Groups* groups, int rank, int level, int count)
 {
   Span span = {0, count};
@@ -126,7 +129,7 @@ static Span span_at(const Groups* groups, int rank, int level, int count)
   return span;
 }
 
-/* Start to move what `owner` has at a level between this rank and another. */
+/* Starts transferring the part that `owner` has at a level between this rank and another. */
 static void start_span(const Call* call, const Groups* groups, int owner, int level, int with, int sends,
                        MPI_Request* request)
 {
@@ -167,8 +170,9 @@ static void gather_level(const Call* call, const Groups* groups, int level)
   MPI_Waitall(started, requests, MPI_STATUSES_IGNORE);
 }
 
-/* As UCC's bcast `sag_knomial` (tl/ucp, BCAST_SAG_KN_RADIX 4): the message is scattered down a k-nomial tree and
- * gathered again in groups; ranks beyond all groups get it whole at the end. */
+/* Same algorithm as UCC's bcast `sag_knomial` (tl/ucp, BCAST_SAG_KN_RADIX 4): the message is
+ * scattered down a k-nomial tree and gathered again in groups; ranks beyond all groups get it whole
+ * at the end. */
 static void bcast_sag_knomial(const Call* call)
 {
   const Groups groups = groups_of(call->ranks);
@@ -185,8 +189,9 @@ static void bcast_sag_knomial(const Call* call)
     MPI_Send(call->part, call->count, MPI_INT, beyond, 0, MPI_COMM_WORLD);
 }
 
-/* Binary tree of the numbers 1 to last in order: the lowest bit of a number is its height; a number beyond `last` is
- * left out, and its left child takes its place. The root is the highest power of 2. */
+/* Binary tree of the numbers 1 to last in order: the lowest bit of a number is its height; numbers
+ * beyond `last` are skipped, and replaced by their left children. The root is the highest power of
+ * 2. */
 static int tree_root(int last)
 {
   int root = 1;
@@ -217,7 +222,8 @@ static int tree_right(int number, int last)
   return child > last ? number : child;
 }
 
-/* One half of the message down one tree, in which `number` is this rank's; a number n is the rank sign * n + shift. */
+/* Broadcast of one half of the message down one tree, in which `number` is this rank's; a number n
+ * is the rank sign * n + shift. */
 typedef struct {
   int* data;
   int count;
@@ -257,9 +263,9 @@ static int start_sends(const Call* call, const Half* half, int tag, MPI_Request*
   return started;
 }
 
-/* Two trees, after Sanders, Speck and Träff (Parallel Computing 35, 2009): the second is the first, mirrored for an
- * even number of ranks and shifted by one for an odd one, so that who has children in one is a leaf in the other. As
- * UCC's bcast `dbt` (tl/ucp), without pipelining. */
+/* Two trees, after Sanders, Speck and Träff (Parallel Computing 35, 2009): the second is the first,
+ * mirrored for an even number of ranks and shifted by one for an odd one, so that inner ranks of
+ * one are leaves of the other. Same algorithm as UCC's bcast `dbt` (tl/ucp), without pipelining. */
 static void bcast_binary_tree(const Call* call)
 {
   const int even = call->ranks % 2 == 0, first = (call->count + 1) / 2;
@@ -295,7 +301,7 @@ static void ag_rs_mpi(const Call* call)
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
-/* The first `count` of an Allgather and a Reduce-Scatter. */
+/* Runs the first `count` of an Allgather and a Reduce-Scatter. */
 static void run_rings(const Call* call, int count)
 {
   MPI_Request open[4];
@@ -392,7 +398,7 @@ static int count_wrong(const Call* call, const char* collective)
 
 static int* numbers(size_t count)
 {
-  int* memory = malloc(count * sizeof(int)); /* not calloc: memory that is shared is not to be touched */
+  int* memory = malloc(count * sizeof(int)); /* not calloc, which would touch memory that may be shared */
   if (memory == NULL) {
     fprintf(stderr, "collective_times: no memory for %zu bytes\n", count * sizeof(int));
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
@@ -442,7 +448,8 @@ static void print_times(const Call* call, const double* seconds, int iterations)
 
 static void measure(const Call* call, const Algorithm* algorithm, int iterations)
 {
-  /* In parentheses it is no macro: where a simulator shares what ranks allocate, these are not to be shared. */
+  /* The parentheses prevent macro expansion: a simulator that shares the ranks' allocations must
+   * not share these. */
   double* seconds = (malloc)(sizeof(double) * (size_t)iterations);
   if (seconds == NULL) {
     fprintf(stderr, "collective_times: no memory for %d times\n", iterations);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Floating-point operations a second of one core, as the product of two matrices of doubles: `cpu_speed REPETITIONS`.
+/* Floating-point performance of one core, in operations per second, from products of two matrices
+ * of doubles: `cpu_speed REPETITIONS`.
  *
- * A line is one repetition. That is what SMPI does for `smpi/host-speed:auto` (smpi_autobench in its smpi_bench.cpp),
- * in fractions of a second. Under `weft run --host-speed`, MPI_Wtime sees the time that the core really spends.
+ * Prints one line per repetition. SMPI measures in the same way for `smpi/host-speed:auto`
+ * (smpi_autobench in its smpi_bench.cpp), in fractions of a second. Under `weft run --host-speed`,
+ * MPI_Wtime returns the time that the core really takes.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -28,14 +30,14 @@ int main(int argc, char** argv)
     a[i] = 2.0 * i / (SIZE * SIZE);
     b[i] = -1.0 * i / (SIZE * SIZE);
   }
-  multiply(); /* wakes the core and fills the caches */
+  multiply(); /* wakes the core and warms the caches */
   for (int i = 0; i < repetitions; i++) {
     const double start = MPI_Wtime();
     multiply();
     const double seconds = MPI_Wtime() - start;
     printf("%.9g\n", 2.0 * SIZE * SIZE * SIZE / seconds);
   }
-  /* The compiler may not leave out what is used. */
+  /* Uses the result, so that the compiler cannot remove the computation. */
   if (c[SIZE] > 0)
     puts("wrong");
   MPI_Finalize();

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* One training step of Fully Sharded Data Parallel (FSDP): every rank owns a shard of each layer's parameters, gathers
- * a layer's parameters before it computes with them, and scatters its gradients when it has them. Plain MPI.
+/* One training step of Fully Sharded Data Parallel (FSDP): every rank owns a shard of each layer's
+ * parameters, gathers a layer's parameters before computing with them, and reduce-scatters the
+ * gradients afterwards. Plain MPI.
  *
  *     fsdp_step LAYERS BYTES MICROSECONDS [mpi|ring [unchecked]]
  *
- * BYTES are a layer's parameters (its gradients are as many), MICROSECONDS what a layer's forward pass takes; the
- * backward pass takes twice that, for it makes two products of matrices where the forward pass makes one. While a layer
- * is computed, the next one's parameters come and the last one's gradients go:
+ * BYTES is the size of a layer's parameters, and of its gradients; MICROSECONDS is the time of a
+ * layer's forward pass. The backward pass takes twice that, since it computes two matrix products
+ * where the forward pass computes one. While a layer is computed, the next one's parameters and the
+ * previous one's gradients are transferred:
  *
  *     forward    Allgather of layer l + 1 | compute l
  *     backward   Allgather of layer l - 1, Reduce-Scatter of layer l + 1 | compute l, twice as long
  *
- * `mpi` calls MPI_Iallgather and MPI_Ireduce_scatter_block; `ring` moves both around rings of its own (ring.h), which
- * advance by MPI_Testsome after each 1 % of a layer. `unchecked` neither fills nor reads the buffers, so that a
- * simulator may share their memory.
+ * `mpi` calls MPI_Iallgather and MPI_Ireduce_scatter_block; `ring` implements both in rings (ring.h)
+ * that progress by MPI_Testsome after each 1 % of a layer. `unchecked` neither fills nor reads the
+ * buffers, so that a simulator may share their memory.
  *
- * Every rank checks all parameters and gradients; wrong ones end the program with exit status 1. Rank 0 prints the
- * step's time, the time of computation alone, and how long it waited for Allgathers and for Reduce-Scatters, in
- * microseconds.
+ * Every rank checks all parameters and gradients; wrong ones end the program with exit status 1.
+ * Rank 0 prints the step's time, the time of computation alone, and the time that it waited for
+ * Allgathers and for Reduce-Scatters, in microseconds.
  */
 #include "ring.h"
 
@@ -30,12 +32,13 @@ enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 2 };
 enum { SLOTS = 2, SLICES = 100, BACKWARD = 2 };
 enum { GATHER = 0, SCATTER = SLOTS, RINGS = 2 * SLOTS };
 
-/* A slot is a layer's memory; layer l has slot l % SLOTS, so that one can move while the other is computed with. */
+/* Slot: memory of a layer. Layer l has slot l % SLOTS, so that one layer can be transferred while
+ * another is computed. */
 typedef struct {
   int rank;
   int ranks;
   int layers;
-  int count; /* numbers of a shard */
+  int count; /* numbers in a shard */
   double seconds;
   int rings;
   int checked;
@@ -45,8 +48,8 @@ typedef struct {
   int* parameters[SLOTS];
   int* gradients[SLOTS];
   int* reduced[SLOTS];
-  int loaded[SLOTS];               /* the layer whose gradients are on their way in a slot; -1 for none */
-  MPI_Request requests[2 * RINGS]; /* two a ring; of `mpi` only the first is used */
+  int loaded[SLOTS];               /* the layer whose gradients are in flight in a slot; -1: none */
+  MPI_Request requests[2 * RINGS]; /* two per ring; `mpi` uses only the first */
   Ring ring[RINGS];                /* Allgathers of the slots, then Reduce-Scatters */
 } Step;
 
@@ -150,7 +153,7 @@ static void check_parameters(Step* step, int layer)
       step->wrong += step->parameters[layer % SLOTS][(size_t)owner * step->count + i] != parameter(layer, owner, i);
 }
 
-/* Wait for the gradients that a slot holds, and check this rank's part of their sum. */
+/* Waits for the gradients of a slot, and checks this rank's part of their sum. */
 static void finish_scatter(Step* step, int slot)
 {
   if (step->loaded[slot] < 0)
@@ -198,7 +201,7 @@ static void backward(Step* step)
 
 static int* numbers(size_t count)
 {
-  int* memory = malloc(count * sizeof(int)); /* not calloc: memory that is shared is not to be touched */
+  int* memory = malloc(count * sizeof(int)); /* not calloc, which would touch memory that may be shared */
   if (memory == NULL) {
     fprintf(stderr, "fsdp_step: no memory for %zu bytes\n", count * sizeof(int));
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* The communication of NAS FT: a three-dimensional Fourier transform whose ranks share the grid in slabs. Plain MPI.
+/* Communication of NAS FT: a three-dimensional Fourier transform on a grid divided into slabs.
+ * Plain MPI.
  *
  *     ft [NX NY NZ [ITERATIONS]]
  *
- * It stands for spectral codes: all that a rank has goes to all others, again and again, in blocks of the grid's size /
- * ranks^2.
+ * It represents spectral codes: all data of a rank are repeatedly sent to all others, in blocks of
+ * the grid's size / ranks^2.
  *
- * The communication is that of NAS FT in its one-dimensional layout (ft.f, NPB 3.3, layout_1D): a rank has NZ / ranks
- * planes; it transforms them along x and y, an MPI_Alltoall turns the slabs, and it transforms along z. After this once
- * forwards, each of ITERATIONS (6 in class A) advances the heat equation in time, transforms backwards, which is one
- * MPI_Alltoall again, and sums up a checksum, an MPI_Reduce of one complex number. Class A is 256 x 256 x 128; NAS FT
- * shares it among 256 ranks in pencils, which needs an MPI_Alltoall along each side of its grid of ranks. 128 x 256 x
- * 256 has as many points and fits in slabs.
+ * The communication is that of NAS FT in its one-dimensional layout (ft.f, NPB 3.3, layout_1D): a
+ * rank has NZ / ranks planes; it transforms them along x and y, an MPI_Alltoall transposes the
+ * slabs, and it transforms along z. After one such forward transform, each of ITERATIONS (6 in
+ * class A) advances the heat equation in time, transforms backwards, which is one MPI_Alltoall
+ * again, and sums up a checksum, an MPI_Reduce of one complex number. Class A is 256 x 256 x 128;
+ * for 256 ranks NAS FT divides it into pencils, which requires an MPI_Alltoall along each side of
+ * its grid of ranks. 128 x 256 x 256 has as many points and fits in slabs.
  *
- * What is computed differs: the heat equation starts with waves, whose decay is known, so that each rank compares all
- * of its points with the right ones after each iteration; the checksum is the number of those that are wrong.
+ * The computation differs: the heat equation starts with waves of known decay, so that each rank
+ * can check all of its points after each iteration; the checksum is the number of wrong points.
  */
 #include <complex.h>
 #include <math.h>
@@ -29,15 +31,15 @@ enum { EXIT_USAGE = 2, WAVES = 3, X = 0, Y = 1, Z = 2 };
 
 typedef double complex Complex;
 
-/* How often each wave fits into the grid's sides, and how high it is. */
+/* Wave numbers along the grid's sides, and amplitudes. */
 static const int wave_numbers[WAVES][3] = {{1, 2, -3}, {-2, 0, 1}, {3, -1, 2}};
 static const double heights[WAVES]      = {1.0, 0.5, 0.25};
 
 typedef struct {
   int rank, ranks;
   int size[3];
-  int planes; /* of z here while x and y are whole */
-  int rows;   /* of y here while z is whole */
+  int planes; /* local z while x and y are whole */
+  int rows;   /* local y while z is whole */
   size_t points;
   Complex* waves[WAVES][3]; /* each wave along each side */
 } Grid;
@@ -67,7 +69,7 @@ static void reverse_bits(Complex* line, int size)
   }
 }
 
-/* Cooley and Tukey's, in place; roots are those of 1, size / 2 of them. */
+/* Cooley-Tukey transform in place; `roots` has size / 2 roots of unity. */
 static void transform_line(Complex* line, const Complex* roots, int size)
 {
   reverse_bits(line, size);
@@ -82,8 +84,8 @@ static void transform_line(Complex* line, const Complex* roots, int size)
   }
 }
 
-/* Transforms all lines along one side: they start at whole multiples of `stride * size`, and at each of `stride` places
- * from there. */
+/* Transforms all lines along one side: they start at multiples of `stride * size`, plus 0 to
+ * `stride` - 1. */
 static void transform(Complex* values, size_t points, int size, size_t stride, int sign)
 {
   Complex* line  = allocate((size_t)size, sizeof(Complex));
@@ -102,7 +104,7 @@ static void transform(Complex* values, size_t points, int size, size_t stride, i
   free(roots);
 }
 
-/* From [plane][y][x] to blocks for each rank [rank][plane][row][x], or back. */
+/* Copies from [plane][y][x] to blocks per rank [rank][plane][row][x], or back. */
 static void cut(const Grid* grid, Complex* slab, Complex* blocks, int back)
 {
   const size_t line = (size_t)grid->size[X];
@@ -119,7 +121,7 @@ static void cut(const Grid* grid, Complex* slab, Complex* blocks, int back)
     }
 }
 
-/* What comes is [z][row][x]. */
+/* Transposes received blocks, which are [z][row][x]. */
 static void turn(const Grid* grid, const Complex* sent, Complex* received)
 {
   const int count = (int)(2 * grid->points / (size_t)grid->ranks);
@@ -144,7 +146,7 @@ static void backwards(const Grid* grid, Complex* turned, Complex* slab, Complex*
   transform(slab, grid->points, grid->size[X], 1, 1);
 }
 
-/* The part of a wave's height that is left after a time. */
+/* Returns the fraction of a wave's amplitude that remains after a time. */
 static double decay(const int numbers[3], double time)
 {
   double square = 0;
@@ -171,7 +173,8 @@ static void free_waves(Grid* grid)
       free(grid->waves[wave][side]);
 }
 
-/* What the points of the slab shall be at a time: sets them, or returns how many are something else. */
+/* Sets the points of the slab to their exact values at a time, or returns how many differ from
+ * them. */
 static int compare(const Grid* grid, Complex* slab, double time, int set)
 {
   const size_t nx = (size_t)grid->size[X], ny = (size_t)grid->size[Y];
@@ -192,13 +195,14 @@ static int compare(const Grid* grid, Complex* slab, double time, int set)
   return wrong;
 }
 
-/* The frequency that belongs to a place of a transformed line. */
+/* Returns the frequency of an index of a transformed line. */
 static int frequency(int place, int size)
 {
   return place <= size / 2 ? place : place - size;
 }
 
-/* Advances what is transformed by a step of time, and scales what the next way back has to be divided by. */
+/* Advances the transformed grid by a time step, and applies the scaling of the next backward
+ * transform. */
 static void evolve(const Grid* grid, Complex* turned, Complex* evolved, double time)
 {
   const double scale = 1.0 / ((double)grid->points * grid->ranks);
@@ -211,7 +215,7 @@ static void evolve(const Grid* grid, Complex* turned, Complex* evolved, double t
   }
 }
 
-/* Returns how many points were wrong in all iterations; rank 0 knows. */
+/* Returns the number of wrong points over all iterations; valid on rank 0. */
 static double run(const Grid* grid, int iterations)
 {
   Complex* slab    = allocate(grid->points, sizeof(Complex));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* The halo exchange of a stencil: ranks stand in a 2-D grid whose ends meet, and each swaps a row of cells with its
- * four neighbours, again and again. Plain MPI.
+/* Halo exchange of a stencil: ranks form a periodic 2-D grid, and each repeatedly exchanges a row
+ * of cells with its four neighbours. Plain MPI.
  *
  *     halo_exchange [ITERATIONS [BYTES [PHASES]]]
  *
- * BYTES go to each neighbour; in one phase to all four at a time, in two first to those above and below, then to those
- * at the sides, as programs do that send the corners along. Between two exchanges nothing is computed; after the last
- * one the cells that have come are held against their senders. Rank 0 prints the grid, BYTES, and what an exchange took
- * on the slowest rank, in microseconds.
+ * BYTES are sent to each neighbour: with one phase to all four at once, with two phases first to
+ * those above and below, then to those at the sides, as in programs that forward corners. Nothing
+ * is computed between exchanges; after the last one the received cells are checked. Rank 0 prints
+ * the grid, BYTES, and the time of an exchange on the slowest rank, in microseconds.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 enum { EXIT_USAGE = 2, TAG = 1, SIDES = 4 };
 
-/* The neighbours above, below, to the left and to the right. */
+/* Finds the neighbours above, below, to the left and to the right. */
 static void find_neighbours(int rank, const int grid[2], int neighbours[SIDES])
 {
   const int rows = grid[0], columns = grid[1];
@@ -27,8 +27,8 @@ static void find_neighbours(int rank, const int grid[2], int neighbours[SIDES])
   neighbours[3] = row * columns + (column + 1) % columns;
 }
 
-/* With the neighbours of the sides from first up to end. A message has its sender's side as part of its tag: the
- * neighbours of two opposite sides may be one rank. */
+/* Exchanges with the neighbours of the sides from first up to end. The tag contains the sender's
+ * side, since the neighbours of two opposite sides may be the same rank. */
 static void exchange(const int neighbours[SIDES], const char* edge, char* halo, int bytes, int first, int end)
 {
   MPI_Request requests[2 * SIDES];
@@ -41,7 +41,7 @@ static void exchange(const int neighbours[SIDES], const char* edge, char* halo, 
   MPI_Waitall(posted, requests, MPI_STATUSES_IGNORE);
 }
 
-/* What a rank's cells hold. */
+/* Returns the content of a rank's cells. */
 static char cell(int rank)
 {
   return (char)(rank % 127 + 1);
@@ -56,7 +56,7 @@ static int halo_is_right(const int neighbours[SIDES], const char* halo, int byte
   return 1;
 }
 
-/* Return what an exchange takes on this rank, in seconds. */
+/* Returns the time of an exchange on this rank, in seconds. */
 static double run(int rank, const int grid[2], int iterations, int bytes, int phases)
 {
   int neighbours[SIDES];

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* The communication of NAS BT, SP, LU and MG, class B. Plain MPI.
+/* Communication of NAS BT, SP, LU and MG, class B. Plain MPI.
  *
  *     npb bt|sp|lu|mg [ITERATIONS]
  *
- * They stand for codes on regular grids: neighbours' faces (all), lines that are solved from one rank to the next (BT,
- * SP), wavefronts of tiny messages (LU), faces of finer and coarser grids (MG).
+ * They represent codes on regular grids: neighbours' faces (all), lines that are solved across
+ * ranks (BT, SP), wavefronts of tiny messages (LU), faces of finer and coarser grids (MG).
  *
- * Who sends how much to whom, and in which order, is that of NPB 3.3's MPI versions (copy_faces.f, x_solve.f, ssor.f,
- * exchange_1.f, exchange_3.f, mg.f). What is sent is a number that says who sent it in which step, and every rank
- * compares all that it gets. What is computed is as many multiplications and additions as the programs count at their
- * ends (bt.f, sp.f, lu.f, mg.f), spread evenly over an iteration's steps. Simplified: all cells of BT and SP, and all
- * columns of LU, are as large as the largest; LU's first and last planes have no ranks that idle; of MG, grids that are
- * coarser than a point a rank are left out.
+ * Senders, receivers, sizes and order of messages are those of NPB 3.3's MPI versions
+ * (copy_faces.f, x_solve.f, ssor.f, exchange_1.f, exchange_3.f, mg.f). A message contains a number
+ * that identifies sender and step, and every rank checks all messages that it receives. The
+ * computation is as many multiplications and additions as the programs report at their ends (bt.f,
+ * sp.f, lu.f, mg.f), spread evenly over an iteration's steps. Simplifications: all cells of BT and
+ * SP, and all columns of LU, are as large as the largest; no ranks idle in LU's first and last
+ * planes; MG omits grids coarser than one point per rank.
  *
- * BT and SP want a square number of ranks, LU and MG a power of two.
+ * BT and SP require a square number of ranks, LU and MG a power of two.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static int rank, ranks, wrong, step;
 static double *sent, *received;
 static volatile double result;
 
-/* ---- What all do ---- */
+/* ---- Shared functions ---- */
 
 static void compute(double operations)
 {
@@ -71,7 +72,7 @@ static void send(int count, int to)
   MPI_Send(sent, count, MPI_DOUBLE, to, TAG, MPI_COMM_WORLD);
 }
 
-/* To one side, and from the other. */
+/* Sends to one side, and receives from the other. */
 static void shift(int count, int to, int from)
 {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -108,7 +109,7 @@ static Cells make_cells(void)
   return cells;
 }
 
-/* Two layers of each cell's faces, all at once. */
+/* Exchanges two layers of each cell's faces, all at once. */
 static void copy_faces(const Cells* cells)
 {
   const int count = (cells->side - 1) * cells->cell * cells->cell * 2 * VARIABLES;
@@ -132,7 +133,7 @@ static void copy_faces(const Cells* cells)
   step++;
 }
 
-/* From a row's first cell to its last; all ranks are at the same cell of different rows. */
+/* Sweeps from a row's first cell to its last; all ranks are at the same cell of different rows. */
 static void sweep(const Cells* cells, int count, int from, int to, double operations)
 {
   for (int stage = 0; stage < cells->side; stage++) {
@@ -151,7 +152,8 @@ static void solve_lines(const Cells* cells, int forward, int backward, double op
   }
 }
 
-/* Of each point of a face, BT sends a block of 5 x 5 and a vector on, and a vector back; SP 22 and 10 numbers. */
+/* For each point of a face, BT sends a 5 x 5 block and a vector forward, and a vector back; SP 22
+ * and 10 numbers. */
 static void lines(int iterations, int bt)
 {
   const Cells cells      = make_cells();
@@ -170,7 +172,7 @@ static void lines(int iterations, int bt)
 
 static void lu(int iterations)
 {
-  int wide = 1; /* as many as high, or twice as many */
+  int wide = 1; /* the number of columns equals that of rows, or twice it */
   while (wide * wide < ranks)
     wide *= 2;
   const int high = ranks / wide, row = rank / wide, column = rank % wide;
@@ -218,7 +220,7 @@ static Boxes make_boxes(void)
   return found;
 }
 
-/* A layer of faces, one axis after the other, with the edges that have come. */
+/* Exchanges a layer of faces, one axis after the other, including the edges received before. */
 static void exchange_boxes(const Boxes* boxes, int level)
 {
   int length[3];
@@ -231,7 +233,8 @@ static void exchange_boxes(const Boxes* boxes, int level)
   }
 }
 
-/* Down to the coarsest grid and up again: a restriction, and for each level a residual and a smoothing. */
+/* One V-cycle down to the coarsest grid and up again: a restriction, a residual and a smoothing per
+ * level. */
 static void mg(int iterations)
 {
   const Boxes boxes = make_boxes();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* How long a message takes one way, by size: half of a ping-pong between two ranks. Plain MPI.
+/* One-way time of messages by size: half of a ping-pong between two ranks. Plain MPI.
  *
  *     pingpong [SIZE,SIZE,... [ITERATIONS [RANK RANK]]]
  *
- * Sizes in bytes. For each size a ping-pong that is not timed, then ITERATIONS that are. A line is the size, the mean
- * one-way time, and the part of it that the first rank spent in MPI_Send; both in microseconds. The ranks are 0 and 1
- * unless two are named; all others do nothing.
+ * Sizes in bytes. For each size one warm-up ping-pong, then ITERATIONS timed ones. A line is the
+ * size, the mean one-way time, and the part of it that the first rank spent in MPI_Send; both in
+ * microseconds. The ranks are 0 and 1 unless two are given; all others are idle.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 enum { EXIT_USAGE = 2, TAG = 1 };
 
-/* One ping-pong with another rank; adds to *in_send what the first of the two spent in MPI_Send. */
+/* Makes one ping-pong with another rank; adds to *in_send the first rank's time in MPI_Send. */
 static void ping_pong(int is_first, int other, char* buffer, int bytes, double* in_send)
 {
   double start = MPI_Wtime();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Allgather and Reduce-Scatter (MPI_INT, MPI_SUM) around the ring of all ranks, in steps that the caller drives: each
- * rank passes on to the next what it had from the one before, P - 1 times. Several rings may run at once, each as fast
- * as it can.
+/* Allgather and Reduce-Scatter (MPI_INT, MPI_SUM) around the ring of all ranks, in steps driven by
+ * the caller: P - 1 times, each rank passes on to the next what it received from the previous one.
+ * Several rings may run concurrently, each at its own pace.
  */
 #ifndef RING_H
 #define RING_H
@@ -13,18 +13,18 @@
 typedef struct {
   int rank;
   int ranks;
-  int count;         /* numbers of one part */
-  int tag;           /* its own among the rings under way */
-  int reduces;       /* whether it is a Reduce-Scatter */
-  int checked;       /* whether numbers are added up, and not only moved */
-  int* parts;        /* one of each rank: gathered, or to be reduced */
+  int count;         /* numbers in one part */
+  int tag;           /* unique among the rings in flight */
+  int reduces;       /* true for a Reduce-Scatter */
+  int checked;       /* true: numbers are added up; false: only moved */
+  int* parts;        /* one per rank: gathered, or to be reduced */
   int* reduced;      /* Reduce-Scatter: this rank's part of the sums */
-  int* partial[2];   /* Reduce-Scatter: what is on its way, a part each */
-  MPI_Request* open; /* two, of the current step */
+  int* partial[2];   /* Reduce-Scatter: parts in flight */
+  MPI_Request* open; /* two requests of the current step */
   int step;
 } Ring;
 
-/* The part that belongs to the rank so many behind this one. */
+/* Returns the part that belongs to the rank `behind` places behind this one. */
 static int* part_behind(const Ring* ring, int behind)
 {
   return ring->parts + (size_t)((ring->rank + 2 * ring->ranks - behind) % ring->ranks) * (size_t)ring->count;
@@ -49,7 +49,7 @@ static int ring_done(const Ring* ring)
   return ring->step >= ring->ranks - 1;
 }
 
-/* The requests of its current step, in `ring->open`. */
+/* Starts the current step; its requests are `ring->open`. */
 static void ring_start_step(const Ring* ring)
 {
   const int before = (ring->rank + ring->ranks - 1) % ring->ranks, next = (ring->rank + 1) % ring->ranks;
@@ -59,7 +59,7 @@ static void ring_start_step(const Ring* ring)
   MPI_Isend(ring_outgoing(ring), ring->count, MPI_INT, next, ring->tag, MPI_COMM_WORLD, &ring->open[1]);
 }
 
-/* Begin. An Allgather's own part must be in its place among `parts`. */
+/* Starts the ring. An Allgather's own part must be in its place among `parts`. */
 static void ring_start(Ring* ring)
 {
   ring->step    = 0;
@@ -69,7 +69,7 @@ static void ring_start(Ring* ring)
   ring_start_step(ring);
 }
 
-/* Go on to the next step where the current one's requests have completed. */
+/* Advances to the next step if the current one's requests have completed. */
 static void ring_advance(Ring* ring)
 {
   if (ring_done(ring) || ring->open[0] != MPI_REQUEST_NULL || ring->open[1] != MPI_REQUEST_NULL)
@@ -84,8 +84,8 @@ static void ring_advance(Ring* ring)
   ring_start_step(ring);
 }
 
-/* Wait for something to complete in any of the rings, whose requests lie one after the other from `open` on, and go on.
- * Returns 0 where nothing is under way any more. */
+/* Waits until a request of any ring completes, and advances. The rings' requests are contiguous
+ * from `open` on. Returns 0 if no request is open. */
 static int rings_wait_any(Ring* rings, int count, MPI_Request* open)
 {
   int completed;

@@ -2,14 +2,14 @@
 """An architect's question: which switches of a cluster should be smart.
 
 Thirty-two hosts on a fat tree: four leaf switches with eight hosts each, and two switches above
-them. A smart switch costs more than a plain one. Which of them pays: none, the leaves, the two
-above, or all six? The program is an MPI_Allreduce over all hosts, of a few bytes and of many.
+them. A smart switch costs more than a plain one. Which ones pay off: none, the leaves, the two
+above, or all six? The program is an MPI_Allreduce over all hosts, with small and large messages.
 
     python architect.py
 
-Prints the answer, draws architect.png, and keeps the runs in architect.runs. Smart switches are
+Prints the answer, draws architect.png, and stores the runs in architect.runs. Smart switches are
 Tofinos as measured by Belbeisi et al. (CF '26), plain ones weft's preset l2; hosts, NICs and cables
-are those of the same testbed. A fat tree of them has not been measured.
+are those of the same testbed. No fat tree of these switches has been measured.
 """
 
 import tempfile
@@ -31,7 +31,7 @@ SIZES = ["256B", "4KiB", "64KiB", "1MiB"]
 
 def fabrics(folder: Path) -> dict[str, Path]:
     """Write a fabric file for each choice of smart switches."""
-    with warnings.catch_warnings():  # which says again what stands above
+    with warnings.catch_warnings():  # it repeats the docstring's last sentence
         warnings.simplefilter("ignore")
         whole = weft.new_fabric(
             "fat_tree", folder / "all.toml", down=[8, 4], up=[1, 2], switch_preset="tofino"
@@ -46,7 +46,7 @@ def fabrics(folder: Path) -> dict[str, Path]:
 
 
 def latencies() -> pl.DataFrame:
-    """Run the campaign; return the mean time of an Allreduce by choice and bytes."""
+    """Run the campaign; return the mean time of an Allreduce by choice and size."""
     with tempfile.TemporaryDirectory() as folder:
         names = {str(file): which for which, file in fabrics(Path(folder)).items()}
         program = weft.Program(
@@ -69,7 +69,7 @@ def latencies() -> pl.DataFrame:
 
 
 def draw(table: pl.DataFrame) -> None:
-    """Draw a group of bars for each size: how many times as fast as with plain switches."""
+    """Draw the speedup over plain switches as a group of bars per size."""
     figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
     colours, hatches = ("#0072B2", "#D55E00", "#009E73"), ("", "///", "...")
     choices = [which for which in PLAIN if which != "none"]
@@ -87,7 +87,7 @@ def draw(table: pl.DataFrame) -> None:
 
 
 def main() -> None:
-    """Run, print, draw."""
+    """Run the campaign, print the answer and draw the figure."""
     table = latencies()
     plain = table.filter(pl.col("smart") == "none").select("bytes", plain_us="time_us")
     table = table.join(plain, on="bytes", maintain_order="left").with_columns(

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""An MPI developer's question: which algorithm of an Allreduce, from which size on.
+"""An MPI developer's question: the fastest Allreduce algorithm by size.
 
-A library chooses by size and by the number of ranks. Here each algorithm that Open MPI has for it
-is timed on sixteen hosts, and what Open MPI 5.0 would choose stands beside the fastest one.
+A library chooses by size and number of ranks. Here each of Open MPI's algorithms is timed on
+sixteen hosts, and the choice of Open MPI 5.0 is compared with the fastest one.
 
     python mpi_developer.py
 
-Prints where the choice is not the fastest, and draws mpi_developer.png. The hosts are those of
-Belbeisi et al. (CF '26), of which four have been measured with two of these algorithms.
+Prints the sizes for which the choice is not the fastest, and draws mpi_developer.png. The hosts are
+those of Belbeisi et al. (CF '26); measurements exist for four of them and two of the algorithms.
 """
 
 import matplotlib
@@ -30,7 +30,7 @@ LOOKS |= {
 
 
 def draw(times: pl.DataFrame) -> None:
-    """Draw the time of each algorithm, divided by that of the fastest of a size."""
+    """Draw the time of each algorithm relative to the fastest one of each size."""
     figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
     for mode, (colour, dash) in LOOKS.items():
         one = times.filter(pl.col("mode") == mode)
@@ -47,14 +47,14 @@ def draw(times: pl.DataFrame) -> None:
 
 
 def size(number: int) -> str:
-    """Return bytes with their unit."""
+    """Format a size with its unit."""
     units = {"MiB": 1 << 20, "KiB": 1 << 10, "B": 1}
     unit = next(name for name, factor in units.items() if number >= factor)
     return f"{number // units[unit]} {unit}"
 
 
 def main() -> None:
-    """Measure, print, draw."""
+    """Measure, print the comparison and draw the figure."""
     times = weft.bench("allreduce", FABRIC, RANKS, sizes=SIZES, modes=[LIBRARY, *ALGORITHMS])
     times = times.with_columns(
         slower=pl.col("latency_us") / pl.col("latency_us").min().over("bytes")

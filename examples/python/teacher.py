@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """A teacher's question: what a collective does, step by step.
 
-Eight processes have a number each and want the sum of all. Two ways to do it are shown message by
-message: in a ring, and by recursive doubling. After each round stands what every process knows,
-followed from the messages themselves: the numbers whose sum it has.
+Eight processes have one number each and need the sum of all. Two algorithms are shown message by
+message: a ring, and recursive doubling. After each round, the script prints the numbers whose sum
+each process has, derived from the messages themselves.
 
     python teacher.py
 
-Prints the rounds, draws teacher_ring.png and teacher_recursive_doubling.png, and says at the end
-which way is faster on eight hosts with 100 Gb/s, simulated, for few bytes and for many, and why.
+Prints the rounds, draws teacher_ring.png and teacher_recursive_doubling.png, and reports which
+algorithm is faster on eight simulated hosts with 100 Gb/s, for small and large messages, and why.
 """
 
 import weft
 
 RANKS = 8
 PARTS = {"recursive_doubling": 1, "ring": RANKS}
-"""Into how many parts the vector is cut: a ring sends a part at a time."""
+"""Number of parts of the vector: a ring sends one part at a time."""
 BYTES = 1024 * RANKS
 
 
 def whole_vector(schedule: weft.Schedule) -> None:
-    """Print after each round whose numbers every process has in its sum."""
+    """Print the numbers that are in each process's sum after each round."""
     known = [{rank} for rank in range(RANKS)]
     for number, messages in schedule.frame().group_by("round", maintain_order=True):
         before = [set(one) for one in known]
@@ -37,7 +37,7 @@ def _range(numbers: set[int]) -> str:
 
 
 def in_parts(schedule: weft.Schedule) -> None:
-    """Print what the rounds of a ring do: the first half adds up, the second one passes on."""
+    """Print the rounds of a ring: the first half adds up, the second half distributes."""
     messages = schedule.frame()
     sizes = messages["bytes"].unique().to_list()
     ways = messages.select("sender", "receiver").unique().sort("sender").head(2).rows()
@@ -53,7 +53,7 @@ def in_parts(schedule: weft.Schedule) -> None:
 
 
 def main() -> None:
-    """Show both, and time them."""
+    """Show and time both algorithms."""
     for algorithm, parts in PARTS.items():
         schedule = weft.collective_schedule(
             "allreduce", RANKS, BYTES, algorithm=algorithm, element=8

@@ -94,7 +94,7 @@ TEST(OptionFile, AnIntegerIsANumberButNotTheOtherWayRound)
   EXPECT_EQ(device_message("ports = 1.0"), "FILE: [device] ports: found 1.0; allowed: an integer");
 }
 
-/** What a change of a file makes of its device; its ports are 4 and its [[device]] tables none. */
+/** Returns the device read from a file after @p changes; by default it has 4 ports. */
 Device changed(const std::vector<std::string>& changes, std::string_view text = "[device]\nports = 4\n")
 {
   return read_from(OptionTable::read_text(std::string(text), "FILE").changed(changes).table("device"));

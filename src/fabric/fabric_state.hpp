@@ -27,20 +27,21 @@ class FabricState {
   void set_up(std::set<int>& down, int what, bool up);
 
 public:
-  /** All is up. The fabric must outlive it. A fabric can stand for it where nothing changes. */
+  /** State in which everything is up. @p fabric must outlive it. The conversion is implicit, for callers whose state
+   *  never changes. */
   FabricState(const Fabric& fabric) : fabric_(&fabric) {} // NOLINT(google-explicit-constructor)
 
   const Fabric& fabric() const { return *fabric_; }
   FabricEpoch epoch() const { return epoch_; }
   bool all_up() const { return links_down_.empty() && switches_down_.empty(); }
 
-  /** One direction of a cable. */
+  /** Sets one direction of a cable. */
   void set_link(LinkId link, bool up);
   void set_switch(int index, bool up);
 
   bool switch_is_up(int index) const { return not switches_down_.contains(index); }
   bool link_is_up(LinkId link) const;
-  /** Both directions of its cable, as what goes up a tree and comes down again needs them. */
+  /** Returns whether both directions of a link's cable are up, as traffic up and down a tree requires. */
   bool cable_is_up(LinkId link) const { return link_is_up(link) && link_is_up(reverse(link)); }
   bool is_up(const Route& route) const;
   /** Appends the route between two vertices; returns whether all of it is up. */
@@ -54,7 +55,7 @@ template <class Value> class StateCache {
   FabricEpoch epoch_ = 0;
 
 public:
-  /** Whether there is a value, of the state as it is now. */
+  /** Returns whether there is a value for the current state. */
   bool is_current(const FabricState& state) const { return value_ && epoch_ == state.epoch(); }
 
   /** Returns the value for @p state, which @p compute returns. */

@@ -16,11 +16,11 @@ namespace weft {
 
 struct CollectiveKind {
   std::string_view name; ///< MPI's name in lower case, without "MPI_": "allreduce"
-  /// Whether it computes with the data: it has an operation and supports certain datatypes only.
+  /// True if it computes with the data: it has an operation and supports certain datatypes only.
   bool reduces = false;
   /// Movement of data that switches execute; none if they cannot execute it.
   std::optional<Movement> movement = {};
-  /// Whether the reliable multicast protocol can execute it (collective/multicast).
+  /// True if the reliable multicast protocol can execute it (collective/multicast).
   bool multicasts = false;
 
   /** Returns whether a [[switch.offload]] table may name it. */

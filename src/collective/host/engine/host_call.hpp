@@ -13,35 +13,35 @@
 
 namespace weft {
 
-/** Libraries divide by elements, not by bytes, so calls are told in elements. */
+/** Number of elements: libraries divide vectors by elements, not by bytes. */
 using Elements = std::int64_t;
 
 struct Nodes;
 
 struct HostCall {
-  std::string_view collective; ///< as its row (model/collective/collective_kind.hpp) names it
+  std::string_view collective; ///< name in its row (model/collective/collective_kind.hpp)
   int ranks = 1;
   int root  = 0;
-  /// Of Bcast, Reduce, Allreduce, Scan and Exscan: the vector. Of Gather, Scatter, Allgather, Alltoall and
-  /// Reduce_scatter_block: one rank's block.
+  /// Length of the vector (Bcast, Reduce, Allreduce, Scan, Exscan), or of one rank's block (Gather, Scatter,
+  /// Allgather, Alltoall, Reduce_scatter_block).
   Elements count   = 0;
   Bytes element    = Bytes(1); ///< one element
-  bool commutative = true;     ///< whether the operation is
-  bool blocking    = true;     ///< MPI_Allreduce, not MPI_Iallreduce
-  /// The number of the host on which a rank runs, for algorithms that go by hosts; none: each rank has one of its own.
+  bool commutative = true;     ///< true if the operation is commutative
+  bool blocking    = true;     ///< true for MPI_Allreduce, false for MPI_Iallreduce
+  /// Returns the number of the host on which a rank runs, for hierarchical algorithms; null: each rank has its own.
   std::function<int(int rank)> host = {};
-  /// Elements that go from one rank to another, where they are not count: in Gatherv, Allgatherv those of @p from, in
-  /// Scatterv and Reduce_scatter those for @p to.
+  /// Returns the elements that one rank sends to another, if they are not `count`: those of @p from in Gatherv and
+  /// Allgatherv, those for @p to in Scatterv and Reduce_scatter.
   std::function<Elements(int from, int to)> block = {};
-  /// The steps that the same library takes for another collective within this one (Open MPI's "nonoverlapping"
-  /// Allreduce is its Reduce and its Bcast); none where an algorithm stands for itself.
+  /// Returns the library's steps for a nested collective (Open MPI's "nonoverlapping" Allreduce is its Reduce and its
+  /// Bcast); null if an algorithm is executed without a library.
   std::function<Schedule(const HostCall& call, int rank)> within = {};
-  bool predefined = true; ///< whether the operation is one of MPI's, not one of the program's; MPI's all commute
-  /// What host says, where somebody has worked it out for all ranks (Selection::resolved does).
+  bool predefined = true; ///< true if the operation is MPI's, false if it is the program's; all of MPI's commute
+  /// Result of `host` for all ranks, if it has been computed (by Selection::resolved).
   std::shared_ptr<const Nodes> nodes = {};
   /// Number of calls around this one that may choose any algorithm for it, its own among them (part_of, han).
   int depth = 0;
-  /// A part of a call, of ranks that share a host, where host is not said.
+  /// True for a part of a call whose ranks share a host, if `host` is null.
   bool within_host = false;
 
   Bytes bytes(Elements elements) const { return element * static_cast<double>(elements); }
@@ -50,22 +50,22 @@ struct HostCall {
   Elements between(int from, int to) const { return block ? block(from, to) : count; }
 };
 
-/** Returns what an algorithm is called with for @p call; Allgatherv and collectives that reduce nothing are in bytes.
- *  The counts of @p call must outlive it. @p host as HostCall has it. */
+/** Returns the arguments of an algorithm for @p call; Allgatherv and collectives without reduction are in bytes. The
+ *  counts of @p call must outlive the result. @p host: see HostCall. */
 HostCall host_call(const CallDescriptor& call, std::function<int(int rank)> host = {});
 
-/** What a rule's bytes are compared with: the vector of a Bcast or of a reduction, of Reduce_scatter the whole one;
- *  else one rank's block, of Allgatherv the mean. Of Barrier 0. */
+/** Returns the size that a rule's sizes are compared with: the vector of a Bcast or reduction (the whole one for
+ *  Reduce_scatter), otherwise one rank's block (the mean for Allgatherv); 0 for Barrier. */
 Bytes bytes_that_select(const HostCall& call);
 
-/** What one rank has in its buffers, of what it gives and what it gets; the mean where ranks differ. Infinity where
- * that is known only to those who are in the call. */
+/** Returns the size of one rank's send and receive buffers; the mean if ranks differ. Infinity if only the
+ *  participants of the call know it. */
 Bytes buffers_of_a_rank(const HostCall& call);
 
-/** What a selection says of an algorithm besides its name. */
+/** Parameters of an algorithm, from a selection. */
 struct Tuning {
-  Bytes segment = {}; ///< messages are cut into pieces of so many bytes; 0: they are not cut
-  int fan_out   = 0;  ///< children of a vertex of the tree, where that can be chosen; 0: the library's own
+  Bytes segment = {}; ///< segment size of messages; 0: not segmented
+  int fan_out   = 0;  ///< children of a tree vertex, if configurable; 0: the library's default
 };
 
 using MakeSchedule = Schedule (*)(const HostCall& call, int rank, Tuning tuning);
