@@ -64,7 +64,7 @@ def _takes(metavar: str) -> str:
 
 def _default(option: click.Option) -> str:
     if option.required:
-        return "must be given"
+        return "required"
     if said := _SAID_DEFAULT.search(option.help or ""):
         return marked_up(said[1])
     if isinstance(option.show_default, str):
@@ -87,7 +87,7 @@ def _options(name: str) -> str:
         for option in command.get_params(context)
         if isinstance(option, click.Option) and not option.hidden and "--help" not in option.opts
     ]
-    return markdown(("option", "where absent", ""), rows, 3) if rows else "It has no options.\n"
+    return markdown(("option", "default", ""), rows, 3) if rows else "It has no options.\n"
 
 
 def places() -> Iterator[str]:

@@ -63,7 +63,7 @@ def _keys(options: "Sequence[_core.Option]") -> str:
         )
         for option in options
     ]
-    return markdown(("key", "value", "where absent", ""), rows, 4)
+    return markdown(("key", "value", "default", ""), rows, 4)
 
 
 def _units() -> str:

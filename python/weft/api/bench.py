@@ -81,9 +81,9 @@ def bench(
         ppn: Ranks per host; a list is measured one after the other.
         type: Of the elements, by default `int` for reductions, else `char`.
         op: Operation of reductions.
-        set: Values of the fabric's keys that replace those of its file. For example
-            `{"switch.slots": 64}`; `weft.fabric_options()` lists all keys.
-        cfg: Options of SimGrid. For example `{"smpi/wtime": 0}`, or KEY:VALUE each.
+        set: Values that override keys of the fabric file. For example `{"switch.slots": 64}`;
+            `weft.fabric_options()` lists all keys.
+        cfg: SimGrid options. For example `{"smpi/wtime": 0}`, or a list of KEY:VALUE.
         iterations: Timed calls or windows per size.
         warm_up: Calls or windows before those.
         window: Messages in flight in benchmarks of rates.
@@ -206,9 +206,9 @@ def bench_like(
         ranks: Of collectives, where the file does not say it.
         ppn: Ranks per host, where the file does not say it.
         modes: Of collectives, as for `weft.bench`.
-        set: Values of the fabric's keys that replace those of its file. For example
-            `{"switch.slots": 64}`; `weft.fabric_options()` lists all keys.
-        cfg: Options of SimGrid. For example `{"smpi/wtime": 0}`, or KEY:VALUE each.
+        set: Values that override keys of the fabric file. For example `{"switch.slots": 64}`;
+            `weft.fabric_options()` lists all keys.
+        cfg: SimGrid options. For example `{"smpi/wtime": 0}`, or a list of KEY:VALUE.
         iterations: Timed calls or windows per size.
         on_size: Called with the mode and the bytes whenever one size is done.
 

@@ -117,33 +117,34 @@ def run(
         arguments: The program's arguments.
         ranks: Number of MPI ranks.
         fabric: Fabric to run on: a fabric file, or the name of a shipped one. Or a `weft.Fabric`.
-        platform: SimGrid platform to run on in place of a fabric (.xml or .so). Its smart switches
-            are hosts with the properties processing_latency and max_ports.
-        contention: Link contention between messages. False: give each message the full bandwidth of
-            every link of its route (SimGrid's sharing policy FATPIPE); only without offloading.
-        set: Values of the fabric's keys that replace those of its file. For example
-            `{"switch.slots": 64}`; `weft.fabric_options()` lists all keys.
-        ppn: Ranks per host, placed block by block. By default 1 while there are hosts enough, else
-            as few as possible.
+        platform: SimGrid platform to run on instead of a fabric (.xml or .so). Smart switches are
+            hosts with the properties processing_latency and max_ports.
+        contention: Link contention between messages. False: disable link contention: each message
+            gets the full bandwidth of every link on its route (SimGrid's sharing policy FATPIPE);
+            only without offloading.
+        set: Values that override keys of the fabric file. For example `{"switch.slots": 64}`;
+            `weft.fabric_options()` lists all keys.
+        ppn: Ranks per host; consecutive ranks share a host. By default 1 if there are enough hosts,
+            else as few as possible.
         offload: Mechanism that executes collectives in the network. stream: packet by packet, over
             a tree of switches; message: message by message, over a tree of switches; multicast:
-            Bcast and Allgather by the hosts' multicast protocol, others as stream; auto: where
-            predicted to be faster than the hosts, or as [[policy]] says; off: not at all.
-        fallback: Algorithms of the hosts where nothing is offloaded. An MPI library's choice of
-            algorithms, or a file of one; best: for each call the fastest of all algorithms, as
-            predicted; an algorithm (recursive_doubling); one for a collective (bcast=binomial,
-            bcast=best); several with commas; SMPI's algorithms as smpi:NAME.
+            Bcast and Allgather by the hosts' multicast protocol, others as stream; auto: the
+            fastest by prediction, hosts included, unless [[policy]] decides; off: no offloading.
+        fallback: Host algorithms of collectives that are not offloaded. An MPI library's selection,
+            by name or file; an algorithm (recursive_doubling); an algorithm per collective
+            (bcast=binomial, bcast=best); SMPI's algorithms as smpi:NAME; or best: for each call the
+            fastest algorithm by prediction. Separate several with commas.
             `weft.collective_algorithms()` and `weft.collective_selections()` list them. By default
             openmpi-5.0.
-        host_speed: Speed of this machine, by which computation on the hosts is timed. For example
-            10Gf, or auto to measure it. By default computation takes no simulated time.
+        host_speed: Speed of this machine, from which the time of computation is derived. For
+            example 10Gf, or auto to measure it. By default computation takes no simulated time.
         privatize: Separate global variables for each rank. False: let all ranks share the program's
-            global variables: far less memory and a faster start with thousands of ranks, right only
-            for a program that writes no global variable.
-        cfg: Options of SimGrid. For example `{"smpi/wtime": 0}`, or KEY:VALUE each.
-        timeout: Wall time after which the run is given up, in seconds. The record then says so.
-        memory: Memory of the simulator above which the run is ended, such as 2GiB. It is checked
-            twenty times a second. The record then says so.
+            global variables: saves memory and start-up time with thousands of ranks; correct only
+            for programs that write no global variable.
+        cfg: SimGrid options. For example `{"smpi/wtime": 0}`, or a list of KEY:VALUE.
+        timeout: Wall-time limit of the run, in seconds. The record states that the run reached it.
+        memory: Memory limit of the simulator, such as 2GiB. Checked twenty times per second. The
+            record states that the run reached it.
         timeline: File for a timeline of all ranks and switches, for ui.perfetto.dev.
         flags: What the compiler of a source is told.
         input: A file that is the program's standard input. By default it has none.

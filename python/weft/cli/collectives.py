@@ -18,15 +18,16 @@ from weft.study.schedules import Algorithm, Case, Schedule
 _GROUP = """
 Show how MPI libraries execute collectives.
 
-Their algorithms on hosts: who sends what to whom, and after what. The messages are those that Open
-MPI and MPICH send, as counted in them (see docs/host-algorithms.md). Runs execute them where
-nothing is offloaded: weft run --fallback takes their names, and those of selections.
+Lists the host algorithms of collectives and shows their messages and the dependencies among them.
+The messages match those counted in Open MPI and MPICH (see docs/host-algorithms.md). Runs execute
+these algorithms for collectives that are not offloaded: weft run --fallback takes the names of
+algorithms and of selections.
 """
 
 collectives = help_group("collectives", _GROUP)
 
 _LIST = """
-List the algorithms, and the selections that say which of them a library takes.
+List the host algorithms, and the selections with which MPI libraries choose among them.
 
 \b
 Examples:
@@ -35,7 +36,7 @@ Examples:
 """
 
 
-@collectives.command("list", help=_LIST, short_help="The algorithms and selections.")
+@collectives.command("list", help=_LIST, short_help="List algorithms and selections.")
 @click.argument("collective", default="")
 def list_(collective: str) -> None:
     """List the algorithms of all collectives or of one."""
@@ -64,11 +65,12 @@ def _needs(row: Algorithm) -> str:
 
 
 _SHOW = """
-Show the messages of a call: the algorithm that a selection takes, or one that is named.
+Show the messages of a call, with the algorithm that a selection chooses or that --algorithm names.
 
-Each message takes one round; a rank sends one in a round and receives as many as come. --bytes are
-those of the vector of a Bcast, Reduce, Allreduce or Scan; of the others those of the block that one
-rank has, or gets. COLLECTIVE is a name of the list or MPI's (MPI_Iallreduce does not block).
+Each message takes one round; per round, a rank sends at most one message and receives any number.
+--bytes is the size of the vector of a Bcast, Reduce, Allreduce or Scan, and of one rank's block in
+other collectives. COLLECTIVE is a name of `weft collectives list` or of MPI (MPI_Iallreduce is
+non-blocking).
 
 \b
 Examples:
@@ -79,7 +81,7 @@ Examples:
 """
 
 
-@collectives.command(help=_SHOW, short_help="The messages of one call.")
+@collectives.command(help=_SHOW, short_help="Show the messages of one call.")
 @click.argument("collective", shell_complete=completion.collectives)
 @click.option(
     "-n",
@@ -95,16 +97,23 @@ Examples:
     metavar="SIZE",
     default="1KiB",
     show_default=True,
-    help="Message, which a Barrier has none of.",
+    help="Message size; ignored for a Barrier.",
 )
-@click.option("--root", type=int, default=0, show_default=True, help="Root, where there is one.")
+@click.option(
+    "--root",
+    type=int,
+    default=0,
+    show_default=True,
+    metavar="RANK",
+    help="Root of a rooted collective.",
+)
 @click.option(
     "--element",
     type=click.IntRange(1, 1 << 20),
     default=1,
     show_default=True,
     metavar="BYTES",
-    help="Size of an element: vectors are cut between elements.",
+    help="Size of an element; vectors are split at element boundaries.",
 )
 @click.option(
     "--selection",
@@ -112,40 +121,38 @@ Examples:
     default=schedules.DEFAULT_SELECTION,
     show_default=True,
     metavar="FILE|NAME",
-    help="Whose choice of algorithms: a TOML file, Open MPI's dynamic rules, or a shipped name.",
+    help="Selection of algorithms: a TOML file, Open MPI's dynamic rules, or a shipped name.",
 )
 @click.option(
     "--algorithm",
     default="",
     metavar="NAME",
     shell_complete=completion.algorithms,
-    help="This algorithm in the place of its choice.",
+    help="Algorithm to use instead of the selected one.",
 )
 @click.option(
     "--segment",
     metavar="SIZE",
-    help="Pieces that the named algorithm cuts messages into.  [default: it does not cut]",
+    help="Segment size of the named algorithm.  [default: no segmentation]",
 )
 @click.option(
     "--fan-out",
     type=click.IntRange(1, 4096),
     metavar="COUNT",
-    help="Children of a vertex in the named algorithm's tree.  [default: its own]",
+    help="Fan-out of the named algorithm's tree.  [default: that of the algorithm]",
 )
+@click.option("--ordered", is_flag=True, help="Assume a non-commutative operation.")
 @click.option(
-    "--ordered", is_flag=True, help="The operation does not commute, as some of users' do not."
-)
-@click.option(
-    "--nonblocking", is_flag=True, help="The form that does not block, such as MPI_Iallreduce."
+    "--nonblocking", is_flag=True, help="Show the non-blocking call, such as MPI_Iallreduce."
 )
 @click.option(
     "--ranks-per-host",
     type=click.IntRange(1, 4096),
     metavar="COUNT",
-    help="Consecutive ranks that share a host.  [default: each has one of its own]",
+    help="Consecutive ranks on one host.  [default: 1]",
 )
-@output_option("--csv", "csv_file", help="Write all messages: round, from, to, bytes.")
-@output_option("-o", "picture", help="Draw them (.png, .svg, .pdf); 64 ranks at most.")
+@output_option("--csv", "csv_file", help="Write all messages as CSV: round, from, to, bytes.")
+@output_option("-o", "picture", help="Draw the messages: .png, .svg or .pdf; at most 64 ranks.")
 def show(
     collective: str,
     ranks: int,

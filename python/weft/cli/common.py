@@ -32,7 +32,7 @@ def result_options(command: Command) -> Command:
     """Add the options by which a run is told what to leave."""
     for option in (
         click.option("-q", "--quiet", is_flag=True, help="Print no table."),
-        output_option("--json", "json_file", help="Write the record of the run (JSON)."),
+        output_option("--json", "json_file", help="Write the record of the run as JSON."),
     ):
         command = option(command)
     return command

@@ -21,18 +21,18 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _compare = click.option(
     "--compare",
     is_flag=True,
-    help="Run once more with --offload off, all else the same, and once with --fallback best as"
-    " well, and say what offloading gained over both, by collective and in all. The output of these"
-    " runs is not shown; the program's input must be a file (< FILE). --timeout holds for each run;"
-    " --json writes all records, --trace the timelines of the first two.",
+    help="Run again with --offload off, and with --fallback best, and report the speed-up from"
+    " offloading over both, by collective and in total. The output of these runs is not shown; the"
+    " program's input must be a file (< FILE). --timeout applies to each run. --json writes all"
+    " records, --trace the timelines of the first two.",
 )
 
 
 _no_intervals = click.option(
     "--no-intervals",
     is_flag=True,
-    help="With --compare: leave out the runs at the ends of the fabric's [calibration.intervals],"
-    " four for each value, which say what they leave of the gain.",
+    help="With --compare: skip the runs at the ends of the fabric's [calibration.intervals], four"
+    " per value, which give the interval of the speed-up.",
 )
 
 

@@ -9,9 +9,8 @@ _LANGUAGES = {"cc": ("C", "c"), "cxx": ("C++", "cpp"), "f90": ("Fortran", "f90")
 _HELP = """
 Compile {language} MPI programs for the simulator.
 
-This is SimGrid's {compiler}, which takes all arguments of the compiler that it calls; weft does
-not touch them. A program that is built by a build system takes it as its compiler
-({variable}="weft {name}").
+The command calls SimGrid's {compiler}, which passes all arguments to the compiler. In a build
+system, use it as the MPI compiler ({variable}="weft {name}").
 
 \b
 Example:

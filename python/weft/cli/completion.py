@@ -13,13 +13,13 @@ from weft.runs import offloads
 _SHELLS = ("bash", "zsh", "fish")
 _VARIABLE = "_WEFT_COMPLETE"
 _HELP = """
-Print what makes a shell complete weft's commands, options and names.
+Print the script with which a shell completes weft's commands, options and names.
 
-Names are those of shipped fabrics, presets and inventories, of collectives, algorithms, selections
-and keys of fabrics.
+Names are those of shipped fabrics, presets and inventories, of collectives, algorithms and
+selections, and of the keys of fabric files.
 
 \b
-For one shell, and for all of a user's:
+For the running shell, and for all shells of a user:
   eval "$(weft completion bash)"
   weft completion bash > ~/.local/share/bash-completion/completions/weft
   weft completion zsh > "${fpath[1]}/_weft"

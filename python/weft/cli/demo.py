@@ -28,9 +28,9 @@ _MEASURED = {
 _HELP = """
 Compare simulated Allreduce latencies with those measured on a real Tofino.
 
-Runs the shipped benchmark on four hosts on a 100 Gb/s Tofino, offloaded and not, prints each size
-beside the measurement (in microseconds), and draws latency by message size and by the number of
-hosts. Takes some seconds.
+Runs the shipped benchmark on four hosts at a 100 Gb/s Tofino, with and without offloading, prints
+simulated and measured latencies (in microseconds) side by side, and plots latency by message size
+and by number of hosts. Takes a few seconds.
 
 \b
 Example:

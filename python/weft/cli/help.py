@@ -16,8 +16,8 @@ from weft.cli.files import command
 _HELP = """
 Show a page of the documentation, or the help of a command.
 
-Without TOPIC all pages are listed. Pages are laid out for reading: on a terminal they open in the
-pager, elsewhere they are plain text. --markdown writes a page as its file has it.
+Without TOPIC, all pages are listed. Pages are formatted as text; on a terminal they open in the
+pager. --markdown prints the Markdown source instead.
 
 \b
 Examples:
@@ -46,7 +46,7 @@ def _complete(_: click.Context, __: click.Parameter, typed: str) -> list[Complet
 
 @command(name="help", help=_HELP)
 @click.argument("topic", required=False, shell_complete=_complete)
-@click.option("--markdown", is_flag=True, help="Write the page's Markdown as it is.")
+@click.option("--markdown", is_flag=True, help="Print the Markdown source of the page.")
 @click.pass_context
 def show(context: click.Context, topic: str | None, markdown: bool) -> None:
     """List the pages, or show one."""

@@ -9,13 +9,13 @@ table_argument = click.argument("table", metavar="TABLE", type=measured_table)
 column_option = click.option(
     "--column",
     metavar="NAME",
-    help="Column of the times, where the table has several.  [default: the median, else the mean]",
+    help="Column of the times, if the table has several.  [default: the median, else the mean]",
 )
 base_option = click.option(
     "--base",
     type=fabric_name,
     metavar="FILE|NAME",
-    help="Fabric whose other values to keep.  [default: two hosts on a switch]",
+    help="Fabric that provides all other values.  [default: two hosts on a switch]",
 )
 
 rows_option = click.option(
@@ -23,7 +23,7 @@ rows_option = click.option(
     type=click.Choice(["all", "even", "odd"]),
     default="all",
     show_default=True,
-    help="Rows of each table to fit to; every second leaves the others for a test.",
+    help="Rows of each table to fit to; even and odd hold the others out for a test.",
 )
 
 key_option = click.option(
@@ -31,11 +31,11 @@ key_option = click.option(
     "keys",
     multiple=True,
     metavar="KEY[=LOW:HIGH]",
-    help="Key to fit, such as host.loopback_latency, between bounds in its unit; several times for"
-    " several.  [default: those of [host] that messages within it depend on]",
+    help="Key to fit, such as host.loopback_latency, with bounds in its unit; repeatable."
+    "  [default: the keys of [host] that affect messages within a host]",
 )
 library_option = click.option(
     "--fallback",
     metavar="NAME",
-    help="Algorithms of the hosts' MPI library, as for `weft run`.  [default: as there]",
+    help="Algorithms of the hosts' MPI library, as for `weft run`.  [default: as for `weft run`]",
 )

@@ -11,7 +11,7 @@ import click
 
 from weft.runs.options import COLLECTIVES, FABRIC, RANKS, SHORTCUTS, SIMULATION, run_options
 
-REQUIRED = "Must be given"
+REQUIRED = "Required"
 OWN = "Options"
 OUTPUT = "Output"
 _HELP = "Help"

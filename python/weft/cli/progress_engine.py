@@ -18,8 +18,8 @@ from weft.study import progress_engine as api
 from weft.study.progress_engine import Case, Memory, Throughput
 
 _GROUP = """
-Tell what a progress engine can do: hardware threads of a SmartNIC, or cores of a host, that do
-the multicast protocol's work chunk by chunk.
+Compute throughput and memory of a progress engine: hardware threads of a SmartNIC, or cores of a
+host, that process the chunks of the multicast protocol.
 
 ENGINE is a preset (see `weft fabric options`), or a file with a table [progress_engine].
 """
@@ -27,10 +27,10 @@ ENGINE is a preset (see `weft fabric options`), or a file with a table [progress
 progress_engine = help_group("progress-engine", _GROUP)
 
 _THROUGHPUT = """
-Compute how fast a progress engine receives, by the number of its threads.
+Compute the receive throughput of a progress engine by its number of threads.
 
-Sizes are in bytes, or carry a unit: B, kB, KiB, MB, MiB, GB, GiB, TB. Several of them, and several
-numbers of threads, are a list (1,4,16) or a range that doubles (1:16).
+Sizes are in bytes, or have a unit: B, kB, KiB, MB, MiB, GB, GiB, TB. Several sizes or numbers of
+threads are a list (1,4,16) or a doubling range (1:16).
 
 \b
 Examples:
@@ -40,34 +40,32 @@ Examples:
 """
 
 
-@progress_engine.command(help=_THROUGHPUT, short_help="How fast it receives, by threads.")
+@progress_engine.command(help=_THROUGHPUT, short_help="Receive throughput by number of threads.")
 @click.argument("engine", type=engine_name)
 @click.option(
     "--transport",
     default=",".join(api.TRANSPORTS),
     show_default=True,
     metavar="TRANSPORT,...",
-    help="`ud`, datagrams by way of a staging ring, and `uc`, messages of any length.",
+    help="`ud`: datagrams through a staging ring; `uc`: messages of any length.",
 )
 @click.option(
     "--threads",
     metavar="COUNTS",
-    help="Threads that receive.  [default: doubling from 1 to all]",
+    help="Receive threads.  [default: doubling from 1 to all]",
 )
-@click.option(
-    "--chunk", default="4KiB", show_default=True, metavar="SIZES", help="Payload of a chunk."
-)
+@click.option("--chunk", default="4KiB", show_default=True, metavar="SIZES", help="Chunk payload.")
 @click.option(
     "--buffer",
     metavar="SIZES",
-    help="Receive buffer, whose first and last chunk count.  [default: one without end]",
+    help="Receive buffer size, to include the pipeline's start and end.  [default: unlimited]",
 )
 @click.option(
     "--link",
     metavar="BANDWIDTH",
-    help="Speed of the link, for payload: the ceiling.  [default: none]",
+    help="Payload rate of the link, the upper limit.  [default: none]",
 )
-@output_option("--csv", "csv_file", help="Write the table.")
+@output_option("--csv", "csv_file", help="Write the table as CSV.")
 def throughput(
     engine: str,
     transport: str,
@@ -129,8 +127,8 @@ def _cells(row: Throughput) -> dict[str, str]:
 
 
 _MEMORY = """
-Compute which receive buffers the bits of a chunk's number can address, how large their bitmaps
-are, and how many communicators with such buffers the engine's memory holds.
+Compute, for each width of the chunk sequence number, the largest receive buffer, the size of its
+bitmap, and the number of communicators with such buffers that fit into the engine's memory.
 
 \b
 Examples:
@@ -139,12 +137,12 @@ Examples:
 """
 
 
-@progress_engine.command(help=_MEMORY, short_help="Which receive buffers its memory is for.")
-@click.argument("engine", type=engine_name)
-@click.option(
-    "--chunk", default="4KiB", show_default=True, metavar="SIZE", help="Payload of a chunk."
+@progress_engine.command(
+    help=_MEMORY, short_help="Receive buffers and communicators that fit into its memory."
 )
-@output_option("--csv", "csv_file", help="Write the table.")
+@click.argument("engine", type=engine_name)
+@click.option("--chunk", default="4KiB", show_default=True, metavar="SIZE", help="Chunk payload.")
+@output_option("--csv", "csv_file", help="Write the table as CSV.")
 def memory(engine: str, chunk: str, csv_file: Path | None) -> None:
     """Compute, write, print."""
     rows = api.memory(engine, parse_size(chunk, "--chunk"))

@@ -16,11 +16,11 @@ from weft.runs import replay as api
 from weft.trace.folder import read_folder
 
 _HELP = """
-Replay a recorded program on another fabric, or with another offload, without running it.
+Replay the trace of a program on another fabric, or with other offload options.
 
-The trace is one that `weft run --record` has written: the calls of every rank and
-the operations that it computed between them, without times. A replay needs neither the program nor
-its memory. Its ranks are those of the recorded run; so is --ppn, where it was given then.
+DIRECTORY is a trace written by `weft run --record`: the MPI calls of every rank and the amount of
+computation between them, without times. A replay needs neither the program nor its memory. The
+number of ranks is that of the recorded run, and so is --ppn if it was given.
 
 \b
 Examples:
@@ -30,7 +30,7 @@ Examples:
   weft replay trace --fabric fat-tree-1024 --json run.json
 
 \b
-Exit status: 0; 1 for a deadlock; 2 where weft refuses to start; 124 after --timeout; 137
+Exit status: 0; 1 for a deadlock; 2 if weft refuses to start; 124 after --timeout; 137
 above --memory.
 """
 

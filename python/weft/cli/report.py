@@ -11,11 +11,11 @@ from weft.cli.common import output_option
 from weft.cli.files import Input, command
 
 _HELP = """
-Write one page of single runs: what differs among them, where offloading pays.
+Write a report page about single runs: their differences, and where offloading pays off.
 
-Records are files that weft run --json has written, with --compare too. The page is that of
-weft campaign report: one file (HTML) that opens in any browser without a network. It finds out in
-which keys the runs differ, and compares those that differ in offload alone.
+Records are files written by weft run --json, with or without --compare. The page has the form of
+weft campaign report: one self-contained HTML file. It shows the keys in which the runs differ, and
+compares runs that differ only in offload.
 
 \b
 Example:

@@ -12,17 +12,20 @@ _COMMANDS = {
     "replay": ("weft.cli.replay", "Replay a recorded program on another fabric."),
     "bench": ("weft.cli.bench", "Measure collectives on a simulated fabric."),
     "calibrate": ("weft.cli.calibrate", "Fit the parameters of a fabric file to measurements."),
-    "validate": ("weft.cli.validate", "Compare the simulator with every measured table."),
-    "fabric": ("weft.cli.fabric", "Make fabrics, and look at them."),
-    "progress-engine": ("weft.cli.progress_engine", "Tell what a progress engine can do."),
-    "campaign": ("weft.cli.campaign", "Many runs that one file describes."),
-    "report": ("weft.cli.report", "Write one page of single runs."),
-    "cache": ("weft.cli.cache", "What packet forwarding caches do with traffic."),
+    "validate": ("weft.cli.validate", "Compare the simulator with measured tables."),
+    "fabric": ("weft.cli.fabric", "Create, check, show and draw fabrics."),
+    "progress-engine": (
+        "weft.cli.progress_engine",
+        "Compute throughput and memory of a progress engine.",
+    ),
+    "campaign": ("weft.cli.campaign", "Run the parameter study that a file describes."),
+    "report": ("weft.cli.report", "Write a report page about single runs."),
+    "cache": ("weft.cli.cache", "Study the hits and misses of packet forwarding caches."),
     "collectives": ("weft.cli.collectives", "Show how MPI libraries execute collectives."),
-    "testbed": ("weft.cli.testbed", "Any topology on a real P4 switch."),
+    "testbed": ("weft.cli.testbed", "Emulate a topology on a real P4 switch."),
     "demo": ("weft.cli.demo", "Compare simulated latencies with measured ones."),
     "help": ("weft.cli.help", "Show a page of the documentation."),
-    "completion": ("weft.cli.completion", "Have a shell complete commands and names."),
+    "completion": ("weft.cli.completion", "Print the completion script of a shell."),
     "cc": ("weft.cli.compilers", "Compile C MPI programs for the simulator."),
     "cxx": ("weft.cli.compilers", "Compile C++ MPI programs for the simulator."),
     "f90": ("weft.cli.compilers", "Compile Fortran MPI programs for the simulator."),
@@ -30,11 +33,11 @@ _COMMANDS = {
 
 _OFFLOADS = "\n".join(f"  {mode:<10} {meaning}" for mode, meaning in meanings().items())
 _HELP = f"""
-Simulate MPI programs on clusters whose switches compute.
+Simulate MPI programs on clusters with in-network computing.
 
 weft runs an unmodified MPI program (C, C++, Fortran) on a simulated fabric of hosts, links and
-smart switches, and says how long its collectives take when the switches do them, and when the
-hosts do.
+smart switches. It reports how long the program's collectives take when the switches execute them,
+and when the hosts do.
 
 \b
 A first run:
@@ -42,10 +45,10 @@ A first run:
   weft run --fabric tofino-4 -n 4 -- ./hello
 
 \b
-Words:
-  fabric     the network: hosts, NICs, links, switches; a TOML file or a shipped name
-  offload    let the switches do a collective
-  fallback   the algorithm on the hosts, for what is not offloaded
+Terms:
+  fabric     the network: hosts, NICs, links and switches; a TOML file or a shipped name
+  offload    execute a collective in the network
+  fallback   the host algorithm of a collective that is not offloaded
 {_OFFLOADS}
   ppn        ranks per host
 """

@@ -17,13 +17,13 @@ from weft.runs.request import Request
 from weft.trace.folder import check_target
 
 _HELP = """
-Run an MPI program on a simulated fabric, and say what offloading its collectives bought.
+Run an MPI program on a simulated fabric, and report its collectives.
 
-The program is one that `weft cc`, `weft cxx` or `weft f90` has compiled. Its input, output and
-exit status pass through unchanged. The table that follows it goes to standard error: for each
-collective what was offloaded and what fell back and why, the calls, the bytes that one rank gave
-to them, and the simulated time that one rank spent in one call (in microseconds). Computation on
-the hosts takes no simulated time, so that every run gives the same; --host-speed times it.
+Compile the program with `weft cc`, `weft cxx` or `weft f90`. Its input, output and exit status pass
+through unchanged. The table that follows goes to standard error: for each collective how it was
+executed, with the reason of a fallback, the number of calls, the bytes that one rank contributed,
+and the simulated time per call and rank in microseconds. By default computation takes no simulated
+time, which makes runs reproducible; --host-speed times it.
 
 \b
 Examples:
@@ -35,9 +35,9 @@ Examples:
   weft run --fabric my-fabric.toml -n 16 --json run.json --trace timeline.json -- ./program
 
 \b
-Exit status: the program's own; 128 + signal where it crashed; 1 for a deadlock, ranks that call
-different collectives, MPI_Abort, and a link that is off while it is needed; 2 where weft refuses
-to start; 124 after --timeout, 137 above --memory.
+Exit status: that of the program; 128 + signal if it crashes; 1 for a deadlock, mismatched
+collectives, MPI_Abort, and a needed link that is down; 2 if weft refuses to start; 124 after
+--timeout; 137 above --memory.
 """
 
 
@@ -52,8 +52,7 @@ to start; 124 after --timeout, 137 above --memory.
     "--record",
     type=OutputDirectory(whole=True),
     metavar="DIRECTORY",
-    help="Record a trace of all calls of MPI and of what is computed between them, for"
-    " `weft replay`.",
+    help="Record a trace of all MPI calls and the computation between them, for `weft replay`.",
 )
 @click.argument("program", type=Program())
 @click.argument("arguments", nargs=-1, type=Arguments())

@@ -114,7 +114,7 @@ def _shortcut(one: Shortcut) -> Decorator:
         one.field,
         type=_values(one.kind),
         metavar=one.metavar,
-        help=f"{one.meaning}, as --set '{one.change.format(one.metavar)}' does.",
+        help=f"{one.meaning}. Short for --set '{one.change.format(one.metavar)}'.",
     )
 
 

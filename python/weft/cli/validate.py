@@ -22,19 +22,18 @@ from weft.study.validation.gain import GainResult
 from weft.study.validation.validate import SCHEMA, Check, Result, plot, read_checks, run
 
 _HELP = """
-Run the simulator on measured tables, and say how far it is from each: on those that ship with weft,
-or on TABLEs of your own.
+Simulate measured tables and report the error: of the shipped tables, or of your own TABLEs.
 
-Errors are logarithmic, exp(mean |ln(simulated / measured)|) - 1 and the worst. The bounds of the
-shipped tables stand in data/checks.toml; a check without any is reported as it is. Where a table
-has both what switches did and what hosts did, the gain is compared too: how many times as fast
-offloading is, on which side of 1, and from which size on. Takes about a minute.
+Errors are logarithmic: exp(mean |ln(simulated / measured)|) - 1, and the worst. The bounds of the
+shipped tables are in data/checks.toml; checks without a bound are only reported. Where both the
+switches and the hosts were measured, the gain from offloading is compared too: its size, on which
+side of 1 it is, and the message size from which offloading pays off. Takes about a minute.
 
-An own TABLE is CSV, or what the OSU benchmarks, IMB or SKaMPI print. By its columns it is of
-Allreduces by size on hosts of one rank (`bytes,time_us`), of Allreduces of one size by the number
-of ranks (`ranks,nodes,time_us`), or of any collectives (`collective,ranks,ppn,bytes,time_us`). The
-unit ends a name: _us, _ms, _s. --fabric and --mode say what it is compared with; its rows are
-printed too.
+Your own TABLE is CSV, or an output of the OSU benchmarks, IMB or SKaMPI. Its columns determine what
+was measured: Allreduces by size with one rank per host (`bytes,time_us`), Allreduces of one size by
+number of ranks (`ranks,nodes,time_us`), or any collectives (`collective,ranks,ppn,bytes,time_us`).
+Names of times end in their unit: _us, _ms, _s. --fabric and --mode select what to simulate; the
+rows are printed as well.
 
 \b
 Examples:
@@ -45,7 +44,7 @@ Examples:
   weft validate osu_latency.txt --fabric my-cluster.toml --mode pingpong
 
 \b
-Exit status: 1 where an error is above its bound.
+Exit status: 1 if an error exceeds its bound.
 """
 _OF_OWN = ("fabric", "mode", "column", "ranks", "bytes_", "rows", "mean", "worst")
 ABOVE = "ABOVE ITS BOUND"
@@ -58,45 +57,45 @@ _BOUND = click.FloatRange(min=0, min_open=True)
     "--fabric",
     type=fabric_name,
     metavar="FILE|NAME",
-    help="Of own tables: the fabric to compare them with.",
+    help="For your own tables: the fabric to simulate.",
 )
 @click.option(
     "--mode",
     metavar="MODE",
-    help="Of own tables: stream or message (switches did it), what hosts did (openmpi-5.0, ring, as"
-    " for `weft run --fallback`), pingpong, or bandwidth (of a stream of messages, in a column"
-    " whose name ends in _GBps).",
+    help="For your own tables: stream or message (offloaded), host algorithms as for `weft run"
+    " --fallback` (openmpi-5.0, ring), pingpong, or bandwidth (of back-to-back messages, in a"
+    " column whose name ends in _GBps).",
 )
 @column_option
 @click.option(
     "--ranks",
     type=click.IntRange(2, MOST_RANKS),
     metavar="N",
-    help="Of own tables by size: hosts, one rank each.  [default: 4]",
+    help="For your own tables by size: hosts, with one rank each.  [default: 4]",
 )
 @click.option(
-    "--bytes", "bytes_", metavar="SIZE", help="Of own tables by ranks: size of the Allreduce."
+    "--bytes", "bytes_", metavar="SIZE", help="For your own tables by ranks: size of the Allreduce."
 )
 @click.option(
     "--rows",
     type=click.Choice(["all", "even", "odd"]),
-    help="Rows of own tables; every second, where the fabric was fitted to the others."
+    help="Rows of your own tables to use; even or odd, if the fabric was fitted to the others."
     "  [default: all]",
 )
-@click.option("--mean", type=_BOUND, metavar="X", help="Bound of the mean error: 0.1 is 10 %.")
+@click.option("--mean", type=_BOUND, metavar="X", help="Bound of the mean error; 0.1 is 10 %.")
 @click.option("--worst", type=_BOUND, metavar="X", help="Bound of the worst error.")
-@output_option("--json", "json_file", help="Write checks, errors and every row (JSON).")
+@output_option("--json", "json_file", help="Write checks, errors and all rows as JSON.")
 @click.option(
     "--figures",
     type=OutputDirectory(),
     metavar="DIRECTORY",
-    help="Draw one figure per table.",
+    help="Plot one figure per table.",
 )
 @click.option(
     "--document",
     type=Output(exists=True, dir_okay=False),
     metavar="FILE",
-    help="Fill the tables of a document such as docs/accuracy.md.",
+    help="Fill in the tables of a document such as docs/accuracy.md.",
 )
 def validate(
     tables: tuple[Path, ...],

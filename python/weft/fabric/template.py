@@ -342,7 +342,11 @@ def explained(option: "Option") -> str:
     text = option["meaning"]
     if any(f'"{name}"' not in text for name in option["names"]):
         text += f": {option['allowed']}"
-    return text if option["required"] else f"{text}; {option['otherwise']} where absent"
+    if option["required"]:
+        return text
+    otherwise = option["otherwise"]
+    needed = otherwise.startswith("required")
+    return f"{text} ({otherwise if needed else f'default: {otherwise}'})"
 
 
 def meanings(table: str) -> dict[str, str]:

@@ -12,8 +12,8 @@ WAYS = tuple(mode for mode in OFFLOADS if mode != OFF)
 SWITCHES = tuple(row["name"] for row in _core.mechanisms() if not row["rest"])
 """Mechanisms that never hand a collective over to another one."""
 _MEANINGS = {
-    "auto": "where predicted to be faster than the hosts, or as [[policy]] says",
-    OFF: "not at all",
+    "auto": "the fastest by prediction, hosts included, unless [[policy]] decides",
+    OFF: "no offloading",
 }
 
 

@@ -72,7 +72,7 @@ class Placement:
             metavar="FILE|NAME",
             command_line="`weft fabric list` has the names.",
             api="Or a `weft.Fabric`.",
-            campaigns="Paths begin in the campaign's folder.",
+            campaigns="Paths are relative to the campaign's folder.",
         ),
     ] = None
     platform: Annotated[
@@ -81,11 +81,10 @@ class Placement:
             flag="--platform",
             kind=kinds.InputFile(),
             group=FABRIC,
-            meaning="SimGrid platform to run on in place of a fabric (.xml or .so)",
-            more="Its smart switches are hosts with the properties processing_latency and"
-            " max_ports.",
+            meaning="SimGrid platform to run on instead of a fabric (.xml or .so)",
+            more="Smart switches are hosts with the properties processing_latency and max_ports.",
             metavar="FILE",
-            command_line="Either this or --fabric must be given.",
+            command_line="Required unless --fabric is given.",
         ),
     ] = None
     contention: Annotated[
@@ -95,8 +94,8 @@ class Placement:
             kind=kinds.Switch(),
             group=FABRIC,
             meaning="Link contention between messages",
-            off="Give each message the full bandwidth of every link of its route (SimGrid's sharing"
-            " policy FATPIPE); only without offloading",
+            off="Disable link contention: each message gets the full bandwidth of every link on its"
+            " route (SimGrid's sharing policy FATPIPE); only without offloading",
             campaigns="",
         ),
     ] = True
@@ -107,7 +106,7 @@ class Placement:
             kind=kinds.Changes(),
             group=FABRIC,
             name="set",
-            meaning="Values of the fabric's keys that replace those of its file",
+            meaning="Values that override keys of the fabric file",
             metavar="TABLE.KEY=VALUE",
             command_line="For example switch.slots=64 or link.bandwidth=400Gbps; repeatable. `weft"
             " fabric options` lists all keys.",
@@ -132,8 +131,8 @@ class Placement:
             flag="--ppn",
             kind=kinds.Count(1, MOST_RANKS),
             group=RANKS,
-            meaning="Ranks per host, placed block by block",
-            absent="1 while there are hosts enough, else as few as possible",
+            meaning="Ranks per host; consecutive ranks share a host",
+            absent="1 if there are enough hosts, else as few as possible",
             metavar="RANKS",
             campaigns="",
         ),
@@ -161,16 +160,16 @@ class Collectives:
             flag="--fallback",
             kind=kinds.Algorithms(),
             group=COLLECTIVES,
-            meaning="Algorithms of the hosts where nothing is offloaded",
-            more="An MPI library's choice of algorithms, or a file of one; best: for each call the"
-            " fastest of all algorithms, as predicted; an algorithm (recursive_doubling); one for a"
-            " collective (bcast=binomial, bcast=best); several with commas; SMPI's algorithms as"
-            " smpi:NAME.",
+            meaning="Host algorithms of collectives that are not offloaded",
+            more="An MPI library's selection, by name or file; an algorithm (recursive_doubling);"
+            " an algorithm per collective (bcast=binomial, bcast=best); SMPI's algorithms as"
+            " smpi:NAME; or best: for each call the fastest algorithm by prediction. Separate"
+            " several with commas.",
             absent=DEFAULT_FALLBACK,
             metavar="WHAT",
-            command_line="`weft collectives list` names them.",
+            command_line="`weft collectives list` has the names.",
             api="`weft.collective_algorithms()` and `weft.collective_selections()` list them.",
-            campaigns="Files are found in the campaign's folder.",
+            campaigns="Paths are relative to the campaign's folder.",
         ),
     ] = None
 
@@ -185,7 +184,7 @@ class Simulation:
             flag="--host-speed",
             kind=kinds.Text(),
             group=SIMULATION,
-            meaning="Speed of this machine, by which computation on the hosts is timed",
+            meaning="Speed of this machine, from which the time of computation is derived",
             more="For example 10Gf, or auto to measure it.",
             absent="computation takes no simulated time",
             metavar="SPEED|auto",
@@ -200,9 +199,8 @@ class Simulation:
             kind=kinds.Switch(),
             group=SIMULATION,
             meaning="Separate global variables for each rank",
-            off="Let all ranks share the program's global variables: far less memory and a faster"
-            " start with thousands of ranks, right only for a program that writes no global"
-            " variable",
+            off="Let all ranks share the program's global variables: saves memory and start-up time"
+            " with thousands of ranks; correct only for programs that write no global variable",
             replays=False,
         ),
     ] = True
@@ -213,10 +211,10 @@ class Simulation:
             kind=kinds.Settings(),
             group=SIMULATION,
             name="cfg",
-            meaning="Options of SimGrid",
+            meaning="SimGrid options",
             metavar="KEY:VALUE",
             command_line="Repeatable.",
-            api='For example `{"smpi/wtime": 0}`, or KEY:VALUE each.',
+            api='For example `{"smpi/wtime": 0}`, or a list of KEY:VALUE.',
         ),
     ] = ()
 
@@ -232,10 +230,10 @@ class Limits:
             kind=kinds.Seconds(),
             group=SIMULATION,
             name="timeout",
-            meaning="Wall time after which the run is given up",
+            meaning="Wall-time limit of the run",
             unit="seconds",
             metavar="SECONDS",
-            api="The record then says so.",
+            api="The record states that the run reached it.",
         ),
     ] = None
     memory_bytes: Annotated[
@@ -245,10 +243,10 @@ class Limits:
             kind=kinds.Size(),
             group=SIMULATION,
             name="memory",
-            meaning="Memory of the simulator above which the run is ended, such as 2GiB",
-            more="It is checked twenty times a second.",
+            meaning="Memory limit of the simulator, such as 2GiB",
+            more="Checked twenty times per second.",
             metavar="SIZE",
-            api="The record then says so.",
+            api="The record states that the run reached it.",
         ),
     ] = None
 
@@ -360,21 +358,21 @@ SHORTCUTS: Sequence[Shortcut] = (
         "multicast.chains={}",
         kinds.Count(1),
         "N",
-        "Roots of an Allgather that multicast at the same time",
+        "Roots of an Allgather that multicast concurrently",
     ),
     Shortcut(
         "--trees",
         "multicast.trees={}",
         kinds.Count(1),
         "N",
-        "Multicast trees among which the data is divided",
+        "Multicast trees that share the data",
     ),
     Shortcut(
         "--drop-rate",
         "multicast.drops=[{{probability={}}}]",
         kinds.Probability(),
         "RATE",
-        "Part of the multicast chunks that each receiver misses, from 0 to 1",
+        "Fraction of multicast chunks that each receiver loses, from 0 to 1",
     ),
     Shortcut(
         "--seed",

@@ -39,7 +39,7 @@ const std::vector<Option<ForwardingModel>>& forwarding_options()
       {"tcam_latency", "of a search in the TCAM: of every packet, or of those that the cache does not know",
        &M::tcam_latency, Need::required, Allowed::non_negative},
       {"hit_latency", "cache: of a look into it, which every packet takes", &M::hit_latency,
-       Need::otherwise("needed by a cache"), Allowed::non_negative},
+       Need::otherwise("required for a cache"), Allowed::non_negative},
       {"interval", "from one lookup of an input port to its next", &M::interval, Need::otherwise("unlimited")},
       {"tcam_interval", "cache: the same of one that searches the TCAM", &M::tcam_interval,
        Need::otherwise("as `interval`")},

@@ -67,13 +67,13 @@ const std::vector<Option<Capability>>& capability_options()
   static const std::vector<Option<M>> ROWS{
       {"collectives", "what a switch does: " + join(offloadable_collectives()) + "; or \"all\"", &M::collectives},
       {"datatypes", "reductions: MPI's names of the datatypes that it does them on, or \"all\"", &M::datatypes,
-       Need::otherwise("needed with a reduction")},
+       Need::otherwise("required for reductions")},
       {"operations", "reductions: MPI's names of the operations that it does them with, or \"all\"", &M::operations,
-       Need::otherwise("needed with a reduction")},
+       Need::otherwise("required for reductions")},
       {"conversion", "reductions: the hosts convert MPI_FLOAT to integers and back", &M::conversion,
        Need::otherwise("none"), Allowed::one_of({std::string(FIXED_POINT)})},
       {"conversion_rate", "a host's rate of that, both ways together", &M::conversion_rate,
-       Need::otherwise("needed with a conversion")},
+       Need::otherwise("required for a conversion")},
   };
   return ROWS;
 }

@@ -32,7 +32,7 @@ const Capability* SwitchModel::serving(const std::string& collective, const std:
 const std::vector<Option<SwitchModel>>& switch_options()
 {
   using M                    = SwitchModel;
-  static const Need IF_SMART = Need::otherwise("needed by a smart switch");
+  static const Need IF_SMART = Need::otherwise("required for a smart switch");
   static const std::vector<Option<M>> ROWS{
       {"max_ports", "number of ports, so at most as many cables", &M::max_ports},
       {"forwarding_latency", "delay of a packet that is only forwarded, port to port", &M::forwarding_latency,

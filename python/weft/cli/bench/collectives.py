@@ -38,22 +38,22 @@ from weft.study.bench.quantiles import title
 _ITERATIONS = 1
 
 _HELP = """
-Measure the simulated times of {title} by the bytes that one rank gives.
+Measure the simulated latency of {title} for a range of sizes, in bytes that one rank contributes.
 
-A mode is a way to offload ({offloading}), an algorithm that the benchmark writes out in messages
-({written}), or what `weft run --fallback` takes: an MPI library's choice of algorithms
-(`openmpi-5.0`), an algorithm of the hosts, SMPI's as `smpi:NAME`. Where the switches cannot do it
-the hosts do, and the mode is called after what was simulated. Shown are the mean latency of the
-ranks that receive, how much each of them receives a second, and how much goes through all ports of
-switches, in and out; and percentiles of the ranks' latencies where the fabric has noise or they are
-asked for.{osu}
+--modes compares offload mechanisms ({offloading}), algorithms that the benchmark implements with
+point-to-point messages ({written}), and host algorithms as `weft run --fallback` takes them: an MPI
+library's selection (`openmpi-5.0`), an algorithm, or SMPI's as `smpi:NAME`. A call that the
+switches cannot execute falls back to the hosts; its row then names what was simulated. The table
+shows the mean latency of the receiving ranks, the receive throughput of a rank, and the traffic
+through all switch ports, in and out. Percentiles of the ranks' latencies are added if the fabric
+has noise or --percentiles is given.{osu}
 
 \b
 Example:
   weft bench {name} --fabric fdr-188 -n 188 --sizes 64KiB --modes {modes}
 """
-_AS_OSU = """ `weft bench osu_{name}` and --format osu time it as OSU does: the mean of all
-ranks, and no algorithms that the benchmark writes out."""
+_AS_OSU = """ `weft bench osu_{name}` and --format osu time the call as OSU does: the mean of
+all ranks, without the benchmark's own algorithms."""
 
 
 def _help(collective: Collective) -> str:
@@ -72,7 +72,7 @@ def _command(collective: Collective) -> click.Command:
         collective.name,
         callback=partial(_measure, collective),
         help=_help(collective),
-        short_help=f"Measure {collective.title} by size.",
+        short_help=f"Measure {collective.title} for a range of sizes.",
     )
     for add in _options(collective):
         command = add(command)
@@ -87,21 +87,21 @@ def _options(collective: Collective) -> Iterator[Callable[[click.Command], click
         default="4KiB:256KiB",
         show_default=True,
         metavar="SIZES",
-        help="A range that doubles (4KiB:256KiB), or a list (4KiB,1MiB).",
+        help="A doubling range (4KiB:256KiB), or a list (4KiB,1MiB).",
     )
-    yield iterations_option(_ITERATIONS, "Calls per size, with a barrier between.")
+    yield iterations_option(_ITERATIONS, "Calls per size, with a barrier between them.")
     yield percentiles_option
     yield modes_option(",".join(collective.default_modes))
     yield click.option(
         "--unchecked",
         is_flag=True,
-        help="Share the buffers' memory among the ranks, so that gigabytes per rank cost nothing;"
-        " results are then not checked.",
+        help="Share one buffer among all ranks, which allows gigabytes per rank; results are not"
+        " checked.",
     )
     if collective.name in BENCHMARKS:
         yield from format_options()
     yield rows_option
-    yield output_option("--plot", help="Draw the receive throughput: .png, .pdf or .svg.")
+    yield output_option("--plot", help="Plot the receive throughput: .png, .pdf or .svg.")
 
 
 def _measure(

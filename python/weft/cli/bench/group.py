@@ -8,10 +8,10 @@ from weft.cli.groups import help_group
 from weft.study.bench.benchmarks import BENCHMARKS, Family
 
 _GROUP = """
-Run a micro-benchmark on a simulated fabric: collectives, messages and one-sided calls, as the OSU
-micro-benchmarks time them, under OSU's names (`osu_NAME` is NAME).
+Run a micro-benchmark on a simulated fabric: collectives, point-to-point messages and one-sided
+calls, named and timed as in the OSU micro-benchmarks (`osu_NAME` and NAME are the same).
 
-`weft bench --like FILE` runs what an output of OSU or IMB measured, and shows both.
+`weft bench --like FILE` simulates the benchmark of an OSU or IMB output, and shows both results.
 
 \b
 Examples:
@@ -26,8 +26,8 @@ LIKE = "like"
 # What the help of the group lists, by families.
 _LISTED: tuple[tuple[str, tuple[Family, ...]], ...] = (
     ("Collectives", ("blocking",)),
-    ("Non-blocking collectives, with their overlap", ("non-blocking",)),
-    ("Messages", ("latency", "bandwidth", "rate")),
+    ("Non-blocking collectives (with overlap)", ("non-blocking",)),
+    ("Point-to-point", ("latency", "bandwidth", "rate")),
     ("One-sided", ("one-sided latency", "one-sided rate")),
 )
 

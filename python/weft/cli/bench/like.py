@@ -24,12 +24,13 @@ from weft.study.bench.like import Asked, Beside
 from weft.study.bench.modes import labels
 
 _HELP = """
-Run on a simulated fabric what an output of the OSU micro-benchmarks or of IMB measured, and show
-both, with the error of each size, their mean logarithmic error and the worst one.
+Simulate the benchmark whose output FILE is (OSU micro-benchmarks or IMB), and show measured and
+simulated results side by side, with the error of each size, the mean logarithmic error and the
+worst one.
 
-Sizes, types and windows are those of the file, and ranks and ranks per host too where it says them:
-in its header, in the command that it echoes, or in its name (`ppn32`, `2x32`). `weft bench --like
-FILE` is the same command.
+Sizes, types and windows come from the file. Ranks and ranks per host do too if the file's header,
+the command that it echoes, or its name (`ppn32`, `2x32`) states them. `weft bench --like FILE` is
+the same command.
 
 \b
 Examples:
@@ -38,7 +39,11 @@ Examples:
 """
 
 
-@bench.command(LIKE, help=_HELP, short_help="Run what a file measured (also --like FILE).")
+@bench.command(
+    LIKE,
+    help=_HELP,
+    short_help="Simulate the benchmark of an OSU or IMB output (also --like FILE).",
+)
 @click.argument("file", type=Input(exists=True, dir_okay=False), metavar="FILE")
 @click_option("fabric", required=True)
 @changes_options
@@ -46,7 +51,7 @@ Examples:
     "ranks",
     type=click.IntRange(2, MOST_RANKS),
     required=False,
-    help="Number of MPI ranks of collectives, where the file does not say it.",
+    help="Number of MPI ranks of collectives, if the file does not state it.",
 )
 @click_option("ppn")
 @shared.modes_option(DEFAULT_FALLBACK)

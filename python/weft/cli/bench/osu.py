@@ -33,10 +33,10 @@ from weft.study.bench.micro_benchmarks import Study
 FORMATS = ("table", "osu")
 
 _HELP = """
-Measure {title} on a simulated fabric as {osu} of the OSU micro-benchmarks 7.4 does, by {sized}.
+Run {osu} of the OSU micro-benchmarks 7.4 on a simulated fabric: {title}.{sized}
 {figures}
 {modes}
-Sizes are in bytes, or carry a unit: B, kB, KiB, MB, MiB, GB, GiB, TB.
+Sizes are in bytes, or have a unit: B, kB, KiB, MB, MiB, GB, GiB, TB.
 
 \b
 Examples:
@@ -44,46 +44,47 @@ Examples:
   weft bench {name} --fabric {fabric} {ranks} --format osu
 """
 _SIZED = {
-    "vector": "the bytes of a rank's vector",
-    "split": "the bytes of the vector that each rank gives, of which it gets the part of a rank",
-    "block": "the bytes that a rank has for, or gets from, one other",
-    "message": "the bytes of a message",
-    "element": "the bytes of one element",
-    "nothing": "ranks alone: it moves no data",
+    "vector": " Sizes are those of a rank's vector.",
+    "split": " Sizes are those of the vector that a rank contributes; it receives a part of it.",
+    "block": " Sizes are those of the block that one rank exchanges with another.",
+    "message": " Sizes are those of a message.",
+    "element": " The size is that of one element.",
+    "nothing": " The call moves no data.",
 }
 _FIGURES = {
     "blocking": """
-Each call is timed, with a barrier after it. Shown is the mean over all ranks and calls, and
-percentiles where the fabric has noise or they are asked for.
+Each call is timed and followed by a barrier. The table shows the mean over all ranks and calls, and
+percentiles if the fabric has noise or --percentiles is given.
 """,
     "non-blocking": """
 Call and wait are timed first (pure communication). Then each rank starts the call, computes for
-as long as that took it, and waits. The overlap is 100 * (1 - (overall - compute) / pure) %.
-Simulated libraries make progress while a rank computes, as with a thread of their own.
+that time, and waits. The overlap is 100 * (1 - (overall - compute) / pure) %. The simulated MPI
+library makes progress while a rank computes, as with a progress thread.
 """,
     "latency": """
-One rank sends, the other answers: shown is half of the time, the mean of all pairs.
+Ping-pong: the table shows half of the round-trip time, averaged over all pairs.
 """,
     "bandwidth": """
-A window of messages is in flight at once; the receiver answers when it has all of them.
+The sender keeps a window of messages in flight; the receiver acknowledges each window.
 """,
     "rate": """
-Each rank of the first half sends windows of messages to one of the second half. With --ppn half of
-the ranks, all senders are on one host. Shown are all pairs' rates together.
+Each rank of the first half sends windows of messages to one of the second half. If --ppn is half of
+the ranks, all senders are on one host. The table shows the aggregate bandwidth and message rate of
+all pairs.
 """,
     "one-sided latency": """
-Rank 0 makes the call and flushes it, in one lock of rank 1's window.
+Rank 0 makes the call and flushes it, within one lock epoch on rank 1's window.
 """,
     "one-sided rate": """
-A window of calls is made before each synchronization.
+A window of calls is issued before each synchronization.
 """,
 }
 _WAYS = ", ".join(f"`{way}`" for way in offloads.WAYS)
 _MODES = f"""
-A mode is a way to offload ({_WAYS}), or what
-`weft run --fallback` takes, which then runs on the hosts: an MPI library's choice of algorithms
-(`openmpi-5.0`, `mpich-4`), an algorithm (`recursive_doubling`), or SMPI's (`smpi:rdb`). Where the
-switches cannot do it the hosts do, and the mode is called after what was simulated:
+--modes compares offload mechanisms ({_WAYS}) and
+host algorithms as `weft run --fallback` takes them: an MPI library's selection (`openmpi-5.0`,
+`mpich-4`), an algorithm (`recursive_doubling`), or SMPI's (`smpi:rdb`). A call that the switches
+cannot execute falls back to the hosts; its row then names what was simulated:
 `recursive_doubling for stream`.
 """
 
@@ -103,16 +104,20 @@ def command(name: str, benchmark: Benchmark) -> click.Command:
 
 def _help(benchmark: Benchmark) -> str:
     many = benchmark.collective or benchmark.pairs
-    return _HELP.format(
-        name=benchmark.name,
-        title=benchmark.title,
-        osu=f"osu_{benchmark.name}",
-        sized=_SIZED[benchmark.sized],
-        figures=_FIGURES[benchmark.family].rstrip(),
-        modes=_MODES if benchmark.collective else "",
-        fabric="tofino-4" if benchmark.collective else "star-8",
-        ranks="-n 4" if many else "",
-    ).replace(" \n", "\n")
+    return (
+        _HELP.format(
+            name=benchmark.name,
+            title=benchmark.title,
+            osu=f"osu_{benchmark.name}",
+            sized=_SIZED[benchmark.sized],
+            figures=_FIGURES[benchmark.family].rstrip(),
+            modes=_MODES if benchmark.collective else "",
+            fabric="tofino-4" if benchmark.collective else "star-8",
+            ranks="-n 4" if many else "",
+        )
+        .replace(" \n", "\n")
+        .replace("  --format", " --format")
+    )
 
 
 def ranks_options(needed: str) -> Iterator[Callable[[click.Command], click.Command]]:
@@ -123,14 +128,14 @@ def ranks_options(needed: str) -> Iterator[Callable[[click.Command], click.Comma
         "--nodes",
         type=click.IntRange(1, MOST_RANKS),
         metavar="N",
-        help="Hosts to run on, in place of -n: each has the ranks that --ppn says.",
+        help="Hosts to run on, instead of -n; each has --ppn ranks.",
     )
     ppn = run_option("ppn").option
     yield click_option(
         "ppn",
         type=click.STRING,
         metavar="RANKS,...",
-        help=f"{ppn.meaning}; a list or a range that doubles (1:8) is measured one after the other."
+        help=f"{ppn.meaning}; a list (1,4) or a doubling range (1:8) runs one by one."
         f"  [default: {ppn.absent}]",
     )
 
@@ -138,15 +143,15 @@ def ranks_options(needed: str) -> Iterator[Callable[[click.Command], click.Comma
 def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.Command]]:
     many = benchmark.collective or benchmark.pairs
     yield from (click_option("fabric", required=True), changes_options)
-    yield from ranks_options("; this or --nodes must be given" if many else "; allowed is 2")
+    yield from ranks_options("; required unless --nodes is given" if many else "; must be 2")
     if benchmark.sized not in ("nothing", "element"):
         sizes = benchmark.sizes(benchmark.default_type)
-        least = ", and from one element for each rank on" if benchmark.has_equal_parts else ""
+        least = ", at least one element per rank" if benchmark.has_equal_parts else ""
         yield click.option(
             "--sizes",
             metavar="SIZES",
-            help="A range that doubles (4:1MiB), or a list (4,1KiB,64KiB).  [default:"
-            f" {sizes}, and from the size of another --type on{least}]",
+            help="A doubling range (4:1MiB), or a list (4,1KiB,64KiB).  [default:"
+            f" {sizes}; starts at the size of --type{least}]",
         )
     if benchmark.sized != "nothing":
         yield click.option(
@@ -154,7 +159,7 @@ def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.C
             type=click.Choice([*TYPES]),
             default=benchmark.default_type,
             show_default=True,
-            help="Type of the elements, MPI's without MPI_.",
+            help="Datatype of the elements, without MPI_.",
         )
     if benchmark.sums:
         yield click.option(
@@ -162,20 +167,22 @@ def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.C
             type=click.Choice(OPERATIONS),
             default="sum",
             show_default=True,
-            help="Operation, MPI's without MPI_.",
+            help="Reduction operation, without MPI_.",
         )
-    yield iterations_option(api.ITERATIONS, "Timed calls or windows per size.")
+    yield iterations_option(api.ITERATIONS, "Timed calls, or windows, per size.")
     yield click.option(
         "--warm-up",
         type=click.IntRange(0, 1_000_000),
+        metavar="N",
         default=api.WARM_UP,
         show_default=True,
-        help="Calls or windows per size before those that are timed.",
+        help="Untimed calls, or windows, per size before the timed ones.",
     )
     if benchmark.has_window:
         yield click.option(
             "--window",
             type=click.IntRange(1, api.MOST_WINDOW),
+            metavar="N",
             default=api.WINDOW,
             show_default=True,
             help="Messages in flight.",
@@ -186,7 +193,7 @@ def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.C
         yield click.option(
             "--back-to-back",
             is_flag=True,
-            help="Leave out the barrier after each call, as `weft validate` and its page do.",
+            help="Omit the barrier after each call, as `weft validate` does.",
         )
     if benchmark.collective:
         yield modes_option(",".join(api.default_modes(benchmark)))
@@ -194,7 +201,7 @@ def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.C
     yield from format_options()
     yield rows_option
     if benchmark.sized not in ("nothing", "element"):
-        yield output_option("--plot", help="Draw the table: .png, .pdf or .svg.")
+        yield output_option("--plot", help="Plot the table: .png, .pdf or .svg.")
 
 
 def format_options() -> Iterator[Callable[[click.Command], click.Command]]:
@@ -205,12 +212,12 @@ def format_options() -> Iterator[Callable[[click.Command], click.Command]]:
         type=click.Choice(FORMATS),
         default=FORMATS[0],
         show_default=True,
-        help="A table, or what the OSU micro-benchmarks 7.4 print, an output for each mode.",
+        help="weft's table, or the output format of OSU 7.4, one output per mode.",
     )
     yield click.option(
         *("--full", "-f"),
         is_flag=True,
-        help="Show all figures, as OSU's -f does: minimum and maximum over the ranks.",
+        help="Full format, as OSU's -f: also minimum and maximum over the ranks.",
     )
 
 

@@ -14,15 +14,15 @@ from weft.study.bench.modes import Benched, messages
 from weft.study.bench.quantiles import NOISY_ITERATIONS, Sampling, parse_percentiles
 
 rows_option = output_option(
-    "--csv", "csv_file", help="Write the table, one line per mode and size."
+    "--csv", "csv_file", help="Write the table as CSV, one line per mode and size."
 )
 
 
 percentiles_option = click.option(
     "--percentiles",
     metavar="NUMBERS",
-    help="Percentiles of the times of single calls, as 5,50,95.  [default: 5,50,95 where the fabric"
-    " has noise, else none]",
+    help="Percentiles of the times of single calls, such as 5,50,95.  [default: 5,50,95 if the"
+    " fabric has noise, else none]",
 )
 
 
@@ -31,8 +31,9 @@ def iterations_option(usual: int, what: str) -> Callable[[Command], Command]:
     return click.option(
         "--iterations",
         type=click.IntRange(1, 1_000_000),
-        help=f"{what}  [default: {usual}, since without noise all are alike; {NOISY_ITERATIONS}"
-        " where the fabric has noise]",
+        metavar="N",
+        help=f"{what}  [default: {usual}, or {NOISY_ITERATIONS} if the fabric has noise; without"
+        " noise all calls take the same time]",
     )
 
 
@@ -56,7 +57,7 @@ def modes_option(default: str) -> Callable[[Command], Command]:
         show_default=True,
         metavar="MODE,...",
         shell_complete=completion.modes,
-        help="What to compare.",
+        help="Modes to compare.",
     )
 
 

@@ -20,8 +20,7 @@ from weft.trace.folder import read_folder
 
 cache = help_group(
     "cache",
-    "What packet forwarding caches do with traffic: hits, and misses told apart (initial, capacity,"
-    " conflict).",
+    "Study packet forwarding caches: hits, and misses by cause (initial, capacity, conflict).",
 )
 cache.add_command(hash_command)
 cache.add_command(rate_command)
@@ -57,14 +56,14 @@ _entries = click.option(
     type=click.IntRange(1, 1 << 20),
     default=2048,
     show_default=True,
-    help="Entries of a port.",
+    help="Cache entries per input port.",
 )
 _ways = click.option(
     "--ways",
     type=click.IntRange(1, 1 << 20),
     default=4,
     show_default=True,
-    help="Entries of a set.",
+    help="Associativity: entries per set.",
 )
 _several_ways = click.option(
     "--ways",
@@ -72,22 +71,21 @@ _several_ways = click.option(
     default=(1, 2, 4, 8, 16),
     show_default="1,2,4,8,16",
     metavar="N,...",
-    help="Entries of a set, one study each.",
+    help="Associativities to compare.",
 )
 _replacement = click.option(
     "--replacement",
     type=click.Choice(["lru", "fifo", "random"]),
     default="lru",
     show_default=True,
-    help="Which entry of a full set makes room.",
+    help="Replacement policy.",
 )
 _replacement_by_any = click.option(
     "--replacement",
     type=click.Choice(["lru", "fifo", "random", "future"]),
     default="lru",
     show_default=True,
-    help="Which entry of a full set makes room; future: the one that is used last, as nobody can do"
-    " better.",
+    help="Replacement policy; future: the optimal one, which evicts the entry that is needed last.",
 )
 
 
@@ -104,9 +102,13 @@ def _nanoseconds(flag: str, default: float, about: str) -> Callable[[Command], C
 
 
 _interval = _nanoseconds(
-    "--interval", Cache.interval_ns, "From a lookup that hits to the port's next."
+    "--interval", Cache.interval_ns, "Time from a cache hit to the next lookup of the port."
 )
-_tcam_interval = _nanoseconds("--tcam-interval", Cache.tcam_interval_ns, "From one that misses.")
+_tcam_interval = _nanoseconds(
+    "--tcam-interval",
+    Cache.tcam_interval_ns,
+    "Time from a cache miss to the next lookup of the port.",
+)
 
 
 def _intervals(command: Command) -> Command:
@@ -120,13 +122,13 @@ _hashes = click.option(
     default=("auto", "crc"),
     show_default="auto and crc",
     metavar="NAME",
-    help="auto (the topology's own), crc, cube, fat_tree or dragonfly; may be repeated.",
+    help="auto (the hash of the topology), crc, cube, fat_tree or dragonfly; repeatable.",
 )
 
 
 def _results(command: Command) -> Command:
-    csv_file = output_option("--csv", "csv_file", help="Write the table (CSV).")
-    figure = output_option("--figure", help="Draw it (.png, .svg, .pdf).")
+    csv_file = output_option("--csv", "csv_file", help="Write the table as CSV.")
+    figure = output_option("--figure", help="Plot the table: .png, .pdf or .svg.")
     return csv_file(figure(command))
 
 
@@ -150,10 +152,10 @@ def _report(study: CacheStudy, csv_file: Path | None, figure: Path | None) -> in
 
 
 _WAYS = """
-Conflict misses of one port by ways, under uniform traffic to so many hosts.
+Compute the conflict misses of one port by associativity, under uniform traffic to N destinations.
 
-Destinations are looked up by CRC. They are hosts of neighbouring addresses, as those of a job in
-one block, or with --scattered any.
+The cache is indexed by a CRC of the destination. Destinations have consecutive addresses, like the
+hosts of a job that is placed in one block, or random ones with --scattered.
 
 \b
 Example:
@@ -161,7 +163,7 @@ Example:
 """
 
 
-@cache.command(help=_WAYS, short_help="Conflict misses by ways, uniform traffic.")
+@cache.command(help=_WAYS, short_help="Conflict misses by associativity under uniform traffic.")
 @_entries
 @_several_ways
 @_replacement
@@ -172,9 +174,9 @@ Example:
     default=(128, 256, 512, 1024, 2048),
     show_default="128,256,512,1024,2048",
     metavar="N,...",
-    help="Hosts that packets go to, one line each.",
+    help="Numbers of destination hosts, one line each.",
 )
-@click.option("--scattered", is_flag=True, help="Any addresses of 24 bits.")
+@click.option("--scattered", is_flag=True, help="Use random 24-bit addresses.")
 @_results
 def ways(
     entries: int,
@@ -200,10 +202,10 @@ def ways(
 
 
 _TRACE = """
-Conflict misses by ways while a recorded program runs on a fabric.
+Compute the conflict misses by associativity for a recorded program on a fabric.
 
-The trace is one that `weft run --record` has written. It is replayed once, without offload, and
-its messages are routed through the caches of all ports in the order in which they started.
+DIRECTORY is a trace written by `weft run --record`. It is replayed once, without offloading; its
+messages pass the caches of all ports on their routes in the order in which they started.
 
 \b
 Example:
@@ -211,10 +213,10 @@ Example:
 """
 
 
-@cache.command(help=_TRACE, short_help="Conflict misses by ways, a program's trace.")
+@cache.command(help=_TRACE, short_help="Conflict misses by associativity for a recorded program.")
 @click.argument("trace", type=Input(), metavar="DIRECTORY")
 @click.option(
-    "--fabric", type=fabric_name, required=True, metavar="FILE|NAME", help="Where its ranks run."
+    "--fabric", type=fabric_name, required=True, metavar="FILE|NAME", help="Fabric to replay on."
 )
 @_entries
 @_several_ways
@@ -247,10 +249,10 @@ def trace(
 
 
 _CAPACITY = """
-Capacity misses on k-ary n-tori of one job, with the hash of the torus and without.
+Compute the capacity misses on k-ary n-tori that one job fills, with the torus hash and with CRC.
 
-Every host sends to all others equally often. CRC looks up hosts; so the ports where packets come
-from a host see them all, and those along the last dimension few.
+Every host sends to all others equally often. With CRC each destination host needs its own entry:
+ports at hosts see all hosts, ports along the last dimension few.
 
 \b
 Example:
@@ -269,10 +271,14 @@ Example:
     default=(2, 4, 6, 8, 10, 12, 14, 16),
     show_default="2,4,6,8,10,12,14,16",
     metavar="K,...",
-    help="Switches along a dimension, a host each.",
+    help="Switches along a dimension, with one host each.",
 )
 @click.option(
-    "--dimensions", type=click.IntRange(1, 6), default=4, show_default=True, help="Of the tori."
+    "--dimensions",
+    type=click.IntRange(1, 6),
+    default=4,
+    show_default=True,
+    help="Dimensions of the tori.",
 )
 @_results
 def capacity(
@@ -301,10 +307,10 @@ def capacity(
 _MOST_HOSTS = 1 << 20
 
 _TRAFFIC = """
-Hits and misses on a fabric, by hash, while hosts send to others, all equally often.
+Compute hits and misses on a fabric by hash, under uniform or all-to-all traffic.
 
-With --ahead, empty packets go before messages to fill the caches; with --replacement future, caches
-know all messages to come, which is the most that a switch can make of what it knows of MPI.
+With --ahead, empty packets precede messages and prefetch the entries. With --replacement future,
+caches know all messages to come: an upper bound for switches that know the communication of MPI.
 
 \b
 Examples:
@@ -313,7 +319,7 @@ Examples:
 """
 
 
-@cache.command(help=_TRAFFIC, short_help="Hits on a fabric, by traffic.")
+@cache.command(help=_TRAFFIC, short_help="Hits and misses on a fabric by hash.")
 @click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 @_entries
 @_ways
@@ -325,23 +331,24 @@ Examples:
     type=click.IntRange(1, 1 << 26),
     default=200_000,
     show_default=True,
-    help="Messages sent.",
+    help="Number of messages.",
 )
 @click.option(
     "--pattern",
     type=click.Choice(forwarding.PATTERNS),
     default="uniform",
     show_default=True,
-    help="Anybody to anybody, or all-to-alls.",
+    help="Traffic pattern: random pairs, or all-to-alls.",
 )
 @click.option(
     "--ahead",
     type=click.IntRange(0, 1 << 20),
     default=0,
     show_default=True,
-    help="Messages of its host by which an empty packet goes before each; 0: none does.",
+    help="Prefetch distance: messages of a host by which an empty packet precedes each"
+    " message; 0 sends none.",
 )
-@output_option("--csv", "csv_file", help="Write the table (CSV).")
+@output_option("--csv", "csv_file", help="Write the table as CSV.")
 def traffic(
     fabric: str,
     entries: int,
@@ -362,10 +369,10 @@ def traffic(
 
 
 _JOBS = """
-Sizes of parallel jobs, from archives in the Standard Workload Format, also compressed by gzip.
+Show the size distribution of parallel jobs in archives of the Standard Workload Format.
 
-A file that ends in .csv is a table with the columns trace, procs and jobs. Without files: the
-sizes that come with weft (data/job_sizes_swf.csv).
+Archives may be compressed with gzip. A file that ends in .csv is a table with the columns trace,
+procs and jobs. The default is the shipped table, data/job_sizes_swf.csv.
 
 \b
 Example:
@@ -373,7 +380,7 @@ Example:
 """
 
 
-@cache.command(name="jobs", help=_JOBS, short_help="Sizes of parallel jobs.")
+@cache.command(name="jobs", help=_JOBS, short_help="Size distribution of parallel jobs.")
 @click.argument("files", type=Input(), metavar="[FILE...]", nargs=-1)
 @_results
 def job_sizes(files: Sequence[Path], csv_file: Path | None, figure: Path | None) -> int:

@@ -35,11 +35,11 @@ class _Cube(click.ParamType[hashes.Cube]):
 
 
 _HASH = """
-Addresses of hosts and tags of a switch, as its forwarding cache looks packets up, and the proof.
+Show the forwarding hash of a fabric, and prove it: addresses of hosts, tags of a switch.
 
-What is proven, for switches against all hosts: two hosts of the same tag leave the switch by the
-same port; and of a topology's own hash, that no switch has more tags than ports. Cubes too large
-to build are proven by --cube, at the first, the middle and the last switch.
+The proof covers all hosts: two hosts with the same tag leave a switch by the same port, and with
+the hash of the topology no switch has more tags than ports. --cube proves cubes that are too large
+to build, at the first, the middle and the last switch.
 
 \b
 Examples:
@@ -48,19 +48,21 @@ Examples:
 """
 
 
-@command(name="hash", help=_HASH, short_help="Addresses, tags and the proof of a hash.")
+@command(name="hash", help=_HASH, short_help="Addresses, tags and proof of a forwarding hash.")
 @click.argument("fabric", type=fabric_name, metavar="[FILE|NAME]", required=False)
-@click.option("--cube", type=_Cube(), metavar="K-ary-N-cube", help="A cube in place of a fabric.")
+@click.option(
+    "--cube", type=_Cube(), metavar="K-ary-N-cube", help="Prove a cube instead of a fabric."
+)
 @click.option(
     "--hash",
     "hash_name",
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="auto (the topology's own), crc, cube, fat_tree or dragonfly.",
+    help="auto (the hash of the topology), crc, cube, fat_tree or dragonfly.",
 )
-@click.option("--switch", "switch", metavar="NAME", help="List its tags.")
-@output_option("--csv", "csv_file", help="Write the addresses of all hosts (CSV).")
+@click.option("--switch", "switch", metavar="NAME", help="List the tags of this switch.")
+@output_option("--csv", "csv_file", help="Write the addresses of all hosts as CSV.")
 def hash_command(
     fabric: str | None,
     cube: hashes.Cube | None,

@@ -9,7 +9,7 @@ from weft.runs.report import console, new_table, print_table
 from weft.study.forwarding import forwarding
 
 _RATE = """
-The line rate up to which a port can look up every frame.
+Compute the highest line rate at which a port can look up every frame.
 
 \b
 Examples:
@@ -18,14 +18,14 @@ Examples:
 """
 
 
-@command(name="rate", help=_RATE, short_help="Line rate by lookup latency.")
+@command(name="rate", help=_RATE, short_help="Highest line rate by lookup latency.")
 @click.option(
     "--latency",
     "latency_ns",
     type=Finite(min=1e-3, max=1e9),
     required=True,
     metavar="NS",
-    help="Of a lookup, in nanoseconds.",
+    help="Latency of a lookup, in nanoseconds.",
 )
 @click.option(
     "--stages",

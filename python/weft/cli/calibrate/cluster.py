@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from weft.calibrate.cluster.cluster import ClusterFit, Part
 
 _HELP = """
-Calibrate a fabric from a folder of benchmark outputs as they are: OSU micro-benchmarks and IMB.
+Fit a fabric to a folder of unmodified outputs of the OSU micro-benchmarks and IMB.
 
-Every file below the folder is read, whatever its name. osu_bw and osu_mbw_mr give the links' rate,
-osu_latency or IMB's PingPong (or a CSV of ping-pongs with the columns `source` and `target`) the
-messages, and collectives with any number of ranks per host the hosts. Ranks and ranks per host are
-read from headers, from the command that a file echoes, from Slurm's and ReFrame's lines, and from
-names such as `2x32` (hosts x ranks per host) or `ppn32`. Where nothing says them, --ranks and --ppn
-do, or a file measured.toml in the folder:
+Every file below the folder is read, whatever its name. osu_bw and osu_mbw_mr determine the link
+rate, osu_latency or IMB's PingPong (or a CSV of ping-pongs with the columns `source` and `target`)
+the point-to-point parameters, and collectives with any number of ranks per host the host
+parameters. Ranks and ranks per host are read from headers, from the command that a file echoes,
+from lines of Slurm and ReFrame, and from names such as `2x32` (hosts x ranks per host) or `ppn32`.
+For other files, give --ranks and --ppn, or put a file measured.toml into the folder:
 
 \b
   [[files]]
@@ -32,10 +32,10 @@ do, or a file measured.toml in the folder:
   ranks = 64
   ppn = 32
 
-The fabric file says which rows were used for what, and has the bootstrap interval of each value.
-Values that the rows do not determine are named and stay as they are in the base. The held-out error
-is of rows predicted from others (folds). Files of different machines are an error. Name the
-algorithms of the library that was measured by --fallback.
+The fabric file records which rows were used for what, and the bootstrap interval of each value.
+Values that the rows do not determine are reported and keep the values of --base. The held-out error
+is that of cross-validation: rows of each fold are predicted from the other folds. Files of
+different machines are an error. Name the algorithms of the measured MPI library with --fallback.
 
 \b
 Examples:
@@ -53,7 +53,7 @@ Examples:
     type=click.Choice(["all", "network", "hosts"]),
     default="all",
     show_default=True,
-    help="Part of the fabric to fit; the other keeps the values of --base, and its measurements are"
+    help="Part of the fabric to fit. The other keeps the values of --base; its measurements are"
     " predicted.",
 )
 @key_option
@@ -61,13 +61,13 @@ Examples:
     "--ranks",
     type=click.IntRange(2, MOST_RANKS),
     metavar="NUMBER",
-    help="Ranks of collectives whose files do not say them.",
+    help="Ranks of collectives whose files do not state them.",
 )
 @click.option(
     "--ppn",
     type=click.IntRange(1, MOST_RANKS),
     metavar="RANKS",
-    help="Ranks per host of collectives whose files do not say them.",
+    help="Ranks per host of collectives whose files do not state them.",
 )
 @library_option
 def cluster(

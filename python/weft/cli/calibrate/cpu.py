@@ -11,11 +11,11 @@ from weft.cli.files import command, fabric_name
 from weft.runs.report import console
 
 _HELP = """
-Measure how fast a core of this machine computes.
+Measure the speed of a core of this machine.
 
-A product of matrices is repeated some times, for less than a second each; what counts is the
-median. The result goes with `weft run --host-speed`, and into a fabric whose hosts are to be as
-fast as this machine: --base names it, and -o what to write.
+A matrix product is repeated several times, for less than a second each; the result is the median.
+Pass it to `weft run --host-speed`, or write a copy of the fabric --base to -o whose hosts are as
+fast as this machine.
 
 \b
 Examples:
@@ -24,13 +24,14 @@ Examples:
 """
 
 
-@command(help=_HELP, short_help="Measure how fast this machine computes.")
+@command(help=_HELP, short_help="Measure the speed of a core of this machine.")
 @click.option(
     "--repetitions",
     type=click.IntRange(1, 10_000),
     default=7,
     show_default=True,
-    help="How often to measure.",
+    metavar="N",
+    help="Number of measurements.",
 )
 @click.option(
     "--base", type=fabric_name, metavar="FILE|NAME", help="Fabric whose hosts get this speed."

@@ -20,17 +20,20 @@ def here_options(command: _Command) -> _Command:
         click.option(
             "--caches",
             metavar="CORE,SHARED",
-            help="With --here: sizes of a core's own cache and of the last level, such as"
-            " 1MiB,32MiB.  [default: as Linux says them]",
+            help="With --here: sizes of a core's private cache and of the last level, such as"
+            " 1MiB,32MiB.  [default: as Linux reports them]",
         ),
         click.option(
             "--repetitions",
             type=click.IntRange(3, 1000),
             default=9,
             show_default=True,
-            help="With --here: how often to measure.",
+            metavar="N",
+            help="With --here: number of measurements.",
         ),
-        click.option("--here", is_flag=True, help="Measure this machine; no table is needed."),
+        click.option(
+            "--here", is_flag=True, help="Measure this machine instead of reading a table."
+        ),
     ):
         command = option(command)
     return command

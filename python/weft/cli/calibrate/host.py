@@ -20,18 +20,19 @@ if TYPE_CHECKING:
     from weft.calibrate.host.rows import Times
 
 _HELP = """
-Fit the hosts to collectives with several ranks on each: what their ranks share, what a core adds
-up, what a message within a host costs. Messages between hosts come first, by `weft calibrate p2p`.
+Fit host parameters to collectives with several ranks per host: shared memory bandwidth, reduction
+and copy rates of a core, costs of messages within a host. Fit messages between hosts first, with
+`weft calibrate p2p`.
 
 The table is CSV with the columns `collective`, `ranks`, `ppn` (ranks per host), `bytes` and a time
-(`time_us`), bytes as the OSU micro-benchmarks count them. The search predicts the rows by the
-algorithms' schedules. All rows are fitted to, and each is predicted from others as well (folds).
-Values have bootstrap intervals; those that the rows do not determine are named, and stay as they
-are in the base fabric. Name the algorithms of the library that was measured by --fallback. For a
-folder of OSU or IMB outputs see `weft calibrate cluster`.
+(`time_us`); bytes are counted as in the OSU micro-benchmarks. The search predicts the rows from the
+schedules of the algorithms. All rows are fitted; cross-validation predicts the rows of each fold
+from the other folds. Values have bootstrap intervals. Values that the rows do not determine are
+reported and keep the values of --base. Name the algorithms of the measured MPI library with
+--fallback. For a folder of OSU or IMB outputs, see `weft calibrate cluster`.
 
-With --here nothing is fitted: a program of weft's measures this machine, sums and copies by cache
-level and messages between two processes, in some seconds, and writes a table [host].
+With --here nothing is fitted: in a few seconds, weft measures reductions and copies by cache level
+and messages between two processes on this machine, and writes a [host] table.
 
 \b
 Examples:
@@ -42,15 +43,15 @@ Examples:
 """
 
 
-@command(help=_HELP, short_help="Fit the hosts to collectives at many ranks per host.")
+@command(help=_HELP, short_help="Fit host parameters to collectives with several ranks per host.")
 @click.argument("table", metavar="[TABLE]", type=measured_table, required=False)
 @output_option("-o", "output", required=True, help="Fabric file to write.")
 @click.option(
     "--base",
     type=fabric_name,
     metavar="FILE|NAME",
-    help="Fabric whose other values hold: its network and its messages between hosts. With"
-    " --here, a table [host] alone is written without.",
+    help="Fabric that provides all other values: the network and messages between hosts. --here"
+    " without --base writes a [host] table alone.",
 )
 @here_options
 @column_option
@@ -59,8 +60,8 @@ Examples:
     "--fit",
     "fit_",
     metavar="COLLECTIVE:BYTES,...",
-    help="Rows to fit to; the others are held out.  [default: all, or as many as cost a minute or"
-    " two, of each collective over all sizes]",
+    help="Rows to fit to; the others are held out.  [default: all, or a sample of each collective"
+    " over all sizes that takes a minute or two]",
 )
 @library_option
 def host(

@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from weft.calibrate.point_to_point.p2p import Calibration, Core
 
 _P2P = """
-Fit point-to-point messages to a ping-pong: what cables, network and cores take of it, by size.
+Fit point-to-point messages to a ping-pong: time on cables, in the network and on cores, by size.
 
-The table is what osu_latency, IMB's PingPong or SKaMPI's Pingpong_Send_Recv print, or CSV with a
-column `bytes` and one-way times whose names end in their unit (`median_us`; `rtt_us` is halved).
-With a column `op`, CSV has MPI_Send and MPI_Recv timed apart on the side that sends first; that
-gives the eager threshold and the sender's overhead as well. The name of a table that comes with
-weft (`p2p_azure_hc44rs_mpi`) does for a file.
+TABLE is an output of osu_latency, IMB's PingPong or SKaMPI's Pingpong_Send_Recv, a shipped table
+(`p2p_azure_hc44rs_mpi`), or CSV with a column `bytes` and one-way times whose names end in their
+unit (`median_us`; `rtt_us` is halved). With a column `op`, CSV times MPI_Send and MPI_Recv
+separately on the side that sends first, which also determines the eager threshold and the send
+overhead.
 
-With columns `source` and `target`, CSV has a ping-pong for each pair of hosts. The median over the
-pairs is fitted, or the one that --pair names. With --base these are its hosts, and the times are
-held against the route of the measured pair, of several the one with the median latency.
+With columns `source` and `target`, CSV has one ping-pong per pair of hosts. The median over the
+pairs is fitted, or the pair that --pair names. With --base the pairs are hosts of that fabric; the
+times are compared with the route of the measured pair, or of the pair with the median latency.
 
-Cables get the rate of the largest messages. What eager messages take beside it is the cores', half
-each where nothing tells them apart: so cables are free for others meanwhile, and hosts with many
-ranks share their cables and not their cores. The errors are of a simulation of what was written;
-two affine models are fitted for comparison. They are logarithmic: exp(mean |ln(simulated /
-measured)|) - 1, and the worst.
+Cables get the rate of the largest messages. The remaining time of eager messages is attributed to
+the cores, half each unless MPI_Send is timed separately: cables then stay free for other messages,
+and hosts with many ranks share their cables but not their cores. The errors are those of a
+simulation of the file written; two affine models are fitted for comparison. Errors are
+logarithmic: exp(mean |ln(simulated / measured)|) - 1, and the worst.
 
 \b
 Examples:
@@ -64,7 +64,7 @@ def _segments(_context: click.Context, _option: click.Parameter, text: str) -> i
     show_default=True,
     callback=_segments,
     metavar="NUMBER|auto",
-    help="Segments of the model, up to 8; auto takes as many as the rows speak for.",
+    help="Segments of the model, up to 8; auto chooses by the rows.",
 )
 @column_option
 @rows_option
@@ -73,16 +73,16 @@ def _segments(_context: click.Context, _option: click.Parameter, text: str) -> i
     "--allreduce",
     type=int,
     metavar="RANKS",
-    help="The table is of Open MPI's Allreduce on so many hosts (4 or 8): take it apart into its"
-    " messages.",
+    help="TABLE times Open MPI's Allreduce on this many hosts (4 or 8): derive single messages from"
+    " it.",
 )
 @click.option(
     "--pair",
     metavar="SOURCE:TARGET",
-    help="Hosts that the table is of, or those of its pairs to take.  [default: the first two hosts"
-    " of --base, all pairs]",
+    help="Hosts of the table, or the pair of its pairs to fit.  [default: the first two hosts of"
+    " --base, all pairs]",
 )
-@output_option("--plot", help="Draw measurement and simulation: .png, .pdf or .svg.")
+@output_option("--plot", help="Plot measurement and simulation: .png, .pdf or .svg.")
 def p2p(
     table: Path,
     output: Path,

@@ -28,15 +28,16 @@ _PARTS: "dict[Rows, tuple[Rows, ...]]" = {
 }
 
 _SWITCH = """
-Fit switch and NICs to measured Allreduces that the switch executed: base latency, turnaround of a
-slot, the hosts' copy rate, and the gap between ranks that share a NIC, each with its confidence
-interval. What the data cannot determine is said, and stays as it is in the base fabric, unless the
-rest is worse without it. The errors are of a simulation of what was written.
+Fit switch and NIC parameters to measured Allreduces that the switch executed: base latency, slot
+turnaround, host copy rate, and the gap between ranks that share a NIC, each with its confidence
+interval. Parameters that the data cannot determine are reported and keep the values of --base,
+unless the fit of the others is worse without them. The errors are those of a simulation of the file
+written.
 
-A table is CSV by `bytes`, or by `ranks` and `nodes` (then --bytes gives the message size), or what
-osu_allreduce or IMB's Allreduce print. Of several tables each has a base latency of its own, since
-benchmarks differ in how ranks come to a call; the fabric gets that of the first. The base fabric
-may have several switches: what the tree of a row's hosts takes beyond one switch is simulated.
+A table is CSV by `bytes`, or by `ranks` and `nodes` (then --bytes gives the message size), or an
+output of osu_allreduce or IMB's Allreduce. Each table has its own base latency, since benchmarks
+differ in the arrival pattern of ranks; the fabric gets that of the first table. The base fabric may
+have several switches; the time beyond one switch is simulated.
 
 \b
 Examples:
@@ -45,7 +46,7 @@ Examples:
 """
 
 
-@command(help=_SWITCH, short_help="Fit switch and NICs to offloaded Allreduces.")
+@command(help=_SWITCH, short_help="Fit switch and NIC parameters to offloaded Allreduces.")
 @click.argument(
     "tables",
     metavar="TABLE...",
@@ -59,7 +60,7 @@ Examples:
     type=fabric_name,
     required=True,
     metavar="FILE|NAME",
-    help="Fabric of smart switches, all alike, whose other values hold, such as slots and links.",
+    help="Fabric with equal smart switches; provides all other values, such as slots and links.",
 )
 @column_option
 @rows_option
@@ -76,7 +77,7 @@ Examples:
     "--nodes",
     type=click.IntRange(1),
     metavar="HOSTS",
-    help="Hosts of tables by size.  [default: all of the fabric's]",
+    help="Hosts of tables by size.  [default: all hosts of the fabric]",
 )
 def switch(
     tables: tuple[Path, ...],

@@ -4,10 +4,11 @@
 from weft.cli.groups import lazy_group
 
 _HELP = """
-Many runs that one file describes: programs, fabrics, sizes and whatever else they differ in.
+Run the parameter study that a file describes: all combinations of programs, fabrics, sizes and
+other parameters.
 
-Results are kept in a folder, by all that decides them, so that nothing is run twice: `run` goes on
-where it was stopped, and repeats only what has changed.
+Results are stored under a key of everything that affects them, so no run is repeated: `run` resumes
+an interrupted campaign and repeats only runs whose inputs have changed.
 
 \b
 Example:
@@ -18,10 +19,10 @@ Example:
 
 _COMMANDS = {
     "export": "Write a table of all results.",
-    "plan": "Say what there is to run.",
-    "report": "Write a page that says where offloading pays.",
-    "run": "Make the runs that are missing.",
-    "status": "Say what has ended, and how.",
+    "plan": "Show the runs of a campaign; start none.",
+    "report": "Write a page that shows where offloading pays off.",
+    "run": "Execute the missing runs.",
+    "status": "Show how many runs are done, failed and left.",
 }
 
 campaign = lazy_group(

@@ -19,22 +19,22 @@ from weft.cli.files import command
 @command()
 @file_argument
 @looked_at_option
-@click.option("--collectives", is_flag=True, help="A line for each collective of each run instead.")
-@click.option("--missing", is_flag=True, help="A line as well for each run that is to do.")
+@click.option("--collectives", is_flag=True, help="Write a line per run and collective instead.")
+@click.option("--missing", is_flag=True, help="Also write a line for each missing run.")
 @output_option(
     "-o",
     "output",
     required=True,
-    help="Table to write, as its name ends: CSV, Parquet (.parquet) or JSON (.json); - is CSV.",
+    help="Table to write; its suffix is the format: .csv, .parquet or .json. - writes CSV.",
 )
 def export(
     file: Path, store: Path | None, output: Path, *, collectives: bool, missing: bool
 ) -> None:
-    """Write a table with a line for each run that has ended.
+    """Write a table with a line for each finished run.
 
-    Its keys come first, then its state, what it took in the simulation (seconds), how many calls
-    of collectives it made and how many of them were offloaded, what links and switches had to do,
-    and what it took to simulate.
+    The columns are the keys of the run, its state, its simulated time (seconds), the calls of
+    collectives and how many of them were offloaded, the load of links and switches, and the cost of
+    the simulation.
     """
     if collectives and missing:
         raise WeftError("--missing: found together with --collectives; leave one out")

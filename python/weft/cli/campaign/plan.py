@@ -22,11 +22,11 @@ from weft.runs.report import console, new_table, print_table
 @command()
 @file_argument
 @looked_at_option
-@click.option("--list", "listed", is_flag=True, help="List every run.")
+@click.option("--list", "listed", is_flag=True, help="List all runs.")
 def plan(file: Path, store: Path | None, listed: bool) -> int:
-    """Say what there is to run, and what of it has been run already; nothing is started.
+    """Show how many runs the campaign has, and how many are done; no run is started.
 
-    Programs are built, because what they are decides which results they have.
+    Programs are built, because a result is found by the contents of its program.
     """
     prepared = api.prepare(file, store, look=True)
     found = prepared.index()

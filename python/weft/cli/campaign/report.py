@@ -14,14 +14,14 @@ from weft.cli.common import output_option
 from weft.cli.files import command
 
 _HELP = """
-Write one page that says where offloading pays, and shows what it rests on.
+Write a page that shows where offloading pays off, and the results behind that.
 
-The file (HTML) holds everything that it shows: it opens in any browser without a network, can be
-sent as it is, and printed. It compares runs that differ in one key alone: those with offloading
-with those without, fabrics with each other. The gain from offloading is said against the library's
-choice of algorithms and against the best of all, on calibrated fabrics with its interval. [report]
-baseline in FILE, or the reader, picks what others are compared with. What has not been run yet is
-said. Reads the store's index, so that the report of 10,000 runs takes seconds.
+The page is one self-contained HTML file, for any browser without a network, for mail and for
+printing. It compares runs that differ in one key: with and without offloading, or on different
+fabrics. The gain from offloading is given over the MPI library's algorithms and over the best
+algorithm, on calibrated fabrics with its interval. [report] baseline in FILE, or the reader,
+selects the baseline. Missing runs are listed. Only the index of the store is read: the report of
+10,000 runs takes seconds.
 
 \b
 Example:

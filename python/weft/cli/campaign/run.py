@@ -29,25 +29,24 @@ from weft.cli.files import Input, command
     "--jobs",
     type=click.IntRange(1, 1024),
     metavar="N",
-    help="Runs at a time.  [default: one for each core, as long as memory allows]",
+    help="Concurrent runs.  [default: one per core, as far as memory allows]",
 )
 @click.option(
     "--cluster",
     type=Input(),
     metavar="FILE",
-    help="Make them in jobs of the cluster that this file describes, or, for `local`, by the same"
-    " engine on this machine.  [default: by processes of this machine]",
+    help="Submit the runs as jobs to the cluster that this file describes; `local` uses the same"
+    " engine on this machine.  [default: processes on this machine]",
 )
-@click.option("--again", is_flag=True, help="Repeat the runs that have failed or were refused.")
+@click.option("--again", is_flag=True, help="Repeat runs that failed or were refused.")
 def run(file: Path, store: Path | None, jobs: int | None, cluster: Path | None, again: bool) -> int:
-    """Make the runs that are missing, and keep what comes of them.
+    """Execute the missing runs and store their results.
 
-    Whatever ends it (Ctrl-C, kill -9, a full disk), no result is lost and none is half there:
-    the same command goes on. Several at a time share the work, also on machines that share the
-    folder.
+    No interruption (Ctrl-C, kill -9, a full disk) loses or truncates a result; the same command
+    resumes. Several processes can share a campaign, also on machines that share the folder.
 
-    Exit status: 0 when all is done; 1 when all has been run, and something has failed, was refused
-    or cannot be run; 3 when something is to do still, because others are at it or it was killed.
+    Exit status: 0 if all runs are done; 1 if all have ended, but some failed, were refused or
+    cannot be run; 3 if runs remain, because other processes execute them or this one was killed.
     """
     where = cluster_file.chosen(cluster, jobs)
     prepared = api.prepare(file, store)

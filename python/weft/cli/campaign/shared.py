@@ -21,7 +21,7 @@ def _store_option(kind: click.Path) -> Callable[[Command], Command]:
         "--store",
         type=kind,
         metavar="DIRECTORY",
-        help="Where results are kept.  [default: FILE's name, with .runs in place of .toml]",
+        help="Folder of the results.  [default: the name of FILE, with .runs instead of .toml]",
     )
 
 

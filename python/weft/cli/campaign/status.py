@@ -25,10 +25,10 @@ from weft.cli.files import command
 @file_argument
 @looked_at_option
 def status(file: Path, store: Path | None) -> int:
-    """Say what has ended and how, what is being run, and what is to do.
+    """Show how many runs are done, failed, running and left.
 
-    Exit status: 0 when all is done; 1 when all has been run, and something has failed, was refused
-    or cannot be run; 3 when something is to do.
+    Exit status: 0 if all runs are done; 1 if all have ended, but some failed, were refused or
+    cannot be run; 3 if runs remain.
     """
     prepared = api.prepare(file, store, again=False, look=True)
     found = prepared.index()

@@ -17,13 +17,13 @@ from weft.fabric.template import explained
 from weft.runs import launch
 from weft.runs.site import PLATFORM_SUFFIXES, load_fabric
 
-_GROUP = "Make fabrics, and look at them: what they are, and what is wrong with them."
+_GROUP = "Create, check, show and draw fabrics."
 
 fabric = help_group("fabric", _GROUP)
 fabric.add_command(new)
 
 
-@fabric.command(name="list", help="List the fabrics that weft brings along.")
+@fabric.command(name="list", help="List the shipped fabrics.")
 def list_fabrics() -> None:
     """Print name and description of each."""
     names = _core.list_fabrics()
@@ -33,7 +33,7 @@ def list_fabrics() -> None:
 
 
 _SHOW = """
-Show what a fabric is: hosts, links, switches, and what the switches can do.
+Describe a fabric: hosts, links, switches, and the collectives that the switches support.
 
 \b
 Example:
@@ -41,7 +41,7 @@ Example:
 """
 
 
-@fabric.command(help=_SHOW, short_help="Show what a fabric is.")
+@fabric.command(help=_SHOW, short_help="Describe a fabric.")
 @click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 @click_option("changes")
 def show(fabric: str, changes: tuple[str, ...]) -> None:
@@ -50,11 +50,11 @@ def show(fabric: str, changes: tuple[str, ...]) -> None:
 
 
 _CHECK = """
-Check a fabric file, and prove that every host-to-host route joins end to end.
+Check a fabric file, and verify that every host-to-host route is connected end to end.
 
-Of a platform of SimGrid's (.xml or .so) it proves that every host reaches every other and every
-smart switch, over a route that uses no link twice. Exit status 0 when it holds, 2 with one message
-when it does not.
+For a SimGrid platform (.xml or .so), verify that every host reaches every other host and every
+smart switch over a route that uses no link twice. Exit status: 0 if the check passes; 2, with a
+message, if it fails.
 
 \b
 Examples:
@@ -63,7 +63,7 @@ Examples:
 """
 
 
-@fabric.command(help=_CHECK, short_help="Check a fabric file, and prove its routes.")
+@fabric.command(help=_CHECK, short_help="Check a fabric file and its routes.")
 @click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 @click_option("changes")
 def check(fabric: str, changes: tuple[str, ...]) -> None:
@@ -80,13 +80,13 @@ def check(fabric: str, changes: tuple[str, ...]) -> None:
 
 
 _OPTIONS = """
-List all that a fabric file can say: its tables, their keys, and what they mean.
+List the tables and keys of fabric files.
 
-A quantity is a text with its unit, such as "100Gbps", "0.94us", "76.8Gf" or "256B".
+Quantities are strings with a unit, such as "100Gbps", "0.94us", "76.8Gf" or "256B".
 """
 
 
-@fabric.command(help=_OPTIONS, short_help="List all that a fabric file can say.")
+@fabric.command(help=_OPTIONS, short_help="List the tables and keys of fabric files.")
 def options() -> None:
     """Print a table of the file after the other; keys that must be there carry a star."""
     for table in _core.fabric_schema():
@@ -95,18 +95,16 @@ def options() -> None:
             star = "*" if option["required"] else " "
             click.echo(f"  {option['key']:22}{star} {option['type']:10} {explained(option)}")
         click.echo()
-    click.echo(
-        '* must be there, in the file or in the preset that its table names (preset = "...")'
-    )
+    click.echo('* required, in the file or in the preset that the table names (preset = "...")')
     for kind in ("host", "nic", "switch", "progress_engine"):
         click.echo(f"  {kind} presets: {', '.join(_core.list_presets(kind))}")
 
 
 _PLOT = """
-Draw a fabric: stars and fat trees in layers, others in circles.
+Draw a fabric: stars and fat trees in layers, other topologies in circles.
 
-With the record of a run on it (`weft run --json`), cables are coloured by the utilisation of the
-busier of their two links, and switches by the bytes that they reduced.
+With the record of a run (`weft run --json`), cables are coloured by the utilisation of their busier
+direction, and switches by the bytes that they reduced.
 
 \b
 Examples:
@@ -115,7 +113,7 @@ Examples:
 """
 
 
-@fabric.command(help=_PLOT, short_help="Draw a fabric, and what a run did to it.")
+@fabric.command(help=_PLOT, short_help="Draw a fabric, also with the load of a run.")
 @click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 @output_option("-o", "output", required=True, help="Picture to write: .png, .pdf or .svg.")
 @click.option(
@@ -135,12 +133,11 @@ def plot(fabric: str, output: Path, record: Path | None) -> None:
 
 
 _EXPORT = """
-Write a fabric for other tools: a platform file of SimGrid's (.xml, up to 512 hosts), or a graph
-for Graphviz (.dot).
+Export a fabric as a SimGrid platform file (.xml, up to 512 hosts) or a Graphviz graph (.dot).
 
-A platform file takes `smpirun` and `weft run --platform`. It has the fabric's routes, and for
-SimGrid all options that weft would set; smart switches are hosts with properties. What such a
-file cannot say is named.
+`smpirun` and `weft run --platform` accept the platform file. It has the fabric's routes and all
+SimGrid options that weft would set; smart switches are hosts with properties. weft reports the
+features of the fabric that such a file cannot express.
 
 \b
 Examples:
@@ -149,7 +146,7 @@ Examples:
 """
 
 
-@fabric.command(help=_EXPORT, short_help="Write a fabric for SimGrid or Graphviz.")
+@fabric.command(help=_EXPORT, short_help="Export a fabric for SimGrid or Graphviz.")
 @click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 @output_option("-o", "output", required=True, help="File to write: .xml or .dot.")
 def export(fabric: str, output: Path) -> None:

@@ -39,9 +39,8 @@ _OWN = "topology_"
 _ASKED = ("like", "hosts_like", "bandwidth", "latency", "switch_latency", "messages")
 _GROUP = """
 Write a commented fabric file: a topology with its parameters, and presets for hosts, NICs and
-switches. What is not given is taken from a shipped fabric, --like, and said: it was measured on
-that one's devices. All of it can be changed in the file later. Nothing is written that
-`weft fabric show` would not accept.
+switches. Values that are not given are taken from a shipped fabric, --like, and reported: they were
+measured on the devices of that fabric. Edit the file to change them. Only valid files are written.
 
 \b
 Examples:
@@ -123,7 +122,7 @@ def _common_options() -> Iterator[Callable[[click.Command], click.Command]]:
         "--like",
         type=fabric_name,
         metavar="FILE|NAME",
-        help="Fabric to take from what is not given.  [default: by the switch, "
+        help="Fabric that provides all other values.  [default: by the switch, "
         + "; ".join(f"{switch}: {name}" for switch, name in LIKE.items())
         + f"; others: {OTHERS_LIKE}]",
     )
@@ -131,36 +130,37 @@ def _common_options() -> Iterator[Callable[[click.Command], click.Command]]:
         "--hosts-like",
         type=fabric_name,
         metavar="FILE|NAME",
-        help="Fabric to take hosts, their cables and their messages from, so that fabrics with"
-        " different switches have the same hosts and differ in what is compared alone; the NIC's"
-        " part in offloading stays that of the switch.  [default: --like's]",
+        help="Fabric that provides hosts, their cables and message costs, so that fabrics with"
+        " different switches can be compared on the same hosts. The NIC's offload parameters stay"
+        " those of the switch.  [default: as --like]",
     )
     for device in DEVICES:
         yield click.option(
             f"--{device}-preset",
             type=click.Choice(_core.list_presets(device)),
-            help=f"What every {'NIC' if device == 'nic' else device} is.  [default: --like's]",
+            help=f"Preset of every {'NIC' if device == 'nic' else device}.  [default: as --like]",
         )
     for key in ("bandwidth", "latency"):
         yield click.option(
             f"--{key}",
             metavar=key.upper(),
-            help=sentence(meanings("link")[key]) + "  [default: --like's, of a host's cable]",
+            help=sentence(meanings("link")[key]) + "  [default: as the host cables of --like]",
         )
     yield click.option(
         "--switch-latency",
         metavar="LATENCY",
-        help=f"Of each direction of a cable between switches.  [default: {SWITCH_LATENCY}, 5 m]",
+        help="Latency of cables between switches, per direction."
+        f"  [default: {SWITCH_LATENCY}, 5 m]",
     )
     yield click.option(
         "--messages",
         type=fabric_name,
         metavar="FILE|NAME|none",
-        help="Fabric whose [[point_to_point]] and [mpi] to take.  [default: --like's]",
+        help="Fabric that provides [[point_to_point]] and [mpi].  [default: as --like]",
     )
-    yield click.option("--name", help="Name in records and plots.  [default: the file's]")
+    yield click.option("--name", help="Name in records and plots.  [default: the name of the file]")
     yield output_option("-o", "output", required=True, help="Fabric file to write.")
-    yield click.option("--force", is_flag=True, help="Replace the file if there is one.")
+    yield click.option("--force", is_flag=True, help="Replace an existing file.")
 
 
 def _write(

@@ -4,7 +4,8 @@
 from weft.cli.groups import lazy_group
 
 _HELP = """
-Any topology on a real P4 switch: plan it on fixed cabling, get the switch's tables, and try it out.
+Emulate topologies on a real P4 switch: plan them on fixed cabling, generate the switch's tables,
+and test them.
 
 \b
 Example:
@@ -15,20 +16,20 @@ Example:
 """
 
 _COMMANDS = {
-    "check": "Prove by probing that what is up is the plan.",
-    "diff": "The least change between two plans.",
-    "down": "Remove what `up` has built.",
+    "check": "Check by probing that the running testbed matches the plan.",
+    "diff": "Compute the smallest change between two plans.",
+    "down": "Remove a testbed that `up` has built.",
     "fabric": "Write a planned experiment as a fabric file.",
-    "iterate": "Run a command for each of some topologies.",
-    "latency": "Predict the round trip of each pair of hosts.",
-    "list": "List the inventories that weft brings along.",
-    "paper": "Compare the model with what TopoCloud states.",
-    "plan": "Map wanted topologies on a testbed.",
-    "probe": "Round trips from a probe's time stamps.",
-    "show": "Show what each port of the chassis does.",
-    "status": "Say what is up, and whose.",
-    "tables": "Write the switch's tables, a script that fills them, and the program.",
-    "up": "Build a plan on this machine.",
+    "iterate": "Run a command on each of several topologies.",
+    "latency": "Predict the round-trip time of each pair of hosts.",
+    "list": "List the shipped inventories.",
+    "paper": "Compare the latency model with TopoCloud's results.",
+    "plan": "Map topologies onto a testbed.",
+    "probe": "Compute round-trip times from a probe's time stamps.",
+    "show": "Show the use of each port of the chassis.",
+    "status": "List running testbeds and their owners.",
+    "tables": "Write the switch's table entries and its P4 program.",
+    "up": "Build a plan on this machine or on a switch.",
 }
 
 testbed = lazy_group(

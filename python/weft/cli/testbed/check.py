@@ -16,10 +16,10 @@ from weft.testbed.running import probe
 @plan_argument
 @name_option
 def check(plan: Path, name: str) -> int:
-    """Prove by probing that exactly the wanted pairs reach each other, over the wanted switches.
+    """Check by probing that exactly the planned pairs reach each other, over the planned switches.
 
-    Frames go from each NIC port to each other, of all experiments, and all interfaces are watched.
-    Exit status 1 where one goes astray or is missing.
+    Frames are sent between all pairs of NIC ports of all experiments, and all interfaces are
+    captured. Exit status: 1 if a frame is missing or arrives where it must not.
     """
     found = probe.check(plan_file.read(plan), name)
     for problem in found.problems[:20]:

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from weft.testbed.p4.client import Client
 
 _DIFF = """
-Say how to get from one plan to another: the fewest entries to remove and to add, in an order in
+Compute the change from one plan to another: the fewest entries to remove and add, in an order in
 which no frame crosses between experiments.
 
-Slices and virtual ports of NEW get the numbers of OLD's with which most stays as it is; --plan
-writes NEW with these, which is what the switch has then.
+Slices and virtual ports of NEW are numbered so that as many entries of OLD as possible stay; --plan
+writes NEW with these numbers, as the switch has it after the change.
 
-With --apply a testbed of namespaces that has OLD gets NEW; with --p4runtime a switch does. It is
-read first, and refused where it has not OLD; what fails is undone. Without OLD the change begins
-with what is there.
+--apply changes a namespace testbed from OLD to NEW; --p4runtime changes a switch. The testbed is
+read first: weft refuses if it does not have OLD, and rolls back if a step fails. Without OLD the
+change starts from the running state.
 
 \b
 Examples:
@@ -51,10 +51,10 @@ Examples:
 
 @command("diff", help=_DIFF)
 @click.argument("given", type=Input(), metavar="[OLD] NEW", nargs=-1, required=True)
-@output_option("--json", "json_file", help="Write the steps (JSON).")
+@output_option("--json", "json_file", help="Write the steps as JSON.")
 @output_option("--script", "script_file", help="Write the steps for simple_switch_CLI.")
-@output_option("--plan", "new_plan", help="Write NEW with the numbers that it has then.")
-@click.option("--apply", is_flag=True, help="Change the testbed of namespaces that is up.")
+@output_option("--plan", "new_plan", help="Write NEW with its numbers after the change.")
+@click.option("--apply", is_flag=True, help="Change the running namespace testbed.")
 @name_option
 @switch_option
 @p4info_option

@@ -24,9 +24,9 @@ from weft.testbed.running import namespaces as netns
 @p4info_option
 @tls_option
 def down(name: str, p4runtime: str | None, p4info: Path | None, tls: Path | None) -> None:
-    """Remove a testbed and the processes in it, or what a crash has left of one.
+    """Remove a testbed and its processes, also the remains of a crashed one.
 
-    With --p4runtime all entries of a switch are removed; the program stays.
+    With --p4runtime, remove all entries of a switch; its program stays loaded.
     """
     check_place(p4runtime, {"--p4info": p4info, "--tls": tls}, {})
     if p4runtime is not None:

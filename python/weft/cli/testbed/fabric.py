@@ -17,10 +17,10 @@ from weft.testbed.plan import file as plan_file
 @output_option("-o", "output", required=True, help="Fabric file to write (TOML).")
 @experiment_option
 def planned_fabric(plan: Path, output: Path, experiment: str | None) -> None:
-    """Write a planned experiment as a fabric, with the plan's latencies and bandwidths.
+    """Write a planned experiment as a fabric file, with the plan's latencies and bandwidths.
 
-    `weft run --fabric` takes it, as it takes the wanted one. What the wanted switches do and a
-    slice of the chassis does not is named.
+    `weft run --fabric` accepts it like the original fabric. weft reports the features of the
+    original switches that a slice of the chassis does not have.
     """
     read = plan_file.read(plan)
     chosen = read.experiment(experiment)

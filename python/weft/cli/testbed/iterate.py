@@ -16,12 +16,13 @@ from weft.testbed.running import iterate as api
 from weft.testbed.running import namespaces
 
 _ITERATE = """
-Run a command for each of some topologies on one testbed.
+Run a command on each of several topologies of one testbed.
 
-All plans are made first. The command finds in its environment: WEFT_TESTBED_NAME (the topology),
-and the files WEFT_TESTBED_PLAN, _TABLES, _CHANGE (a script from the topology before) and _FABRIC
-(for `weft run`). With --netns the testbed is up meanwhile: WEFT_TESTBED_NETNS and a device's name
-are a namespace. The first command that fails ends it, with its exit status.
+All plans are computed first. The environment of the command has WEFT_TESTBED_NAME (the topology)
+and the files WEFT_TESTBED_PLAN, _TABLES, _CHANGE (a script that changes the previous topology into
+this one) and _FABRIC (for `weft run`). With --netns the testbed is running meanwhile;
+WEFT_TESTBED_NETNS followed by the name of a device is its namespace. The first failing command ends
+the iteration with its exit status.
 
 \b
 Example:
@@ -42,17 +43,17 @@ Example:
     metavar="FILE|NAME",
     multiple=True,
     required=True,
-    help="A topology; repeatable, in the order given.",
+    help="Topology to run on; repeatable, in the order given.",
 )
 @chassis_option
-@click.option("--netns", is_flag=True, help="Build each one while the command runs.")
+@click.option("--netns", is_flag=True, help="Build each topology while the command runs.")
 @name_option
 @click.option(
     "-o",
     "directory",
     type=OutputDirectory(),
     metavar="DIRECTORY",
-    help="Where plans, tables, changes and fabrics stay.  [default: nowhere]",
+    help="Folder for plans, tables, changes and fabrics.  [default: a temporary one]",
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 def iterate(

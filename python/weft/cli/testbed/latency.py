@@ -22,10 +22,10 @@ from weft.testbed.plan import latency as api
     default=medians.PROBE_FRAME_BYTES,
     show_default=True,
     metavar="BYTES",
-    help="Size of the frames, there and back.",
+    help="Frame size, in both directions.",
 )
 def latency(plan: Path, experiment: str | None, frame_bytes: int) -> None:
-    """Predict round trips from TopoCloud's measured medians: between NICs, on quiet cables."""
+    """Predict round-trip times between NICs on idle cables, from TopoCloud's measured medians."""
     read = plan_file.read(plan)
     rows = [
         (

@@ -7,7 +7,7 @@ from weft.cli.files import command
 from weft.testbed.hardware import inventory as inventories
 
 
-@command("list", help="List the inventories that weft brings along.")
+@command("list", help="List the shipped inventories.")
 def list_inventories() -> None:
     """Print name and description of each."""
     names = inventories.shipped()

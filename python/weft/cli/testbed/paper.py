@@ -10,7 +10,7 @@ from weft.testbed.hardware import medians
 
 @command()
 def paper() -> None:
-    """Compare the predicted round trips with TopoCloud's medians and stated ranges."""
+    """Compare predicted round-trip times with TopoCloud's medians and published ranges."""
     found = medians.measured()
     predicted = {
         "direct": found.direct,

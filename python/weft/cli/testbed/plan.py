@@ -17,18 +17,18 @@ from weft.testbed.plan import wanted
 from weft.testbed.plan.plan import Plan
 
 _PLAN = """
-Map wanted topologies on a testbed: each switch becomes a slice of the chassis or a layer 2 switch,
-each cable a fixed one, a virtual wire, or a recirculated one, hosts are servers.
+Map topologies onto a testbed. Each switch becomes a slice of the chassis or a layer 2 switch, each
+cable a fixed cable, a virtual wire or a recirculated one, each host a server.
 
-INVENTORY is a TOML file or a shipped name (`weft testbed list`), FABRIC any fabric of weft's. The
-plan has the fewest recirculated cables; where there is none, weft says what is short and by how
+INVENTORY is a TOML file or a shipped name (`weft testbed list`), FABRIC any fabric of weft. The
+plan has the fewest recirculated cables. If there is no plan, weft reports what is missing and how
 much. Several fabrics are several experiments that share the testbed.
 
-With --keep the experiments of a plan stay exactly as they are, but for those that --end names, and
-the FABRICs are placed on what they leave.
+With --keep the experiments of a plan stay unchanged, except those that --end names; the FABRICs use
+the rest of the testbed.
 
-A plan is of one chassis. Where INVENTORY has several, it is the first on which all FABRICs fit, the
-one that --chassis names, or that of --keep.
+A plan uses one chassis. If INVENTORY has several, it is the one that --chassis names, that of
+--keep, or the first that all FABRICs fit on.
 
 \b
 Examples:
@@ -47,17 +47,17 @@ Examples:
     "--keep",
     type=Input(),
     metavar="PLAN",
-    help="What runs: it stays on its servers, ports, looping ports and numbers.",
+    help="Plan of the running experiments, which keep their servers, ports, loopbacks and numbers.",
 )
 @click.option(
     "--end",
     "ended",
     metavar="EXPERIMENT",
     multiple=True,
-    help="One of --keep's that is not kept; repeatable.",
+    help="Experiment of --keep to remove; repeatable.",
 )
 @chassis_option
-@output_option("-o", "output", required=True, help="Plan to write (JSON).")
+@output_option("-o", "output", required=True, help="Plan to write, as JSON.")
 def make_plan(
     inventory: str,
     fabrics: tuple[str, ...],

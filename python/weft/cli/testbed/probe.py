@@ -17,11 +17,11 @@ from weft.testbed.plan import distribution
 @click.argument("tables", type=Input(), metavar="FILE...", nargs=-1, required=True)
 @output_option("--picture", help="Picture to write, as TopoCloud's figure 2: .png, .pdf or .svg.")
 def probe(tables: tuple[Path, ...], picture: Path | None) -> None:
-    """Compute round trips from time stamps (CSV: c1,s1,s2,c2 in nanoseconds).
+    """Compute round-trip times from time stamps (CSV: c1,s1,s2,c2 in nanoseconds).
 
-    Each is (C2 - C1) - (S2 - S1), as SLA-NG's probed has it: the client sends at C1 and receives at
-    C2, the server receives at S1 and sends at S2, each on its own clock. Of each file the
-    distribution is shown.
+    A round trip takes (C2 - C1) - (S2 - S1), as in probed of SLA-NG: the client sends at C1 and
+    receives at C2, the server receives at S1 and sends at S2, each on its own clock. The table
+    shows the distribution of each file.
     """
     if picture is not None:
         check_format("--picture", picture)

@@ -21,32 +21,32 @@ if TYPE_CHECKING:
 
 plan_argument = click.argument("plan", type=Input(), metavar="PLAN")
 experiment_option = click.option(
-    "--experiment", metavar="NAME", help="Which one, where the plan has several."
+    "--experiment", metavar="NAME", help="Experiment to use, if the plan has several."
 )
 chassis_option = click.option(
     "--chassis",
     metavar="NAME",
-    help="Which one of INVENTORY's.  [default: the first on which all fit]",
+    help="Chassis of INVENTORY to use.  [default: the first that all topologies fit on]",
 )
 name_option = click.option(
     "--name",
     default="testbed",
     show_default=True,
-    help="What the testbed is called: its namespaces are weft-NAME.DEVICE.",
+    help="Name of the testbed; its namespaces are weft-NAME.DEVICE.",
 )
 switch_option = click.option(
     "--p4runtime",
     metavar="HOST:PORT",
-    help="A switch that speaks P4Runtime, in the place of namespaces.",
+    help="Use this P4Runtime switch instead of namespaces.",
 )
 p4info_option = click.option(
-    "--p4info", type=Input(), metavar="FILE", help="The P4Info of the compiled program (text)."
+    "--p4info", type=Input(), metavar="FILE", help="P4Info of the compiled program, as text."
 )
 config_option = click.option(
     "--config",
     type=Input(),
     metavar="FILE",
-    help="The compiled program.  [default: its text, for weft's own server]",
+    help="Compiled program.  [default: the source, for weft's own server]",
 )
 
 
@@ -54,7 +54,7 @@ tls_option = click.option(
     "--tls",
     type=Input(file_okay=False),
     metavar="DIRECTORY",
-    help="Authenticate both sides by ca.pem, cert.pem and key.pem.  [default: no TLS]",
+    help="Authenticate both sides with ca.pem, cert.pem and key.pem.  [default: no TLS]",
 )
 
 

@@ -19,7 +19,7 @@ from weft.testbed.plan import ports
 @plan_argument
 @output_option("--picture", help="Picture to write: .png, .pdf or .svg.")
 def show(plan: Path, picture: Path | None) -> None:
-    """Show a plan: what each port of the chassis does, as a table and as a picture."""
+    """Show the use of each port of the chassis in a plan, as a table and as a picture."""
     if picture is not None:
         check_format("--picture", picture)
     read = plan_file.read(plan)

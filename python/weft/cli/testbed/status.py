@@ -23,10 +23,10 @@ from weft.testbed.running import status as api
 from weft.testbed.tables import located
 
 _STATUS = """
-Say what is up, and whose: the testbeds of namespaces on this machine, or what a switch has.
+List the running namespace testbeds of this machine and their owners, or the state of a switch.
 
-Each switch is read and compared with the plan that is recorded as up, or with PLAN, experiment by
-experiment, whatever numbers its slices have. Exit status 1 where they differ.
+Each switch is read and compared with the recorded plan, or with PLAN, experiment by experiment; the
+numbers of slices may differ. Exit status: 1 if a switch differs from its plan.
 
 \b
 Examples:
@@ -38,8 +38,8 @@ Examples:
 
 @command(help=_STATUS)
 @click.argument("plan", type=Input(), metavar="[PLAN]", required=False)
-@click.option("--name", metavar="NAME", help="Only this testbed of namespaces.  [default: all]")
-@output_option("--plan", "plan_output", help="Write the plan that is up (JSON); with --name.")
+@click.option("--name", metavar="NAME", help="Namespace testbed to show.  [default: all]")
+@output_option("--plan", "plan_output", help="Write the running plan as JSON; requires --name.")
 @switch_option
 @p4info_option
 @tls_option

@@ -22,19 +22,20 @@ from weft.testbed.tables import tables as api
     type=OutputDirectory(table_files.NAMES),
     metavar="DIRECTORY",
     required=True,
-    help="Where the files go.",
+    help="Folder for the files.",
 )
 def tables(plan: Path, directory: Path) -> None:
     """Write the match-action entries of a plan.
 
-    tables.json has them for programs. init.txt and runtime.txt are for simple_switch_CLI: the first
-    once, when the switch has started, the second for this plan. write.txt has them as P4Runtime's
-    requests (text of protocol buffers) by the numbers of p4info.txt. testbed.p4 is the program
+    tables.json is for programs. init.txt and runtime.txt are for simple_switch_CLI: run the first
+    once after the switch has started, the second for this plan. write.txt has the entries as
+    P4Runtime requests (protobuf text format) with the ids of p4info.txt. testbed.p4 is the program
     (P4_16, v1model).
 
-    For a Tofino, and never tried on one: testbed_tna.p4 is the program, which was never compiled;
-    bfrt_ports.py brings the ports up (speed, FEC, loopback) and bfrt_entries.py fills the tables,
-    both as scripts for bfrt_python (`bfshell -b FILE`), by the inventory's device_ports.
+    For a Tofino there are testbed_tna.p4, the program, and two scripts for bfrt_python (`bfshell -b
+    FILE`) that use the inventory's device_ports: bfrt_ports.py brings the ports up (speed, FEC,
+    loopback), bfrt_entries.py fills the tables. None of them has been tested on a Tofino;
+    testbed_tna.p4 has never been compiled.
     """
     read = plan_file.read(plan)
     contents = table_files.contents(read)

@@ -27,14 +27,15 @@ from weft.testbed.running import namespaces as api
 from weft.testbed.tables import tables
 
 _UP = """
-Build a plan on this machine, or give it to a switch that speaks P4Runtime.
+Build a plan on this machine, or load it into a P4Runtime switch.
 
-With --netns devices are network namespaces, cables veth pairs, layer 2 switches bridges; the
-chassis is a namespace with a P4Runtime server, which makes bridges and redirects of the entries. It
-needs root and iproute2. What fails is undone. A host's namespace is weft-NAME.SERVER.
+With --netns, devices are network namespaces, cables are veth pairs and layer 2 switches are
+bridges. The chassis is a namespace with a P4Runtime server that turns the entries into bridges and
+redirects. This needs root and iproute2; a failed build is rolled back. The namespace of a host is
+weft-NAME.SERVER.
 
-With --p4runtime the program is loaded into a switch, and the entries are written. That was tried
-with weft's own server, never with a switch.
+With --p4runtime, load the program into a switch and write the entries. This has been tested with
+weft's own server only, never with a real switch.
 
 \b
 Examples:
@@ -48,17 +49,17 @@ Examples:
 
 @command(help=_UP)
 @plan_argument
-@click.option("--netns", is_flag=True, help="Of network namespaces.")
+@click.option("--netns", is_flag=True, help="Build the testbed from network namespaces.")
 @name_option
 @click.option(
     "--listen",
     metavar="HOST:PORT",
-    help="Where the namespaces' P4Runtime server listens as well: it runs as root.",
+    help="Further address for the namespaces' P4Runtime server, which runs as root.",
 )
 @click.option(
     "--insecure",
     is_flag=True,
-    help="Let other machines control it at --listen without a certificate.",
+    help="Accept clients from other machines at --listen without a certificate.",
 )
 @switch_option
 @p4info_option
@@ -67,7 +68,7 @@ Examples:
 @click.option(
     "--replace",
     is_flag=True,
-    help="Load the program even where the switch runs another one or has entries, which end.",
+    help="Load the program even if the switch runs another one or has entries; these are lost.",
 )
 def up(
     plan: Path,

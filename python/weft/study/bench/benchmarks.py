@@ -206,19 +206,23 @@ def _one_sided(name: str, mpi: str, word: str, sized: Sized, sums: bool) -> Benc
 
 
 _MESSAGES = (
-    Benchmark("latency", "Latency of messages", "MPI Latency Test", "latency", "message"),
+    Benchmark("latency", "message latency", "MPI Latency Test", "latency", "message"),
     Benchmark(
-        *("multi_lat", "Latency of messages of pairs", "MPI Multi Latency Test"),
+        *("multi_lat", "message latency of several pairs", "MPI Multi Latency Test"),
         *("latency", "message"),
         pairs=True,
     ),
-    Benchmark("bw", "Bandwidth", "MPI Bandwidth Test", "bandwidth", "message"),
+    Benchmark("bw", "bandwidth", "MPI Bandwidth Test", "bandwidth", "message"),
     Benchmark(
-        *("bibw", "Bandwidth in both directions", "MPI Bi-Directional Bandwidth Test"),
+        *("bibw", "bidirectional bandwidth", "MPI Bi-Directional Bandwidth Test"),
         *("bandwidth", "message"),
     ),
     Benchmark(
-        *("mbw_mr", "Bandwidth of pairs", "MPI Multiple Bandwidth / Message Rate Test"),
+        *(
+            "mbw_mr",
+            "aggregate bandwidth and message rate of several pairs",
+            "MPI Multiple Bandwidth / Message Rate Test",
+        ),
         *("rate", "message"),
         pairs=True,
     ),
@@ -236,7 +240,7 @@ _MESSAGES = (
     Benchmark("put_bw", "MPI_Put", "MPI_Put Bandwidth Test", "one-sided rate", "message"),
     Benchmark("get_bw", "MPI_Get", "MPI_Get Bandwidth Test", "one-sided rate", "message"),
     Benchmark(
-        *("put_bibw", "MPI_Put in both directions", "MPI_Put Bi-directional Bandwidth Test"),
+        *("put_bibw", "bidirectional MPI_Put bandwidth", "MPI_Put Bi-directional Bandwidth Test"),
         *("one-sided rate", "message"),
     ),
 )
