@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Memory as programs take it, past SMPI's macros: each rank writes what is wrong, and rank 0 whose malloc it is. */
+/* Memory allocation past SMPI's macros: each rank prints errors, and rank 0 prints whose malloc is
+ * used. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <mpi.h>
@@ -15,12 +16,12 @@
 
 enum { MIB = 1 << 20, LARGEST = 96 * MIB, ALIGNMENT = 4096 };
 
-/* Functions of a program's own, which mimalloc has too. */
+/* Functions that a program may define itself although mimalloc has them too. */
 void vfree(void* piece);
 void* reallocf(void* piece, size_t size);
 size_t malloc_size(const void* piece);
 
-/* Not from malloc.h, whose declarations SMPI's macros would tear. */
+/* Declared here, since SMPI's macros would break the declarations in malloc.h. */
 size_t malloc_usable_size(void* piece);
 
 void vfree(void* piece)
@@ -49,7 +50,8 @@ static int is_all(const unsigned char* piece, size_t size, int value)
   return piece[0] == value && memcmp(piece, piece + 1, size - 1) == 0;
 }
 
-/* Zero when it is new and when it was used, whatever its size; a larger one keeps what it holds. */
+/* Memory must be zeroed when new and when reused, whatever its size; a reallocated piece keeps its
+ * content. */
 static void of_size(size_t size)
 {
   for (int round = 0; round < 2; ++round) {
@@ -69,7 +71,7 @@ static void of_size(size_t size)
   free(aligned);
 }
 
-/* Each is the C library's memory, which the program gives back. */
+/* Functions that return memory of the C library, which the program frees. */
 static void of_the_library(void)
 {
   char *copied = strdup("text"), *path = realpath("/dev/../dev", NULL), *line = NULL;
@@ -83,7 +85,7 @@ static void of_the_library(void)
   fclose(file);
 }
 
-/* Nothing of it is touched: the peak in the record is small. */
+/* The memory is not touched, so the peak in the record must be small. */
 static void untouched(void)
 {
   const size_t size = 1024UL * MIB;

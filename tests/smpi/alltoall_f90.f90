@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: LGPL-2.1-only
-! Alltoall from Fortran 90: from array to array, in place, of columns of a matrix, without blocking.
+! Alltoall from Fortran 90: between arrays, in place, with columns of a matrix, and non-blocking.
 program alltoall_f90
   use mpi
   implicit none
@@ -30,7 +30,7 @@ program alltoall_f90
   call MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, receive, block, MPI_INTEGER, MPI_COMM_WORLD, error)
   call check()
 
-  ! A row of the matrix to each rank, which has it as a column.
+  ! Each rank gets a row of the matrix, and stores it as a column.
   do from = 0, ranks - 1
     do i = 1, columns
       matrix(from, i) = value(rank, from, i)

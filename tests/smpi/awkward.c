@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Legal calls that are easily done wrong; argv[1] names one. Every rank prints "right" or what it got. */
+/* Legal calls that are error-prone to implement; argv[1] names one. Every rank prints "right" or
+ * its result. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 static int rank, size;
 
-/** A rank enters its next call with one in flight that others have completed. */
+/** Ranks enter their next call with one in flight that others have completed. */
 static int overlap(void)
 {
   int x = 1, y = 0, z = 0;
@@ -20,7 +21,7 @@ static int overlap(void)
   return y == size && z == size;
 }
 
-/** SMPI looks for the ranks of each host, by a Bcast of its k-nomial kind, with a call in flight. */
+/** SMPI determines the ranks of each host, in a Bcast of its k-nomial kind, with a call in flight. */
 static int neighbours(void)
 {
   static char bytes[4000];
@@ -78,7 +79,7 @@ static void add_fours(void* in, void* inout, int* count, MPI_Datatype* type)
     *(int*)((char*)inout + low + 4 * i) += *(int*)((char*)in + low + 4 * i);
 }
 
-/** Reductions of elements whose addresses are in their type, another one at each rank. */
+/** Reductions with MPI_BOTTOM: the datatype contains absolute addresses, which differ by rank. */
 static int places(void)
 {
   int* mine = malloc(64 + 1024 * rank);
@@ -99,7 +100,7 @@ static int places(void)
   return right;
 }
 
-/** A large block for each of a number of ranks, from another root than the first. */
+/** Scatter of large blocks from a root other than rank 0. */
 static int scattered(void)
 {
   enum { EACH = 40000 };
@@ -125,7 +126,7 @@ static int alltoallv(void)
   return right;
 }
 
-/** 768 KiB to each: Open MPI's pairwise exchange on fewer than 8 ranks. */
+/** 768 KiB to each rank: Open MPI's pairwise exchange on fewer than 8 ranks. */
 static int alltoall(void)
 {
   const int each = 3 << 16;
@@ -140,7 +141,7 @@ static int alltoall(void)
   return right;
 }
 
-/** Only one rank gets anything, of a sum. */
+/** Reduce_scatter in which only one rank has a part. */
 static int parts(void)
 {
   int from[64], to = -1, counts[64];
@@ -161,7 +162,7 @@ static int strided(void)
     from[i] = 1000 * rank + i;
   for (int i = 0; i < 200 * size; i++)
     to[i] = -1;
-  // Ranks may describe the same numbers in different ways.
+  // Ranks may describe the same data by different datatypes.
   if (rank % 2 == 0)
     MPI_Allgather(from, 100, MPI_INT, to, 50, spread, MPI_COMM_WORLD);
   else
@@ -174,7 +175,7 @@ static int strided(void)
   return right;
 }
 
-/** "The first of all that are given": associative, and the order matters. */
+/** Operation that returns the first operand: associative, but not commutative. */
 static void first(void* in, void* inout, int* count, MPI_Datatype* type)
 {
   (void)type;
@@ -197,7 +198,7 @@ static int ordered(void)
   return right && from[2] == 3;
 }
 
-/** Elements before the address of the type, swapped in place. */
+/** Elements at negative displacements, exchanged in place. */
 static int below(void)
 {
   const int lengths[2] = {1, 1}, places[2] = {-3, -1};
@@ -217,7 +218,7 @@ static int below(void)
   return right;
 }
 
-/** Two parts of matrices in a message. */
+/** Two parts of matrices in one message. */
 static int subarray(void)
 {
   const int matrix[2] = {2, 3}, part[2] = {1, 2}, start[2] = {1, 1};

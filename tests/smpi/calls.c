@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Makes one call of each kind that is named: `calls NAME...`; a result that is checked and wrong ends it with status 1.
- */
+/* Makes one call of each named kind: `calls NAME...`; a wrong result of a checked call ends the
+ * program with status 1. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static void nothing(void)
   wrong |= receive[0] != -1;
 }
 
-/* ---- The others that SMPI keeps in its registry ---- */
+/* ---- Other collectives of SMPI's registry ---- */
 
 static void reduce(void)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* An Allreduce on each of many duplicates of MPI_COMM_WORLD: `channels one-by-one|together COMMUNICATORS`.
+/* Allreduce on each of many duplicates of MPI_COMM_WORLD: `channels one-by-one|together
+ * COMMUNICATORS`.
  *
- * "one-by-one" frees each before it makes the next. "together" keeps all alive, frees them, and then uses one more.
- * A wrong result ends the program with status 1.
+ * "one-by-one" frees each before creating the next. "together" keeps all alive, frees them, and
+ * then uses one more. A wrong result ends the program with status 1.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static int together(int communicators)
   for (int i = 0; i < communicators; i++)
     MPI_Comm_free(&comms[i]);
   free(comms);
-  MPI_Barrier(MPI_COMM_WORLD); /* now all ranks have */
+  MPI_Barrier(MPI_COMM_WORLD); /* by now all ranks have freed theirs */
   return wrong | one_by_one(1);
 }
 

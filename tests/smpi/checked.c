@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Right collectives and wrong ones in turn: rank 0 prints the class of each call's error and what rank 0 got. */
+/* Alternates correct and erroneous collectives: rank 0 prints each call's error class and its
+ * result. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +75,7 @@ int main(int argc, char** argv)
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
   MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
-  for (int time = 0; time < 2; time++) { // a right call may make what comes after it quicker
+  for (int time = 0; time < 2; time++) { // a correct call may enable shortcuts for later ones
     call_each(MPI_COMM_WORLD);
     call_each(other);
   }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Reads the clock: `clock_reads READ MODE COUNT`, READ being mpi, timeofday or gettime.
+/* Clock reads: `clock_reads READ MODE COUNT`; READ is mpi, timeofday or gettime.
  *
- * row: nothing between two reads; calls: a call of MPI; work, steps: some milliseconds or microseconds of computation
- * or a call, in turn; wait: until a second has passed, however many reads it takes. */
+ * MODE is what happens between two reads. row: nothing; calls: one MPI call; work, steps:
+ * alternately some milliseconds or microseconds of computation and a call; wait: reads until a
+ * second has passed. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

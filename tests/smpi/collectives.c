@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Makes one call of a collective and says when each rank entered and left it.
+/* Makes one call of a collective and prints when each rank entered and left it.
  *
  *     collectives NAME INTS ROOT [MICROSECONDS]
  *
- * NAME is allreduce, reduce, bcast, barrier, allgather, allgatherv, alltoall, reduce_scatter or reduce_scatter_block,
- * with an i before it for the form that does not block, which sleeps so long before it waits. INTS is the length of the
- * vector, of alltoall's blocks, and of rank 0's part where there are parts: rank r of the v forms and of reduce_scatter
- * has (r + 1) times as many.
- * Each rank prints "rank entered left"; a wrong result ends the program with status 1. Wants --cfg=smpi/wtime:0.
+ * NAME is allreduce, reduce, bcast, barrier, allgather, allgatherv, alltoall, reduce_scatter or
+ * reduce_scatter_block, with a leading i for the non-blocking form, which sleeps for MICROSECONDS
+ * before it waits. INTS is the length of the vector, of alltoall's blocks, and of rank 0's part if
+ * there are parts: in the v forms and reduce_scatter, rank r has (r + 1) times as many. Each rank
+ * prints "rank entered left"; a wrong result ends the program with status 1. Requires
+ * --cfg=smpi/wtime:0.
  */
 #include <mpi.h>
 #include <stdio.h>

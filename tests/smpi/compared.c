@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Sums up, says what it reads, and ends in the way HOW where it runs with that offload: `compared [HOW OFFLOAD]`. */
+/* Reduces, prints its input, and ends in the way HOW if it runs with the mode OFFLOAD: `compared
+ * [HOW OFFLOAD]`. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

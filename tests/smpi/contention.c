@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Allreduces (MPI_INT, MPI_SUM) that meet other traffic: `contention WHO BYTES [TRANSFER_BYTES]`.
+/* Allreduces (MPI_INT, MPI_SUM) with competing traffic: `contention WHO BYTES [TRANSFER_BYTES]`.
  *
- * WHO: "world", all ranks together; "halves", the lower and the upper half of the ranks apart, at the same time;
- * "half", only the lower; "parities", the even and the odd ranks apart; "even", only the even. With TRANSFER_BYTES,
- * rank 0 sends so much to rank 1 meanwhile. Each rank that takes part prints "allreduce SECONDS", ranks 0 and 1 also
- * "transfer SECONDS", both from the common start on. Wants an offloading fabric and --cfg=smpi/wtime:0.
+ * WHO: "world", all ranks together; "halves", the lower and the upper half of the ranks separately
+ * and concurrently; "half", only the lower; "parities", the even and the odd ranks separately;
+ * "even", only the even. With TRANSFER_BYTES, rank 0 concurrently sends a message of that size to
+ * rank 1. Each participating rank prints "allreduce SECONDS", ranks 0 and 1 also "transfer
+ * SECONDS", both from the common start. Requires an offloading fabric and --cfg=smpi/wtime:0.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static int group_of(const char* who, int rank, int ranks)
   return 0;
 }
 
-/* All ranks leave an offloaded Allreduce at the same time, other than a barrier. */
+/* Unlike a barrier, an offloaded Allreduce releases all ranks at the same time. */
 static double start_together(void)
 {
   int one = 1, sum;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Ends in one of many wrong ways, after one good Allreduce: `failures HOW`. Rank 1 is the culprit. */
+/* Fails in one of many ways after a successful Allreduce: `failures HOW`. Rank 1 is the culprit. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum { RANKS = 4, BUFFER = 8, EXIT_USAGE = 64 };
 static int send[BUFFER], receive[BUFFER];
 static double send_doubles[BUFFER], receive_doubles[BUFFER];
 
-/* ---- Ranks that do not call the same ---- */
+/* ---- Ranks that make different calls ---- */
 
 static void other_collective(int rank)
 {
@@ -102,7 +102,7 @@ static void other_order_in_half(int rank)
     MPI_Barrier(half);
 }
 
-/* ---- Ranks that wait for what never comes ---- */
+/* ---- Ranks that wait for something that never happens ---- */
 
 static void receive_without_send(int rank)
 {
@@ -116,7 +116,7 @@ static void skipped_allreduce(int rank)
     MPI_Allreduce(send, receive, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* As above, but rank 1 has ended long before. */
+/* The same, but rank 1 has ended long before. */
 static void late_allreduce(int rank)
 {
   if (rank != 1) {
@@ -131,7 +131,8 @@ static void skipped_barrier(int rank)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Rank 1 waits for a message that rank 0 would send after the Allreduce that waits for rank 1. */
+/* Deadlock: rank 1 waits for a message that rank 0 sends only after the Allreduce, which waits for
+ * rank 1. */
 static void crossed(int rank)
 {
   if (rank == 1)
@@ -141,7 +142,7 @@ static void crossed(int rank)
     MPI_Send(send, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
 }
 
-/* ---- Ranks that leave ---- */
+/* ---- Ranks that exit ---- */
 
 static void segmentation_fault(int rank)
 {
@@ -218,14 +219,14 @@ static void file(int rank)
     MPI_File_open(MPI_COMM_SELF, "written", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &opened);
 }
 
-/* 300 MB, of which 4,096 B at a time are mapped where the run says so. */
+/* 300 MB, mapped 4,096 B at a time if the run is configured so. */
 static void shared_memory(int rank)
 {
   if (rank == 1)
     SMPI_SHARED_FREE(SMPI_SHARED_MALLOC((size_t)300 * 1000 * 1000));
 }
 
-/* A PiB: no machine promises as much. */
+/* One PiB, which no machine grants. */
 static void endless_memory(int rank)
 {
   if (rank == 1)
@@ -247,7 +248,7 @@ static void other_thread(int rank)
   }
 }
 
-/* Takes no simulated time and all of the wall time that there is. */
+/* Takes no simulated time and unlimited wall time. */
 static void run_for_ever(int rank)
 {
   if (rank == 0) {

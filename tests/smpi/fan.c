@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* How long rank 0 takes to send a message to each other rank at once, or to get one from each: `fan out|in BYTES`.
+/* Time that rank 0 takes to send a message to each other rank at once, or to receive one from each:
+ * `fan out|in BYTES`.
  *
- * Rank 0 prints "bytes seconds", of a second time. Wants --cfg=smpi/wtime:0.
+ * Rank 0 prints "bytes seconds" for the second repetition. Requires --cfg=smpi/wtime:0.
  */
 #include <mpi.h>
 #include <stdio.h>

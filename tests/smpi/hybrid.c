@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* MPI and OpenMP: each rank adds up in several threads; MPI is called between, from the rank's own. */
+/* MPI and OpenMP: each rank adds up in several threads; MPI calls in between are made by the rank's
+ * own thread. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>

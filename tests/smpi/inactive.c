@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Requests that are null, inactive, of one rank alone, or cancelled: MPI 4.1, 3.7.3 to 3.7.5, 3.8.4, 3.9.
- *   tests     what each function of completion says of null and inactive requests
- *   alone     collectives that do not block, of one rank: a request each, which a test finds complete
- *   partial   MPI_Testall with one of two that has ended: nothing is completed, and no status is lost
- *   status    MPI_Request_get_status: not before the end, and then without ending the request
- *   cancel N  persistent receives that N messages came to, cancelled, waited for, tested, started again, freed
- *   late N    a receive of N bytes whose message is there, or on its way, cancelled: it is received */
+/* Requests that are null, inactive, of a single rank, or cancelled: MPI 4.1, 3.7.3 to 3.7.5, 3.8.4, 3.9.
+ *
+ *   tests     results of each completion function for null and inactive requests
+ *   alone     non-blocking collectives on one rank: each has a request, which a test finds complete
+ *   partial   MPI_Testall with one of two requests complete: it completes none, and no status is lost
+ *   status    MPI_Request_get_status: false before completion, and does not free the request
+ *   cancel N  persistent receives, matched by N messages: cancelled, waited for, tested, restarted, freed
+ *   late N    cancelled receive of N bytes whose message has arrived or is in flight: it is received
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +39,7 @@ static void check_empty(MPI_Status status, const char* what)
   check(status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG && count == 0 && !cancelled, what);
 }
 
-/* Of requests that are all null or inactive. */
+/* Checks requests that are all null or inactive. */
 static void check_all(MPI_Request* requests, int count, const char* which)
 {
   int flag, index, ended, places[3];
@@ -236,7 +238,7 @@ static void late(int bytes)
   free(data);
 }
 
-/* The four receives are restarted when a message has come, and cancelled in the end. */
+/* The four receives are restarted when a message has arrived, and cancelled at the end. */
 static void cancel(int messages)
 {
   enum { OPEN = 4 };
@@ -268,7 +270,7 @@ static void cancel(int messages)
       check(cancelled && open[i] != MPI_REQUEST_NULL, "a receive that was cancelled");
     }
     check_all(open, 3, "of receives that were cancelled");
-    MPI_Barrier(MPI_COMM_WORLD); /* before that, no message of the next round may come */
+    MPI_Barrier(MPI_COMM_WORLD); /* no message of the next round may arrive before */
   }
   for (int i = 0; i < OPEN; i++)
     MPI_Request_free(open + i);

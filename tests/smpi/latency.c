@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* When each rank enters and leaves an Allreduce (MPI_INT, MPI_SUM), back to back for each size from the start on.
+/* Entry and exit times of each rank in an Allreduce (MPI_INT, MPI_SUM), back to back for each size.
  *
  *     latency SIZE,SIZE,... [LATE_RANK MICROSECONDS]     (sizes in bytes)
  *
- * Each rank prints "rank bytes entered left" for each size. Nothing but the Allreduces takes simulated time, and before
- * each of them rank LATE_RANK sleeps. Wants --cfg=smpi/wtime:0, as SMPI charges 10 ns for a look at the clock
- * otherwise.
+ * Each rank prints "rank bytes entered left" for each size. Only the Allreduces take simulated
+ * time, and rank LATE_RANK sleeps before each of them. Requires --cfg=smpi/wtime:0, as SMPI
+ * otherwise charges 10 ns per clock read.
  */
 #include <mpi.h>
 #include <stdio.h>

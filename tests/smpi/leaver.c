@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Rank 0 broadcasts on a communicator, frees it and ends; the others take part much later, one after the other. */
+/* Rank 0 broadcasts on a communicator, frees it and ends; the others take part much later, one
+ * after the other. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Ranks that do what only processes do, and end well: `leaving fork|exec|threads|late-exit`. */
+/* Ranks use features of processes and end successfully: `leaving fork|exec|threads|late-exit`. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { RANKS = 64, CHILDS_STATUS = 9, EXIT_USAGE = 64 };
 
-/* Each rank's child writes a line and ends; what is in the buffers is written once. */
+/* Each rank's child writes a line and ends; buffered output must be written exactly once. */
 static void forking(int rank)
 {
   int status = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Makes communicators in all ways.
+/* Creates communicators in all ways.
  *
- *   making check   checks them: members, order, and that messages of one do not reach another
- *   making WHAT    prints the simulated time of one making, the longest of all ranks, in microseconds;
+ *   making check   checks them: members, order, and that messages do not cross between communicators
+ *   making WHAT    prints the simulated time of one creation, the maximum over all ranks, in microseconds;
  *                  WHAT: dup, split, split_type, create, create_group, cart_create, cart_sub, window
  */
 #include <mpi.h>
@@ -75,7 +75,7 @@ static void check_create(void)
   if (made != MPI_COMM_NULL) {
     expect(sum(made, 1) == (size + 1) / 2, "the group's size");
     MPI_Comm_free(&made);
-    MPI_Comm_create_group(MPI_COMM_WORLD, even, 3, &made); /* the others do not call it */
+    MPI_Comm_create_group(MPI_COMM_WORLD, even, 3, &made); /* other ranks do not call it */
     expect(sum(made, 1) == (size + 1) / 2, "the size of a group whose members alone call");
     MPI_Comm_free(&made);
   }
@@ -83,7 +83,7 @@ static void check_create(void)
   MPI_Group_free(&all);
 }
 
-/* Lets the other ranks run in the middle of a copy's making. */
+/* Lets the other ranks run while a duplicate is being created. */
 static int copy_attribute(MPI_Comm comm, int key, void* extra, void* from, void* to, int* flag)
 {
   (void)key;
@@ -93,7 +93,8 @@ static int copy_attribute(MPI_Comm comm, int key, void* extra, void* from, void*
   return MPI_SUCCESS;
 }
 
-/* Copies, of parts and of copies; those from which they were made are freed before, and groups by some ranks early. */
+/* Duplicates of sub-communicators and of duplicates; their parents, and on some ranks the groups,
+ * are freed first. */
 static void check_copies(void)
 {
   MPI_Comm part, copy, again, made;
@@ -171,7 +172,7 @@ static void check_hosts(void)
   int highest = rank;
   MPI_Bcast(&highest, 1, MPI_INT, 0, host);
   expect(highest == rank + at, "the order of the keys in a host");
-  if (of > 1) { /* a message to oneself, first in the world, then in the host: it is the second that is received */
+  if (of > 1) { /* two messages to oneself, first in the world, then within the host: the second one is received */
     MPI_Request requests[2];
     MPI_Isend(&one, 1, MPI_INT, rank, 9, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(&two, 1, MPI_INT, at, 9, host, &requests[1]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* One Bcast or Allgather of BYTES bytes a rank, from the start of the program on. Every rank checks what it gets and
- * prints when its call ended: multicast bcast|allgather BYTES [COMMUNICATORS]. With communicators, a Bcast on each of
- * as many duplicates at once. */
+/* One Bcast or Allgather of BYTES bytes per rank, from the start of the program on. Every rank
+ * checks its data and prints when its call ended: multicast bcast|allgather BYTES [COMMUNICATORS].
+ * With COMMUNICATORS, one concurrent Bcast on each of as many duplicates. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static char content(int rank, int at)
   return (char)(rank * 31 + at * 7 + at / 1000);
 }
 
-/* When a Bcast on each of several communicators has ended, beyond their making. */
+/* Prints the time of concurrent Bcasts on several communicators, without their creation. */
 static void bcast_on_many(char* data, int bytes, int communicators)
 {
   MPI_Comm comms[16];

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Allgathers of BYTES bytes a rank among the first LEAST, LEAST + 1, … ranks of each half of MPI_COMM_WORLD, one number
- * after the other, both halves at a time: each begins EVERY microseconds after the one before, at the same instant for
- * all of its ranks. A half's first rank prints: its half, how many ranks, and when the last one ended after that
- * instant. multicast_of_first BYTES EVERY LEAST. Buffers are neither filled nor read, so that a simulator may share
- * their memory among the ranks. */
+/* Allgathers of BYTES bytes per rank among the first LEAST, LEAST + 1, … ranks of each half of
+ * MPI_COMM_WORLD, in sequence, both halves concurrently: each begins EVERY microseconds after the
+ * previous one, at the same instant for all of its ranks. A half's first rank prints its half, the
+ * number of ranks, and the time of the last rank's end after that instant. Usage:
+ * multicast_of_first BYTES EVERY LEAST. Buffers are neither filled nor read, so that a simulator
+ * may share their memory among the ranks. */
 #include <mpi.h>
 #include <smpi/smpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double FLOPS = 1e9; /* of a host in a second */
+static const double FLOPS = 1e9; /* of a host, per second */
 
 int main(int argc, char** argv)
 {
@@ -30,7 +31,7 @@ int main(int argc, char** argv)
     const double start = (first - least + 1) * every;
     if (MPI_Wtime() > start)
       MPI_Abort(MPI_COMM_WORLD, 1);
-    smpi_execute_flops((start - MPI_Wtime()) * FLOPS); /* exact, where sleeps are whole nanoseconds */
+    smpi_execute_flops((start - MPI_Wtime()) * FLOPS); /* exact, whereas sleeps are rounded to nanoseconds */
     if (number >= first)
       continue;
     MPI_Allgather(own, bytes, MPI_CHAR, all, bytes, MPI_CHAR, some);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-// Asks for more than any machine has: `no_memory` and catches what C++ throws, `no_memory die` and does not.
+// Allocates more memory than any machine has: `no_memory` catches the C++ exception, `no_memory
+// die` does not.
 #include <cstdio>
 #include <mpi.h>
 #include <new>

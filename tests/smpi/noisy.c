@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Phases of computation, each with a barrier at its end: noisy FLOPS PHASES. Rank 0 writes the time of each phase. */
+/* Computation phases, each followed by a barrier: noisy FLOPS PHASES. Rank 0 prints the time of
+ * each phase. */
 #include <mpi.h>
 #include <smpi/smpi.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* The numbers that Fortran has for requests: whoever asks for one gets it, and what it stands for.
+/* Fortran handles of requests: MPI_Request_c2f returns a number, and MPI_Request_f2c the request.
  *
- * Two ranks swap COUNT messages; the requests' numbers are taken for every other one of them, and the requests made of
- * the numbers again. Prints by how much the last number is larger than the first, on rank 0. */
+ * Two ranks exchange COUNT messages; every other request is converted to its number and back. Rank
+ * 0 prints the difference between the last number and the first. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ int main(int argc, char** argv)
     MPI_Irecv(&got[i], 1, MPI_INT, 1 - rank, i, MPI_COMM_WORLD, &requests[i]);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 1)
-    MPI_Recv(NULL, 0, MPI_INT, 0, COUNT, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* the ranks do not take turns */
+    MPI_Recv(NULL, 0, MPI_INT, 0, COUNT, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* prevents the ranks from alternating */
   for (int i = 0; i < HALF; i++) {
     numbers[i] = MPI_Request_c2f(requests[2 * i]);
     if (MPI_Request_c2f(requests[2 * i]) != numbers[i] || (i > 0 && numbers[i] <= numbers[i - 1]) ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* State that the C library keeps for a process. Each rank uses it in another way, and others run in between; compiled
- * with -DALONE it is one such process without MPI, `own_state RANK`, which must print the same. */
+/* Process state of the C library. Each rank uses it differently, with other ranks running in
+ * between; compiled with -DALONE it is one such process without MPI, `own_state RANK`, which must
+ * print the same. */
 #define _GNU_SOURCE
 #ifdef ALONE
 #define SYNC()
@@ -144,7 +145,7 @@ static void variables(int argc, char** argv)
   lgamma(argument);
   SYNC();
   say("signgam %d", signgam);
-  optind      = argc; /* what weft was given is not looked at */
+  optind      = argc; /* weft's arguments are skipped */
   char* own[] = {argv[0], "-a", rank % 2 ? "-bvalue" : "-c", "rest", NULL};
   optind      = 1;
   int option  = getopt(4, own, "ab:c");
@@ -162,7 +163,7 @@ static void variables(int argc, char** argv)
   say("rounding %d %a %La %x", fegetround(), third, long_third, fetestexcept(FE_DIVBYZERO | FE_OVERFLOW));
   fesetround(FE_TONEAREST);
   feclearexcept(FE_ALL_EXCEPT);
-  feenableexcept(rank == 1 ? FE_DIVBYZERO : 0); /* of which others must not die */
+  feenableexcept(rank == 1 ? FE_DIVBYZERO : 0); /* must not kill other ranks */
   SYNC();
   volatile double nothing = 0;
   say("no trap %d", rank == 1 || 1 / nothing > 1);

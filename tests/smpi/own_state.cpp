@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* As own_state.c, what the C++ library keeps for a process. */
+/* Process state of the C++ library; see own_state.c. */
 #ifdef ALONE
 #define SYNC()
 #else
@@ -41,7 +41,7 @@ static void streams()
   if (rank == 2)
     std::cout.setstate(std::ios_base::failbit);
   SYNC();
-  // One piece of output a rank, or those of others stand between them.
+  // A single write per rank, since output of other ranks could come in between.
   std::ostringstream line;
   line.copyfmt(std::cout);
   line << "rank " + std::to_string(rank) + ": " << 255 << ' ' << 3.14159265 << ' ' << std::cout.good() << '\n';
@@ -49,7 +49,7 @@ static void streams()
   std::cout << line.str();
   std::ostringstream own;
   std::streambuf* const before = rank % 2 ? std::cout.rdbuf(own.rdbuf()) : nullptr;
-  if (before) // what others write goes where all write
+  if (before) // output of other ranks goes to the common stream
     std::cout << "mine";
   SYNC();
   if (before)
@@ -106,7 +106,7 @@ int main(int argc, char** argv)
     Static automatic{"automatic"};
     if (rank == 3)
       throw 1;
-    std::exit(0); // which destroys no automatic variable
+    std::exit(0); // does not destroy automatic variables
   } catch (...) {
     std::exit(0);
   }

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: LGPL-2.1-only
-! As own_state.c, Fortran's random numbers. With -cpp; -DALONE.
+! Fortran's random numbers; see own_state.c. Compiled with -cpp; -DALONE.
 program own_state
 #ifndef ALONE
   use mpi

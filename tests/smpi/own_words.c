@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Names of the C library's functions that SMPI has in place of the system's, as a program's own words; compiled by
- * `weft cc`. With an argument: pieces of memory that ranks share by where the program asks for them. */
+/* Names of C library functions that SMPI replaces by macros, used as a program's own identifiers;
+ * compiled by `weft cc`. With an argument: memory that ranks share by call site, at the program's
+ * request. */
 #include <getopt.h>
 #include <malloc.h>
 #include <mpi.h>
@@ -34,7 +35,7 @@ static int next(int usleep)
   return usleep + 1;
 }
 
-/* The system has one too: a program's own comes first. */
+/* Replaces the system's function of the same name. */
 long random(void)
 {
   return 42;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* As own_words.c, in C++. */
+/* C++ version of own_words.c. */
 #include <mpi.h>
 
 #include <chrono>

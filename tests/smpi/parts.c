@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* What SMPI has for each rank and few programs use. Its argument says what is looked at:
- *   early        rank 0 receives a small message 1 ms after it was sent, and says how long that took, in us;
- *   one-sided    all ranks add to, put into and get from rank 0's window, under its lock;
- *   properties   what rank 2's actor says of itself, one by one, all together, and again;
- *   arguments    each rank changes its arguments, and says what it finds in the end. */
+/* Per-rank features of SMPI that few programs use. The argument selects one:
+ *
+ *   early        rank 0 receives a small message 1 ms after it was sent, and prints the time in us
+ *   one-sided    all ranks accumulate to, put into and get from rank 0's window, under its lock
+ *   properties   rank 2's actor properties: one by one, all together, and again
+ *   arguments    each rank modifies its arguments, and prints them at the end
+ */
 #include <mpi.h>
 #include <simgrid/actor.h>
 #include <stdio.h>

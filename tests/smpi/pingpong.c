@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Half the time of a message from rank 0 to the last rank and back: `pingpong SIZE,SIZE,...` (bytes).
+/* Half the round-trip time of a message between rank 0 and the last rank: `pingpong SIZE,SIZE,...`
+ * (bytes).
  *
- * Rank 0 prints "bytes seconds". Wants --cfg=smpi/wtime:0.
+ * Rank 0 prints "bytes seconds". Requires --cfg=smpi/wtime:0.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Polling loops: what they find, when, and what they take. Times are printed in ns.
- *   wait   CALL US  rank 0 waits for a message that rank 1 sends after US: by MPI_Wait or MPI_Probe (CALL wait, probe)
- * or by polls (test, testall, testany, testsome, status, iprobe, both: MPI_Iprobe and MPI_Test in turn) count  CALL N
- * rank 0 polls N times for a message that never comes clock  CALL US  rank 0 polls until MPI_Wtime says that US have
- * passed sweep  CALL N   a wavefront: N times, each rank waits for the one before and sends to the next (wait, test)
- *   replies CALL N  each rank asks others, answers what it is asked, and ends with a barrier that it polls */
+/* Polling loops: results, times and costs. Times are printed in ns.
+ *
+ *   wait   CALL US   rank 0 waits for a message that rank 1 sends after US, by MPI_Wait or MPI_Probe
+ *                    (CALL wait, probe), or by polls (test, testall, testany, testsome, status,
+ *                    iprobe; both: MPI_Iprobe and MPI_Test in turn)
+ *   count  CALL N    rank 0 polls N times for a message that is never sent
+ *   clock  CALL US   rank 0 polls until US have passed according to MPI_Wtime
+ *   sweep  CALL N    wavefront: N times, each rank waits for the previous one and sends to the next
+ *                    (wait, test)
+ *   replies CALL N   each rank sends requests to others, replies to theirs, and ends with a barrier
+ *                    that it polls
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +31,7 @@ static void fail(const char* what)
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* One poll, of the first of two receives where there are several. */
+/* Makes one poll, of the first of two receives if there are several. */
 static int poll_once(const char* call, MPI_Request* requests)
 {
   int flag = 0, index = 7, ended = 7, places[2];
@@ -69,7 +75,7 @@ static void wait_for(const char* call, MPI_Request* requests)
       ;
 }
 
-/* Rank 0 has two receives open, or probes; the second message comes when it has the first. */
+/* Rank 0 has two open receives, or probes; the second message is sent once it has the first. */
 static void one_message(const char* call, int us)
 {
   int data[WORDS] = {0}, second = 0;

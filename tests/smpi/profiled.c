@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Spends time in calls of every kind, each as long as the argument says: the ranks' work differs. */
+/* Spends time in calls of every kind, each as long as the argument says, with different work per
+ * rank. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ int main(int argc, char** argv)
   }
   MPI_Comm_free(&comm);
   if (rank == size - 1)
-    usleep(1000); /* the others end before it */
+    usleep(1000); /* the others end before this rank */
   MPI_Finalize();
   free(data);
   return 0;

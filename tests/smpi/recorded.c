@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* What SimGrid's traces do not hold, and weft's do, one a part: `recorded PART`. Made for four ranks or more, an even
- * number.
+/* Calls that weft's traces record and SimGrid's do not, one kind per part: `recorded PART`. For an
+ * even number of at least four ranks.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static int right(void)
   return (rank + 1) % ranks;
 }
 
-/* Messages of different sizes, which arrive at different times; the last request is none. */
+/* Starts messages of different sizes, which arrive at different times; the last request is null. */
 static void open_some(MPI_Request* requests)
 {
   for (int i = 0; i < 3; i++) {
@@ -109,7 +109,7 @@ static void probes(void)
     smpi_execute_benched(1e-6 * rank);
     MPI_Isend(out, COUNT, MPI_INT, right(), 5, MPI_COMM_WORLD, &request);
     while (!there)
-      MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &there, &status); /* the other neighbour's may come first */
+      MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &there, &status); /* the other neighbour's may arrive first */
     MPI_Recv(in, COUNT, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Isend(out, COUNT, MPI_INT, left(), 6, MPI_COMM_WORLD, &request);
@@ -137,7 +137,8 @@ static void persistent(void)
     MPI_Request_free(&requests[i]);
 }
 
-/* A grid's rows and columns, halves of different sizes, a copy; calls on all of them, roots elsewhere than at 0. */
+/* Rows and columns of a grid, halves of different sizes, a duplicate; calls on all of them, with
+ * roots other than 0. */
 static void communicators(void)
 {
   MPI_Comm row, column, uneven, copy, host, grid, line, pair;
@@ -182,7 +183,7 @@ static void keep_largest(void* given, void* kept, int* count, MPI_Datatype* type
       ((double*)kept)[i] = ((double*)given)[i];
 }
 
-/* Every second double, pairs of doubles with an operation of the program's own, types by rank. */
+/* Every second double, pairs of doubles with a user-defined operation, types that differ by rank. */
 static void derived(void)
 {
   MPI_Datatype every_second, pair, types[64];
@@ -211,7 +212,7 @@ static void derived(void)
   MPI_Alltoallw(out, counts, offsets, types, in, counts, offsets, types, MPI_COMM_WORLD);
 }
 
-/* What only roots say, what is given in place, and uneven parts. */
+/* Arguments significant only at the root, MPI_IN_PLACE, and uneven parts. */
 static void collectives(void)
 {
   int counts[64], offsets[64];
@@ -232,7 +233,7 @@ static void collectives(void)
   MPI_Allreduce(out, in, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* Computation, sleeps and looks at the clock, in any order; the end of the program as well. */
+/* Computation, sleeps and clock reads, in any order, including the end of the program. */
 static void between(void)
 {
   for (int step = 0; step < STEPS; step++) {
@@ -246,7 +247,7 @@ static void between(void)
   usleep(100 * rank);
 }
 
-/* Fences, locks, posts and starts; a window that the call provides. */
+/* Fences, locks, post and start; a window allocated by the call. */
 static void windows(void)
 {
   MPI_Win window, own;
@@ -282,7 +283,7 @@ static void windows(void)
   MPI_Win_free(&window);
 }
 
-/* Memory by its address, which is another one in a replay. */
+/* Memory given by its address, which differs in a replay. */
 static void dynamic(void)
 {
   MPI_Win window;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Reductions to rank 0 that follow each other, as Reduce of the Parallel Research Kernels (MPI1/Reduce) makes them:
+/* Successive reductions to rank 0, as in Reduce of the Parallel Research Kernels (MPI1/Reduce):
  *
  *     reduces CALLS ELEMENTS [barrier]
  *
- * Only the root needs a sum before its next one. With `barrier` all ranks meet before each.
+ * Only the root needs a sum before its next call. With `barrier` all ranks meet before each call.
  */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Allreduces of many kinds; every rank checks every result against its own reduction of all contributions.
+/* Allreduces of many kinds; every rank checks every result against its own reduction of all
+ * contributions.
  *
  *     reductions SEED CALLS
  *
- * First each count, each communicator and each kind of data once, then CALLS random calls. All ranks draw the same
- * calls from SEED; each is late to a call by a time of its own. All values are chosen so that every order of a
- * reduction that MPI allows gives the same bits. Each rank prints a line a call, with a checksum over all bytes of the
- * result, so that two runs can be compared; a wrong result ends the program with status 1.
+ * First each count, each communicator and each kind of data once, then CALLS random calls. All
+ * ranks draw the same calls from SEED; each rank enters a call with a delay of its own. All values
+ * are chosen such that every order of reduction that MPI allows gives the same bits. Each rank
+ * prints one line per call, with a checksum over all bytes of the result, so that two runs can be
+ * compared; a wrong result ends the program with status 1.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -19,7 +21,7 @@
 
 enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 64, LONGEST_DELAY_US = 20, CONTRIBUTED = 17, UNTOUCHED = 34 };
 
-/* ---- Random numbers: the same on every machine ---- */
+/* ---- Random numbers, identical on every machine ---- */
 
 typedef uint64_t Random;
 
@@ -35,7 +37,7 @@ typedef struct {
   uint32_t at[2][2];
 } Matrix;
 
-/* As an MPI type, it leaves a hole, which no call may touch. */
+/* As an MPI type, it has a hole, which no call may modify. */
 typedef struct {
   int first;
   int hole;
@@ -52,7 +54,7 @@ typedef struct {
   int place;
 } DoubleInt;
 
-/* Products of matrices depend on the order, sums of holed pairs do not. */
+/* Products of matrices depend on the order, sums of pairs with holes do not. */
 static void multiply(void* in, void* inout, int* count, MPI_Datatype* type)
 {
   (void)type;
@@ -99,7 +101,7 @@ static void fill_byte(void* element, uint32_t value)
   *(unsigned char*)element = (unsigned char)value;
 }
 
-/* Small multiples of 1/4: sums of some dozens are exact in any order. */
+/* Small multiples of 1/4: sums of a few dozen are exact in any order. */
 static void fill_float(void* element, uint32_t value)
 {
   *(float*)element = (float)(value % 4096) / 4;
@@ -116,7 +118,7 @@ static void fill_factor(void* element, uint32_t value)
   *(double*)element = value % 2 ? 2.0 : 0.5;
 }
 
-/* Equal values happen, so that the place decides. */
+/* Equal values occur, so that the index decides. */
 static void fill_int_int(void* element, uint32_t value)
 {
   *(IntInt*)element = (IntInt){(int)(value % 5), (int)(value / 5 % 100)};
@@ -124,7 +126,7 @@ static void fill_int_int(void* element, uint32_t value)
 
 static void fill_double_int(void* element, uint32_t value)
 {
-  memset(element, 0, sizeof(DoubleInt)); /* its padding too: the checksum is over all bytes */
+  memset(element, 0, sizeof(DoubleInt)); /* including the padding, since the checksum covers all bytes */
   ((DoubleInt*)element)->value = value % 5;
   ((DoubleInt*)element)->place = (int)(value / 5 % 100);
 }
@@ -252,9 +254,14 @@ static const struct {
   const char* name;
   MPI_Comm (*make)(int rank, int ranks);
 } PLACES[] = {
-    {"world", make_world},        {"duplicate", make_duplicate},         {"reversed", make_reversed},
-    {"halves", make_halves},      {"interleaved", make_interleaved},     {"alone", make_alone},
-    {"self", NULL /* no call */}, {"all-but-first", make_all_but_first},
+    {"world", make_world},
+    {"duplicate", make_duplicate},
+    {"reversed", make_reversed},
+    {"halves", make_halves},
+    {"interleaved", make_interleaved},
+    {"alone", make_alone},
+    {"self", NULL /* no call creates it */},
+    {"all-but-first", make_all_but_first},
 };
 
 static MPI_Comm make_place(int place)
@@ -290,7 +297,7 @@ static void fill(const Call* call, int rank, char* data)
     call->kind->fill(data + call->kind->size * (size_t)i, draw(&state, 1u << 31));
 }
 
-/* What MPI defines: rank 0 op (rank 1 op (... op rank P-1)). */
+/* Computes the result as MPI defines it: rank 0 op (rank 1 op (... op rank P-1)). */
 static void expect(const Call* call, int ranks, char* expected, char* scratch)
 {
   fill(call, ranks - 1, expected);
@@ -317,7 +324,7 @@ static int report(const Call* call, int rank, const char* result, const char* ex
   return wrong;
 }
 
-/* One byte more than needed, to see whether more is written. */
+/* Allocates one extra byte, to detect writes beyond the end. */
 static char* buffer(size_t size, int value)
 {
   return memset(malloc(size + 1), value, size + 1);

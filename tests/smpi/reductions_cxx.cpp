@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-// Integer sums from C++: vectors, objects with constructors at file scope, an exception caught between two calls.
+// Integer sums from C++: vectors, objects with constructors at file scope, an exception caught
+// between two calls.
 #include <iostream>
 #include <mpi.h>
 #include <numeric>

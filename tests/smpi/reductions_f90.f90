@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: LGPL-2.1-only
-! Integer sums from Fortran 90: in place, from static and allocated arrays, on a part of the ranks.
+! Integer sums from Fortran 90: in place, from static and allocated arrays, on a subset of the ranks.
 program reductions_f90
   use mpi
   implicit none

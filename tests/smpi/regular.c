@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Programs that do the same at any speed of the network, one a part: `regular PART`.
+/* Programs whose behaviour does not depend on the network's speed, one per part: `regular PART`.
  *
- * Their replay must take the time that they take.
+ * Their replay must take as long as the programs do.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void ring(void)
   }
 }
 
-/* A row of ranks whose ends have one neighbour: the others are MPI_PROC_NULL. */
+/* A row of ranks without wrap-around: ranks at the ends have MPI_PROC_NULL as a neighbour. */
 static void row(void)
 {
   const int left  = rank > 0 ? rank - 1 : MPI_PROC_NULL;
@@ -42,7 +42,7 @@ static void row(void)
   }
 }
 
-/* The same message from each, so that it does not matter which comes first. */
+/* All senders send the same message, so that the order of arrival does not matter. */
 static void any(void)
 {
   MPI_Request request;
@@ -79,7 +79,7 @@ static void collectives(void)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Alltoall(out, COUNT / 10, MPI_INT, in, COUNT / 10, MPI_INT, MPI_COMM_WORLD);
     MPI_Allgather(out, COUNT / 10, MPI_CHAR, in, COUNT / 10, MPI_CHAR, MPI_COMM_WORLD);
-    /* What does not count away from the root may be anything. */
+    /* Arguments significant only at the root may be anything elsewhere. */
     MPI_Gather(out, COUNT, MPI_INT, in, rank == 1 ? COUNT : rank == 2 ? 0 : -1, MPI_INT, 1, MPI_COMM_WORLD);
     MPI_Scatter(out, rank == 0 ? COUNT : -1, MPI_INT, in, COUNT, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Scan(out, in, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -89,7 +89,7 @@ static void collectives(void)
   }
 }
 
-/* One at a time, all at once, and out of order; a rank computes while they go on. */
+/* One at a time, all at once, and out of order; ranks compute meanwhile. */
 static void nonblocking(void)
 {
   MPI_Request requests[3];
@@ -109,7 +109,7 @@ static void nonblocking(void)
   }
 }
 
-/* An MPI_Waitall of some open requests, in which MPI_REQUEST_NULLs stand too, and others after it. */
+/* MPI_Waitall of some open requests, with MPI_REQUEST_NULLs among them, and of the others later. */
 static void waits(void)
 {
   const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;

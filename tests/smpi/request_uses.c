@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Requests of collectives that do not block, in the ways in which MPI lets a program use them, each twice and after a
- * plain MPI_Wait, whose request may be given out again. Rank 0 prints the statuses that it gets, and when the last rank
- * is through, in nanoseconds. Ends with status 3 where a result, a handle or a number is wrong.
+/* Requests of non-blocking collectives in all the ways that MPI allows, each twice and after a
+ * plain MPI_Wait, whose request may be reused. Rank 0 prints the statuses that it gets, and when
+ * the last rank has finished, in nanoseconds. Ends with status 3 if a result, a handle or a number
+ * is wrong.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ static void need(int right, const char* what)
   }
 }
 
-/* A call whose sum is that of its number. */
+/* Call with its contribution and expected sum. */
 struct Call {
   int given, sum;
   MPI_Request request;
@@ -108,7 +109,7 @@ static void looked_at(void)
   end(&call);
 }
 
-/* The last is waited for first. */
+/* Waits for the last one first. */
 static void several(int with_any)
 {
   struct Call all[SEVERAL];
@@ -136,7 +137,7 @@ static void several(int with_any)
   }
 }
 
-/* A number is that of one request, as long as it lives. */
+/* A Fortran number identifies one request during its lifetime. */
 static void numbered(void)
 {
   struct Call first, second;
@@ -152,7 +153,7 @@ static void numbered(void)
   end(&second);
 }
 
-/* Beside a message, which SMPI waits for. */
+/* Together with a message, for which SMPI waits. */
 static void mixed(void)
 {
   struct Call call;

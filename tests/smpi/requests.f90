@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: LGPL-2.1-only
-! Requests in Fortran, which has them by numbers: two ranks swap messages, and end them in each of MPI's ways
-! (but for MPI_TESTANY: in SMPI that leaves the number, as MPI_REQUEST_FREE does).
+! Fortran's numeric requests: two ranks exchange messages, and complete them by each of MPI's functions
+! (except MPI_TESTANY, which in SMPI does not reset the number, like MPI_REQUEST_FREE).
 program requests
   use mpi
   implicit none

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* SMPI's ways to compute and to allocate less: `sampling PART`. Each rank prints what it found. */
+/* SMPI's ways to compute and to allocate less: `sampling PART`. Each rank prints its result. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void compute(void)
     sum += 1.0 / i;
 }
 
-/* Three iterations of each rank are timed. */
+/* Times three iterations per rank. */
 static void local(void)
 {
   int i;
@@ -29,7 +29,7 @@ static void local(void)
   printf("%d computed %d\n", rank, computed);
 }
 
-/* Three iterations of all ranks together are timed. */
+/* Times three iterations over all ranks. */
 static void global(void)
 {
   int i;
@@ -56,7 +56,7 @@ static void delay(void)
   printf("%d computed %d\n", rank, computed);
 }
 
-/* Clocks may be read inside a sample; there, only SMPI's own moves as computed. */
+/* Clocks may be read inside a sample; only SMPI's own clock advances with the computation there. */
 static void clocks(void)
 {
   int i;
@@ -72,7 +72,7 @@ static void clocks(void)
   printf("%d computed %d\n", rank, read == 0 ? computed : -1);
 }
 
-/* What one rank writes, the others read. */
+/* Data written by one rank are read by the others. */
 static void shared(void)
 {
   int* data = SMPI_SHARED_MALLOC(BYTES);

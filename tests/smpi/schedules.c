@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Collectives that hosts carry out, and when each rank leaves them.
+/* Collectives on the hosts, with the time at which each rank leaves them.
  *
- *     schedules COLLECTIVE BYTES...   one call of each size, the ranks as the call before has left them
- *     schedules mixed BYTES...        many collectives, blocking and not, on several communicators, with messages
- *                                     between ranks on the way meanwhile
+ *     schedules COLLECTIVE BYTES...   one call per size; ranks enter as they leave the previous one
+ *     schedules mixed BYTES...        many collectives, blocking and not, on several communicators,
+ *                                     with concurrent messages between ranks
  *
- * BYTES is what a rank has for one other rank, or the vector of a reduction; multiples of 4. Each rank prints "rank
- * what bytes seconds", to the last digit. Results that are wrong end the program.
+ * BYTES, a multiple of 4, is the size of what a rank has for one other rank, or of the vector of a
+ * reduction. Each rank prints "rank what bytes seconds" in full precision. Wrong results end the
+ * program.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -54,8 +55,8 @@ static void call(const char* what, MPI_Comm comm)
     MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-/* A message around the ring and one across are under way, and calls that do not block on the second communicator, while
- * the first does others. */
+/* A message around the ring, one across and non-blocking calls on the second communicator are in
+ * flight while the first executes others. */
 static void mixed(MPI_Comm half)
 {
   static const char* const NAMES[] = {"allreduce", "bcast",  "allgather", "alltoall",

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Memory that the ranks of a host share: where MPI_Win_shared_query says each rank's part is, loads and stores in all
- * parts, MPI_Put and MPI_Get there, and a halo exchange whose neighbours on the same host read each other's memory.
+/* Shared memory windows: addresses from MPI_Win_shared_query, loads and stores in all parts, MPI_Put
+ * and MPI_Get there, and a halo exchange in which neighbours on the same host read each other's memory.
+ *
  *   parts [noncontig]  rank r has r doubles (none at rank 0), or r + 1
- *   halo STEPS         a line of cells, averaged STEPS times; the result is that of one rank */
+ *   halo STEPS         a line of cells, averaged STEPS times; the result equals that of one rank
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +52,7 @@ static void parts(int least, MPI_Info info)
     check(whose == 0 || info != MPI_INFO_NULL || part == before + whose - 1 + least, "parts one after the other");
     before = part;
   }
-  const int first = least == 0 ? 1 : 0; /* the first with a part of its own */
+  const int first = least == 0 ? 1 : 0; /* the first rank with a part of its own */
   if (first < size)
     check(part_of(window, MPI_PROC_NULL, first + least) == part_of(window, first, first + least),
           "the part of MPI_PROC_NULL");
@@ -65,7 +67,7 @@ static void parts(int least, MPI_Info info)
     MPI_Get(&got, 1, MPI_DOUBLE, next, next + least - 1, 1, MPI_DOUBLE, window);
   MPI_Win_fence(0, window);
   check(got == 7000 + rank, "what was got");
-  if (next + least > 0) /* a store into another's part */
+  if (next + least > 0) /* a store into another rank's part */
     part_of(window, next, next + least)[0] = -rank;
   MPI_Win_fence(0, window);
   if (rank + least > 0)
@@ -82,7 +84,7 @@ static double step_of(double left, double here, double right)
   return (left + 2 * here + right) / 4;
 }
 
-/* The neighbours' cells: of the same host from their memory, of another by a message. */
+/* Reads the neighbours' cells: on the same host from their memory, on another by a message. */
 static void halo(int steps)
 {
   MPI_Win window;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Computes for so many seconds of this thread's CPU time: `spinning SECONDS`. */
+/* Computes for a number of seconds of this thread's CPU time: `spinning SECONDS`. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* SMPI puts the simulated clock in place of clock_gettime, but leaves this one alone. */
+/* SMPI replaces clock_gettime by the simulated clock, but not this one. */
 static double used(void)
 {
   struct rusage usage;

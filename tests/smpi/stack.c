@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Rank 1 needs stack: `stack KIB` beside what it has already when main begins; `stack KIB jump`, in one array.
- * Afterwards all ranks add up what they have seen, in many calls that do not block: a rank whose stack another one
- * wrote to is wrong. */
+/* Stack usage of rank 1: `stack KIB`, in addition to the usage when main begins; `stack KIB jump`,
+ * in one array. Afterwards all ranks reduce what they have read, in many non-blocking calls: a rank
+ * whose stack was overwritten by another one gets a wrong result. */
 #include <alloca.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Allreduces of global and static variables, large ones included: every rank must have its own. */
+/* Allreduces of global and static variables, including large ones: every rank must have its own
+ * copies. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -33,11 +34,11 @@ static int count_wrong_in_place(int ranks)
 
 int main(int argc, char** argv)
 {
-  static int rank, ranks; /* also one a rank */
+  static int rank, ranks; /* these are per rank too */
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  MPI_Barrier(MPI_COMM_WORLD); /* lets the other ranks write theirs */
+  MPI_Barrier(MPI_COMM_WORLD); /* lets the other ranks write their copies */
 
   fill(rank);
   MPI_Allreduce(global_send, global_receive, LARGE, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

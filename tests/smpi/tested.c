@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* `tested WAY MESSAGES`: rank 0 sends so many to rank 1, which tests each until it has come, and answers; WAY is the
- * call: test, testany, testall or wait. Messages of 1 MiB are tested at the sender, too. */
+/* `tested WAY MESSAGES`: rank 0 sends MESSAGES messages to rank 1, which tests each until it
+ * arrives, and replies; WAY is the call: test, testany, testall or wait. Messages of 1 MiB are
+ * tested at the sender, too. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Times of every collective by size, all ranks together: `timed_collectives BYTES...` prints "collective bytes single
- * row".
+/* Times of every collective by size, entered by all ranks together: `timed_collectives BYTES...`
+ * prints "collective bytes single row".
  *
- * Bytes are those of a vector, or of one rank's block. `single` is one call until its last rank has left; `row` is one
- * of ten calls that follow each other, with another one of the kind before them. In seconds; each begins at a whole
- * second of the simulated clock. Wants --cfg=smpi/wtime:0. */
+ * BYTES is the size of a vector, or of one rank's block. `single` is the time of one call until its
+ * last rank has left; `row` is the time of one of ten successive calls, the first of which follows
+ * another one of its kind. In seconds; each begins at a whole second of the simulated clock.
+ * Requires --cfg=smpi/wtime:0. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,7 +143,8 @@ static double timed(int collective, const struct buffers* all, int ints, int cal
     call(collective, all, ints);
   mine = MPI_Wtime() - start;
   MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Reduce(&mine, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD); // so that the next call follows none like it
+  MPI_Reduce(&mine, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD); // so that the next call does not follow one of
+                                                                       // its kind
   return last / calls;
 }
 
@@ -165,7 +167,7 @@ int main(int argc, char** argv)
       all.places[other] = ints * other;
     }
     for (int collective = 0; collective < COLLECTIVES; collective++) {
-      timed(collective, &all, ints, 1, ++second); // SMPI's first ones set something up
+      timed(collective, &all, ints, 1, ++second); // SMPI's first calls set up internal state
       double single = timed(collective, &all, ints, 1, ++second);
       double row    = timed(collective, &all, ints, ROW, ++second);
       if (rank == 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Point-to-point messages and collectives that no switch executes, with the time after each: `traffic`.
+/* Point-to-point messages and collectives that no switch executes, with the time after each:
+ * `traffic`.
  *
- * Each rank prints "rank what bytes seconds", in hexadecimal so that times can be compared to the last bit. Messages of
- * a rank to itself (in MPI_Alltoall) have more than 4 KiB.
+ * Each rank prints "rank what bytes seconds", in hexadecimal so that times can be compared to the
+ * last bit. Messages of a rank to itself (in MPI_Alltoall) are larger than 4 KiB.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Programs whose trace would not replay as they run, or not surely, one a part: `unfit PART`. The part
- * `status` is fit, and ends with status 3. */
+/* Programs whose traces cannot be replayed faithfully, or not reliably, one per part: `unfit PART`.
+ * The part `status` can be replayed, and ends with status 3. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void waitpart(void)
   MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
 }
 
-/* weft's notes on MPI_Waitall do not see it. */
+/* A PMPI call bypasses weft's tracing of MPI_Waitall. */
 static void profiled(void)
 {
   MPI_Request requests[2];
@@ -67,7 +67,7 @@ static void derived(void)
   MPI_Type_free(&pair);
 }
 
-/* SMPI traces no MPI_Sendrecv whose other end is MPI_PROC_NULL. */
+/* SMPI does not trace an MPI_Sendrecv to or from MPI_PROC_NULL. */
 static void sendrecv(void)
 {
   MPI_Sendrecv(out, 8, MPI_INT, rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL, 0, in, 8, MPI_INT,
@@ -102,7 +102,7 @@ static void nonblocking(void)
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 }
 
-/* The trace shows that it asks, but not what it hears. */
+/* The trace contains the polls, but not their results. */
 static void poll(void)
 {
   MPI_Request requests[2];
@@ -113,14 +113,14 @@ static void poll(void)
   MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
 }
 
-/* A switch that adds up integers does the first and not the second. */
+/* A switch that only adds integers executes the first but not the second. */
 static void operations(void)
 {
   MPI_Allreduce(out, in, 8, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(out, in, 8, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 }
 
-/* What messages a communicator's making takes is not traced; nor is anything else here. */
+/* Messages of a communicator's creation are not traced, and this part makes no other calls. */
 static void communicators(void)
 {
   MPI_Comm same;

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: LGPL-2.1-only
-! Each rank uses Fortran's units as if it were a process: one file read by all, one unit for a file of each rank's own,
-! unit 6 redirected by one rank, a unit that no OPEN has named.
+! Each rank uses Fortran's units like a process: a file read by all ranks, a unit with a different file per rank,
+! unit 6 redirected by one rank, and a unit without OPEN.
 program units
   use mpi
   implicit none

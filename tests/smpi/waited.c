@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Three collectives that do not block, and a message to the next rank with `message`, are waited for: HOW is `wait`,
- * one after the other; `all`, by MPI_Waitall with an MPI_REQUEST_NULL among them; `some`, two by MPI_Waitall and the
- * others by MPI_Wait; `tested`, as `all`, after MPI_Test of each. Ranks begin later the higher they are. Prints the
- * results' sum and when the last rank is through, in nanoseconds.
+/* Waits for three non-blocking collectives and, with `message`, a message to the next rank. HOW is
+ * `wait`, one after the other; `all`, by MPI_Waitall with an MPI_REQUEST_NULL among them; `some`,
+ * two by MPI_Waitall and the others by MPI_Wait; `tested`, as `all`, after MPI_Test of each. Higher
+ * ranks begin later. Prints the results' sum and when the last rank has finished, in nanoseconds.
  */
 #include <mpi.h>
 #include <stdio.h>
