@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A collective as the algorithms of MPI libraries see it: how many ranks, how many elements, how large. */
+/* Call of a collective as seen by the algorithms of MPI libraries: ranks, element count and element size. */
 #pragma once
 
 #include "base/units.hpp"
@@ -70,7 +70,7 @@ struct Tuning {
 
 using MakeSchedule = Schedule (*)(const HostCall& call, int rank, Tuning tuning);
 
-/** The steps of a call within another one, which the library that executes both may take by another algorithm. */
+/** Returns the steps of a nested call: the executing library's algorithm, or @p otherwise without a library. */
 inline Schedule within(const HostCall& inner, int rank, MakeSchedule otherwise)
 {
   return inner.within ? inner.within(inner, rank) : otherwise(inner, rank, {});
