@@ -38,8 +38,8 @@ static const double heights[WAVES]      = {1.0, 0.5, 0.25};
 typedef struct {
   int rank, ranks;
   int size[3];
-  int planes; /* local z while x and y are whole */
-  int rows;   /* local y while z is whole */
+  int planes; /* z planes on this rank while x and y are complete */
+  int rows;   /* y rows on this rank while z is complete */
   size_t points;
   Complex* waves[WAVES][3]; /* each wave along each side */
 } Grid;

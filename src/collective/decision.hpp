@@ -37,7 +37,7 @@ enum class Fallback {
   no_nic_memory, ///< the NIC's fast memory has no room for the call's state
   privatization, ///< a rank's memory is inaccessible while others run (smpi/privatization:mmap)
 };
-/** Texts in the record. */
+/** Text of each reason in the record. */
 template <> struct Names<Fallback> {
   static constexpr std::array ROWS{std::pair{Fallback::none, std::string_view("")},
                                    std::pair{Fallback::policy, std::string_view("policy")},

@@ -30,8 +30,8 @@ FlowNetwork::FlowNetwork(Agenda& agenda, Ways& ways, const std::vector<double>& 
   agenda.tell(*this);
 }
 
-/** Returns an idle flow, preferably one that started from host @p from: messages of a host are much
- * alike, so that its way may be reused. */
+/** Returns an idle flow for a message from host @p from: the last one that started there, or a new
+ *  one. A host's messages are much alike, so its way can often be reused. */
 FlowNumber FlowNetwork::borrow(int from)
 {
   FlowNumber& idle = recent_[static_cast<std::size_t>(from)].idle;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Ranks use features of processes and end successfully: `leaving fork|exec|threads|late-exit`. */
+/* Ranks that fork, exec, start threads or exit late, and end successfully:
+ * `leaving fork|exec|threads|late-exit`. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Rank 0 prints the path of each mapped file whose name begins with NAME: `loaded NAME`. The rank
- * has some of SMPI's shared memory. */
+/* Rank 0 prints the path of each mapped file whose name begins with NAME: `loaded NAME`. It also
+ * allocates shared memory of SMPI. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

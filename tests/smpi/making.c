@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Creates communicators in all ways.
+/* Creates communicators by every MPI function.
  *
  *   making check   checks them: members, order, and that messages do not cross between communicators
  *   making WHAT    prints the simulated time of one creation, the maximum over all ranks, in microseconds;

@@ -19,7 +19,7 @@ int main(int argc, char** argv)
     MPI_Irecv(&got[i], 1, MPI_INT, 1 - rank, i, MPI_COMM_WORLD, &requests[i]);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 1)
-    MPI_Recv(NULL, 0, MPI_INT, 0, COUNT, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* prevents the ranks from alternating */
+    MPI_Recv(NULL, 0, MPI_INT, 0, COUNT, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* rank 1 converts after rank 0 */
   for (int i = 0; i < HALF; i++) {
     numbers[i] = MPI_Request_c2f(requests[2 * i]);
     if (MPI_Request_c2f(requests[2 * i]) != numbers[i] || (i > 0 && numbers[i] <= numbers[i - 1]) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* C++ version of own_words.c. */
+/* Names of C library functions as a program's own identifiers in C++; see own_words.c. */
 #include <mpi.h>
 
 #include <chrono>

@@ -283,7 +283,7 @@ static void windows(void)
   MPI_Win_free(&window);
 }
 
-/* Memory given by its address, which differs in a replay. */
+/* Dynamic windows: memory is given by its address, which differs in a replay. */
 static void dynamic(void)
 {
   MPI_Win window;

@@ -37,7 +37,7 @@ struct ReductionOperation {
 };
 
 struct CallDescriptor {
-  /** Number of elements if MPI lets it differ between ranks. */
+  /** Value of `elements` if MPI allows it to differ between ranks. */
   static constexpr std::int64_t NOT_AGREED = -1;
 
   const CollectiveKind* kind = nullptr;

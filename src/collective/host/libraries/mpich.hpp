@@ -38,7 +38,7 @@ Schedule scatterv_linear(const HostCall& call, int rank, Tuning tuning);
 Schedule reduce_binomial(const HostCall& call, int rank, Tuning tuning);
 Schedule reduce_reduce_scatter_gather(const HostCall& call, int rank, Tuning tuning);
 
-/** For non-commutative operations: halves of blocks in bit-reversed order are exchanged, so that
+/** For non-commutative operations: blocks in bit-reversed order are exchanged by halves, so that
  * each rank ends with its own block. Requires a power of two of ranks and equal blocks; otherwise
  * recursive doubling. */
 Schedule reduce_scatter_noncommutative(const HostCall& call, int rank, Tuning tuning);

@@ -211,8 +211,7 @@ TEST(HostAlgorithms, AreNamedAndNumberedOnce)
   EXPECT_EQ(find_algorithm("bcast", "bubble"), nullptr);
 }
 
-// A linear Reduce passes on whole vectors, so an Allreduce within another call is the executing
-// library's.
+// The steps of an Allreduce that is a Reduce and a Bcast are those of the library's algorithms for these.
 TEST(HostAlgorithms, CallsWithinAreTheLibrarys)
 {
   HostCall call{"allreduce", 4, 0, 8, Bytes(4)};

@@ -29,7 +29,7 @@ public:
     Tuning tuning;
     const Selection* library = nullptr; ///< selects algorithms of nested calls; null: this selection
   };
-  /** Selection of runs that name none. */
+  /** Default selection. */
   static constexpr const char* DEFAULT = "openmpi-5.0";
 
   /** Loads a selection of presets/mpi by name, or a file by path: a selection (.toml), or Open MPI's

@@ -67,7 +67,7 @@ struct SelectionRule {
   Operations operation  = Operations::any;
   Calls calls           = Calls::any; ///< a rule for one form takes precedence over those for any
   int ranks             = 1;          ///< applies from this number of ranks on, up to the next matching rule
-  Asked power_of_two    = Asked::any; ///< whether the number of ranks is one
+  Asked power_of_two    = Asked::any; ///< whether the number of ranks is a power of two
   Asked enough_elements = Asked::any; ///< at least as many as the largest power of two that is at most the number of
                                       ///< ranks
   Asked more_elements   = Asked::any; ///< more elements than ranks
