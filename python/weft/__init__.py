@@ -7,13 +7,13 @@
     print(record)
     record.frame("collectives")
 
-`weft.run`, `weft.compare` and `weft.Campaign` are for one run, two, and many; `docs/python.md` has
-a call for each command of the command line. Whatever a user can mend is a `WeftError`, and how a
-program fails in the simulation stands in its record.
+`weft.run`, `weft.compare` and `weft.Campaign` perform one run, two, and many; `docs/python.md` has
+a call for each command of the command line. Mistakes that a user can correct raise `WeftError`; a
+program that fails in the simulation is an outcome in its record.
 
-Each public name is loaded when it is asked for, and nothing is imported here but what Python has
-imported already: build systems call `weft-cc` hundreds of times. What type checkers and editors
-read stands first, what Python reads after it.
+Public names are loaded lazily, and this module imports only what Python has already imported: build
+systems call `weft-cc` hundreds of times. The first part is for type checkers and editors, the
+second for the interpreter.
 """
 
 TYPE_CHECKING = False
@@ -247,7 +247,7 @@ _OTHERWISE_CALLED = {"__version__": "version"}
 
 
 def __getattr__(name: str) -> object:
-    """Load what is public when it is asked for."""
+    """Load a public name on first use."""
     if name not in _NAMES:
         raise AttributeError(f"module 'weft' has no attribute '{name}'")
     from importlib import import_module

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The commands that are installed: `weft`, and each compiler as one word, for build systems.
+"""Entry points: `weft`, and each compiler as a single word, for build systems.
 
-A build calls its compiler hundreds of times, so that the way there imports nothing but what Python
-has imported already.
+A build calls its compiler hundreds of times, so the path to it imports only modules that Python has
+already imported.
 """
 
 import importlib.util
@@ -43,7 +43,7 @@ def _compile_as_one_word(language: str) -> None:
 
 
 def _compile(language: str, arguments: list[str]) -> None:
-    """Become the compiler; where it is missing, come back: the command line can tell what is."""
+    """Exec the compiler; return if it is missing, so that the command line can report it."""
     core = importlib.util.find_spec("weft._core")
     if core is None or core.origin is None:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Errors, units, files written whole, models of files, child processes, the look of plots.
+"""Errors, units, atomic file output, typed file models, child processes and the style of plots.
 
 Users: all rooms.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The meaning of `bytes` in tables of collectives: OSU's, IMB's, and weft's own.
+"""Meaning of `bytes` in tables of collectives: OSU's, IMB's and weft's own.
 
 OSU micro-benchmarks 5.6.2 and 7.4 (mpi/collective/osu_*.c) and the IMB user guide (2021.x, "MPI-1
-benchmarks") agree for every collective below that they have; examples/collective_latency.c and
+benchmarks") agree for each collective below that both provide; examples/collective_latency.c and
 `weft bench` follow them.
 """
 
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Meaning = Literal["nothing", "vector", "block", "split"]
-"""`vector`: the whole vector of a rank. `block`: what a rank has for one other, or gives to all.
-`split`: the whole vector of a rank, of which each rank gets the part."""
+"""`vector`: the whole vector of a rank. `block`: the block a rank sends to one other rank, or
+contributes to all. `split`: the whole vector of a rank, of which each rank receives one part.
+"""
 
 BYTES_OF: dict[str, Meaning] = {
     "barrier": "nothing",
@@ -22,23 +23,25 @@ BYTES_OF: dict[str, Meaning] = {
     **dict.fromkeys(("alltoall", "alltoallv", "alltoallw"), "block"),
 }
 LARGEST = 1 << 40
-"""Bytes of a row: more than any host of a benchmark has, and few enough to simulate."""
+"""Upper limit of the bytes in a row: more than any benchmark host has, and still feasible to
+simulate.
+"""
 FLOAT_BYTES = 4
-"""MPI_FLOAT, in which both suites sum by default."""
+"""Size of MPI_FLOAT, the default datatype of reductions in both suites."""
 
 
 @dataclass(frozen=True)
 class Elements:
-    """The count that the call gets, and the bytes of one element."""
+    """Count passed to the call, and the size of one element."""
 
     count: int
     element_bytes: int
 
 
 def elements_of(collective: str, bytes_: int, ranks: int) -> Elements:
-    """Return what a call with these bytes passes to MPI: MPI_FLOAT for sums, MPI_BYTE otherwise.
+    """Return the count and element size for these bytes: MPI_FLOAT for reductions, else MPI_BYTE.
 
-    Sums have at least one element (for each rank, where the vector is split).
+    Reductions have at least one element (one for each rank where the vector is split).
     """
     if "reduce" not in collective:
         return Elements(bytes_, 1)

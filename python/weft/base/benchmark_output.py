@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Outputs of the OSU micro-benchmarks and of IMB, as they are.
+"""Parser for the output of the OSU micro-benchmarks and IMB.
 
-A file may hold several benchmarks with a job's other lines between them; each becomes a `Measured`.
-A benchmark begins at `# OSU MPI Allreduce Latency Test v5.6.2` or `# Benchmarking Allreduce`, its
-columns at `# Size …` or `#bytes …`, and its rows are the lines of numbers below. Other lines are a
-job's noise, but a line of numbers that does not fit the columns is an error. Times become
-microseconds and rates 10^6 bytes a second, by the units in the columns' names.
+A file may hold several benchmarks, separated by other job output; each becomes a `Measured`. A
+benchmark begins at `# OSU MPI Allreduce Latency Test v5.6.2` or `# Benchmarking Allreduce`, its
+column header at `# Size …` or `#bytes …`, and its rows are the numeric lines that follow. Other
+lines are ignored, but a numeric line that does not match the columns is an error. Times are
+converted to microseconds and rates to 10^6 bytes/s according to the units in the column names.
 
-Where ranks are placed is read by `weft.base.benchmark_placement`.
+`weft.base.benchmark_placement` determines where ranks are placed.
 """
 
 import math
@@ -51,7 +51,7 @@ _RATES = {
     **{name: 0.125 for name in ("Mb/s", "Mbps", "Mbit/s")},
     **{name: 125.0 for name in ("Gb/s", "Gbps", "Gbit/s")},
 }
-# The values of a row, the first that there is: names of columns without their unit.
+# Candidate value columns in order of preference, named without their unit.
 _VALUES = (
     *("avg latency", "avg lat", "latency", "overall", "overall latency", "bandwidth"),
     *("t_avg", "t", "t_ovrl", "t_pure", ""),
@@ -65,20 +65,20 @@ _ROUNDED = 1024
 
 
 class NoBenchmarkError(WeftError):
-    """A file without any benchmark's output."""
+    """The file contains no benchmark output."""
 
 
 @dataclass(frozen=True)
 class MeasuredRow:
-    """One line of a benchmark."""
+    """One row of a benchmark."""
 
     bytes: int
-    """As the benchmark prints them; 0 for those without sizes."""
+    """Size as printed by the benchmark; 0 for benchmarks without sizes."""
     value: float
-    """In the benchmark's unit."""
+    """Value in the benchmark's unit."""
     line: int
     columns: Mapping[str, float] = field(default_factory=dict, compare=False)
-    """All numbers of the line by the file's name for their column, in its own unit."""
+    """All numbers of the row by column name as in the file, each in the column's own unit."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Measured:
 
     path: Path
     line: int
-    """The line that names the benchmark."""
+    """Number of the line that names the benchmark."""
     suite: Suite
     version: str
     benchmark: str
@@ -96,7 +96,7 @@ class Measured:
     rows: tuple[MeasuredRow, ...]
     placement: Placement
     options: Mapping[str, str]
-    """`datatype`, `window`, `pairs`, `memory`, `command`, …, where the file says them."""
+    """`datatype`, `window`, `pairs`, `memory`, `command`, …, if present in the file."""
 
     @property
     def ranks(self) -> int | None:
@@ -115,7 +115,7 @@ class Measured:
 
     @property
     def memory(self) -> str:
-        """Memory of the buffers: `HOST` unless the file names a device's."""
+        """Memory of the buffers: `HOST` unless the file names device memory."""
         said = self.options.get("memory", "HOST")
         return "HOST" if said == "H" else said
 
@@ -127,18 +127,20 @@ class Measured:
         return {row.bytes: row.value * 1e-6 for row in self.rows}
 
     def fail(self, line: int, problem: str) -> NoReturn:
-        """Raise the message about a line of the file."""
+        """Raise an error that cites a line of the file."""
         raise WeftError(f"{self.path}: line {line}: {problem}")
 
 
 def read(path: Path, root: Path | None = None) -> tuple[Measured, ...]:
-    """Return the benchmarks of a file, in its order.
+    """Return the benchmarks of a file in file order.
 
-    Names of folders below `root` may say ranks per host, as the file's own name may.
+    Ranks per host may also be encoded in the file's name, or in the names of its folders below
+    `root`.
 
     Raises:
-        NoBenchmarkError: There is none in the file.
-        WeftError: A row does not fit, or sources of ranks contradict each other.
+        NoBenchmarkError: The file contains no benchmark.
+        WeftError: A row does not match the columns, or sources of rank counts contradict each
+            other.
     """
     try:
         lines = read_text(path, old=True).splitlines()
@@ -159,7 +161,7 @@ def read(path: Path, root: Path | None = None) -> tuple[Measured, ...]:
         block = _Block(path, lines, start, end)
         if measured := block.measured(said, named):
             found.append(measured)
-        # A command echoed after a benchmark is the next one's.
+        # A command echoed after a benchmark belongs to the next one.
         said = _replaced(said, lines_said(path, lines[start:end], start + 1))
     if not found:
         raise NoBenchmarkError(
@@ -174,14 +176,14 @@ def _begins(line: str) -> bool:
 
 
 def _replaced(said: Sequence[Said], later: Sequence[Said]) -> list[Said]:
-    """Return what holds further on: a later command replaces an earlier one."""
+    """Merge placements in file order: a later command replaces an earlier one."""
     if any(one.is_command for one in later):
         said = [one for one in said if not one.is_command]
     return [*said, *later]
 
 
 class _Block:
-    """The lines of one benchmark."""
+    """Lines of one benchmark."""
 
     def __init__(self, path: Path, lines: Sequence[str], start: int, end: int) -> None:
         self.path, self.lines, self.start, self.end = path, lines, start, end
@@ -203,7 +205,7 @@ class _Block:
         raise WeftError(f"{self.path}: line {line}: {problem}")
 
     def measured(self, said: Sequence[Said], named: Sequence[Said]) -> Measured | None:
-        """Return the benchmark; None where it never printed its columns."""
+        """Return the benchmark, or None if it never printed its columns."""
         header = self._header()
         if header is None:
             return None
@@ -230,7 +232,7 @@ class _Block:
         return None
 
     def _placing_header(self) -> Header:
-        """Return what the header says of ranks; IMB's others wait in a barrier."""
+        """Return the header's rank counts; surplus IMB processes wait in a barrier."""
         active, waiting, world = None, 0, None
         for number in range(self.start, self.end + 1):
             line = self.lines[number - 1]
@@ -254,7 +256,7 @@ class _Block:
             if not cells or not _NUMBER.match(cells[0]):
                 continue
             if len(cells) > 1 and not _NUMBER.match(cells[1]):
-                continue  # words of the job that begin with a number
+                continue  # # job output that begins with a number
             if len(cells) != len(names):
                 self.fail(
                     number,
@@ -269,7 +271,7 @@ class _Block:
             value = numbers.get(column, math.nan)
             size = numbers[names[0]] if sized else 0.0
             if unit == "MB/s" and value == size == 0:
-                continue  # a rate of nothing
+                continue  # # zero-byte message: the rate is zero
             if not 0 < value < math.inf:
                 self.fail(
                     number,
@@ -318,7 +320,7 @@ class _Block:
             last = row
 
     def _check_rates(self, header: int, rows: Sequence[MeasuredRow], names: Sequence[str]) -> None:
-        """Hold a column of rates against the times or the message rate beside it."""
+        """Check a column of rates against the times or the message rate beside it."""
         rate = next((name for name in names if name in _RATES), None)
         messages = "Messages/s" in names
         if rate is None or not (messages or (self.suite == "IMB" and self.name == "latency")):

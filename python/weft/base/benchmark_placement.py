@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Ranks and ranks per host of a benchmark's output: what the file says, and where.
+"""Ranks and ranks per host of a benchmark's output, and where the file states them.
 
-In the order of trust: the benchmark's own header (`# #processes = 64`, `[ pairs: 32 ]`), the
-command that the file echoes (`srun`, `mpirun`, `mpiexec`), the job's variables and ReFrame's
-fields, and the names of file and folders (`ppn32`, `2x32`: hosts and ranks per host). Each says
-some of ranks, ranks per host and hosts; what contradicts something of equal trust is an error. Two
-ranks of a point-to-point benchmark are on two hosts unless the command or a header says otherwise:
-jobs with many ranks per host run them so.
+In order of precedence: the benchmark's own header (`# #processes = 64`, `[ pairs: 32 ]`), the
+echoed command (`srun`, `mpirun`, `mpiexec`), the job's variables and ReFrame's fields, and the
+names of file and folders (`ppn32`, `2x32`: hosts and ranks per host). Each source gives some of
+ranks, ranks per host and hosts; contradictions at equal precedence are errors. The two ranks of a
+point-to-point benchmark are on two hosts unless the command or a header states otherwise: jobs with
+many ranks per host run them that way.
 """
 
 import re
@@ -20,34 +20,34 @@ from weft.base.errors import WeftError
 Fields = Mapping[str, int]
 """Some of `ranks`, `ppn` and `hosts`."""
 PAIRWISE = ("latency", "bw", "bibw", "pingping")
-"""Benchmarks of two ranks."""
+"""Benchmarks with two ranks."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """One place that says something about ranks."""
+    """One statement about ranks, with its source."""
 
     path: Path
     line: int | None
-    """None for a name."""
+    """None if the source is a file or folder name."""
     text: str
     fields: Fields
     is_command: bool = False
 
     @property
     def place(self) -> str:
-        """The place, for messages."""
+        """Source, for messages."""
         return f"{self.path}: line {self.line}" if self.line else f"the name '{self.text}'"
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Ranks of a call and per host; None where nothing says it."""
+    """Ranks of a call and ranks per host; None if unknown."""
 
     ranks: int | None = None
     ppn: int | None = None
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """By field, the text that says it."""
+    """Source text by field."""
 
     @property
     def hosts(self) -> int | None:
@@ -93,7 +93,7 @@ _PRODUCT = re.compile(r"(?<![a-z\d.])(\d+)x(\d+)(?![a-z\d])")
 
 
 def lines_said(path: Path, lines: Sequence[str], first: int) -> list[Said]:
-    """Return what commands, variables and Slurm's lines say; `first` is the number of line one."""
+    """Return the statements in commands, variables and Slurm's lines; `first` is a line number."""
     found = []
     for number, line in enumerate(lines, first):
         if len(line) > 4096:
@@ -109,7 +109,7 @@ def lines_said(path: Path, lines: Sequence[str], first: int) -> list[Said]:
 
 
 def _command(line: str) -> tuple[list[str], str] | None:
-    """Return the words of a launcher's command line, and which launcher it is."""
+    """Return the words of a launcher's command line, and the launcher."""
     if not any(name in line for name in ("srun", "mpirun", "mpiexec", "terun")):
         return None
     try:
@@ -127,7 +127,7 @@ def _of_words(words: Sequence[str], launcher: str) -> Fields:
     found: dict[str, int] = {}
     for place, word in enumerate(words):
         if re.match(r"(.*/)?(osu_\w+|IMB-\w+)$", word):
-            break  # options of the benchmark follow
+            break  # # options of the benchmark follow
         name, has_value, value = word.partition("=")
         if not has_value:
             value = words[place + 1] if place + 1 < len(words) else ""
@@ -154,7 +154,7 @@ def _of_variables(line: str) -> Iterator[tuple[str, int]]:
 
 
 def said_in_name(path: Path, root: Path | None) -> list[Said]:
-    """Return what the file's name says, and then those of its folders below `root`."""
+    """Return the statements in the file's name, then those in its folders below `root`."""
     parts = [path.name]
     if root is not None and path.is_relative_to(root):
         parts = [*path.relative_to(root).parts[::-1]]
@@ -172,11 +172,11 @@ def said_in_name(path: Path, root: Path | None) -> list[Said]:
 
 @dataclass(frozen=True)
 class Header:
-    """Ranks as a benchmark's own header states them."""
+    """Rank counts from a benchmark's own header."""
 
     line: int
     active: int | None = None
-    """Ranks that take part: `#processes` of IMB."""
+    """Participating ranks: IMB's `#processes`."""
     world: Said | None = None
     """All ranks of the program."""
 
@@ -195,7 +195,8 @@ def settled(
     if benchmark in PAIRWISE:
         return _of_pair([*own, *commands])
     found: dict[str, tuple[int, Said]] = {}
-    # A job may have more ranks than one of its commands: what it says fills in, and no more.
+    # A job may have more ranks than one of its commands, so each source only fills in what is
+    # missing.
     for trusted in (own, commands, job, names):
         _take(found, trusted)
     if benchmark in _PAIRS_OF_HOSTS and "ranks" in found and len(found) == 1:
@@ -207,12 +208,12 @@ def settled(
         return world
     ppn = None if world.ppn is None else min(world.ppn, header.active)
     if ppn is not None and header.active % ppn:
-        ppn = None  # a last host with fewer ranks
+        ppn = None  # # the last host has fewer ranks
     return Placement(header.active, ppn, world.sources)
 
 
 def _of_pair(said: Sequence[Said]) -> Placement:
-    """Two ranks: on one host only where a header or the command says it."""
+    """Place two ranks, on one host only if a header or the command says so."""
     found: dict[str, tuple[int, Said]] = {}
     for one in said:
         _take(found, [one])
@@ -224,7 +225,7 @@ def _of_pair(said: Sequence[Said]) -> Placement:
 
 
 def _take(found: dict[str, tuple[int, Said]], said: Sequence[Said]) -> None:
-    """Add the fields that nothing of more trust has said, unless those determine them."""
+    """Add the fields that more trusted sources neither state nor determine."""
     before = dict(found)
     if len(before) > 1:
         return
@@ -238,11 +239,11 @@ def _take(found: dict[str, tuple[int, Said]], said: Sequence[Said]) -> None:
 
 
 def _check_names(world: Placement, path: Path, line: int, names: Sequence[Said]) -> None:
-    """Names of files and folders must not contradict what the file says itself."""
+    """Refuse names of files and folders that contradict the file's content."""
     for name in names:
         for what, number in name.fields.items():
             found = getattr(world, what)
-            # Fewer ranks than a host has room for are all on one.
+            # Fewer ranks than a host's ppn share a single host.
             few = what == "ppn" and world.ranks is not None and world.ranks < number
             if found not in (None, number) and not few:
                 because = ", ".join(dict.fromkeys(world.sources.values()))
@@ -281,5 +282,5 @@ def _complete(path: Path, line: int, found: Mapping[str, tuple[int, Said]]) -> P
                 f"{path}: line {line}: {ranks} ranks are no hosts of {ppn} ranks each; allowed are"
                 " multiples"
             )
-        ppn = ranks  # fewer ranks than a host has room for, on one host
+        ppn = ranks  # # all ranks fit on one host
     return Placement(ranks, ppn, {what: one.text for what, (_, one) in found.items()})

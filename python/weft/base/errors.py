@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What goes wrong, and how it is said.
+"""Errors, and how their messages are worded.
 
-A mistake of the user is a `WeftError`: one message that names the thing, what was found, what is
-allowed and what to do. What was asked for wrongly is named as the API has it (`named`); the command
-line says its option in that place. Only the command line prints the message and leaves, with the
-exit status that it carries. A program that fails in the simulation is no error but an outcome in
-the record (see `weft.runs.outcome`).
+A mistake of the user is a `WeftError`: one message that names the object, what was found, what is
+allowed and how to fix it. Parameters are named as in the API (`named`); the command line
+substitutes its option names. Only the command line prints the message and exits, with the status
+that the error carries. A program that fails in the simulation is not an error but an outcome in the
+record (see `weft.runs.outcome`).
 """
 
 import difflib
@@ -14,13 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 USER_ERROR = 2
 _MOST_SHOWN = 4000
-"""Characters of the allowed words in a message."""
-# Characters of nobody's, which Unicode leaves to private use.
+"""Limit on the characters of allowed words in a message."""
+# Delimiters from Unicode's private use area.
 _FIELD = re.compile("\ue000([^\ue001]+)\ue001")
 
 
 def named(name: str) -> str:
-    """Return how the text of a `WeftError` names a field of a request or a parameter."""
+    """Mark the name of a request field or parameter in the text of a `WeftError`."""
     return f"\ue000{name}\ue001"
 
 
@@ -29,31 +29,31 @@ def _with_names(text: str, names: Mapping[str, str]) -> str:
 
 
 class WeftError(Exception):
-    """A mistake that the user can mend; its text is the message, or empty where it was said."""
+    """A mistake that the user can correct; the text is the message, or empty if already printed."""
 
     def __init__(self, message: str, exit_status: int = USER_ERROR) -> None:
-        """Keep the message and the exit status that the command line leaves with."""
+        """Store the message and the exit status for the command line."""
         super().__init__(_with_names(message, {}))
         self.message = message
-        """With its fields, for one who raises it again."""
+        """Message with its field markers, for re-raising."""
         self.exit_status = exit_status
 
     def in_terms_of(self, names: Mapping[str, str]) -> "WeftError":
-        """Return the same, with other names of some fields."""
+        """Return the same error with some fields renamed."""
         return WeftError(_with_names(self.message, names), self.exit_status)
 
 
 class Interrupted(BaseException):
-    """A signal asked weft to stop; not an Exception, so that nothing swallows it on the way."""
+    """A signal asked weft to stop; not an Exception, so that no handler swallows it."""
 
     def __init__(self, signum: int) -> None:
-        """Remember the signal: the exit status is 128 and its number."""
+        """Store the signal; the exit status is 128 plus its number."""
         super().__init__(signum)
         self.signum = signum
 
 
 def printable(text: str) -> str:
-    """Return a text that does to a terminal nothing but be read: control characters by number."""
+    """Return the text with control characters escaped, so that a terminal can show it safely."""
     return "".join(
         one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
         for one in text
@@ -61,7 +61,7 @@ def printable(text: str) -> str:
 
 
 def suggestion(found: str, allowed: Iterable[str]) -> str:
-    """Return "did you mean …?" where allowed words are near the one found, else all of them."""
+    """Return "did you mean …?" if allowed words resemble the one found, else list all of them."""
     words = list(allowed)
     near = difflib.get_close_matches(found, words, n=3, cutoff=0.55)
     if near:
@@ -70,7 +70,7 @@ def suggestion(found: str, allowed: Iterable[str]) -> str:
 
 
 def _listed(words: Sequence[str]) -> str:
-    """Return words with commas between, as many of them as people read."""
+    """Join words with commas, up to a readable length."""
     shown: list[str] = []
     for word in words:
         if sum(map(len, shown)) + len(word) > _MOST_SHOWN and shown:

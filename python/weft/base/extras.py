@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Extras of the installation: packages that runs and tables do without, by what needs them.
+"""Optional dependencies, by the extra that installs them.
 
-`pip install weft` leaves them out; `weft[testbed]`, `weft[report]` and the like bring them, and
-`weft[all]` brings all (pyproject.toml). Modules that need one import it where they use it, or are
-themselves imported there; what a user gets where one is missing is the message of `missing`.
+`pip install weft` leaves them out: runs and tables do without. `weft[testbed]`, `weft[report]` and
+others install them, and `weft[all]` installs all (pyproject.toml). Modules that need one import it
+lazily, or are themselves imported lazily; if it is missing, users get the message of `missing`.
 """
 
 from importlib.util import find_spec
@@ -17,22 +17,22 @@ PACKAGES = {
     "report": ("altair", "matplotlib", "PIL", "vl_convert"),
     "notebook": ("IPython", "ipykernel"),
 }
-"""By extra, the packages that it brings, by the names under which they are imported."""
+"""Import names of the packages that each extra installs."""
 _EXTRA_OF = {package: extra for extra, packages in PACKAGES.items() for package in packages}
 
 
 def missing(error: ImportError) -> WeftError | None:
-    """Return the message for an import that failed; None where no extra has the module."""
+    """Return the error for a failed import, or None if no extra provides the module."""
     package = (error.name or "").partition(".")[0]
     extra = _EXTRA_OF.get(package)
     return None if extra is None else _message(package, extra)
 
 
 def need(extra: str) -> None:
-    """Prove before long work that an extra's packages can be found.
+    """Check before long work that an extra's packages are installed.
 
     Raises:
-        WeftError: One is missing.
+        WeftError: A package is missing.
     """
     for package in PACKAGES[extra]:
         if find_spec(package) is None:

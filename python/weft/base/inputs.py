@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The files that a command or a call reads, so that no output replaces one of them.
+"""Tracking of the files that a command or call reads, so that no output overwrites one of them.
 
-Reads are observed where they happen: Python raises an audit event for every file that it opens
-(PEP 578), and the compiled core raises the same event. So a file counts however its name reached
+Reads are observed where they happen: Python raises an audit event for every file that it opens (PEP
+578), and the compiled core raises the same event. A file therefore counts however its name reached
 weft: as an option's value, as part of one, or from within another file. Inputs that only a child
 process opens are declared: programs, their arguments, standard input.
 
-Outputs are declared before the work (`declare_output`). Reading one of them from then on is an
-error, and so is writing a file that has been read. Files are identified by device and inode.
+Outputs are declared before the work (`declare_output`). From then on, reading one of them is an
+error, as is writing a file that has been read. Files are identified by device and inode.
 """
 
 import os
@@ -24,7 +24,7 @@ from weft.base.errors import WeftError
 
 
 class InUseError(WeftError):
-    """An output that is a file that is read."""
+    """An output is also an input."""
 
 
 Identity = tuple[int, int]
@@ -33,17 +33,17 @@ Identity = tuple[int, int]
 
 @dataclass
 class Uses:
-    """Files that one command or call reads and is about to write."""
+    """Files that one command or call reads and is going to write."""
 
     reader: str
     """Name in messages: "the command" or "the call"."""
     read: dict[Identity, tuple[Path, str]] = field(default_factory=dict)
-    """The path of each file that is read, and why it is."""
+    """Path of each file read, and the reason as a clause."""
     written: dict[Identity, tuple[Path, str]] = field(default_factory=dict)
-    """The path of each declared output that exists, and its option."""
+    """Path of each declared output that exists, and its option."""
 
     def reads(self, found: Identity | None, path: Path, why: str) -> None:
-        """Take note of a file that is read. Raises `InUseError` where it is an output."""
+        """Record that a file is read. Raises `InUseError` if it is an output."""
         if found is None:
             return
         self.read.setdefault(found, (path, why))
@@ -58,7 +58,7 @@ _STDIN = Path("/dev/stdin")
 
 
 def identity(path: Path | str | bytes | int) -> Identity | None:
-    """Return what tells a regular file from all others; None where there is no such file."""
+    """Return device and inode of a regular file, or None if there is no such file."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
@@ -67,22 +67,22 @@ def identity(path: Path | str | bytes | int) -> Identity | None:
 
 
 def current() -> Uses | None:
-    """Return what the command or call that is being carried out reads."""
+    """Return the uses of the command or call in progress."""
     return _current.get()
 
 
 @contextmanager
 def observed(reader: str, before: "Uses | None" = None) -> Iterator[Uses]:
-    """Observe the reads of a command or a call; one within another counts as part of it.
+    """Observe the reads of a command or call; a nested one counts as part of the outer one.
 
-    What `before` has read counts as read.
+    Files that `before` has read count as read.
     """
     outer = _current.get()
     if outer is not None:
         _inherit(outer, before)
         yield outer
         return
-    if not _observed:  # an audit hook stays until the process ends
+    if not _observed:  # # an audit hook cannot be removed
         sys.addaudithook(_on_event)
         _observed.append(True)
     uses = Uses(reader)
@@ -102,7 +102,7 @@ def _inherit(uses: Uses, before: Uses | None) -> None:
 
 @contextmanager
 def unobserved() -> Iterator[None]:
-    """Read what is then written anew: pages whose places are filled, records of what runs."""
+    """Suspend observation for files that are read and then rewritten: pages, live records."""
     token = _current.set(None)
     try:
         yield
@@ -111,14 +111,14 @@ def unobserved() -> Iterator[None]:
 
 
 def declare_inputs(inputs: Mapping[Path, str]) -> None:
-    """Take note of files that are read, each with the clause that says why, whoever opens them."""
+    """Record files that a child process reads, each with the reason as a clause."""
     if (uses := _current.get()) is not None:
         for path, why in inputs.items():
             uses.reads(identity(path), path, why)
 
 
 def declare_output(option: str, target: Path) -> None:
-    """Refuse from now on that this file is read. Raises `WeftError` where it has been."""
+    """Refuse later reads of this output. Raises `WeftError` if the file has already been read."""
     uses, found = _current.get(), identity(target)
     if uses is None or found is None:
         return
@@ -127,18 +127,18 @@ def declare_output(option: str, target: Path) -> None:
 
 
 def refuse_input(option: str, target: Path) -> None:
-    """Raise `WeftError` where an output is a file that has been read."""
+    """Raise `WeftError` if an output is a file that has been read."""
     uses, found = _current.get(), identity(target)
     if uses is None or found not in uses.read:
         return
     path, why = uses.read[found]
-    # The number of a file that has gone may be another's by now.
+    # The inode of a deleted file may have been reused.
     if path == _STDIN or identity(path) == found:
         raise _is_read(option, target, why)
 
 
 def noted(path: Path) -> None:
-    """Take note that a file is read, where what it holds is remembered and it is not opened."""
+    """Record the read of a file whose content is cached and which is therefore not opened."""
     _on_read(path)
 
 

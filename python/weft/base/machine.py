@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What this machine has: its memory and its limits, as Linux says them under /proc and /sys."""
+"""Memory and limits of this machine, as Linux reports them under /proc and /sys."""
 
 import os
 import resource
@@ -14,7 +14,7 @@ from weft.base.units import format_size
 
 @dataclass(frozen=True)
 class Machine:
-    """Where the system says what it has; tests have folders of their own."""
+    """Sources of system information; tests use folders of their own."""
 
     proc: Path = Path("/proc")
     cgroups: Path = Path("/sys/fs/cgroup")
@@ -22,37 +22,37 @@ class Machine:
     temporary: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
 
     def number(self, name: str, otherwise: int) -> int:
-        """Return the number in a file of /proc."""
+        """Return the first number in a file of /proc."""
         return _number(self.proc / name, otherwise)
 
     def memory(self) -> tuple[int, str]:
-        """Return the bytes that a new process can have, and who limits them."""
+        """Return the bytes available to a new process, and what limits them."""
         return min([(self._available(), "this machine"), *self._memory_groups()])
 
     def oom_kills(self) -> int:
-        """Return how many processes Linux has killed for want of memory since it was started."""
+        """Return the number of processes that Linux's OOM killer has killed since boot."""
         with suppress(OSError, ValueError):
             lines = (self.proc / "vmstat").read_text(encoding="ascii").splitlines()
             return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
         return 0
 
     def tasks(self) -> tuple[int, str]:
-        """Return how many more processes and threads there may be, and who limits them."""
+        """Return how many more processes and threads may be created, and what limits them."""
         limits = list(self._pid_groups())
         for name in ("threads-max", "pid_max"):
             limits.append((self.number(f"sys/kernel/{name}", 1 << 62), f"/proc/sys/kernel/{name}"))
         soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
-        if soft != resource.RLIM_INFINITY and os.geteuid() != 0:  # root may have any number
+        if soft != resource.RLIM_INFINITY and os.geteuid() != 0:  # unlimited for root
             limits.append(
                 (max(0, soft - self._tasks_of(os.getuid())), f"ulimit -u, limit {soft:,}")
             )
         return min(limits)
 
     def _tasks_of(self, user: int) -> int:
-        """Return how many threads the processes of a user have, of those that can be seen."""
+        """Return the number of threads in a user's visible processes."""
         count = 0
         for process in self.proc.glob("[0-9]*"):
-            with suppress(OSError):  # it may have ended
+            with suppress(OSError):  # the process may have ended
                 if process.stat().st_uid == user:
                     count += sum(1 for _ in (process / "task").iterdir())
         return count
@@ -63,7 +63,7 @@ class Machine:
             yield left, f"the control group {folder}, limit {most:,}"
 
     def _available(self) -> int:
-        """Return what is free, or becomes free when it is asked for; swapped out counts too."""
+        """Return available memory and free swap, in bytes."""
         with suppress(OSError, ValueError):
             lines = (self.proc / "meminfo").read_text(encoding="ascii").splitlines()
             kib = {line.split(":")[0]: int(line.split()[1]) for line in lines}
@@ -82,9 +82,9 @@ class Machine:
         first: tuple[str, str, str | None],
         second: tuple[str, str, str | None],
     ) -> Iterator[tuple[Path, int, int]]:
-        """Yield this process's control group and those that it is part of: limit, what is left.
+        """Yield this process's control group and its ancestors, with limit and remainder.
 
-        What files are called differs between the two versions: limit, use, names of statistics.
+        File names differ between the two versions of control groups: limit, use, statistics prefix.
         """
         with suppress(OSError, ValueError):
             for line in (self.proc / "self/cgroup").read_text(encoding="utf-8").splitlines():
@@ -100,7 +100,7 @@ def _left(
 ) -> Iterator[tuple[Path, int, int]]:
     group = root / path.lstrip("/")
     for folder in (group, *group.parents):
-        if (limit := _number(folder / most, -1)) >= 0:  # "max" where there is none
+        if (limit := _number(folder / most, -1)) >= 0:  # "max" if there is no limit
             held = _number(folder / used, 0)
             if prefix is not None:
                 held -= _cached(folder / "memory.stat", prefix)
@@ -110,7 +110,7 @@ def _left(
 
 
 def _cached(file: Path, prefix: str) -> int:
-    """Return what of a group's memory are copies of files, which go when others need it."""
+    """Return the bytes of a group's page cache, which is reclaimed on demand."""
     kinds = {f"{prefix}active_file", f"{prefix}inactive_file"}
     with suppress(OSError, ValueError):
         lines = file.read_text(encoding="ascii").splitlines()

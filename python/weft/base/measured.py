@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Tables of measurements, and how far a simulation is from them."""
+"""Tables of measurements, and the deviation of a simulation from them."""
 
 import csv
 import math
@@ -20,7 +20,7 @@ Key = TypeVar("Key")
 
 
 def read_columns(name: str, key: str = "bytes") -> dict[str, Column]:
-    """Return each column of a shipped table by the values of its first one."""
+    """Return each column of a shipped table, keyed by the values of its first column."""
     path = paths.data(name)
     with path.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
@@ -36,14 +36,14 @@ def read_columns(name: str, key: str = "bytes") -> dict[str, Column]:
 
 @dataclass(frozen=True)
 class LogError:
-    """Logarithmic errors as fractions: exp(mean |ln(simulated / real)|) - 1, and of the worst."""
+    """Logarithmic errors as fractions: exp(mean |ln(simulated / real)|) - 1, and the worst one."""
 
     mean: float
     worst: float
 
 
 def log_error(simulated: Mapping[Key, float], real: Mapping[Key, float]) -> LogError:
-    """Compare where both have a value."""
+    """Compare the entries for which both have a value."""
     logs = list(_logs(simulated, real))
     return LogError(math.expm1(sum(logs) / len(logs)), math.expm1(max(logs)))
 

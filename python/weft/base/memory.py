@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What memory processes hold, as Linux counts it in /proc."""
+"""Memory of processes, from Linux's counters in /proc."""
 
 import os
 import time
@@ -9,29 +9,29 @@ from pathlib import Path
 
 _KIB = 1024
 _REST = 50
-"""Times the CPU time of a look that the next is put off: looks take two hundredths of a core."""
+"""Pause after a proportional scan, in multiples of its CPU time: scans take 2 % of a core."""
 
 
 class Gauge:
-    """Resident memory of a process and its children; pages count once, however often mapped.
+    """Resident memory of a process and its children, with shared pages counted once.
 
-    Linux finds the last out by walking all that is mapped, which takes seconds where ranks map one
-    block a hundred thousand times. So it is asked only where the sum of the resident sets, in which
-    such pages count again and again, is over the bound, and rests then for a multiple of the time
-    that it took.
+    Linux computes the proportional set size by walking all mappings, which takes seconds when ranks
+    map one block a hundred thousand times. It is read only if the sum of the resident sets, in
+    which shared pages count repeatedly, exceeds the bound, and then not again for a multiple of the
+    time it took.
     """
 
     def __init__(self, pid: int) -> None:
-        """Begin with a process."""
+        """Start with a process."""
         self._pid = pid
         self._held = 0
         self._rests_until = 0.0
 
     def held(self, enough: int) -> int:
-        """Return the bytes, at least if over `enough`; of shared pages, as last seen."""
+        """Return the bytes; exact if over `enough`, and with shared pages as of the last scan."""
         if (all_pages := resident(self._pid)) <= enough:
             return all_pages
-        # Pages of its own are those of nobody else: what grows fast is found at once.
+        # Anonymous pages are private, so fast growth is noticed at once.
         if (own := _anonymous(self._pid)) > enough:
             return own
         if time.monotonic() >= self._rests_until:
@@ -48,17 +48,17 @@ def resident(pid: int) -> int:
 
 
 def proportional(pid: int) -> int:
-    """Return the memory of a process and its children, each page counted once, in bytes."""
+    """Return the memory of a process and its children in bytes, with each page counted once."""
     return sum(_proportional(one) for one in _tree(pid))
 
 
 def peak(pid: int) -> int:
-    """Return the largest resident set that a process has had, or 0 where it has ended."""
+    """Return the peak RSS of a process, or 0 if it has ended."""
     return _status(pid, "VmHWM:")
 
 
 def _anonymous(pid: int) -> int:
-    """Return the bytes of the pages that a process has made and no file has."""
+    """Return the bytes of a process's resident anonymous pages."""
     return _status(pid, "RssAnon:")
 
 
@@ -79,7 +79,7 @@ def _tree(pid: int) -> Iterator[int]:
 
 
 def _resident(pid: int) -> int:
-    with suppress(OSError, ValueError, IndexError):  # it has ended
+    with suppress(OSError, ValueError, IndexError):  # # the process has ended
         pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
     return 0

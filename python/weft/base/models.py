@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Typed models of weft's JSON files, on msgspec: read strictly, written as they were, with schemas.
+"""Typed models of weft's JSON files, on msgspec: strict reading, lossless writing, JSON schemas.
 
-A key that a model does not have was written by a newer weft: it is kept in `extra` and written
-again. All else that does not fit is refused, with its place in the file. docs/schema has the
-models as JSON schema (`studies/schemas.py`).
+A key unknown to a model was written by a newer weft: it is kept in `extra` and written back.
+Anything else that does not fit is refused, with its place in the file. docs/schema has the models
+as JSON schema (`studies/schemas.py`).
 """
 
 import json
@@ -18,12 +18,12 @@ from msgspec import Meta
 from weft.base.reading import UnreadableError, described
 
 Whole = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
-"""A whole number of 64 bits, as C++ writes them."""
+"""64-bit integer, as C++ writes it."""
 Number = (
     Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
     | Annotated[float, Meta(ge=-(2.0**64), le=2.0**64)]
 )
-"""A number that is finite; a whole one stays whole."""
+"""Finite number; integers stay integers."""
 
 _MISSING = re.compile(r"Object missing required field `(.*)`")
 _EXPECTED = re.compile(r"Expected `(.*)`, got `.*`")
@@ -43,23 +43,23 @@ _WORDS = {
 
 
 class Model(msgspec.Struct, kw_only=True, dict=True, omit_defaults=False):
-    """An object of a file."""
+    """A JSON object of a file."""
 
     @property
     def extra(self) -> dict[str, Any]:
-        """What a newer weft has written beside the fields."""
+        """Keys that a newer weft wrote beside the fields."""
         found: dict[str, Any] = self.__dict__.setdefault("_extra", {})
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let what stands beside the fields go to another process, too."""
+        """Include the extra keys when pickling."""
         made = super().__reduce__()
         assert isinstance(made, tuple)
         return *made, dict(self.__dict__)
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """Read it. Raises `UnreadableError` where something is missing or is of another type."""
+        """Read an object. Raises `UnreadableError` if a field is missing or has another type."""
         try:
             found = msgspec.convert(data, cls)
         except msgspec.ValidationError as error:
@@ -69,18 +69,18 @@ class Model(msgspec.Struct, kw_only=True, dict=True, omit_defaults=False):
 
     @classmethod
     def from_own_json(cls, text: bytes) -> Self:
-        """Read what this very weft has written, in which nothing is beside the fields.
+        """Read JSON written by this same version of weft, which has no extra keys.
 
-        Of records with a row for each of many links, this takes a tenth of the time. Raises
-        `UnreadableError` as `from_json` does, and `json.JSONDecodeError` where it is no JSON.
+        For records with a row per link this takes a tenth of the time. Raises `UnreadableError` as
+        `from_json` does, and `json.JSONDecodeError` if the text is not JSON.
         """
         try:
             return msgspec.json.decode(text, type=cls)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            return cls.from_json(json.loads(text.decode(errors="replace")))  # which says it better
+            return cls.from_json(json.loads(text.decode(errors="replace")))  # better message
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `json` writes: the fields in their order, then what a newer weft has."""
+        """Return the object for `json`: the fields in their order, then a newer weft's keys."""
         own = {name: getattr(self, name) for name in self.__struct_fields__}
         return {
             **{name: _as_json(one) for name, one in own.items() if one is not msgspec.UNSET},
@@ -89,14 +89,14 @@ class Model(msgspec.Struct, kw_only=True, dict=True, omit_defaults=False):
 
 
 class OfSchema(Model, kw_only=True):
-    """A file of which only the schema is looked at: whether it is what it should be."""
+    """A file of which only the schema name is read, to identify its type."""
 
     schema: str
 
 
 @cache
 def _is_row(kind: type) -> bool:
-    """Whether all fields of a model are scalars, so that nothing in it needs a look of its own."""
+    """Return true if all fields of a model are scalars, so that rows need no conversion."""
     return issubclass(kind, Model) and all(map(_is_scalar, get_type_hints(kind).values()))
 
 
@@ -108,7 +108,7 @@ def _is_scalar(kind: Any) -> bool:
 
 
 def _rows_as_json(rows: Sequence["Model"]) -> list[dict[str, Any]]:
-    """Return what `to_json` makes of each of many rows, in a fraction of its time."""
+    """Return what `to_json` returns for each of many rows, in a fraction of its time."""
     made: list[dict[str, Any]] = msgspec.to_builtins(rows)
     for row, one in zip(rows, made, strict=True):
         if extra := getattr(row, "_extra", None):
@@ -148,14 +148,14 @@ def _keep_extra(found: Any, data: Any) -> None:
 
 
 def write_json(data: Any, file: IO[str]) -> None:
-    """Write what `json.dump` does with an indent of one, many times as fast where rows are many."""
+    """Write what `json.dump` writes with an indent of 1, many times faster for many rows."""
     for piece in _indented(data, "\n"):
         file.write(piece)
     file.write("\n")
 
 
 def _indented(value: Any, line: str) -> Iterator[str]:
-    """Yield the text of a value; `line` begins each of its lines but the first."""
+    """Yield the text of a value; `line` is the prefix of each line but the first."""
     within = line + " "
     if not value or type(value) not in _NESTING:
         yield json.dumps(value)
@@ -178,7 +178,7 @@ def _indented(value: Any, line: str) -> Iterator[str]:
 
 
 def _are_flat(rows: Sequence[Any]) -> bool:
-    """Whether they are scalars, or objects of nothing else."""
+    """Return true if all rows are scalars, or objects that hold only scalars."""
     if dict not in map(type, rows):
         return _are_scalars(rows)
     return all(type(row) is dict and row and _are_scalars(row.values()) for row in rows)
@@ -189,7 +189,7 @@ def _are_scalars(values: Iterable[Any]) -> bool:
 
 
 def _flat(rows: Sequence[Any], line: str) -> str:
-    """Return the text of flat rows, made in one go: no text in JSON has a line's end within it."""
+    """Return the text of flat rows, encoded in one pass: encoded strings contain no newline."""
     others, fields = f",{line}", f",{line} "
     if type(rows[0]) is not dict:
         return json.dumps(rows, separators=(others, ": "))[1:-1]
@@ -199,7 +199,7 @@ def _flat(rows: Sequence[Any], line: str) -> str:
 
 
 def unknown(found: Any, place: str = "") -> Iterator[str]:
-    """Yield the keys of a read file, by place, that its model does not have."""
+    """Yield the keys of a parsed file, by place, that its model does not have."""
     if isinstance(found, Model):
         yield from (f"{place}{name}" for name in found.extra)
         for name in found.__struct_fields__:
@@ -219,7 +219,7 @@ def schema(kind: type[Model], name: str) -> dict[str, Any]:
 
 
 def _said(kind: type[Model], problem: str, data: Any) -> str:
-    """Return a message of msgspec's in weft's words: the place, what was found, what is allowed."""
+    """Return a msgspec error in weft's wording: the place, what was found, what is allowed."""
     reason, _, place = problem.partition(" - at `")
     path = place.removeprefix("key in ").strip("`").removeprefix("$")
     name = path.lstrip(".")
@@ -245,7 +245,7 @@ def _allowed(kinds: str) -> str:
 
 
 def _words(kind: Any, path: str) -> Iterator[str]:
-    """Yield the words that are allowed at a place: of it, msgspec says only what was found."""
+    """Yield the words allowed at a place; msgspec reports only what was found."""
     for step in _STEP.finditer(path):
         inner = [one for one in (kind, *get_args(kind)) if hasattr(one, "__struct_fields__")]
         kind = get_type_hints(inner[-1])[step[1]] if step[1] and inner else get_args(kind)[-1]
@@ -255,7 +255,7 @@ def _words(kind: Any, path: str) -> Iterator[str]:
 
 
 def _found(data: Any, path: str) -> str:
-    """Return what stands at a place; msgspec does not say at which key of a map it is."""
+    """Return the value found at a place; msgspec does not report the key within a map."""
     for step in _STEP.finditer(path):
         key, index = step.groups()
         if key is None and index is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Strict reading of a TOML file: every key is known, has a type, and is named where it is wrong."""
+"""Strict reading of TOML files: every key is known and typed, and errors name it."""
 
 import re
 import tomllib
@@ -12,7 +12,7 @@ from weft import _core
 from weft.base.errors import WeftError, printable, suggestion
 
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
-# Bits a second, and seconds.
+# Bits/s and seconds.
 _BANDWIDTHS = {
     name: factor * 8 for name, factor in _core.units()["bandwidth"] if name.endswith("bps")
 }
@@ -22,7 +22,7 @@ _MOST = 4096
 
 
 def parse(text: str, source: str) -> "Options":
-    """Return the top of a TOML text."""
+    """Return the top-level table of a TOML text."""
     try:
         return Options(source, "", tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
@@ -42,32 +42,32 @@ class Options:
     values: Mapping[str, Any]
 
     def fail(self, key: str, problem: str) -> NoReturn:
-        """Raise the message about a key of this table."""
+        """Raise an error about a key of this table."""
         place = f"[{self.table}] {key}" if key and self.table else f"[{self.table or key}]"
         raise WeftError(f"{self.source}: {place}: {problem}")
 
     def allow(self, *keys: str) -> "Options":
-        """Prove that there is no other key."""
+        """Refuse any other key."""
         for key in self.values:
             if key not in keys:
                 self.fail(key, f"no such key; {suggestion(key, keys)}")
         return self
 
     def need(self, key: str) -> Any:
-        """Return a value that must be there."""
+        """Return a required value."""
         if key not in self.values:
             self.fail(key, "is missing; it must be given")
         return self.values[key]
 
     def part(self, key: str) -> "Options":
-        """Return a table in this one."""
+        """Return a nested table."""
         value = self.need(key)
         if not isinstance(value, dict):
             self.fail(key, f"found {value!r}; write a table, [{key}]")
         return Options(self.source, key, value)
 
     def parts(self, key: str) -> "Iterator[Options]":
-        """Yield the tables of a list of them, none where it is absent."""
+        """Yield the tables of an array of tables; none if it is absent."""
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
             self.fail(key, f"write tables, [[{key}]]")
@@ -75,7 +75,7 @@ class Options:
             yield Options(self.source, f"[{key}]", one)
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Return a text that is not empty."""
+        """Return a non-empty text."""
         value = self.need(key) if default is None else self.values.get(key, default)
         if not isinstance(value, str) or (not value and default is None):
             self.fail(key, f"found {value!r}; write a text")
@@ -84,21 +84,21 @@ class Options:
         return value
 
     def integer(self, key: str, least: int, most: int, default: int | None = None) -> int:
-        """Return a whole number within bounds."""
+        """Return an integer within bounds."""
         value = self.need(key) if default is None else self.values.get(key, default)
         if type(value) is not int or not least <= value <= most:
             self.fail(key, f"found {value!r}; allowed is a whole number from {least} to {most}")
         return value
 
     def choice(self, key: str, allowed: Sequence[str], default: str) -> str:
-        """Return one of some words."""
+        """Return one of the allowed words."""
         value = self.values.get(key, default)
         if value not in allowed:
             self.fail(key, f"found {value!r}; allowed are {', '.join(allowed)}")
         return str(value)
 
     def texts(self, key: str) -> list[str]:
-        """Return a list of texts, with ranges in them written out; empty where it is absent."""
+        """Return a list of texts with ranges expanded; empty if absent."""
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
             self.fail(key, f'found {value!r}; write a list of texts, such as ["a", "b"]')
@@ -121,11 +121,11 @@ class Options:
         ]
 
     def bandwidth(self, key: str, default: str | None = None) -> int:
-        """Return bits a second."""
+        """Return a bandwidth in bits/s."""
         return round(self._quantity(key, _BANDWIDTHS, "100Gbps", default))
 
     def duration(self, key: str, default: str | None = None) -> float:
-        """Return nanoseconds."""
+        """Return a duration in nanoseconds."""
         return round(self._quantity(key, _DURATIONS, "495.5ns", default) * 1e9, 6)
 
     def _quantity(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Files that appear whole or not at all: written beside their target, then renamed.
+"""Files that appear whole or not at all: written next to their target, then renamed.
 
-A file that is read is never replaced (`weft.base.inputs`).
+A file that has been read is never replaced (`weft.base.inputs`).
 """
 
 import errno
@@ -21,16 +21,16 @@ from weft.base.inputs import Identity
 STANDARD_OUTPUT = Path("/dev/stdout")
 
 _stdout: list[int] = []
-"""What standard output was before all else was sent to standard error."""
+"""Original standard output, while everything else is redirected to standard error."""
 
 
 def shown(target: Path) -> str:
-    """Return how messages call a target."""
+    """Return the name of a target for messages."""
     return "standard output" if target == STANDARD_OUTPUT else str(target)
 
 
 def is_standard_output(target: Path) -> bool:
-    """Whether it is `-`, or another name of what standard output goes to."""
+    """Return true for `-`, and for any other name of the file behind standard output."""
     if target in (Path("-"), STANDARD_OUTPUT):
         return True
     try:
@@ -42,7 +42,7 @@ def is_standard_output(target: Path) -> bool:
 
 @contextmanager
 def alone_on_standard_output() -> Iterator[None]:
-    """Let only a file that is `-` be written there; all else goes to standard error."""
+    """Reserve standard output for the file `-`; redirect everything else to standard error."""
     sys.stdout.flush()
     _stdout.append(os.dup(1))
     os.dup2(2, 1)
@@ -55,7 +55,7 @@ def alone_on_standard_output() -> Iterator[None]:
 
 
 def check_targets(targets: Iterable[tuple[str, Path]]) -> None:
-    """Prove before the work starts that these files, by option, can be written when it is done."""
+    """Check before the work that all of these files, given by option, can be written afterwards."""
     seen: dict[Identity | Path, str] = {}
     for option, target in targets:
         check_writable(option, target)
@@ -68,7 +68,7 @@ def check_targets(targets: Iterable[tuple[str, Path]]) -> None:
 
 
 def check_writable(option: str, target: Path) -> None:
-    """Prove before the work starts that this file can be written when it is done."""
+    """Check before the work that this file can be written afterwards."""
     if target.is_dir():
         raise WeftError(f"{option}: {target} is a directory; name a file in it")
     if _is_stream(target):
@@ -86,7 +86,7 @@ def check_writable(option: str, target: Path) -> None:
 
 
 def check_directory(option: str, directory: Path) -> None:
-    """Prove before the work starts that files can be written in this directory, made or not yet."""
+    """Check before the work that files can be written to this directory, which may not exist."""
     there = directory.resolve()
     while not there.exists() and there != there.parent:
         there = there.parent
@@ -99,7 +99,7 @@ def check_directory(option: str, directory: Path) -> None:
 
 @contextmanager
 def whole_file(option: str, target: Path) -> Iterator[IO[str]]:
-    """Open a text file that takes its target's place only when all of it was written."""
+    """Open a text file that replaces its target only once it has been written completely."""
     try:
         with _open_stream(target) if _is_stream(target) else _replacing(option, target) as file:
             yield file
@@ -111,7 +111,7 @@ def whole_file(option: str, target: Path) -> Iterator[IO[str]]:
 
 @contextmanager
 def whole_path(option: str, target: Path) -> Iterator[Path]:
-    """Give a path to write to, which takes its target's place only when nothing went wrong."""
+    """Yield a path for writing that replaces its target only if no error occurs."""
     inputs.refuse_input(option, target)
     final = target.resolve()
     unfinished = final.with_name(f".{final.stem}.{os.getpid()}{final.suffix}")
@@ -143,11 +143,11 @@ def _replacing(option: str, target: Path) -> Iterator[IO[str]]:
 def _open_stream(target: Path) -> IO[str]:
     if target == STANDARD_OUTPUT and _stdout:
         return os.fdopen(os.dup(_stdout[-1]), "w", encoding="utf-8")
-    return target.open("a", encoding="utf-8")  # /dev/stdout may be a file that the program wrote to
+    return target.open("a", encoding="utf-8")  # /dev/stdout may be a file with output
 
 
 def _is_stream(target: Path) -> bool:
-    """Whether it is something like /dev/stdout, whose place nothing can take."""
+    """Return true for stream devices such as /dev/stdout, which cannot be replaced by a rename."""
     if target.is_relative_to("/dev") and not target.is_relative_to("/dev/shm"):
         return True
     try:

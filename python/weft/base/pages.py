@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Pages that programs fill: each place is between `<!-- NAME -->` and `<!-- end -->`, on own lines.
+"""Generated sections of pages: each is between `<!-- NAME -->` and `<!-- end -->`, on own lines.
 
-Nothing is ever taken for a place that is not closed, so a page whose marker was lost stays whole.
+An unclosed section is an error, so a page that lost a marker stays intact.
 """
 
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ _END = "<!-- end -->\n"
 
 
 def update(page: str, texts: Mapping[str, str], where: str = "the page") -> str:
-    """Return a page with its places filled; all of `texts` must have one."""
+    """Return a page with its sections filled; the page must contain every name in `texts`."""
     for name, text in texts.items():
         page = _filled(page, name, text, where)
     return page
 
 
 def fill(option: str, document: Path, texts: Mapping[str, str]) -> None:
-    """Fill the places of a file; errors name the option that asked for it, and leave it alone."""
+    """Fill the sections of a file; an error names the option and leaves the file unchanged."""
     with inputs.unobserved():
         text = document.read_text(encoding="utf-8")
     page = update(text, texts, f"{option}: {document}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Where the installed parts are: the compiled core's directory holds all that is not Python.
+"""Paths of installed parts: the compiled core's directory holds everything that is not Python.
 
-Names that users choose become parts of paths only by `file_name`.
+Names chosen by users enter paths only through `file_name`.
 """
 
 import re
@@ -12,11 +12,13 @@ from weft.base.errors import WeftError, printable
 
 _FILE_NAME = re.compile(r"\w[\w .+@=,#-]*")
 _MOST_BYTES = 100
-"""A name of a file has 255 at most (POSIX's NAME_MAX on Linux), and what is put around it."""
+"""Limit on a user's name, in bytes: a file name has at most 255 (POSIX's NAME_MAX on Linux),
+affixes included.
+"""
 
 
 def file_name(where: str, name: str) -> str:
-    """Return a name that a user chose, where it can be one of a file. Raises `WeftError`."""
+    """Return a user's name if it can be part of a file name. Raises `WeftError` otherwise."""
     if not _FILE_NAME.fullmatch(name) or len(name.encode(errors="replace")) > _MOST_BYTES:
         raise WeftError(
             f"{where}: found '{printable(name[:60])}', which becomes the name of a file; allowed"
@@ -27,7 +29,7 @@ def file_name(where: str, name: str) -> str:
 
 
 def installed(*parts: str) -> Path:
-    """Return an installed file, which must be there."""
+    """Return the path of an installed file, which must exist."""
     path = Path(_core.__file__).parent.joinpath(*parts)
     if not path.exists():
         raise WeftError(
@@ -37,7 +39,7 @@ def installed(*parts: str) -> Path:
 
 
 def simgrid_prefix() -> Path:
-    """Return where SimGrid is: in the package, in wheels, and else where weft was built with it."""
+    """Return SimGrid's prefix: inside the package in wheels, else the one weft was built with."""
     return Path(_core.__file__).parent / _core.simgrid_prefix
 
 
@@ -57,6 +59,6 @@ def data(name: str) -> Path:
 
 
 def documents() -> Path:
-    """Return the folder of the documentation's pages: the checkout's, where weft runs in one."""
+    """Return the folder of documentation pages; the checkout's if weft runs from one."""
     checkout = Path(__file__).resolve().parents[3] / "docs"
     return checkout if (checkout / "guide.md").exists() else installed("docs")

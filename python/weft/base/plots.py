@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Figures: how they look, what they are drawn from, and how they are written.
+"""Style, provenance and output of figures.
 
-A picture that is written as PNG says what it shows: the text `weft-drawn` in it is the
-`fingerprint` of all that was drawn. So it can be held against the data that it was made from.
+Each PNG identifies its content: its text chunk `weft-drawn` is the `fingerprint` of everything
+drawn, so a picture can be checked against the data it was made from.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = (".png", ".pdf", ".svg")
-# Okabe and Ito's colours, which the colour-blind can tell apart; each with its own dash and marker.
+# Okabe and Ito's colour-blind-safe palette; each colour has its own dash and marker.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = (
     "solid",
@@ -32,17 +32,17 @@ DASHES = (
     (0, (8, 2, 1, 2)),
     (0, (4, 4)),
 )
-# Without a date and matplotlib's version, the same numbers give the same file.
+# Omitting the date and matplotlib's version makes the same numbers give the same file.
 _UNDATED: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None},
     "svg": {"Date": None},
     "png": {"Software": None},
 }
 DRAWN = "weft-drawn"
-"""The name of the text in a PNG that says what it shows."""
-# For bars, which have neither.
+"""Key of the PNG text chunk with the fingerprint."""
+# For bars, which have neither dashes nor markers.
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "++", "ooo")
-# Of what rises, such as numbers of threads: of falling lightness, from matplotlib's viridis.
+# For ordered series such as thread counts: decreasing lightness, from matplotlib's viridis.
 SHADES = ("#440154", "#3b528b", "#21918c", "#5ec962", "#c8a800")
 GREY = "#888888"
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -53,7 +53,7 @@ _MOST_TICKS = 12
 
 @dataclass(frozen=True)
 class Series:
-    """One curve; measured ones are markers without a line."""
+    """One curve; measured curves are markers without a line."""
 
     label: str
     points: Mapping[int, float]
@@ -62,7 +62,7 @@ class Series:
 
 
 def check_format(option: str, target: Path) -> None:
-    """Prove that a figure can be written to a file of this name, and drawn at all."""
+    """Check that a figure can be drawn, and written in the format that the file's name implies."""
     if target.suffix.lower() not in FORMATS:
         raise WeftError(
             f"{option}: found '{shown(target)}'; its name must end in one of {', '.join(FORMATS)}"
@@ -77,7 +77,7 @@ def plot_by_size(
     option: str,
     axis: str = "latency (µs)",
 ) -> None:
-    """Draw latency by message size, or what else the axis says, on logarithmic axes."""
+    """Draw latency, or the quantity on the given axis, by message size on logarithmic axes."""
     figure, axes = _figure(title)
     _draw(axes, series)
     axes.set_xscale("log", base=2)
@@ -90,7 +90,7 @@ def plot_by_size(
 
 
 def _size_ticks(sizes: Sequence[int]) -> Sequence[int]:
-    """Return sizes that labels have room for: those of a scan that doubles, or powers of four."""
+    """Return the sizes to label: all of a doubling scan if they fit, else powers of four."""
     if len(sizes) <= 10:
         return sizes
     if len(sizes) <= 30:
@@ -106,7 +106,7 @@ def plot_by_hosts(
     axis: str = "hosts, one rank each",
     value: str = "latency (µs)",
 ) -> None:
-    """Draw latency by the number of hosts, or what else the axes say, on linear axes from zero."""
+    """Draw latency by number of hosts, or the given axes, on linear axes from zero."""
     from matplotlib.ticker import MaxNLocator
 
     figure, axes = _figure(title)
@@ -122,7 +122,7 @@ def plot_by_hosts(
 def shares_figure(
     series: Sequence[Series], texts: tuple[str, str, str], *, logarithmic: bool
 ) -> "Figure":
-    """Draw percentages by a count; `texts` are the title and what stands at each axis."""
+    """Draw percentages by a count; `texts` are the title and the axis labels."""
     title, x, y = texts
     figure, axes = _figure(title)
     _draw(axes, series)
@@ -135,7 +135,7 @@ def shares_figure(
     elif logarithmic:
         powers = [1 << k for k in range(32) if ticks[0] <= 1 << k <= ticks[-1]]
         axes.set_xticks(powers, list(map(str, powers)))
-    # A little below zero, where a line is seen that does not leave it.
+    # The axis begins slightly below zero, so that a curve along zero stays visible.
     axes.set_ylim(bottom=-0.02 * max(max(one.points.values()) for one in series))
     axes.set_xlabel(x)
     axes.set_ylabel(y)
@@ -181,7 +181,7 @@ def _plain_axis(axes: "Axes", label: str) -> None:
 
 
 def look(number: int) -> dict[str, Any]:
-    """Return colour, dash and marker of a curve, so that they differ without colours too."""
+    """Return colour, dash and marker of a curve, so that curves also differ without colour."""
     k = number % len(COLOURS)
     return {"color": COLOURS[k], "linestyle": DASHES[k], "marker": MARKERS[k], "markersize": 5}
 
@@ -193,7 +193,7 @@ def bar_look(number: int) -> dict[str, Any]:
 
 
 def without_formulas(figure: "Figure") -> "Figure":
-    """Show all texts as they are: names may hold a dollar, which matplotlib takes for a formula.
+    """Show all texts literally: matplotlib would read a dollar in a name as a formula.
 
     Only ticks of logarithmic axes are formulas, matplotlib's own.
     """
@@ -215,7 +215,7 @@ def without_formulas(figure: "Figure") -> "Figure":
 
 
 def save(figure: "Figure", targets: Sequence[Path], option: str) -> None:
-    """Write a figure in the formats that the files' names say; always the same bytes for it."""
+    """Write a figure in the formats that the file names imply, reproducibly byte for byte."""
     from matplotlib import rc_context
 
     without_formulas(figure)
@@ -229,7 +229,7 @@ def save(figure: "Figure", targets: Sequence[Path], option: str) -> None:
 
 
 def drawn(picture: Path) -> str:
-    """Return what a PNG of ours says that it shows; nothing where it says nothing."""
+    """Return the fingerprint in one of weft's PNGs, or an empty text."""
     from PIL import Image
 
     with Image.open(picture) as image:
@@ -237,9 +237,9 @@ def drawn(picture: Path) -> str:
 
 
 def fingerprint(figure: "Figure") -> str:
-    """Return a number of what a figure shows: its texts, curves, bars and points.
+    """Return a hash of a figure's content: its texts, curves, bars and points.
 
-    Numbers count to five digits, so that the last bits of a computation do not matter.
+    Numbers count to five digits, so that rounding errors do not matter.
     """
     parts = [figure.get_suptitle()]
     for axes in figure.axes:
@@ -248,7 +248,7 @@ def fingerprint(figure: "Figure") -> str:
 
 
 def _shown(axes: "Axes") -> Iterator[str]:
-    """Yield all that axes show as texts."""
+    """Yield the content of axes as texts."""
     yield from (axes.get_title(loc=place) for place in ("left", "center", "right"))
     yield from (axes.get_xlabel(), axes.get_ylabel(), axes.get_xscale(), axes.get_yscale())
     yield from (text.get_text() for text in axes.texts)

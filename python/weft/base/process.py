@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A child process that never outlives weft, and the signals that stop both.
+"""Child processes that never outlive weft, and the signals that stop both.
 
-Of a command, SIGINT, SIGTERM and SIGHUP become an `Interrupted` exception, so that whatever runs is
-cleaned up on the way out; a program that imports weft keeps its own handlers, and is cleaned up as
-well on the way of whatever they raise. The child does not see the terminal's Ctrl-C: SimGrid would
-print the state of every rank. weft ends it instead.
+In commands, SIGINT, SIGTERM and SIGHUP raise an `Interrupted` exception, so that cleanup runs on
+the way out. A program that imports weft keeps its own handlers; cleanup then runs for whatever they
+raise. The child does not receive the terminal's Ctrl-C, on which SimGrid would print the state of
+every rank; weft ends the child instead.
 
-What the child has started in its turn, in whichever group or session, ends with it: it is known by
-a variable of its environment.
+The child's descendants, in whichever process group or session, end with it: a variable in their
+environment identifies them.
 
-Nothing of weft's runs when weft itself is killed outright (kill -9, a batch system, want of
-memory). Then the kernel kills the child, which asks for that when it starts (libweft.so, told by
-`PARENT`), and a shell that waits for weft's end removes the temporary directory. Where that shell
-is killed as well, the next weft does: a directory whose lock nobody holds belongs to nobody.
+No code of weft runs if weft itself is killed (kill -9, a batch system, the OOM killer). The kernel
+then kills the child, which requests that at its start (libweft.so, through `PARENT`), and a shell
+that waits for weft's end removes the temporary directory. If that shell is killed as well, the next
+weft removes the directory: a directory whose lock is free has no owner.
 """
 
 import fcntl
@@ -41,25 +41,29 @@ from weft.base.units import format_size
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S = 2.0
 _LONGEST_LINE = 1 << 20
-"""Characters; what is longer comes in pieces, so that no program fills weft's memory with one."""
+"""Characters; longer lines are split, so that no program exhausts weft's memory with one line."""
 _TASKS = 4
-"""weft, the shell that cleans up after it, the simulator, the thread that looks at its memory."""
+"""weft, the shell that cleans up after it, the simulator, and the thread that polls its memory."""
 _LAST_BYTES = 256 << 20
-"""More than a child that fills fresh memory takes from one look to the next."""
+"""More than a child that touches fresh memory can allocate between two polls."""
 _FIRST_LOOK_S, _LOOK_S = 0.005, 0.05
-"""How often memory is looked at: the more often, the shorter a child has run."""
+"""Polling intervals of memory; short at first, doubling up to the maximum."""
 _LOOK_FOR_ORPHANS_S = 10.0
-"""Not before each of thousands of short runs: there may be thousands of other files."""
+"""Limits how often orphans are searched before short runs: the directory may hold thousands of
+other files.
+"""
 _looked: dict[str, float] = {}
 PARENT = "WEFT_PARENT"
-"""The variable of the environment that tells a child of ours whose death is to be its own."""
+"""Environment variable with weft's process number; the child requests to be killed when weft dies.
+"""
 _RUN = "WEFT_RUN"
-"""The variable by which what a child has started, and so on, is found once the child has ended."""
+"""Environment variable that identifies the child's descendants after the child has ended."""
 _LISTED = 4096
-"""Process numbers that are looked at one by one; of more, /proc's list is."""
+"""Limit on the process numbers to probe one by one; beyond it, /proc is listed."""
 _PREFIX = "weft-"
 _LOCK = "owner.lock"
-# The pipe ends with weft, the child a moment later: the second round takes what it still wrote.
+# The pipe closes when weft ends, and the child dies a moment later: the second pass removes what it
+# wrote in between.
 _CLEANER = """trap '' HUP INT TERM
 read -r end
 [ -d "$1" ] || exit 0
@@ -83,9 +87,9 @@ def _raise(signum: int, _frame: FrameType | None = None) -> None:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Let signals wait: an exception in the middle of a start or an end would lose the child.
+    """Defer signals: an exception during the start or end of a child would lose it.
 
-    Only the main thread has them raised, whoever's the handlers are.
+    Deferred signals are raised in the main thread only, whichever handlers are installed.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -105,10 +109,10 @@ def _signals_held() -> Iterator[None]:
 
 
 def ignore_signals() -> None:
-    """Let nothing disturb the cleaning up.
+    """Protect the cleanup from signals.
 
-    By a function that does nothing: of a signal that is on its way when it is to be ignored, Python
-    says so on standard error.
+    The handler is a function that does nothing: with SIG_IGN, Python would report a signal already
+    pending on standard error.
     """
     for signum in _STOPPING:
         signal.signal(signum, lambda _number, _frame: None)
@@ -116,7 +120,7 @@ def ignore_signals() -> None:
 
 @contextmanager
 def work_directory() -> Iterator[Path]:
-    """Make the one directory for everything temporary, which goes however weft ends.
+    """Create the directory for all temporary files, which is removed however weft ends.
 
     SimGrid's options allow no blank, comma or colon in its name.
     """
@@ -135,7 +139,7 @@ def work_directory() -> Iterator[Path]:
 
 
 def _lock(directory: str) -> int:
-    """Hold a lock in the directory as long as this process lives; it is never there unheld."""
+    """Lock the directory for the lifetime of this process; the lock file never exists unlocked."""
     path = os.path.join(directory, _LOCK)
     lock = os.open(path + ".new", os.O_CREAT | os.O_RDWR, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -156,7 +160,7 @@ def _start_cleaner(directory: str) -> "subprocess.Popen[bytes] | None":
 
 
 def _remove_orphans(root: str) -> None:
-    """Remove what processes have left here that were killed together with their cleaner."""
+    """Remove directories of processes that were killed together with their cleaner."""
     now = time.monotonic()
     if now < _looked.get(root, -math.inf) + _LOOK_FOR_ORPHANS_S:
         return
@@ -194,7 +198,7 @@ def _temporary_root() -> str:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a child ended; `returncode` is the negative signal number where a signal killed it."""
+    """End of a child; `returncode` is the negative signal number if a signal killed it."""
 
     returncode: int
     timed_out: bool
@@ -202,14 +206,14 @@ class Ended:
     cpu_time_s: float
     peak_memory_bytes: int
     over_memory: bool = False
-    """Whether it was killed because it held more memory than it may."""
+    """True if the child was killed for exceeding its memory limit."""
     starved: str = ""
-    """Whose memory it had nearly used up, and what was left, where it was killed for that."""
+    """Whose memory was nearly exhausted, and what was left, if the child was killed for that."""
 
 
 @dataclass(frozen=True)
 class Streams:
-    """A child's standard streams, as file descriptors; those that are None are weft's own."""
+    """Standard streams of a child, as file descriptors; None inherits weft's."""
 
     stdin: int | None = None
     stdout: int | None = None
@@ -226,15 +230,15 @@ def run_child(
     on_line: Callable[[str], None] | None = None,
     streams: Streams | None = None,
 ) -> Ended:
-    """Run a command to its end, or until it takes longer or holds more memory than it may, or all.
+    """Run a command to its end, or kill it when it exceeds its time limit or a memory limit.
 
-    Linux, when memory has run out, kills whom it likes, often after minutes in which nothing moves.
-    So who takes more than half of what there was when it began is killed shortly before; who has
-    just asked the machine for that says it, as `there_bytes`.
+    Linux's OOM killer picks any process, often after minutes of thrashing. A child that takes more
+    than half of the memory available at its start is therefore killed shortly before memory runs
+    out. Callers that have just queried the machine pass the available memory as `there_bytes`.
 
-    Its standard output goes line by line to `on_line`, and it has no input then but one that is
-    given; without, its streams are those given, or weft's own. Standard error joins the output
-    where it is `subprocess.STDOUT`.
+    With `on_line`, standard output goes there line by line, and standard input is empty unless
+    given. Without it, the streams are those given, or weft's own. Standard error joins the output
+    if it is `subprocess.STDOUT`.
     """
     start = time.monotonic()
     streams = streams or Streams()
@@ -267,7 +271,7 @@ def run_child(
 def _running(
     command: Sequence[str], environment: Mapping[str, str], streams: Streams
 ) -> "Iterator[subprocess.Popen[str]]":
-    """Start a child, and end it where it has not ended by itself."""
+    """Start a child, and end it if it has not ended by itself."""
     child = None
     mark = f"{os.getpid()}-{time.monotonic_ns()}-{threading.get_ident()}"
     try:
@@ -285,10 +289,10 @@ def _running(
 
 
 def _end_descendants(child: int, mark: bytes) -> None:
-    """Kill what a child that has ended left behind: what has the mark in its environment.
+    """Kill the descendants of a child that has ended: processes with the mark in their environment.
 
-    They may be in any group and session, and anybody's children by now. Those that start others
-    while they are looked for are found in the next round, or the one after.
+    They may be in any group or session, and may have been reparented. Processes forked during a
+    pass are found by one of the next passes.
     """
     end = time.monotonic() + _PATIENCE_S
     while time.monotonic() < end:
@@ -302,7 +306,7 @@ def _end_descendants(child: int, mark: bytes) -> None:
 
 
 def _started_since(process: int) -> Sequence[int]:
-    """Return the numbers of all processes that can be younger, few as a rule: Linux counts up."""
+    """Return the numbers of all processes that can be younger; usually few, as Linux counts up."""
     with suppress(OSError, ValueError):
         latest = int(Path("/proc/loadavg").read_text(encoding="ascii").split()[-1])
         if process <= latest <= process + _LISTED:
@@ -319,7 +323,7 @@ def _has_mark(pid: int, mark: bytes) -> bool:
 
 
 class _Clock:
-    """Kills a child that takes too long."""
+    """Kills a child that exceeds its time limit."""
 
     def __init__(self, child: "subprocess.Popen[str]", timeout_s: float | None) -> None:
         self.rang = False
@@ -339,20 +343,19 @@ class _Clock:
 
 
 class _Meter:
-    """Looks at what a child holds, and kills it where that, with its own children, is too much.
+    """Polls the memory of a child and its descendants, and kills the child if it is too much.
 
-    It looks, because no limit of the system's is of use: address space (RLIMIT_AS) is taken for the
-    stacks of all ranks and hardly used, and a control group of one's own needs rights that users do
-    not have everywhere.
+    System limits do not help: RLIMIT_AS counts address space, which the stacks of all ranks reserve
+    but hardly use, and creating a control group requires rights that users often lack.
     """
 
     def __init__(
         self, child: "subprocess.Popen[str]", most_bytes: int | None, there_bytes: int | None
     ) -> None:
         self.over_bytes = 0
-        """What it held when it was killed for it."""
+        """Memory of the child when it was killed for exceeding the limit."""
         self.starved = ""
-        """As that of Ended."""
+        """See `Ended.starved`."""
         self._machine = Machine()
         self._there_bytes = self._machine.memory()[0] if there_bytes is None else there_bytes
         self._peak_bytes = 0
@@ -361,10 +364,10 @@ class _Meter:
         _start_thread(threading.Thread(target=self._look, args=(most_bytes,), daemon=True))
 
     def peak(self, remembered_bytes: int, own_bytes: int) -> int:
-        """Return the child's largest resident set, of what the system remembers of it.
+        """Return the child's peak RSS, based on the value the kernel reports for it.
 
-        That begins with what this process, whose memory it has for a moment, held at its start
-        (setmax_mm_hiwater_rss in Linux's exec): up to there what was seen of it says more.
+        The kernel's value starts at this process's RSS, whose memory the child briefly shares
+        (Linux's setmax_mm_hiwater_rss in exec): up to that value, the polled peak is more accurate.
         """
         seen = remembered_bytes <= own_bytes and self._peak_bytes > 0
         return max(self._peak_bytes if seen else remembered_bytes, self.over_bytes)
@@ -383,7 +386,7 @@ class _Meter:
                 return
 
     def _is_starved(self) -> bool:
-        """Find out whether the child has taken all but a hundredth of the memory that there was."""
+        """Return true if the child has left less than 1 % of the memory free at its start."""
         if self._peak_bytes <= self._there_bytes // 2:
             return False
         left, whose = self._machine.memory()
@@ -404,7 +407,7 @@ def _start_thread(thread: threading.Thread) -> None:
 
 
 def no_more_tasks(what: str) -> WeftError:
-    """Return the error for what the system refuses, as there are too many processes and threads."""
+    """Return the error for exceeding the limit on processes and threads."""
     left, whose = Machine().tasks()
     return WeftError(
         f"processes: {what}: a run needs {_TASKS} processes and threads with weft itself, and the"
@@ -437,7 +440,7 @@ def _start(
 
 
 def _own_group(streams: Streams) -> bool:
-    """Only the terminal's foreground group may read from it: a program that might stays in ours."""
+    """Return false if the child may read the terminal, which requires the foreground group."""
     return streams.stdin is not None or not sys.stdin or not sys.stdin.isatty()
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Text files that users hand in: read with a bound, and taken for what they are, never guessed at.
+"""Bounded, strict reading of text files from users.
 
-Every reader of Python's begins here (fabrics are read by src/base/option_file.cpp), so that what
-cannot be a file of ours is said in weft's own words: a device without an end, a file of gigabytes,
-bytes that are no text, JSON with numbers that JSON does not have, names that command a terminal.
+Every reader in Python starts here (src/base/option_file.cpp reads fabrics), so that unusable files
+get weft's own messages: endless devices, gigabytes, bytes that are not text, JSON with numbers that
+JSON does not allow, names with terminal control characters.
 """
 
 import gzip
@@ -19,20 +19,20 @@ from typing import Any, NoReturn
 from weft.base.errors import WeftError, printable
 
 MOST_BYTES = 1 << 28
-"""More than any table, plan or record; a trace's actions are read line by line instead."""
+"""More than any table, plan or record; the actions of a trace are streamed line by line instead."""
 _GZIP = b"\x1f\x8b"
-"""How such a file begins (RFC 1952, section 2.3.1)."""
+"""Magic number (RFC 1952, section 2.3.1)."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class UnreadableError(WeftError):
-    """Why a file is not what it should be; its text is a clause, for the caller to put in place."""
+    """Why a file is unusable, as a clause that the caller puts in context."""
 
 
 def read_text(path: Path, *, old: bool = False) -> str:
-    """Return a file's text, without a byte order mark. Raises `UnreadableError`.
+    """Return a file's text without byte order mark. Raises `UnreadableError`.
 
-    What is `old` may be compressed by gzip and have comments in another encoding, as archives have.
+    `old` admits gzip compression and comments in another encoding, as found in archives.
     """
     try:
         with path.open("rb") as file:
@@ -57,7 +57,7 @@ def read_text(path: Path, *, old: bool = False) -> str:
 
 
 def _decompressed(content: bytes) -> bytes:
-    """Return what gzip has compressed, at most a byte more than is allowed."""
+    """Return the decompressed content, cut one byte above the limit."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
             return file.read(MOST_BYTES + 1)
@@ -66,12 +66,12 @@ def _decompressed(content: bytes) -> bytes:
 
 
 def looks_like_json(text: str) -> bool:
-    """Whether a text begins as our JSON files do."""
+    """Return true if a text begins as weft's JSON files do."""
     return text.lstrip()[:1] in ("{", "[")
 
 
 def read_json(path: Path) -> Any:
-    """Return what a JSON file holds. Raises `UnreadableError`."""
+    """Return the content of a JSON file. Raises `UnreadableError`."""
     text = read_text(path)
     try:
         found = json.loads(text, parse_constant=_no_number)
@@ -87,7 +87,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return what a TOML file holds. Raises `UnreadableError`."""
+    """Return the content of a TOML file. Raises `UnreadableError`."""
     try:
         found = tomllib.loads(read_text(path))
     except (ValueError, RecursionError) as error:
@@ -109,12 +109,12 @@ def _no_number(_text: str) -> NoReturn:
 
 
 def _texts(found: Any) -> Iterator[str]:
-    """Yield the texts of a JSON document that stand on one line, keys included."""
+    """Yield the single-line strings of a JSON document, keys included."""
     waiting = [found]
     while waiting:
         one = waiting.pop()
         if isinstance(one, str):
-            if "\n" not in one:  # what has lines is a file kept whole, and its reader looks at it
+            if "\n" not in one:  # # an embedded file, which its own reader checks
                 yield one
         elif isinstance(one, dict):
             waiting += [*one, *one.values()]
@@ -123,7 +123,7 @@ def _texts(found: Any) -> Iterator[str]:
 
 
 def described(value: Any) -> str:
-    """Return how messages say what was found."""
+    """Return a description of a value for messages."""
     if isinstance(value, str):
         return f"'{printable(value[:40])}'"
     if isinstance(value, dict):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What is known of files stays known until they change: campaigns ask the same for each run."""
+"""Cache of facts about files, valid until the files change: campaigns query them for each run."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -15,9 +15,9 @@ _Said = TypeVar("_Said")
 def kept(
     function: Callable[Concatenate[Path, _More], _Said],
 ) -> Callable[Concatenate[Path, _More], _Said]:
-    """Call a function of a file again only where the file, or what else it is given, is another.
+    """Memoize a function of a file until the file changes; further arguments are part of the key.
 
-    What else it is given must have a hash. Errors are not kept.
+    Further arguments must be hashable. Errors are not cached.
     """
     known: dict[object, tuple[object, _Said]] = {}
 

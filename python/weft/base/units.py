@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Sizes and times as people write them."""
+"""Sizes and times in human-readable form."""
 
 import re
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from weft.base.errors import WeftError
 
 UNITS = {"": 1, **{name: int(factor) for name, factor in _core.units()["size"]}}
 UNIT_NAMES = ", ".join(name for name in UNITS if name)
-_LARGEST = 2**53  # up to here a double has every whole number
+_LARGEST = 2**53  # # doubles represent all integers up to here
 _COUNTS = re.compile(r"[1-9][0-9]{0,5}([,:][1-9][0-9]{0,5})*")
 _SIZE = re.compile(r"([0-9]+)\s*([A-Za-z]*)")
 _DIGITS = 18
 
 
 def parse_size(text: str, option: str = "size") -> int:
-    """Return the bytes that a size such as `64`, `4B`, `1KiB` or `2MB` of an option says."""
+    """Parse a size option such as `64`, `4B`, `1KiB` or `2MB` into bytes."""
     match = _SIZE.fullmatch(text.strip())
     if match is None or match[2] not in UNITS or not match[1].strip("0"):
         raise WeftError(
@@ -31,7 +31,7 @@ def parse_size(text: str, option: str = "size") -> int:
 
 
 def parse_sizes(text: str, option: str = "sizes") -> list[int]:
-    """Return the sizes that `4:1MiB` (doubling) or `4,1KiB,1000` says, in order, each once."""
+    """Parse sizes such as `4:1MiB` (doubling) or `4,1KiB,1000`; sorted and unique."""
     sizes: list[int] = []
     for part in text.split(","):
         sizes += _range_of_sizes(part, option) if ":" in part else [parse_size(part, option)]
@@ -39,7 +39,7 @@ def parse_sizes(text: str, option: str = "sizes") -> list[int]:
 
 
 def parse_counts(text: str, option: str = "counts") -> list[int]:
-    """Return the numbers that `1:16` (doubling) or `1,4,16` says, in order, each once."""
+    """Parse counts such as `1:16` (doubling) or `1,4,16`; sorted and unique."""
     if not _COUNTS.fullmatch(text):
         raise WeftError(
             f"{option}: found '{text}'; write whole numbers from 1 to 999999, as a list (1,4,16)"
@@ -63,7 +63,7 @@ def _doubling(first: int, last: int) -> list[int]:
 
 
 def format_size(size: float) -> str:
-    """Return a size in the largest binary unit that suits it: `512 B`, `1 KiB`, `1.5 MiB`."""
+    """Format a size in the largest suitable binary unit: `512 B`, `1 KiB`, `1.5 MiB`."""
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if size < 1024 or unit == "TiB":
             break
@@ -72,7 +72,7 @@ def format_size(size: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Return a time in the unit that suits it: `7.89 us`, `1.2 ms`, `3.4 s`."""
+    """Format a time in a suitable unit: `7.89 us`, `1.2 ms`, `3.4 s`."""
     for unit, factor in (("ns", 1e9), ("us", 1e6), ("ms", 1e3)):
         if seconds * factor < 999.5:
             return f"{_three_digits(seconds * factor)} {unit}"
@@ -84,19 +84,19 @@ def _three_digits(number: float) -> str:
 
 
 def format_ratio(ratio: float | None) -> str:
-    """Return a speed-up with three digits or all that are whole: `1.70`, `0.0312`, `1,240`."""
+    """Format a speed-up with three digits, or all integer digits: `1.70`, `0.0312`, `1,240`."""
     if ratio is None:
         return ""
     return f"{ratio:,.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
 
 
 def ended(text: str) -> str:
-    """Return a sentence with a full stop, unless it has an end or is empty."""
+    """Add a full stop to a sentence, unless it has one or is empty."""
     return text if not text or text.endswith((".", "!", "?", "…", ":")) else f"{text}."
 
 
 def plural(count: int, noun: str) -> str:
-    """Return `1 call`, `2 calls`, `2 switches` or `2 entries`, with a comma every three digits."""
+    """Return `1 call`, `2 calls`, `2 switches` or `2 entries`, with thousands separators."""
     if count == 1:
         return f"{count} {noun}"
     if noun.endswith("ch"):
@@ -105,5 +105,5 @@ def plural(count: int, noun: str) -> str:
 
 
 def join_sizes(sizes: Sequence[int]) -> str:
-    """Return the list of sizes as a command line takes it."""
+    """Format a list of sizes as the command line accepts it."""
     return ",".join(str(size) for size in sizes)
