@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Whether an argument is of the kind that a call says, and what that kind is in words.
+"""Type checks of arguments, and descriptions of types for messages.
 
-Kinds are the annotations of the public functions, as far as these use them. A text is no list,
-although Python takes it for one of its letters, and a truth is no number.
+Types are the annotations of the public functions, as far as they occur there. A text is not
+accepted as a list of its characters, nor a bool as a number.
 """
 
 import os
@@ -26,7 +26,7 @@ _WORDS = {
 
 
 def plain(value: object) -> object:
-    """Return what NumPy and Polars have as Python has it: numbers, and lists of them."""
+    """Convert numbers and lists of NumPy and Polars to Python's."""
     for name in ("tolist", "to_list"):
         if (method := getattr(value, name, None)) is not None and not isinstance(value, type):
             return method()
@@ -38,7 +38,7 @@ def plain(value: object) -> object:
 
 
 def check(name: str, value: object, kind: Any) -> None:
-    """Prove that an argument is what it should be. Raises `WeftError`, which names the place."""
+    """Check an argument against its type. Raises `WeftError`, which names the place."""
     if not _fits(value, kind):
         place, value, kind = _innermost(name, value, kind)
         text = repr(value)
@@ -49,7 +49,7 @@ def check(name: str, value: object, kind: Any) -> None:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield the texts in a value, however deep in lists and dictionaries."""
+    """Yield the texts in a value, including those nested in lists and dictionaries."""
     if isinstance(value, str | os.PathLike):
         yield os.fsdecode(value)
     elif isinstance(value, Mapping):
@@ -61,7 +61,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _innermost(place: str, value: object, kind: Any) -> tuple[str, object, Any]:
-    """Return what does not fit within lists and dictionaries, its place, and what should be."""
+    """Return place, value and expected type of the innermost mismatch."""
     for one in _members(kind):
         origin, inner = get_origin(one), get_args(one)
         if origin is Mapping and isinstance(value, Mapping):
@@ -110,7 +110,7 @@ def _fits(value: object, kind: Any) -> bool:
 
 
 def in_words(kind: Any) -> str:
-    """Return what is allowed, for a message."""
+    """Return a description of the allowed values, for a message."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if origin in (Union, types.UnionType):
         return " or ".join(dict.fromkeys(in_words(one) for one in inner if one is not type(None)))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How calls take what people write, and say what is wrong with it.
+"""Argument handling and error reporting of API calls.
 
-Every public function goes through `call`: an argument that is unknown or missing is named with the
-one that was meant, fields of the groups are named as the API has them, and whatever the user can
-mend is a `WeftError`.
+Every public function goes through `call`: an unknown or missing argument is reported with the
+likely intended one, fields are named as in the API, and every mistake that the user can correct is
+a `WeftError`.
 """
 
 import functools
@@ -26,15 +26,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 PathLike = str | os.PathLike[str]
 Word = str | int | float | os.PathLike[str]
-"""What a program's argument may be; it is passed as its text."""
+"""Program argument; passed as text."""
 Value = str | int | float | bool | Sequence[object] | Mapping[str, object]
-"""Of a key of a fabric; quantities are texts with their unit, as "400Gbps"."""
+"""Value of a fabric key; quantities are texts with their unit, such as "400Gbps"."""
 Changes = Mapping[str, Value]
-"""Keys of a fabric, TABLE.KEY, with the values that they have in place of the file's."""
+"""Fabric keys, TABLE.KEY, with values that replace those of the file."""
 Sizes = str | int | Sequence[int | str]
-"""Bytes: 1024, "1KiB", a range that doubles ("4:1MiB"), or a list of them."""
+"""Bytes: 1024, "1KiB", a doubling range ("4:1MiB"), or a list of them."""
 
-# What the groups call their fields, and how the API's parameters are called.
+# Parameter names of the API by the field names of requests.
 _NAMES = {
     **api_names(),
     "json": "path",
@@ -48,17 +48,17 @@ _NAMES = {
 }
 
 
-# The parameters that name files to write, and the one call that reads what such a name says.
+# Parameters that name output files, and the one call that reads such a file instead.
 WRITTEN = ("path", "plot", "timeline", "output", "directory")
 _READS = ("read_record",)
 
 
 class ArgumentError(WeftError, TypeError):
-    """A call with an argument that it does not have, or without one that it needs."""
+    """A call has an unknown argument or lacks a required one."""
 
 
 def call(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function one of the API's."""
+    """Wrap a function as an API call."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -69,7 +69,7 @@ def call(function: Callable[P, R]) -> Callable[P, R]:
             raise _argument_error(function, signature, kwargs, str(error)) from None
         _check(function, signature, bound)
         this = bound.arguments.get("self")
-        # An object is saved to the file that it was read from; what is made of it is another file.
+        # An object may be saved to the file that it was read from, but derived output may not.
         before = None if function.__name__ == "save" else getattr(this, "_read", None)
         with speaking(), inputs.observed("the call", before) as uses:
             if function.__name__ not in _READS:
@@ -94,11 +94,11 @@ def _declare_outputs(bound: inspect.BoundArguments) -> None:
 def _check(
     function: Callable[..., object], signature: inspect.Signature, bound: inspect.BoundArguments
 ) -> None:
-    """Prove that all arguments are of their kinds; numbers of NumPy's become Python's."""
+    """Check the types of all arguments, and convert NumPy's numbers."""
     for name, value in bound.arguments.items():
         parameter = signature.parameters[name]
         kind = parameter.annotation
-        if isinstance(kind, str):  # of a class that was not there yet
+        if isinstance(kind, str):  # forward reference to a class
             kind = eval(kind, function.__globals__)
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             for one in value:
@@ -111,7 +111,7 @@ def _check(
 
 
 def _check_options(function: str, given: dict[str, object], kind: Any) -> None:
-    """Prove the same of options that are handed on, of a `TypedDict` or of one kind."""
+    """Check forwarded options, which are of a `TypedDict` or all of one type."""
     (options,) = get_args(kind) if get_origin(kind) is Unpack else (kind,)
     known = options.__annotations__ if is_typeddict(options) else None
     for name, value in given.items():
@@ -123,7 +123,7 @@ def _check_options(function: str, given: dict[str, object], kind: Any) -> None:
 
 @contextmanager
 def speaking() -> Iterator[None]:
-    """Say errors in the terms of the API."""
+    """Rephrase errors in the terms of the API."""
     try:
         yield
     except WeftError as error:
@@ -155,7 +155,7 @@ def _argument_error(
 
 
 def whole(name: str, value: object, least: int, most: int) -> int:
-    """Return a whole number within bounds."""
+    """Return an integer within bounds."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise WeftError(
             f"{name}: found {value!r}; allowed is a whole number from {least:,} to {most:,}"
@@ -164,7 +164,7 @@ def whole(name: str, value: object, least: int, most: int) -> int:
 
 
 def choice(name: str, value: object, allowed: Sequence[str]) -> str:
-    """Return one of some words."""
+    """Return one of the allowed words."""
     if value not in allowed:
         raise WeftError(f"{name}: found {value!r}; {suggestion(str(value), allowed)}")
     return str(value)
@@ -178,7 +178,7 @@ def words(name: str, values: Sequence[Word] | Iterable[Word]) -> tuple[str, ...]
 
 
 def changes(values: Changes | None) -> tuple[str, ...]:
-    """Return changes of a fabric as the command line has them: TABLE.KEY=VALUE."""
+    """Return fabric changes in the command line's form: TABLE.KEY=VALUE."""
     if values is None:
         return ()
     if not isinstance(values, Mapping):
@@ -191,7 +191,7 @@ def _value(value: object) -> str:
 
 
 def _inline(value: object) -> str:
-    """Return a value of TOML's in one line, tables within braces."""
+    """Return a value as TOML on one line, with inline tables."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key} = {_inline(one)}" for key, one in value.items()) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -200,7 +200,7 @@ def _inline(value: object) -> str:
 
 
 def settings(values: Mapping[str, object] | Sequence[str]) -> tuple[str, ...]:
-    """Return options of SimGrid, KEY:VALUE each."""
+    """Return SimGrid options as KEY:VALUE."""
     if isinstance(values, Mapping):
         return tuple(f"{key}:{_setting(value)}" for key, value in values.items())
     return words("cfg", values)
@@ -211,7 +211,7 @@ def _setting(value: object) -> str:
 
 
 def sizes(name: str, values: Sizes) -> list[int]:
-    """Return bytes."""
+    """Return sizes in bytes."""
     if isinstance(values, str | int):
         values = [values]
     found = [size for one in values for size in parse_sizes(str(one), name)]
@@ -221,7 +221,7 @@ def sizes(name: str, values: Sizes) -> list[int]:
 
 
 def measured(name: str, table: PathLike) -> Path:
-    """Return a table of measurements: a file, or one that comes with weft by its name."""
+    """Return a table of measurements: a file, or a shipped one by name."""
     found = Path(table)
     if found.exists():
         return found
@@ -235,7 +235,7 @@ def measured(name: str, table: PathLike) -> Path:
 
 
 def existing(name: str, path: PathLike) -> Path:
-    """Return a path at which there is something."""
+    """Return a path that must exist."""
     found = Path(path)
     if not found.exists():
         raise WeftError(f"{named(name)}: found '{found}', and there is no such file")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Micro-benchmarks: what collectives, messages and one-sided calls take, by size."""
+"""Micro-benchmarks of collectives, messages and one-sided calls by size."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 OnSize = Callable[[str, int], object]
-"""Called with the mode and the bytes whenever one size is done."""
+"""Called with the mode and the bytes after each size."""
 Type = Literal["char", "short", "int", "long", "float", "double"]
 Operation = Literal["sum", "prod", "max", "min", "band", "bor", "bxor", "land", "lor", "lxor"]
-_SIZES = "4KiB:256KiB"  # of weft's own benchmarks
+_SIZES = "4KiB:256KiB"  # for weft's own benchmarks
 
 
 @call
@@ -67,42 +67,42 @@ def bench(
     """Run a micro-benchmark by message size, as `weft bench` does.
 
     Args:
-        benchmark: OSU's name without `osu_`: `allreduce`, `ialltoall`, `latency`, `put_bw`. Of
-            `bcast`, `allgather` and `ag+rs` (an Allgather beside a Reduce-Scatter) also the
-            throughput of ranks and the bytes through switches are measured; `osu_bcast` and
-            `osu_allgather` are timed as OSU does.
+        benchmark: OSU's name without `osu_`: `allreduce`, `ialltoall`, `latency`, `put_bw`.
+            `bcast`, `allgather` and `ag+rs` (an Allgather beside a Reduce-Scatter) also measure the
+            throughput of ranks and the bytes through switches; `osu_bcast` and `osu_allgather` are
+            timed as OSU does.
         fabric: Fabric to run on: a fabric file, or the name of a shipped one. Or a `weft.Fabric`.
-        ranks: How many MPI ranks; 2 of messages between two ranks.
+        ranks: Number of MPI ranks; 2 for point-to-point benchmarks.
         sizes: Bytes of a row: "4:1MiB" doubles, `[4, "1KiB"]` is a list.
-        modes: Ways to offload ("stream"), what the hosts do ("openmpi-5.0", "ring"), or one of the
-            algorithms that `bcast`, `allgather` and `ag+rs` write out. By default those of
-            `weft bench`.
+        modes: Ways to offload ("stream"), the hosts' algorithms ("openmpi-5.0", "ring"), or one of
+            the algorithms that `bcast`, `allgather` and `ag+rs` implement themselves. By default
+            those of `weft bench`.
         nodes: Hosts to run on, in place of `ranks`: each has `ppn` ranks.
-        ppn: Ranks per host; a list is measured one after the other.
-        type: Of the elements, by default `int` for reductions, else `char`.
-        op: Operation of reductions.
+        ppn: Ranks per host; each value of a list is measured in turn.
+        type: Element type, by default `int` for reductions, else `char`.
+        op: Reduction operation.
         set: Values that override keys of the fabric file. For example `{"switch.slots": 64}`;
             `weft.fabric_options()` lists all keys.
         cfg: SimGrid options. For example `{"smpi/wtime": 0}`, or a list of KEY:VALUE.
         iterations: Timed calls or windows per size.
-        warm_up: Calls or windows before those.
-        window: Messages in flight in benchmarks of rates.
+        warm_up: Untimed calls or windows before those.
+        window: Messages in flight in rate benchmarks.
         back_to_back: Leave out the barrier after each blocking collective, as `weft.validate` does.
-        percentiles: Of the times of single calls.
+        percentiles: Percentiles of the times of single calls to report.
         unchecked: Let ranks share the memory of their buffers in `bcast`, `allgather` and `ag+rs`;
             results are then not checked.
-        on_size: Called with the mode and the bytes whenever one size is done.
+        on_size: Called with the mode and the bytes after each size.
 
     Returns:
         A row for each mode, number of ranks per host, and size: `fabric`, `collective` (the
-        benchmark), `mode`, `path` (what did it), `reason` (why the hosts did what the switches were
-        asked for; a warning says it too), `ranks`, `ppn`, `bytes`, and the figures: of collectives
-        `latency_us`, `min_us` and `max_us` over the ranks; of non-blocking ones `overall_us`,
+        benchmark), `mode`, `path` (what executed it), `reason` (why the hosts executed what was to
+        be offloaded; also a warning), `ranks`, `ppn`, `bytes`, and the results: for collectives
+        `latency_us`, `min_us` and `max_us` over the ranks; for non-blocking ones `overall_us`,
         `compute_us`, `start_us`, `test_us`, `wait_us`, `pure_us`, `pure_min_us`, `pure_max_us` and
-        `overlap_percent`; of messages and one-sided calls `latency_us`, or `bandwidth_MBps` and
-        `messages_per_s`; of `bcast`, `allgather` and `ag+rs` `latency_us` (mean of ranks that
-        receive), `max_us`, `receive_Bps` (bytes a second that a rank receives) and `port_bytes`
-        (through all ports of switches). Percentiles follow as `p50_us`.
+        `overlap_percent`; for messages and one-sided calls `latency_us`, or `bandwidth_MBps` and
+        `messages_per_s`; for `bcast`, `allgather` and `ag+rs` `latency_us` (mean of receiving
+        ranks), `max_us`, `receive_Bps` (receive throughput of a rank in bytes/s) and `port_bytes`
+        (bytes through all switch ports). Percentiles follow as `p50_us`.
     """
     import polars
 
@@ -154,7 +154,7 @@ def bench(
 
 
 def _refuse(name: str, others: Mapping[str, object]) -> None:
-    """Refuse arguments that only benchmarks timed as OSU does have."""
+    """Refuse arguments that only OSU-style benchmarks have."""
     for argument, given in others.items():
         if given:
             timed = f"; osu_{name} has it" if name in BENCHMARKS else ""
@@ -198,19 +198,19 @@ def bench_like(
     iterations: int | None = None,
     on_size: OnSize | None = None,
 ) -> "DataFrame":
-    """Run what an output of OSU or IMB measured, as `weft bench --like` does.
+    """Simulate the benchmarks in an output of OSU or IMB, as `weft bench --like` does.
 
     Args:
-        file: What the benchmark printed; one file may hold several.
+        file: Output of the benchmark; one file may hold several.
         fabric: Fabric to run on: a fabric file, or the name of a shipped one. Or a `weft.Fabric`.
-        ranks: Of collectives, where the file does not say it.
-        ppn: Ranks per host, where the file does not say it.
-        modes: Of collectives, as for `weft.bench`.
+        ranks: Number of ranks of collectives, if the file does not state it.
+        ppn: Ranks per host, if the file does not state it.
+        modes: Modes of collectives, as for `weft.bench`.
         set: Values that override keys of the fabric file. For example `{"switch.slots": 64}`;
             `weft.fabric_options()` lists all keys.
         cfg: SimGrid options. For example `{"smpi/wtime": 0}`, or a list of KEY:VALUE.
         iterations: Timed calls or windows per size.
-        on_size: Called with the mode and the bytes whenever one size is done.
+        on_size: Called with the mode and the bytes after each size.
 
     Returns:
         A row for each mode and measured size: `file` and `line` of the benchmark, `fabric`,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Collectives: how libraries execute them, and how near weft is to measurements."""
+"""Collectives: the algorithms of MPI libraries, and validation against measurements."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 OnSize = Callable[[str, int], object]
-"""Called with the mode and the bytes whenever one size is done."""
+"""Called with the mode and the bytes after each size."""
 
 
 @call
 def collective_algorithms(collective: str = "") -> "DataFrame":
-    """Return the algorithms by which MPI libraries execute collectives on hosts.
+    """Return the host algorithms that MPI libraries have for collectives.
 
     Args:
-        collective: Of this one, as `allreduce` or `MPI_Iallreduce`; by default of all.
+        collective: One collective, as `allreduce` or `MPI_Iallreduce`; by default all.
 
     Returns:
-        `collective`, `name`, `number` (Open MPI's, or 0), `source` (whose it is), `any_operation`
-        (whether also for operations that do not commute), `two_ranks` (whether for two ranks only),
-        `one_host` (whether for ranks of one host only).
+        `collective`, `name`, `number` (Open MPI's, or 0), `source` (the library it is from),
+        `any_operation` (supports non-commutative operations), `two_ranks` (for exactly two ranks),
+        `one_host` (for ranks on a single host).
     """
     import polars
 
@@ -43,7 +43,7 @@ def collective_algorithms(collective: str = "") -> "DataFrame":
 
 @call
 def collective_selections() -> "DataFrame":
-    """Return the selections that say which algorithm a library takes: `name`, `description`."""
+    """Return the selections, each modelling a library's choice: `name`, `description`."""
     import polars
 
     return polars.DataFrame([dict(one) for one in _core.selections()])
@@ -51,7 +51,7 @@ def collective_selections() -> "DataFrame":
 
 @dataclass(frozen=True)
 class Schedule:
-    """The messages of one call of a collective on hosts, in rounds, without a network."""
+    """Messages of one collective call on hosts, in rounds, independent of a network."""
 
     details: schedules.Schedule
 
@@ -62,22 +62,22 @@ class Schedule:
 
     @property
     def algorithm(self) -> str:
-        """The algorithm's name."""
+        """Name of the algorithm."""
         return self.details.algorithm
 
     @property
     def rounds(self) -> int:
-        """How many rounds it takes; each message takes one."""
+        """Number of rounds; each message takes one."""
         return self.details.rounds
 
     @property
     def sent_bytes(self) -> int:
-        """Bytes of all messages."""
+        """Total bytes of all messages."""
         return self.details.sent_bytes
 
     @property
     def busiest_bytes(self) -> int:
-        """Bytes that the rank sends that sends most."""
+        """Bytes sent by the rank that sends most."""
         return self.details.busiest_bytes
 
     @call
@@ -90,16 +90,16 @@ class Schedule:
 
     @call
     def plot(self, path: PathLike) -> None:
-        """Draw ranks as lines and messages as arrows (.png, .svg, .pdf); of 64 ranks at most."""
+        """Draw ranks as lines and messages as arrows (.png, .svg, .pdf), for up to 64 ranks."""
         schedules.plot(self.details, Path(path), "path")
 
     @call
     def figure(self) -> "Figure":
-        """Return the same drawing as a figure of matplotlib's."""
+        """Return the same drawing as a matplotlib figure."""
         return schedules.figure(self.details)
 
     def __repr__(self) -> str:
-        """Return what it is, in a line."""
+        """Return a one-line summary."""
         return f"<Schedule: {self.title}: {len(self.details.messages)} messages>"
 
 
@@ -119,21 +119,21 @@ def collective_schedule(
     nonblocking: bool = False,
     ranks_per_host: int = 0,
 ) -> Schedule:
-    """Compute the messages of one call of a collective on hosts, round by round.
+    """Compute the messages of one collective call on hosts, round by round.
 
     Args:
         collective: A name of `weft.collective_algorithms()`, or MPI's: `MPI_Iallreduce`.
         ranks: Number of ranks, at least 2.
-        bytes: Of the vector of a Bcast or a reduction; of others of one rank's block.
-        root: Its root, where there is one.
-        element: Size of an element: vectors are cut between elements.
-        selection: Whose choice of algorithms: a library's name, or a file.
-        algorithm: This one in the place of its choice.
-        segment: Pieces that the named algorithm cuts messages into.
-        fan_out: Children of a vertex in the named algorithm's tree.
+        bytes: Size of the vector for a Bcast or reduction, else of one rank's block.
+        root: Root of a rooted collective.
+        element: Element size in bytes: vectors are split between elements.
+        selection: Selection of algorithms: a library's name, or a file.
+        algorithm: Algorithm to use instead of the selected one.
+        segment: Segment size of the named algorithm.
+        fan_out: Children per vertex in the named algorithm's tree.
         ordered: The operation does not commute.
-        nonblocking: The form that does not block.
-        ranks_per_host: Consecutive ranks that share a host; 0: each has one of its own.
+        nonblocking: The non-blocking form of the collective.
+        ranks_per_host: Consecutive ranks that share a host; 0: one rank per host.
     """
     name, blocks = schedules.collective_of(collective)
     size = 0 if name == "barrier" else parse_size(str(bytes), "bytes")
@@ -154,30 +154,29 @@ def collective_schedule(
     return Schedule(schedules.schedule(case))
 
 
-# ---- Against measurements
+# ---- Validation against measurements
 
 
 @dataclass(frozen=True)
 class Validation:
-    """How far the simulator is from measured tables."""
+    """Deviation of the simulator from measured tables."""
 
     results: Sequence[validations.Result]
     gains: Sequence[gain_pairs.GainResult] = ()
-    """Where both sides were measured."""
+    """Results for tables that measured both sides."""
 
     @property
     def holds(self) -> bool:
-        """Whether every error is within its bounds."""
+        """True if every error is within its bounds."""
         return all(one.holds for one in self.gains) and all(one.holds for one in self.results)
 
     @call
     def factors(self) -> "DataFrame":
-        """Return a row for each pair of measured times, switches' and hosts'.
+        """Return a row for each pair of measured switch and host times.
 
-        `measured` (table and columns), `by` (bytes or ranks), `key` (how many), the factors
-        `measured_factor` and `simulated_factor` by which offloading is faster, `right` (whether
-        both are on the same side of 1), and `near` (whether the measured times are within 10 % of
-        each other).
+        `measured` (table and columns), `by` (bytes or ranks), `key` (their number), the speed-ups
+        `measured_factor` and `simulated_factor` of offloading, `right` (both are on the same side
+        of 1), and `near` (the measured times are within 10 % of each other).
         """
         import polars
 
@@ -203,8 +202,7 @@ class Validation:
         """Return a row for each check.
 
         `measured` (table and column), `simulated`, `rows`, the logarithmic errors `mean` and
-        `worst` (0.1 is 10 %), their bounds `mean_bound` and `worst_bound` where there are any, and
-        `holds`.
+        `worst` (0.1 is 10 %), their bounds `mean_bound` and `worst_bound`, if any, and `holds`.
         """
         import polars
 
@@ -229,7 +227,7 @@ class Validation:
     def rows(self) -> "DataFrame":
         """Return a row for each row of the tables.
 
-        `measured_by` (table and column), `by` (bytes or ranks), `key` (how many), and the times
+        `measured_by` (table and column), `by` (bytes or ranks), `key` (their number), and the times
         `measured_us` and `simulated_us` in microseconds.
         """
         import polars
@@ -251,7 +249,7 @@ class Validation:
 
     @call
     def plot(self, directory: PathLike) -> None:
-        """Draw one figure per table, and one of the gains where there are any."""
+        """Draw one figure per table, and one of the gains if there are any."""
         validations.plot(self.results, Path(directory))
         if self.gains:
             gain_report.plot(self.gains, Path(directory))
@@ -269,20 +267,20 @@ def validate(
     mean: float | None = None,
     worst: float | None = None,
 ) -> Validation:
-    """Run the simulator on measured tables, and say how far it is from each.
+    """Simulate measured tables, and report the deviation from each.
 
-    Without tables: those that ship with weft, and the gains of those with both sides, in about a
-    minute. The other arguments are for
-    tables of your own, and mean what `weft validate --help` says.
+    Without tables, all shipped tables are validated, and the gains of those with both sides, in
+    about a minute. The other arguments are for your own tables; see `weft validate --help`.
 
     Args:
-        tables: CSV, or what the OSU benchmarks, IMB or SKaMPI print.
-        fabric: What they are compared with.
-        mode: A mechanism ("stream"), what hosts did ("openmpi-5.0"), "pingpong" or "bandwidth".
-        column: Column of the times, where there are several.
-        ranks: Of tables by size: hosts, one rank each.
-        bytes: Of tables by ranks: size of the Allreduce.
-        rows: "even" or "odd", where the fabric was fitted to the others.
+        tables: CSV, or output of the OSU benchmarks, IMB or SKaMPI.
+        fabric: Fabric to compare the tables with.
+        mode: A mechanism ("stream"), the hosts' algorithms ("openmpi-5.0"), "pingpong" or
+            "bandwidth".
+        column: Column of the times, if there are several.
+        ranks: For tables by size: number of hosts, one rank each.
+        bytes: For tables by ranks: size of the Allreduce.
+        rows: "even" or "odd", if the fabric was fitted to the other rows.
         mean: Bound of the mean error: 0.1 is 10 %.
         worst: Bound of the worst error.
     """
@@ -311,15 +309,15 @@ def validate(
 
 @dataclass(frozen=True)
 class Demo:
-    """Simulated Allreduce latencies beside those measured on a real Tofino."""
+    """Simulated Allreduce latencies beside measurements on a real Tofino."""
 
     results: demos.Results
     files: Sequence[Path]
-    """Tables and figures that were written."""
+    """Tables and figures written."""
 
     @call
     def frame(self) -> "DataFrame":
-        """Return `mode`, `measured` (of what), `bytes`, `simulated_us` and `measured_us`."""
+        """Return `mode`, `measured` (the variant), `bytes`, `simulated_us` and `measured_us`."""
         import polars
 
         return polars.DataFrame(
@@ -339,11 +337,11 @@ class Demo:
 
 @call
 def demo(directory: PathLike = "weft-demo", *, on_size: OnSize | None = None) -> Demo:
-    """Compare simulated Allreduce latencies with those measured on a real Tofino.
+    """Compare simulated Allreduce latencies with measurements on a real Tofino.
 
     Args:
-        directory: Where its tables and figures go.
-        on_size: Called with the mode and the bytes whenever one size is done.
+        directory: Directory for tables and figures.
+        on_size: Called with the mode and the bytes after each size.
     """
     results = demos.run(on_size)
     return Demo(results, demos.write_files(results, Path(directory)))

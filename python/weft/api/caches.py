@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What packet forwarding caches do with traffic, and what progress engines can do."""
+"""Studies of packet forwarding caches, and models of progress engines."""
 
 import math
 from collections.abc import Sequence
@@ -29,21 +29,21 @@ _MOST_HOSTS = 1 << 20
 
 @dataclass(frozen=True)
 class CacheTable:
-    """A study of caches: a table, and where there is one, its figure."""
+    """Study of caches: a table, with a figure if there is one."""
 
     study: CacheStudy
 
     @property
     def title(self) -> str:
-        """What was studied."""
+        """Subject of the study."""
         return self.study.title
 
     @call
     def frame(self) -> "DataFrame":
         """Return the table.
 
-        `hits`, `initial`, `capacity` and `conflict` (misses) are parts of all lookups, from 0 to 1;
-        `Gb/s` is the rate of the shortest frames that a port looks up.
+        `hits`, `initial`, `capacity` and `conflict` (misses) are fractions of all lookups, from 0
+        to 1; `Gb/s` is the lookup rate of a port as throughput of minimum-size frames.
         """
         import polars
 
@@ -53,18 +53,18 @@ class CacheTable:
 
     @call
     def plot(self, path: PathLike) -> None:
-        """Draw it: .png, .svg or .pdf."""
+        """Draw the figure: .png, .svg or .pdf."""
         check_format("path", Path(path))
         if not self.study.series:
             raise WeftError(f"plot: there is no figure of '{self.title}'; use frame()")
         self.study.draw("path", Path(path))
 
     def __repr__(self) -> str:
-        """Return its title and the number of its rows."""
+        """Return title and number of rows."""
         return f"<{self.title}: {len(self.study.rows)} rows>"
 
     def __str__(self) -> str:
-        """Return its title and the table."""
+        """Return title and table."""
         return f"{self.title}\n{self.frame()}"
 
     def _repr_html_(self) -> str:
@@ -113,16 +113,16 @@ def cache_ways(
     tcam_interval_ns: float = Cache.tcam_interval_ns,
     scattered: bool = False,
 ) -> CacheTable:
-    """Study conflict misses of one port by ways, under uniform traffic to so many hosts.
+    """Study conflict misses of one port by ways, under uniform traffic to a number of hosts.
 
     Args:
-        destinations: Hosts that packets go to.
-        ways: Entries of a set.
-        entries: Entries of a port.
-        replacement: Which entry of a full set makes room.
-        interval_ns: From a lookup that hits to the port's next.
-        tcam_interval_ns: From one that misses.
-        scattered: Hosts have any addresses of 24 bits, and not neighbouring ones.
+        destinations: Numbers of destination hosts.
+        ways: Associativity: entries per set.
+        entries: Entries per port.
+        replacement: Replacement policy of a full set.
+        interval_ns: Time from a hit to the port's next lookup.
+        tcam_interval_ns: Time from a miss to the port's next lookup.
+        scattered: Hosts have arbitrary 24-bit addresses instead of consecutive ones.
     """
     of = _cache(entries, 4, replacement, interval_ns, tcam_interval_ns)
     counts = _numbers("destinations", destinations)
@@ -146,13 +146,13 @@ def cache_trace(
 
     Args:
         trace: A folder that `weft.record_trace` has written.
-        fabric: Where its ranks run.
-        ways: Entries of a set.
-        hash: How packets are looked up: auto (the topology's own), crc, cube, fat_tree, dragonfly.
-        entries: Entries of a port.
-        replacement: Which entry of a full set makes room.
-        interval_ns: From a lookup that hits to the port's next.
-        tcam_interval_ns: From one that misses.
+        fabric: Fabric for its ranks.
+        ways: Associativity: entries per set.
+        hash: Forwarding hashes: auto (the topology's own), crc, cube, fat_tree, dragonfly.
+        entries: Entries per port.
+        replacement: Replacement policy of a full set.
+        interval_ns: Time from a hit to the port's next lookup.
+        tcam_interval_ns: Time from a miss to the port's next lookup.
     """
     of = _cache(entries, 4, replacement, interval_ns, tcam_interval_ns)
     folder = read_folder(existing("trace", trace))
@@ -171,16 +171,16 @@ def cache_capacity(
     interval_ns: float = Cache.interval_ns,
     tcam_interval_ns: float = Cache.tcam_interval_ns,
 ) -> CacheTable:
-    """Study capacity misses on k-ary n-tori of one job, with the hash of the torus and without.
+    """Study capacity misses on k-ary n-tori of one job, with and without the torus's own hash.
 
     Args:
-        sizes: Switches along a dimension, a host each.
-        dimensions: Of the tori.
-        entries: Entries of a port.
-        ways: Entries of a set.
-        replacement: Which entry of a full set makes room.
-        interval_ns: From a lookup that hits to the port's next.
-        tcam_interval_ns: From one that misses.
+        sizes: Switches along a dimension, one host each.
+        dimensions: Dimensions of the tori.
+        entries: Entries per port.
+        ways: Associativity: entries per set.
+        replacement: Replacement policy of a full set.
+        interval_ns: Time from a hit to the port's next lookup.
+        tcam_interval_ns: Time from a miss to the port's next lookup.
     """
     of = _cache(entries, ways, replacement, interval_ns, tcam_interval_ns)
     counts = _numbers("sizes", sizes, 2, 64)
@@ -206,19 +206,21 @@ def cache_traffic(
     interval_ns: float = Cache.interval_ns,
     tcam_interval_ns: float = Cache.tcam_interval_ns,
 ) -> CacheTable:
-    """Study hits and misses on a fabric, by hash, while hosts send to others, all equally often.
+    """Study hits and misses by hash on a fabric while hosts send to uniformly chosen others.
 
     Args:
         fabric: The fabric.
-        messages: Messages sent.
-        pattern: Anybody to anybody, or all-to-alls.
-        ahead: Messages of its host by which an empty packet goes before each; 0: none does.
-        hash: How packets are looked up.
-        entries: Entries of a port.
-        ways: Entries of a set.
-        replacement: Which entry of a full set makes room; `future`: the one that is used last.
-        interval_ns: From a lookup that hits to the port's next.
-        tcam_interval_ns: From one that misses.
+        messages: Number of messages.
+        pattern: Random pairs, or all-to-alls.
+        ahead: Distance, in messages of its host, by which an empty packet precedes each message to
+            prefetch its entries; 0: no such packets.
+        hash: Forwarding hashes.
+        entries: Entries per port.
+        ways: Associativity: entries per set.
+        replacement: Replacement policy of a full set; `future`: evict the entry whose next use is
+            furthest away.
+        interval_ns: Time from a hit to the port's next lookup.
+        tcam_interval_ns: Time from a miss to the port's next lookup.
     """
     allowed = (*_REPLACEMENTS, "future")
     of = _cache(entries, ways, replacement, interval_ns, tcam_interval_ns, allowed)
@@ -238,8 +240,8 @@ def cache_jobs(*files: PathLike) -> CacheTable:
     """Return the sizes of parallel jobs, from archives in the Standard Workload Format.
 
     Args:
-        files: Archives, also compressed by gzip, or tables with the columns trace, procs and jobs.
-            Without any: the sizes that come with weft.
+        files: Archives, optionally gzipped, or tables with the columns trace, procs and jobs. By
+            default the sizes shipped with weft.
     """
     paths = [existing("files", file) for file in files]
     return CacheTable(forwarding.job_sizes(jobs.read_all(paths) if paths else jobs.shipped_jobs()))
@@ -247,7 +249,7 @@ def cache_jobs(*files: PathLike) -> CacheTable:
 
 @dataclass(frozen=True)
 class HashProof:
-    """What was proven of the hash by which switches look packets up."""
+    """Proof of the hash by which switches look packets up."""
 
     text: str
     """What was proven, in two lines."""
@@ -260,7 +262,7 @@ class HashProof:
 
     @call
     def addresses(self) -> "DataFrame":
-        """Return what packets carry of their destination: `host`, `address`."""
+        """Return the destination address in packets, by host: `host`, `address`."""
         import polars
 
         found = self._of_fabric()
@@ -269,7 +271,7 @@ class HashProof:
 
     @call
     def tags(self, switch: str) -> "DataFrame":
-        """Return the tags that a switch looks up: `tag`, `link`, `hosts`, `first` of them."""
+        """Return the tags that a switch looks up: `tag`, `link`, `hosts` and their `first`."""
         import polars
 
         return polars.DataFrame([dict(one) for one in self._of_fabric().tags(switch)])
@@ -283,11 +285,11 @@ def cache_hash(
 
     Args:
         fabric: The fabric.
-        cube: Or a k-ary n-cube that is too large to build: `weft.Cube(64, 4)`.
+        cube: A k-ary n-cube that is too large to build, instead of a fabric: `weft.Cube(64, 4)`.
         hash: auto (the topology's own), crc, cube, fat_tree or dragonfly.
 
     Raises:
-        WeftError: It does not hold.
+        WeftError: The proof fails.
     """
     if (fabric is None) == (cube is None):
         raise WeftError("fabric: name a fabric or a cube, one of them")
@@ -303,11 +305,11 @@ def cache_rate(latency_ns: float, stages: int = 1) -> "DataFrame":
     """Compute the line rate up to which a port can look up every frame.
 
     Args:
-        latency_ns: Of a lookup, in nanoseconds.
+        latency_ns: Latency of a lookup, in nanoseconds.
         stages: Lookups in flight.
 
     Returns:
-        `frames` (the shortest and the longest), `bytes` of one, `bytes_per_s`.
+        `frames` (the shortest and the longest), `bytes` per frame, `bytes_per_s`.
     """
     import polars
 
@@ -333,19 +335,20 @@ def progress_engine_throughput(
     buffer: Sizes | None = None,
     link: str | None = None,
 ) -> "DataFrame":
-    """Compute how fast a progress engine receives the chunks of multicasts.
+    """Compute the rate at which a progress engine receives the chunks of multicasts.
 
     Args:
         engine: A preset ("bluefield-3-dpa"), or a file with a table [progress_engine].
-        transport: `ud`, datagrams by way of a staging ring, and `uc`, messages of any length.
-        threads: Threads that receive. By default doubling from 1 to all.
+        transport: `ud`, datagrams through a staging ring, and `uc`, messages of any length.
+        threads: Receiving threads. By default doubling from 1 to all.
         chunk: Payload of a chunk.
-        buffer: Receive buffer, whose first and last chunk count. By default one without end.
-        link: Speed of the link, for payload ("200Gbps"). By default it is no limit.
+        buffer: Receive buffer; accounts for the fixed costs of its first and last chunk. By default
+            unlimited.
+        link: Speed of the link, for payload ("200Gbps"). By default unlimited.
 
     Returns:
-        `transport`, `chunk_bytes`, `buffer_bytes`, `threads`, `chunks_per_s` (what the threads
-        take), `bytes_per_s` (with the link as the ceiling).
+        `transport`, `chunk_bytes`, `buffer_bytes`, `threads`, `chunks_per_s` (rate of the threads),
+        `bytes_per_s` (capped by the link).
     """
     import polars
 
@@ -373,15 +376,15 @@ def _bandwidth(link: str) -> float:
 
 @call
 def progress_engine_memory(engine: PathLike, *, chunk: int | str = "4KiB") -> "DataFrame":
-    """Compute which receive buffers an engine's memory is for.
+    """Compute the receive buffers that fit an engine's memory.
 
     Args:
         engine: A preset, or a file with a table [progress_engine].
         chunk: Payload of a chunk.
 
     Returns:
-        By the bits of a chunk's number, `psn_bits`: `chunk_bytes`, `buffer_bytes` that they can
-        address, `bitmap_bytes` of such a buffer, and for how many `communicators` there is room.
+        By the bits of a chunk's number, `psn_bits`: `chunk_bytes`, the addressable `buffer_bytes`,
+        `bitmap_bytes` of such a buffer, and the number of `communicators` that fit.
     """
     import polars
 

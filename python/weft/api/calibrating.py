@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fits of fabric files to measurements of a testbed, as `weft calibrate` makes them.
+"""Fits of fabric files to measurements of a testbed, as by `weft calibrate`.
 
-What takes long to load is loaded when it is asked for: SciPy.
+SciPy is slow to load and imported lazily.
 """
 
 import math
@@ -30,25 +30,25 @@ _ROWS = ("all", "even", "odd")
 
 @dataclass(frozen=True)
 class CpuSpeed:
-    """How fast a core of this machine computes."""
+    """Compute speed of a core of this machine."""
 
     flops: float
-    """Floating-point operations a second, median."""
+    """Floating-point operations per second, median."""
     repetitions: Sequence[float]
-    """Of each measurement."""
+    """Result of each measurement."""
     text: str
-    """As `host_speed` and fabric files take it: `12.3Gf`."""
+    """Value for `host_speed` and fabric files: `12.3Gf`."""
 
 
 @call
 def calibrate_cpu(
     *, repetitions: int = 7, base: PathLike | None = None, path: PathLike | None = None
 ) -> CpuSpeed:
-    """Measure how fast a core of this machine computes.
+    """Measure the compute speed of a core of this machine.
 
     Args:
-        repetitions: How often to measure; each takes less than a second.
-        base: A fabric whose hosts get this speed; with `path`.
+        repetitions: Number of measurements; each takes less than a second.
+        base: Fabric whose hosts get this speed; with `path`.
         path: The fabric file to write.
     """
     from weft.calibrate.host import cpu
@@ -66,17 +66,17 @@ def calibrate_cpu(
 
 @dataclass(frozen=True)
 class MessagesFit:
-    """Point-to-point messages that were fitted to a ping-pong."""
+    """Point-to-point messages fitted to a ping-pong."""
 
     fabric: Fabric
-    """What was written."""
+    """Fabric as written."""
     error: LogError
-    """Of a simulation of it, on all rows: `mean` and `worst`, 0.1 is 10 %."""
+    """Error of a simulation of the ping-pong, on all rows: `mean` and `worst`, 0.1 is 10 %."""
     measured_us: Mapping[int, float]
     """One-way times by size, in microseconds."""
     simulated_us: Mapping[int, float]
     eager_threshold: int
-    """Bytes; measured, or what the base has."""
+    """Bytes; measured, or taken from the base."""
     details: "Calibration"
 
 
@@ -96,17 +96,17 @@ def calibrate_p2p(
     """Fit point-to-point messages to a ping-pong, write a fabric file, and simulate it.
 
     Args:
-        table: What osu_latency, IMB's PingPong or SKaMPI print, or CSV with `bytes` and one-way
-            times whose names end in their unit.
+        table: Output of osu_latency, IMB's PingPong or SKaMPI, or CSV with `bytes` and one-way
+            times whose column names end in their unit.
         path: The fabric file to write.
-        base: The fabric whose other values to keep. By default two hosts on a switch.
-        column: Column of the times, where there are several.
-        rows: Rows to fit to; every second leaves the others for a test.
-        segments: Segments of the model, up to 8. By default as many as the rows speak for.
-        allreduce: The table is of Open MPI's Allreduce on so many hosts (4 or 8).
-        pair: SOURCE:TARGET, the hosts that the table is of, or those of its pairs to take. By
+        base: The fabric that provides all other values. By default two hosts on a switch.
+        column: Column of the times, if there are several.
+        rows: Rows to fit to; every second row leaves the others for a test.
+        segments: Segments of the model, up to 8. By default as many as the rows support.
+        allreduce: The table measures Open MPI's Allreduce on this number of hosts (4 or 8).
+        pair: SOURCE:TARGET, the hosts that the table measured, or the pair to select from it. By
             default the first two hosts of base, and all pairs.
-        plot: A picture of measurement and simulation: .png, .pdf or .svg.
+        plot: Figure of measurement and simulation: .png, .pdf or .svg.
     """
     from weft.calibrate.measurements.rounds import single_messages
     from weft.calibrate.measurements.samples import parse_pair, read_allreduce, read_pingpong
@@ -137,14 +137,14 @@ def calibrate_p2p(
 
 @dataclass(frozen=True)
 class SwitchCalibration:
-    """Switch and NICs that were fitted to offloaded Allreduces."""
+    """Switch and NICs fitted to offloaded Allreduces."""
 
     fabric: Fabric
-    """What was written."""
+    """Fabric as written."""
     errors: Mapping[str, LogError]
-    """Of a simulation of it, by table and rows: `mean` and `worst`, 0.1 is 10 %."""
+    """Errors of a simulation of the tables, by table and rows: `mean` and `worst`, 0.1 is 10 %."""
     details: "SwitchFit"
-    """`estimates`, each with the interval that the data leave it, in SI units."""
+    """`estimates`, each with its confidence interval, in SI units."""
 
 
 @call
@@ -158,14 +158,14 @@ def calibrate_switch(
     ppn: int = 1,
     nodes: int | None = None,
 ) -> SwitchCalibration:
-    """Fit switch and NICs to measured Allreduces that the switch executed.
+    """Fit switch and NICs to measurements of offloaded Allreduces.
 
     Args:
-        tables: CSV by `bytes`, or by `ranks` and `nodes`, or what osu_allreduce or IMB print.
-        base: Fabric of smart switches, all alike, whose other values hold.
+        tables: CSV by `bytes`, or by `ranks` and `nodes`, or output of osu_allreduce or IMB.
+        base: Fabric of identical smart switches, which provides all other values.
         path: The fabric file to write.
-        column: Column of the times, where there are several.
-        rows: Rows to fit to; every second leaves the others for a test.
+        column: Column of the times, if there are several.
+        rows: Rows to fit to; every second row leaves the others for a test.
         bytes: Message size of tables by ranks.
         ppn: Ranks per host of tables by size.
         nodes: Hosts of tables by size. By default all of the fabric's.
@@ -216,10 +216,10 @@ def _error(table: "Observations", seconds: Sequence[float]) -> LogError | None:
 
 @dataclass(frozen=True)
 class HostCalibration:
-    """Hosts that were fitted to collectives with several ranks on each."""
+    """Hosts fitted to collectives with several ranks per host."""
 
     fabric: Fabric
-    """What was written."""
+    """Fabric as written."""
     values: Mapping[str, float]
     """Keys that the rows determine, in SI units."""
     intervals: Mapping[str, tuple[float, float]]
@@ -227,9 +227,11 @@ class HostCalibration:
     undetermined: Mapping[str, str]
     """Keys that the rows do not determine, each with the reason."""
     fitted: LogError
-    """Of what is written, on the rows that were fitted to."""
+    """Error of the written fabric on the rows it was fitted to."""
     held_out: LogError | None
-    """On rows that had no part in their prediction: others than those fitted to, and by folds."""
+    """Error on rows that had no part in their prediction: unfitted rows, and cross-validation
+    folds.
+    """
     tries: int
 
 
@@ -245,18 +247,19 @@ def calibrate_host(
     fallback: str | None = None,
     on_turn: Callable[[int, float], object] | None = None,
 ) -> HostCalibration:
-    """Fit the hosts to collectives with several ranks on each.
+    """Fit the hosts to collectives with several ranks per host.
 
     Args:
         table: CSV with `collective`, `ranks`, `ppn`, `bytes` and a time.
         path: The fabric file to write.
-        base: Fabric whose network and messages between hosts hold.
-        column: Column of the times, where there are several.
-        keys: Keys to fit, KEY[=LOW:HIGH] in the key's unit. By default those of [host] that
-            messages within it depend on.
-        fit: Rows to fit to, COLLECTIVE:BYTES. By default all, or as many as cost a minute or two.
+        base: Fabric that provides the network and the messages between hosts.
+        column: Column of the times, if there are several.
+        keys: Keys to fit, KEY[=LOW:HIGH] in the key's unit. By default the keys of [host] that
+            affect messages within a host.
+        fit: Rows to fit to, COLLECTIVE:BYTES. By default all, or as many as can be simulated in a
+            minute or two.
         fallback: Algorithms of the hosts' MPI library.
-        on_turn: Called with the tries so far and the best loss.
+        on_turn: Called with the number of evaluations so far and the best loss.
     """
     from weft.calibrate.host import host
     from weft.calibrate.host import keys as host_keys
@@ -303,17 +306,17 @@ def calibrate_here(
     repetitions: int = 9,
     caches: str | None = None,
 ) -> Mapping[str, str]:
-    """Measure this machine as a host: sums and copies by cache level, messages between processes.
+    """Measure this machine as a host: reductions and copies by cache level, and local messages.
 
     Args:
-        path: The fabric file to write, or a table [host] alone where there is no base.
-        base: Fabric whose hosts become like this machine.
-        repetitions: How often to measure.
-        caches: Sizes of a core's own cache and of the last level, such as 1MiB,32MiB. By default
-            as Linux says them.
+        path: The fabric file to write, or without `base` a file with only a table [host].
+        base: Fabric whose hosts get the values of this machine.
+        repetitions: Number of measurements.
+        caches: Sizes of a core's own cache and of the last level, such as 1MiB,32MiB. By default as
+            reported by Linux.
 
     Returns:
-        What was written, by key of [host].
+        The values written, by key of [host].
     """
     from weft.calibrate.host import here
 
@@ -325,22 +328,22 @@ def calibrate_here(
 
 @dataclass(frozen=True)
 class ClusterCalibration:
-    """A fabric from a folder of benchmark outputs."""
+    """A fabric fitted to a folder of benchmark outputs."""
 
     fabric: Fabric
-    """What was written."""
+    """Fabric as written."""
     link_Gbps: float | None  # noqa: N815 (a unit)
-    """The links' rate; None where only hosts were fitted."""
+    """Rate of the links; None if only hosts were fitted."""
     messages: LogError | None
-    """Of a simulated ping-pong; None where only hosts were fitted."""
+    """Error of a simulated ping-pong; None if only hosts were fitted."""
     hosts: HostCalibration | None
-    """None where only the network was fitted."""
+    """None if only the network was fitted."""
     held_out: LogError | None
-    """On all collectives, each predicted from others (folds), or from the base's hosts."""
+    """Error on all collectives, each predicted from others (folds), or from the base's hosts."""
     intervals: Mapping[str, tuple[str, str]]
-    """Bootstrap intervals (90 %) by key, as the file has them."""
+    """Bootstrap intervals (90 %) by key, in the units of the file."""
     uses: Mapping[str, str]
-    """Rows, and what they were used for."""
+    """Rows and their use."""
 
 
 @call
@@ -356,19 +359,19 @@ def calibrate_cluster(
     fallback: str | None = None,
     on_turn: Callable[[int, float], object] | None = None,
 ) -> ClusterCalibration:
-    """Calibrate a fabric from a folder of OSU or IMB outputs as they are.
+    """Calibrate a fabric from a folder of raw OSU or IMB outputs.
 
     Args:
-        folder: The outputs, whatever their names; `weft calibrate cluster --help` says what of
-            them is read.
+        folder: The outputs, with any file names; `weft calibrate cluster --help` lists what is
+            used.
         path: The fabric file to write.
-        base: Fabric whose other values to keep. By default a star of the measured hosts.
+        base: Fabric that provides all other values. By default a star of the measured hosts.
         part: Part to fit; the other keeps the base's values, and its measurements are predicted.
         keys: Keys of the hosts to fit, KEY[=LOW:HIGH] in the key's unit.
-        ranks: Ranks of collectives whose files do not say them.
-        ppn: Ranks per host of collectives whose files do not say them.
+        ranks: Ranks of collectives whose files do not state them.
+        ppn: Ranks per host of collectives whose files do not state them.
         fallback: Algorithms of the hosts' MPI library.
-        on_turn: Called with the tries so far and the best loss.
+        on_turn: Called with the number of evaluations so far and the best loss.
     """
     from weft.calibrate.cluster import cluster
     from weft.calibrate.cluster.folder import read_folder

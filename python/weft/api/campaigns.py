@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Campaigns, from a file or made in Python: the same strict reader, the same store."""
+"""Campaigns, read from a file or defined in Python, with the same strict reader and store."""
 
 import os
 from collections import Counter
@@ -33,49 +33,49 @@ if TYPE_CHECKING:
 
 AxisValue = str | int | float | bool | os.PathLike[str] | Fabric
 Axes = Mapping[str, AxisValue | Sequence[AxisValue]]
-"""Each key of the runs with a value or a list of values; all are combined with all."""
+"""Each key of the runs with a value or a list of values; runs are the Cartesian product."""
 Conditions = Sequence[Mapping[str, AxisValue | Sequence[AxisValue]]]
 _MOST_JOBS = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """What a campaign runs: a source that weft compiles, or a program, which a command may make."""
+    """Program of a campaign: a source that weft compiles, or an executable."""
 
     source: PathLike | None = None
-    """A file of C, C++ or Fortran, from the campaign's folder."""
+    """Source file in C, C++ or Fortran, relative to the campaign's folder."""
     path: PathLike | None = None
-    """Or a program."""
+    """Path of an executable, instead of a source."""
     arguments: Sequence[Word] = ()
-    """`{KEY}` stands for the value of an axis, `{KEY:B}` for a size's bytes."""
+    """`{KEY}` stands for the value of an axis, `{KEY:B}` for a size in bytes."""
     flags: Sequence[str] = ()
-    """What the compiler of a source is told beside -O2."""
+    """Compiler flags for a source, in addition to -O2."""
     build: str = ""
-    """A shell's command that makes the program at `path`."""
+    """Shell command that builds the program at `path`."""
     privatize: bool = True
-    """False is right for programs that write no global variable, and takes far less memory."""
+    """False is correct for programs that write no global variable, and takes far less memory."""
 
 
 @dataclass
 class Progress:
-    """How far a campaign has come while it runs."""
+    """Progress of a running campaign."""
 
     name: str
     total: int
-    """Runs, each once."""
+    """Number of distinct runs."""
     ended: int
-    """Of these, with what had ended before."""
+    """Runs that have ended, including those that had ended before."""
     running: int = 0
-    """Being made now."""
+    """Runs in progress."""
     states: Counter[str] = field(default_factory=Counter)
-    """What has ended now, by state: `done`, `failed`, `refused`."""
+    """Runs that have ended now, by state: `done`, `failed`, `refused`."""
     last: str = ""
-    """Why the last one failed or was refused that did."""
+    """Reason of the latest failure or refusal."""
     note: str = ""
-    """What runs wait for, on a cluster."""
+    """What runs are waiting for on a cluster."""
 
     def __str__(self) -> str:
-        """Return it in a line."""
+        """Return a one-line summary."""
         told = ", ".join(f"{n:,} {state}" for state, n in self.states.items())
         note = f" ({self.note})" if self.note else ""
         return f"{self.name}: {self.ended:,} of {self.total:,}{': ' if told else ''}{told}{note}"
@@ -85,10 +85,10 @@ OnProgress = Callable[[Progress], object]
 
 
 class Campaign:
-    """Many runs: programs, fabrics, sizes and whatever else they differ in.
+    """Many runs over programs, fabrics, sizes and other parameters.
 
-    Results are kept in a folder, by all that decides them, so that nothing is run twice:
-    [docs/campaigns.md](../campaigns.md) says how.
+    Results are stored in a folder, keyed by everything that determines them, so that nothing is run
+    twice: see [docs/campaigns.md](../campaigns.md).
 
         campaign = weft.Campaign(
             "slots",
@@ -105,7 +105,7 @@ class Campaign:
         campaign.run().frame()
 
     Attributes:
-        name: What it is called.
+        name: Name of the campaign.
         store: The folder of its results.
     """
 
@@ -128,30 +128,30 @@ class Campaign:
         folder: PathLike = ".",
         store: PathLike | None = None,
     ) -> None:
-        """Read a campaign file, or make a campaign of what is given.
+        """Read a campaign file, or define a campaign in Python.
 
         Args:
             campaign: A campaign file; or with `programs` and `axes`, the campaign's name.
-            programs: What runs, by name: a `Program`, or the path of a source or program.
+            programs: Programs by name: a `Program`, or the path of a source or program.
             axes: Each key with its values: `fabric` and `ranks`; the other keys of `[[runs]]` in
                 campaign files (`offload`, `ppn`, `repetition` …); keys of fabrics, TABLE.KEY; and
-                what the arguments of the programs have in braces. `program` is all of them where it
-                is not given. Several tables are a list, each with its own `zip` and `leave_out`.
-            zip: Lists of keys that go on together, `[["ranks", "ppn"]]`.
-            leave_out: A combination is left out where all of a table's keys have one of the values
+                the names in braces in the programs' arguments. `program` defaults to all of them.
+                Several tables are a list, each with its own `zip` and `leave_out`.
+            zip: Lists of keys that vary together, `[["ranks", "ppn"]]`.
+            leave_out: A combination is left out if all keys of a table have one of the values
                 there.
-            timeout: The most wall time of a run: seconds, or a text such as "60s".
-            memory: The most memory of a run: bytes, or a text such as "2GiB".
-            most_runs: More combinations than this are refused; by default 100,000.
+            timeout: Limit on a run's wall time: seconds, or a text such as "60s".
+            memory: Limit on a run's memory: bytes, or a text such as "2GiB".
+            most_runs: Limit on the number of combinations; by default 100,000.
             baseline: The key and value of the runs that reports compare all others with, such as
                 `{"fabric": "tofino-4"}`. By default those with `offload` "off", if there are any.
-            best: Make the hosts' runs with their fastest algorithms as well, for the gain over
-                the best of all algorithms. It costs a run for each of the hosts'.
-            intervals: Where a fabric has intervals of calibration, make all its runs at the ends of
-                each value's as well, for the interval of each gain: two runs per value and run.
-            description: For people.
-            folder: Where paths begin.
-            store: The folder of its results. By default FILE or name, with `.runs` at its end.
+            best: Repeat the hosts' runs with their fastest algorithms, for the gain over the best
+                of all algorithms. It costs one more run for each of the hosts'.
+            intervals: For fabrics with calibration intervals, repeat all runs at the ends of each
+                value's interval, for the interval of each gain: two runs per value and run.
+            description: Description for readers.
+            folder: Base of relative paths.
+            store: The folder of the results. By default FILE or name with the suffix `.runs`.
 
         Raises:
             WeftError: A key or value is wrong; the text names it.
@@ -188,7 +188,7 @@ class Campaign:
         self._prepared: Prepared | None = None
 
     def _prepare(self, *, look: bool = True) -> Prepared:
-        """Build the programs and look at the fabrics: they decide which results are this one's."""
+        """Build the programs and resolve the fabrics, which determine the matching results."""
         self._prepared = campaigns.prepare_read(self._campaign, self.store, look=look)
         self._read = inputs.current()
         return self._prepared
@@ -197,8 +197,8 @@ class Campaign:
     def plan(self) -> "DataFrame":
         """Return all combinations: their keys, `run` and `state`. Nothing is run.
 
-        Programs are built, because what they are decides which results they have. `state` is
-        `done`, `failed`, `refused`, or `missing` where there is no result.
+        Programs are built, because results depend on their content. `state` is `done`, `failed`,
+        `refused`, or `missing` if there is no result.
         """
         return Results(self._prepare()).frame(missing=True)
 
@@ -211,21 +211,20 @@ class Campaign:
         again: bool = False,
         cluster: PathLike | None = None,
     ) -> "Results":
-        """Make the runs that are missing, and return all results.
+        """Perform the missing runs, and return all results.
 
-        Ctrl-C ends it, and what has ended is kept: the same call goes on.
+        After Ctrl-C, completed runs are kept and the same call resumes.
 
         Args:
-            progress: Show how far it has come; or a function that is called with a
-                `Progress` whenever a run has ended.
-            jobs: Runs at a time. By default one for each core, as long as memory allows.
+            progress: Show progress; or a function that is called with a `Progress` after each run.
+            jobs: Concurrent runs. By default one per core, as far as memory allows.
             again: Repeat runs that have failed or were refused.
-            cluster: Make them in jobs of the cluster that this file describes, or, for `local`,
-                by the same engine on this machine.
+            cluster: Submit the runs to the cluster that this file describes; `local` uses the same
+                engine on this machine.
 
         Raises:
             WeftError: A program does not build, the store cannot be used, no combination can be
-                run, or the cluster makes no runs.
+                run, or the cluster performs no runs.
         """
         if jobs is not None:
             whole("jobs", jobs, 1, _MOST_JOBS)
@@ -263,12 +262,12 @@ class Campaign:
 
     @call
     def status(self) -> Status:
-        """Say what has ended and how, and what is to do."""
+        """Return the numbers of ended runs by outcome, and of runs still to do."""
         return status_of(self._prepare())
 
     @call
     def results(self) -> "Results":
-        """Return what has ended."""
+        """Return the results so far."""
         return Results(self._prepared or self._prepare())
 
     @call
@@ -283,9 +282,9 @@ class Campaign:
 
     @call
     def save(self, path: PathLike) -> None:
-        """Write a campaign that was made in Python as a file for `weft campaign`.
+        """Write a campaign defined in Python as a file for `weft campaign`.
 
-        Its paths begin at the file's folder then.
+        Its paths become relative to the file's folder.
         """
         import tomlkit
 
@@ -297,11 +296,11 @@ class Campaign:
             file.write(text)
 
     def __repr__(self) -> str:
-        """Return its name and how many combinations it has."""
+        """Return the name and the number of combinations."""
         return f"<Campaign {self.name}: {plural(sum(1 for _ in self._campaign.points()), 'run')}>"
 
     def __str__(self) -> str:
-        """Return its name, what it is for, and each key with its values."""
+        """Return name, description, and each key with its values."""
         rows = [f"  {row['key']}: {row['values']}" for row in self._values()]
         return "\n".join(filter(None, [repr(self), self._campaign.description, *rows]))
 
@@ -317,7 +316,7 @@ class Campaign:
         return f"<div>{'<br>'.join(filter(None, lines))}{html_table(self._values())}</div>"
 
 
-# ---- What is given, as a campaign file has it
+# ---- Arguments in the form of a campaign file
 
 
 def _program(name: str, given: Program | PathLike) -> dict[str, object]:
@@ -354,7 +353,7 @@ def _runs(
 
 
 def _plain(value: object) -> object:
-    """Return values as TOML has them: no tuples, paths, ranges or fabrics."""
+    """Convert values to TOML types: no tuples, paths, ranges or fabrics."""
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, Fabric):
@@ -368,5 +367,5 @@ def _plain(value: object) -> object:
         return os.fspath(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(one) for one in value]
-    # A number of NumPy's, as of its ranges, is none of Python's.
+    # NumPy's numbers, such as those of its ranges, are not instances of Python's.
     return value.item() if hasattr(value, "item") and hasattr(value, "dtype") else value

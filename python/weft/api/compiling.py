@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Sources of MPI programs, made into what can be run."""
+"""Compilation of MPI programs."""
 
 import hashlib
 import os
@@ -23,18 +23,18 @@ def compile(
     """Compile an MPI program for the simulator, as `weft cc`, `weft cxx` and `weft f90` do.
 
     Args:
-        source: A file of C, C++ or Fortran; its ending says which: .c, .cpp, .cc, .cxx, .f, .f77,
+        source: A file in C, C++ or Fortran, according to its suffix: .c, .cpp, .cc, .cxx, .f, .f77,
             .f90.
-        output: The program to write. By default it goes into the user's cache, by the source's
-            path and the flags, and takes the place of what was compiled from it before.
-        flags: What the compiler is told.
+        output: The program to write. By default it goes to the user's cache under a key of source
+            path and flags, and replaces the result of earlier compilations.
+        flags: Compiler flags.
 
     Returns:
-        The program, which `weft.run` takes.
+        The program, for `weft.run`.
 
     Raises:
-        WeftError: The file has another ending, or does not compile; the text has the compiler's
-            words.
+        WeftError: The file has another suffix, or does not compile; the text has the compiler's
+            output.
     """
     file = existing("source", source)
     if file.suffix not in LANGUAGES:
@@ -43,7 +43,7 @@ def compile(
     target = _place(file, options) if output is None else Path(output)
     target.parent.mkdir(parents=True, exist_ok=True)
     inputs.declare_inputs({file: "source names to be read"})
-    if output is None:  # a file of weft's own, which calls in other threads may replace meanwhile
+    if output is None:  # cached; other threads may replace it
         with inputs.unobserved():
             check_writable("output", target)
     else:
@@ -57,12 +57,12 @@ def compile(
 
 
 def is_source(program: PathLike) -> bool:
-    """Whether something is a file to compile, by its ending."""
+    """Return true if a file is a source, judging by its suffix."""
     return Path(program).suffix in LANGUAGES
 
 
 def _place(source: Path, flags: Sequence[str]) -> Path:
-    """Return where the program goes: the same for all runs, so that records are alike."""
+    """Return the program's path, which is stable across runs so that records are identical."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     text = "\0".join([str(source.resolve()), *flags])
     digest = hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:16]

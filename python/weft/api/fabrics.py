@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fabrics: those that weft brings along, files of users, and new ones."""
+"""Fabrics: shipped ones, users' files, and new ones."""
 
 import io
 import os
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 
 Part = Literal["switches", "cables"]
 _MOST_DRAWN = 300
-"""Hosts and switches of which a notebook draws a picture without being asked."""
+"""Limit on the hosts and switches of fabrics that notebooks draw automatically."""
 
 
 class Fabric:
-    """A network to run on: hosts, their NICs, links and switches. Nothing changes it.
+    """Immutable network to run on: hosts, their NICs, links and switches.
 
     Attributes:
-        name: What its file calls it.
-        file: Where its file is.
-        changes: What differs from the file, TABLE.KEY=VALUE each.
-        description: A line about it.
-        topology: Its kind, such as "fat_tree".
+        name: Name in the fabric file.
+        file: Path of the fabric file.
+        changes: Differences from the file, TABLE.KEY=VALUE each.
+        description: One-line description.
+        topology: Kind of topology, such as "fat_tree".
         hosts: Names of the hosts, in the order in which ranks are placed.
         switches: Names of the switches.
-        links: How many links it has, two per cable.
-        cores_per_host: How many ranks a host takes at most.
-        note: Of a new fabric, which of its values were measured on devices of others.
+        links: Number of links, two per cable.
+        cores_per_host: Limit on the ranks of a host.
+        note: For a new fabric, the values that were measured on other devices.
     """
 
     @call
@@ -54,11 +54,11 @@ class Fabric:
 
         Args:
             fabric: A shipped name (`weft.fabrics()` lists them), the path of a fabric file, or a
-                fabric of which some keys are to be changed.
-            set: Keys that have other values than in the file: `{"switch.slots": 64}`.
+                fabric to derive from.
+            set: Keys with values that replace those of the file: `{"switch.slots": 64}`.
 
         Raises:
-            WeftError: There is no such fabric, or its file says something wrong.
+            WeftError: There is no such fabric, or its file is invalid.
         """
         name, before = _named(fabric)
         self.core = load_fabric(name, (*before, *changes(set)))
@@ -75,25 +75,26 @@ class Fabric:
 
     @call
     def describe(self) -> str:
-        """Return what `weft fabric show` prints: devices, links, what the switches can do."""
+        """Return the output of `weft fabric show`: devices, links, and capabilities of switches."""
         return self.core.describe().rstrip("\n")
 
     @call
     def check(self) -> str:
-        """Prove that every route from host to host joins end to end; return what was proven.
+        """Prove that every route between hosts is connected end to end; return what was proven.
 
         Raises:
-            WeftError: It does not hold.
+            WeftError: The proof fails.
         """
         return self.core.check().rstrip("\n")
 
     @call
     def frame(self, part: Part = "switches") -> "DataFrame":
-        """Return the switches or the cables, a row for each.
+        """Return the switches or the cables, one per row.
 
         Args:
-            part: `switches`, with what each can do (times in seconds, sizes in bytes), or `cables`,
-                with the names of both ends, `bandwidth_Bps` (bytes a second) and `latency_s`.
+            part: `switches`, with their capabilities (times in seconds, sizes in bytes), or
+                `cables`, with the names of both ends, `bandwidth_Bps` (bytes per second) and
+                `latency_s`.
         """
         import polars
 
@@ -117,7 +118,7 @@ class Fabric:
 
     @call
     def plot(self, path: PathLike, record: Record | PathLike | None = None) -> None:
-        """Draw the fabric, and what a run did to it.
+        """Draw the fabric, optionally with the load of a run.
 
         Args:
             path: The picture to write: .png, .pdf or .svg.
@@ -131,7 +132,7 @@ class Fabric:
 
     @call
     def figure(self, record: Record | PathLike | None = None) -> "Figure":
-        """Return the same drawing as a figure of matplotlib's."""
+        """Return the same drawing as a matplotlib figure."""
         from weft.fabric.picture import figure_of
 
         return figure_of(self.core, self._traffic(record))
@@ -147,21 +148,21 @@ class Fabric:
 
     @call
     def export(self, path: PathLike) -> list[str]:
-        """Write the fabric for other tools: a platform of SimGrid's (.xml) or a graph (.dot).
+        """Export the fabric for other tools: a SimGrid platform (.xml) or a graph (.dot).
 
         Returns:
-            What such a file cannot say, and runs on it therefore do not know.
+            What such a file cannot express and is therefore lost.
         """
         return exports.export(self.core, Path(path))
 
     def __repr__(self) -> str:
-        """Return its name and its size."""
+        """Return name and size."""
         label = with_changes(self.name, self.changes)
         hosts, switches = plural(len(self.hosts), "host"), plural(len(self.switches), "switch")
         return f"<Fabric {label}: {hosts}, {switches}>"
 
     def __str__(self) -> str:
-        """Return what `weft fabric show` prints."""
+        """Return the output of `weft fabric show`."""
         return self.core.describe().rstrip("\n")
 
     def _repr_html_(self) -> str:
@@ -174,7 +175,7 @@ class Fabric:
         return f"<div>{text}{shown}{drawn}</div>"
 
     def _as_svg(self) -> str:
-        """Return the picture; the same fabric has the same, to the byte."""
+        """Return the picture; identical fabrics give identical bytes."""
         import matplotlib
 
         file = io.StringIO()
@@ -185,11 +186,11 @@ class Fabric:
 
 
 FabricLike = str | os.PathLike[str] | Fabric
-"""A fabric, by its shipped name, its file, or as `weft.Fabric`."""
+"""A fabric: a shipped name, a file, or a `weft.Fabric`."""
 
 
 def _named(fabric: FabricLike) -> tuple[str, tuple[str, ...]]:
-    """Return how the groups name a fabric, and what differs from its file."""
+    """Return a fabric's name for requests, and the differences from its file."""
     if isinstance(fabric, Fabric):
         return str(fabric.file), fabric.changes
     if not isinstance(fabric, str | os.PathLike):
@@ -202,14 +203,14 @@ def _named(fabric: FabricLike) -> tuple[str, tuple[str, ...]]:
 def fabric_and_changes(
     fabric: FabricLike, changed: Changes | None = None
 ) -> tuple[str, tuple[str, ...]]:
-    """Return how requests name a fabric, and all that differs from its file."""
+    """Return a fabric's name for requests, and all differences from its file."""
     name, before = _named(fabric)
     return name, (*before, *changes(changed))
 
 
 @call
 def check_platform(platform: PathLike) -> str:
-    """Prove the routes of a platform of SimGrid's, as `weft fabric check` does.
+    """Prove the routes of a SimGrid platform, as `weft fabric check` does.
 
     Args:
         platform: Its file (.xml or .so).
@@ -226,7 +227,7 @@ def check_platform(platform: PathLike) -> str:
 
 @call
 def fabrics() -> "DataFrame":
-    """Return the fabrics that weft brings along: `name`, `hosts`, `switches`, `description`."""
+    """Return the shipped fabrics: `name`, `hosts`, `switches`, `description`."""
     import polars
 
     loaded = [(name, _core.load_fabric(name)) for name in _core.list_fabrics()]
@@ -245,9 +246,9 @@ def fabrics() -> "DataFrame":
 
 @call
 def fabric_options() -> "DataFrame":
-    """Return all that a fabric file can say, a row for each key.
+    """Return all keys of fabric files, one per row.
 
-    The columns are `table`, `key`, `type`, `required`, `otherwise` (what holds where the key is
+    The columns are `table`, `key`, `type`, `required`, `otherwise` (the value if the key is
     absent), `allowed` and `meaning`.
     """
     import polars
@@ -281,28 +282,28 @@ def new_fabric(
 ) -> Fabric:
     """Write a commented fabric file for a topology, as `weft fabric new` does, and read it.
 
-    What nobody gives is taken from a shipped fabric, `like`. It was measured on that one's devices:
-    the fabric's `note` and a warning say what it is.
+    Values that are not given are taken from a shipped fabric, `like`. They were measured on that
+    fabric's devices, which the fabric's `note` and a warning state.
 
     Args:
-        topology: Its kind: star, fat_tree, torus, dragonfly and so on.
+        topology: Kind of topology: star, fat_tree, torus, dragonfly and so on.
         path: The file to write.
-        like: The fabric to take from what is not given.
-        hosts_like: The fabric to take hosts, their cables and their messages from, so that fabrics
+        like: The fabric that provides all values not given.
+        hosts_like: The fabric that provides hosts, their cables and their messages, so that fabrics
             with different switches have the same hosts.
-        host_preset: What every host is.
-        nic_preset: What every NIC is.
-        switch_preset: What every switch is.
-        bandwidth: Of each direction of a cable, such as "100Gbps".
-        latency: Of each direction of a cable to a host, such as "0.94us".
-        switch_latency: The same of a cable between switches.
-        messages: The fabric whose messages between hosts to take, or "none".
-        name: Its name in records and plots. By default the file's.
-        force: Replace the file if there is one.
+        host_preset: Preset of all hosts.
+        nic_preset: Preset of all NICs.
+        switch_preset: Preset of all switches.
+        bandwidth: Bandwidth of each direction of a cable, such as "100Gbps".
+        latency: Latency of each direction of a host's cable, such as "0.94us".
+        switch_latency: Latency of each direction of a cable between switches.
+        messages: The fabric that provides the messages between hosts, or "none".
+        name: Name in records and plots. By default the file's.
+        force: Replace an existing file.
         keys: The topology's own keys, such as `hosts=16`, `dimensions=[4, 4]`, `down=[8, 8]`.
 
     Raises:
-        WeftError: A key is unknown or wrong, or the file is there.
+        WeftError: A key is unknown or wrong, or the file exists.
     """
     from weft.fabric.defaults import Asked, fill
     from weft.fabric.template import DEVICES, find_topology, own_options, write
@@ -336,7 +337,7 @@ def _text(path: PathLike | None) -> str | None:
 
 
 def _texts(topology: str, key: str, value: object) -> tuple[str, ...]:
-    """Return a value as the command line has it: lists with commas, tables one by one."""
+    """Return a value in the command line's form: lists with commas, tables one by one."""
     from weft.fabric.template import find_topology, own_options
 
     kind = next(one["type"] for one in own_options(find_topology(topology)) if one["key"] == key)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How far something has come, where a person looks: one line, in a notebook or on a terminal.
+"""One-line progress display for notebooks, terminals and logs.
 
-In a notebook it is a text that changes in its place; what stays of it says how it ended and nothing
-of times, so that a notebook that is run again is the same. On a terminal it is a line that is
-written over. Elsewhere, as in a log, it is a line every ten seconds.
+In a notebook, the text is updated in place; its final state gives the outcome but no times, so that
+re-running a notebook yields the same output. On a terminal, the line is overwritten. Elsewhere, as
+in a log, one line is printed every ten seconds.
 """
 
 import sys
@@ -21,22 +21,22 @@ class _Display(Protocol):
 
 
 class Line:
-    """A text that changes."""
+    """Text that is updated in place."""
 
     def __init__(self) -> None:
-        """Find out who looks."""
+        """Select the display for this environment."""
         self._display = _display()
         self._last = 0.0
 
     def show(self, text: str) -> None:
-        """Say how far it has come, unless it was said right before."""
+        """Show progress, rate-limited."""
         now = time.monotonic()
         if now - self._last >= _SHORTEST_S:
             self._last = now
             self._display.show(text)
 
     def end(self, text: str) -> None:
-        """Say how it ended."""
+        """Show the final state."""
         self._display.end(text)
 
 
@@ -50,7 +50,7 @@ def _display() -> _Display:
 
 
 def in_notebook() -> Any:
-    """Return IPython's shell where this is the kernel of a notebook."""
+    """Return IPython's shell if this process is a notebook kernel."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell if shell is not None and hasattr(shell, "kernel") else None
@@ -60,7 +60,7 @@ class _Notebook:
     def __init__(self) -> None:
         from IPython.display import display
 
-        show: Any = display  # IPython's own types say nothing of it
+        show: Any = display  # untyped in IPython
         self._handle: Any = show(_Text(""), display_id=True)
 
     def show(self, text: str) -> None:
@@ -70,7 +70,7 @@ class _Notebook:
 
 
 class _Text:
-    """A text without quotation marks."""
+    """Text displayed without quotation marks."""
 
     def __init__(self, text: str) -> None:
         self.text = text

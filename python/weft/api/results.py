@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What has come of a campaign: how far it is, its tables, its records, its page."""
+"""Results of a campaign: status, tables, records and report."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -29,31 +29,32 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class Status:
-    """How far a campaign has come. A run counts once for each combination that has its result."""
+    """Progress of a campaign. A run counts once for each combination that uses its result."""
 
     name: str
     total: int
-    """Combinations that can be run, with those by the hosts' fastest algorithms, and runs at the
-    ends of calibrated fabrics' intervals."""
+    """Feasible combinations, including runs with the hosts' fastest algorithms and at the ends of
+    calibration intervals.
+    """
     done: int
     failed: int
-    """Ended otherwise than well in the simulation."""
+    """Runs that failed in the simulation."""
     refused: int
-    """Not started by weft."""
+    """Runs that weft did not start."""
     missing: int
-    """Not run yet."""
+    """Runs without a result."""
     running: int = 0
-    """Of these, what some process is at."""
+    """Missing runs that some process is working on."""
     impossible: Sequence[tuple[Point, str]] = field(default=(), repr=False)
-    """Combinations that cannot be run, and why."""
+    """Infeasible combinations, with the reason."""
 
     @property
     def complete(self) -> bool:
-        """Whether all has been run and nothing has failed."""
+        """True if all runs have ended and none has failed."""
         return self.done == self.total
 
     def __str__(self) -> str:
-        """Return it in a line."""
+        """Return a one-line summary."""
         parts = [f"{self.done:,} done"]
         parts += [f"{n:,} failed" for n in (self.failed,) if n]
         parts += [f"{n:,} refused" for n in (self.refused,) if n]
@@ -69,10 +70,10 @@ class Status:
 
 
 class Results:
-    """What has come of a campaign, as far as it has been run."""
+    """Results of a campaign so far."""
 
     def __init__(self, prepared: Prepared) -> None:
-        """Take what `Campaign.results` gives."""
+        """Wrap a prepared campaign; see `Campaign.results`."""
         self._prepared = prepared
         self._read = inputs.current()
 
@@ -80,11 +81,11 @@ class Results:
     def frame(self, *, missing: bool = False) -> "DataFrame":
         """Return a row for each combination that has ended.
 
-        The campaign's keys come first, in their order, then what `columns()` lists with its
-        unit and meaning.
+        The campaign's keys come first, in their order, then the columns that `columns()` describes
+        with unit and meaning.
 
         Args:
-            missing: Also combinations that have not been run, with the state `missing`.
+            missing: Include combinations that have not been run, with the state `missing`.
         """
         return table.frame(self._prepared, missing=missing)
 
@@ -95,10 +96,10 @@ class Results:
 
     @call
     def columns(self, *, collectives: bool = False) -> "DataFrame":
-        """Return what the columns of `frame()` are: `column`, `unit`, `meaning`.
+        """Return descriptions of the columns of `frame()`: `column`, `unit`, `meaning`.
 
         Args:
-            collectives: Those of `collectives()` instead.
+            collectives: Describe those of `collectives()` instead.
         """
         import polars
 
@@ -113,12 +114,12 @@ class Results:
 
     @call
     def export(self, path: PathLike, *, collectives: bool = False, missing: bool = False) -> None:
-        """Write the table: .csv, .parquet or .json, of which the last two say what columns are.
+        """Write the table: .csv, .parquet or .json; the last two include column descriptions.
 
         Args:
             path: The file to write.
-            collectives: The table of collectives instead.
-            missing: Also combinations that have not been run.
+            collectives: Write the table of collectives instead.
+            missing: Include combinations that have not been run.
         """
         from weft.campaign import exported
 
@@ -132,9 +133,9 @@ class Results:
 
     @call
     def report(self, path: PathLike) -> None:
-        """Write one page (HTML) that says where offloading pays, and shows what it rests on.
+        """Write a self-contained HTML report of where offloading pays, with the underlying data.
 
-        It opens in any browser without a network. It compares runs that differ in offload alone.
+        It opens in any browser without a network. It compares runs that differ in offload only.
         """
         from weft.report.data import loading
         from weft.report.page import page
@@ -147,20 +148,20 @@ class Results:
 
     @call
     def records(self) -> Iterator[tuple[Point, Record]]:
-        """Yield the combinations of which there is a record, with it; each is read from a file."""
+        """Yield each combination that has a record, with the record read from its file."""
         for run, result in self._prepared.results():
             if isinstance(result.record, Record) and not run.best:
                 yield run.point, result.record
 
     @call
     def record(self, **keys: object) -> Record:
-        """Return the record of the one combination that has these values.
+        """Return the record of the single combination with these values.
 
-        Keys with a dot are given as `**{"switch.slots": 64}`. The run by the hosts' fastest
-        algorithms is `fallback="best"`; without, it is none of those that are looked among.
+        Keys with a dot are given as `**{"switch.slots": 64}`. Runs with the hosts' fastest
+        algorithms are only considered with `fallback="best"`.
 
         Raises:
-            WeftError: Several combinations have these values, or none that has been run.
+            WeftError: Several combinations have these values, or none with a result.
         """
         fitting = [
             run
@@ -184,20 +185,20 @@ class Results:
 
     @property
     def status(self) -> Status:
-        """How far the campaign has come."""
+        """Progress of the campaign."""
         return status_of(self._prepared)
 
     def __len__(self) -> int:
-        """Return how many combinations have ended."""
+        """Return the number of combinations that have ended."""
         there = set(self._prepared.index().rows["run"])
         return sum(run.digest in there for run in self._prepared.runs if not run.best)
 
     def __repr__(self) -> str:
-        """Return it in a line."""
+        """Return a one-line summary."""
         return f"<Results of {self.status}>"
 
     def __str__(self) -> str:
-        """Return it in a line, and the table of runs."""
+        """Return a one-line summary and the table of runs."""
         return f"{self.status}\n{self.frame()}"
 
     def _repr_html_(self) -> str:
@@ -206,10 +207,10 @@ class Results:
 
 @call
 def write_report(records: Sequence[PathLike | Record | Comparison], path: PathLike) -> None:
-    """Write one page (HTML) of single runs: what differs among them, where offloading pays.
+    """Write an HTML report of single runs: their differences, and where offloading pays.
 
-    It is the page of `Results.report`, of runs that no campaign has made. In which keys they differ
-    is found out: programs, arguments by their places, fabrics and what of them was changed, ranks,
+    This is the report of `Results.report` for runs outside a campaign. The keys in which the runs
+    differ are detected: programs, arguments by position, fabrics and changes to them, ranks,
     options, versions of weft and SimGrid.
 
     Args:
@@ -227,7 +228,7 @@ def write_report(records: Sequence[PathLike | Record | Comparison], path: PathLi
 
 
 def _record(given: "PathLike | Record | Comparison") -> Record | ComparisonRecord:
-    """Return what is meant by one of the records of a report."""
+    """Return the record for one of a report's inputs."""
     from weft.report.data.records import read
 
     if isinstance(given, Comparison):
@@ -236,7 +237,7 @@ def _record(given: "PathLike | Record | Comparison") -> Record | ComparisonRecor
 
 
 def status_of(prepared: Prepared) -> Status:
-    """Count a campaign's combinations by what has come of them."""
+    """Count a campaign's combinations by state."""
     states = campaigns.states(prepared)
     return Status(
         prepared.campaign.name,

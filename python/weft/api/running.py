@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs of a program: one, one with and without offload, one that is recorded, one replayed.
+"""Runs of a program: single, with and without offload, recorded, or replayed.
 
-What a program prints is kept in the record's `output`, and never goes to this process's own
-streams: those of a notebook are no files.
+The program's output is kept in the record's `output` and never goes to this process's own streams:
+those of a notebook are not files.
 """
 
 import os
@@ -47,11 +47,11 @@ from weft.trace.folder import check_target, read_folder
 
 OnLine = Callable[[str], object]
 _MOST_OUTPUT = 1 << 20
-"""Characters of a program's output that are kept: the last ones."""
+"""Limit on the kept characters of a program's output; the last ones are kept."""
 
 
 class NetworkOptions(TypedDict, total=False):
-    """Where a program or a trace runs, and how; `weft.run` says what each is."""
+    """Options on where and how a program or a trace runs; see `weft.run`."""
 
     # options of replays: `make stub`
     fabric: FabricLike | None
@@ -70,7 +70,7 @@ class NetworkOptions(TypedDict, total=False):
 
 
 class RunOptions(NetworkOptions, total=False):
-    """What `weft.run` takes beside the program."""
+    """Options of `weft.run` in addition to the program."""
 
     arguments: Sequence[Word]
     # options of programs: `make stub`
@@ -109,10 +109,10 @@ def run(
 ) -> Record:
     """Run an MPI program on a simulated fabric, as `weft run` does.
 
-    Several runs may go on at a time, from threads of one process: each is a process of its own.
+    Threads of one process may run simulations concurrently: each is a process of its own.
 
     Args:
-        program: The program, which `weft.compile` or `weft cc` has made; or a source file, which is
+        program: A program compiled by `weft.compile` or `weft cc`, or a source file, which is
             compiled first.
         arguments: The program's arguments.
         ranks: Number of MPI ranks.
@@ -146,28 +146,28 @@ def run(
         memory: Memory limit of the simulator, such as 2GiB. Checked twenty times per second. The
             record states that the run reached it.
         timeline: File for a timeline of all ranks and switches, for ui.perfetto.dev.
-        flags: What the compiler of a source is told.
-        input: A file that is the program's standard input. By default it has none.
-        on_line: Called with each line that the program prints, as it comes; `print` shows them.
+        flags: Compiler flags for a source.
+        input: File for the program's standard input. By default empty.
+        on_line: Called with each line of output as the program prints it, for example `print`.
 
     Returns:
-        The record. A program that crashes, deadlocks or ends with an error in the simulation is a
-        record as well: its `failed` is true and `outcome` says what happened; `check()` raises
-        then. `output` is what the program printed, its last 2^20 characters.
+        The record. A program that crashes, deadlocks or ends with an error in the simulation yields
+        a record as well: `failed` is true, `outcome` describes what happened, and `check()` raises.
+        `output` has the last 2^20 characters that the program printed.
 
     Raises:
-        WeftError: weft cannot start the run; the text says what is wrong and what to do.
+        WeftError: weft cannot start the run; the text gives the cause and the remedy.
     """
     return _run(**locals())
 
 
 @call
 def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
-    """Replay a recorded program on another fabric, or with another offload, without running it.
+    """Replay a recorded program on another fabric or with another offload, without running it.
 
     Args:
-        trace: The folder that `weft.record_trace` or `weft run --record` has written. Its ranks
-            are those of the recorded run.
+        trace: The folder that `weft.record_trace` or `weft run --record` has written. The number of
+            ranks is that of the recorded run.
         options: Those of `weft.run` that say where and how: `fabric`, `platform`, `contention`,
             `set`, `ppn`, `offload`, `fallback`, `cfg`, `timeout`, `memory`, `timeline`, `on_line`.
 
@@ -175,7 +175,7 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
         The record.
 
     Raises:
-        WeftError: It is no trace, or weft cannot start the run.
+        WeftError: The folder is not a trace, or weft cannot start the run.
     """
     return _whole(_heard(_of_trace(trace, options), options.get("on_line")))
 
@@ -184,18 +184,18 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
 def compare(
     program: PathLike, *, intervals: bool = True, **options: Unpack[RunOptions]
 ) -> Comparison:
-    """Run a program, or replay a trace, with offload and without, and say what offloading gained.
+    """Run a program, or replay a trace, with and without offload, and compute the gain.
 
     Args:
         program: As for `weft.run`; or the folder of a trace.
-        intervals: Whether to run at the ends of the fabric's [calibration.intervals] as well, four
-            times for each value, for `speed_up_interval`.
+        intervals: Also run at the ends of the fabric's [calibration.intervals], four times for each
+            value, for `speed_up_interval`.
         options: Those of `weft.run`, or of `weft.replay`.
 
     Returns:
-        The comparison: `speed_up` (simulated time without offload by the time with it),
-        `speed_up_over_best` (the same of the hosts' fastest algorithms), `gains()` by collective,
-        `shares()` of where time went, `offloaded`, `hosts` and `best`, the records.
+        The comparison: `speed_up` (simulated time without offload divided by the time with it),
+        `speed_up_over_best` (the same against the hosts' fastest algorithms), `gains()` by
+        collective, `shares()` of time by activity, and the records `offloaded`, `hosts` and `best`.
 
     Raises:
         WeftError: weft cannot start the runs, or `offload` is "off".
@@ -222,19 +222,19 @@ def compare(
 
 @call
 def record_trace(program: PathLike, trace: PathLike, **options: Unpack[RunOptions]) -> Recording:
-    """Run a program and record all its calls of MPI, and what is computed between them.
+    """Run a program and record all its MPI calls and the computation between them.
 
     Args:
         program: As for `weft.run`.
-        trace: The folder to write, which `weft.replay` takes.
+        trace: The folder to write, for `weft.replay`.
         options: Those of `weft.run`.
 
     Returns:
-        The recording: `record`, and `messages`, what there is to know of the trace. Where
-        `exit_status` is not 0 no trace was written, and a message says why.
+        The recording: `record`, and `messages` about the trace. If `exit_status` is not 0, no trace
+        was written, and a message gives the reason.
 
     Raises:
-        WeftError: weft cannot start the run, or the folder is there.
+        WeftError: weft cannot start the run, or the folder exists.
     """
     check_target("trace", Path(trace))
     on_line, source = options.get("on_line"), options.get("input")
@@ -255,12 +255,12 @@ def read_record(path: PathLike) -> Record:
         path: The file.
 
     Raises:
-        WeftError: There is no such file, or it is no record of a run.
+        WeftError: There is no such file, or it is not a record of a run.
     """
     return records.read_record(Path(path))
 
 
-# ---- What is asked for
+# ---- Requests
 
 
 def _run(program: PathLike, **options: Unpack[RunOptions]) -> Record:
@@ -296,20 +296,20 @@ def _of_trace(trace: PathLike, options: NetworkOptions) -> PreparedRun:
 
 
 def _fields(options: NetworkOptions) -> dict[str, Any]:
-    """Return the fields of a request that options give."""
+    """Return the fields of a request from options."""
     given: Mapping[str, Any] = options
     found = {
         one.field: _value(one, given[one.name])
         for one in run_options()
         if given.get(one.name) is not None
     }
-    if (fabric := options.get("fabric")) is not None:  # which may have changes of its own
+    if (fabric := options.get("fabric")) is not None:  # may carry changes of its own
         found["fabric"], found["changes"] = fabric_and_changes(fabric, options.get("set"))
     return found
 
 
 def _value(one: Declared, value: Any) -> object:
-    """Return an argument as requests have it."""
+    """Return an argument in the form that requests use."""
     match one.option.kind:
         case kinds.Count(least, most):
             return whole(one.name, value, least, sys.maxsize if most is None else most)
@@ -337,12 +337,12 @@ def _seconds(name: str, value: object) -> float:
     return float(value)
 
 
-# ---- What is heard of it
+# ---- Output and outcome
 
 
 @dataclass
 class _Printed:
-    """The last that a program prints, and who wants it as it comes."""
+    """Tail of a program's output, forwarded line by line to a callback."""
 
     on_line: OnLine | None
     lines: deque[str] = field(default_factory=deque)
@@ -359,12 +359,12 @@ class _Printed:
 
     @property
     def text(self) -> str:
-        """All that is kept."""
+        """Output that was kept."""
         return "".join(f"{line}\n" for line in self.lines)
 
     @property
     def complaint(self) -> str:
-        """What weft's library or SimGrid said last, where the run did not begin."""
+        """The last line from weft's library or SimGrid, for runs that failed to start."""
         said = self.text.rstrip()
         return said.rpartition("weft: ")[2] if "weft: " in said else said[-_MOST_COMPLAINT:]
 
@@ -375,7 +375,7 @@ _MOST_COMPLAINT = 2000
 def _heard(
     plan: PreparedRun, on_line: OnLine | None = None, source: PathLike | None = None
 ) -> Record:
-    """Run, and keep in the record what is printed."""
+    """Run, and store the printed output in the record."""
     printed = _Printed(on_line)
     with _input(source) as stdin:
         try:
@@ -401,7 +401,7 @@ def _input(source: PathLike | None) -> Iterator[int]:
 
 
 def _whole(record: Record) -> Record:
-    """Return it, where all files that were wanted are written."""
+    """Return the record if all requested files were written."""
     if record.unwritten:
         raise WeftError(record.unwritten)
     return record

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Testbeds: wanted topologies on a programmable switch, as `weft testbed` plans them."""
+"""Testbeds: virtual topologies on a programmable switch, as planned by `weft testbed`."""
 
 import tempfile
 import warnings
@@ -36,16 +36,16 @@ DEFAULT_NAME = "testbed"
 
 @dataclass(frozen=True)
 class P4Switch:
-    """A switch that speaks P4Runtime."""
+    """A switch controlled through P4Runtime."""
 
     address: str
     """HOST:PORT."""
     p4info: PathLike | None = None
-    """The P4Info of the compiled program (text). By default that of weft's own server."""
+    """P4Info of the compiled program (text). By default that of weft's own server."""
     config: PathLike | None = None
-    """The compiled program. By default its text, for weft's own server."""
+    """Compiled program. By default the program text, for weft's own server."""
     tls: PathLike | None = None
-    """A directory with ca.pem, cert.pem and key.pem, by which both sides are authenticated."""
+    """Directory with ca.pem, cert.pem and key.pem, for mutual authentication."""
 
     @contextmanager
     def _controller(self, *, configured: bool, primary: bool = True) -> "Iterator[Client]":
@@ -63,18 +63,18 @@ class P4Switch:
 
 @dataclass(frozen=True)
 class TestbedChange:
-    """How to get from one plan to another, with the fewest entries."""
+    """Minimal sequence of entry changes from one plan to another."""
 
     details: diff.Change
 
     @property
     def plan(self) -> "TestbedPlan":
-        """The new plan, with the numbers that it has then."""
+        """The new plan, with its numbers after the change."""
         return TestbedPlan(self.details.plan)
 
     @call
     def frame(self) -> "DataFrame":
-        """Return what to do, one thing after the other: `step`, `table`, and the entry as JSON."""
+        """Return the steps in order: `step`, `table`, and the entry as JSON."""
         import json
 
         import polars
@@ -103,20 +103,20 @@ class TestbedChange:
             file.write(text)
 
     def __repr__(self) -> str:
-        """Return how many entries change."""
+        """Return the number of entries that change."""
         one = self.details
         return f"<TestbedChange: remove {len(one.removed)}, add {len(one.added)}, keep {one.kept}>"
 
 
 class TestbedPlan:
-    """Where each host and switch of some wanted topologies is, and how cables run."""
+    """Placement of the hosts and switches of virtual topologies, and the paths of their cables."""
 
-    __test__ = False  # pytest takes classes of such names for its own
+    __test__ = False  # not a pytest class
     details: plan.Plan
 
     @call
     def __init__(self, source: "PathLike | plan.Plan") -> None:
-        """Read a plan that `save` or `weft testbed plan` has written."""
+        """Read a plan written by `save` or `weft testbed plan`."""
         if isinstance(source, plan.Plan):
             self.details = source
         else:
@@ -129,17 +129,17 @@ class TestbedPlan:
 
     @property
     def recirculated(self) -> int:
-        """How many cables are recirculated."""
+        """Number of recirculated cables."""
         return self.details.recirculated
 
     @call
     def save(self, path: PathLike) -> None:
-        """Write it (JSON)."""
+        """Write the plan as JSON."""
         plan_file.write(self.details, Path(path))
 
     @call
     def frame(self) -> "DataFrame":
-        """Return what each port of the chassis does.
+        """Return the use of each port of the chassis.
 
         `port`, `pipe`, `speed`, `cabled_to`, `role`, `experiment`, `cable`.
         """
@@ -164,7 +164,7 @@ class TestbedPlan:
 
     @call
     def plot(self, path: PathLike) -> None:
-        """Draw it: .png, .pdf or .svg."""
+        """Draw the plan: .png, .pdf or .svg."""
         check_format("path", Path(path))
         picture.draw(self.details, Path(path), "path")
 
@@ -172,15 +172,15 @@ class TestbedPlan:
     def latency(
         self, experiment: str | None = None, *, frame_bytes: int = PROBE_FRAME_BYTES
     ) -> "DataFrame":
-        """Predict the round trip of each pair of hosts, on quiet cables.
+        """Predict the round-trip time of each pair of hosts on idle cables.
 
         Args:
-            experiment: Which topology, where there are several.
-            frame_bytes: Size of the frames, there and back.
+            experiment: The topology, if there are several.
+            frame_bytes: Size of the frames in both directions.
 
         Returns:
             `source`, `target`, `switches`, `passes` (through the chassis), `wires`,
-            `recirculations`, `layer2`, `round_trip_ns`: counts are of both ways together.
+            `recirculations`, `layer2`, `round_trip_ns`: counts are sums over both directions.
         """
         import polars
 
@@ -193,10 +193,10 @@ class TestbedPlan:
 
         Args:
             path: The fabric file to write.
-            experiment: Which topology, where there are several.
+            experiment: The topology, if there are several.
 
         Returns:
-            What the wanted switches do and a slice of the chassis does not.
+            Features of the requested switches that a slice of the chassis lacks.
         """
         chosen = self.details.experiment(experiment)
         fabric.write(self.details, chosen, Path(path))
@@ -204,12 +204,12 @@ class TestbedPlan:
 
     @call
     def write_tables(self, directory: PathLike) -> list[Path]:
-        """Write the match-action entries, programs, scripts for simple_switch_CLI and Tofino."""
+        """Write the entries, the programs, and scripts for simple_switch_CLI and Tofino."""
         return _write_tables(self.details, Path(directory))
 
     @call
     def diff(self, new: "TestbedPlan | PathLike") -> TestbedChange:
-        """Say how to get from this plan to another, with the fewest entries."""
+        """Return the change from this plan to another, with the fewest entries."""
         other = new if isinstance(new, TestbedPlan) else TestbedPlan(new)
         return TestbedChange(diff.change(self.details, other.details))
 
@@ -224,15 +224,15 @@ class TestbedPlan:
         switch: P4Switch | None = None,
         replace: bool = False,
     ) -> None:
-        """Build the plan on this machine out of network namespaces, which needs root.
+        """Build the plan on this machine from network namespaces; requires root.
 
         Args:
-            name: What the testbed is called: its namespaces are weft-NAME.DEVICE.
-            listen: HOST:PORT where the namespaces' P4Runtime server listens as well.
-            tls: A directory with ca.pem, cert.pem and key.pem that authenticates who comes there.
+            name: Name of the testbed: its namespaces are weft-NAME.DEVICE.
+            listen: HOST:PORT where the namespaces' P4Runtime server also listens.
+            tls: Directory with ca.pem, cert.pem and key.pem, to authenticate clients there.
             insecure: Let other machines control it there without a certificate.
-            switch: Give the plan to this switch instead.
-            replace: Load the program even where the switch runs another one or has entries.
+            switch: Load the plan into this switch instead.
+            replace: Load the program even if the switch runs another one or has entries.
         """
         elsewhere = (
             {"listen": listen, "tls": tls, "insecure": insecure} if switch else {"replace": replace}
@@ -255,11 +255,11 @@ class TestbedPlan:
     def change_to(
         self, new: "TestbedPlan", name: str = DEFAULT_NAME, *, switch: P4Switch | None = None
     ) -> "TestbedPlan":
-        """Change a testbed that has this plan to another; return that with its numbers then.
+        """Change a testbed from this plan to another; return the new plan with its numbers.
 
         Args:
-            new: The plan that it gets.
-            name: What the testbed of namespaces is called.
+            new: The new plan.
+            name: Name of the testbed of namespaces.
             switch: Change this switch instead.
         """
         change = diff.change(self.details, new.details)
@@ -274,10 +274,10 @@ class TestbedPlan:
 
     @call
     def apply(self, name: str = DEFAULT_NAME, *, switch: P4Switch | None = None) -> "TestbedPlan":
-        """Change what is up to this plan, whatever it is; return the plan with its numbers then.
+        """Change a running testbed to this plan from any state; return the plan with its numbers.
 
         Args:
-            name: What the testbed of namespaces is called.
+            name: Name of the testbed of namespaces.
             switch: Change this switch instead.
         """
         if switch is None:
@@ -290,11 +290,11 @@ class TestbedPlan:
 
     @call
     def check(self, name: str = DEFAULT_NAME) -> Findings:
-        """Prove by probing that what is up is the plan; `problems` says what is not."""
+        """Verify by probing that the running testbed matches the plan; see `problems`."""
         return probe.check(self.details, name)
 
     def __repr__(self) -> str:
-        """Return its topologies."""
+        """Return the topologies."""
         return f"<TestbedPlan of {', '.join(self.experiments)} on {self.details.inventory.name}>"
 
 
@@ -313,7 +313,7 @@ def _text(one: PathLike | Fabric) -> str:
 
 @call
 def testbed_inventories() -> "DataFrame":
-    """Return the inventories that weft brings along: `name`, `description`."""
+    """Return the shipped inventories: `name`, `description`."""
     import polars
 
     names = inventories.shipped()
@@ -331,17 +331,17 @@ def testbed_plan(
     end: Sequence[str] = (),
     chassis: str | None = None,
 ) -> TestbedPlan:
-    """Map wanted topologies on a testbed, with the fewest recirculated cables.
+    """Map virtual topologies onto a testbed, with the fewest recirculated cables.
 
     Args:
         inventory: A TOML file or a shipped name.
-        fabrics: The topologies that are wanted: names, files, or fabrics.
-        keep: A plan that runs; its experiments stay where they are.
-        end: Those of them that are not kept.
-        chassis: Which one of the inventory's. By default the first on which all fit.
+        fabrics: The requested topologies: names, files, or fabrics.
+        keep: A running plan whose experiments stay in place.
+        end: Experiments of that plan to remove.
+        chassis: Chassis of the inventory. By default the first on which all fit.
 
     Raises:
-        WeftError: Something does not fit; the text says what is short, and by how much.
+        WeftError: Something does not fit; the text names the resource and the shortfall.
     """
     there = inventories.read_all(str(inventory), chassis)
     running = None if keep is None else keep if isinstance(keep, TestbedPlan) else TestbedPlan(keep)
@@ -370,10 +370,10 @@ def testbed_plan(
 
 @call
 def testbed_running(name: str = DEFAULT_NAME) -> TestbedPlan:
-    """Return the plan that a testbed of namespaces has, with its numbers.
+    """Return the plan that a testbed of namespaces runs, with its numbers.
 
     Args:
-        name: What the testbed is called.
+        name: Name of the testbed.
     """
     netns.check_name(name)
     return TestbedPlan(running.plan_of(name))
@@ -386,16 +386,16 @@ def testbed_status(
     plan: TestbedPlan | PathLike | None = None,
     switch: P4Switch | None = None,
 ) -> "DataFrame":
-    """Return what is up, and whose: testbeds of namespaces, or what a switch has.
+    """Return the running testbeds of namespaces and their owners, or the state of a switch.
 
     Args:
         name: Only this testbed of namespaces. By default all.
-        plan: Compare what is up with this plan.
+        plan: Plan to compare with.
         switch: Read this switch instead.
 
     Returns:
-        `name`, `user`, `since`, `listen`, `experiments`, `hosts`, `state` ("as recorded", or how
-        it differs); of a switch `name` and `state`. With a plan, `difference` as well.
+        `name`, `user`, `since`, `listen`, `experiments`, `hosts`, `state` ("as recorded", or the
+        difference); for a switch `name` and `state`. With a plan, `difference` as well.
     """
     import polars
 
@@ -422,11 +422,11 @@ def testbed_down(name: str = DEFAULT_NAME, *, switch: P4Switch | None = None) ->
     """Remove a testbed of namespaces and the processes in it, or the entries of a switch.
 
     Args:
-        name: What the testbed of namespaces is called.
+        name: Name of the testbed of namespaces.
         switch: Remove this switch's entries instead; its program stays.
 
     Returns:
-        How many namespaces, or entries.
+        Number of namespaces or entries removed.
     """
     if switch is None:
         return netns.down(name)
@@ -445,15 +445,16 @@ def testbed_iterate(
     directory: PathLike | None = None,
     on_step: Callable[[str], object] | None = None,
 ) -> None:
-    """Run a command for each of some topologies on one testbed; all plans are made first.
+    """Run a command for each of several topologies on one testbed; all plans are made first.
 
     Args:
         inventory: A TOML file or a shipped name.
-        fabrics: The topologies, in their order.
-        command: What runs; `weft testbed iterate --help` says what its environment has.
-        chassis: Which one of the inventory's.
-        up_as: Build each of namespaces of this name while the command runs; needs root.
-        directory: Where plans, tables, changes and fabrics stay. By default nowhere.
+        fabrics: The topologies, in order.
+        command: Command to run; `weft testbed iterate --help` describes its environment.
+        chassis: Chassis of the inventory.
+        up_as: Build each topology from namespaces of this name while the command runs; requires
+            root.
+        directory: Directory for plans, tables, changes and fabrics. By default none are kept.
         on_step: Called with each topology's name.
 
     Raises:
@@ -479,15 +480,15 @@ def testbed_iterate(
 
 @call
 def testbed_probe(*files: PathLike, plot: PathLike | None = None) -> "DataFrame":
-    """Compute round trips from a probe's time stamps (CSV: c1,s1,s2,c2 in nanoseconds).
+    """Compute round-trip times from a probe's time stamps (CSV: c1,s1,s2,c2 in nanoseconds).
 
     Args:
         files: The tables.
-        plot: A picture of the distributions.
+        plot: Figure of the distributions.
 
     Returns:
-        A row for each file: `file`, `count`, and in nanoseconds the percentiles `p0_ns` to
-        `p100_ns`.
+        A row for each file: `file`, `count`, and the percentiles `p0_ns` to `p100_ns` in
+        nanoseconds.
     """
     import polars
 
@@ -512,7 +513,7 @@ def testbed_probe(*files: PathLike, plot: PathLike | None = None) -> "DataFrame"
 
 @call
 def testbed_paper() -> "DataFrame":
-    """Compare predicted round trips with TopoCloud's medians.
+    """Compare predicted round-trip times with TopoCloud's medians.
 
     Returns:
         `over` (direct cables, the chassis, a layer 2 switch), `median_ns`, `predicted_ns`.
