@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The command line: a file per command, which parses, calls the API and prints.
+"""Command line: a file per command, which parses, calls the API and prints.
 
 A command's file is loaded when the command is named (`groups.lazy_group`).
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What several commands share."""
+"""Options and output that several commands share."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
 
 
 def result_options(command: Command) -> Command:
-    """Add the options by which a run is told what to leave."""
+    """Add the options for a run's results."""
     for option in (
         click.option("-q", "--quiet", is_flag=True, help="Print no table."),
         output_option("--json", "json_file", help="Write the record of the run as JSON."),
@@ -39,7 +39,7 @@ def result_options(command: Command) -> Command:
 
 
 def report(record: Record, json_file: Path | None, *, quiet: bool) -> int:
-    """Write and print what a run was; return weft's exit status."""
+    """Write and print a run's record; return weft's exit status."""
     sys.stdout.flush()
     if not quiet:
         print_run(record, console(stderr=True))
@@ -53,7 +53,7 @@ def report(record: Record, json_file: Path | None, *, quiet: bool) -> int:
 
 
 def output_option(*names: str, help: str, required: bool = False) -> Callable[[Command], Command]:
-    """Return an option for a file to write; `-` is standard output."""
+    """Return an option for an output file; `-` is standard output."""
     return click.option(
         *names,
         type=Output(),
@@ -65,7 +65,7 @@ def output_option(*names: str, help: str, required: bool = False) -> Callable[[C
 
 @contextmanager
 def progress_bar(total: int) -> Iterator[BenchProgress | None]:
-    """Show on a terminal how many simulations are done, and nothing elsewhere."""
+    """Show the number of completed simulations on a terminal, and nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return

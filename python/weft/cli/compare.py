@@ -37,14 +37,14 @@ _no_intervals = click.option(
 
 
 def compare_option(command: Command) -> Command:
-    """Add --compare and what belongs to it."""
+    """Add --compare and related options."""
     return _compare(_no_intervals(command))
 
 
 def run_comparison(
     plan: PreparedRun, json_file: Path | None, *, quiet: bool, no_intervals: bool
 ) -> int:
-    """Run with and without offload; write and print what was gained; return the exit status."""
+    """Run with and without offload; write and print the gain; return the exit status."""
     first: list[Record] = []
 
     def between(record: Record) -> None:
@@ -55,14 +55,14 @@ def run_comparison(
 
     try:
         comparison = api.compare(plan, between, intervals=not no_intervals)
-    except BaseException:  # also Ctrl-C in the second run: the first is not lost
+    except BaseException:  # Ctrl-C too: keep the first run
         if first and not quiet:
             print_run(first[0], console(stderr=True))
         raise
     sys.stdout.flush()
     if not quiet:
         _print(comparison)
-    if json_file is not None:  # after the table, which a full disk must not cost
+    if json_file is not None:  # after the table, in case the disk is full
         write_comparison(comparison, json_file)
     _say_what_failed(comparison)
     for record in (comparison.offloaded, comparison.hosts, comparison.best):
@@ -81,7 +81,7 @@ def _print(comparison: Comparison) -> None:
 
 def _say_what_failed(comparison: Comparison) -> None:
     first, second = comparison.offloaded, comparison.hosts
-    if first.outcome.signal == "SIGPIPE":  # nobody listens, as in `… | head`
+    if first.outcome.signal == "SIGPIPE":  # the reader has gone, as in `… | head`
         return
     if first.failed:
         _say(first.outcome.message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft completion`, and the names that options complete: click asks for them while one types."""
+"""`weft completion`, and the completion of option values, which click requests while one types."""
 
 from collections.abc import Iterable
 
@@ -38,13 +38,13 @@ def completion(context: click.Context, shell: str) -> None:
 
 
 def collectives(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Return the collectives that hosts have algorithms for."""
+    """Return the collectives that have host algorithms."""
     return _beginning(typed, {row["collective"] for row in _core.host_algorithms()})
 
 
 def algorithms(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Return the algorithms of the collective that was given, or of all."""
-    # While an option's value is typed, click leaves arguments where they were.
+    """Return the algorithms of the given collective, or of all."""
+    # While completing an option's value, click leaves arguments unparsed.
     given = {context.params.get("collective"), *context.args}
     rows = _core.host_algorithms()
     wanted = [row for row in rows if row["collective"] in given] or rows
@@ -52,17 +52,17 @@ def algorithms(context: click.Context, _: click.Parameter, typed: str) -> list[C
 
 
 def on_hosts(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Return what --fallback takes; of several with commas, the last."""
+    """Complete --fallback; with commas, the last entry."""
     return _last_of_list(typed, _ways())
 
 
 def modes(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Return what --modes takes; of several with commas, the last."""
+    """Complete --modes; with commas, the last entry."""
     return _last_of_list(typed, {*offloads.WAYS, *_ways()})
 
 
 def changes(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Return the keys that --set gives values."""
+    """Complete the keys of --set."""
     return _beginning(
         typed,
         {

@@ -70,7 +70,7 @@ def _print_by_size(results: Results, on: Console) -> None:
 
 
 def _columns() -> list[str]:
-    """Return the names of the columns; each simulated one stands behind what it is held against."""
+    """Return the column names; each simulated column follows the measured one."""
     columns: list[str] = []
     for k, comparison in enumerate(COMPARISONS):
         if _MEASURED[comparison.measured] not in columns:
@@ -147,13 +147,13 @@ def _print_next(on: Console) -> None:
 
 
 def _own_name() -> str:
-    """Return what the user must type to call weft."""
+    """Return the command by which the user called weft."""
     path = Path(sys.argv[0])
     return path.name if shutil.which(path.name) == str(path) else _shown(path)
 
 
 def _shown(path: Path) -> str:
-    """Return the shortest way to write it."""
+    """Return the shortest form of a path."""
     own = Path("examples") / path.name
     if own.exists():
         return str(own)

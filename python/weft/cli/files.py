@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the options and arguments of all commands say of files, and what is proven of them first.
+"""File types of options and arguments, and the checks of files before a command starts.
 
-Each option or argument that names a file has one of the types below, so that it is known which
-files a command reads and which it writes. Before a command begins, `Command` proves that nothing
-it writes is something that it reads or writes already, and that all of it can be written. Where an
-output is standard output (`-`), all else goes to standard error meanwhile.
+Each option or argument that names a file has one of the types below, which define the files that a
+command reads and writes. Before a command starts, `Command` checks that no output is also an input
+or another output, and that all outputs can be written. If an output is standard output (`-`),
+everything else goes to standard error meanwhile.
 """
 
 import math
@@ -29,7 +29,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def _name(value: Any, param: click.Parameter | None) -> Any:
-    """Return a name of a file, where it can be one that is shown to people."""
+    """Return a file name that can be displayed; refuse any other."""
     text = str(value)
     if not text:
         raise WeftError(f"{label(param)}: found ''; write the name of a file")
@@ -42,22 +42,22 @@ def _name(value: Any, param: click.Parameter | None) -> Any:
 
 
 class _File(click.Path):
-    """Type of a parameter that names a file or a directory."""
+    """Type of a parameter that names a file or directory."""
 
     def __init__(self, **more: Any) -> None:
-        """Take what `click.Path` takes."""
+        """Accept the arguments of `click.Path`."""
         super().__init__(path_type=Path, **more)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value, where it can be one."""
+        """Return the value if valid."""
         return super().convert(_name(value, param), param, ctx)
 
 
 class Input(_File):
-    """A file or a directory of files that a command reads."""
+    """File or directory of files that a command reads."""
 
     def files(self, value: Any) -> Iterator[Path]:
-        """Yield the files that are read."""
+        """Yield the files to be read."""
         path = Path(value)
         yield path
         if path.is_dir():
@@ -65,14 +65,14 @@ class Input(_File):
 
 
 class Measured(Input):
-    """A table of measurements that a command reads: a file, or one of data/ by its name."""
+    """Table of measurements that a command reads: a file, or one of data/ by name."""
 
     def __init__(self) -> None:
-        """Take any file."""
+        """Accept any file."""
         super().__init__(dir_okay=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the table's path, where there is one."""
+        """Return the path of the table, which must exist."""
         name = str(value)
         if not Path(name).exists():
             folder = Path(_core.__file__).parent / "data"
@@ -89,37 +89,37 @@ class Measured(Input):
 
 
 class Named(click.ParamType[str]):
-    """The path of a file that a command reads, or the name of one that comes with weft."""
+    """Path of a file that a command reads, or the name of a shipped one."""
 
     name = "text"
 
     def __init__(self, folder: str) -> None:
-        """Keep the folder of those that come with weft."""
+        """Store the folder of the shipped files."""
         self._folder = folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the value, where it can be one."""
+        """Return the value if valid."""
         return str(_name(value, param))
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the shipped names; a shell without one of them goes on with files."""
+        """Return the shipped names; if none matches, the shell completes files."""
         folder = Path(_core.__file__).parent / self._folder
         names = sorted(path.stem for path in folder.glob(f"{incomplete}*.toml"))
         return [CompletionItem(incomplete, type="file"), *map(CompletionItem, names)]
 
     def files(self, value: Any) -> Iterator[Path]:
-        """Yield what it may mean."""
+        """Yield the candidate files."""
         yield Path(value)
-        if "+" in value:  # the name of a selection, and a file of Open MPI's rules
+        if "+" in value:  # a selection's name, and a file of Open MPI's rules
             yield Path(value.partition("+")[2])
         if "/" not in value:
             yield Path(_core.__file__).parent / self._folder / f"{value}.toml"
 
 
 class Program(click.ParamType[str]):
-    """A program, by its path or as PATH has it."""
+    """Program, by path or looked up in PATH."""
 
     name = "text"
 
@@ -129,53 +129,53 @@ class Program(click.ParamType[str]):
 
 
 class Arguments(click.types.UnprocessedParamType):
-    """A program's arguments, which may be files that it reads."""
+    """Arguments of a program, which may be files that it reads."""
 
     def files(self, value: Any) -> Iterator[Path]:
-        """Yield what is a file if anything is: the argument, or what it sets an option to."""
+        """Yield the candidate files: the argument, or the value it assigns to an option."""
         yield Path(value)
         yield Path(value.partition("=")[2])
 
 
 class Setting(click.ParamType[str]):
-    """An option of SimGrid's, KEY:VALUE, whose value may be a file that it reads."""
+    """SimGrid option, KEY:VALUE, whose value may be a file that SimGrid reads."""
 
     name = "text"
 
     def files(self, value: Any) -> Iterator[Path]:
-        """Yield what is a file if anything is."""
+        """Yield the candidate file."""
         yield Path(str(value).partition(":")[2])
 
 
 class Output(_File):
-    """A file that a command writes; `-` is standard output."""
+    """File that a command writes; `-` is standard output."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value, where it can be one."""
+        """Return the value if valid."""
         path = Path(_name(value, param))
         if output.is_standard_output(path):
             return output.STANDARD_OUTPUT
         return super().convert(value, param, ctx)
 
     def targets(self, value: Path) -> Iterator[Path]:
-        """Yield the files that are written."""
+        """Yield the files to be written."""
         yield value
 
 
 class OutputDirectory(_File):
-    """A directory that a command writes files in; `names` are those known beforehand.
+    """Directory for a command's output files; `names` are those known beforehand.
 
-    What is `whole` is replaced as one: its command checks it.
+    A `whole` directory is replaced as a unit: its command checks it.
     """
 
     def __init__(self, names: Sequence[str] = (), *, whole: bool = False) -> None:
-        """Keep the names of its files, and whether it is replaced as one."""
+        """Store the names of its files, and whether it is replaced as a unit."""
         super().__init__()
         self._names = names
         self.whole = whole
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value, where it can be one."""
+        """Return the value if valid."""
         if str(value) == "-":
             raise WeftError(
                 f"{label(param)}: found '-', and several files do not go to standard output;"
@@ -184,17 +184,17 @@ class OutputDirectory(_File):
         return super().convert(value, param, ctx)
 
     def targets(self, value: Path) -> Iterator[Path]:
-        """Yield the files that are written where something is already."""
+        """Yield the files to be written that already exist."""
         if value.is_dir():
             for name in self._names:
                 yield value / name
 
 
 class Finite(click.FloatRange):
-    """A number that is one: neither `inf` nor `nan`."""
+    """Finite number: neither `inf` nor `nan`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value, where it can be one."""
+        """Return the value if valid."""
         number = click.FLOAT.convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
@@ -202,12 +202,12 @@ class Finite(click.FloatRange):
 
 
 class Size(click.ParamType[int]):
-    """A size such as 2GiB, in bytes."""
+    """Size such as 2GiB, in bytes."""
 
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the value, where it can be one."""
+        """Return the value if valid."""
         return value if isinstance(value, int) else parse_size(value, label(param))
 
 
@@ -221,14 +221,14 @@ measured_table = Measured()
 
 
 class Command(click.Command):
-    """A command whose options are given once, and whose files are checked before it begins."""
+    """Command that refuses repeated options and checks its files before it starts."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the parameters in the order of help: that of all commands."""
+        """Return the parameters in the order of the help, which is the same for all commands."""
         return order.ordered(super().get_params(ctx), OUTPUTS)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in groups; a single group has no other heading than options have."""
+        """Write the options in groups; a single group keeps the default heading."""
         found = [
             (heading, [row for one in some if (row := one.get_help_record(ctx))])
             for heading, some in order.sections(self.get_params(ctx), OUTPUTS)
@@ -242,7 +242,7 @@ class Command(click.Command):
                 formatter.write_dl(rows)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse an option that is given twice: which of them is meant is not known."""
+        """Refuse repeated options, which are ambiguous."""
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for param, times in Counter(order).items():
             if isinstance(param, click.Option) and times > 1 and _single(param):
@@ -253,7 +253,7 @@ class Command(click.Command):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Check the files, then begin."""
+        """Check the files, then invoke the command."""
         _check_encoding(self, ctx.params)
         with ExitStack() as stack:
             stack.enter_context(inputs.observed("the command"))
@@ -266,7 +266,7 @@ class Command(click.Command):
 
 
 def _labels(command: click.Command) -> dict[str, str]:
-    """Return what a user calls the fields of the API: as a parameter's name or its option's."""
+    """Return the user's names for fields of the API: parameter names or their options."""
     names: dict[str, str] = {}
     for param in command.params:
         said = label(param)
@@ -284,7 +284,7 @@ def _single(option: click.Option) -> bool:
 
 
 def _check_encoding(command: click.Command, values: dict[str, Any]) -> None:
-    """Refuse what is not UTF-8, which files and records are written in; programs may take it."""
+    """Refuse text that is not UTF-8, the encoding of files and records; programs may accept it."""
     for param in command.params:
         for value in _each(values.get(param.name or "")):
             try:
@@ -296,7 +296,7 @@ def _check_encoding(command: click.Command, values: dict[str, Any]) -> None:
 
 
 def check_files(command: click.Command, values: dict[str, Any]) -> bool:
-    """Prove that all outputs can be written and lose nothing; whether one is standard output."""
+    """Check that all outputs can be written without loss; return true if one is standard output."""
     read: dict[Path, str] = {}
     targets: list[tuple[str, Path]] = []
     for param in command.params:
@@ -321,7 +321,7 @@ def _each(value: Any) -> Sequence[Any]:
 
 
 def label(param: click.Parameter | None) -> str:
-    """Return what a user calls an option or an argument."""
+    """Return the user's name for an option or argument."""
     if param is None:
         return "command line"
     if isinstance(param, click.Option):
@@ -330,5 +330,5 @@ def label(param: click.Parameter | None) -> str:
 
 
 def command(name: str | None = None, **attributes: Any) -> Callable[[Callable[..., Any]], Command]:
-    """Return click's decorator for a command, as all of weft's are made."""
+    """Return click's decorator for weft's commands."""
     return click.command(name, cls=Command, **attributes)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Groups of commands, `weft` itself and those below it.
+"""Command groups: `weft` itself and those below it.
 
-A group shows its help where none of its commands is named. One that is given its commands' modules
-loads each when it is named: loading all of them takes longer than most commands do.
+A group without a command shows its help. Groups with a table of modules load each command lazily:
+importing all of them takes longer than most commands run.
 """
 
 from collections.abc import Mapping
@@ -16,16 +16,16 @@ from weft.cli.files import Command
 
 
 class _Lazy(click.Group):
-    """Commands whose modules are loaded when they are asked for."""
+    """Group whose commands are loaded lazily."""
 
     commands_by_name: Mapping[str, tuple[str, str]]
 
     def list_commands(self, context: click.Context) -> list[str]:
-        """Return the names of all."""
+        """Return all names."""
         return sorted(self.commands_by_name)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """Load one: what its module has under this name."""
+        """Load a command: the attribute of this name in its module."""
         if name not in self.commands_by_name:
             return None
         module, said = self.commands_by_name[name]
@@ -35,7 +35,7 @@ class _Lazy(click.Group):
         return found
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands' names; none is loaded for that."""
+        """Return the commands' names without loading them."""
         return [
             *(
                 CompletionItem(name, help=self.commands_by_name[name][1])
@@ -46,7 +46,7 @@ class _Lazy(click.Group):
         ]
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what each does; none is loaded for that."""
+        """Write the commands' summaries without loading them."""
         with formatter.section("Commands"):
             formatter.write_dl(
                 [(name, self.commands_by_name[name][1]) for name in self.list_commands(context)]
@@ -55,7 +55,7 @@ class _Lazy(click.Group):
     def resolve_command(
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of some arguments, or suggest those with near names."""
+        """Resolve the command, or suggest similar names."""
         try:
             return super().resolve_command(context, arguments)
         except NoSuchCommand as error:
@@ -65,7 +65,7 @@ class _Lazy(click.Group):
 
 
 def help_group(name: str, text: str, kind: type[click.Group] = click.Group) -> click.Group:
-    """Return a group; its commands are added to it."""
+    """Return a group, to which commands are added."""
     settings = {"help_option_names": ["-h", "--help"]}
     group = kind(
         name, help=text, callback=_show_help, invoke_without_command=True, context_settings=settings
@@ -75,7 +75,7 @@ def help_group(name: str, text: str, kind: type[click.Group] = click.Group) -> c
 
 
 def lazy_group(name: str, text: str, commands: Mapping[str, tuple[str, str]]) -> click.Group:
-    """Return a group of commands by their names: the module that has each, and what it does."""
+    """Return a group of lazily loaded commands: module and summary by name."""
     group = help_group(name, text, _Lazy)
     assert isinstance(group, _Lazy)
     group.commands_by_name = commands

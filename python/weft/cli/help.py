@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft help`: the documentation, which comes with weft."""
+"""`weft help`: the shipped documentation."""
 
 import re
 import shutil
@@ -31,7 +31,7 @@ _WIDTH = 100
 _COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
 _PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n", re.MULTILINE)
 _RELATIVE_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\((?!\w+:)[^()\s]*\)")
-"""A link to a page or file; its text may have brackets, as `[[policy]]`."""
+"""Link to a page or file; its text may have brackets, as in `[[policy]]`."""
 
 
 def _topics() -> dict[str, Path]:
@@ -83,7 +83,7 @@ def _title(path: Path) -> str:
 
 
 def _show(text: str) -> None:
-    """Lay a page out as wide as the terminal, or as COLUMNS says."""
+    """Render a page at the width of the terminal, or of COLUMNS."""
     from rich.console import Console
     from rich.markdown import Markdown
 
@@ -98,7 +98,7 @@ def _show(text: str) -> None:
 
 
 def _readable(text: str) -> str:
-    """Leave out what only a browser can follow or show: pictures, places of tables, other pages."""
+    """Remove what only browsers can show or follow: pictures, generated sections, page links."""
     text = _COMMENT.sub("", text)
     text = _PICTURE.sub("", text)
     return _RELATIVE_LINK.sub(r"\1", text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The entry point: every error becomes one message and an exit status, never a traceback."""
+"""Entry point: every error becomes one message and an exit status, never a traceback."""
 
 import io
 import os
@@ -19,7 +19,7 @@ _STDOUT = "standard output"
 
 
 class _StandardOutput(io.FileIO):
-    """Standard output, whose errors say what it is."""
+    """Standard output whose errors are identifiable as such."""
 
     def write(self, data: Any, /) -> int:
         """Write as any file does."""
@@ -31,13 +31,13 @@ class _StandardOutput(io.FileIO):
 
 
 def main() -> None:
-    """Run the command line and leave."""
+    """Run the command line and exit."""
     _open_standard_streams()
     sys.exit(_guarded(_run))
 
 
 def _open_standard_streams() -> None:
-    """Open those that the caller has closed, lest a file of ours take their numbers."""
+    """Reopen streams closed by the caller, so that no other file gets their descriptors."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             os.open(os.devnull, os.O_RDWR)
@@ -72,7 +72,7 @@ def _guarded(run: Callable[[], int]) -> int:
     except BrokenPipeError:
         _close_stdout()
         return _BROKEN_PIPE
-    except BlockingIOError:  # as the C library calls a process too many
+    except BlockingIOError:  # EAGAIN: process limit
         return _say(str(no_more_tasks("another process cannot be started")), USER_ERROR)
     except OSError as error:
         return _say(_refusal(error), USER_ERROR)
@@ -85,7 +85,7 @@ def _guarded(run: Callable[[], int]) -> int:
 
 
 def _refusal(error: OSError) -> str:
-    """Return what the system refused, and of what."""
+    """Return the refused operation and the reason."""
     reason = error.strerror or str(error)
     if error.filename == _STDOUT:
         _close_stdout()
@@ -127,7 +127,7 @@ def _click_message(error: click.ClickException) -> str:
 
 
 def _say(message: str, status: int) -> int:
-    """Say it, unless it was said already or nobody listens."""
+    """Print a message, unless it is empty or the reader has gone."""
     with suppress(OSError):
         if message:
             print(f"weft: {printable(message)}", file=sys.stderr, flush=True)
@@ -135,7 +135,7 @@ def _say(message: str, status: int) -> int:
 
 
 def _close_stdout() -> None:
-    """Keep Python from complaining again when it flushes what nobody reads."""
+    """Keep Python from reporting the broken pipe again when it flushes."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

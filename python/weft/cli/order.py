@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Order of options in help and documentation: what must be given first, then groups by subject.
+"""Order of options in help and documentation: required options first, then groups by subject.
 
-An option stands in the same group and at the same place in every command, however the command's
-decorators are ordered. Options that one command alone has form its own group.
+An option has the same group and position in every command, whatever the order of decorators.
+Options of a single command form a group of their own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
 _WITH_OUTPUT = ("-o", "--json", "--csv", "--trace", "--record", "--plot")
 _LAST = ("--force", "--quiet")
 _EITHER = ("--fabric", "--platform")
-"""Options of which one must be given where a command has both."""
+"""Options of which one is required in commands that have both."""
 
 
 def sections(
@@ -52,7 +52,7 @@ def sections(
 
 
 def ordered(params: Sequence[click.Parameter], writes: Sequence[type]) -> list[click.Parameter]:
-    """Return a command's parameters with its options in the order of their groups."""
+    """Return a command's parameters with its options ordered by group."""
     shown = [option for _, some in sections(params, writes) for option in some]
     return [*shown, *(one for one in params if one not in shown)]
 
@@ -69,7 +69,7 @@ def _group(option: click.Option, options: Sequence[click.Option], writes: tuple[
 
 
 def _place(option: click.Option) -> int:
-    """Return where an option stands in its group; those of no group keep their order."""
+    """Return an option's position in its group; ungrouped options keep their order."""
     known = [*(name for names in GROUPS.values() for name in names), "", *_WITH_OUTPUT, *_LAST]
     name = _name(option)
     return known.index(name if name in known else "")

@@ -33,7 +33,7 @@ Example:
 def report(records: tuple[Path, ...], output: Path) -> None:
     """Read the records, render, write."""
     from weft.report.data import records as api
-    from weft.report.page import page  # what draws takes longer to load than other commands
+    from weft.report.page import page  # slow to import
 
     study = api.of(map(api.read, records))
     text = page.render(study)

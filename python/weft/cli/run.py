@@ -81,7 +81,7 @@ def run(
 
 
 def _check_recorded(target: Path, *, compare: bool) -> None:
-    """Refuse a trace that could not be written after the run."""
+    """Refuse a trace target that cannot be written after the run."""
     if compare:
         raise WeftError(
             "--record: found together with --compare, which runs the program twice; record it"

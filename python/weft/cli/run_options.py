@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Options of runs on the command line, made from `weft.runs.options`."""
+"""Command-line options of runs, generated from `weft.runs.options`."""
 
 import functools
 from collections import Counter
@@ -51,7 +51,7 @@ def _values(kind: kinds.Kind) -> click.ParamType[Any]:
 
 
 def click_option(field: str, **changed: Any) -> Decorator:
-    """Return the option of a field of a request; `changed` is what a command has otherwise."""
+    """Return the option for a field of a request; `changed` overrides attributes for a command."""
     one = run_option(field)
     return click.option(one.option.flag, field, **{**_attributes(one), **changed})
 
@@ -82,7 +82,7 @@ def options_of_runs(command: Command) -> Command:
 
 
 def options_of_replays(command: Command) -> Command:
-    """Add those that a trace leaves open."""
+    """Add the options that also apply to replays."""
     return _with(command, [one for one in run_options() if one.option.replays])
 
 
@@ -97,7 +97,7 @@ def _with(command: Command, options: Sequence[Declared]) -> Command:
 
 
 def changes_options(command: Command) -> Command:
-    """Add the options that change keys of the fabric; what they decorate gets `changes`."""
+    """Add the options that change fabric keys; the decorated function gets `changes`."""
     for one in reversed(SHORTCUTS):
         command = _shortcut(one)(command)
     command = click_option("changes")(command)
@@ -119,7 +119,7 @@ def _shortcut(one: Shortcut) -> Decorator:
 
 
 def _gathering_changes(function: Any) -> Any:
-    """Return it with one parameter `changes` in place of those of all options."""
+    """Wrap a function so that all these options are merged into one parameter `changes`."""
 
     @functools.wraps(function)
     def with_changes(*args: Any, changes: tuple[str, ...], **options: Any) -> Any:
@@ -133,7 +133,7 @@ def _gathering_changes(function: Any) -> Any:
 
 
 def _once(option: str, given: Sequence[str], end: str) -> None:
-    """Refuse a key that has two values: which of them is meant is not known."""
+    """Refuse repeated keys, which are ambiguous."""
     keys = Counter(one.partition(end)[0].strip() for one in dict.fromkeys(given))
     for key, times in keys.items():
         if times > 1:

@@ -139,7 +139,7 @@ def _write(target: Path, results: Sequence[Result], gains: Sequence[GainResult])
 
 
 def _own_checks(tables: Sequence[Path], asked: dict[str, Any]) -> list[Check] | None:
-    """Return the checks of own tables, or nothing where there are none."""
+    """Return the checks of the user's own tables, or None if there are none."""
     given = {name: asked[name] for name in _OF_OWN if asked[name] is not None}
     if not tables:
         if given:

@@ -23,7 +23,7 @@ Examples:
 """
 _PREFIX = "osu_"
 LIKE = "like"
-# What the help of the group lists, by families.
+# Benchmark families in the help of the group.
 _LISTED: tuple[tuple[str, tuple[Family, ...]], ...] = (
     ("Collectives", ("blocking",)),
     ("Non-blocking collectives (with overlap)", ("non-blocking",)),
@@ -33,16 +33,16 @@ _LISTED: tuple[tuple[str, tuple[Family, ...]], ...] = (
 
 
 class _Benchmarks(click.Group):
-    """One command for each benchmark; `--like` before any stands for the command of its name."""
+    """Group with one command per benchmark; a leading `--like` selects the command `like`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands of their own, OSU's of these names, and all others."""
+        """Return weft's own commands, then OSU's of the same names, then all others."""
         shadowed = (f"{_PREFIX}{name}" for name in self.commands if name in BENCHMARKS)
         return sorted({*self.commands, *shadowed, *BENCHMARKS})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; with OSU's prefix, OSU's benchmark of the name."""
-        from weft.cli.bench.osu import command  # which needs this module
+        """Return a command; with OSU's prefix, OSU's benchmark of that name."""
+        from weft.cli.bench.osu import command  # circular import
 
         if cmd_name in self.commands:
             return self.commands[cmd_name]
@@ -50,7 +50,7 @@ class _Benchmarks(click.Group):
         return command(cmd_name, BENCHMARKS[name]) if name in BENCHMARKS else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take `--like FILE` before a command's name as the command `like`."""
+        """Treat `--like FILE` before a command's name as the command `like`."""
         place = next((k for k, word in enumerate(args) if word.startswith("-")), len(args))
         options = args[place:]
         if place == 0 and any(word.partition("=")[0] == "--like" for word in options):
@@ -61,7 +61,7 @@ class _Benchmarks(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of some arguments, or suggest those with near names."""
+        """Resolve the command, or suggest similar names."""
         try:
             return super().resolve_command(ctx, args)
         except NoSuchCommand as error:
@@ -69,7 +69,7 @@ class _Benchmarks(click.Group):
             raise NoSuchCommand(error.command_name, possibilities=names, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the names of benchmarks by families, below the commands of their own."""
+        """Write benchmark names by family, below weft's own commands."""
         with formatter.section("Commands"):
             formatter.write_dl(
                 [(name, one.get_short_help_str(80)) for name, one in sorted(self.commands.items())]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft bench --like`: what a file measured, and the same simulated."""
+"""`weft bench --like`: the measurements of a file, and their simulation."""
 
 import sys
 from collections.abc import Sequence

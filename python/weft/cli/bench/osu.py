@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft bench NAME`: a command for each of OSU's micro-benchmarks, made from their table."""
+"""`weft bench NAME`: a command per OSU micro-benchmark, generated from their table."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -121,7 +121,7 @@ def _help(benchmark: Benchmark) -> str:
 
 
 def ranks_options(needed: str) -> Iterator[Callable[[click.Command], click.Command]]:
-    """Yield the options that say how many ranks there are, and where."""
+    """Yield the options for the number and placement of ranks."""
     meaning = run_option("ranks").option.meaning
     yield click_option("ranks", required=False, help=f"{meaning}{needed}.")
     yield click.option(
@@ -205,7 +205,7 @@ def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.C
 
 
 def format_options() -> Iterator[Callable[[click.Command], click.Command]]:
-    """Yield the options that say what is printed."""
+    """Yield the output options."""
     yield click.option(
         "--format",
         "format_",
@@ -236,7 +236,7 @@ def measure(
     changes: tuple[str, ...],
     **more: Any,
 ) -> None:
-    """Check, run, print, write; `more` are options that not all benchmarks have."""
+    """Check, run, print, write; `more` are options that only some benchmarks have."""
     plot: Path | None = more.get("plot")
     check_outputs(plot)
     wanted = more.get("percentiles")

@@ -20,7 +20,7 @@ from weft.study.bench.quantiles import title as percentile_title
 
 
 def show(study: Study, rows: Sequence[Time], format_: str, *, full: bool) -> None:
-    """Print what was measured, and say what fell back."""
+    """Print the results, and report fallbacks."""
     if format_ == "osu":
         for line in osu_format.lines(study, rows, full=full):
             click.echo(line)
@@ -104,7 +104,7 @@ def _figure(column: Column, number: float) -> str:
 
 
 def plot(study: Study, rows: Sequence[Time], target: Path) -> None:
-    """Draw what was measured, by size."""
+    """Draw the results by size."""
     drawn = [Series(name, points, k) for k, (name, points) in enumerate(api.series(rows).items())]
     axis = "bandwidth (MB/s)" if study.benchmark.is_rate else "latency (µs)"
     plot_by_size(drawn, _title(study, rows), [target], "--plot", axis)

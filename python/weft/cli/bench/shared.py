@@ -27,7 +27,7 @@ percentiles_option = click.option(
 
 
 def iterations_option(usual: int, what: str) -> Callable[[Command], Command]:
-    """Return the option for how many calls are made."""
+    """Return the option for the number of calls."""
     return click.option(
         "--iterations",
         type=click.IntRange(1, 1_000_000),
@@ -44,13 +44,13 @@ def sampling(
     percentiles: str | None,
     usual: int,
 ) -> Sampling:
-    """Return how often calls are made, and what of their times is wanted."""
+    """Return the number of calls and the statistics to report."""
     wanted = None if percentiles is None else parse_percentiles(percentiles, "--percentiles")
     return Sampling.of(fabric, changes, iterations, wanted, usual)
 
 
 def modes_option(default: str) -> Callable[[Command], Command]:
-    """Return the option for what is compared."""
+    """Return the option for the modes to compare."""
     return click.option(
         "--modes",
         default=default,
@@ -62,7 +62,7 @@ def modes_option(default: str) -> Callable[[Command], Command]:
 
 
 def parse_modes(text: str) -> list[str]:
-    """Return the modes that an option names, each once."""
+    """Return the distinct modes of an option."""
     modes = list(dict.fromkeys(mode.strip() for mode in text.split(",")))
     if not all(modes):
         raise click.BadParameter(
@@ -72,13 +72,13 @@ def parse_modes(text: str) -> list[str]:
 
 
 def say_fallbacks(rows: Sequence[Benched]) -> None:
-    """Say which modes are not what was asked for, and why."""
+    """Report modes that fell back, with the reason."""
     sys.stdout.flush()
     for message in messages(rows):
         click.echo(f"weft: {message}", err=True)
 
 
 def check_outputs(plot: Path | None) -> None:
-    """Prove before the work that the figure has a format."""
+    """Check before the work that the figure's format is supported."""
     if plot is not None:
         check_format("--plot", plot)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft cache`: what packet forwarding caches do with the traffic of programs."""
+"""`weft cache`: packet forwarding caches under the traffic of programs."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ cache.add_command(rate_command)
 
 
 class _Numbers(click.ParamType[tuple[int, ...]]):
-    """Whole numbers with commas between."""
+    """Comma-separated integers."""
 
     name = "numbers"
 

@@ -16,7 +16,7 @@ _CUBE = re.compile(r"(\d{1,4})-ary-(\d{1,2})-(cube|mesh)")
 
 
 class _Cube(click.ParamType[hashes.Cube]):
-    """A k-ary n-cube, or a mesh of as many."""
+    """A k-ary n-cube, or a mesh of the same size."""
 
     name = "cube"
 

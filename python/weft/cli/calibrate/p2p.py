@@ -120,7 +120,7 @@ def p2p(
 
 
 def _print_pairs(calibration: "Calibration") -> None:
-    """Say how far pairs of hosts are apart, of the smallest and of the largest messages."""
+    """Print the spread between pairs of hosts, for the smallest and the largest messages."""
     between = calibration.pingpong.between
     if len(between) < 2:
         return

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft.calibrate.measurements.tables import Rows
     from weft.calibrate.switch.switch import Observations, SwitchFit
 
-# What is reported: rows fitted to, then the others.
+# Reported subsets: the fitted rows, then the others.
 _PARTS: "dict[Rows, tuple[Rows, ...]]" = {
     "all": ("all",),
     "even": ("even", "odd"),

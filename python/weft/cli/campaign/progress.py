@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How far a campaign has come: a line that changes on a terminal, a line now and then in a log."""
+"""Progress of a campaign: a live line on a terminal, periodic lines in a log."""
 
 import sys
 import time
@@ -24,10 +24,10 @@ _BAR = 16
 
 
 class Shown:
-    """Counts runs as they end, and says so."""
+    """Counts ended runs and reports progress."""
 
     def __init__(self, total: int, missing: int, bar: Progress | None = None) -> None:
-        """Begin with so many runs, of which so many have not been made."""
+        """Begin with the total number of runs and the number still missing."""
         self._total, self._before = total, total - missing
         self._states: Counter[str] = Counter()
         self._running = 0
@@ -48,13 +48,13 @@ class Shown:
             click.echo(self.line(), err=True)
 
     def running(self, number: int) -> None:
-        """Take note of how many are being made."""
+        """Record the number of runs in progress."""
         self._running = number
 
     def line(self, *, short: bool = False) -> str:
         """Return `409 of 1,000 done, 3 failed, 2 running, about 3 min left`.
 
-        The first number counts what was done before as well; `short` fits 40 columns.
+        The first number includes earlier runs; `short` fits 40 columns.
         """
         ended = self._before + self._states.total()
         parts = [f"{ended:,}/{self._total:,}" if short else f"{ended:,} of {self._total:,} runs"]
@@ -80,7 +80,7 @@ class Shown:
         self._print(text)
 
     def note(self, text: str) -> None:
-        """Say what the runs wait for."""
+        """Show what the runs are waiting for."""
         self._print(f"weft: {text}")
 
     def _print(self, text: str) -> None:
@@ -90,7 +90,7 @@ class Shown:
             click.echo(text, err=True)
 
     def _left_s(self) -> float | None:
-        """Return how long it takes if it goes on as it went, and nothing before the first end."""
+        """Return the remaining time at the current rate, or None before the first run has ended."""
         ended = self._states.total()
         if not ended:
             return None
@@ -99,7 +99,7 @@ class Shown:
 
 
 class _Line(ProgressColumn):
-    """The line, made anew whenever it is shown, as time passes between runs."""
+    """The progress line, rendered on every refresh, since time also passes between runs."""
 
     max_refresh = 0.5
     shown: Shown | None = None
@@ -122,7 +122,7 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def progress(total: int, missing: int, at_once: int | None) -> Iterator[Shown]:
-    """Show how far it has come, on a terminal or as a log; nothing where there is nothing to do."""
+    """Show progress on a terminal or in a log; nothing if no run is missing."""
     if not missing:
         yield Shown(total, missing)
         return

@@ -37,7 +37,7 @@ Example:
 def report(file: Path, store: Path | None, output: Path) -> None:
     """Read the index, render, write."""
     from weft.report.data import loading
-    from weft.report.page import page  # what draws takes longer to load than other commands
+    from weft.report.page import page  # slow to import
 
     prepared = api.prepare(file, store, look=True)
     study = loading.of(prepared)

@@ -27,17 +27,17 @@ def _store_option(kind: click.Path) -> Callable[[Command], Command]:
 
 store_option = _store_option(OutputDirectory())
 looked_at_option = _store_option(Input())
-"""The store of a command that writes nothing there, and needs no permission to."""
+"""Store option of commands that only read the store and need no write permission."""
 _SHOWN = 5
 
 
 def label(point: Point) -> str:
-    """Return a combination in one line."""
+    """Return a one-line label of a combination."""
     return ", ".join(f"{key} {value}" for key, value in point.items())
 
 
 def say_impossible(found: Sequence[tuple[Point, str]], what: str = "cannot be run") -> None:
-    """Name the combinations of which this is true, those with one reason together."""
+    """Print the affected combinations, grouped by reason."""
     reasons = Counter(reason for _, reason in found)
     for reason, number in reasons.most_common(_SHOWN):
         first = next(point for point, why in found if why == reason)
@@ -49,7 +49,7 @@ def say_impossible(found: Sequence[tuple[Point, str]], what: str = "cannot be ru
 
 
 def say_damaged(found: Index) -> None:
-    """Name results that cannot be read."""
+    """Print the results that cannot be read."""
     for why in list(found.damaged.values())[:_SHOWN]:
         click.echo(f"weft: {why}", err=True)
     if (more := len(found.damaged) - _SHOWN) > 0:
@@ -57,14 +57,14 @@ def say_damaged(found: Index) -> None:
 
 
 def exit_status(prepared: Prepared, states: "Counter[str]") -> int:
-    """Return 0 if all is done, 1 if all has ended and some not well, 3 if some is to do."""
+    """Return 0 if all runs are done, 1 if all have ended but some failed, 3 if some are missing."""
     if states["missing"]:
         return 3
     return int(states["done"] < len(prepared.counted) or bool(prepared.found.impossible))
 
 
 def summary(prepared: Prepared, states: "Counter[str]") -> str:
-    """Return a line about a campaign."""
+    """Return a one-line summary of a campaign."""
     parts = [f"{states['done']:,} done"]
     parts += [f"{states[one]:,} {one}" for one in ("failed", "refused") if states[one]]
     if states["missing"]:
@@ -75,7 +75,7 @@ def summary(prepared: Prepared, states: "Counter[str]") -> str:
 
 
 def cost(prepared: Prepared) -> Iterator[str]:
-    """Yield how many runs gains need beside those of the file, and which key leaves them out."""
+    """Yield the number of additional runs that gains require, and the key that disables them."""
     if best := sum(run.best for run in prepared.runs):
         yield (
             f"{plural(best, 'run')} by the hosts' fastest algorithms (fallback best), for the gain"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft fabric`: make fabrics, look at them, prove them."""
+"""`weft fabric`: create, inspect and verify fabrics."""
 
 from pathlib import Path
 
@@ -88,7 +88,7 @@ Quantities are strings with a unit, such as "100Gbps", "0.94us", "76.8Gf" or "25
 
 @fabric.command(help=_OPTIONS, short_help="List the tables and keys of fabric files.")
 def options() -> None:
-    """Print a table of the file after the other; keys that must be there carry a star."""
+    """Print the file's tables in order; required keys are marked with a star."""
     for table in _core.fabric_schema():
         click.echo(f"[{table['table']}]  {table['meaning']}")
         for option in table["options"]:

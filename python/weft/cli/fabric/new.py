@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft fabric new`: a command a topology, made from the core's registry."""
+"""`weft fabric new`: a command per topology, generated from the core's registry."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -34,7 +34,7 @@ from weft.fabric.template import (
 if TYPE_CHECKING:
     from weft._core import Option, Topology
 
-# Topologies choose the names of their keys; this keeps them apart from weft's own.
+# Prefix that keeps topology keys apart from weft's own parameters.
 _OWN = "topology_"
 _ASKED = ("like", "hosts_like", "bandwidth", "latency", "switch_latency", "messages")
 _GROUP = """
@@ -53,7 +53,7 @@ Examples:
 
 
 class _Topologies(click.Group):
-    """One command for each row of the registry."""
+    """Group with one command per row of the registry."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [row["kind"] for row in _core.topologies()]
@@ -170,7 +170,7 @@ def _write(
     name: str | None,
     **others: Any,
 ) -> None:
-    """Write the file, and say what is in it and what of that nobody has measured."""
+    """Write the file, and report its content and the values that were not measured."""
     given = {
         key.removeprefix(_OWN): value if isinstance(value, tuple) else (value,)
         for key, value in others.items()

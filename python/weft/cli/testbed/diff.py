@@ -95,7 +95,7 @@ def changes(
 
 
 def _old(given: tuple[Path, ...], name: str, *, apply: bool) -> Plan:
-    """Return the plan that a change begins with, by default what is up."""
+    """Return the plan to change from; by default the running one."""
     if len(given) == 2:
         return plans.read(given[0])
     if not apply:
@@ -107,7 +107,7 @@ def _old(given: tuple[Path, ...], name: str, *, apply: bool) -> Plan:
 
 
 def _on_switch(given: tuple[Path, ...], new: Plan, controller: "Client") -> diff.Change:
-    """Return the change from what a switch has, which must be OLD where that is given."""
+    """Return the change from a switch's current state, which must match OLD if given."""
     if len(given) == 1:
         return diff.change_from(controller.read(), new)
     old = plans.read(given[0])

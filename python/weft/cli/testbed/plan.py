@@ -89,7 +89,7 @@ def _nothing(keep: Path | None, ended: tuple[str, ...]) -> str:
 
 
 def _its_chassis(there: list[Inventory], running: Plan, chassis: str | None) -> Inventory:
-    """Return the chassis of what is kept."""
+    """Return the chassis of the plan to keep."""
     name = running.inventory.chassis.name
     if chassis not in (None, name):
         raise WeftError(
@@ -100,7 +100,7 @@ def _its_chassis(there: list[Inventory], running: Plan, chassis: str | None) -> 
 
 
 def _running(there: Inventory, keep: Path | None, ended: tuple[str, ...]) -> Plan | None:
-    """Return the plan that is kept, all of which --end names being in it."""
+    """Return the plan to keep, after checking that it contains all experiments of --end."""
     if keep is None:
         if ended:
             raise WeftError(f"--end: found '{ended[0]}' without --keep PLAN, which has experiments")

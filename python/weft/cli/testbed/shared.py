@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the commands of `weft testbed` share."""
+"""Options and output that the commands of `weft testbed` share."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -61,7 +61,7 @@ tls_option = click.option(
 def check_place(
     p4runtime: str | None, of_switch: Mapping[str, object], of_namespaces: Mapping[str, object]
 ) -> None:
-    """Refuse options, by name, of the place that a command is not about."""
+    """Refuse options that belong to the other target: switch or namespaces."""
     for name, given in of_switch.items() if p4runtime is None else ():
         if given:
             raise WeftError(f"{name}: is of a switch, and --p4runtime HOST:PORT is not given")
@@ -82,7 +82,7 @@ def switch(
     primary: bool = True,
     tls: Path | None = None,
 ) -> "Client":
-    """Return a switch's controller; a program that is not loaded now need not be given."""
+    """Return a switch's controller; the program is only required if it is loaded now."""
     from weft.testbed.p4.client import Client, pipeline
 
     if config is not None and p4info is None:
@@ -93,7 +93,7 @@ def switch(
 
 
 def outside(entries: Iterable[Entry]) -> None:
-    """Say what a switch is not told: the settings of layer 2 switches."""
+    """Report settings that a switch does not receive: those of layer 2 switches."""
     if count := sum(entry.external for entry in entries):
         click.echo(
             f"weft: {plural(count, 'setting')} of layer 2 switches are yours to make"
@@ -103,7 +103,7 @@ def outside(entries: Iterable[Entry]) -> None:
 
 
 def summary(plan: Plan) -> str:
-    """Return a line for each experiment: what of the testbed it takes."""
+    """Return a line per experiment with the resources it uses."""
     on = f" on {plan.inventory.chassis.name}" if plan.inventory.several else ""
     lines = []
     for one in plan.experiments:
@@ -124,7 +124,7 @@ def summary(plan: Plan) -> str:
 
 
 def print_rows(names: tuple[str, ...], rows: Iterable[tuple[str, ...]], numbers: int) -> None:
-    """Print a table whose first columns hold numbers."""
+    """Print a table whose first columns are numeric."""
     table = new_table(names, left=names[numbers:])
     for row in rows:
         table.add_row(*row)
@@ -132,6 +132,6 @@ def print_rows(names: tuple[str, ...], rows: Iterable[tuple[str, ...]], numbers:
 
 
 def write(option: str, target: Path, content: Iterable[str]) -> None:
-    """Write a file, whole or not at all; `option` is what names it."""
+    """Write a file atomically; `option` names it in errors."""
     with whole_file(option, target) as file:
         file.writelines(content)

@@ -51,7 +51,7 @@ def status(
     p4info: Path | None,
     tls: Path | None,
 ) -> int:
-    """Read, compare, tell."""
+    """Read, compare, report."""
     of_namespaces = {"--name": name, "--plan": plan_output}
     check_place(p4runtime, {"--p4info": p4info, "--tls": tls}, of_namespaces)
     if p4runtime is not None:

@@ -82,7 +82,7 @@ def up(
     tls: Path | None,
     replace: bool,
 ) -> None:
-    """Read, build, tell the addresses."""
+    """Read, build, print the addresses."""
     if netns == (p4runtime is not None):
         raise WeftError("up: give one of --netns and --p4runtime HOST:PORT")
     check_place(
