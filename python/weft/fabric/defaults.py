@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a new fabric has where nobody says it: the values of a shipped fabric, said to be its own.
+"""Defaults of new fabrics, taken from a shipped fabric and attributed to it.
 
-Nothing here is a value of its own but one guess, the cables between switches. Everything that is
-taken is told, in the file and by the command: it was measured on other devices.
+Apart from a guess for cables between switches, no value is defined here. Everything taken is
+reported, in the file and by the command, because it was measured on other devices.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ NO_MESSAGES = "none"
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What the options of `weft fabric new` say; None where they say nothing."""
+    """Options of `weft fabric new`; None if not given."""
 
     like: str | None = None
     hosts_like: str | None = None
@@ -42,19 +42,20 @@ class Asked:
 
 @dataclass(frozen=True)
 class Filled:
-    """The template, and what of it was taken from where."""
+    """Template, and the source of the values taken."""
 
     template: Template
     taken: Mapping[str, Sequence[str]]
-    """What was taken, by the name of the fabric that has it."""
+    """Values taken, by the name of the fabric that provides them."""
     guess: str = ""
-    """The value that no fabric has."""
+    """The value that no fabric provides."""
     compare_with: str = ""
-    """The fabric whose hosts this one has because of its switches, and others need not have."""
+    """Fabric that provided the hosts because of its switches; to compare, pass it to --hosts-like.
+    """
 
     @property
     def note(self) -> str:
-        """Say what was taken, in one line."""
+        """One-line summary of the values taken."""
         parts = [f"taken from {name}: {', '.join(taken)}" for name, taken in self.taken.items()]
         if not parts:
             return self.guess
@@ -69,7 +70,7 @@ class Filled:
 
 
 def fill(topology: str, options: Mapping[str, Sequence[str]], name: str, asked: Asked) -> Filled:
-    """Return the template with what nobody asked for taken from the fabric that it is like."""
+    """Return the template, with missing values taken from the fabric that it is modelled on."""
     switch = asked.presets.get("switch")
     like = asked.like or LIKE.get(switch or "", OTHERS_LIKE)
     fabric = _core.load_fabric(like)
@@ -117,7 +118,7 @@ def fill(topology: str, options: Mapping[str, Sequence[str]], name: str, asked: 
 
 
 def _with_switch_latency(filled: Filled) -> Filled:
-    """Guess what nobody said of cables between switches, where there are any."""
+    """Guess the latency of cables between switches, if needed."""
     template = filled.template
     if template.switch_latency is not None or not has_cables_between_switches(template):
         return filled
@@ -151,7 +152,7 @@ def _host_cable(fabric: "Fabric") -> "Cable":
 
 
 def _origin(fabric: "Fabric", switch: str | None) -> str:
-    """Return the comment above values that were taken from a fabric."""
+    """Return the comment above values taken from a fabric."""
     own = fabric.switches[0]["preset"]
     other = f", with {own} switches and not {switch}" if switch not in (None, own) else ""
     return f"As in {fabric.name}{other}: not measured on your devices. Give your own."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A fabric for other tools: what to write follows from the name of the file."""
+"""Export of a fabric to other tools, in the format that the file's name implies."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -20,7 +20,7 @@ FORMATS: Mapping[str, Callable[["Fabric"], Iterator[str]]] = {
 
 
 def check_format(target: Path) -> None:
-    """Prove that something can be written to a file of this name."""
+    """Check that the format of this file name is supported."""
     if target.suffix.lower() not in FORMATS:
         raise WeftError(
             f"{named('output')}:"
@@ -29,7 +29,7 @@ def check_format(target: Path) -> None:
 
 
 def export(fabric: "Fabric", target: Path) -> list[str]:
-    """Write the fabric, whole or not at all; return what runs on the file will not know."""
+    """Write the fabric atomically; return the features that the format loses."""
     check_format(target)
     render = FORMATS[target.suffix.lower()]
     lines = render(fabric)

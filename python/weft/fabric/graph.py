@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A fabric as a graph to look at: levels, groups, and cables between the same two marks.
+"""A fabric as a graph for drawing: levels, groups, and bundles of parallel cables.
 
-Everything here is found from the cables, so that it holds for every topology. A mark is what a
+Everything here is derived from the cables, so it applies to every topology. A mark is what a
 picture draws once: a switch, a host, or all hosts that are cabled to the same switches.
 """
 
@@ -37,7 +37,7 @@ def counts(fabric: "Fabric") -> str:
 
 @dataclass(frozen=True)
 class Mark:
-    """A switch, or some hosts."""
+    """A switch, or a set of hosts."""
 
     name: str
     level: int
@@ -47,19 +47,19 @@ class Mark:
 
 @dataclass(frozen=True)
 class Bundle:
-    """All cables between two marks, by their places in the fabric's list."""
+    """All cables between two marks, by index in the fabric's list."""
 
     ends: tuple[int, int]
     cables: tuple[int, ...]
     parallel: int
-    """Cables between the same two vertices, at most."""
+    """Largest number of cables between the same two vertices."""
 
 
 class Graph:
-    """The vertices of a fabric, hosts first, and its cables."""
+    """Vertices of a fabric, hosts first, and its cables."""
 
     def __init__(self, fabric: "Fabric") -> None:
-        """Take what the fabric says."""
+        """Build the graph of a fabric."""
         self.hosts: list[str] = fabric.hosts
         self.switches: list[Switch] = fabric.switches
         self.cables: list[Cable] = fabric.cables()
@@ -71,7 +71,7 @@ class Graph:
 
     @cached_property
     def neighbours(self) -> list[list[int]]:
-        """The vertices next to each, in rising order, each once."""
+        """Distinct neighbours of each vertex, in rising order."""
         sets: list[set[int]] = [set() for _ in range(len(self.hosts) + len(self.switches))]
         for one, other in self._ends:
             sets[one].add(other)
@@ -80,7 +80,7 @@ class Graph:
 
     @cached_property
     def levels(self) -> list[int]:
-        """The distance of each vertex to the nearest host."""
+        """Distance of each vertex to the nearest host."""
         hosts = range(len(self.hosts))
         levels = [HOST_LEVEL if vertex in hosts else -1 for vertex in range(len(self.neighbours))]
         waiting = deque(hosts)
@@ -94,11 +94,11 @@ class Graph:
 
     @property
     def layered(self) -> bool:
-        """Whether every cable goes from one level to the next."""
+        """True if every cable connects adjacent levels."""
         return all(abs(self.levels[a] - self.levels[b]) == 1 for a, b in self._ends)
 
     def marks(self, hosts_one_by_one: int) -> list[Mark]:
-        """Return hosts and switches in their order; more hosts than that are put together."""
+        """Return hosts and switches in order; above this number, hosts are merged."""
         groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for host in range(len(self.hosts)):
             alone = len(self.hosts) <= hosts_one_by_one
@@ -114,7 +114,7 @@ class Graph:
         return self.hosts[group[0]] if len(group) == 1 else str(len(group))
 
     def bundles(self, marks: Sequence[Mark]) -> list[Bundle]:
-        """Return the cables between marks, in the order of their first ones."""
+        """Return the bundles of cables between marks, ordered by their first cable."""
         mark_of = {vertex: k for k, mark in enumerate(marks) for vertex in mark.vertices}
         between: dict[tuple[int, int], list[int]] = defaultdict(list)
         parallel: dict[tuple[int, int], int] = defaultdict(int)
@@ -129,17 +129,17 @@ class Graph:
 
     @cached_property
     def _ends(self) -> list[tuple[int, int]]:
-        """The vertices of each cable, the lower number first."""
+        """Vertices of each cable, the lower number first."""
         pairs = ((cable["lower"], cable["upper"]) for cable in self.cables)
         return [(min(pair), max(pair)) for pair in pairs]
 
     def groups(self) -> list[range]:
-        """Return the switches, numbered from 0, in blocks that belong together.
+        """Return the switches, numbered from 0, in contiguous groups.
 
-        Few switches are one block. Of all blocks of one size it takes those that do best in three
-        things: modularity (Newman and Girvan, 2004: the share of cables inside blocks, less that of
-        cables laid at random); cables of one stride, such as those of a dimension of a torus, all
-        inside or all outside; and about as many blocks as there are switches in each.
+        Few switches form one group. Otherwise all groups have one size, chosen by three criteria:
+        modularity (Newman and Girvan, 2004: the share of cables inside groups, less that of
+        randomly placed cables); cables of one stride, such as those of a torus dimension, are all
+        inside or all outside; and there are about as many groups as switches in each.
         """
         count = len(self.switches)
         sizes = [count] if count <= _ONE_GROUP else [*_block_sizes(count)]
@@ -169,7 +169,7 @@ class Graph:
 
 
 def _block_sizes(count: int) -> Iterator[int]:
-    """Yield the sizes worth a try: all, or of very many switches those that leave no rest."""
+    """Yield candidate sizes: all of them, or for very many switches the divisors."""
     for size in range(2, count // 2 + 1):
         if count <= _TRY_ALL or count % size == 0:
             yield size

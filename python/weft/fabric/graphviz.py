@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A fabric as an undirected graph for Graphviz: a node a vertex, an edge a cable."""
+"""A fabric as an undirected graph for Graphviz: a node per vertex, an edge per cable."""
 
 import json
 from collections.abc import Iterator
@@ -56,5 +56,5 @@ def _edges(graph: Graph) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a string of Graphviz; JSON escapes quotes in the same way, and only they count."""
+    """Return a Graphviz string literal; JSON escapes quotes the same way, which suffices."""
     return json.dumps(text, ensure_ascii=False)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Where the marks of a fabric are in its picture.
+"""Positions of a fabric's marks in its picture.
 
-Stars and fat trees are drawn in layers, hosts at the bottom. Other fabrics are drawn in circles of
-switches, one per group, with the circles in a circle; hosts are outside of their switches.
+Stars and fat trees are drawn in layers, hosts at the bottom. Other fabrics are drawn as circles of
+switches, one per group, with the circles arranged in a circle; hosts are outside of their switches.
 """
 
 import math
@@ -24,7 +24,7 @@ _TOP = math.pi / 2
 
 @dataclass(frozen=True)
 class Circle:
-    """A group of switches around a centre; the first is where it turns to, as an angle."""
+    """Group of switches around a centre, with the angle of the first."""
 
     centre: Point
     radius: float
@@ -32,7 +32,7 @@ class Circle:
     marks: Sequence[int]
 
     def switches(self) -> Iterator[tuple[int, float, Point]]:
-        """Yield each switch with its angle and its place."""
+        """Yield each switch with its angle and position."""
         for position, mark in enumerate(self.marks):
             angle = self.turn - self._step * position
             yield mark, angle, _moved(self.centre, angle, self.radius)
@@ -54,7 +54,7 @@ class Circle:
 
 @dataclass(frozen=True)
 class Layout:
-    """Marks with their places; a unit is the room of one of them."""
+    """Positions of marks; a unit is the space of one mark."""
 
     graph: Graph
     marks: list[Mark]
@@ -62,13 +62,13 @@ class Layout:
     layered: bool
     places: list[Point]
     directions: list[float]
-    """For each mark the angle at which there is room for its name."""
+    """For each mark, the angle at which there is space for its name."""
     circles: list[Circle]
-    """Groups of switches, where there are several."""
+    """Groups of switches, if there are several."""
 
 
 def lay_out(graph: Graph) -> Layout:
-    """Find a place for everything."""
+    """Compute all positions."""
     marks = graph.marks(HOSTS_ONE_BY_ONE)
     bundles = graph.bundles(marks)
     if graph.layered:
@@ -86,7 +86,7 @@ def lay_out(graph: Graph) -> Layout:
 
 
 def _layers(marks: Sequence[Mark], bundles: Sequence[Bundle]) -> list[Point]:
-    """Spread each level over the width, above those that its marks are cabled to."""
+    """Spread each level over the width, each mark above those that it is cabled to."""
     levels = list(in_levels(marks))
     width = max(map(len, levels))
     below = _below(marks, bundles)
@@ -112,9 +112,9 @@ def _mean(numbers: Sequence[float]) -> float:
 
 
 def _circles(graph: Graph, first: int, hosts: int) -> list[Circle]:
-    """Give each group of switches, whose marks begin at `first`, a circle.
+    """Assign a circle to each group of switches; switch marks begin at `first`.
 
-    Each switch has room for as many hosts. Several circles turn to their common middle.
+    Each switch has space for this many hosts. Several circles face their common centre.
     """
     groups = graph.groups()
     radii = [_radius(len(group), max(1.0, _ROOM_OF_HOST * hosts)) for group in groups]
@@ -129,7 +129,7 @@ def _circles(graph: Graph, first: int, hosts: int) -> list[Circle]:
 
 
 def _radius(count: int, room: float = 1.0) -> float:
-    """Return the radius of a circle on which so many have that much room each."""
+    """Return the radius of a circle with this many places of the given width."""
     return room / 2 / math.sin(math.pi / count) if count > 1 else 0.0
 
 
@@ -138,7 +138,7 @@ def _moved(point: Point, angle: float, distance: float) -> Point:
 
 
 def _hosts_of(marks: Sequence[Mark], bundles: Sequence[Bundle]) -> dict[int, list[int]]:
-    """Return the marks of hosts by the first switch that each is cabled to."""
+    """Return the host marks by the first switch that each is cabled to."""
     hosts: dict[int, list[int]] = defaultdict(list)
     seen: set[int] = set()
     for bundle in bundles:

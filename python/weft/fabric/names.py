@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Which marks of a picture have room for their names, and how these stand.
+"""Visibility and placement of names in a picture.
 
-A row is a level of a layered picture, or all hosts or all switches of another one. Where the names
-of a row do not fit, a caption tells the first, the last and how many there are.
+A row is a level of a layered picture, or all hosts or all switches of another one. If the names of
+a row do not fit, a caption gives the first, the last and their number.
 """
 
 import math
@@ -15,17 +15,17 @@ from weft.fabric.layout import Layout
 
 SMALLEST_FONT = 4.5
 _LARGEST_FONT = 8.0
-# Width and height of a character, of the size of its font.
+# Width and height of a character, relative to the font size.
 CHARACTER = 0.62
 _LINE = 1.25
-# Where a name stands that has no room beside its mark: so many points of the way to the next level.
+# Angle, and distance to the next level in points, of names without space beside their mark.
 _UPWARDS = math.radians(60)
 _BETWEEN_LEVELS = 70.0
 
 
 @dataclass(frozen=True)
 class Name:
-    """A text beside a mark: how far away it begins, in points, and at which angle."""
+    """Text beside a mark: its distance in points, and its angle."""
 
     mark: int
     size: float
@@ -39,14 +39,14 @@ class Name:
 
     @property
     def rotation(self) -> float:
-        """Degrees, such that nobody has to read upside down."""
+        """Rotation in degrees, such that no text is upside down."""
         if not self.rotated:
             return 0.0
         return math.degrees(self.direction) + (180 if self._leftwards else 0)
 
     @property
     def alignment(self) -> tuple[str, str]:
-        """Which side and which height of the text are at the mark."""
+        """Horizontal and vertical alignment of the text relative to the mark."""
         side = "right" if self._leftwards else "left"
         if self.rotated:
             return side, "center"
@@ -57,7 +57,7 @@ class Name:
 
 @dataclass(frozen=True)
 class NameRow:
-    """Marks whose names stand in the same way; `room` is that of each of them, in points."""
+    """Marks whose names are placed alike; `room` is the space of each, in points."""
 
     layout: Layout
     marks: Sequence[int]
@@ -72,7 +72,7 @@ class NameRow:
         return self.layout.marks[self.marks[0]].switch is None
 
     def names(self, away: float) -> list[Name]:
-        """Return the names, none where there is no room."""
+        """Return the names, or none if there is no space."""
         for rotated, size in ((False, self._flat_size(away)), (True, self._steep_size())):
             if size >= SMALLEST_FONT:
                 size = min(size, _LARGEST_FONT)
@@ -83,7 +83,7 @@ class NameRow:
         return []
 
     def _flat_size(self, away: float) -> float:
-        """Return the size of names that are not turned; some stand beside their mark."""
+        """Return the font size of horizontal names, some of which are beside their mark."""
         if not self.layout.layered and self._longest > len("999"):
             return 0.0
         beside = self.layout.layered and self._direction(self.marks[0], rotated=False) == 0
@@ -91,7 +91,7 @@ class NameRow:
         return room / self._longest / CHARACTER
 
     def _steep_size(self) -> float:
-        """Return the size of names that are turned; between two levels they must not be long."""
+        """Return the font size of rotated names, whose length is limited between two levels."""
         if len(self.layout.circles) > 1:
             return 0.0
         size = self.room / _LINE
@@ -110,7 +110,7 @@ class NameRow:
         return _UPWARDS if rotated else 0.0
 
     def caption(self) -> str:
-        """Return the first and the last name, and how many there are."""
+        """Return the first and the last name, and their number."""
         marks = [self.layout.marks[k] for k in self.marks]
         names = sorted(name for mark in marks for name in self._all_names(mark))
         return f"{names[0]} to {names[-1]}:\n{plural(len(names), self._noun)}"
@@ -126,13 +126,13 @@ class NameRow:
             yield from (self.layout.graph.hosts[vertex] for vertex in mark.vertices)
 
     def needs_caption(self, *, named: bool) -> bool:
-        """Whether there are names that the picture does not show."""
+        """Return true if the picture hides some names."""
         counted = any(len(self.layout.marks[k].vertices) > 1 for k in self.marks)
         return counted or not named
 
 
 def rows(layout: Layout, unit: float, width: float) -> list[NameRow]:
-    """Return the rows of a picture `width` units wide, where a unit has so many points."""
+    """Return the rows of a picture `width` units wide, with `unit` points per unit."""
     if layout.layered:
         levels = in_levels(layout.marks)
         return [NameRow(layout, level, width * unit / len(level)) for level in levels]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A picture of a fabric, and of what a run did to it.
+"""Picture of a fabric, optionally with the load of a run.
 
-Without a record the colour of a switch says whether it is smart. With one, cables are coloured by
-the utilisation of their busiest link and switches by the bytes that they reduced. The shape of a
-switch always says whether it is smart.
+Without a record, the colour of a switch shows if it is smart. With one, cables are coloured by the
+utilisation of their busiest link and switches by the bytes that they reduced. The shape of a switch
+always shows if it is smart.
 """
 
 import math
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from weft.fabric.layout import Circle
 
 _POINTS = 72
-# Okabe and Ito's colours, and scales of falling lightness: the colour-blind can read them too.
+# Okabe and Ito's palette, and scales of decreasing lightness, which are colour-blind-safe too.
 _COLOURS = {"host": "#666666", "smart": "#E69F00", "plain": "#FFFFFF"}
 _EDGE = "#222222"
 _CABLE = "#808080"
@@ -58,7 +58,7 @@ _Scale = tuple[str, float, float]
 
 
 def plot(fabric: "Fabric", target: Path, traffic: Traffic | None = None) -> None:
-    """Draw a fabric, with what a run did to it where there is one."""
+    """Draw a fabric, with the load of a run if given."""
     save(figure_of(fabric, traffic), [target], named("output"))
 
 
@@ -90,7 +90,7 @@ class _Picture:
         return without_formulas(figure)
 
     def _set_limits(self, axes: "Axes") -> None:
-        """Leave half a unit around the marks, above and below a layered picture less."""
+        """Leave half a unit around the marks, less above and below a layered picture."""
         xs, ys = zip(*self.layout.places, strict=True)
         around = 0.05 if self.layout.layered else 0.5
         axes.set_xlim(min(xs) - 0.5, max(xs) + 0.5)
@@ -122,7 +122,7 @@ class _Picture:
 
     @cached_property
     def _unit(self) -> float:
-        """Points of a unit of the layout."""
+        """Points per unit of the layout."""
         inches = self._drawing_inches[0] - (2 if self.layout.layered else 0.8)
         return inches * _POINTS / self._extent[0]
 
@@ -215,7 +215,7 @@ class _Picture:
         )
 
     def _draw_caption(self, axes: "Axes", mark: int, caption: str) -> None:
-        """Write at the left of a level."""
+        """Write a caption to the left of a level."""
         axes.annotate(
             caption,
             (0, self.layout.places[mark][1]),
@@ -228,7 +228,7 @@ class _Picture:
         )
 
     def _draw_circle_name(self, axes: "Axes", circle: "Circle") -> None:
-        """Write the first and the last name in the middle, where there is room."""
+        """Write the first and the last name in the middle, if there is space."""
         ends = [self.layout.marks[circle.marks[k]].name for k in (0, -1)]
         size = 1.5 * circle.radius * self._unit / max(map(len, ends)) / CHARACTER
         if size >= SMALLEST_FONT:
@@ -334,7 +334,7 @@ def _mappable(scale: _Scale, largest: float) -> "ScalarMappable":
 
 @cache
 def _scale(scale: _Scale) -> "Colormap":
-    """Return a part of one of matplotlib's colour scales."""
+    """Return a section of one of matplotlib's colour scales."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A fabric as a platform file of SimGrid's, for `smpirun` and `weft run --platform`.
+"""A fabric as a SimGrid platform file, for `smpirun` and `weft run --platform`.
 
-Every link of the fabric is a link of the platform, by its name. A switch is the link
-`NAME.forwarding` that all may use at once and that has nothing but the delay of a packet that it
-forwards; a smart switch is a host as well, with properties (Belbeisi et al., figure 2; all of them:
-src/binding/platform/switch_properties.hpp). All routes are listed, as weft routes them. The factors
-of point-to-point messages and all else that SimGrid needs to know of the network are options in the
-file. What has no place in it, `losses` names.
+Every link of the fabric is a link of the platform with the same name. A switch is the shared link
+`NAME.forwarding`, without contention, which adds the delay of forwarding a packet; a smart switch
+is also a host with properties (Belbeisi et al., figure 2; all of them:
+src/binding/platform/switch_properties.hpp). All routes are listed as weft routes them. The factors
+of point-to-point messages and all other network settings of SimGrid are options in the file.
+`losses` names the features that the format cannot express.
 """
 
 import math
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 MOST_HOSTS = 512
 ENVELOPE_BYTES = _core.SMPI_ENVELOPE_BYTES
-# Of a switch as a host: Belbeisi et al. (CF '26), figure 2. Nothing that it computes is timed.
+# Speed of a switch as a host (Belbeisi et al., CF '26, figure 2); its computation is not timed.
 _SWITCH_SPEED = "100Gf"
-# A forwarding link is faster than every cable, so that it only delays.
+# Forwarding links are faster than every cable, so that they only add delay.
 _FASTER = 100
 
-# Tables that mean something to weft alone.
+# Tables that have no equivalent outside weft.
 _UNSAYABLE = ("policy", "multicast", "progress_engine", "noise")
-# Where trees have their roots, as src/binding/platform/switch_properties.hpp names it.
+# Placement of tree roots, named as in src/binding/platform/switch_properties.hpp.
 _MEETING = {"star": "centre", "fat_tree": "centre"}
-# The preset of a switch whose properties say all.
+# Preset of a switch that is fully described by its properties.
 _NO_PRESET = "none"
 
-# The links of a way, and the switches between them.
+# Links of a route, and the switches between them.
 _Way = tuple[Sequence[str], Sequence[str]]
 
 
@@ -57,7 +57,7 @@ def render(fabric: "Fabric") -> Iterator[str]:
 
 
 def losses(fabric: "Fabric") -> list[str]:
-    """Return what of a fabric a platform file cannot say, by name."""
+    """Return the features of a fabric that a platform file cannot express, by name."""
     file = tomllib.loads(Path(fabric.file).read_text(encoding="utf-8"))
     lost = [f"[{table}]" for table in _UNSAYABLE if table in file]
     factors = {(row["latency_factor"], row["bandwidth_factor"]) for row in fabric.point_to_point}
@@ -82,7 +82,7 @@ def losses(fabric: "Fabric") -> list[str]:
 
 
 def _hosts_cost(host: "Host") -> bool:
-    """Return whether hosts take time for more than the loopback."""
+    """Return true if hosts have costs other than the loopback's."""
     overheads = (host["message_overhead_s"], host["piece_overhead_s"])
     rates = (
         *(host["copy_rate_Bps"], host["memory_bandwidth_Bps"], host["reduction_rate_Bps"]),
@@ -139,7 +139,7 @@ class _Platform:
         yield "  </config>"
 
     def _factors(self, which: Literal["latency_factor", "bandwidth_factor"]) -> str:
-        """Return the segments; in SimGrid one begins above the size that it names."""
+        """Return the segments; SimGrid's begin above the size that they name."""
         first, *others = self.fabric.point_to_point
         pairs = [(0, first[which])]
         for segment in others:
@@ -192,7 +192,7 @@ class _Platform:
                     yield from self._route(source, destination, ways[source])
 
     def _ways_to(self, destination: int) -> dict[int, _Way]:
-        """Return the ways from all hosts, and to a host from all switches too."""
+        """Return the routes from all hosts, and to a host also those from all switches."""
         hosts = len(self.graph.hosts)
         sources = self.vertices if destination < hosts else range(hosts)
         ways = {
@@ -205,7 +205,7 @@ class _Platform:
     def _ways_on(
         self, switch: int, others: Sequence[int], ways: Mapping[int, _Way]
     ) -> dict[int, _Way]:
-        """Return the ways from the other switches: on as the hosts' packets that come by go on."""
+        """Return the routes from the other switches, along those of the hosts' packets."""
         vertex_of = {self.graph.name(vertex): vertex for vertex in others}
         tails: dict[int, _Way] = {}
         for links, through in ways.values():
@@ -216,7 +216,7 @@ class _Platform:
         return tails | (self._shortest_ways(switch, missing) if missing else {})
 
     def _shortest_ways(self, destination: int, sources: Iterable[int]) -> dict[int, _Way]:
-        """Return ways that weft itself never takes; SimGrid wants one between any two hosts."""
+        """Return routes that weft never uses: SimGrid requires one between any two hosts."""
         towards: dict[int, tuple[str, int]] = {}
         waiting = deque([destination])
         while waiting:
@@ -241,7 +241,7 @@ class _Platform:
 
     @cached_property
     def _links_to(self) -> dict[int, list[tuple[str, int]]]:
-        """The links that end at each vertex, with the switches that they come from."""
+        """Links that end at each vertex, with the switches at their other ends."""
         links: dict[int, list[tuple[str, int]]] = defaultdict(list)
         for cable in self.graph.cables:
             if cable["lower"] >= len(self.graph.hosts):
@@ -261,7 +261,7 @@ class _Platform:
 
     @cached_property
     def _shared_by(self) -> dict[str, str]:
-        """By link: what it passes beside itself."""
+        """Shared link that a packet passes in addition to each link."""
         return {
             link: _shared(number)
             for number, medium in enumerate(self.fabric.shared)
@@ -274,12 +274,12 @@ class _Platform:
 
 
 def _shared(number: int) -> str:
-    """Return the link that stands for what several links share."""
+    """Return the name of the link that several links share."""
     return f"weft.shared.{number}"
 
 
 def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:
-    """Return what makes a host a smart switch: numbers in bytes and seconds, as in the paper."""
+    """Return the properties of a smart switch, in bytes and seconds as in the paper."""
     properties = {
         "preset": switch["preset"] or _NO_PRESET,
         "max_ports": switch["max_ports"],
@@ -301,7 +301,7 @@ def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:
         "host_reduce": nic["host_reduce"],
         "host_bcast": nic["host_bcast"],
     }
-    # What is zero or infinite where that means "none" is left out, and what is so without a word.
+    # Properties are omitted if they are zero or infinite in the sense of "none", or the default.
     optional = {
         "total_slots": 0,
         "aggregation_rate": math.inf,
@@ -319,7 +319,7 @@ def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:
 
 
 def _offload(rows: "Sequence[Offload]") -> str:
-    """Return `allreduce MPI_INT,MPI_LONG MPI_SUM; …`: what, on what, with what, converted how."""
+    """Return `allreduce MPI_INT,MPI_LONG MPI_SUM; …`: what is offloaded and how."""
     return "; ".join(
         " ".join(
             word
@@ -359,7 +359,7 @@ def _mpi_options(mpi: "Mpi | None") -> dict[str, str]:
 
 
 def _mpi_costs(mpi: "Mpi", eager: int, side: Literal["send", "receive"]) -> str:
-    """Return SMPI's own option: pieces of `size that is smaller:fixed:per byte`."""
+    """Return SMPI's option for these costs: segments of `lower size:fixed:per byte`."""
     rows: list[tuple[int, Mpi | MpiOverheads]] = [(0, mpi)]
     rows += [(int(row["from_bytes"]), row) for row in mpi["overheads"]]
     ends = [start for start, _ in rows[1:]] + [sys.maxsize]
@@ -374,7 +374,7 @@ def _mpi_costs(mpi: "Mpi", eager: int, side: Literal["send", "receive"]) -> str:
         # Rendezvous copies nothing.
         if end > eager:
             pieces.append((max(start, eager), fixed, 0.0))
-    # SMPI takes a piece for messages larger than its first size.
+    # SMPI applies a segment to messages larger than its first size.
     return ";".join(
         f"{max(0, start - 1)}:{_number(fixed)}:{_number(per_byte)}"
         for start, fixed, per_byte in pieces
@@ -382,10 +382,10 @@ def _mpi_costs(mpi: "Mpi", eager: int, side: Literal["send", "receive"]) -> str:
 
 
 def _number(value: float) -> str:
-    """Return as few digits as tell it exactly."""
+    """Return the shortest text that represents the number exactly."""
     return str(int(value)) if value == int(value) else repr(value)
 
 
 def _comment(text: str) -> str:
-    """Return it without what ends a comment."""
+    """Return the text without comment terminators."""
     return text.replace("--", "- -")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""New fabric files: a topology with its parameters, presets for the devices, two kinds of cables.
+"""New fabric files: a topology with its parameters, device presets, and two kinds of cables.
 
-All keys, their types and the words of the comments come from the core's registry and schema. The
-file is proven by loading it before it takes its place; what is wrong is told of the option that
-the value came from.
+All keys, their types and the comments come from the core's registry and schema. The file is
+validated by loading it before it replaces its target; errors are attributed to the option that
+provided the value.
 """
 
 import math
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from weft._core import Fabric, Option, Topology
 
 DEVICES = ("host", "nic", "switch")
-# The testbed of Belbeisi et al. (CF '26) (fabrics/tofino-4.toml says where each value is from).
+# The testbed of Belbeisi et al. (CF '26); fabrics/tofino-4.toml gives the source of each value.
 DEFAULT_PRESETS = {"host": "xeon-8360", "nic": "connectx-6-dx", "switch": "tofino"}
 DEFAULT_BANDWIDTH = "100Gbps"
 DEFAULT_LATENCY = "0.94us"
-# What a new fabric is like where nobody says it, by its switch: the shipped fabric of which
-# something was measured with that switch. All others are like the testbed of Belbeisi et al.
+# Default model fabric by switch: the shipped fabric that was measured with that switch. All other
+# switches use the testbed of Belbeisi et al.
 LIKE = {"sharp": "hdr100-8", "sx6036": "fdr-188"}
 OTHERS_LIKE = "tofino-4"
-# 5 m of cable, 5 ns a metre, as in the shipped fabrics.
+# 5 m of cable at 5 ns/m, as in the shipped fabrics.
 SWITCH_LATENCY = "25ns"
 _LINE = 80
-# As the core names values in SI units.
+# The core's suffixes for SI units.
 _UNIT_OF_A_KEY = re.compile(r"(\w+)_(bytes|s|Bps)")
 # TOML's integers have 64 bits.
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
@@ -45,11 +45,11 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 @dataclass(frozen=True, kw_only=True)
 class Template:
-    """What a new fabric file says.
+    """Content of a new fabric file.
 
-    The options are keys of the topology with texts, as the command line has them; where the
-    registry's type is `tables`, each text is one table, `VALUE:KEY=VALUE:…`, and the first value is
-    that of the first key.
+    The options are keys of the topology with texts, as on the command line. For the registry's type
+    `tables`, each text is one table, `VALUE:KEY=VALUE:…`, and the first value belongs to the first
+    key.
     """
 
     topology: str
@@ -59,20 +59,20 @@ class Template:
     bandwidth: str = DEFAULT_BANDWIDTH
     latency: str = DEFAULT_LATENCY
     switch_latency: str | None = None
-    """Of cables between switches; that of all cables where it is None."""
+    """Latency of cables between switches; None: same as all cables."""
     messages: str | None = None
-    """The fabric whose [[point_to_point]] and [mpi] are taken."""
+    """The fabric that provides [[point_to_point]] and [mpi]."""
     origins: Mapping[str, str] = field(default_factory=dict)
-    """By table: what a comment says of where values that nobody gave are from."""
+    """By table: the comment on the origin of defaulted values."""
 
 
 def option_name(key: str) -> str:
-    """Return the option of the command line for a key of [topology]."""
+    """Return the command-line option for a key of [topology]."""
     return "--" + key.replace("_", "-")
 
 
 def find_topology(kind: str) -> "Topology":
-    """Return the row of the registry; words may be joined by hyphens as well."""
+    """Return the row of the registry; hyphens are accepted as separators."""
     rows = {row["kind"]: row for row in _core.topologies()}
     name = kind.replace("-", "_")
     if name not in rows:
@@ -124,7 +124,7 @@ def _joined(tables: Sequence[Iterator[str]]) -> str:
 
 
 def write(template: Template, target: Path, *, force: bool = False) -> "Fabric":
-    """Write the file, unless one is there, and return the fabric that it describes."""
+    """Write the file, unless one exists, and return the fabric that it describes."""
     if target.is_file() and target != STANDARD_OUTPUT and not force:
         raise WeftError(
             f"{named('output')}:"
@@ -148,7 +148,7 @@ def _proven(text: str) -> "Fabric":
 
 
 def _of_option(message: str, path: Path) -> str:
-    """Replace the place in a file that nobody has seen by the option that gave the value."""
+    """Replace the place in the temporary file by the option that provided the value."""
     place = re.match(re.escape(str(path)) + r": \[(\w+)(?:\.(\w+))?\] (\w+): ", message)
     if place is None:
         return message.removeprefix(f"{path}: ")
@@ -214,7 +214,7 @@ def _inner_table(outer: str, rows: "Sequence[Option]", text: str) -> Iterator[st
 
 
 def tables_form(rows: "Sequence[Option]") -> str:
-    """Return how one of several tables is said on the command line."""
+    """Return the command-line syntax of one of several tables."""
     return rows[0]["key"].upper() + "".join(f"[:{row['key']}={_form(row)}]" for row in rows[1:])
 
 
@@ -252,13 +252,13 @@ def _link_table(template: Template) -> Iterator[str]:
 
 
 def has_cables_between_switches(template: Template) -> bool:
-    """Whether there is a cable that ends at no host. Raises what `write` would."""
+    """Return true if a cable connects two switches. Raises what `write` would."""
     fabric = _proven(_without_exceptions(template))
     return any(cable["lower"] >= len(fabric.hosts) for cable in fabric.cables())
 
 
 def _between_switches(fabric: "Fabric", topology: str) -> list[str]:
-    """Return patterns that the names of those cables match, and no other's does."""
+    """Return patterns that match the names of those cables only."""
     hosts = len(fabric.hosts)
     inner = [cable for cable in fabric.cables() if cable["lower"] >= hosts]
     if not inner:
@@ -279,7 +279,7 @@ def _common_prefix(one: str, other: str) -> str:
 
 
 def _literally(name: str) -> str:
-    """Return the pattern that matches this name alone."""
+    """Return the pattern that matches only this name."""
     return re.sub(r"([*?[])", r"[\1]", name)
 
 
@@ -317,7 +317,7 @@ def _messages_tables(template: Template) -> Iterator[str]:
 
 
 def _finite_keys(row: Mapping[str, object]) -> Iterator[str]:
-    """Write what a row of the core says, but for rates without limit and for tables in it."""
+    """Yield the lines of a row of the core, without unlimited rates and nested tables."""
     for name, value in row.items():
         if not isinstance(value, float) or not math.isfinite(value):
             continue
@@ -338,7 +338,7 @@ def _schema(table: str) -> "_core.Table":
 
 
 def explained(option: "Option") -> str:
-    """Return what a key means, the texts that it takes, and what holds where it is absent."""
+    """Return a key's meaning, its allowed texts, and its default."""
     text = option["meaning"]
     if any(f'"{name}"' not in text for name in option["names"]):
         text += f": {option['allowed']}"
@@ -350,7 +350,7 @@ def explained(option: "Option") -> str:
 
 
 def meanings(table: str) -> dict[str, str]:
-    """Return what each key of a table means."""
+    """Return the meaning of each key of a table."""
     return {option["key"]: option["meaning"] for option in _schema(table)["options"]}
 
 
@@ -361,7 +361,7 @@ def sentence(text: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Return as much of it as fits a line."""
+    """Return the text shortened to one line."""
     return text if len(text) <= _LINE else f"{text[: _LINE - 1]}…"
 
 
@@ -409,7 +409,7 @@ def _bad(key: str, text: str, allowed: str) -> WeftError:
     return WeftError(f"{named(key)}: found '{text}'; write {allowed}")
 
 
-# How a value is written in TOML, by the registry's type; all others are texts in quotes.
+# TOML writers by registry type; all other types are quoted texts.
 _WRITERS: Mapping[str, Callable[[str, str], str]] = {
     "integer": _integer,
     "integers": _integers,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fabric files as tomlkit has them: changed where they are, with all that people wrote beside it.
+"""In-place editing of fabric files with tomlkit, which preserves comments and layout.
 
-A comment is where a value comes from, so that it stays with what it stands beside: one in a line
-with its value, one right above a table with that table. Where two arrays of tables take turns in a
-file, tomlkit puts each together, and a comment above one of its tables stays where it was.
+Comments give the sources of values, so they stay with what they annotate: one on a value's line
+with that value, one right above a table with that table. If two arrays of tables alternate in a
+file, tomlkit regroups each, and a comment above one of its tables stays where it was.
 """
 
 import re
@@ -18,7 +18,7 @@ from tomlkit.items import AoT, InlineTable, Item, Table
 
 @dataclass(frozen=True)
 class Noted:
-    """A value, and where it comes from: the comment beside it."""
+    """Value with its source, as a comment on its line."""
 
     value: str | int | float
     comment: str = ""
@@ -28,16 +28,16 @@ Value = str | int | float | list[int] | Noted
 
 
 def in_toml(value: Any) -> str:
-    """Return a value as TOML writes it."""
+    """Return a value in TOML syntax."""
     return str(tomlkit.item(value).as_string())
 
 
 def with_values(text: str, table: str, values: Mapping[str, Value]) -> str:
-    """Return the text of a fabric file with keys of a table set, of an array in each of its tables.
+    """Set keys of a table in the text of a fabric file; for an array, in each of its tables.
 
-    Keys that are there keep their places; others follow the table's head. A table that is written
-    in one line becomes one of several, whose lines have room for comments; one that is not there
-    comes last. A table within another is `outer.inner`.
+    Existing keys keep their places; others follow the table's head. An inline table is expanded to
+    several lines, which leaves space for comments; a missing table is appended. A table within
+    another is `outer.inner`.
     """
     document = tomlkit.parse(text)
     found: Any = document
@@ -74,7 +74,7 @@ def _with_new_keys(text: str, table: str, new: Mapping[str, Value]) -> str:
             keys = "".join(f"{table}.{line}" for line in _lines(new).splitlines(keepends=True))
             parts[number] = (name, part + keys)
             return "".join(part for _, part in parts)
-    return _with_new_table(text, table, _lines(new))  # of which there are tables within, no more
+    return _with_new_table(text, table, _lines(new))  # only nested tables exist
 
 
 def _with_new_table(text: str, table: str, lines: str) -> str:
@@ -105,7 +105,7 @@ def _item(value: Value) -> Item:
 def without_tables(text: str, names: Collection[str]) -> str:
     """Return a fabric file without some of its tables and the comments right above them."""
     kept: list[str] = []
-    above = ""  # comments at the end of a table that is left out: they are of what follows
+    above = ""  # trailing comments belong to what follows
     for name, part in _parts(text):
         if name in names:
             if kept:
@@ -118,7 +118,7 @@ def without_tables(text: str, names: Collection[str]) -> str:
 
 
 def _split_end(part: str) -> tuple[str, str]:
-    """Split the comments off with which a part ends."""
+    """Split off the comments at the end of a part."""
     lines = part.splitlines(keepends=True)
     first = len(lines)
     while first and lines[first - 1].startswith("#"):
@@ -127,7 +127,7 @@ def _split_end(part: str) -> tuple[str, str]:
 
 
 def _parts(text: str) -> Iterator[tuple[str | None, str]]:
-    """Yield what a file is made of, one after the other: tables by name, and what is between."""
+    """Yield the parts of a file in order: tables by name, and the text between them."""
     for key, item in tomlkit.parse(text).body:
         one = tomlkit.document()
         if key is None:

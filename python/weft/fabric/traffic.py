@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a run did to a fabric: how busy its cables were, and what its switches reduced."""
+"""Load of a fabric in a run: utilisation of cables, and bytes reduced by switches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Traffic:
-    """The numbers of one run, by cable (the busier of its two links) and by name of the switch."""
+    """Load of one run, by cable (the busier of its two links) and by switch name."""
 
     title: str
     by_cable: Sequence[float]
     by_switch: dict[str, float]
 
     def utilisation(self, cables: Sequence[int]) -> float:
-        """Return that of the busiest of some cables."""
+        """Return the highest utilisation of these cables."""
         return max(self.by_cable[cable] for cable in cables)
 
     @property
@@ -33,17 +33,17 @@ class Traffic:
 
     @property
     def reduced_max(self) -> float:
-        """The bytes that one switch reduced at most."""
+        """The most bytes that one switch reduced."""
         return max(self.by_switch.values())
 
 
 def read_traffic(path: Path, fabric: "Fabric") -> Traffic:
-    """Read the record of a run, which must be one on this fabric."""
+    """Read the record of a run, which must have used this fabric."""
     return traffic_of(read_record(path), fabric, str(path))
 
 
 def traffic_of(record: Record, fabric: "Fabric", source: str = "the record") -> Traffic:
-    """Return what a run did, which must be one on this fabric; messages name its source."""
+    """Return the load of a run, which must have used this fabric; messages name its source."""
     _check_fabric(source, record, fabric)
     utilisation = {link.name: link.utilisation for link in record.links}
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Time-independent traces: what each rank of a program did, without the times.
+"""Time-independent traces: the actions of each rank of a program, without times.
 
 Users: api, cli, runs, study.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The lines of a trace: a rank, what it calls, and the arguments; `3 allreduce 16 MPI_INT MPI_SUM`.
+"""Lines of a trace: rank, call and arguments, as in `3 allreduce 16 MPI_INT MPI_SUM`.
 
-The arguments are whole numbers, then datatypes, then an operation, both by their MPI names; what
-they are is in docs/traces.md. `src/replay` does what the lines say.
+The arguments are integers, then datatypes, then an operation, both by their MPI names;
+docs/traces.md describes them. `src/replay` executes the lines.
 """
 
 import re
@@ -29,7 +29,7 @@ NON_BLOCKING = frozenset(f"i{name}" for name in _BLOCKING)
 COLLECTIVES = _BLOCKING | NON_BLOCKING
 
 WAIT_LIST = "waitlist"
-"""An MPI_Waitall of requests that it names; `waitall`, of all, is in older traces."""
+"""An MPI_Waitall of the requests that it names; older traces have `waitall`, of all requests."""
 
 
 _ROOTED = frozenset(("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv"))
@@ -40,20 +40,20 @@ _COUNTS = {
     "waitall": (0,),
     "wait_collective": (0,),
 }
-"""Which numbers of an action count something; those of collectives are all but the root."""
+"""Arguments of an action that are counts; for collectives, all but the root."""
 _PARTNERS = {**dict.fromkeys(_MESSAGES, (0,)), "sendrecv": (1, 3), "wait": (0, 1), "test": (0, 1)}
 _WHOLE = re.compile(r"-?[0-9]{1,11}")
 _REAL = re.compile(r"[0-9]{1,30}(\.[0-9]{0,30})?([eE][-+]?[0-9]{1,3})?")
 _LEAST, _MOST, _MOST_REAL = -(1 << 31), (1 << 31) - 1, 1e30
-"""What MPI's int holds; operations and seconds beyond every machine."""
+"""Range of MPI's int; limit on operations and seconds beyond every machine."""
 
 
 class UnfitError(WeftError):
-    """Why a trace cannot be replayed; its text is a clause, for the caller to put into place."""
+    """Why a trace cannot be replayed, as a clause that the caller puts in context."""
 
 
 class Shape(NamedTuple):
-    """What follows the name of an action."""
+    """Arguments that follow the name of an action."""
 
     numbers: int
     datatypes: int = 0
@@ -61,7 +61,7 @@ class Shape(NamedTuple):
 
 
 def shapes(ranks: int) -> dict[str, Shape]:
-    """Return the actions of a trace of so many ranks."""
+    """Return the actions of a trace with this number of ranks."""
     plain = _plain_shapes(ranks)
     return {**plain, **{name: plain[name[1:]] for name in NON_BLOCKING}}
 
@@ -87,16 +87,16 @@ def _plain_shapes(ranks: int) -> dict[str, Shape]:
 
 
 class Grammar:
-    """Proves of a line that `src/replay` can do it."""
+    """Checks that `src/replay` can execute a line."""
 
     def __init__(self, ranks: int) -> None:
-        """Make the table of actions."""
+        """Build the table of actions."""
         self.ranks = ranks
         self._shapes = shapes(ranks)
         self._datatypes = frozenset(DATATYPES) - {""}
 
     def check(self, words: Words) -> None:
-        """Raise an `UnfitError` unless it can."""
+        """Raise an `UnfitError` unless the line can be executed."""
         if len(words) < 2:
             raise UnfitError("found no action; a line is a rank, an action and its arguments")
         rank, name, *arguments = words
@@ -139,7 +139,7 @@ class Grammar:
                 raise UnfitError(f"found the rank {word} in '{name}'; the last is {self.ranks - 1}")
 
     def _counts(self, name: str) -> range | tuple[int, ...]:
-        """Return which of an action's numbers count elements, and so cannot be below zero."""
+        """Return the arguments that count elements and must not be negative."""
         if name in _COUNTS:
             return _COUNTS[name]
         plain = name.removeprefix("i") if name in NON_BLOCKING else name
@@ -149,6 +149,6 @@ class Grammar:
         return range(numbers) if plain in _BLOCKING else ()
 
     def _rooted(self, name: str) -> tuple[int, ...]:
-        """Return which number is a root: the last of those collectives that have one."""
+        """Return the index of the root: the last argument of rooted collectives."""
         plain = name.removeprefix("i") if name in NON_BLOCKING else name
         return (self._shapes[name].numbers - 1,) if plain in _ROOTED else ()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Files of calls: what weft itself records of a run (src/trace/calls.hpp), packed with gzip.
+"""Files of calls: weft's own recording of a run (src/trace/calls.hpp), compressed with gzip.
 
-They are looked through before each replay, which would wait for ever for what a cut file lacks.
+They are checked before each replay, which would hang on a truncated file.
 """
 
 import gzip
@@ -17,18 +17,18 @@ from weft.trace.datatypes import DATATYPES, OPERATIONS
 CALLS = "calls.gz"
 _CHUNK = 1 << 20
 _LEVEL = 6
-"""Levels above it take much longer, for a few percent."""
+"""Higher levels take much longer and save only a few percent."""
 
 
 def pack(raw: Path, ranks: int, target: Path) -> int:
-    """Check what a run has written, and pack it; return the number of lines of ranks.
+    """Check and compress the recording of a run; return the number of lines of ranks.
 
-    Raises an `UnfitError` that says why it cannot be replayed.
+    Raises an `UnfitError` if it cannot be replayed.
     """
     check = _check(ranks)
     try:
         with raw.open("rb") as lines, target.open("wb") as file:
-            # Without name and time, so that the same run gives the same file.
+            # Omitting name and time makes the same run give the same file.
             with gzip.GzipFile(
                 filename="", mode="wb", compresslevel=_LEVEL, fileobj=file, mtime=0
             ) as packed:
@@ -41,13 +41,13 @@ def pack(raw: Path, ranks: int, target: Path) -> int:
 
 
 def unpack(packed: Path, target: Path) -> None:
-    """Write the lines where the replayer reads them."""
+    """Decompress the lines for the replayer."""
     with gzip.open(packed, "rb") as lines, target.open("wb") as file:
         shutil.copyfileobj(lines, file, _CHUNK)
 
 
 def look_through(packed: Path, ranks: int) -> None:
-    """Prove that a packed file can be replayed."""
+    """Check that a compressed file can be replayed."""
     check = _check(ranks)
     try:
         with gzip.open(packed, "rb") as lines:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """SimGrid's numbers of the predefined datatypes (its src/smpi/mpi/smpi_datatype.cpp), by index.
 
-Those without a name hold no data; those of C++ are C's, since programs cannot name them in 4.1.
+Entries without a name hold no data; C++ datatypes are mapped to C's, since programs cannot name
+them in 4.1.
 """
 
 DATATYPES = (
@@ -23,4 +24,4 @@ OPERATIONS = (
     *("MPI_SUM", "MPI_PROD", "MPI_MAX", "MPI_MIN", "MPI_LAND", "MPI_LOR", "MPI_LXOR", "MPI_BAND"),
     *("MPI_BOR", "MPI_BXOR", "MPI_MAXLOC", "MPI_MINLOC", "MPI_REPLACE", "MPI_NO_OP"),
 )
-"""Those that MPI defines, as src/mpi/names.cpp has them."""
+"""Datatypes defined by MPI, as in src/mpi/names.cpp."""

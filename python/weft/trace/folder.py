@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A recorded trace on disk: a directory with `manifest.json` and the lines of all ranks.
+"""Recorded trace on disk: a directory with `manifest.json` and the lines of all ranks.
 
-Those are `calls.gz`, which weft has recorded (`weft.trace.calls`), or `actions.txt`, made of what
-SimGrid has traced (`weft.trace.actions`). They are looked through before each replay, which would
-wait for ever for what a cut file lacks.
+The lines are `calls.gz`, recorded by weft (`weft.trace.calls`), or `actions.txt`, converted from
+SimGrid's trace (`weft.trace.actions`). They are checked before each replay, which would hang on a
+truncated file.
 """
 
 import json
@@ -30,12 +30,12 @@ ACTIONS = "actions.txt"
 MOST_RANKS = 1 << 20
 _SHORTEST_LINE = len("0 finalize\n")
 _SHORTEST_PACKED = 0.01
-"""Bytes a rank: gzip makes a thousandth of equal lines, which are not equal here."""
+"""Bytes per rank: gzip compresses identical lines to a thousandth, and these differ."""
 _LONGEST_LINE = 1 << 24
 
 
 class Origin(Model, kw_only=True):
-    """Where a trace comes from."""
+    """Origin of a trace."""
 
     schema: str
     weft: str
@@ -45,55 +45,55 @@ class Origin(Model, kw_only=True):
     command: tuple[str, ...]
     ranks: Whole
     ppn: Annotated[int, Meta(ge=1, le=MOST_RANKS)] | None
-    """Ranks per host, where the user chose them."""
+    """Ranks per host, if the user chose them."""
     fabric: str
     offload: str
     simulated_time_s: Number
-    """Of the program itself."""
+    """Simulated time of the recorded run."""
 
 
 class Manifest(Origin, kw_only=True):
-    """Where a trace of SimGrid's comes from."""
+    """Origin of a trace in SimGrid's form."""
 
     schema: Literal["weft-trace/1"] = SCHEMA
     polls: bool
-    """Whether the program calls MPI_Test, so that it may do something else on another network."""
+    """True if the program calls MPI_Test, so that it may behave differently on another network."""
 
 
 class CallsManifest(Origin, kw_only=True):
-    """Where a trace of weft's own comes from."""
+    """Origin of a trace recorded by weft."""
 
     schema: Literal["weft-trace/2"] = CALLS_SCHEMA
     changes: tuple[str, ...] = ()
-    """What was other than in the fabric's file."""
+    """Differences from the fabric's file."""
     fallback: str
     host_speed: str
-    """What the run took for the speed of the machine that computed; nothing: it was not timed."""
+    """Speed assumed for the machine that computed; empty if computation was not timed."""
     config: tuple[str, ...]
-    """SimGrid's settings."""
+    """SimGrid options."""
     lines: Whole
-    """Calls of all ranks, and what they computed between them."""
+    """Calls of all ranks, and the computation between them."""
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A trace that is fit to be replayed."""
+    """Trace that has been checked for replay."""
 
     path: Path
     manifest: Manifest | CallsManifest
 
     @property
     def form(self) -> Literal["actions", "calls"]:
-        """What its lines are."""
+        """Format of the lines."""
         return "calls" if isinstance(self.manifest, CallsManifest) else "actions"
 
     @property
     def lines(self) -> Path:
-        """The file that has them."""
+        """File with the lines."""
         return self.path / (calls.CALLS if self.form == "calls" else ACTIONS)
 
     def unpack(self, target: Path) -> Path:
-        """Return where the replayer can read the lines: here, where they have to be unpacked."""
+        """Return the file for the replayer: the original, or the decompressed target."""
         if self.form == "actions":
             return self.lines
         calls.unpack(self.lines, target)
@@ -101,7 +101,7 @@ class Folder:
 
 
 def check_target(option: str, target: Path) -> None:
-    """Prove before a run that a trace can take this place when it is done."""
+    """Check before a run that the trace can be written here afterwards."""
     parent = target.resolve().parent
     if not parent.is_dir():
         raise WeftError(
@@ -127,7 +127,7 @@ def _is_ours(directory: Path) -> bool:
 
 
 def write_calls(raw: Path, manifest: CallsManifest, target: Path) -> Folder:
-    """Write the trace that weft has recorded, whole or not at all. Raises an `UnfitError`."""
+    """Write a trace recorded by weft, atomically. Raises an `UnfitError`."""
 
     def write(new: Path) -> CallsManifest:
         manifest.lines = calls.pack(raw, manifest.ranks, new / calls.CALLS)
@@ -137,7 +137,7 @@ def write_calls(raw: Path, manifest: CallsManifest, target: Path) -> Folder:
 
 
 def _write_whole(target: Path, write: Callable[[Path], CallsManifest]) -> Folder:
-    """Have a directory written beside the target, and put it in its place."""
+    """Let `write` fill a directory next to the target, and rename it into place."""
     final = target.resolve()
     with tempfile.TemporaryDirectory(dir=final.parent, prefix=f".{final.name}.") as beside:
         new = Path(beside) / "new"
@@ -152,7 +152,7 @@ def _write_whole(target: Path, write: Callable[[Path], CallsManifest]) -> Folder
 
 
 def read_folder(path: Path) -> Folder:
-    """Return a trace, looked through from end to end."""
+    """Read a trace and check it from end to end."""
     folder = Folder(path, _read_manifest(path))
     try:
         if folder.form == "calls":
@@ -215,7 +215,7 @@ def _manifest(kind: type[Manifest] | type[CallsManifest], data: Any) -> Manifest
 
 
 def _check_ranks(folder: Folder) -> None:
-    """Each rank has a line `RANK finalize` at least, so that a short file cannot be of many."""
+    """Check the number of ranks against the file size: each rank has at least `RANK finalize`."""
     ranks = folder.manifest.ranks
     try:
         size = folder.lines.stat().st_size

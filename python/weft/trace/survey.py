@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Check of a whole trace in SimGrid's form: does it replay as the program ran.
+"""Check that a trace in SimGrid's form replays as the program ran.
 
-SimGrid's tracer leaves out calls (MPI_Waitsome, MPI_Sendrecv with MPI_PROC_NULL, all that makes
-communicators), and a replay would wait for ever or for the wrong thing. So messages are counted at
-both ends, and requests from their opening to their end.
+SimGrid's tracer omits calls (MPI_Waitsome, MPI_Sendrecv with MPI_PROC_NULL, all that create
+communicators), so that a replay could hang or match the wrong message. Messages are therefore
+counted at both ends, and requests from their start to their completion.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from weft.trace.actions import (
 )
 
 UNKNOWN = -333
-"""MPI_UNDEFINED, which SimGrid's tracer writes for MPI_ANY_SOURCE and for MPI_PROC_NULL alike."""
+"""MPI_UNDEFINED, which SimGrid's tracer writes for both MPI_ANY_SOURCE and MPI_PROC_NULL."""
 
 Message = tuple[int, int, int]
 """Source, destination, tag."""
@@ -31,26 +31,26 @@ Message = tuple[int, int, int]
 class _Rank:
     ended: bool = False
     tests: bool = False
-    """Whether it calls MPI_Test, which a trace shows without its answer."""
+    """True if the rank calls MPI_Test, whose result is not in the trace."""
     requests: Counter[Message] = field(default_factory=Counter)
     open_collectives: int = 0
-    """Non-blocking ones."""
+    """Pending non-blocking collectives."""
     from_any: int = 0
-    """Blocking receives from MPI_ANY_SOURCE; from MPI_PROC_NULL they are not traced."""
+    """Blocking receives from MPI_ANY_SOURCE; those from MPI_PROC_NULL are not traced."""
     from_unknown: int = 0
     any_tag: bool = False
 
     @property
     def open_requests(self) -> int:
-        """Requests that it has not waited for."""
+        """Requests that have not been waited for."""
         return self.requests.total() + self.open_collectives
 
 
 class Survey:
-    """What a trace holds, line by line; `check` at its end proves that it is fit."""
+    """Summary of a trace, built line by line; `check` at the end validates it."""
 
     def __init__(self, ranks: int) -> None:
-        """Begin with an empty trace of so many ranks."""
+        """Begin with an empty trace of this number of ranks."""
         self._grammar = Grammar(ranks)
         self._ranks = [_Rank() for _ in range(ranks)]
         self._sent: Counter[Message] = Counter()
@@ -59,7 +59,7 @@ class Survey:
         """Ranks whose receives from an unknown rank are from MPI_PROC_NULL."""
 
     def add(self, words: Words) -> None:
-        """Take in one line."""
+        """Process one line."""
         self._grammar.check(words)
         rank, action, arguments = int(words[0]), words[1], words[2:]
         if self._ranks[rank].ended:
@@ -71,7 +71,7 @@ class Survey:
         elif action in ("recv", "irecv"):
             self._receive(rank, int(arguments[0]), int(arguments[1]), opens=action[0] == "i")
         elif action == "sendrecv":
-            # The tracer writes no tags, and the replay gives both the tag 0.
+            # The tracer omits tags, and the replay gives both the tag 0.
             self._sent[rank, int(arguments[1]), 0] += 1
             self._receive(rank, int(arguments[3]), 0, opens=False)
         elif action == "wait":
@@ -146,7 +146,7 @@ class Survey:
         state.open_collectives -= 1
 
     def check(self) -> None:
-        """Prove at the end of a trace that it is whole, and that every message arrives."""
+        """Check at the end of a trace that it is complete, and that every message is received."""
         for rank, state in enumerate(self._ranks):
             if not state.ended:
                 raise UnfitError(f"it is cut: there is no 'finalize' of rank {rank}")
@@ -194,7 +194,7 @@ def _threes(words: Words) -> list[Words]:
 
 
 def _partner(rank: int) -> int:
-    """Return a rank, or the one name for all that is none."""
+    """Return a rank, or one common value for all that are not ranks."""
     return rank if rank >= 0 else UNKNOWN
 
 
