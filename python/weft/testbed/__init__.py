@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Any topology on a real P4 switch, or on namespaces of this machine.
+"""Any topology on a real P4 switch, or in network namespaces of this machine.
 
 Users: api, cli.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The cables of an inventory: which ports they join, and which chassis a device belongs to."""
+"""Cables of an inventory: the ports they connect, and the chassis that each device belongs to."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,28 +9,28 @@ from weft.base.errors import suggestion
 from weft.base.options import Options
 
 Sockets = Mapping[str, Mapping[str, tuple[int, str]]]
-"""By device and port: bits a second, and "front", or the kind of a looping port."""
+"""By device and port: bits/s, and "front", or the kind of looping port."""
 
 
 @dataclass(frozen=True, order=True)
 class Port:
-    """A port of a server or a layer 2 switch, or of the chassis."""
+    """Port of a server, a layer 2 switch or the chassis."""
 
     device: str
     name: str
 
     def __str__(self) -> str:
-        """Return it as files and messages have it."""
+        """Return the form used in files and messages."""
         return f"{self.device}:{self.name}"
 
 
 def gbps(speed: float) -> str:
-    """Return a speed in Gb/s."""
+    """Format a speed in Gb/s."""
     return f"{speed / 1e9:g} Gb/s"
 
 
 def lay(top: Options, sockets: Sockets) -> dict[Port, Port]:
-    """Return by port the one at the other end of its cable, of all cables of a file."""
+    """Return, for all cables of a file, each port's peer."""
     peers: dict[Port, Port] = {}
     for table in top.parts("cables"):
         for one, other in _ends(table):
@@ -39,16 +39,16 @@ def lay(top: Options, sockets: Sockets) -> dict[Port, Port]:
 
 
 def homes(top: Options, chassis: Sequence[str], peers: Mapping[Port, Port]) -> dict[str, str]:
-    """Return by device the chassis that it is cabled to, maybe over other devices.
+    """Return the chassis of each device, to which it may be cabled through other devices.
 
-    Nothing may be cabled to two: plans are of one chassis, so two would each take it for theirs.
+    No device may be cabled to two: plans cover one chassis, so each would claim the device.
     """
     leaving: dict[str, list[tuple[Port, Port]]] = defaultdict(list)
     for port, peer in peers.items():
         leaving[port.device].append((port, peer))
     found = {name: name for name in chassis}
     reached = [*chassis]
-    for device in reached:  # grows meanwhile
+    for device in reached:  # grows during the loop
         for port, peer in leaving[device]:
             if peer.device not in found:
                 found[peer.device] = found[device]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a testbed has: P4 chassis, servers, layer 2 switches, and the cables that never move.
+"""Resources of a testbed: P4 chassis, servers, layer 2 switches, and the fixed cables.
 
 A port is written `DEVICE:PORT`. Chassis ports have numbers: those on the front from 1, and above
-them internal ones that only recirculate. A looping port (loopback or recirculation) brings back
-what is sent to it. A file may have several chassis; an `Inventory` is what belongs to one of them.
+them internal ones that only recirculate. A looping port (loopback or recirculation) returns every
+frame sent to it. A file may have several chassis; an `Inventory` covers one of them.
 """
 
 import re
@@ -29,24 +29,24 @@ FORWARDINGS: tuple[Forwarding, Forwarding] = ("cut-through", "store-and-forward"
 _MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
 # Port numbers of v1model have nine bits, and the last one means "drop" (p4lang/p4c, v1model.p4).
 MOST_PORTS = 510
-# A parser of Tofino's has 256 rows of TCAM (p4lang/p4c, backends/tofino/bf-asm/parser.h:
-# PARSER_TCAM_DEPTH). A value of a set takes one, and so do the program's four other transitions.
+# A Tofino parser has 256 TCAM rows (p4lang/p4c, backends/tofino/bf-asm/parser.h:
+# PARSER_TCAM_DEPTH). Each value of a set takes one, and so do the program's four other transitions.
 MOST_PARSER_VALUES = 256 - 4
-# As long as Linux has them (IFNAMSIZ, less the end of the text).
+# Maximum length of interface names in Linux (IFNAMSIZ, less the terminating zero).
 _NIC = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 @dataclass(frozen=True)
 class ChassisPort:
-    """A port of the chassis."""
+    """Port of the chassis."""
 
     number: int
     speed: int
     pipe: int
     kind: Literal["front", "loopback", "recirculation"]
     device: int
-    """The number that the switch's tables have for it."""
+    """Port number in the switch's tables."""
     fec: Fec
 
 
@@ -61,12 +61,12 @@ class Chassis:
     forwarding: Forwarding
     pass_ns: float
     parser_values: int
-    """How many values the parser's set of looping ports has in the program for Tofino."""
+    """Size of the parser's set of looping ports in the program for Tofino."""
     taken: Mapping[int, int] = field(default_factory=dict)
-    """By looping port: bits a second that experiments have which are kept."""
+    """Bits/s that kept experiments use, by looping port."""
 
     def room(self, port: ChassisPort) -> int:
-        """Return the bits a second that a looping port may still be asked for."""
+        """Return the bits/s still available on a looping port."""
         return port.speed * self.max_sharing - self.taken.get(port.number, 0)
 
     def device(self, number: int) -> int:
@@ -75,13 +75,13 @@ class Chassis:
 
     @property
     def loops(self) -> list[ChassisPort]:
-        """The ports that bring frames back."""
+        """Ports that return frames."""
         return [port for port in self.ports.values() if port.kind != "front"]
 
 
 @dataclass(frozen=True)
 class Server:
-    """A server and its NIC ports, each with its address."""
+    """Server with its NIC ports and their addresses."""
 
     name: str
     macs: Mapping[str, str]
@@ -89,7 +89,7 @@ class Server:
 
     @property
     def ports(self) -> list[Port]:
-        """Its ports, in their order."""
+        """Ports in order."""
         return [Port(self.name, nic) for nic in self.macs]
 
 
@@ -105,13 +105,13 @@ class Layer2:
 
     @property
     def ports(self) -> list[Port]:
-        """Its ports, in their order."""
+        """Ports in order."""
         return [Port(self.name, str(k)) for k in range(1, self.count + 1)]
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """One chassis and all that is cabled to it; `text` is the file, which may have others."""
+    """One chassis with the devices cabled to it; `text` is the file, which may have others."""
 
     name: str
     description: str
@@ -121,41 +121,41 @@ class Inventory:
     peers: Mapping[Port, Port]
     text: str = field(repr=False)
     several: bool = False
-    """Whether the file has other chassis as well."""
+    """True if the file has further chassis."""
 
     @property
     def called(self) -> str:
-        """What messages call it: the testbed's name, with the chassis' where it has several."""
+        """Name for messages: the testbed's, with the chassis' if there are several."""
         return f"{self.name}, chassis {self.chassis.name}" if self.several else self.name
 
     @property
     def table(self) -> str:
-        """The table of the file that its chassis is in."""
+        """The file's table of this chassis."""
         return "[[chassis]]" if self.several else "[chassis]"
 
     @property
     def devices(self) -> dict[str, "Server | Layer2"]:
-        """Servers and layer 2 switches by their names."""
+        """Servers and layer 2 switches by name."""
         return {**self.servers, **self.switches}
 
     def speed(self, port: Port) -> int:
-        """Return the bits a second of a port."""
+        """Return the speed of a port in bits/s."""
         if port.device == self.chassis.name:
             return self.chassis.ports[int(port.name)].speed
         return self.devices[port.device].speed
 
     def cabled(self, device: Server | Layer2) -> list[Port]:
-        """Return the ports of a device that a cable ends in."""
+        """Return the cabled ports of a device."""
         return [port for port in device.ports if port in self.peers]
 
 
 def shipped() -> list[str]:
-    """Return the names of the inventories that weft brings along."""
+    """Return the names of the shipped inventories."""
     return sorted(path.stem for path in paths.installed(FOLDER).glob("*.toml"))
 
 
 def find(name_or_path: str) -> Path:
-    """Return the file of an inventory, a path or a shipped name."""
+    """Return the file of an inventory, given by path or shipped name."""
     path = Path(name_or_path)
     if path.is_file():
         return path
@@ -168,12 +168,12 @@ def find(name_or_path: str) -> Path:
 
 
 def read(name_or_path: str, chassis: str | None = None) -> Inventory:
-    """Read a file or a shipped inventory: one chassis of it, the first where none is named."""
+    """Read one chassis of a file or shipped inventory; by default the first."""
     return read_all(name_or_path, chassis)[0]
 
 
 def read_all(name_or_path: str, chassis: str | None = None) -> list[Inventory]:
-    """Read all chassis of an inventory in the file's order, or only the named one."""
+    """Read all chassis of an inventory in file order, or only the named one."""
     path = find(name_or_path)
     try:
         text = read_text(path)
@@ -194,14 +194,15 @@ def read_all(name_or_path: str, chassis: str | None = None) -> list[Inventory]:
 
 
 def parse(text: str, source: str) -> Inventory:
-    """Return the first chassis, mostly the only one, that a text describes."""
+    """Return the first chassis of a text, usually the only one."""
     return parse_all(text, source)[0]
 
 
 def parse_all(text: str, source: str) -> list[Inventory]:
-    """Return all chassis that a text describes, each with what is cabled to it.
+    """Return all chassis of a text, each with the devices cabled to it.
 
-    What is cabled to none belongs to the first. Messages call the text by its source.
+    Devices without a cable to any chassis belong to the first. Messages cite the text by its
+    source.
     """
     top = options.parse(text, source).allow(
         "testbed", "chassis", "ports", "servers", "switches", "cables"
@@ -235,7 +236,7 @@ def parse_all(text: str, source: str) -> list[Inventory]:
 
 
 def _sockets(chassis: Sequence[Chassis], devices: Sequence[Server | Layer2]) -> cables.Sockets:
-    """Return the speed and the kind of every port."""
+    """Return speed and kind of every port."""
     return {
         **{one.name: {str(k): (p.speed, p.kind) for k, p in one.ports.items()} for one in chassis},
         **{one.name: {port.name: (one.speed, "front") for port in one.ports} for one in devices},
@@ -288,7 +289,7 @@ def _chassis(table: Options, exceptions: Sequence[Options]) -> Chassis:
         )
         for k, speed in speeds.items()
     }
-    # Internal ports belong to the pipes in turn.
+    # Internal ports are distributed round-robin over the pipes.
     for k, number in enumerate(inside):
         speed = table.bandwidth("recirculation_speed")
         ports[number] = ChassisPort(
@@ -306,7 +307,7 @@ def _chassis(table: Options, exceptions: Sequence[Options]) -> Chassis:
 
 
 def _device_ports(table: Options, numbers: Sequence[int]) -> dict[int, int]:
-    """Return by port its device port: as listed, in the ports' order, or the same."""
+    """Return the device port of each port: as listed, in port order, or identical."""
     found = _numbers(table, "device_ports", range(MOST_PORTS + 1))
     if found and len(found) != len(numbers):
         table.fail(
@@ -323,7 +324,7 @@ def _fec(table: Options, default: Fec) -> Fec:
 
 
 def _parser_values(table: Options, loops: int) -> int:
-    """Return the size of the parser's set, which has every looping port and fits its TCAM."""
+    """Return the size of the parser's set, which must hold every looping port and fit the TCAM."""
     if loops > MOST_PARSER_VALUES:
         table.fail(
             "loopback",
@@ -377,7 +378,7 @@ def _servers(table: Options) -> Iterator[Server]:
 
 
 def _fill_macs(server: Server, number: int) -> None:
-    """Give ports without an address one that is administered locally (second bit, IEEE 802)."""
+    """Give ports without an address a locally administered one (second bit, IEEE 802)."""
     for k, (nic, mac) in enumerate(server.macs.items()):
         if not mac and isinstance(server.macs, dict):
             server.macs[nic] = f"02:00:00:{number >> 8:02x}:{number & 255:02x}:{k:02x}"

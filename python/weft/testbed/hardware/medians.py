@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Measured round trips of TopoCloud, what one pass through a device costs, and the probe's formula.
+"""TopoCloud's measured round-trip times, the cost of a pass through a device, and probes.
 
-A round trip over a direct cable is `direct`; one that crosses a device once each way takes twice
-that device's cost more. The cost has the device's second cable in it, as the measurement has.
+A round trip over a direct cable is `direct`; one that crosses a device once in each direction adds
+twice that device's cost. As in the measurement, the cost includes the device's second cable.
 """
 
 import csv
@@ -16,17 +16,17 @@ from weft.base.errors import WeftError
 from weft.base.reading import UnreadableError, read_text
 
 TABLE = "topocloud_rtt.csv"
-# The ranges that section IV of TopoCloud states, of the chassis: over a direct cable, under an L2
+# Ranges stated in section IV of TopoCloud for the chassis: above a direct cable, below an L2
 # switch.
 STATED = {"direct": (182.0, 217.0), "l2": (-17.0, -20.0)}
-# TopoCloud's probe pings with "one tcp packet at a time" and gives no size: taken as the smallest.
+# TopoCloud's probe pings with "one tcp packet at a time" and gives no size: assumed minimum-size.
 PROBE_FRAME_BYTES = 64
 TIMESTAMPS = ("c1", "s1", "s2", "c2")
 
 
 @dataclass(frozen=True)
 class Medians:
-    """Round trips in nanoseconds."""
+    """Round-trip times in nanoseconds."""
 
     direct: float
     chassis: float
@@ -34,34 +34,34 @@ class Medians:
 
     @property
     def chassis_pass(self) -> float:
-        """The cost of one way through the chassis."""
+        """Cost of one pass through the chassis."""
         return (self.chassis - self.direct) / 2
 
     @property
     def l2_pass(self) -> float:
-        """The cost of one way through a layer 2 switch."""
+        """Cost of one pass through a layer 2 switch."""
         return (self.l2 - self.direct) / 2
 
     def over(self, way: str) -> float:
-        """Return how much longer the round trip over the chassis is than another, in percent."""
+        """Return by how many percent the round trip over the chassis is longer than another."""
         return 100 * (self.chassis / float(getattr(self, way)) - 1)
 
 
 @cache
 def measured() -> Medians:
-    """Return what the paper measured."""
+    """Return the paper's measurements."""
     with paths.data(TABLE).open(encoding="utf-8") as file:
         rows = csv.DictReader(line for line in file if not line.startswith("#"))
         return Medians(**{row["way"]: float(row["median_ns"]) for row in rows})
 
 
 def round_trip(c1: float, s1: float, s2: float, c2: float) -> float:
-    """Return a round trip as SLA-NG's probed has it: without the time that the server took."""
+    """Return a round-trip time as SLA-NG's probed defines it: without the time in the server."""
     return (c2 - c1) - (s2 - s1)
 
 
 def read_probe(path: Path) -> list[float]:
-    """Return the round trips of a table of timestamps, in nanoseconds."""
+    """Return the round-trip times of a table of timestamps, in nanoseconds."""
     try:
         lines = read_text(path).splitlines()
     except UnreadableError as error:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Access to P4Runtime servers: addresses that other machines reach, and mutual TLS.
+"""Access control of P4Runtime servers: addresses reachable from other machines, and mutual TLS.
 
-A directory with `ca.pem`, `cert.pem` and `key.pem` authenticates either side: a server lets in the
+A directory with `ca.pem`, `cert.pem` and `key.pem` authenticates either side: a server admits the
 controllers whose certificate the authority has signed, and a controller connects to such servers.
 """
 
@@ -19,9 +19,9 @@ AUTHORITY, CERTIFICATE, KEY = FILES = ("ca.pem", "cert.pem", "key.pem")
 
 
 def check_listen(listen: str, tls: Path | None, *, insecure: bool) -> str:
-    """Prove that nobody is let in unmeant; return a warning, or nothing.
+    """Refuse unintended access; return a warning, or an empty text.
 
-    Raises `WeftError` where other machines could control the switch without a certificate.
+    Raises `WeftError` if other machines could control the switch without a certificate.
     """
     if tls is not None:
         read(tls)
@@ -38,7 +38,7 @@ def check_listen(listen: str, tls: Path | None, *, insecure: bool) -> str:
 
 
 def _is_local(listen: str) -> bool:
-    """Return whether an address is this machine's alone, which names but localhost are not."""
+    """Return true for addresses only this machine can reach; of names, only localhost counts."""
     if listen.startswith("unix:"):
         return True
     host = re.sub(r"^(ipv[46]|dns):(///?)?", "", listen).rpartition(":")[0].strip("[]")
@@ -64,7 +64,7 @@ def read(directory: Path) -> tuple[bytes, bytes, bytes]:
 
 
 def server_credentials(directory: Path) -> "grpc.ServerCredentials":
-    """Return the credentials of a server that asks its controllers for theirs."""
+    """Return the credentials of a server that requires client certificates."""
     import grpc
 
     authority, certificate, key = read(directory)
@@ -74,7 +74,7 @@ def server_credentials(directory: Path) -> "grpc.ServerCredentials":
 
 
 def channel(address: str, directory: Path | None) -> "grpc.Channel":
-    """Return a channel to a server, authenticated where a directory is given."""
+    """Return a channel to a server, authenticated if a directory is given."""
     import grpc
 
     if directory is None:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Ports and entries as scripts for bfrt_python, the Python shell of BF Runtime, for a real Tofino.
+"""Scripts that set up a Tofino's ports and entries through bfrt_python, BF Runtime's Python shell.
 
-`bfshell -b FILE` runs them (Intel's P4 Studio). They were never run on a switch. Commands are those
-of public scripts for it: YitaoYuan/p4_examples, sample_switch/bfrt_t.py (tables, `pre.node`,
+`bfshell -b FILE` runs them (Intel's P4 Studio). They have never been run on a switch. The commands
+follow public scripts: YitaoYuan/p4_examples, sample_switch/bfrt_t.py (tables, `pre.node`,
 `pre.mgid`) and dcomp-leris/ARCG-DP-Deployment, Tofino/v1 (`port.port`). Values of tables and groups
-are given by position, keys first, since their names differ between versions of the SDE; those of
-ports by name. A value of a parser's set has a mask (barefootnetworks/Open-Tofino,
+are positional, keys first, since their names differ between versions of the SDE; those of ports are
+named. A value of a parser's set has a mask (barefootnetworks/Open-Tofino,
 p4-examples/p4_16_programs/tna_pvs/test.py).
 """
 
@@ -31,9 +31,9 @@ _FECS: dict[Fec, str] = {
 
 
 def program(inventory: Inventory, text: str) -> str:
-    """Return the program for Tofino with as many values in the parser's set as the inventory has.
+    """Return the program for Tofino, with the parser's set sized for the inventory.
 
-    Raises `ValueError` where the program has no such set.
+    Raises `ValueError` if the program has no such set.
     """
     size = inventory.chassis.parser_values
     found, times = re.subn(rf"(value_set<bit<9>>\()\d+(\) {SET};)", rf"\g<1>{size}\g<2>", text)
@@ -46,7 +46,7 @@ def program(inventory: Inventory, text: str) -> str:
 
 
 def ports(inventory: Inventory) -> Iterator[str]:
-    """Yield the script that brings ports up: those with a cable, and those that loop."""
+    """Yield the script that brings up ports: cabled ones and looping ones."""
     chassis = inventory.chassis
     cabled = {int(port.name) for port in inventory.peers if port.device == chassis.name}
     yield f"# Ports of {chassis.name} for bfrt_python: speed, FEC, loopback (weft testbed tables)."
@@ -71,7 +71,7 @@ def _front(port: ChassisPort) -> Iterator[str]:
         return
     values = f'SPEED="{_SPEEDS[port.speed]}", FEC="{_FECS[port.fec]}"'
     if port.kind == "loopback":
-        # Nothing is plugged in, so there is nothing to negotiate with.
+        # Nothing is plugged in, so there is no peer for auto-negotiation.
         values += ', AUTO_NEGOTIATION="PM_AN_FORCE_DISABLE", LOOPBACK_MODE="BF_LPBK_MAC_NEAR"'
     yield f"bfrt.port.port.add(DEV_PORT={port.device}, {values}, PORT_ENABLE=True)"
 
@@ -80,7 +80,7 @@ def _front(port: ChassisPort) -> Iterator[str]:
 
 
 def entries(added: Iterable[Entry]) -> Iterator[str]:
-    """Yield the script that adds entries to empty tables, in the order of adding."""
+    """Yield the script that adds entries to empty tables, in order."""
     found = [entry for entry in added if not entry.external]
     loops = {int(one.key[0]): int(one.data[0]) for one in found if one.table == "loop_table"}
     groups = _groups(found, loops)
@@ -102,9 +102,9 @@ def entries(added: Iterable[Entry]) -> Iterator[str]:
 
 
 def _groups(found: Iterable[Entry], loops: dict[int, int]) -> dict[int, list[str]]:
-    """Return by group the commands that make it: a node for each copy, then the group of them.
+    """Return the commands that create each group: a node per copy, then the group.
 
-    A copy's replication id is the port that it leaves by, real or virtual.
+    A copy's replication id is its egress port, real or virtual.
     """
     copies: dict[int, list[int]] = defaultdict(list)
     for entry in found:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Names, fields and widths of a parsed switch program: what a compiler would refuse first."""
+"""Checks of names, fields and widths in a parsed switch program."""
 
 from collections.abc import Iterable
 from typing import Any, NoReturn
@@ -10,10 +10,10 @@ from weft.base.errors import WeftError
 from weft.testbed.p4.declarations import ARCHITECTURES, Action, Field, Program, Table, ValueSet
 
 Type = str | int | None
-"""A struct's or header's name, a width in bits, or nothing where a number takes any width."""
+"""Name of a struct or header, a width in bits, or None for a number of any width."""
 Scope = dict[str, Type]
 
-# Actions, functions and constants that are declared in the files that programs include.
+# Actions, functions and constants declared in the files that programs include.
 _INCLUDED = {"NoAction", "mark_to_drop", "PORT_METADATA_SIZE"}
 _METHODS = {"extract", "emit", "advance", "isValid", "setValid", "setInvalid"}
 _PACKAGES = {"V1Switch", "Pipeline", "Switch"}
@@ -21,10 +21,10 @@ _MATCHES = ("exact", "ternary", "lpm")
 
 
 class Checker:
-    """Collects what a program has, and proves that its names and widths fit."""
+    """Collects a program's declarations, and checks names and widths."""
 
     def __init__(self, source: str, program: Program) -> None:
-        """Take the program to fill."""
+        """Start with the program to fill."""
         self.source, self.program = source, program
         self.structs: dict[str, dict[str, Type]] = {
             name: dict(fields) for name, fields in ARCHITECTURES.items()
@@ -35,12 +35,12 @@ class Checker:
         self.blocks: set[str] = set()
 
     def fail(self, at: Any, problem: str) -> NoReturn:
-        """Raise the message about a place of the program."""
+        """Raise an error that cites a place in the program."""
         line = at.line if isinstance(at, Token) else getattr(at.meta, "line", "?")
         raise WeftError(f"{self.source}:{line}: {problem}")
 
     def check(self, tree: "Tree[Token]") -> None:
-        """Take all declarations in their order."""
+        """Process all declarations in order."""
         for one in tree.children:
             assert isinstance(one, Tree)
             getattr(self, f"_{one.data}")(*one.children)
@@ -216,7 +216,7 @@ class Checker:
     # ---- Expressions -----------------------------------------------------------------------------
 
     def _of(self, tree: Any, scope: Scope, tables: dict[str, Table] | None = None) -> Type:
-        """Return what an expression is."""
+        """Return the type of an expression."""
         if tree.data == "number":
             return None
         if tree.data == "name":

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A controller of a switch that speaks P4Runtime: it fills, changes and empties its tables.
+"""P4Runtime controller of a switch: fills, changes and empties its tables.
 
-The same is said to the server of a testbed of namespaces and to a real switch. That one wants its
-own compiled program and the compiler's P4Info, whose numbers are then taken.
+The server of a testbed of namespaces and real switches get the same requests. A real switch
+requires its own compiled program and the compiler's P4Info, whose ids are then used.
 
-Nothing is changed unread: a change begins with the entries that the switch is expected to have, is
-refused where it has others, and is undone where a part of it fails.
+A change first reads the switch: it is refused if the entries are not the expected ones, and rolled
+back if a part of it fails.
 """
 
 import queue
@@ -35,7 +35,7 @@ from weft.testbed.tables import located
 from weft.testbed.tables.tables import Entry
 
 _DEVICE = 1
-# The controller's, in an election that it wins where there is no other.
+# Election id of the controller, which wins if there is no other.
 _ELECTION = (0, 1)
 _PATIENCE_S = 20.0
 _CALL_S = 60.0
@@ -44,14 +44,14 @@ _MOST_TOLD = 3
 
 @dataclass(frozen=True)
 class Pipeline:
-    """What a switch is configured with."""
+    """Configuration of a switch."""
 
     info: Any
     config: bytes
 
     @property
     def names(self) -> Names:
-        """The numbers of its P4Info. Raises `WeftError` where that is another program's."""
+        """Ids of its P4Info. Raises `WeftError` if that belongs to another program."""
         try:
             return Names(p4_program.shipped(), self.info)
         except KeyError as error:
@@ -62,7 +62,7 @@ class Pipeline:
 
 
 def pipeline(info: Path | None = None, config: Path | None = None) -> Pipeline:
-    """Return a compiled program's files, or what the server of namespaces takes."""
+    """Return the files of a compiled program, or the configuration for the server of namespaces."""
     if info is None:
         text = paths.installed(FOLDER, p4_program.V1MODEL).read_bytes()
         return Pipeline(p4info.p4info(p4_program.shipped()), text)
@@ -76,16 +76,16 @@ def pipeline(info: Path | None = None, config: Path | None = None) -> Pipeline:
 
 
 class ForeignError(WeftError):
-    """A switch has entries that weft's program does not know."""
+    """A switch has entries unknown to weft's program."""
 
 
 class Client:
-    """A controller of a switch while it is entered: the primary one, or one that only reads."""
+    """Controller of a switch, used as a context manager: the primary one, or a read-only one."""
 
     def __init__(
         self, address: str, taken: Pipeline, *, primary: bool = True, tls: Path | None = None
     ) -> None:
-        """Take an address, as `HOST:PORT` or `unix:PATH`, and a directory of certificates."""
+        """Store the address, `HOST:PORT` or `unix:PATH`, and a directory of certificates."""
         self.address, self.pipeline, self.names = address, taken, taken.names
         self.primary, self.tls = primary, tls
         self.requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -115,7 +115,7 @@ class Client:
         return f"connections without TLS ({named('tls')})" if self.tls is None else "this TLS"
 
     def __exit__(self, *_: object) -> None:
-        """Leave the switch as it is."""
+        """Disconnect, leaving the switch as it is."""
         self.requests.put(None)
         self.channel.close()
 
@@ -125,7 +125,7 @@ class Client:
         request.arbitration.election_id.high, request.arbitration.election_id.low = _ELECTION
         self.requests.put(request)
         try:
-            # Kept, as the stream ends with the last who knows it.
+            # Keep a reference: the stream ends when the last one is dropped.
             self.answers = self.stub.StreamChannel(iter(self.requests.get, None))
             status = next(self.answers).arbitration.status
         except (grpc.RpcError, StopIteration) as error:
@@ -136,8 +136,8 @@ class Client:
     def primary_controller(self) -> str:
         """Return the election id of the primary controller, or "none".
 
-        Without an election id of its own a controller only watches (P4Runtime specification,
-        section 5); a switch that takes no such controllers does not tell.
+        A controller without an election id of its own only watches (P4Runtime specification,
+        section 5); a switch that accepts no such controllers does not report it.
         """
         request = p4runtime_pb2.StreamMessageRequest()
         request.arbitration.device_id = _DEVICE
@@ -154,9 +154,9 @@ class Client:
     # ---- Calls -----------------------------------------------------------------------------------
 
     def fill(self, entries: Sequence[Entry], *, replace: bool = False) -> int:
-        """Load the program and write entries; return how many updates that took.
+        """Load the program and write entries; return the number of updates.
 
-        Loading empties all tables, so a switch that has entries is refused unless they may go.
+        Loading empties all tables, so a switch with entries is refused unless `replace` is set.
         """
         if not replace and (there := self._there()):
             raise WeftError(
@@ -168,7 +168,7 @@ class Client:
         return self.change([], entries, 0)
 
     def _there(self) -> str:
-        """Return in words what the switch has; nothing where it has no program or no entry."""
+        """Describe the switch's state; empty if it has no program or no entry."""
         try:
             return plural(len(found), "entry") if (found := self.read()) else ""
         except ForeignError as error:
@@ -177,7 +177,7 @@ class Client:
             if isinstance(error.__cause__, grpc.RpcError) and (
                 error.__cause__.code() == grpc.StatusCode.FAILED_PRECONDITION
             ):
-                return ""  # P4Runtime specification, section 7: there is no pipeline yet
+                return ""  # no pipeline yet (P4Runtime specification, section 7)
             raise
 
     def configure(self) -> None:
@@ -190,10 +190,10 @@ class Client:
         self._call(self.stub.SetForwardingPipelineConfig, request)
 
     def change(self, before: Sequence[Entry], after: Sequence[Entry], pause_s: float) -> int:
-        """Go from some entries to others; return how many updates that took.
+        """Change from some entries to others; return the number of updates.
 
-        Raises `WeftError` where the switch has others, or where it does not take them all; it has
-        in both cases what it had.
+        Raises `WeftError` if the switch has other entries than `before`, or does not accept all
+        updates; in both cases its entries are unchanged afterwards.
         """
         found, expected = self.read(), told(before, self.names)
         if {*found} != expected:
@@ -209,7 +209,7 @@ class Client:
             raise
 
     def prove(self, plan: Plan, called: str) -> None:
-        """Prove that the switch has a plan, and no other entries. Raises `WeftError`."""
+        """Verify that the switch has exactly a plan's entries. Raises `WeftError`."""
         compared = located.compare(plan, self.read())
         if not compared.equal:
             raise WeftError(
@@ -228,7 +228,7 @@ class Client:
         return sum(map(len, (*removing, *adding)))
 
     def restore(self, before: Sequence[Entry], error: BaseException) -> None:
-        """Give the switch back what it had before an error, which is raised with what fails now."""
+        """Restore the entries from before an error, which is raised along with any new failure."""
         try:
             self._change(self.read(), before, 0)
         except WeftError as second:
@@ -244,7 +244,7 @@ class Client:
         self._call(self.stub.Write, request)
 
     def read(self) -> list[Entry]:
-        """Return all entries that the switch has."""
+        """Return all entries of the switch."""
         request = p4runtime_pb2.ReadRequest(device_id=_DEVICE)
         request.entities.add().table_entry.table_id = 0
         for number in self.names.sets.values():
@@ -278,7 +278,7 @@ class Client:
 
 
 def _said(error: Any) -> str:
-    """Return what a failed call says, with what is said of each update."""
+    """Return the message of a failed call, including those of its updates."""
     told = [*_details(error)][:_MOST_TOLD] if isinstance(error, grpc.RpcError) else []
     if told:
         return "; ".join(told)

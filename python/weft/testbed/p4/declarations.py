@@ -4,8 +4,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-# Of standard_metadata_t (p4lang/p4c, p4include/v1model.p4) and of Tofino's intrinsic metadata
-# (barefootnetworks/Open-Tofino, p4-examples/.../tofino.p4) what programs here name; bits by field.
+# Fields with their bits, as far as weft's programs use them, of standard_metadata_t (p4lang/p4c,
+# p4include/v1model.p4) and of Tofino's intrinsic metadata (barefootnetworks/Open-Tofino,
+# p4-examples/.../tofino.p4).
 ARCHITECTURES: Mapping[str, Mapping[str, int]] = {
     "standard_metadata_t": {
         "ingress_port": 9, "egress_spec": 9, "egress_port": 9, "mcast_grp": 16, "egress_rid": 16,
@@ -26,7 +27,7 @@ ARCHITECTURES: Mapping[str, Mapping[str, int]] = {
 
 @dataclass(frozen=True)
 class Field:
-    """A parameter of an action, or a part of a table's key: its name and its bits."""
+    """Parameter of an action, or key field of a table: name and bits."""
 
     name: str
     width: int
@@ -35,7 +36,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Action:
-    """An action of a control, by its name there."""
+    """Action of a control, by its name there."""
 
     control: str
     name: str
@@ -44,7 +45,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Table:
-    """A match-action table."""
+    """Match-action table."""
 
     control: str
     name: str
@@ -54,13 +55,13 @@ class Table:
 
     @property
     def full_name(self) -> str:
-        """Its name with its control's, as runtimes have it."""
+        """Name qualified by its control, as used by runtimes."""
         return f"{self.control}.{self.name}"
 
 
 @dataclass(frozen=True)
 class ValueSet:
-    """A set of values that a parser selects by."""
+    """Set of values that a parser selects by."""
 
     parser: str
     name: str
@@ -69,18 +70,18 @@ class ValueSet:
 
     @property
     def full_name(self) -> str:
-        """Its name with its parser's, as runtimes have it."""
+        """Name qualified by its parser, as used by runtimes."""
         return f"{self.parser}.{self.name}"
 
 
 @dataclass
 class Program:
-    """A program, by the short names of its parts, of which it has none twice."""
+    """Program, by the short names of its parts, which are unique."""
 
     source: str
     tables: dict[str, Table] = field(default_factory=dict)
     actions: dict[tuple[str, str], Action] = field(default_factory=dict)
-    """By control and name."""
+    """Actions by control and name."""
     value_sets: dict[str, ValueSet] = field(default_factory=dict)
 
     def action(self, table: Table, name: str) -> Action:

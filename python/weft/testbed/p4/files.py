@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The files that fill a switch with a plan's entries, by their names."""
+"""Files that fill a switch with a plan's entries, by name."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ NAMES = (
 
 
 def contents(plan: Plan) -> dict[str, str]:
-    """Return the texts of all files; scripts are proven to fit the program."""
+    """Return the texts of all files; scripts are checked against the program."""
     entries, program = tables.entries(plan), p4_program.shipped()
     tna = paths.installed(FOLDER, p4_program.TNA).read_text("utf-8")
     texts = (
@@ -36,7 +36,7 @@ def contents(plan: Plan) -> dict[str, str]:
 
 
 def script_of(commands: Iterable[str], source: str) -> str:
-    """Return a script for simple_switch_CLI that is proven to fit the program."""
+    """Return a script for simple_switch_CLI, checked against the program."""
     found = [*commands]
     script_check.check(found, p4_program.shipped(), source)
     return _lines(found)

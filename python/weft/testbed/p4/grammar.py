@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The part of P4_16 that weft's switch programs use, as a grammar for lark (LALR).
+"""Grammar for lark (LALR) of the subset of P4_16 that weft's switch programs use.
 
-After the P4_16 language specification, version 1.2.4, appendix H. As there a name that is declared
-as a type is another kind of word than others (`TYPE`), which tells casts from parentheses. Not in
-it are generics but `bit<…>` and `value_set<…>`, expressions of sets but `default`, and annotations.
+It follows the P4_16 language specification, version 1.2.4, appendix H. As there, names declared as
+types are a separate terminal (`TYPE`), which distinguishes casts from parentheses. Unsupported are
+generics other than `bit<…>` and `value_set<…>`, set expressions other than `default`, and
+annotations.
 """
 
 GRAMMAR = r"""

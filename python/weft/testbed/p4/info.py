@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A program's P4Info, and entries of tables as entities of P4Runtime and back.
+"""P4Info of a program, and the conversion between table entries and P4Runtime entities.
 
-P4Info says which numbers tables, actions, keys and parameters have in the protocol (P4Runtime
-specification, section 6). A compiler writes it; here it is made of what weft's reader finds in the
-program. The upper byte of a number says what it numbers, the rest counts from 1.
+P4Info defines the ids of tables, actions, keys and parameters in the protocol (P4Runtime
+specification, section 6). Usually a compiler writes it; here it is derived from weft's parse of the
+program. The upper byte of an id is the kind of object, the rest counts from 1.
 
-Entries of tables are table entries. All of a slice's `group` are one multicast group, whose copies
-carry the number of the port that they leave by, and all of `loop_ports` are one set of values.
+Entries of tables are table entries. All `group` entries of a slice are one multicast group, whose
+copies carry the number of their egress port, and all `loop_ports` are one value set.
 """
 
 from collections import defaultdict
@@ -28,10 +28,10 @@ def _number(prefix: int, place: int) -> int:
 
 
 class Names:
-    """A program's numbers in the protocol, both ways: those of a P4Info, or counted from 1."""
+    """Ids of a program in the protocol, in both directions: from a P4Info, or counted from 1."""
 
     def __init__(self, program: Program, info: Any = None) -> None:
-        """Take the numbers. Raises `KeyError` where a P4Info lacks something of the program."""
+        """Assign the ids. Raises `KeyError` if a P4Info lacks a part of the program."""
         self.program = program
         actions = {key: _full(*key) for key in program.actions}
         if info is None:
@@ -88,13 +88,13 @@ def p4info(program: Program) -> Any:
 
 
 def as_bytes(one: Field, value: int | str) -> bytes:
-    """Return a value as the protocol has it: the fewest bytes (specification, section 8.4)."""
+    """Encode a value for the protocol in the fewest bytes (specification, section 8.4)."""
     number = int(str(value).replace(":", ""), 16) if one.width == 48 else int(value)
     return number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
 
 
 def as_value(one: Field, content: bytes) -> int | str:
-    """Return a value as entries have it. Raises `ValueError` where it is wider than the field."""
+    """Decode a value for entries. Raises `ValueError` if it is wider than the field."""
     number = int.from_bytes(content, "big")
     if not content or number >= 1 << one.width:
         raise ValueError(f"{one.name} has {one.width} bits; found 0x{content.hex()}")
@@ -105,7 +105,7 @@ def as_value(one: Field, content: bytes) -> int | str:
 
 
 def entities(entries: Iterable[Entry], names: Names) -> Iterator[tuple[str, Any]]:
-    """Yield the entities that entries are, each with its table, in the order of adding."""
+    """Yield the entities for some entries, each with its table, in the order of adding."""
     found = [one for one in entries if not one.external]
     loops = {one.key[0]: int(one.data[0]) for one in found if one.table == "loop_table"}
     groups: dict[int, list[int]] = defaultdict(list)
@@ -126,10 +126,9 @@ def entities(entries: Iterable[Entry], names: Names) -> Iterator[tuple[str, Any]
 
 
 def told(entries_: Iterable[Entry], names: Names) -> set[Entry]:
-    """Return the entries that a switch has when it is told some.
+    """Return the entries that a switch has after it has been given some.
 
-    Copies of a broadcast that leave by a virtual port are not among them as long as no looping port
-    is given for it.
+    Copies of a broadcast to a virtual port are omitted until that port has a looping port.
     """
     return {one for _, entity in entities(entries_, names) for one in entries(entity, names)}
 
@@ -151,7 +150,7 @@ def _table_entry(entry: Entry, names: Names) -> Any:
 
 
 def _group(number: int, ports: Sequence[int], loops: dict[Any, int]) -> Any:
-    """Return a group: a copy's instance is the port that it leaves by, real or virtual."""
+    """Return a group; each copy's instance is its egress port, real or virtual."""
     from finsy.proto.p4.v1 import p4runtime_pb2
 
     entity = p4runtime_pb2.Entity()
@@ -176,7 +175,7 @@ def _values(values: Sequence[int], names: Names) -> Any:
 
 
 def entries(entity: Any, names: Names) -> list[Entry]:
-    """Return the entries that an entity is. Raises `ValueError` where it does not fit."""
+    """Return the entries of an entity. Raises `ValueError` if it does not fit."""
     kind = entity.WhichOneof("entity")
     if kind == "table_entry":
         return [_entry(entity.table_entry, names)]
@@ -225,10 +224,10 @@ def _key(table: Table, one: Any) -> tuple[int | str, ...]:
 def batches(
     before: Sequence[Entry], after: Sequence[Entry], names: Names
 ) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Return the updates that remove what goes, and then those that add what comes, by tables.
+    """Return the updates that remove old entries, then those that add new ones, batched by table.
 
-    What lets frames in goes first and comes last. The updates of a batch may be carried out in any
-    order, so each table has one of its own.
+    Entries that admit frames are removed first and added last. The updates of a batch may be
+    executed in any order, so each table has a batch of its own.
     """
     left = {*after}
     stays = [one for one in before if one in left]
@@ -250,7 +249,7 @@ def _updates(before: Sequence[Entry], after: Sequence[Entry], names: Names) -> l
 
 
 def place_of(entity: Any) -> bytes:
-    """Return what of an entity is its key."""
+    """Return the key of an entity."""
     from finsy.proto.p4.v1 import p4runtime_pb2
 
     place = p4runtime_pb2.Entity()
@@ -266,7 +265,7 @@ def place_of(entity: Any) -> bytes:
 
 
 def _update(kind: str, entity: Any) -> Any:
-    """Return an update; a set of values is there from the beginning, and only modified."""
+    """Return an update; value sets always exist and are only modified."""
     from finsy.proto.p4.v1 import p4runtime_pb2
 
     update = p4runtime_pb2.Update()
@@ -280,16 +279,16 @@ def _update(kind: str, entity: Any) -> Any:
 
 
 def as_text(message: Any) -> str:
-    """Return a message of the protocol as text."""
+    """Return a protocol message as text."""
     from google.protobuf import text_format
 
     return str(text_format.MessageToString(message))
 
 
 def requests(entries: Sequence[Entry], names: Names) -> Iterator[str]:
-    """Yield the requests that write some entries to an empty switch, as text, one after the other.
+    """Yield as text the requests that write entries to an empty switch, in order.
 
-    Each begins with a line of its own; device and election are the reader's to set.
+    Each begins with a comment line; device and election id are left for the reader to set.
     """
     from finsy.proto.p4.v1 import p4runtime_pb2
 

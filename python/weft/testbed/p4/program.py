@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Parser of weft's switch programs.
 
-`read` parses a program with lark and proves that every name in it is declared, that fields exist
-and that both sides of assignments and comparisons are equally wide. It is no compiler: it knows the
-part of P4_16 that these programs use, and of architectures the types that they name.
+`read` parses a program with lark and checks that every name is declared, that fields exist, and
+that both sides of assignments and comparisons have the same width. It is not a compiler: it covers
+the subset of P4_16 that these programs use, and the architecture types that they name.
 """
 
 import re
@@ -24,12 +24,12 @@ TNA = "testbed_tna.p4"
 
 @cache
 def shipped(name: str = V1MODEL) -> Program:
-    """Return a program that weft brings along."""
+    """Return a shipped program."""
     return read(paths.installed(FOLDER, name).read_text("utf-8"), name)
 
 
 def read(text: str, source: str) -> Program:
-    """Parse a program and prove that its parts belong together."""
+    """Parse a program and check its consistency."""
     from lark import UnexpectedInput
 
     from weft.testbed.p4.checks import Checker

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Entries as commands of simple_switch_CLI, the runtime of the P4 reference switch (bmv2).
+"""Entries as commands of simple_switch_CLI, the runtime CLI of the P4 reference switch (bmv2).
 
-Commands and names are those of p4lang/behavioral-model, tools/runtime_CLI.py. Its replication nodes
-are known by handles that it counts up from 0. So that a later change knows them, `init` makes them
-all once: one per port, by its number, and a fixed number of virtual ones.
+Commands and names are those of p4lang/behavioral-model, tools/runtime_CLI.py. The switch assigns
+replication nodes consecutive handles from 0. To make them predictable for later changes, `init`
+creates all nodes at once: one per port, by its number, and a fixed number of virtual ones.
 
-Entries of tables are deleted by handles, too, and by nothing else; which they are depends on all
-that was added and deleted before. So a change empties the tables in which something goes, and fills
-them with what stays and what comes. What speaks P4Runtime deletes by key, and touches nothing else.
+Table entries can only be deleted by handle, and handles depend on all earlier additions and
+deletions. A change therefore clears each table with removals, and refills it with the remaining and
+new entries. P4Runtime instead deletes by key, and touches nothing else.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ VIRTUAL_PORTS = 512
 
 
 def init(inventory: Inventory) -> Iterator[str]:
-    """Yield what to run once, when the switch has started with the program."""
+    """Yield the commands to run once, after the switch has started with the program."""
     yield "# Once, after the switch has started: a group a slice, a node a port."
     for group in range(1, inventory.chassis.slices + 1):
         yield f"mc_mgrp_create {group}"
@@ -36,7 +36,7 @@ def _front(inventory: Inventory) -> list[int]:
 
 
 def _node(inventory: Inventory, port: int) -> int:
-    """Return the handle of the node of a port, real or virtual."""
+    """Return the handle of a port's node, real or virtual."""
     front = _front(inventory)
     return len(front) + port - FIRST_VIRTUAL if port >= FIRST_VIRTUAL else front.index(port)
 
@@ -54,7 +54,7 @@ def changed(
     inventory: Inventory,
     pause_s: float,
 ) -> Iterator[str]:
-    """Yield the commands from one plan to another; `after` are all entries of the other."""
+    """Yield the commands from one plan to another; `after` are all entries of the new one."""
     emptied = list(dict.fromkeys(one.table for one in removed if _in_table(one)))
     for entry in removed:
         if not _in_table(entry):
@@ -98,12 +98,12 @@ def _remove(entry: Entry, inventory: Inventory) -> Iterator[str]:
 
 
 def _loop_ports() -> str:
-    """Return the name of the parser's set; that of a set is not completed, as those of tables."""
+    """Return the full name of the parser's set; the CLI abbreviates only tables and actions."""
     return p4_program.shipped().value_sets["loop_ports"].full_name
 
 
 def _external(entry: Entry) -> str:
-    """Say a setting of a layer 2 switch, each kind of which has its own words for it."""
+    """Describe a setting of a layer 2 switch, worded by its kind."""
     switch, _, what = entry.table.rpartition(":")
     if what == "port":
         return f"{switch}: port {entry.key[0]} is up"

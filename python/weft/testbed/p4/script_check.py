@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Scripts for simple_switch_CLI held against the program that they are for.
+"""Checks of scripts for simple_switch_CLI against their program.
 
-Commands, how many words each takes, and how names are found are those of p4lang/behavioral-model,
-tools/runtime_CLI.py: tables and actions are found by their short names, sets of values by their
-full ones alone.
+Commands, their numbers of words, and the lookup of names follow p4lang/behavioral-model,
+tools/runtime_CLI.py: tables and actions are found by short names, value sets only by full ones.
 """
 
 import re
@@ -13,7 +12,7 @@ from collections.abc import Iterable
 from weft.base.errors import WeftError, suggestion
 from weft.testbed.p4.declarations import Field, Program
 
-# By command the least and the most words after it.
+# Least and most arguments of each command.
 _WORDS = {
     "table_add": (3, 64), "table_clear": (1, 1), "pvs_add": (2, 2), "pvs_remove": (2, 2),
     "mc_mgrp_create": (1, 1), "mc_node_create": (1, 64), "mc_node_update": (1, 64),
@@ -23,7 +22,7 @@ _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", re.I)
 
 
 def check(lines: Iterable[str], program: Program, source: str) -> Counter[str]:
-    """Prove that a script fits a program; return how many commands of which kind it has."""
+    """Check a script against a program; return the number of commands of each kind."""
     script = _Script(program, source)
     for number, line in enumerate(lines, 1):
         if words := line.partition("#")[0].split():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Plans: wanted topologies mapped on an inventory by a constraint solver; their files, pictures.
+"""Plans: requested topologies mapped onto an inventory by a constraint solver; files, pictures.
 
 Users: api, cli, testbed/p4, testbed/running, testbed/tables.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What is wanted and what is there, with what is alike as one.
+"""Demand and supply of a plan, with interchangeable items merged.
 
-Hosts with the same cables are a group, servers with the same ports a class, and so are layer 2
-switches that only the chassis is cabled to.
+Hosts with the same cables form a group, servers with the same ports a class, and likewise layer 2
+switches that are cabled to the chassis only.
 """
 
 from collections import Counter
@@ -14,14 +14,14 @@ from weft.testbed.hardware.inventory import Inventory, Layer2, Server
 from weft.testbed.plan.wanted import Cable, Wanted
 
 Node = tuple[int, str]
-"""A host or switch: the number of its experiment, and its name."""
+"""Host or switch: number of its experiment, and name."""
 CHASSIS = ""
-"""Where a host's cable goes that does not go straight to a layer 2 switch."""
+"""Destination of a host's cable that does not go directly to a layer 2 switch."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A wanted cable by nodes."""
+    """Requested cable by nodes."""
 
     name: Node
     lower: Node
@@ -36,12 +36,12 @@ class ServerClass:
     speed: int
     to_chassis: int
     direct: tuple[tuple[str, int], ...]
-    """By layer 2 switch: the number of cables to it."""
+    """Number of cables to each layer 2 switch."""
 
 
 @dataclass(frozen=True)
 class SwitchClass:
-    """Layer 2 switches with the same ports, all to the chassis; others are a class each."""
+    """Layer 2 switches with the same ports, all to the chassis; any other is a class of its own."""
 
     speed: int
     to_chassis: int
@@ -51,10 +51,10 @@ class SwitchClass:
 
 
 class Demand:
-    """All that is wanted, of all experiments."""
+    """Requests of all experiments."""
 
     def __init__(self, experiments: Sequence[Wanted]) -> None:
-        """Take the experiments, which have numbers here."""
+        """Store the experiments, numbered from 0."""
         self.hosts = [(k, name) for k, one in enumerate(experiments) for name in one.hosts]
         self.switches = [(k, name) for k, one in enumerate(experiments) for name in one.switches]
         cables = [(k, cable) for k, one in enumerate(experiments) for cable in one.cables.values()]
@@ -69,7 +69,7 @@ class Demand:
 
     @cached_property
     def groups(self) -> dict[tuple[tuple[Node, int], ...], list[Node]]:
-        """Hosts by what they are cabled to: the switch and the speed of each cable."""
+        """Hosts by their cables: the switch and the speed of each."""
         groups: dict[tuple[tuple[Node, int], ...], list[Node]] = {}
         for host in self.hosts:
             ends = tuple((other_end(link, host), link.speed) for link in self.at[host])
@@ -83,15 +83,15 @@ def _link(experiment: int, cable: Cable) -> Link:
 
 
 def other_end(link: Link, node: Node) -> Node:
-    """Return the end of a cable that is not this one."""
+    """Return the other end of a cable."""
     return link.upper if link.lower == node else link.lower
 
 
 class Supply:
-    """The inventory, by classes."""
+    """Inventory by classes."""
 
     def __init__(self, inventory: Inventory) -> None:
-        """Sort what is alike."""
+        """Sort the devices into classes."""
         self.inventory = inventory
         self.servers: dict[ServerClass, list[str]] = {}
         for server in inventory.servers.values():
@@ -117,7 +117,7 @@ class Supply:
         return SwitchClass(switch.speed, to_chassis, alone, switch.latency_ns, switch.forwarding)
 
     def _cables_between(self) -> Counter[tuple[str, str]]:
-        """Count the fixed cables between each two layer 2 switches, the lesser name first."""
+        """Count the fixed cables between each pair of layer 2 switches, the lesser name first."""
         switches = self.inventory.switches
         return Counter(
             (port.device, peer.device)

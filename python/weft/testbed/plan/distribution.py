@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Distributions of measured round trips beside TopoCloud's medians: as rows, and as its figure 2.
+"""Distributions of round-trip times beside TopoCloud's medians: as rows, and as its figure 2.
 
-The paper's figure has 1,000 round trips a curve; its text has of each the median alone. So the
-curves are those of whoever measures, and the paper's are a point each, where half is shorter.
+The paper's figure has 1,000 round trips per curve, but its text gives only the medians. The curves
+are therefore those of the user's measurements, and the paper's are single points at 50 %.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ from weft.testbed.hardware.medians import measured
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# What is shown of each, in percent of the round trips that are at most as long.
+# Reported percentiles: percent of the round trips that are at most this long.
 SHARES = (0, 5, 50, 95, 99, 100)
 _OVER = {"direct": "direct cable", "chassis": "chassis", "l2": "layer 2 switch"}
 
 
 def quantile(trips: Sequence[float], percent: float) -> float:
-    """Return what so many percent of some round trips do not exceed; between two it is linear."""
+    """Return a percentile of the round trips, with linear interpolation."""
     times = sorted(trips)
     place = percent / 100 * (len(times) - 1)
     below = int(place)
@@ -30,12 +30,12 @@ def quantile(trips: Sequence[float], percent: float) -> float:
 
 
 def draw(trips: Mapping[str, Sequence[float]], target: Path, option: str) -> None:
-    """Write a picture of the distributions of some named measurements."""
+    """Draw the distributions of named measurements."""
     save(figure_of(trips), [target], option)
 
 
 def figure_of(trips: Mapping[str, Sequence[float]]) -> "Figure":
-    """Return the picture: which share of round trips is at most so long."""
+    """Return the figure: cumulative share of round trips by duration."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.2, 4.6), layout="constrained")

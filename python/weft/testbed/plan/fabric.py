@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A planned experiment as a fabric file: the wanted one with the plan's latencies and bandwidths.
+"""A planned experiment as a fabric file, with the plan's latencies and bandwidths.
 
-All tables of the wanted fabric that do not speak of cables and switches are kept: topology (and so
+All tables of the requested fabric other than cables and switches are kept: topology (and thereby
 the routes), hosts, NICs, MPI library, multicast, policy. Its cables to hosts keep their latency,
-which has the host's part; a virtual wire adds a pass. What cables between switches cost is in the
-passes, as it was when these were measured. Recirculated cables share the bandwidth of their looping
-ports, of which other experiments take their part.
+which includes the host's part; a virtual wire adds a pass. The cost of cables between switches is
+part of the measured passes. Recirculated cables share the bandwidth of their looping ports, of
+which other experiments use a part.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from weft.base.output import whole_file
 from weft.fabric.toml_file import in_toml, without_tables
 from weft.testbed.plan.plan import Experiment, Plan
 
-# Tables of the wanted fabric in whose place the plan's own come; all others are kept as they are.
+# Tables of the requested fabric that the plan replaces; all others are copied unchanged.
 _REPLACED = ("fabric", "link", "links", "shared", "switch", "switches")
 
 
@@ -41,7 +41,7 @@ def render(plan: Plan, experiment: Experiment) -> Iterator[str]:
 
 
 def losses(experiment: Experiment) -> list[str]:
-    """Return what the wanted fabric says and no slice of a chassis does, by name."""
+    """Return the features of the requested fabric that slices of a chassis lack, by name."""
     wanted = experiment.wanted.fabric
     told = {
         "[[switch.offload]]": any(switch["smart"] for switch in wanted.switches),
@@ -52,7 +52,7 @@ def losses(experiment: Experiment) -> list[str]:
 
 
 def bandwidth(plan: Plan, experiment: Experiment, name: str) -> float:
-    """Return the bits a second that a cable has each way, the better one where they differ."""
+    """Return a cable's bits/s in each direction; the higher value if they differ."""
     way = experiment.cables[name]
     if way.kind == "recirculated":
         return max(_share(plan, experiment, loop) for loop in way.loops)
@@ -60,7 +60,7 @@ def bandwidth(plan: Plan, experiment: Experiment, name: str) -> float:
 
 
 def _share(plan: Plan, experiment: Experiment, loop: int) -> float:
-    """Return what a looping port leaves an experiment when all others send through it."""
+    """Return an experiment's share of a looping port when all others send through it."""
     own = sum(
         experiment.wanted.cables[link.rpartition(".")[0]].speed for link in _on(experiment, loop)
     )
@@ -69,7 +69,7 @@ def _share(plan: Plan, experiment: Experiment, loop: int) -> float:
 
 
 def _on(experiment: Experiment, loop: int) -> list[str]:
-    """Return the links of an experiment that pass a looping port."""
+    """Return the links of an experiment that pass through a looping port."""
     return [
         f"{name}.{direction}"
         for name, way in experiment.cables.items()
@@ -95,7 +95,7 @@ def _shared(plan: Plan, experiment: Experiment) -> Iterator[str]:
 
 
 def latency_ns(plan: Plan, experiment: Experiment, name: str) -> float:
-    """Return what a cable costs each way, with the host's part where it ends at one."""
+    """Return a cable's latency in each direction, including the host's part if it ends at one."""
     cable = experiment.wanted.cables[name]
     own = cable.latency_ns if cable.lower in experiment.hosts else 0.0
     own = cable.latency_ns if cable.upper in experiment.hosts else own
@@ -103,9 +103,9 @@ def latency_ns(plan: Plan, experiment: Experiment, name: str) -> float:
 
 
 def _links(plan: Plan, experiment: Experiment) -> Iterator[str]:
-    """Yield the commonest kind of the hosts' cables as [link], all others by their names.
+    """Yield the hosts' most common kind of cable as [link], and all others by name.
 
-    Recirculated cables are no cables that anybody lays, so they are never what a new one is like.
+    Recirculated cables are not physical, so they never serve as the default for new cables.
     """
     kinds: dict[tuple[str, str], list[str]] = defaultdict(list)
     for name in experiment.cables:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The file of a plan (JSON).
+"""Plan files (JSON).
 
-It holds the texts of the inventory and of the fabrics, so that every other command needs nothing
-else. Read plans are checked whole: what is wired twice or fits no cable of the inventory is
-refused.
+A file contains the texts of the inventory and of the fabrics, so that all other commands need
+nothing else. Plans are validated on reading: a port wired twice, or a cable that is not in the
+inventory, is refused.
 """
 
 import json
@@ -25,7 +25,7 @@ from weft.testbed.plan import wanted
 from weft.testbed.plan.plan import FIRST_VIRTUAL, MOST_VIRTUAL, Experiment, Kind, Plan, Way
 
 FORMAT: Literal["weft-testbed-plan/1"] = "weft-testbed-plan/1"
-# How many ports, looping ports and virtual ports a cable of each kind has.
+# Numbers of ports, looping ports and virtual ports of each kind of cable.
 _PARTS: Mapping[Kind, tuple[int, int, int]] = {
     "direct": (2, 0, 0),
     "wire": (4, 0, 0),
@@ -43,7 +43,7 @@ def write(plan: Plan, target: Path) -> None:
 
 
 class CableRecord(Model, kw_only=True):
-    """How a cable is made: `ports` of fixed ones, or looping ports and virtual ones."""
+    """Realisation of a cable: `ports` of fixed ones, or looping ports and virtual ones."""
 
     kind: Kind
     ports: list[str] | UnsetType = UNSET
@@ -56,28 +56,28 @@ class ExperimentRecord(Model, kw_only=True):
 
     name: str
     number: Whole | UnsetType = UNSET
-    """What is in its hosts' addresses; its place in the list where it is not given."""
+    """Number in its hosts' addresses; by default the position in the list."""
     hosts: dict[str, str]
-    """The server of each host."""
+    """Server of each host."""
     switches: dict[str, Whole | str]
-    """The slice of the chassis that each switch is, or the layer 2 switch."""
+    """Slice of the chassis, or layer 2 switch, of each switch."""
     cables: dict[str, CableRecord]
     fabric: str
-    """The fabric file, whole."""
+    """Complete fabric file."""
 
 
 class PlanRecord(Model, kw_only=True):
-    """The file of a plan."""
+    """File of a plan."""
 
     format: Literal["weft-testbed-plan/1"]
     proven: bool
-    """Whether no plan has fewer recirculated cables, beside what was kept."""
+    """True if no plan with the same kept experiments has fewer recirculated cables."""
     recirculated: Whole
     experiments: list[ExperimentRecord]
     inventory: str
-    """The inventory file, whole."""
+    """Complete inventory file."""
     chassis: str | UnsetType = UNSET
-    """Which one of the inventory's the plan is on; absent where that has only one."""
+    """Chassis of the inventory that the plan uses; absent if there is only one."""
 
 
 def _as_record(plan: Plan) -> PlanRecord:
@@ -108,7 +108,7 @@ def _cable_record(way: Way) -> CableRecord:
 
 
 def read(path: Path) -> Plan:
-    """Read a plan, and prove that it fits its inventory and its fabrics."""
+    """Read a plan, and check it against its inventory and its fabrics."""
     try:
         found = read_json(path)
     except UnreadableError as error:
@@ -132,7 +132,7 @@ def read(path: Path) -> Plan:
 
 
 class _OddError(ValueError):
-    """What does not fit in a plan; its text is a clause."""
+    """An inconsistency in a plan, as a clause."""
 
 
 def _damaged(path: Path, reason: str) -> WeftError:
@@ -158,7 +158,7 @@ def _from_record(found: PlanRecord, source: str) -> Plan:
 
 
 def _chassis(found: PlanRecord, source: str) -> Inventory:
-    """Return the chassis that a plan is on."""
+    """Return the chassis of a plan."""
     there = inventories.parse_all(found.inventory, f"{source}: its inventory")
     names = [one.chassis.name for one in there]
     if found.chassis is UNSET and len(there) == 1:
@@ -175,9 +175,9 @@ def _way(found: CableRecord) -> Way:
 
 
 def _check(plan: Plan) -> None:
-    """Prove that a plan is whole: its devices are the inventory's, its cables join what they say.
+    """Check that a plan's devices are the inventory's and that cables connect what they claim.
 
-    Everything that reads plans relies on it.
+    All readers of plans rely on it.
     """
     used: Counter[Any] = Counter()
     for experiment in plan.experiments:
@@ -189,7 +189,7 @@ def _check(plan: Plan) -> None:
         _check_devices(plan.inventory, experiment)
     for experiment, name, way in plan.ways:
         used.update(way.ports)
-        used.update(-1 - port for port in way.virtual)  # apart from slices, which count up
+        used.update(-1 - port for port in way.virtual)  # negative: distinct from slices
         _check_way(plan, experiment, name, way)
     for thing, times in used.items():
         if times > 1:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Predicted round trips between the hosts of a plan.
+"""Predicted round-trip times between the hosts of a plan.
 
-A route is a direct round trip and, each way, what every device on it costs: a slice or a virtual
-wire is one pass through the chassis, and between two slices the frame is recirculated, which is the
-next slice's pass. Devices that store and forward hold a frame back until all of it is there; what
-they cost was measured with a probe's small frame, so larger ones wait for the difference.
+A route costs a direct round trip plus, in each direction, the cost of every device on it: a slice
+or a virtual wire is one pass through the chassis, and between two slices the frame is recirculated,
+which is the next slice's pass. Store-and-forward devices hold a frame until all of it has arrived;
+their cost was measured with a probe's small frame, so larger frames add the difference.
 """
 
 from collections.abc import Iterator
@@ -16,15 +16,15 @@ from weft.testbed.hardware.medians import PROBE_FRAME_BYTES, measured
 from weft.testbed.plan.plan import Experiment, Plan
 from weft.testbed.plan.wanted import Route
 
-# The largest frame that a jumbo frame's NIC sends (9,000 bytes of IP, 14 of Ethernet, 4 of check).
+# Largest jumbo frame (9,000 bytes of IP, 14 of Ethernet, 4 of check sequence).
 MOST_FRAME_BYTES = 9018
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """The way from one host to another and back: all counts are of both ways together.
+    """Path from one host to another and back: all counts are sums over both directions.
 
-    Passes are those through the chassis; `wires` of them are virtual wires.
+    `passes` are those through the chassis; `wires` of them are virtual wires.
     """
 
     source: str
@@ -40,7 +40,7 @@ class Prediction:
 def predict(
     plan: Plan, experiment: Experiment, frame_bytes: int = PROBE_FRAME_BYTES
 ) -> list[Prediction]:
-    """Return the round trip of each pair of hosts, once each."""
+    """Return the round-trip time of each unordered pair of hosts."""
     if not PROBE_FRAME_BYTES <= frame_bytes <= MOST_FRAME_BYTES:
         raise WeftError(
             f"{named('frame_bytes')}:"
@@ -76,12 +76,12 @@ def _prediction(
 
 
 def one_way_ns(plan: Plan, experiment: Experiment, route: Route, frame_bytes: int) -> float:
-    """Return what the devices of a route cost one way."""
+    """Return the one-way cost of the devices of a route."""
     return sum(_costs(plan, experiment, route, frame_bytes))
 
 
 def _costs(plan: Plan, experiment: Experiment, route: Route, frame_bytes: int) -> Iterator[float]:
-    """Yield what each pass costs; a frame comes in at the speed of the cable before."""
+    """Yield the cost of each pass; a frame arrives at the speed of the preceding cable."""
     chassis = plan.inventory.chassis
     more_bits = 8 * (frame_bytes - PROBE_FRAME_BYTES)
     for k, name in enumerate(route.cables):
@@ -101,7 +101,7 @@ def _costs(plan: Plan, experiment: Experiment, route: Route, frame_bytes: int) -
 
 
 def _upwards(experiment: Experiment, route: Route, k: int) -> bool:
-    """Whether a route takes its cable number k from the lower to the upper end."""
+    """Return true if a route traverses its k-th cable from the lower to the upper end."""
     return experiment.wanted.cables[route.cables[k]].upper == route.reached[k]
 
 
@@ -116,5 +116,5 @@ def _entering_speed(plan: Plan, experiment: Experiment, cable: str, switch: str)
 
 
 def _held(forwarding: str, more_bits: int, speed: int) -> float:
-    """Return for how long a frame is held back, beyond the probe's, in nanoseconds."""
+    """Return how long a frame is held beyond the probe's, in nanoseconds."""
     return more_bits / speed * 1e9 if forwarding == "store-and-forward" else 0.0

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What stands for what where a plan runs on Linux: namespaces, and the interfaces in them.
+"""Representation of a plan on Linux: namespaces and their interfaces.
 
-A server, a layer 2 switch and the chassis are a namespace each, called `weft-NAME.DEVICE`. A port
-of the chassis or a layer 2 switch is the interface `pNUMBER`
-by its device port, the end of a recirculated cable
-`vNUMBER`, a NIC port has its own name. A slice is a bridge in the chassis; a layer 2 switch has
-one bridge.
+Each server, each layer 2 switch and the chassis are a namespace `weft-NAME.DEVICE`. A port of the
+chassis or of a layer 2 switch is the interface `pNUMBER` by its device port, an end of a
+recirculated cable is `vNUMBER`, and a NIC port keeps its own name. A slice is a bridge in the
+chassis; a layer 2 switch has a single bridge.
 """
 
 from collections.abc import Iterator
@@ -15,32 +14,32 @@ from weft.testbed.hardware.cables import Port
 from weft.testbed.plan.plan import Experiment, Plan
 from weft.testbed.plan.wanted import Route
 
-# Bridges that are layer 2 switches, each alone in its namespace.
+# Name of the single bridge in a layer 2 switch's namespace.
 ONLY_BRIDGE = "switch"
 
 
 @dataclass(frozen=True, order=True)
 class Interface:
-    """An interface of a device."""
+    """Interface of a device."""
 
     device: str
     name: str
 
     def __str__(self) -> str:
-        """Return it as messages have it."""
+        """Return the form used in messages."""
         return f"{self.device}:{self.name}"
 
 
 class Layout:
-    """The interfaces of a plan."""
+    """Interfaces of a plan."""
 
     def __init__(self, plan: Plan) -> None:
-        """Take the plan."""
+        """Store the plan."""
         self.plan = plan
         self.chassis = plan.inventory.chassis.name
 
     def interface(self, end: Port | int) -> Interface:
-        """Return the interface of a port, or of a port of the chassis, virtual ones as well."""
+        """Return the interface of a port, including the chassis' virtual ports."""
         if isinstance(end, int):
             real = end in self.plan.inventory.chassis.ports
             number = self.plan.inventory.chassis.device(end)
@@ -50,18 +49,18 @@ class Layout:
         return Interface(end.device, f"p{end.name}")
 
     def bridge(self, place: int | str) -> Interface:
-        """Return the bridge that a switch is."""
+        """Return the bridge of a switch."""
         if isinstance(place, int):
             return Interface(self.chassis, f"slice{place}")
         return Interface(place, ONLY_BRIDGE)
 
     def address(self, experiment: Experiment, host: str) -> str:
-        """Return the IP address of a host: 10, its experiment's number, its own from 1."""
+        """Return a host's IP address: 10, its experiment's number, and its own number from 1."""
         number = experiment.wanted.hosts.index(host) + 1
         return f"10.{experiment.number}.{number >> 8}.{number & 255}"
 
     def devices(self) -> list[str]:
-        """Return all devices that the plan uses: the chassis, servers, layer 2 switches."""
+        """Return all devices in use: the chassis, servers, layer 2 switches."""
         used = [self.chassis]
         for one in self.plan.experiments:
             used += [*one.hosts.values()]
@@ -69,7 +68,7 @@ class Layout:
         return used
 
     def cabled(self) -> Iterator[tuple[Interface, Interface]]:
-        """Yield all fixed cables of the inventory, in use or not, the lesser end of each first."""
+        """Yield all fixed cables of the inventory, used or not, the lesser end of each first."""
         for port, peer in self.plan.inventory.peers.items():
             one, other = (self.interface(self._end(end)) for end in (port, peer))
             if one < other:
@@ -83,7 +82,7 @@ class Layout:
                 yield one, other
 
     def cables(self) -> Iterator[tuple[Interface, Interface]]:
-        """Yield what is joined: the fixed cables in use, and recirculated cables end to end."""
+        """Yield all connections: the fixed cables in use, and recirculated cables end to end."""
         yield from self.fixed()
         for _, _, way in self.plan.ways:
             if way.virtual:
@@ -100,7 +99,7 @@ class Layout:
                 yield one, other
 
     def entered(self, experiment: Experiment, cable: str, target: str) -> list[Interface]:
-        """Return the interfaces that a frame comes in at on a cable to a host or switch."""
+        """Return the interfaces at which a frame arrives on a cable to a host or switch."""
         way = experiment.cables[cable]
         end = self.interface(self.plan.end(experiment, cable, target))
         if way.kind != "wire":
@@ -109,7 +108,7 @@ class Layout:
         return [self.interface(self._end(way.ports[1 if upwards else 2])), end]
 
     def trace(self, experiment: Experiment, pair: tuple[str, str]) -> list[Interface]:
-        """Return all interfaces that a frame from one host to another comes in at."""
+        """Return all interfaces at which a frame between two hosts arrives."""
         route: Route = experiment.wanted.routes[pair]
         return [
             interface

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The port map as a picture: the front of the chassis, two rows of ports as on the device.
+"""Picture of the port map: the front of the chassis, with two rows of ports as on the device.
 
-Ports of a slice have its colour and its letter. Virtual wires run between the rows. A looping port
-has the colours and letters of the two slices that it joins, or is grey with the number of
-directions that share it.
+Ports of a slice have its colour and letter. Virtual wires run between the rows. A looping port has
+the colours and letters of the two slices that it connects, or is grey with the number of directions
+that share it.
 """
 
 import math
@@ -32,11 +32,11 @@ class _Look(NamedTuple):
 
 
 _Slices = dict[tuple[str, str], _Look]
-"""By experiment and switch."""
+"""Colour and letter by experiment and switch."""
 
 
 def draw(plan: Plan, target: Path, option: str) -> None:
-    """Write a picture of the plan."""
+    """Draw the plan to a file."""
     save(figure_of(plan), [target], option)
 
 
@@ -64,7 +64,7 @@ def figure_of(plan: Plan) -> "Figure":
 
 
 def _place(k: int) -> tuple[float, float]:
-    """Return the lower left corner of a port: odd ones above, even ones below."""
+    """Return the lower left corner of a port: odd numbers above, even ones below."""
     return k // 2 + 0.05, _GAP if k % 2 == 0 else 0.0
 
 
@@ -79,7 +79,7 @@ def _slices(plan: Plan) -> "_Slices":
         for name, place in one.switches.items()
         if isinstance(place, int)
     ]
-    # Strong colours first, then pale ones, without the greys, which mean something else here.
+    # Strong colours first, then pale ones; greys have another meaning here.
     palette = [k for k in (*range(0, 20, 2), *range(1, 20, 2)) if k not in (14, 15)]
     if len(slices) <= len(palette):
         shades = [colormaps["tab20"](k) for k in palette]
@@ -145,7 +145,7 @@ def _label(axes: "Axes", use: Use, place: tuple[float, float]) -> None:
 
 
 def _draw_wire(axes: "Axes", one: tuple[float, float], other: tuple[float, float]) -> None:
-    """Draw a curve from the inner edge of a port to that of another."""
+    """Draw a curve between the inner edges of two ports."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Curve
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A plan: which device each host and switch of some wanted topologies is, and how cables run.
+"""Plan: devices for the hosts and switches of the requested topologies, and paths of their cables.
 
-Slices have numbers from 1, and the ends of recirculated cables virtual ports, numbered above the
-chassis' own. What already runs can be kept: then only what is new is placed, on what is left.
+Slices are numbered from 1, and the ends of recirculated cables are virtual ports, numbered above
+the chassis' own. Running experiments can be kept: then only new ones are placed, on what is left.
 """
 
 from collections import Counter, defaultdict
@@ -19,7 +19,7 @@ from weft.testbed.plan.alike import Demand, Link, Node
 from weft.testbed.plan.solver import Assignment, NoPlanError
 from weft.testbed.plan.wanted import Wanted
 
-# Above the nine bits of a port number, so that the two never mix.
+# Above the nine bits of a port number, so that the two ranges are disjoint.
 FIRST_VIRTUAL = 512
 # The program's ports have 16 bits (inventories/testbed.p4).
 MOST_VIRTUAL = (1 << 16) - 1
@@ -30,12 +30,13 @@ Kind = Literal["direct", "wire", "recirculated"]
 
 @dataclass(frozen=True)
 class Way:
-    """How a wanted cable runs.
+    """Realisation of a requested cable.
 
-    A direct one is a fixed cable of the testbed, and `ports` are its two ends (the chassis' where a
-    slice is). A wire has four: the two devices' and between them the chassis' two. A recirculated
-    one has none: frames up pass the first of its looping ports, frames down the second, and they
-    leave and enter the slices at its lower and its upper end by virtual ports.
+    A direct cable is a fixed cable of the testbed, and `ports` are its two ends (the chassis' if it
+    ends at a slice). A wire has four: the two devices' and between them the chassis' two. A
+    recirculated cable has none: frames upwards pass the first of its looping ports, frames
+    downwards the second, and they leave and enter the slices at its lower and its upper end by
+    virtual ports.
     """
 
     kind: Kind
@@ -46,9 +47,9 @@ class Way:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One wanted topology and where it is; a switch is a slice's number or a device's name.
+    """One requested topology and its placement; a switch is a slice's number or a device's name.
 
-    Its `number`, from 0, is in the addresses of its hosts; no other of the plan has it.
+    `number`, from 0, is part of its hosts' addresses and unique in the plan.
     """
 
     name: str
@@ -66,23 +67,23 @@ class Plan:
     inventory: Inventory
     experiments: tuple[Experiment, ...]
     proven: bool = True
-    """Whether no plan has fewer recirculations, beside what was kept."""
+    """True if no plan with the same kept experiments has fewer recirculations."""
 
     @property
     def ways(self) -> Iterator[tuple[Experiment, str, Way]]:
-        """Every cable of every experiment."""
+        """All cables of all experiments."""
         for experiment in self.experiments:
             for name, way in experiment.cables.items():
                 yield experiment, name, way
 
     @property
     def recirculated(self) -> int:
-        """The number of recirculated cables."""
+        """Number of recirculated cables."""
         return sum(way.kind == "recirculated" for _, _, way in self.ways)
 
     @cached_property
     def shares(self) -> dict[int, Counter[int]]:
-        """By looping port: how many directions of which speed it carries."""
+        """Number of directions by speed on each looping port."""
         shares: dict[int, Counter[int]] = defaultdict(Counter)
         for experiment, name, way in self.ways:
             for loop in way.loops:
@@ -90,12 +91,12 @@ class Plan:
         return dict(shares)
 
     def sharing(self, loop: int) -> float:
-        """Return how many times its speed a looping port is asked for when all send."""
+        """Return the load of a looping port, relative to its speed, when all send."""
         load = sum(speed * count for speed, count in self.shares[loop].items())
         return load / self.inventory.chassis.ports[loop].speed
 
     def end(self, experiment: Experiment, cable: str, node: str) -> int | Port:
-        """Return the port by which a cable enters a host or switch; a slice's is a number."""
+        """Return the port by which a cable enters a host or switch; a number for a slice."""
         way = experiment.cables[cable]
         upper = node == experiment.wanted.cables[cable].upper
         if way.kind == "recirculated":
@@ -104,7 +105,7 @@ class Plan:
         return int(port.name) if port.device == self.inventory.chassis.name else port
 
     def experiment(self, name: str | None) -> Experiment:
-        """Return one experiment, the only one where no name is given."""
+        """Return one experiment; the name may be omitted if there is only one."""
         names = [one.name for one in self.experiments]
         if name is None and len(names) == 1:
             return self.experiments[0]
@@ -115,9 +116,9 @@ class Plan:
 
 
 def make(inventory: Inventory, fabrics: Sequence[Wanted], keep: Sequence[Experiment] = ()) -> Plan:
-    """Return the plan with the fewest recirculations, or say what is short.
+    """Return the plan with the fewest recirculations, or raise an error that names the shortage.
 
-    Experiments to keep stay as they are: hosts, ports, looping ports, numbers.
+    Kept experiments stay unchanged: hosts, ports, looping ports, numbers.
     """
     if not fabrics:
         return Plan(inventory, tuple(keep))
@@ -136,7 +137,7 @@ def make(inventory: Inventory, fabrics: Sequence[Wanted], keep: Sequence[Experim
 
 
 def on_first(chassis: Sequence[Inventory], planned: Callable[[Inventory], Made]) -> Made:
-    """Return what is planned on the first chassis on which it fits, or say what each is short of.
+    """Return the plan on the first chassis that fits, or raise an error with each one's shortage.
 
     No experiment spans chassis.
     """
@@ -154,7 +155,7 @@ def on_first(chassis: Sequence[Inventory], planned: Callable[[Inventory], Made])
 
 
 def left_over(inventory: Inventory, keep: Sequence[Experiment]) -> Inventory:
-    """Return what of a testbed some experiments leave: devices, cables, slices, looping ports."""
+    """Return the resources that experiments leave: devices, cables, slices, looping ports."""
     if not keep:
         return inventory
     used = {place for one in keep for place in (*one.hosts.values(), *one.switches.values())}
@@ -182,7 +183,7 @@ def left_over(inventory: Inventory, keep: Sequence[Experiment]) -> Inventory:
 def _does_not_fit(
     error: WeftError, inventory: Inventory, fabrics: Sequence[Wanted], keep: Sequence[Experiment]
 ) -> NoPlanError:
-    """Return the message about what does not fit beside what is kept."""
+    """Return the error for experiments that do not fit beside the kept ones."""
     try:
         make(inventory, [*(one.wanted for one in keep), *fabrics])
         else_ = f"a new plan of all of them, without {named('keep')}, fits, but moves what runs"
@@ -193,7 +194,7 @@ def _does_not_fit(
 
 
 class _Builder:
-    """Names ports for what the solver has counted, in the inventory's order."""
+    """Assigns concrete ports to the solver's counts, in the inventory's order."""
 
     def __init__(
         self,
@@ -208,7 +209,7 @@ class _Builder:
         slices = (node for node in demand.switches if node not in found.externals)
         kept = {place for one in keep for place in one.switches.values()}
         self.slices = dict(zip(slices, _free(1, kept), strict=False))
-        # By device and peer: the ports of the fixed cables between them that are still free.
+        # Free ports of the fixed cables, by device and peer.
         self.free: dict[tuple[str, str], list[Port]] = defaultdict(list)
         for device in inventory.devices.values():
             for port in inventory.cabled(device):
@@ -218,7 +219,7 @@ class _Builder:
         self.loops = self._shared_loops()
 
     def plan(self, inventory: Inventory) -> Plan:
-        """Return the plan, with what is kept first."""
+        """Return the plan, with kept experiments first."""
         experiments = [*self.keep]
         numbers = _free(0, {one.number for one in self.keep})
         named_apart = wanted.named_apart(self.fabrics, [one.name for one in self.keep])
@@ -240,14 +241,14 @@ class _Builder:
         return self.slices.get(switch) or self.found.externals[switch]
 
     def _device(self, node: Node) -> str | None:
-        """Return the device that a host or switch is; nothing for a slice."""
+        """Return the device of a host or switch; None for a slice."""
         return self.found.servers.get(node) or self.found.externals.get(node)
 
     def _shared_loops(self) -> dict[tuple[int, int], list[int]]:
         """Return the looping ports of each experiment and speed.
 
-        Experiments are shared out one after the other, each as evenly as it can be: so those of one
-        do not depend on which come after it. Where that overfills a port, they are the solver's.
+        Experiments are balanced one after the other, so that each one's ports are independent of
+        later ones. If that overloads a port, the solver's assignment is used.
         """
         chassis = self.inventory.chassis
         taken = Counter(chassis.taken)
@@ -263,7 +264,7 @@ class _Builder:
         return ports
 
     def _directions(self, number: int) -> Counter[int]:
-        """Count by speed what of an experiment is recirculated."""
+        """Count an experiment's recirculated directions by speed."""
         return Counter(
             speed
             for link in self.demand.between
@@ -303,7 +304,7 @@ class _Builder:
         )
 
     def _to_chassis(self, device: str | None) -> tuple[Port, ...]:
-        """Return a free port of a device and the chassis' end of its cable; none for a slice."""
+        """Return a free port of a device and the chassis' end of its cable; empty for a slice."""
         if device is None:
             return ()
         port = self.free[device, self.inventory.chassis.name].pop(0)
@@ -311,7 +312,7 @@ class _Builder:
 
 
 def _free(first: int, taken: set[int] | set[int | str]) -> Iterator[int]:
-    """Yield the numbers from the first on that are not taken."""
+    """Yield the free numbers from the first one on."""
     return (number for number in range(first, MOST_VIRTUAL + 1) if number not in taken)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What each port of the chassis does in a plan: the port map."""
+"""Port map: the use of each port of the chassis in a plan."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from weft.testbed.plan.plan import Experiment, Plan, Way
 
 @dataclass(frozen=True)
 class Use:
-    """A port, what is at its cable, and what it is for; `wire` is the other end of a wire.
+    """Port, its cable peer, and its use; `wire` is the other end of a virtual wire.
 
-    `switches` are the wanted switches that it serves: of a slice's port one, of a looping port the
-    one that sends and the one that gets, of each direction that shares it.
+    `switches` are the requested switches that it serves: for a slice's port one; for a looping port
+    the sender and the receiver of each direction that shares it.
     """
 
     port: ChassisPort
@@ -27,7 +27,7 @@ class Use:
 
     @property
     def role(self) -> str:
-        """Say what the port does, as the table has it."""
+        """Describe the port's role, as shown in the table."""
         if self.wire is not None:
             return f"wire to {self.wire}"
         if self.shared:
@@ -39,12 +39,12 @@ class Use:
 
     @property
     def way(self) -> str:
-        """Say which way a looping port carries frames."""
+        """Describe the direction in which a looping port carries frames."""
         return " > ".join(self.switches[:2])
 
 
 def uses(plan: Plan) -> list[Use]:
-    """Return all ports in their order."""
+    """Return all ports in order."""
     chassis = plan.inventory.chassis
     peers = {
         int(port.name): peer

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What to say where there is no plan: which resource is short, and by how much.
+"""Error messages for requests without a plan: the scarce resource and the shortfall.
 
-Servers are counted first, which needs no solver: hosts with at least so many cables of at least
-such a speed cannot be more than servers with as many ports. What counting does not find, the solver
-has proven, with the least that is short.
+Servers are checked first, by counting: the number of hosts with at least a given number of cables
+of at least a given speed must not exceed the servers with as many ports. Other shortages are proven
+by the solver, which minimises them.
 """
 
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ from weft.testbed.plan.solver import NoPlanError, Shortage
 
 
 def check_servers(demand: Demand, inventory: Inventory) -> None:
-    """Prove by counting that there may be servers enough."""
+    """Check by counting that there can be enough servers."""
     if short := max(_too_few(demand, inventory), default=None):
         raise NoPlanError(short[1])
 
 
 def _too_few(demand: Demand, inventory: Inventory) -> Iterator[tuple[int, str]]:
-    """Yield by how many servers are short of each kind, and the message."""
+    """Yield the number of missing servers of each kind, with the message."""
     wanted = [
         (len(demand.at[host]), min(link.speed for link in demand.at[host])) for host in demand.hosts
     ]
@@ -43,7 +43,7 @@ def _too_few(demand: Demand, inventory: Inventory) -> Iterator[tuple[int, str]]:
 
 
 def explain(found: Shortage, demand: Demand, inventory: Inventory) -> str:
-    """Return the message about what the solver found short."""
+    """Return the message for a shortage that the solver found."""
     parts = [*_parts(found, demand, inventory)]
     how = "proven by the solver" if found.proven else "at most; the solver gave up a proof"
     return f"no plan: {'; '.join(parts)} ({how})"

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Which server is which host, and what each switch becomes: a constraint program (OR-tools CP-SAT).
+"""Constraint program (OR-tools CP-SAT) that assigns servers to hosts and places switches.
 
-What is alike is one (`weft.testbed.plan.alike`): the solver counts members of groups and classes;
-who exactly they are is told afterwards, in the inventory's order. So nothing is searched twice.
+Interchangeable items are merged (`weft.testbed.plan.alike`): the solver counts members of groups
+and classes, and individuals are assigned afterwards in the inventory's order. This removes
+symmetries from the search.
 
-A switch that becomes no layer 2 switch is a slice of the chassis. A cable between two slices is
-recirculated: each direction takes its bandwidth of a looping port. A cable that ends at a layer 2
-switch takes a port of it that goes to the chassis, unless it can be one of the fixed cables.
+A switch that is not placed on a layer 2 switch becomes a slice of the chassis. A cable between two
+slices is recirculated: each direction uses its bandwidth of a looping port. A cable that ends at a
+layer 2 switch uses one of its ports to the chassis, unless a fixed cable serves.
 
 The first solve minimises, in this order, recirculated cables, virtual wires, and layer 2 switches.
-Where there is no plan, a second one with everything that may be short left open minimises what is:
-hosts without a server, slices above their number, bandwidth that does not fit on looping ports.
+If there is no plan, a second solve relaxes everything that may be short and minimises the shortage:
+hosts without a server, excess slices, bandwidth that does not fit on looping ports.
 """
 
 from collections import Counter
@@ -35,45 +36,45 @@ from weft.testbed.plan.alike import (
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver, IntVar, LinearExpr, LinearExprT
 
-# Deterministic: one worker and one seed; the limit is of the solver's own count of work, not time.
+# Deterministic: one worker, one seed, and a limit on the solver's own measure of work, not time.
 _SEED = 1
 _MOST_WORK = 60.0
 
 
 class NoPlanError(WeftError):
-    """There is no plan: the message says what is short, or that the solver gave up."""
+    """There is no plan: the message names the shortage, or reports that the solver gave up."""
 
 
 @dataclass
 class Assignment:
-    """What the solver found: who is what, which cables are fixed ones, which loop takes what."""
+    """Result of the solver: devices of hosts and switches, direct cables, looping ports."""
 
     servers: dict[Node, str] = field(default_factory=dict)
     straight: dict[Node, dict[Node, str]] = field(default_factory=dict)
-    """By host: the layer 2 switches that its cables go straight to."""
+    """By host: the layer 2 switches that its cables go directly to."""
     externals: dict[Node, str] = field(default_factory=dict)
     direct: set[Node] = field(default_factory=set)
-    """Cables between switches that are fixed cables."""
+    """Cables between switches that use fixed cables."""
     loops: dict[int, Counter[int]] = field(default_factory=dict)
-    """By looping port: how many directions of which speed."""
+    """Number of directions by speed on each looping port."""
     proven: bool = True
 
 
 @dataclass(frozen=True)
 class Shortage:
-    """What there is too little of, at the least: hosts without a server, slices, bandwidth."""
+    """Smallest shortage: hosts without a server, slices, bandwidth."""
 
     hosts: int
     slices: int
     bandwidth: int
     recirculated: int
-    """Directions of cables that are recirculated all the same."""
+    """Directions of cables that remain recirculated."""
     proven: bool
 
 
 @dataclass(frozen=True)
 class Mode:
-    """One way for hosts of a group to be servers of a class: where each cable goes."""
+    """Way to map a host of a group to a server of a class: the destination of each cable."""
 
     group: int
     servers: ServerClass
@@ -81,7 +82,7 @@ class Mode:
 
 
 class _Program:
-    """The constraint program; with `open`, whatever may be short may be so."""
+    """Constraint program; `open` relaxes everything that may be short."""
 
     def __init__(self, demand: Demand, supply: Supply, *, open: bool) -> None:
         from ortools.sat.python import cp_model
@@ -125,7 +126,7 @@ class _Program:
         return bool(kind.alone) or len(links) <= kind.to_chassis
 
     def _is(self, switch: Node, name: str) -> "LinearExprT":
-        """Return whether the switch is one that is a class of its own."""
+        """Return true if the switch is placed on this layer 2 switch, a class of its own."""
         return self.external.get((switch, self.supply.class_of[name]), 0)
 
     def _place_hosts(self) -> None:
@@ -153,7 +154,7 @@ class _Program:
     # ---- Cables --------------------------------------------------------------------------------
 
     def _lay_cables(self) -> None:
-        """Say which cables between switches are fixed ones, recirculated, or wires."""
+        """Decide which cables between switches are fixed, recirculated, or wires."""
         self.direct: dict[tuple[Link, str, str], IntVar] = {}
         self.recirculated: dict[Link, IntVar] = {}
         self.wires: list[IntVar] = []
@@ -179,7 +180,7 @@ class _Program:
                 yield var
 
     def _limit_ports(self) -> None:
-        """Let a layer 2 switch have no more cables through the chassis than it has ports to it."""
+        """Limit a layer 2 switch's cables through the chassis to its ports there."""
         for switch in self.demand.switches:
             through = len(self.demand.at[switch]) - sum(self._straight(switch))
             for (node, kind), var in self.external.items():
@@ -212,7 +213,7 @@ class _Program:
     # ---- Looping ports -------------------------------------------------------------------------
 
     def _loop(self) -> None:
-        """Share the directions of recirculated cables out to looping ports, by speeds."""
+        """Assign the directions of recirculated cables to looping ports, by speed."""
         chassis = self.supply.inventory.chassis
         speeds = sorted({link.speed for link in self.demand.between})
         self.looped: dict[tuple[int, int], IntVar] = {}
@@ -239,7 +240,7 @@ class _Program:
         }
         for port in chassis.loops:
             self.model.add(loads[port.number] <= chassis.room(port))
-        # Ports of one speed are alike: the first takes most.
+        # Ports of one speed are interchangeable: order them by load.
         for one, other in zip(chassis.loops, chassis.loops[1:], strict=False):
             if (one.speed, chassis.room(one)) == (other.speed, chassis.room(other)):
                 self.model.add(loads[one.number] >= loads[other.number])
@@ -262,7 +263,7 @@ class _Program:
         ]
 
     def solve(self) -> "CpSolver | None":
-        """Minimise one thing after the other; nothing where there is no plan."""
+        """Minimise the objectives in order; None if there is no plan."""
         from ortools.sat.python import cp_model
 
         proven = True
@@ -288,7 +289,7 @@ class _Program:
 
 
 def _modes(group: int, ends: tuple[tuple[Node, int], ...], kind: ServerClass) -> Iterator[Mode]:
-    """Yield the ways for the cables of a host to leave a server: at most one per port."""
+    """Yield the ways for a host's cables to leave a server: at most one per port."""
     if any(speed > kind.speed for _, speed in ends):
         return
     ports = {CHASSIS: kind.to_chassis, **dict(kind.direct)}
@@ -302,7 +303,7 @@ def _mbps(speed: int) -> int:
 
 
 def solve(demand: Demand, inventory: Inventory) -> Assignment | Shortage:
-    """Return a plan with the fewest recirculations, or what is short."""
+    """Return a plan with the fewest recirculations, or the shortage."""
     supply = Supply(inventory)
     program = _Program(demand, supply, open=False)
     solver = program.solve()
@@ -348,9 +349,9 @@ def _assignment(program: _Program, solver: "CpSolver") -> Assignment:
 def loads(
     chassis: Chassis, directions: Mapping[int, int], taken: Mapping[int, int]
 ) -> dict[int, list[int]] | None:
-    """Share directions out evenly: by looping port, the speeds; nothing where that overfills one.
+    """Balance directions over looping ports, by speed; None if that overloads one.
 
-    The largest goes first, each to the port that it fills least beside what is taken of it.
+    The fastest goes first, each to the port that is least loaded, including the load in `taken`.
     """
     loads: dict[int, list[int]] = {port.number: [] for port in chassis.loops}
     full = {port.number: taken.get(port.number, 0) for port in chassis.loops}

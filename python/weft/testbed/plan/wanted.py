@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A wanted topology: any fabric of weft's, with its hosts, switches, cables and routes by names."""
+"""Requested topology: any fabric of weft, with hosts, switches, cables and routes by name."""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,15 +14,15 @@ from weft.base.errors import WeftError
 if TYPE_CHECKING:
     from weft._core import Fabric
 
-# Addresses are 10.EXPERIMENT.0.0/16, and a chassis has at most some hundred ports.
+# Addresses are 10.EXPERIMENT.0.0/16, and a chassis has at most a few hundred ports.
 MOST_HOSTS = 1024
-# What a kept plan's fabric is called in messages: it is read from a file that nobody has seen.
+# Name in messages for a kept plan's fabric, which is read from a temporary file.
 _KEPT = "the plan's fabric"
 
 
 @dataclass(frozen=True)
 class Cable:
-    """A wanted cable: its links are `NAME.up`, from `lower` to `upper`, and `NAME.down`."""
+    """Requested cable; its links are `NAME.up`, from `lower` to `upper`, and `NAME.down`."""
 
     name: str
     lower: str
@@ -37,9 +37,9 @@ class Cable:
 
 @dataclass(frozen=True)
 class Route:
-    """From one host to another: the cables in their order, and the switches between them.
+    """Route between two hosts: the cables in order, and the switches between them.
 
-    Two hosts with a cable of their own have no switch between them.
+    Two hosts with a direct cable have no switch between them.
     """
 
     hosts: tuple[str, str]
@@ -48,13 +48,13 @@ class Route:
 
     @property
     def reached(self) -> tuple[str, ...]:
-        """What each cable leads to: the switches, and the host at the end."""
+        """Far ends of the cables: the switches, and the destination host."""
         return (*self.switches, self.hosts[1])
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The topology of one experiment; `text` is the fabric file."""
+    """Topology of one experiment; `text` is the fabric file."""
 
     name: str
     hosts: tuple[str, ...]
@@ -65,7 +65,7 @@ class Wanted:
 
     @cached_property
     def at(self) -> dict[str, list[Cable]]:
-        """The cables at each host and switch, in their order."""
+        """Cables of each host and switch, in order."""
         found: dict[str, list[Cable]] = {name: [] for name in (*self.hosts, *self.switches)}
         for cable in self.cables.values():
             found[cable.lower].append(cable)
@@ -74,7 +74,7 @@ class Wanted:
 
     @cached_property
     def routes(self) -> dict[tuple[str, str], Route]:
-        """The route of every ordered pair of hosts, as weft routes it."""
+        """Route of every ordered pair of hosts, as weft routes it."""
         return {
             (source, target): self._route(a, b)
             for a, source in enumerate(self.hosts)
@@ -100,7 +100,7 @@ def read(name_or_path: str) -> Wanted:
 
 
 def kept(text: str, source: str) -> Wanted:
-    """Return the topology whose fabric file a plan has kept."""
+    """Return the topology of a fabric file stored in a plan."""
     with tempfile.TemporaryDirectory(prefix="weft-") as directory:
         path = Path(directory) / "fabric.toml"
         path.write_text(text, encoding="utf-8")
@@ -127,7 +127,7 @@ def _wanted(fabric: "Fabric", text: str) -> Wanted:
 
 
 def named_apart(all_wanted: Sequence[Wanted], names: Sequence[str]) -> Iterator[tuple[str, Wanted]]:
-    """Yield each with the name of its experiment: the fabric's, with a number where it is taken."""
+    """Yield each with its experiment's name: the fabric's, numbered if already used."""
     taken = {*names}
     for wanted in all_wanted:
         name, number = wanted.name, 2

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What entries mean on Linux: bridges, forwarding entries, redirects and veth pairs of a namespace.
+"""Entries realised on Linux: bridges, forwarding entries, redirects and veth pairs of a namespace.
 
-A slice is a bridge, a layer 2 switch the only one of its namespace; neither learns nor floods. A
-virtual wire is a redirect of all frames that come in. A recirculated cable is a veth pair between
-two bridges: it is there while all entries of both directions are. From one set of entries to
-another only what differs is done. A bridge is down until all is said of its ports, since a new one
-floods and learns. After a failure `observed` reads from the kernel what there is.
+A slice is a bridge, and a layer 2 switch is its namespace's only bridge; neither learns nor floods.
+A virtual wire is a redirect of all incoming frames. A recirculated cable is a veth pair between two
+bridges, which exists while all entries of both directions do. Only the differences between two sets
+of entries are applied. A bridge is down until its ports are configured, since a new port floods and
+learns. After a failure, `observed` reads the state from the kernel.
 """
 
 import json
@@ -20,28 +20,28 @@ from weft.testbed.plan.plan import FIRST_VIRTUAL
 from weft.testbed.running import linux
 from weft.testbed.tables.tables import Entry
 
-# First letter of the interfaces that are the ends of recirculated cables.
+# First letter of the interface names of recirculated cables' ends.
 VIRTUAL = "v"
-# Either takes all frames; kernels have the one or the other.
+# Both match all frames; kernels have one or the other.
 CLASSIFIERS = ("matchall", "u32 match u32 0 0")
 
 
 @dataclass(frozen=True)
 class State:
-    """What a namespace has, by the names of its interfaces."""
+    """Configuration of a namespace, by interface names."""
 
     bridges: frozenset[str] = frozenset()
     masters: dict[str, str] = field(default_factory=dict)
-    """By interface its bridge."""
+    """Bridge of each interface."""
     forwards: frozenset[tuple[str, str]] = frozenset()
-    """Interfaces, and the addresses that frames leave by them for."""
+    """Interfaces, and the destination addresses that they serve."""
     broadcasts: frozenset[str] = frozenset()
     wires: frozenset[tuple[str, str]] = frozenset()
     cables: frozenset[tuple[str, str]] = frozenset()
 
 
 def of_chassis(entries: Iterable[Entry]) -> State:
-    """Return what the chassis' entries mean."""
+    """Return the state for the chassis' entries."""
     by: dict[str, dict[tuple[int | str, ...], tuple[int | str, ...]]] = {}
     for entry in entries:
         by.setdefault(entry.table, {})[entry.key] = entry.data
@@ -90,7 +90,7 @@ def _cables(
 
 
 def of_switch(device: str, entries: Iterable[Entry]) -> State:
-    """Return what the settings of a layer 2 switch mean."""
+    """Return the state for a layer 2 switch's settings."""
     own = [one for one in entries if one.table.rpartition(":")[0] == device]
     ports = {f"p{one.key[0]}" for one in own if one.table.endswith(":port")}
     if not ports:
@@ -113,7 +113,7 @@ def port_name(port: int) -> str:
 
 
 def port_of(name: str) -> int:
-    """Return the port of the chassis that an interface is, or 0 where it is none."""
+    """Return the chassis port of an interface, or 0 if it is none."""
     return int(name[1:]) if name[1:].isdecimal() else 0
 
 
@@ -121,11 +121,11 @@ def port_of(name: str) -> int:
 
 
 def observed(space: str) -> State:
-    """Return what a namespace has, as the kernel tells it.
+    """Return a namespace's state as read from the kernel.
 
-    What is only half set up is none of any plan's state, so that `change` makes it anew: a port
+    Half-configured parts match no plan's state, so that `change` configures them again: a port
     whose bridge is down, or that still learns or floods, has the bridge "", and a cable with an end
-    that is down, or a wire without a redirect, the other end "".
+    that is down, or a wire without a redirect, has the other end "".
     """
     links = json.loads(linux.run(["ip", "-n", space, "-j", "-d", "link", "show"]))
     kinds = {one["ifname"]: one.get("linkinfo", {}).get("info_kind") for one in links}
@@ -183,7 +183,7 @@ def _tc(space: str, command: str) -> str:
 
 
 def change(space: str, old: State, new: State) -> None:
-    """Do what leads from one state of a namespace to another: what lets frames in comes last."""
+    """Change a namespace from one state to another; parts that admit frames come last."""
     linux.tc(space, [f"qdisc del dev {one} ingress" for one, _ in sorted(old.wires - new.wires)])
     linux.ip(space, [*_leaving(old, new)])
     linux.bridge(space, [*_forgotten(old, new)])
@@ -206,7 +206,7 @@ def _leaving(old: State, new: State) -> Iterator[str]:
 
 
 def _moved(old: State, new: State) -> set[str]:
-    """Return the interfaces that come to a bridge where they were not, without any setting."""
+    """Return the interfaces newly attached to a bridge, which have no settings yet."""
     fresh = {end for pair in new.cables - old.cables for end in pair}
     return {
         name
@@ -216,7 +216,7 @@ def _moved(old: State, new: State) -> set[str]:
 
 
 def _forgotten(old: State, new: State) -> Iterator[str]:
-    """Yield what goes of interfaces that stay where they are; others lost it with their place."""
+    """Yield the removals for interfaces that stay; others lose their settings when they move."""
     stay = {*new.masters} - _moved(old, new)
     for name, address in sorted(old.forwards - new.forwards):
         if name in stay:
@@ -241,7 +241,7 @@ def _made(old: State, new: State) -> Iterator[str]:
 
 
 def _waiting(old: State, new: State) -> list[str]:
-    """Return the bridges that get ports, which are down meanwhile."""
+    """Return the bridges that get ports and are down meanwhile."""
     return sorted({new.masters[name] for name in _moved(old, new)} | (new.bridges - old.bridges))
 
 
@@ -260,7 +260,7 @@ def _settings(old: State, new: State) -> Iterator[str]:
 
 
 def redirect(one: str, other: str, classifier: str) -> str:
-    """Return the redirect of all that comes in at an interface."""
+    """Return the redirect of all frames that arrive at an interface."""
     return (
         f"filter add dev {one} parent ffff: protocol all {classifier}"
         f" action mirred egress redirect dev {other}"

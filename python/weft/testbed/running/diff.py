@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""From one plan to another by the fewest entries, in an order in which no frame goes astray.
+"""Minimal change from one plan to another, ordered so that no frame is misdelivered.
 
-Which number a slice or a virtual port has is nobody's wish. So the new plan gets those of the old
-one with which most entries stay as they are (`weft.testbed.tables.matching`). What is alike
-stays, and its traffic goes on.
+The numbers of slices and virtual ports are arbitrary, so the new plan gets those that keep most of
+the old one's entries (`weft.testbed.tables.matching`). Common entries stay, and their traffic
+continues.
 
-What goes is removed first, beginning with the entries that let frames in; then the frames that are
-still inside leave; then what is new is added, and what lets frames in comes last. Entries only let
-frames pass, so at every moment a frame reaches at most what it reached before, or what it will.
+Old entries are removed first, beginning with those that admit frames; then the frames still inside
+drain; then new entries are added, those that admit frames last. Entries only ever let frames pass,
+so at any time a frame reaches at most its old or its new destinations.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,13 +21,13 @@ from weft.testbed.plan.plan import Plan, relabelled
 from weft.testbed.tables import matching, tables
 from weft.testbed.tables.tables import Entry
 
-# A frame is inside for some microseconds a pass; this is long for any that is there.
+# A frame stays inside for a few microseconds per pass, so this drains all of them.
 DRAIN_MS = 10
 
 
 @dataclass(frozen=True)
 class Change:
-    """What there is, what to remove, then what to add, and the new plan with its numbers then."""
+    """Entries before, to remove and to add, and the new plan with its numbers after the change."""
 
     before: Sequence[Entry]
     removed: Sequence[Entry]
@@ -35,10 +35,10 @@ class Change:
     kept: int
     plan: Plan
     least: bool
-    """Whether it is proven that no numbers change fewer entries."""
+    """True if it is proven that no other numbering changes fewer entries."""
 
     def steps(self) -> Iterator[dict[str, Any]]:
-        """Yield what to do, one thing after the other."""
+        """Yield the steps in order."""
         for entry in self.removed:
             yield {"step": "remove", **entry.as_json()}
         if self.removed and self.added:
@@ -47,7 +47,7 @@ class Change:
             yield {"step": "add", **entry.as_json()}
 
     def script(self) -> Iterator[str]:
-        """Yield the same as commands of simple_switch_CLI."""
+        """Yield the steps as commands of simple_switch_CLI."""
         return script.changed(
             self.removed,
             self.added,
@@ -58,7 +58,7 @@ class Change:
 
 
 def change(old: Plan, new: Plan) -> Change:
-    """Return the least change from one plan to another."""
+    """Return the minimal change from one plan to another."""
     if old.inventory.text != new.inventory.text:
         raise WeftError(
             f"diff: the plans are on two inventories, {_called(old.inventory)} and"
@@ -75,7 +75,7 @@ def change(old: Plan, new: Plan) -> Change:
 
 
 def change_from(before: Sequence[Entry], new: Plan, old: Plan | None = None) -> Change:
-    """Return the least change from some entries, of a plan or of a switch, to a plan."""
+    """Return the minimal change from the entries of a plan or a switch to a plan."""
     before = sorted(before, key=tables.adding)
     found = matching.match(new, before, old)
     new = relabelled(new, found.slices, found.virtual)

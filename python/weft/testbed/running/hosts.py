@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the servers of a testbed of namespaces are set to: addresses, and ways to each other."""
+"""Settings of the servers of a testbed of namespaces: addresses and routes."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -10,10 +10,10 @@ from weft.testbed.tables import tables
 
 
 def settings(layout: Layout, experiment: Experiment) -> dict[str, list[str]]:
-    """Return by server the commands of `ip` that make it a host of an experiment."""
+    """Return, by server, the `ip` commands that configure it as a host of an experiment."""
     commands: dict[str, list[str]] = defaultdict(list)
     wanted, plan = experiment.wanted, layout.plan
-    # ARP finds who has one port; between others every way is set.
+    # ARP resolves hosts with a single port; otherwise all routes are static.
     alone = all(len(wanted.at[one]) == 1 for one in wanted.hosts)
     for host, server in experiment.hosts.items():
         ports = [layout.interface(plan.end(experiment, one.name, host)) for one in wanted.at[host]]
@@ -29,7 +29,7 @@ def settings(layout: Layout, experiment: Experiment) -> dict[str, list[str]]:
 
 
 def _ways(layout: Layout, experiment: Experiment, host: str) -> Iterator[str]:
-    """Yield by which port a host reaches each other one, and at which of its ports."""
+    """Yield the routes of a host: the port to use, and the other host's port."""
     for (source, target), route in experiment.wanted.routes.items():
         if source == host:
             end = layout.plan.end(experiment, route.cables[0], host)
@@ -41,7 +41,7 @@ def _ways(layout: Layout, experiment: Experiment, host: str) -> Iterator[str]:
 
 
 def changed(old: Plan, new: Plan) -> list[Experiment]:
-    """Return the experiments of a new plan whose servers are not set so in an old one."""
+    """Return a new plan's experiments whose servers are configured differently in the old one."""
     there = [_facts(one) for one in old.experiments]
     return [one for one in new.experiments if _facts(one) not in there]
 
@@ -52,6 +52,6 @@ def _facts(one: Experiment) -> tuple[object, ...]:
 
 
 def emptied(ports: Sequence[str]) -> list[str]:
-    """Return the commands that take addresses and ways from a server's ports."""
+    """Return the commands that remove addresses and routes from a server's ports."""
     flushed = ("address flush", "route flush", "neighbour flush", "neighbour flush nud permanent")
     return [f"{what} dev {port}" for port in ports for what in flushed]

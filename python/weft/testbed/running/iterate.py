@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A command for each of some topologies on one testbed, one after the other.
+"""Runs a command for each of several topologies on one testbed, one after the other.
 
-All plans are made before anything runs. Each comes with its tables, the change from the plan
-before, and the planned fabric; where wanted the testbed is up while the command runs.
+All plans are made before anything runs. Each topology comes with its tables, the change from the
+previous plan, and the planned fabric; optionally the testbed is up while the command runs.
 """
 
 import os
@@ -29,7 +29,7 @@ from weft.testbed.tables import tables
 
 @dataclass(frozen=True)
 class Step:
-    """One topology, and what the command finds in its environment."""
+    """One topology, and the command's environment for it."""
 
     name: str
     plan: Plan
@@ -37,7 +37,7 @@ class Step:
 
 
 def prepare(chassis: Sequence[Inventory], fabrics: Sequence[Wanted], directory: Path) -> list[Step]:
-    """Plan all topologies on the first chassis that has room for each, and write what they need."""
+    """Plan all topologies on the first chassis that fits each, and write their files."""
     plans = plan.on_first(chassis, lambda there: [plan.make(there, [one]) for one in fabrics])
     steps: list[Step] = []
     before: Plan | None = None
@@ -75,7 +75,7 @@ def run(
     up_as: str | None,
     on_step: Callable[[Step], None],
 ) -> None:
-    """Run the command for each; the first that fails ends it with its exit status."""
+    """Run the command for each; the first failure ends the iteration with its exit status."""
     if shutil.which(command[0]) is None:
         raise WeftError(f"COMMAND: there is no program '{command[0]}' that can be run")
     for step in steps:

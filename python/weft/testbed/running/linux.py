@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""iproute2's commands, many at once; what fails is one message with the command that did."""
+"""Batches of iproute2 commands; a failure is one message that cites the command."""
 
 import re
 import subprocess
@@ -12,17 +12,17 @@ _TIMEOUT_S = 60
 
 
 def ip(space: str | None, lines: Sequence[str]) -> None:
-    """Run commands of `ip` in a namespace, or in none."""
+    """Run `ip` commands in a namespace, or in the current one."""
     _batch(["ip", *(["-n", space] if space else []), "-batch", "-"], lines)
 
 
 def tc(space: str, lines: Sequence[str]) -> None:
-    """Run commands of `tc` in a namespace."""
+    """Run `tc` commands in a namespace."""
     _batch(["tc", "-n", space, "-batch", "-"], lines)
 
 
 def bridge(space: str, lines: Sequence[str]) -> None:
-    """Run commands of `bridge` in a namespace."""
+    """Run `bridge` commands in a namespace."""
     _batch(["bridge", "-n", space, "-batch", "-"], lines)
 
 
@@ -32,7 +32,7 @@ def _batch(command: Sequence[str], lines: Sequence[str]) -> None:
 
 
 def run(command: Sequence[str], lines: Sequence[str] = ()) -> str:
-    """Run a command with some input, and return what it prints."""
+    """Run a command with some input, and return its output."""
     try:
         result = subprocess.run(
             command,

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A plan as a small real testbed on Linux: namespaces, veth pairs, and a switch that is controlled.
+"""A plan as a small real testbed on Linux: namespaces, veth pairs, and a controllable switch.
 
-Cables are veth pairs, made inside the namespaces, so that all of a testbed goes with its
-namespaces, whatever happened; `down` finds them by their names alone. The chassis is a namespace
-with a P4Runtime server, which is told the entries as a real switch is, and makes bridges and
-redirects of them (`weft.testbed.running.bridges`). Layer 2 switches have one bridge, which is set
-directly.
+Cables are veth pairs created inside the namespaces, so that removing the namespaces removes the
+whole testbed in any state; `down` finds them by name. The chassis is a namespace with a P4Runtime
+server, which receives the same entries as a real switch and realises them as bridges and redirects
+(`weft.testbed.running.bridges`). Layer 2 switches have one bridge, which is configured directly.
 
-One command at a time builds, changes or removes a testbed of a name. A change begins with what
-there is: it is refused where that is not the plan that it is from, and undone where it fails.
+Only one command at a time builds, changes or removes a testbed of a given name. A change verifies
+the current state: it is refused if that is not the expected plan, and rolled back if it fails.
 """
 
 import json
@@ -48,7 +47,7 @@ _BUSY_S = 30.0
 
 
 def check_name(name: str) -> None:
-    """Prove that a testbed can be called so."""
+    """Check that this is a valid name for a testbed."""
     if not _NAME.fullmatch(name):
         raise WeftError(
             f"{named('name')}:"
@@ -62,7 +61,7 @@ def namespace(name: str, device: str) -> str:
 
 
 def there(name: str) -> list[str]:
-    """Return the namespaces of a testbed, up or left over."""
+    """Return the namespaces of a testbed, including leftovers."""
     if not _RUN.is_dir():
         return []
     return sorted(path.name for path in _RUN.iterdir() if path.name.startswith(f"weft-{name}."))
@@ -77,7 +76,7 @@ def names() -> list[str]:
 
 
 def missing() -> str | None:
-    """Return what this machine lacks for a testbed, or nothing."""
+    """Return what this machine lacks for a testbed, or None."""
     if os.geteuid() != 0:
         return "it needs root, to make network namespaces; run it with sudo"
     lacking = [tool for tool in linux.TOOLS if shutil.which(tool) is None]
@@ -87,7 +86,7 @@ def missing() -> str | None:
 
 
 def _missing_in_kernel() -> str | None:
-    """Try everything once, in a namespace that goes at once."""
+    """Try each kernel feature once, in a temporary namespace."""
     trial = f"weft-trial-{os.getpid()}"
     try:
         linux.ip(None, [f"netns add {trial}"])
@@ -102,7 +101,7 @@ def _missing_in_kernel() -> str | None:
 
 
 def _classifier(trial: str) -> str:
-    """Return the first classifier that the kernel has for interface a of a namespace."""
+    """Return the first classifier that the kernel supports, for interface a of a namespace."""
     linux.tc(trial, ["qdisc add dev a ingress"])
     for kind in bridges.CLASSIFIERS:
         try:
@@ -115,9 +114,9 @@ def _classifier(trial: str) -> str:
 
 @contextmanager
 def _alone(name: str, patience_s: float = 0.0) -> Iterator[None]:
-    """Keep others from building, changing or removing a testbed of this name meanwhile.
+    """Lock a testbed's name against concurrent building, changing and removal.
 
-    The lock is a name of Linux's, without a file, which goes with whoever has it.
+    The lock is an abstract socket name, without a file, and is released when its process ends.
     """
     deadline = time.monotonic() + patience_s
     with socket.socket(socket.AF_UNIX) as lock:
@@ -146,9 +145,9 @@ def up(
     tls: Path | None = None,
     insecure: bool = False,
 ) -> str:
-    """Build a plan, and return a warning, or nothing; what fails is undone.
+    """Build a plan, and return a warning, or an empty text; a failure is rolled back.
 
-    Its switch is controlled at `listen` as well, by those with a certificate of `tls`.
+    Its switch also listens at `listen`, for controllers with a certificate of `tls`.
     """
     check_name(name)
     if listen is None and (tls is not None or insecure):
@@ -187,7 +186,7 @@ def _build(plan: Plan, name: str, listen: str | None, tls: Path | None) -> None:
 
 
 def _make(name: str, devices: Sequence[str]) -> None:
-    """Make namespaces in which nothing is sent unasked, and replies take any way."""
+    """Create namespaces that send nothing unasked, and accept replies on any path."""
     linux.ip(None, [f"netns add {namespace(name, device)}" for device in devices])
     settings = {"ipv6/conf/all/disable_ipv6": 1, "ipv6/conf/default/disable_ipv6": 1}
     settings |= {"ipv4/conf/all/rp_filter": 0, "ipv4/conf/default/rp_filter": 0}
@@ -200,7 +199,7 @@ def _make(name: str, devices: Sequence[str]) -> None:
 
 
 def _lay(name: str, cables: Sequence[tuple[Interface, Interface]]) -> None:
-    """Lay cables, whose ends are up; the entries say what becomes of what comes in."""
+    """Create cables with both ends up; the entries determine what happens to incoming frames."""
     linux.ip(
         None,
         [
@@ -217,7 +216,7 @@ def _lay(name: str, cables: Sequence[tuple[Interface, Interface]]) -> None:
 
 
 def _set_switches(plan: Plan, name: str, entries: Sequence[Entry]) -> None:
-    """Bring the layer 2 switches that are there to some entries."""
+    """Apply entries to the existing layer 2 switches."""
     spaces = {*there(name)}
     for device in plan.inventory.switches:
         if (space := namespace(name, device)) in spaces:
@@ -257,7 +256,7 @@ def _serve(name: str, chassis: str, listen: str | None, tls: Path | None) -> Non
         raise
     finally:
         server.stdout.close()
-    server.returncode = 0  # it stays; nobody waits for it
+    server.returncode = 0  # detached: never reaped
 
 
 def _last(log: Path) -> str:
@@ -275,7 +274,7 @@ def _control(name: str) -> "Client":
 
 
 def apply(old: Plan, change: Change, name: str) -> None:
-    """Bring a testbed that is up from one plan to another; what both have is not touched."""
+    """Change a running testbed from one plan to another; common parts stay untouched."""
     check_name(name)
     if reason := missing():
         raise WeftError(f"testbed diff: {reason}")
@@ -291,7 +290,7 @@ def apply(old: Plan, change: Change, name: str) -> None:
 
 
 def _unchanged(name: str, old: Plan, stack: ExitStack) -> "Client":
-    """Return the controller of a testbed, which is proven to have a plan and no other."""
+    """Return the controller of a testbed, after verifying that it has exactly this plan."""
     check_up(name, old, "diff", "OLD")
     switch = stack.enter_context(_control(name))
     compared = located.compare(old, switch.read())
@@ -305,14 +304,14 @@ def _unchanged(name: str, old: Plan, stack: ExitStack) -> "Client":
 
 
 class _Work:
-    """The way of a testbed from one plan to another; each step begins with what is there."""
+    """Change of a testbed from one plan to another; each step starts from the observed state."""
 
     def __init__(self, name: str, switch: "Client", old: Plan, new: Plan) -> None:
         self.name, self.switch, self.old, self.new = name, switch, old, new
         self.rebuilding = False
 
     def do(self) -> None:
-        """Remove what goes, wait for frames that are inside, and add what comes."""
+        """Remove old entries, drain frames in flight, and add new entries."""
         first, last = self.switch.read(), tables.entries(self.new)
         left = {*last}
         stays = [entry for entry in first if entry in left]
@@ -330,7 +329,7 @@ class _Work:
         _set_switches(plan, self.name, entries)
 
     def undo(self, error: BaseException) -> None:
-        """Restore the old plan after an error, which is raised with what fails now."""
+        """Restore the old plan after an error, which is raised along with any new failure."""
         try:
             left = {*tables.entries(self.old)}
             found = self.switch.read()
@@ -347,15 +346,15 @@ class _Work:
 
 
 def _rebuild(name: str, layout: Layout, fresh: Sequence[Experiment]) -> None:
-    """Make devices and cables those of a plan, and set the servers of its fresh experiments.
+    """Match devices and cables to a plan, and configure the servers of its fresh experiments.
 
-    Those lose the processes and addresses that they have.
+    Those servers lose their processes and addresses.
     """
     will, was = layout.devices(), [space.partition(".")[2] for space in there(name)]
     wanted, found = [*layout.fixed()], {one for device in was for one in _interfaces(name, device)}
     gone = [device for device in was if device not in will]
     _end_processes([namespace(name, device) for device in gone])
-    # Cables go before namespaces, which take their ends with them at some later time.
+    # Cables are removed before namespaces, which destroy their ends asynchronously.
     for pair in layout.cabled():
         end = next((one for one in pair if one in found), None)
         if pair not in wanted and end is not None:
@@ -377,9 +376,9 @@ def _interfaces(name: str, device: str) -> set[Interface]:
 
 
 def check_up(name: str, plan: Plan, command: str, called: str = "PLAN") -> None:
-    """Prove that the testbed of a name has a plan, by its record and by its devices.
+    """Verify that the named testbed has a plan, by its record and its devices.
 
-    The switch itself is the caller's to read.
+    The caller verifies the switch.
     """
     if os.geteuid() != 0:
         raise WeftError(f"testbed {command}: it needs root, as `up` does")
@@ -403,7 +402,7 @@ def check_up(name: str, plan: Plan, command: str, called: str = "PLAN") -> None:
 
 
 def down(name: str) -> int:
-    """Remove a testbed, or what is left of one, with the processes in it; return how much."""
+    """Remove a testbed or its leftovers, and its processes; return the number of namespaces."""
     check_name(name)
     if not there(name) and not (SERVERS / name).exists():
         return 0
@@ -415,7 +414,7 @@ def down(name: str) -> int:
 
 
 def _empty(name: str) -> None:
-    """Let the switch forward nothing any more, where its server still listens."""
+    """Stop all forwarding, if the switch's server still listens."""
     with socket.socket(socket.AF_UNIX) as probe:
         try:
             probe.connect(address(name).removeprefix("unix:"))
@@ -425,7 +424,7 @@ def _empty(name: str) -> None:
         with _control(name) as switch:
             switch.change(switch.read(), [], 0)
     except WeftError:
-        return  # what is left of a testbed goes all the same
+        return  # leftovers are removed all the same
 
 
 def _remove(name: str) -> int:
@@ -437,7 +436,7 @@ def _remove(name: str) -> int:
 
 
 def _end_processes(spaces: Sequence[str]) -> None:
-    """End what runs in namespaces, which would outlive them."""
+    """Kill the processes in namespaces, which would outlive them."""
     deadline = time.monotonic() + _PATIENCE_S
     signum = signal.SIGTERM
     while pids := [pid for space in spaces for pid in _processes(space)]:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A P4Runtime server for the chassis of a testbed of namespaces.
+"""P4Runtime server for the chassis of a testbed of namespaces.
 
-It speaks the protocol of real switches (P4Runtime specification 1.4): arbitration between
-controllers, the pipeline's configuration, writes and reads of table entries, sets of values and
-multicast groups. What is written is done by the namespace's bridges and redirects. In the place of
-a compiled program the configuration has the program's text, which weft's reader proves. Not there
-are digests, packets in and out, counters, meters, registers, roles and priorities, which the
-program has no use for.
+It implements the protocol of real switches (P4Runtime specification 1.4): arbitration between
+controllers, the pipeline's configuration, writes and reads of table entries, value sets and
+multicast groups. Writes are executed by the namespace's bridges and redirects. Instead of a
+compiled program, the configuration holds the program's text, which weft's parser checks. Not
+implemented are digests, packet I/O, counters, meters, registers, roles and priorities, which the
+program does not use.
 """
 
 import os
@@ -31,25 +31,25 @@ from weft.testbed.running import bridges
 from weft.testbed.tables.tables import Entry
 
 Apply = Callable[[Sequence[Entry]], None]
-"""Makes a switch have some entries and no others."""
+"""Replaces a switch's entries."""
 READY = "ready"
-# Of a call and of a stream; a controller has one stream.
+# Concurrent calls, including streams; a controller has one stream.
 _MOST_CALLS = 16
-# The election id of controllers that only watch (P4Runtime specification, section 5).
+# Election id of controllers that only watch (P4Runtime specification, section 5).
 _NEVER_PRIMARY = (0, 0)
 
 
 class Chassis:
-    """A namespace that has what entries mean."""
+    """Namespace configured by entries."""
 
     def __init__(self, space: str) -> None:
-        """Begin with nothing."""
+        """Begin with an empty state."""
         self.space = space
         self.state: bridges.State | None = bridges.State()
-        """None after a failure: what there is then is read from the kernel."""
+        """None after a failure: the state is then read from the kernel."""
 
     def apply(self, found: Sequence[Entry]) -> None:
-        """Make the namespace have some entries and no others."""
+        """Configure the namespace for exactly these entries."""
         state = bridges.of_chassis(found)
         before, self.state = self.state, None
         bridges.change(self.space, before or bridges.observed(self.space), state)
@@ -57,7 +57,7 @@ class Chassis:
 
 
 class Switch:
-    """What is configured and written."""
+    """Configuration and entries of the switch."""
 
     def __init__(self, apply: Apply) -> None:
         """Begin without a pipeline."""
@@ -67,7 +67,7 @@ class Switch:
         self.entities: dict[bytes, Any] = {}
 
     def configure(self, config: Any, *, commit: bool) -> None:
-        """Prove a configuration and take it, which empties all tables. Raises `WeftError`."""
+        """Check a configuration and commit it, which empties all tables. Raises `WeftError`."""
         program = p4_program.read(config.p4_device_config.decode("utf-8", "replace"), "the program")
         try:
             names = Names(program, config.p4info)
@@ -79,10 +79,10 @@ class Switch:
             self.config, self.names = config, names
 
     def write(self, updates: Sequence[Any]) -> list[Any]:
-        """Carry updates out, and return an error of the protocol for each.
+        """Execute updates, and return the protocol's error for each.
 
-        Raises `WeftError` where the switch cannot be brought to the entries; it has those that it
-        had then.
+        Raises `WeftError` if the entries cannot be applied; the switch then keeps its previous
+        ones.
         """
         before = dict(self.entities)
         found = [self._write(update) for update in updates]
@@ -90,7 +90,7 @@ class Switch:
         return found
 
     def _apply(self, before: dict[bytes, Any]) -> None:
-        """Bring the switch to the present entities, or back to those before."""
+        """Apply the present entities, or return to the previous ones."""
         try:
             self.apply(self._all_entries())
         except BaseException:
@@ -138,7 +138,7 @@ class Switch:
         return bool(used >= self.names.table_of[number].size)
 
     def read(self, wanted: Any) -> Iterator[Any]:
-        """Yield the entities that one of a request means: of a kind, of a table if it has one."""
+        """Yield the entities that a wildcard selects: a kind, optionally of one table."""
         kind = wanted.WhichOneof("entity")
         for entity in self.entities.values():
             if entity.WhichOneof("entity") == kind and (
@@ -153,10 +153,10 @@ def _error(code: int, message: str) -> Any:
 
 
 class Service(p4runtime_pb2_grpc.P4RuntimeServicer):
-    """The calls of the protocol."""
+    """Calls of the protocol."""
 
     def __init__(self, switch: Switch, device: int = 1) -> None:
-        """Serve a switch under a number."""
+        """Serve a switch under a device id."""
         self.switch, self.device = switch, device
         self.lock = threading.RLock()
         self.controllers: list[tuple[tuple[int, int], queue.SimpleQueue[Any]]] = []
@@ -164,11 +164,11 @@ class Service(p4runtime_pb2_grpc.P4RuntimeServicer):
     # The names of the calls are the protocol's.
 
     def Capabilities(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002, RUF100
-        """Say which version of the protocol this is."""
+        """Return the version of the protocol."""
         return p4runtime_pb2.CapabilitiesResponse(p4runtime_api_version="1.4.0")
 
     def SetForwardingPipelineConfig(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Prove the program, and take it."""
+        """Check the program, and commit it."""
         kind = p4runtime_pb2.SetForwardingPipelineConfigRequest
         with self.lock:
             self._check_primary(request, context)
@@ -190,7 +190,7 @@ class Service(p4runtime_pb2_grpc.P4RuntimeServicer):
             return p4runtime_pb2.GetForwardingPipelineConfigResponse(config=self.switch.config)
 
     def Write(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Carry updates out; those that cannot be are told one by one."""
+        """Execute updates; failures are reported one by one."""
         with self.lock:
             self._check_primary(request, context)
             self._check_configured(context)
@@ -209,7 +209,7 @@ class Service(p4runtime_pb2_grpc.P4RuntimeServicer):
         return p4runtime_pb2.WriteResponse()
 
     def Read(self, request: Any, context: Any) -> Iterator[Any]:  # noqa: N802
-        """Yield what is there of what is asked for."""
+        """Yield the requested entities that exist."""
         with self.lock:
             self._check_device(request, context)
             self._check_configured(context)
@@ -221,7 +221,7 @@ class Service(p4runtime_pb2_grpc.P4RuntimeServicer):
     # ---- Controllers -----------------------------------------------------------------------------
 
     def StreamChannel(self, requests: Any, context: Any) -> Iterator[Any]:  # noqa: N802
-        """Say to each controller whether it is the primary one, now and whenever that changes."""
+        """Tell each controller if it is the primary one, now and after every change."""
         answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
         def listen() -> None:
@@ -230,7 +230,7 @@ class Service(p4runtime_pb2_grpc.P4RuntimeServicer):
                     if request.WhichOneof("update") == "arbitration":
                         self._arbitrate(request.arbitration, answers)
             except grpc.RpcError:
-                pass  # it went away
+                pass  # the controller disconnected
             answers.put(None)
 
         threading.Thread(target=listen, daemon=True).start()
@@ -286,9 +286,9 @@ class Service(p4runtime_pb2_grpc.P4RuntimeServicer):
 
 
 def serve(switch: Switch, addresses: Sequence[str], tls: Path | None = None) -> Any:
-    """Begin to serve, and return the server. Raises `WeftError` where an address is taken.
+    """Start to serve, and return the server. Raises `WeftError` if an address is in use.
 
-    Controllers need a certificate everywhere but at sockets of the file system.
+    Controllers need a certificate except on Unix sockets.
     """
     server = grpc.server(ThreadPoolExecutor(_MOST_CALLS), options=(("grpc.so_reuseport", 0),))
     p4runtime_pb2_grpc.add_P4RuntimeServicer_to_server(Service(switch), server)
@@ -307,7 +307,7 @@ def serve(switch: Switch, addresses: Sequence[str], tls: Path | None = None) -> 
 
 
 def main() -> None:
-    """Serve the chassis of a testbed until it is ended: NAMESPACE SOCKET [ADDRESS [TLS]]."""
+    """Serve the chassis of a testbed until terminated: NAMESPACE SOCKET [ADDRESS [TLS]]."""
     from weft.testbed.running.probe import enter
 
     space, socket, *more = sys.argv[1:]
@@ -318,7 +318,7 @@ def main() -> None:
     except WeftError as error:
         print(error, flush=True)
         sys.exit(2)
-    # Listening where it was started, it goes into the namespace, whose processes `down` ends.
+    # After listening in the original namespace, enter the testbed's, whose processes `down` kills.
     enter(Path("/run/netns") / space)
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     print(READY, flush=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Proof by probing that a testbed that is up is the wanted one, and nothing else.
+"""Verification by probing that a running testbed matches its plan exactly.
 
-From every NIC port in it a frame goes to the address of every other one, of all experiments, to an
-address that nobody has, and to all. Each has a number of its own, and every interface of the
-testbed is watched: so each frame's way is known, port by port. It must be exactly the way that the
-plan has for weft's route; where there is none, the frame must end at the first switch.
+Each NIC port sends a frame to the address of every other one, of all experiments, to an unused
+address, and to the broadcast address. Frames are numbered, and every interface of the testbed is
+watched, so each frame's path is known port by port. It must be exactly the planned path of weft's
+route; without a route, the frame must end at the first switch.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ from weft.testbed.running import namespaces as netns
 from weft.testbed.tables import tables
 
 BROADCAST = "ff:ff:ff:ff:ff:ff"
-# Administered locally, and above those that inventories without addresses get.
+# Locally administered, and above the addresses assigned for inventories without any.
 NOBODY = "02:ff:ff:ff:ff:ff"
 # IEEE 802's EtherType 1 for local experiments.
 _ETHERTYPE = 0x88B5
@@ -35,7 +35,7 @@ _SMALLEST = 60
 _ETH_P_ALL = 3
 _OUTGOING = 4
 _CLONE_NEWNET = 0x40000000
-# Frames on the way at once, fewer than a socket's buffer holds; how long nothing may arrive.
+# Frames in flight, fewer than a socket buffer holds; silence after which none is expected.
 _BATCH = 64
 _QUIET_S = 0.05
 _MOST_TRIES = 3
@@ -53,18 +53,18 @@ class Probe:
 
 @dataclass
 class Findings:
-    """What the probes have shown."""
+    """Results of the probes."""
 
     pairs: int = 0
-    """Ordered pairs of hosts that reach each other, over the wanted switches."""
+    """Ordered pairs of hosts that reach each other over the planned switches."""
     stopped: int = 0
-    """Frames that had to end at the first switch, and did."""
+    """Frames that correctly ended at the first switch."""
     broadcasts: int = 0
     problems: list[str] = field(default_factory=list)
 
 
 def check(plan: Plan, name: str) -> Findings:
-    """Probe a testbed that is up."""
+    """Probe a running testbed."""
     netns.check_name(name)
     layout = Layout(plan)
     spaces = {device: netns.namespace(name, device) for device in layout.devices()}
@@ -75,7 +75,7 @@ def check(plan: Plan, name: str) -> Findings:
         probes = [*_probes(plan, layout)]
         traces = watch.send(probes)
         for _ in range(_MOST_TRIES - 1):
-            # A busy machine may lose a frame; one that is where it must not be stays there.
+            # A busy machine may drop frames; misdelivered ones remain in the trace.
             lost = [probe for probe in probes if judge.lacks(probe, traces[probe])]
             for probe, trace in watch.send(lost).items():
                 traces[probe] = trace | traces[probe]
@@ -102,7 +102,7 @@ def _probes(plan: Plan, layout: Layout) -> Iterator[Probe]:
 
 
 class _Watch:
-    """A socket at every interface, which stays in the namespace where it was made."""
+    """Socket at every interface, which stays in the namespace where it was created."""
 
     def __init__(self, stack: ExitStack, spaces: dict[str, str], layout: Layout) -> None:
         self.selector = stack.enter_context(selectors.DefaultSelector())
@@ -136,7 +136,7 @@ class _Watch:
         self.selector.register(opened, selectors.EVENT_READ, one)
 
     def send(self, probes: Sequence[Probe]) -> dict[Probe, "Counter[Interface]"]:
-        """Send the frames, and return by each where it came in."""
+        """Send the frames, and return the interfaces where each arrived."""
         traces: dict[Probe, Counter[Interface]] = {probe: Counter() for probe in probes}
         for first in range(0, len(probes), _BATCH):
             batch = range(first, min(first + _BATCH, len(probes)))
@@ -184,7 +184,7 @@ def enter(path: Path) -> None:
 
 
 def _set_namespace(descriptor: int) -> None:
-    """Move this thread into a network namespace (os.setns came with Python 3.12)."""
+    """Move this thread into a network namespace (os.setns requires Python 3.12)."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.setns(descriptor, _CLONE_NEWNET) != 0:
         number = ctypes.get_errno()
@@ -192,7 +192,7 @@ def _set_namespace(descriptor: int) -> None:
 
 
 class _Judge:
-    """Holds traces against what is wanted."""
+    """Compares traces with the plan."""
 
     def __init__(self, plan: Plan, layout: Layout) -> None:
         self.plan, self.layout = plan, layout
@@ -203,7 +203,7 @@ class _Judge:
         self.own = [{*self._interfaces(one)} for one in plan.experiments]
 
     def _wanted(self, one: Experiment) -> Iterator[tuple[Probe, list[Interface]]]:
-        """Yield by probe the trace of each route."""
+        """Yield the expected trace of each route, by probe."""
         number = self.plan.experiments.index(one)
         for (host, target), route in one.wanted.routes.items():
             source = self.layout.interface(self.plan.end(one, route.cables[0], host))
@@ -217,7 +217,7 @@ class _Judge:
                 yield from self.layout.entered(one, name, node)
 
     def lacks(self, probe: Probe, trace: "Counter[Interface]") -> bool:
-        """Whether some interface has not seen a frame that it should."""
+        """Return true if some interface has not seen an expected frame."""
         if probe.address == BROADCAST:
             return not self._hosts(probe) <= {at.device for at in trace}
         return not set(self.wanted.get(probe, ())) <= set(trace)
@@ -225,8 +225,9 @@ class _Judge:
     def _hosts(self, probe: Probe) -> set[str]:
         """Return the servers that a broadcast must reach.
 
-        On a cable of two hosts that is the other one. From the first port at a switch it is all
-        hosts with a port at a switch; from further ones it may be.
+        On a direct cable between two hosts, this is the other host. From a host's first port at a
+        switch, it is all hosts with a port at a switch; from further ports none must be reached,
+        but any may be.
         """
         one = self.plan.experiments[probe.experiment]
         wanted = one.wanted
@@ -245,7 +246,7 @@ class _Judge:
         return set()
 
     def judge(self, probe: Probe, trace: "Counter[Interface]") -> None:
-        """Take a probe into the findings."""
+        """Add a probe to the findings."""
         if probe.address == BROADCAST:
             self._judge_broadcast(probe, trace)
         elif probe in self.wanted:
@@ -274,10 +275,10 @@ class _Judge:
         return {*self.plan.inventory.servers}
 
     def _ends_at_once(self, probe: Probe, trace: "Counter[Interface]") -> bool:
-        """Whether a frame without a route came no further than to its first switch.
+        """Return true if a frame without a route ended at its first switch.
 
-        Between two of several ports of hosts there may be one, with routes of other hosts on it; it
-        must not leave the experiment, nor reach another address than its own.
+        A host with several ports may send a frame onto routes of other hosts; the frame must not
+        leave the experiment, nor reach an address other than its own.
         """
         one = self.plan.experiments[probe.experiment]
         ports = one.wanted.at[probe.host]

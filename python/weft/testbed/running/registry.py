@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Records of the testbeds of namespaces that are up: the plan, who built it, and when.
+"""Records of running testbeds of namespaces: plan, builder and time.
 
-A testbed's directory has the socket and the log of its P4Runtime server, the plan that is up, with
-the numbers that the switch has, and `about.json`. The plan is written anew when a change has
-succeeded; after a crash in the middle of one the switch differs from it, which every command finds
-by reading the switch.
+A testbed's directory has the socket and the log of its P4Runtime server, the running plan with the
+switch's numbers, and `about.json`. The plan is rewritten after a successful change; after a crash
+during a change the switch differs from it, which every command detects by reading the switch.
 """
 
 import json
@@ -27,7 +26,7 @@ SERVERS = Path("/run/weft-testbed")
 
 @dataclass(frozen=True)
 class About:
-    """Builder of a testbed, time (ISO 8601, UTC), and address where others control its switch."""
+    """Builder of a testbed, time (ISO 8601, UTC), and address for external controllers."""
 
     user: str
     since: str
@@ -35,7 +34,7 @@ class About:
 
 
 def address(name: str) -> str:
-    """Return where the P4Runtime server of a testbed is."""
+    """Return the address of a testbed's P4Runtime server."""
     return f"unix:{SERVERS / name}/p4runtime.sock"
 
 
@@ -45,7 +44,7 @@ def names() -> list[str]:
 
 
 def record(name: str, plan: Plan, listen: str | None = None) -> None:
-    """Record a plan that is up, of a new testbed with who built it."""
+    """Record a running plan, for a new testbed with its builder."""
     plan_file.write(plan, SERVERS / name / "plan.json")
     about = SERVERS / name / "about.json"
     if not about.exists():
@@ -55,7 +54,7 @@ def record(name: str, plan: Plan, listen: str | None = None) -> None:
 
 
 def _user() -> str:
-    """Return the user, behind sudo too."""
+    """Return the user, also under sudo."""
     if user := os.environ.get("SUDO_USER"):
         return user
     try:
@@ -65,24 +64,24 @@ def _user() -> str:
 
 
 def is_recorded(name: str) -> bool:
-    """Return whether a testbed was built to the end."""
+    """Return true if the testbed was built completely."""
     return (SERVERS / name / "plan.json").is_file()
 
 
 def plan_of(name: str) -> Plan:
-    """Return the plan that a testbed has. Raises `WeftError` where there is none."""
+    """Return the plan of a testbed. Raises `WeftError` if there is none."""
     path = SERVERS / name / "plan.json"
     if not is_recorded(name):
         raise WeftError(
             f"{named('name')}: no plan of '{name}' is recorded as up; `weft testbed status` lists"
             " what is, `weft testbed up --netns PLAN` builds one"
         )
-    with inputs.unobserved():  # a change writes it anew
+    with inputs.unobserved():  # changes rewrite it
         return plan_file.read(path)
 
 
 def about(name: str) -> About | None:
-    """Return who built a testbed, if that is recorded."""
+    """Return the builder of a testbed, if recorded."""
     try:
         return About(**json.loads((SERVERS / name / "about.json").read_text("utf-8")))
     except (OSError, ValueError, TypeError):
@@ -90,7 +89,7 @@ def about(name: str) -> About | None:
 
 
 def difference(old: Plan, name: str) -> str:
-    """Return how a plan differs from the one that a testbed has, or nothing."""
+    """Return the difference between a plan and a testbed's plan, or an empty text."""
     there = plan_of(name)
     if old.inventory.text != there.inventory.text:
         return f"it is on another inventory ('{there.inventory.name}')"

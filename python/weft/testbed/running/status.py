@@ -33,16 +33,16 @@ class Status:
     experiments: tuple[str, ...]
     hosts: int
     state: str
-    """`AS_RECORDED`, or how it differs from the record."""
+    """`AS_RECORDED`, or the difference from the record."""
 
 
 def of_all() -> list[Status]:
-    """Return every testbed on this machine, by its name."""
+    """Return every testbed on this machine, sorted by name."""
     return [of_one(name) for name in sorted({*running.names(), *netns.names()})]
 
 
 def of_one(name: str) -> Status:
-    """Return a testbed. Its switch is read, which needs root."""
+    """Return a testbed. Reads its switch, which requires root."""
     about = running.about(name) or running.About("?", "?")
     if not running.is_recorded(name):
         left = plural(len(netns.there(name)), "namespace")
@@ -69,7 +69,7 @@ def _state(name: str, plan: Plan) -> str:
 
 
 def of_switch(switch: Client) -> str:
-    """Return in words what a switch has, and who controls it."""
+    """Describe the content of a switch, and its primary controller."""
     found = switch.read()
     return f"{_counted(found)}; primary controller: {switch.primary_controller()}"
 

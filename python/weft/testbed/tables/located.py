@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Finds a plan's experiments among the entries that a switch has, under whatever numbers.
+"""Search for a plan's experiments among a switch's entries, under any numbers.
 
-Slices and virtual ports are renumbered by every change, so a plan and a switch are compared by what
-the numbers mean. Front ports identify the slices that they belong to; from there the recirculated
-cables lead to the other slices. An experiment is located only if all its entries, renumbered so,
-are on the switch.
+Every change renumbers slices and virtual ports, so a plan and a switch are compared by what the
+numbers mean. Front ports identify the slices that they belong to; from there the recirculated
+cables lead to the other slices. An experiment is located only if all its entries, renumbered
+accordingly, are on the switch.
 """
 
 from collections import Counter, defaultdict
@@ -22,10 +22,10 @@ _MOST_TOLD = 6
 
 
 class Wiring:
-    """Slices and virtual ports as a chassis' entries describe them."""
+    """Slices and virtual ports as described by a chassis' entries."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        """Sort the entries by what they are about."""
+        """Sort the entries by subject."""
         self.slice_of: dict[int, int] = {}
         self.facts: dict[int, set[Fact]] = defaultdict(set)
         """Facts that name no virtual port, by slice."""
@@ -66,7 +66,7 @@ class Wiring:
         if port < FIRST_VIRTUAL:
             self.facts[number].add((*fact, port))
         else:
-            self.facts.setdefault(number, set())  # a slice with virtual ports alone is one, too
+            self.facts.setdefault(number, set())  # slices may have virtual ports only
             self.at[port].add(fact)
 
     def ends(self, number: int) -> list[int]:
@@ -74,7 +74,7 @@ class Wiring:
         return sorted(port for port in self.peers if self.slice_of[port] == number)
 
     def signature(self, port: int) -> Fact:
-        """Return what identifies a virtual port within its slice, whatever the numbers."""
+        """Return a number-independent identification of a virtual port within its slice."""
         other = self.peers[port]
         return (
             frozenset(self.at[port]), frozenset(self.at[other]), self.loops[port],
@@ -84,24 +84,24 @@ class Wiring:
 
 @dataclass
 class Numbers:
-    """The numbers that an experiment's slices and virtual ports have on a switch."""
+    """Numbers of an experiment's slices and virtual ports on a switch."""
 
     slices: dict[int, int] = field(default_factory=dict)
     virtual: dict[int, int] = field(default_factory=dict)
 
     @property
     def same(self) -> bool:
-        """Return whether they are the plan's own."""
+        """True if they are the plan's own."""
         return all(a == b for pairs in (self.slices, self.virtual) for a, b in pairs.items())
 
 
 def chassis(entries: Iterable[Entry]) -> frozenset[Entry]:
-    """Return the entries that a switch is told."""
+    """Return the entries that go to the switch."""
     return frozenset(entry for entry in entries if not entry.external)
 
 
 def locate(plan: Plan, one: Experiment, found: frozenset[Entry], there: Wiring) -> Numbers | None:
-    """Return the numbers under which a switch has an experiment, or None if it has it not whole."""
+    """Return the numbers of an experiment on a switch, or None unless it is complete."""
     alone = replace(plan, experiments=(one,))
     own = Wiring(chassis(tables.entries(alone)))
     numbers = _Walk(own, there).numbers()
@@ -114,7 +114,7 @@ def locate(plan: Plan, one: Experiment, found: frozenset[Entry], there: Wiring) 
 
 
 class _Walk:
-    """Leads from front ports over slices and recirculated cables to all numbers."""
+    """Traversal from front ports over slices and recirculated cables."""
 
     def __init__(self, own: Wiring, there: Wiring) -> None:
         self.own, self.there = own, there
@@ -122,7 +122,7 @@ class _Walk:
         self.waiting: list[int] = []
 
     def numbers(self) -> Numbers:
-        """Return all numbers that the walk reaches."""
+        """Return all numbers that the traversal reaches."""
         for port, number in self.own.slice_of.items():
             if port < FIRST_VIRTUAL and port in self.there.slice_of:
                 self._slice(number, self.there.slice_of[port])
@@ -135,7 +135,7 @@ class _Walk:
             self.found.slices[number] = place
 
     def _advance(self, *, certain: bool) -> bool:
-        """Match the virtual ports of known slices; of ambiguous ones the first, one a call."""
+        """Match the virtual ports of known slices; if ambiguous, only the first one per call."""
         moved = False
         for number, place in [*self.found.slices.items()]:
             left: dict[Fact, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
@@ -165,24 +165,24 @@ class _Walk:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A plan held against the entries of a switch."""
+    """Comparison of a plan with the entries of a switch."""
 
     same: tuple[str, ...]
-    """Experiments that are there under the plan's numbers."""
+    """Experiments present under the plan's numbers."""
     renumbered: dict[str, Numbers]
-    """Experiments that are there under other numbers."""
+    """Experiments present under other numbers."""
     lacking: dict[str, int]
-    """Number of missing entries, by experiment that is not there."""
+    """Number of missing entries of each absent experiment."""
     foreign: tuple[Entry, ...]
     """Entries that belong to none of the plan's experiments."""
 
     @property
     def equal(self) -> bool:
-        """Return whether the switch has exactly the plan's entries."""
+        """True if the switch has exactly the plan's entries."""
         return not (self.renumbered or self.lacking or self.foreign)
 
     def said(self) -> str:
-        """Return how they differ, as clauses."""
+        """Describe the differences, as clauses."""
         parts = [
             f"it has {name} under other numbers ({_numbers(numbers)})"
             for name, numbers in self.renumbered.items()
@@ -234,7 +234,7 @@ def compare(plan: Plan, entries: Sequence[Entry]) -> Comparison:
 
 
 def numbers_of(plan: Plan, entries: Sequence[Entry]) -> Numbers:
-    """Return the numbers of all experiments of a plan that a switch has whole."""
+    """Return the numbers of all of a plan's experiments that are complete on the switch."""
     found = chassis(entries)
     there = Wiring(found)
     all_numbers = Numbers()

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Numbers for a plan's slices and virtual ports that keep most of the entries that there are.
+"""Numbering of a plan's slices and virtual ports that keeps most of the existing entries.
 
-An experiment whose entries the switch has already, under whatever numbers, keeps those
-(`weft.testbed.tables.located`). For all others, slices of the new plan are assigned to slices
-of the switch, and recirculated cables to recirculated cables, one way round or the other. Given the
-one, the best of the other is a linear assignment, so both are improved in turn, from several
-beginnings. Where there are few, the constraint solver finds the best and proves it.
+Experiments that are already on the switch, under any numbers, keep these numbers
+(`weft.testbed.tables.located`). For all others, slices of the new plan are assigned to slices of
+the switch, and recirculated cables to recirculated cables in one of two orientations. With one
+assignment fixed, the optimal other is a linear assignment problem, so both are improved
+alternately, from several starting points. Small problems are solved to proven optimality by the
+constraint solver.
 """
 
 from collections import Counter, defaultdict
@@ -23,31 +24,31 @@ if TYPE_CHECKING:
     import numpy as np
 
 Cable = tuple[int, int]
-"""The virtual ports of a recirculated cable."""
+"""Virtual ports of a recirculated cable."""
 Pairs = dict[Any, Any]
 """New slices or virtual ports to old ones."""
 
-# Above so many ways of putting a cable on a cable the solver's proof takes seconds.
+# Above this number of cable pairings the solver's proof takes seconds.
 _MOST_PROVEN = 600
 _MOST_WORK = 0.5
-# Turns of improving; each keeps more entries than the one before, so they end by themselves.
+# Limit on improvements; each keeps more entries than the last, so the loop terminates anyway.
 _MOST_TURNS = 50
 
 
 @dataclass(frozen=True)
 class Match:
-    """The numbers that the new plan's slices and virtual ports get."""
+    """Numbers for the new plan's slices and virtual ports."""
 
     slices: dict[int, int]
     virtual: dict[int, int]
     least: bool
-    """Whether it is proven that none keep more entries."""
+    """True if it is proven that no other numbering keeps more entries."""
 
 
 def match(new: Plan, before: Sequence[Entry], old: Plan | None = None) -> Match:
-    """Return the numbers for a new plan beside the entries that there are.
+    """Return the numbering of a new plan, given the existing entries.
 
-    Where their plan is known, its names are a first guess of which slice is which.
+    If their plan is known, its names give a first guess of which slice is which.
     """
     running = located.numbers_of(new, before)
     slices, virtual = running.slices, running.virtual
@@ -63,14 +64,14 @@ def match(new: Plan, before: Sequence[Entry], old: Plan | None = None) -> Match:
 
 
 def _fill(labels: dict[int, int], all_new: Sequence[int], first: int) -> dict[int, int]:
-    """Give those without a number the lowest that are free."""
+    """Assign the lowest free numbers to the unnumbered."""
     taken = set(labels.values())
     free = (number for number in range(first, 1 << 16) if number not in taken)
     return {one: labels[one] if one in labels else next(free) for one in all_new}
 
 
 class _Side(Wiring):
-    """What entries say of slices and virtual ports, with the names that a plan has for slices."""
+    """Slices and virtual ports of entries, with the plan's names of slices."""
 
     def __init__(self, entries: Sequence[Entry], plan: Plan | None) -> None:
         super().__init__(entries)
@@ -80,7 +81,7 @@ class _Side(Wiring):
 
 
 class _Problem:
-    """What is not the same in both plans."""
+    """Parts that differ between the two plans."""
 
     def __init__(
         self, old: _Side, new: _Side, slices: Mapping[int, int], virtual: Mapping[int, int]
@@ -96,7 +97,7 @@ class _Problem:
 
     @property
     def virtual(self) -> dict[int, int]:
-        """The numbers of virtual ports."""
+        """Numbers of virtual ports."""
         return {
             one: other
             for new, old in self.cables.items()
@@ -104,7 +105,7 @@ class _Problem:
         }
 
     def solve(self) -> bool:
-        """Find the best, and return whether that is proven."""
+        """Find the best numbering, and return true if it is proven."""
         if not self.new_slices or not self.old_slices:
             return True
         best = -1
@@ -135,7 +136,7 @@ class _Problem:
     # ---- One after the other -------------------------------------------------------------------
 
     def _improve(self) -> int:
-        """Assign cables and slices in turn as long as that keeps more; return what is kept."""
+        """Improve cables and slices alternately; return the number of entries kept."""
         gain = -1
         for turn in range(_MOST_TURNS):
             if turn or self.slices:
@@ -147,7 +148,7 @@ class _Problem:
         return gain
 
     def _assign_slices(self) -> int:
-        """Assign slices, given cables; return what is kept of all."""
+        """Assign slices for fixed cables; return the total number of entries kept."""
         gain = self._own.copy()
         rows = {one: k for k, one in enumerate(self.new_slices)}
         columns = {one: k for k, one in enumerate(self.old_slices)}
@@ -162,7 +163,7 @@ class _Problem:
         return kept + int(sum(gain[at] for at in chosen))
 
     def _assign_cables(self) -> None:
-        """Assign cables, given slices, each the better way round."""
+        """Assign cables for fixed slices, each in its better orientation."""
         ways = self._loops.copy()
         for row, new in enumerate(self.new_cables):
             for here, one in enumerate(new):
@@ -177,7 +178,7 @@ class _Problem:
 
     @cached_property
     def _ends(self) -> dict[int | None, list[tuple[int, int, int]]]:
-        """By old slice its ends of cables: the cable's column, which end, the virtual port."""
+        """By old slice, its ends of cables: the cable's column, which end, the virtual port."""
         ends: dict[int | None, list[tuple[int, int, int]]] = defaultdict(list)
         for column, old in enumerate(self.old_cables):
             for there, other in enumerate(old):
@@ -186,7 +187,7 @@ class _Problem:
 
     @cached_property
     def _loops(self) -> "np.ndarray[Any, np.dtype[np.float64]]":
-        """By way round, new and old cable: the common entries of loop_table and tag_table."""
+        """By orientation, new and old cable: the common entries of loop_table and tag_table."""
         import numpy as np
 
         new = np.array([self.new.cables[one] for one in self.new_cables]).reshape(-1, 1, 2)
@@ -197,12 +198,12 @@ class _Problem:
     # ---- What is kept --------------------------------------------------------------------------
 
     def cable_gain(self, new: Cable, old: Cable) -> int:
-        """Return how many entries of loop_table and tag_table are common."""
+        """Return the number of common entries of loop_table and tag_table."""
         loops = self.old.cables.get(old) or self.old.cables[old[::-1]][::-1]
         return 2 + sum(a == b for a, b in zip(self.new.cables[new], loops, strict=True))
 
     def common(self, one: int, other: int) -> int:
-        """Return how many entries two virtual ports have in common if their slices are one."""
+        """Return the number of common entries of two virtual ports, given equal slices."""
         return len(self.new.at[one] & self.old.at[other])
 
     @cached_property
@@ -222,7 +223,7 @@ class _Problem:
 
     @cached_property
     def _bound(self) -> int:
-        """What cannot be exceeded: every slice and cable with all that any other has in common."""
+        """Upper bound: every slice and cable keeps all entries in common with its best partner."""
         ends = Counter(fact for at in self.old_cables for end in at for fact in self.old.at[end])
         cables = min(len(self.new_cables), len(self.old_cables))
         at = Counter(fact for one in self.new_cables for end in one for fact in self.new.at[end])
@@ -230,7 +231,7 @@ class _Problem:
 
 
 def _assigned(gain: "np.ndarray[Any, np.dtype[np.float64]]") -> list[tuple[int, int]]:
-    """Return the rows and columns that give most together."""
+    """Return the row and column pairs of maximal total gain."""
     import numpy as np
     from ortools.graph.python.linear_sum_assignment import SimpleLinearSumAssignment
 
@@ -248,7 +249,7 @@ def _assigned(gain: "np.ndarray[Any, np.dtype[np.float64]]") -> list[tuple[int, 
 
 
 class _Proof:
-    """The same as a constraint program, for few cables."""
+    """The same problem as a constraint program, for few cables."""
 
     def __init__(self, problem: _Problem) -> None:
         from ortools.sat.python import cp_model
@@ -279,7 +280,7 @@ class _Proof:
         return var
 
     def _match_ends(self, new: Cable, old: Cable, cable: Any) -> None:
-        """Count the entries of virtual ports where the slices are matched as well."""
+        """Count entries of virtual ports that are kept only if the slices match as well."""
         problem = self.problem
         for one, other in zip(new, old, strict=True):
             if facts := problem.common(one, other):
@@ -300,7 +301,7 @@ class _Proof:
                 self.model.add_at_most_one(variables)
 
     def solve(self) -> bool:
-        """Solve, and give the problem what was found; return whether it is proven."""
+        """Solve, and store the solution in the problem; return true if it is proven."""
         from ortools.sat.python import cp_model
 
         self.model.maximize(sum(self.gain))

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The match-action entries of a plan for the P4 program that ships with weft, and what else to set.
+"""Match-action entries of a plan for the shipped P4 program, and settings of layer 2 switches.
 
-The tables are TopoCloud's, and what isolation and recirculation need beside them. `wire_table` is
-its virtual wire, `arp_table` its broadcast of ARP requests, `forward_table` its forwarding, here by
-the destination's address and not by its IP address, so that more than IP crosses. `slice_table`
-says which slice a port belongs to; `loop_table`, `tag_table` and the parser's `loop_ports` are the
-cables between slices; `group` has the ports that a slice broadcasts to.
+The tables are TopoCloud's, plus those for isolation and recirculation. `wire_table` is its virtual
+wire, `arp_table` its broadcast of ARP requests, `forward_table` its forwarding, here by destination
+MAC instead of IP address, so that protocols other than IP pass too. `slice_table` maps ports to
+slices; `loop_table`, `tag_table` and the parser's `loop_ports` are the cables between slices;
+`group` has the broadcast ports of a slice.
 
-Where topologies have loops, switches that flood would flood for ever. So nothing floods: addresses
-are known beforehand, and the entries are the routes that weft has for the fabric; a broadcast
-follows a spanning tree. Layer 2 switches outside the chassis need the same as static entries, and
-learning and flooding off: these are `SWITCH:forward` and `SWITCH:broadcast` here. Their ports are
-shut but for those of `SWITCH:port`, since what is cabled there straight could send frames in.
+In topologies with loops, flooding would never end. So nothing floods: addresses are known in
+advance, and the entries are weft's routes of the fabric; broadcasts follow a spanning tree. Layer 2
+switches outside the chassis need the same as static entries, with learning and flooding off: these
+are `SWITCH:forward` and `SWITCH:broadcast` here. All their ports except those of `SWITCH:port` are
+disabled, since devices cabled there directly could send frames in.
 
-An entry only ever lets a frame pass, none keeps one from it: fewer entries never reach further.
+Entries only ever let frames pass and never block one: with fewer entries, no frame reaches further.
 """
 
 import json
@@ -27,8 +27,7 @@ from weft.testbed.plan.plan import Experiment, Plan
 
 FORMAT = "weft-testbed-tables/1"
 Value = int | str
-# Tables that let frames in come first: the order in which entries are removed, and added the other
-# way round.
+# Order of removal, beginning with tables that admit frames; the order of adding is the reverse.
 ORDER = (
     "wire_table", "slice_table", "arp_table", "forward_table", "group", "loop_table", "tag_table",
     "loop_ports",
@@ -37,7 +36,7 @@ ORDER = (
 
 @dataclass(frozen=True, order=True)
 class Entry:
-    """One entry: what it matches, and what is done then."""
+    """One entry: match and action."""
 
     table: str
     key: tuple[Value, ...]
@@ -46,16 +45,16 @@ class Entry:
 
     @property
     def external(self) -> bool:
-        """Whether it is a setting of a layer 2 switch outside the chassis."""
+        """True for a setting of a layer 2 switch outside the chassis."""
         return self.table not in ORDER
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as files have it."""
+        """Return the form used in files."""
         return {"table": self.table, "key": self.key, "action": self.action, "data": self.data}
 
 
 def entries(plan: Plan) -> list[Entry]:
-    """Return all entries, in the order in which they may be added."""
+    """Return all entries, in a valid order of adding."""
     found = {*_wires(plan), *_cables_of_slices(plan)}
     for experiment in plan.experiments:
         found |= {*forwards(plan, experiment), *_broadcasts(plan, experiment)}
@@ -63,13 +62,13 @@ def entries(plan: Plan) -> list[Entry]:
 
 
 def adding(entry: Entry) -> tuple[Any, ...]:
-    """Return the place of an entry in the order of adding: what lets frames in comes last."""
+    """Return an entry's rank in the order of adding: entries that admit frames come last."""
     place = -1 if entry.external else len(ORDER) - ORDER.index(entry.table)
     return place, entry.table, *((isinstance(one, str), one) for one in entry.key)
 
 
 def _wires(plan: Plan) -> Iterator[Entry]:
-    """Yield virtual wires, and the ports of layer 2 switches that cables of the plan end in."""
+    """Yield virtual wires, and the ports of layer 2 switches where cables of the plan end."""
     for _, _, way in plan.ways:
         for port in way.ports:
             if port.device in plan.inventory.switches:
@@ -103,7 +102,7 @@ def _slice(experiment: Experiment, switch: str) -> int:
 
 
 def mac(plan: Plan, experiment: Experiment, host: str, cable: str) -> str:
-    """Return the address of the NIC port that a cable of a host ends in."""
+    """Return the address of the NIC port at a host's end of a cable."""
     port = plan.end(experiment, cable, host)
     if not isinstance(port, Port):
         raise AssertionError(f"{host} is no server")
@@ -111,7 +110,7 @@ def mac(plan: Plan, experiment: Experiment, host: str, cable: str) -> str:
 
 
 def forwards(plan: Plan, experiment: Experiment) -> Iterator[Entry]:
-    """Yield where each switch sends what goes to a host, on all routes that pass it."""
+    """Yield each switch's next hop to each host, on all routes that pass through it."""
     for (_, target), route in experiment.wanted.routes.items():
         address = mac(plan, experiment, target, route.cables[-1])
         for switch, cable in zip(route.switches, route.cables[1:], strict=True):
@@ -141,7 +140,7 @@ def _broadcasts(plan: Plan, experiment: Experiment) -> Iterator[Entry]:
 
 
 def broadcast_tree(experiment: Experiment) -> dict[str, list[str]]:
-    """Return by switch the cables that broadcasts take: a spanning tree, and one cable a host."""
+    """Return each switch's cables for broadcasts: a spanning tree, and one cable per host."""
     wanted = experiment.wanted
     tree: dict[str, list[str]] = {}
     for root in wanted.switches:
@@ -164,7 +163,7 @@ def broadcast_tree(experiment: Experiment) -> dict[str, list[str]]:
 
 
 def as_json(plan: Plan) -> str:
-    """Return the entries as a file."""
+    """Return the entries as the text of a file."""
     return _dump(
         {"format": FORMAT, "entries": [entry.as_json() for entry in entries(plan)]}, "entries"
     )
@@ -178,5 +177,5 @@ def _dump(content: dict[str, Any], listed: str) -> str:
 
 
 def changes_as_json(steps: Iterable[dict[str, Any]]) -> str:
-    """Return the steps of a change as a file."""
+    """Return the steps of a change as the text of a file."""
     return _dump({"format": "weft-testbed-changes/1", "steps": [*steps]}, "steps")
