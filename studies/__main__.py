@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs studies, and writes what they fill: `python -m studies [--draw] [NAME ...]`."""
+"""Runs studies and writes their results: `python -m studies [--draw] [NAME ...]`."""
 
 import argparse
 import sys
@@ -10,7 +10,7 @@ from weft.base.errors import USER_ERROR, WeftError
 
 
 def main() -> int:
-    """Measure what has not been measured, write tables, figures and pages."""
+    """Perform missing measurements, then write tables, figures and pages."""
     parser = argparse.ArgumentParser(
         prog="studies",
         description="Make tables and figures of docs/ again.",

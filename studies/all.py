@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The list of all studies."""
+"""List of all studies."""
 
 from studies import (
     campaigns,
@@ -72,7 +72,7 @@ STUDIES: dict[str, Study] = {
 
 
 def chosen(names: list[str]) -> list[Study]:
-    """Return the studies of these names, or of which these are the beginnings: `multicast`."""
+    """Return the studies with these names or prefixes, such as `multicast`."""
     wanted = []
     for name in names:
         beginning = [one for one in STUDIES.values() if one.name.startswith(f"{name}-")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/campaign-files.md: what keys and columns of results are, as the program knows them.
+"""docs/campaign-files.md: keys and result columns, as defined by the program.
 
 Nothing is measured.
 """
@@ -28,7 +28,7 @@ def _keys(meanings: Mapping[str, str]) -> str:
 
 
 def texts() -> dict[str, str]:
-    """Return the text of each place."""
+    """Return the text of each generated section."""
     return {
         "table: keys of campaign": _keys(CAMPAIGN),
         "table: keys of programs": _keys(PROGRAM),

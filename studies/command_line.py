@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/command-line.md: its tables of options are what the commands themselves say.
+"""docs/command-line.md: tables of options, as defined by the commands.
 
-Nothing is measured. A place `weft run` has the options of that command with their defaults and
-their help; what commands are for, and more about single options, is written by hand around it.
+Nothing is measured. A section `weft run` has the options of that command with their defaults and
+their help; descriptions of commands, and further notes on options, are written by hand around it.
 """
 
 import re
@@ -17,8 +17,8 @@ PAGE = DOCS / "command-line.md"
 
 _PLACE = re.compile(r"^<!-- table: (weft[^>]*) -->$", re.MULTILINE)
 _SAID_DEFAULT = re.compile(r"\s*\[default: (.*)\]$")
-# Options, files and their endings, names with underscores and tables are code, unless they stand
-# in code already.
+# Options, files and suffixes, names with underscores, and tables are marked as code unless they
+# already are.
 _CODE = re.compile(
     r"`[^`]*`|(?<![\w`])--?[a-zA-Z][\w-]*|(?<!\w)\.[a-z]{2,4}\b|\b\w+/\w+\.\w+\b"
     r"|\b[a-zA-Z]+(?:_[a-zA-Z]+)+\b|\[\[?\w+\]\]?"
@@ -44,12 +44,12 @@ def _command(name: str) -> tuple[click.Command, click.Context]:
 
 
 def marked_up(text: str) -> str:
-    """Return a text of plain words with options, files and names as code."""
+    """Mark options, files and names as code in plain text."""
     return _CODE.sub(lambda match: match[0] if match[0][0] == "`" else f"`{match[0]}`", text)
 
 
 def _names(option: click.Option, context: click.Context) -> str:
-    """Return `--quiet`, `-q`, the long one first, and what it takes."""
+    """Return `--quiet`, `-q`, the long form first, and the argument."""
     names = sorted(option.opts, key=len, reverse=True)
     takes = ""
     if not option.is_flag and not option.count:
@@ -91,12 +91,12 @@ def _options(name: str) -> str:
 
 
 def places() -> Iterator[str]:
-    """Return the commands that have a place on the page."""
+    """Return the commands that have a section on the page."""
     yield from _PLACE.findall(PAGE.read_text(encoding="utf-8"))
 
 
 def texts() -> dict[str, str]:
-    """Return the text of each place."""
+    """Return the text of each generated section."""
     return {f"table: {name}": _options(name) for name in places()}
 
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Binomial Scatter and pairwise Alltoall as Clauss et al. (IPDPS 2011) write them out:
- * `contention scatter|iscatter|alltoall SWITCHES BYTES,BYTES,...`. An iscatter begins to send to all at once.
+/* Binomial Scatter and pairwise Alltoall as implemented by Clauss et al. (IPDPS 2011):
+ * `contention scatter|iscatter|alltoall SWITCHES BYTES,BYTES,...`. An iscatter starts all its sends at once.
  *
- * Ranks next to each other go to SWITCHES switches in turn (1: in the order of the hosts). BYTES is what one rank gets
- * from one other. Each rank prints "bytes rank seconds", the time that it needs.
+ * Consecutive ranks are assigned to SWITCHES switches cyclically (1: in the order of the hosts). BYTES is the size that
+ * one rank receives from one other. Each rank prints "bytes rank seconds", with the time that it takes.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -12,21 +12,21 @@
 
 static int rank, ranks, switches;
 
-/* MPI's number of a rank; its hosts are in the order of the switches. */
+/* Returns the MPI rank of a logical rank; hosts are in the order of the switches. */
 static int number(int place)
 {
   const int there = ranks / switches;
   return place % switches * there + place / switches;
 }
 
-/* The rank that MPI numbers so. */
+/* Returns the logical rank of an MPI rank. */
 static int place(int its_number)
 {
   const int there = ranks / switches;
   return its_number % there * switches + its_number / there;
 }
 
-/* A rank gets what belongs to it and to the ranks below it in the tree; returns how many these are. */
+/* Receives the blocks of a rank and of its descendants in the tree; returns their number. */
 static int receive_part(char* data, int bytes)
 {
   int span = 1;
@@ -37,7 +37,7 @@ static int receive_part(char* data, int bytes)
   return span;
 }
 
-/* It passes on the larger half first. */
+/* Forwards the larger half first. */
 static void scatter(char* data, int bytes)
 {
   for (int span = receive_part(data, bytes) / 2; span > 0; span /= 2)

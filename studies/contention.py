@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What contention does: docs/contention.md, its table and its figure.
+"""Effects of contention: docs/contention.md, its table and its figure.
 
-Clauss et al., figures 7 to 12: binomial Scatter, pairwise Alltoall on 16 hosts, on links that share
-their bandwidth and on links that never do. Times are simulated and the same on every machine.
+Clauss et al., figures 7 to 12: binomial Scatter and pairwise Alltoall on 16 hosts, with and without
+contention on links. Times are simulated and the same on every machine.
 """
 
 import math
@@ -27,21 +27,23 @@ from weft.runs.toolchain import compile_c
 HERE = Path(__file__).parent
 RANKS = 16
 SIZES = tuple(4**k for k in range(5, 13))  # 1 KiB to 16 MiB
-SHOWN = 4 * 2**20  # the paper's chunk
+SHOWN = 4 * 2**20  # the paper's chunk size
 SWITCHES = 4
 COLLECTIVES = {
     "scatter": "binomial Scatter, ranks in blocks",
     "scatter-cyclic": "binomial Scatter, ranks in turn",
     "alltoall": "pairwise Alltoall, ranks in blocks",
 }
-"""In blocks, four ranks in a row are behind one switch; in turn, each is behind the next one."""
+"""Block placement puts four consecutive ranks behind one switch; cyclic placement alternates
+switches.
+"""
 LINKS = {"shared": "contention", "fatpipe": "no contention"}
 TABLE = DOCS / "contention.csv"
 
 
 @dataclass(frozen=True)
 class Row:
-    """The time of one rank."""
+    """Time of one rank."""
 
     collective: str
     links: str
@@ -51,7 +53,7 @@ class Row:
 
 
 Times = Mapping[tuple[str, str, int], Sequence[float]]
-"""By collective, links and bytes, the time of each rank."""
+"""Time of each rank by collective, links and bytes."""
 
 
 def measure() -> list[Row]:
@@ -92,7 +94,7 @@ def run(program: Path, platform: Path, collective: str, links: str) -> list[Row]
 
 
 def by_rank(rows: Sequence[Row]) -> Times:
-    """Return the times in the order of the ranks."""
+    """Return the times in rank order."""
     times: dict[tuple[str, str, int], list[float]] = {}
     for row in sorted(rows, key=lambda row: row.rank):
         times.setdefault((row.collective, row.links, row.bytes), []).append(row.seconds)
@@ -100,7 +102,7 @@ def by_rank(rows: Sequence[Row]) -> Times:
 
 
 def errors(times: Times, collective: str, size: int) -> list[float]:
-    """Return for each rank the logarithmic error without contention; rank 0 may have no time."""
+    """Return each rank's logarithmic error without contention; rank 0 may have no time."""
     pairs = zip(times[collective, "shared", size], times[collective, "fatpipe", size], strict=True)
     return [math.log(without / contended) for contended, without in pairs if contended > 0]
 
@@ -117,7 +119,7 @@ def worst_error(times: Times, collective: str, size: int) -> float:
 
 
 def table(times: Times) -> str:
-    """Return a row per collective and size: the last rank's end, and the ranks' errors."""
+    """Return a row per collective and size: completion of the last rank, and the ranks' errors."""
     lines = [
         "| | chunk | contention | without | mean error | worst |",
         "|---|---:|---:|---:|---:|---:|",
@@ -158,7 +160,7 @@ def draw_ranks(axes: Axes, times: Times, collective: str) -> None:
 
 
 def draw_errors(axes: Axes, times: Times, collective: str) -> None:
-    """Draw the mean and the worst error by the chunk's size."""
+    """Draw the mean and the worst error by chunk size."""
     measures = {"mean of the ranks": mean_error, "worst rank": worst_error}
     for number, (label, error) in enumerate(measures.items()):
         shares = [100 * error(times, collective, size) for size in SIZES]
@@ -177,7 +179,7 @@ def write() -> None:
 
 
 def read() -> Times:
-    """Return the times of the table."""
+    """Return the times in the table."""
     return by_rank(
         [
             Row(

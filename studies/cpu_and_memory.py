@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What SMPI's sampling and shared memory save: docs/cpu-and-memory.md.
+"""Savings by SMPI's sampling and shared memory: docs/cpu-and-memory.md.
 
 Clauss et al., figures 18 (NAS EP: simulation and simulated time by sampling ratio) and 16 (NAS DT:
 memory with and without sharing). The times are this machine's.
@@ -26,17 +26,17 @@ from weft.runs.request import Request
 SAMPLING, MEMORY = DOCS / "cpu-sampling.csv", DOCS / "shared-memory.csv"
 RATIOS = (1.0, 0.75, 0.5, 0.25, 0.1)
 EP_CLASS, EP_RANKS, EP_ROUNDS = "A", 4, 3
-# That of the fabric's hosts: computation takes as long in the simulation as here.
+# Speed of the fabric's hosts, so that computation takes as long in the simulation as here.
 HOST_SPEED = "76.8Gf"
 DT = (("A", "WH", 21), ("A", "BH", 21), ("A", "SH", 80), ("B", "WH", 43), ("B", "BH", 43))
-# Blocks above this are shared: DT's arrays.
+# Blocks above this size are shared: DT's arrays.
 SHARING = "smpi/auto-shared-malloc-thresh:65536"
 _POLL_S = 0.02
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """NAS EP with a part of its iterations; the best of the rounds."""
+    """NAS EP with a fraction of its iterations; the best of the rounds."""
 
     ratio: float
     cpu_time_s: float
@@ -56,7 +56,7 @@ class Shared:
 
 
 def measure_sampled(ratio: float) -> Sampled:
-    """Run EP some times, and keep the run that cost least."""
+    """Run EP several times, and keep the cheapest run."""
     records = [
         run(sampled_ep(ratio), EP_RANKS, (str(EP_RANKS), EP_CLASS), host_speed=HOST_SPEED)
         for _ in range(EP_ROUNDS)
@@ -66,7 +66,7 @@ def measure_sampled(ratio: float) -> Sampled:
 
 
 def measure_shared(size: str, graph: str, ranks: int) -> Shared:
-    """Run DT on its own memory, then on shared memory."""
+    """Run DT with private memory, then with shared memory."""
     arguments = (str(ranks), size, graph)
     with watched_memory() as own:
         alone = run(nas("dt"), ranks, arguments)
@@ -83,7 +83,7 @@ def measure_shared(size: str, graph: str, ranks: int) -> Shared:
 
 
 def run(program: Path, ranks: int, arguments: tuple[str, ...], **options: Any) -> Record:
-    """Run a program, without its output; DT ends with status 1 by itself."""
+    """Run a program and discard its output; DT always exits with status 1."""
     request = Request.of(
         fabric="tofino-64x64",
         ranks=ranks,
@@ -101,10 +101,10 @@ def run(program: Path, ranks: int, arguments: tuple[str, ...], **options: Any) -
 
 @contextmanager
 def watched_memory() -> Iterator[list[int]]:
-    """Find the largest memory of a child, in bytes, while the body runs it.
+    """Yield the peak memory of a child, in bytes, which is updated while the body runs.
 
-    That is the proportional set size: a page that is mapped a thousand times counts once. The
-    resident set size, which the system remembers, counts it a thousand times.
+    This is the proportional set size, in which a page that is mapped a thousand times counts once.
+    The peak RSS reported by the system counts it a thousand times.
     """
     largest = [0]
     over = threading.Event()
@@ -123,13 +123,13 @@ def watched_memory() -> Iterator[list[int]]:
 
 
 def children() -> list[str]:
-    """Return the numbers of this process's children."""
+    """Return the process numbers of this process's children."""
     tasks = Path("/proc/self/task").glob("*/children")
     return [pid for task in tasks for pid in task.read_text().split()]
 
 
 def proportional_size(pid: str) -> int:
-    """Return it in bytes, or nothing where the process has just ended."""
+    """Return the proportional set size in bytes, or 0 if the process has just ended."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -204,7 +204,7 @@ def draw(sampled: Sequence[Sampled], shared: Sequence[Shared]) -> Figure:
 
 
 def draw_sampled(axes: Axes, rows: Sequence[Sampled]) -> None:
-    """Draw what EP costs and what it takes."""
+    """Draw EP's simulation cost and simulated time."""
     ratios = [100 * row.ratio for row in rows]
     axes.plot(ratios, [row.cpu_time_s for row in rows], label="simulation (CPU time)", **look(0))
     axes.plot(ratios, [row.simulated_time_s for row in rows], label="simulated time", **look(1))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/fabric-files.md: its tables of keys are what the program itself knows.
+"""docs/fabric-files.md: tables of keys, as defined by the program.
 
-Nothing is measured. A place `[switch]` has the keys of that table, `topology.star` those of a kind
-of topology, and `units` the units; what stands around them is written by hand.
+Nothing is measured. A section `[switch]` has the keys of that table, `topology.star` those of a
+kind of topology, and `units` the units; the surrounding text is written by hand.
 """
 
 import re
@@ -13,7 +13,8 @@ from weft import _core
 
 PAGE = DOCS / "fabric-files.md"
 
-# Texts in quotes, lists, tables, names of MPI's and patterns are code; first what holds others.
+# Quoted texts, lists, tables, MPI names and patterns are marked as code; enclosing alternatives
+# come first.
 _CODE = re.compile(r'\[\[?[a-z_.]+\]\]?|\[[^\]]*\]|"[^"]*"|\bMPI_\w+|(?<= )\*(?= )|(?<= )\?')
 _TABLE = re.compile(r"\[+([a-z_.]+)\]+")
 _LITERAL = re.compile(r'"[^"]*"|\[.*\]|\d[\w.]*')
@@ -28,7 +29,7 @@ _KINDS = {
 
 
 def _marked_up(text: str) -> str:
-    """Return a text of the program's with its code as code, and tables as links."""
+    """Mark code in one of the program's texts, and turn tables into links."""
     return _CODE.sub(lambda match: _code(match[0]), text)
 
 
@@ -40,7 +41,7 @@ def _code(text: str) -> str:
 
 
 def _value(option: "_core.Option") -> str:
-    """Return a value's type, and which of its values are allowed where not all above zero are."""
+    """Return a value's type, and the allowed values unless all positive ones are."""
     if option["names"]:
         return ", ".join(f'`"{name}"`' for name in option["names"])
     if option["allowed"] in ("", _NOT_ZERO):
@@ -76,7 +77,7 @@ def _units() -> str:
 
 
 def texts() -> dict[str, str]:
-    """Return the text of each place."""
+    """Return the text of each generated section."""
     places = {
         f"table: {table['table']}": _keys(table["options"])
         for table in _core.fabric_schema()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a packet forwarding cache does to programs: docs/forwarding-experiment.md.
+"""Effects of a packet forwarding cache on programs: docs/forwarding-experiment.md.
 
-Hirasawa et al., section V.C: ten programs on a torus and a Dragonfly of 256 switches, at links from
-100 Gb/s to 1.6 Tb/s, each switch with 10 ns of routing computation (TCAM) or 1 ns (cache). The
+Hirasawa et al., section V.C: ten programs on a torus and a Dragonfly of 256 switches, with links
+from 100 Gb/s to 1.6 Tb/s, and 10 ns (TCAM) or 1 ns (cache) of routing computation per switch. The
 paper does not give the number of ranks; the programs run with 64 and with 256.
 
-Each program runs once, checks its data and leaves a trace; the trace is replayed on each variant of
-the fabrics. What has been replayed is not replayed again (`studies.resume`).
+Each program runs once, checks its data and records a trace, which is replayed on each variant of
+the fabrics. Completed replays are not repeated (`studies.resume`).
 """
 
 import re
@@ -39,31 +39,33 @@ ENDS_GBPS = (SPEEDS_GBPS[0], SPEEDS_GBPS[-1])
 AT_ONCE = 2
 _FROM_HOST = re.compile(r"host-[0-9]+\.up")
 _BYTES_A_MESSAGE = 8
-"""Of the file that lists the hosts of each message: two numbers of 32 bits."""
+"""Size of an entry in the file that lists the hosts of each message: two 32-bit numbers."""
 
-# Computation is timed when a program is recorded, and a second of it here is this many operations:
-# what a core of the machine that wrote the document gets done (`weft calibrate cpu`).
+# Computation is timed during recording, at this many operations per second: the speed of a core of
+# the machine that wrote the document (`weft calibrate cpu`).
 HOST_SPEED = "10Gf"
 
-# What the published tables were made with: SMPI's choices, but for recursive doubling.
+# Algorithms of the published tables: SMPI's selection, except for recursive doubling.
 _FALLBACK = "smpi:ompi,allreduce=smpi:rdb"
-# A clock that takes time when it is read would not be in the trace.
+# A clock that takes time to read would not be in the trace.
 _RECORDING = (
     *("--host-speed", HOST_SPEED, "--cfg", "smpi/wtime:0"),
     *("--offload", "off", "--fallback", _FALLBACK),
 )
 
-# Hirasawa et al., table 1: routing computation, 10 ns, or 1 ns where the cache hits; misses: both.
+# Hirasawa et al., table 1: routing computation takes 10 ns, or 1 ns on a cache hit; a miss takes
+# both.
 _FORWARDING: Mapping[str, Mapping[str, Value]] = {
     "tcam": {"kind": "tcam", "tcam_latency": "10ns"},
     "cache": {"kind": "cache", "tcam_latency": "10ns", "hit_latency": "1ns"},
 }
-# From one lookup to the next: 4 ns in a TCAM (section I), 0.72 ns in cache and hash of three stages
-# (section V.B); a shortest frame with its gap is 84 B.
+# Interval between lookups: 4 ns in a TCAM (section I), 0.72 ns in a cache with a three-stage hash
+# (section V.B); a minimum-size frame with its gap is 84 B.
 _INTERVALS = {"tcam": "4ns", "cache": "0.72ns"}
 _SHORTEST_FRAME = "84B"
-# The hosts of the paper: "100 GFlops" a core (table 1). MPI libraries, sums and copies, of which it
-# says nothing, take no time in SimGrid. Cores and loopback as in presets/host/xeon-8360.toml.
+# The hosts of the paper: "100 GFlops" a core (table 1). MPI libraries, reductions and copies, which
+# the paper does not mention, take no time in SimGrid. Cores and loopback as in
+# presets/host/xeon-8360.toml.
 _HOST: Mapping[str, Value] = {
     "speed": "100Gf",
     "cores": 72,
@@ -71,8 +73,8 @@ _HOST: Mapping[str, Value] = {
     "loopback_latency": "0.35us",
 }
 _NOT_THE_PAPERS = ("host", "mpi", "point_to_point")
-# SimGrid's factors on latency and bandwidth for MPI messages of some size (option network/model:
-# SMPI, smpi_config.cpp; fitted to a cluster with Gigabit Ethernet), up from the size named.
+# SimGrid's factors on latency and bandwidth by size of MPI messages (option network/model: SMPI,
+# smpi_config.cpp; fitted to a cluster with Gigabit Ethernet); each applies above the size named.
 _SIMGRID_FACTORS = (
     (0, 2.01467, 0.812084),
     (257, 1.95341, 0.338112),
@@ -88,7 +90,7 @@ _SIMGRID_FACTORS = (
 
 @dataclass(frozen=True)
 class Program:
-    """A program, and what it prints when its data are right."""
+    """Program, and its output if the data are right."""
 
     name: str
     compiled: Callable[[], Path]
@@ -97,36 +99,36 @@ class Program:
     says: str
     status: int = 0
     algorithms: tuple[str, ...] = ()
-    """Settings of SimGrid."""
+    """SimGrid settings."""
 
     @property
     def settings(self) -> list[str]:
-        """Return them as options of the command line."""
+        """Settings as command-line options."""
         return [word for setting in self.algorithms for word in ("--cfg", setting)]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A way to look at the experiment: what it changes of the fabric, and at which speeds."""
+    """Variant of the experiment: changes to the fabric, and link speeds."""
 
     meaning: str
     speeds: tuple[int, ...] = ENDS_GBPS
     ranks: tuple[int, ...] = RANKS
     computing: bool = False
     latencies: bool = True
-    """Whether cables have them."""
+    """True if cables have latencies."""
     fabrics: tuple[str, ...] = FABRICS
     topology: Mapping[str, Value] = field(default_factory=dict)
-    """Keys of it that differ."""
+    """Changed topology keys."""
     extra: str = ""
-    """Tables of the fabric file."""
+    """Additional tables of the fabric file."""
     looked_up: bool = False
-    """Whether frames are the shortest, and no faster than their lookups."""
+    """True if frames have minimum size and their rate is limited by lookups."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One fabric to replay on."""
+    """One fabric for replays."""
 
     case: str
     fabric: str
@@ -135,12 +137,12 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """A name for files."""
+        """Name for files."""
         return f"{self.case}-{self.fabric}-{self.bandwidth_Gbps}Gbps-{self.forwarding}"
 
 
 def example(name: str) -> Callable[[], Path]:
-    """Return what compiles one of examples/."""
+    """Return a function that compiles one of examples/."""
 
     def compiled() -> Path:
         target = sources.BUILD / f"example-{name}"
@@ -152,31 +154,31 @@ def example(name: str) -> Callable[[], Path]:
 
 
 def nas(name: str) -> Callable[[], Path]:
-    """Return what compiles a NAS program."""
+    """Return a function that compiles a NAS program."""
     return lambda: sources.nas(name)
 
 
 def programs(ranks: int) -> tuple[Program, ...]:
-    """Return the paper's ten programs, in its classes, on so many ranks."""
+    """Return the paper's ten programs, in its problem classes, on this number of ranks."""
     grid = (
         Program(name, example("npb"), ranks, (name.lower(),), f"of {ranks} ranks: right")
         for name in ("BT", "LU", "MG", "SP")
     )
     return (
-        # Class B. DT only prints what it has computed; the right number is in its source (verify).
+        # Class B. DT only prints its result; the expected one is in its source (verify).
         Program("DT", nas("dt"), 43, ("43", "B", "WH"), "L2 Norm = 7877279917.000000", status=1),
-        # Class B, one of 75 solves: 75,000 unknowns, and as many more as the grid of ranks needs.
+        # Class B, one of 75 solves: 75,000 unknowns, rounded up to the rank grid.
         Program("CG", example("cg"), ranks, ("75008", "1"), ": right"),
         # Class B, one iteration.
         *grid,
-        # Class A, 2 of 6 iterations. By pairs; Open MPI's choice, 65,280 messages at once, costs
-        # the solver ten times as much.
+        # Class A, 2 of 6 iterations. Pairwise; Open MPI's algorithm, with 65,280 messages at once,
+        # costs the solver ten times as much.
         Program(
             *("FT", example("ft"), ranks, ("128", "256", "256", "2"), ": right"),
             algorithms=("smpi/alltoall:pair",),
         ),
         Program("IS", nas("is"), ranks, (f"{ranks}", "A"), "Verification    =               SUCC"),
-        # It has no check of its own.
+        # No check of its own.
         Program("MM", sources.gemm, ranks, ("512", "native"), "Performance="),
         # Graph500.
         Program("BFS", example("bfs"), ranks, ("16", "1"), ": right"),
@@ -207,7 +209,7 @@ CASES = {
 
 
 BASELINE = Variant("paper", FABRICS[0], BASELINE_GBPS, "tcam")
-"""Where messages are counted."""
+"""Fabric on which messages are counted."""
 
 
 # ---- Fabrics -------------------------------------------------------------------------------------
@@ -241,7 +243,7 @@ def _forwarding(variant: Variant) -> Mapping[str, Value]:
 
 
 def variants(case: str) -> Iterator[Variant]:
-    """Name the fabrics of a case: of one that is not the paper's, those that are compared."""
+    """Yield the fabrics of a case; cases beyond the paper's have only those that are compared."""
     for fabric in CASES[case].fabrics:
         for speed in CASES[case].speeds:
             for forwarding in FORWARDING:
@@ -249,11 +251,11 @@ def variants(case: str) -> Iterator[Variant]:
                     yield Variant(case, fabric, speed, forwarding)
 
 
-# ---- Runs, and what is kept of them --------------------------------------------------------------
+# ---- Runs and their kept results -----------------------------------------------------------------
 
 
 def record_trace(program: Program, results: Path) -> Path:
-    """Return the program's trace; it is recorded where there is none, and its data checked."""
+    """Return the program's trace, after recording it and checking its data if necessary."""
     compiled = program.compiled()
     words = (str(program.ranks), *program.arguments, *program.algorithms, *_RECORDING)
     folder = results / "traces"
@@ -278,7 +280,7 @@ def record_trace(program: Program, results: Path) -> Path:
 
 @cache
 def _folder(trace: Path) -> Folder:
-    """Look through a trace once, not before each replay."""
+    """Check a trace once instead of before each replay."""
     return read_folder(trace)
 
 
@@ -290,7 +292,7 @@ class Run:
     trace: Path
     variant: Variant
     text: str
-    """Of the fabric file."""
+    """Text of the fabric file."""
     record: Path
 
     def carry_out(self) -> None:
@@ -305,7 +307,7 @@ class Run:
             config=self.program.algorithms,
             messages=self._messages if self.variant == BASELINE else None,
         )
-        # What it prints is nothing; a child whose output is taken is out of Ctrl-C's reach.
+        # Replays print nothing; capturing the output shields the child from Ctrl-C.
         record = launch.run(launch.prepare(request), lambda _line: None)
         if record.failed:
             raise WeftError(f"{OPTION}: {self.record.stem}: {record.outcome.message}")
@@ -313,18 +315,18 @@ class Run:
 
     @property
     def _messages(self) -> Path:
-        """The file of the hosts of each message."""
+        """File with the hosts of each message."""
         return self.record.with_suffix(".messages")
 
     def traffic(self) -> Traffic:
-        """Count the messages between hosts of a run on the baseline, and their bytes."""
+        """Count the messages between hosts in a run on the baseline, and their bytes."""
         record = read_record(self.record)
         sent = sum(link.bytes for link in record.links if _FROM_HOST.fullmatch(link.name))
         count = self._messages.stat().st_size // _BYTES_A_MESSAGE
         return Traffic(self.program.name, record.ranks, count, round(sent))
 
     def row(self) -> Row:
-        """Read what the record says."""
+        """Return the row for the record."""
         record = read_record(self.record)
         return Row(
             case=self.variant.case,
@@ -340,7 +342,7 @@ class Run:
 
 
 def runs(programs: Sequence[Program], wanted: Sequence[Variant], results: Path) -> list[Run]:
-    """Say what there is to run; programs without a trace are recorded."""
+    """Return the runs to perform, after recording missing traces."""
     folder = results / "records"
     folder.mkdir(parents=True, exist_ok=True)
     traces = [record_trace(program, results) for program in programs]
@@ -354,13 +356,13 @@ def runs(programs: Sequence[Program], wanted: Sequence[Variant], results: Path) 
 
 
 def sweep(wanted: Sequence[Run]) -> list[Row]:
-    """Run what has not been run, and read all."""
+    """Perform missing runs, and return all rows."""
     carry_out([Job(run.record, run.carry_out) for run in wanted], AT_ONCE)
     return [run.row() for run in wanted]
 
 
 def all_runs(results: Path) -> list[Run]:
-    """Say what there is to run; DT, whose ranks are fixed, runs once."""
+    """Return all runs; DT, whose number of ranks is fixed, runs once."""
     found: dict[Path, Run] = {}
     for name, case in CASES.items():
         for ranks in case.ranks:
@@ -370,7 +372,7 @@ def all_runs(results: Path) -> list[Run]:
 
 
 def measure() -> None:
-    """Run all, and write the tables."""
+    """Perform all runs, and write the tables."""
     wanted = all_runs(RESULTS)
     rows = sweep(wanted)
     report.write_csv(rows, report.TABLE)

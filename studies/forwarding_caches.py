@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What forwarding caches do with given traffic: the figures of docs/forwarding.md.
+"""Forwarding caches under given traffic: the figures of docs/forwarding.md.
 
-They are studies of `weft cache` (weft.study.forwarding.forwarding); the tables behind them are in
-docs/forwarding/. Computed, not timed: the same on every machine.
+They are studies of `weft cache` (weft.study.forwarding.forwarding); their tables are in
+docs/forwarding/. Results are computed, not timed, and the same on every machine.
 """
 
 import re
@@ -32,12 +32,12 @@ TRACE_RANKS, TRACE_ENTRIES, TRACE_DIMENSIONS = 32, 16, [8, 8, 4]
 
 
 def by_ways() -> forwarding.CacheStudy:
-    """Figure 5 of Hirasawa et al."""
+    """Return figure 5 of Hirasawa et al."""
     return forwarding.conflicts_by_ways(Cache(), WAYS, DESTINATIONS, scattered=True)
 
 
 def by_trace() -> forwarding.CacheStudy:
-    """Their figure 6, of NAS IS of class S."""
+    """Return their figure 6, for NAS IS of class S."""
     with work_directory() as work:
         shipped = paths.installed("fabrics", "torus-4x4x4x4.toml").read_text(encoding="utf-8")
         text = with_values(shipped, "topology", {"dimensions": TRACE_DIMENSIONS})
@@ -63,12 +63,12 @@ def record_is(fabric: Path, trace: Path) -> Path:
 
 
 def by_capacity() -> forwarding.CacheStudy:
-    """Their figure 7."""
+    """Return their figure 7."""
     return forwarding.capacity_of_tori(Cache(), SIZES, 4)
 
 
 def by_jobs() -> forwarding.CacheStudy:
-    """Their figure 3."""
+    """Return their figure 3."""
     return forwarding.job_sizes(jobs.shipped_jobs())
 
 
@@ -91,13 +91,13 @@ def measure() -> None:
 
 
 def title_of(name: str) -> str:
-    """Return the title that stands at the head of a table."""
+    """Return the title at the head of a table."""
     first = (TABLES / f"{name}.csv").read_text(encoding="utf-8").splitlines()[0]
     return re.sub("^# ", "", first)
 
 
 def line(rows: Table, x: str, y: str, label: str, number: int, **wanted: str) -> Series:
-    """Return a curve of those rows that have these values, in per cent."""
+    """Return a curve of the rows with these values, in percent."""
     chosen = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
     return Series(label, {int(row[x]): 100 * float(row[y]) for row in chosen}, number)
 
@@ -115,7 +115,7 @@ def draw_conflicts(name: str, column: str, label: str) -> Figure:
 
 
 def draw_capacity() -> Figure:
-    """Draw capacity misses by the job's size."""
+    """Draw capacity misses by job size."""
     rows = read_table(TABLES / "capacity.csv")
     chosen = {
         "CRC, all ports": ("crc", "all"),
@@ -131,7 +131,7 @@ def draw_capacity() -> Figure:
 
 
 def draw_jobs() -> Figure:
-    """Draw the share of jobs of at most so many processors."""
+    """Draw the cumulative share of jobs by processors."""
     rows = read_table(TABLES / "jobs.csv")
     series = [
         line(rows, "processors", "share_of_jobs_up_to", name, number, trace=name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The table, the figures and the document of the experiment with forwarding caches.
+"""Table, figures and document of the experiment with forwarding caches.
 
-All is made from the rows, which are those of the records that forwarding.py keeps.
+All are derived from the rows of the records that forwarding.py keeps.
 """
 
 import csv
@@ -23,12 +23,13 @@ TRAFFIC_TABLE = DOCS / "forwarding-messages.csv"
 FORWARDING = ("tcam", "cache")
 BASELINE_GBPS = 100
 RANKS = (64, 256)
-"""Of all programs but DT, whose graph fixes them."""
+"""Ranks of all programs but DT, whose graph fixes them."""
 MOST_RANKS = RANKS[-1]
 BASELINE = 1.0
-"""What it does there, from which performances are told."""
+"""Relative performance of the baseline."""
 
-# Hirasawa et al., section V.C: what it gives of figures 17 and 18, at 1.6 Tb/s with the cache.
+# Values that Hirasawa et al., section V.C, state from figures 17 and 18, at 1.6 Tb/s with the
+# cache.
 PAPER = {
     ("torus-4x4x4x4", "DT"): 15.3,
     ("torus-4x4x4x4", "average"): 5.07,
@@ -36,7 +37,7 @@ PAPER = {
     ("dragonfly-16x16", "average"): 4.27,
 }
 ORDERED = {"simgrid": "torus-4x4x4x4", "cables": "dragonfly-16x16"}
-"""The case of each machine that comes nearest to the paper."""
+"""For each topology, the case closest to the paper."""
 FIGURES = {
     "torus-4x4x4x4": ("forwarding-torus.png", "4-ary 4-torus, as figure 17 of Hirasawa et al."),
     "dragonfly-16x16": (
@@ -46,12 +47,12 @@ FIGURES = {
 }
 _COMPUTING = "computation at 100 Gflop/s, cables and hosts take time"
 _MESSAGES = "computation and cables take no time, messages have SimGrid's factors"
-# Without computation, the Dragonfly has the 16 cables between groups that the paper counts.
+# Without computation, the Dragonfly has the paper's 16 cables between groups.
 _PANELS = {
     "torus-4x4x4x4": {"paper": _COMPUTING, "simgrid": _MESSAGES},
     "dragonfly-16x16": {"paper": _COMPUTING, "cables": f"{_MESSAGES}; 16 cables"},
 }
-# From light to dark with the bandwidth; with the cache in another hue.
+# From light to dark with rising bandwidth; another hue with the cache.
 _SHADES = (100, 200, 400, 800, 1600)
 _COLOURS = {
     "tcam": ("#deebf7", "#9ecae1", "#6baed6", "#3182bd", "#08519c"),
@@ -71,13 +72,13 @@ class Row:
     forwarding: str
     seconds: float
     hits: int
-    """Of all lookups of messages in caches; none without them."""
+    """Cache hits of all lookups for messages; None without caches."""
     misses: int
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """The messages between hosts in one run of a program."""
+    """Messages between hosts in one run of a program."""
 
     program: str
     ranks: int
@@ -92,22 +93,22 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Results:
-    """The rows of one case and fabric, by program, bandwidth and forwarding."""
+    """Rows of one case and fabric, by program, bandwidth and forwarding."""
 
     seconds: Mapping[tuple[str, int, str], float]
 
     @property
     def programs(self) -> list[str]:
-        """Their names, in the order of the rows."""
+        """Program names, in the order of the rows."""
         return list(dict.fromkeys(program for program, _, _ in self.seconds))
 
     @property
     def speeds(self) -> list[int]:
-        """The bandwidths, slowest first."""
+        """Bandwidths, slowest first."""
         return sorted({speed for _, speed, _ in self.seconds})
 
     def relative(self, program: str, speed: int, forwarding: str) -> float:
-        """Return the performance over that of the baseline; `average` is that of all programs."""
+        """Return the performance relative to the baseline; `average` is over all programs."""
         if program == "average":
             each = [self.relative(name, speed, forwarding) for name in self.programs]
             return sum(each) / len(each)
@@ -115,7 +116,7 @@ class Results:
         return baseline / self.seconds[program, speed, forwarding]
 
     def gain(self, program: str, speed: int) -> float:
-        """Return what the cache alone adds to the performance, as a fraction."""
+        """Return the performance gain of the cache alone, as a fraction."""
         if program == "average":
             each = [1 + self.gain(name, speed) for name in self.programs]
             return math.prod(each) ** (1 / len(each)) - 1
@@ -124,12 +125,12 @@ class Results:
 
 
 def has_ranks(found: int, ranks: int) -> bool:
-    """Whether a run of so many ranks is among those of that number: DT's is among all."""
+    """Return true if a run belongs to this number of ranks; DT's runs belong to all."""
     return found == ranks or found not in RANKS
 
 
 def results(rows: Sequence[Row], case: str, fabric: str, ranks: int) -> Results:
-    """Choose the rows of one case, fabric and number of ranks."""
+    """Select the rows of one case, fabric and number of ranks."""
     return Results(
         {
             (row.program, row.bandwidth_Gbps, row.forwarding): row.seconds
@@ -151,7 +152,7 @@ def write_csv(rows: Sequence[Row] | Sequence[Traffic], target: Path) -> None:
 
 
 def read_rows(source: Path = TABLE) -> list[Row]:
-    """Read the replays that `write_csv` has written."""
+    """Read the replays written by `write_csv`."""
     return [
         Row(
             row["case"],
@@ -169,7 +170,7 @@ def read_rows(source: Path = TABLE) -> list[Row]:
 
 
 def read_traffic(source: Path = TRAFFIC_TABLE) -> list[Traffic]:
-    """Read the messages that `write_csv` has written."""
+    """Read the messages written by `write_csv`."""
     return [
         Traffic(row["program"], *(int(row[name]) for name in ("ranks", "messages", "bytes")))
         for row in read_table(source)
@@ -180,12 +181,12 @@ def read_traffic(source: Path = TRAFFIC_TABLE) -> list[Traffic]:
 
 
 def speed_name(gbps: int) -> str:
-    """Return 400 Gb/s, 1.6 Tb/s."""
+    """Format as 400 Gb/s, 1.6 Tb/s."""
     return f"{gbps} Gb/s" if gbps < 1000 else f"{gbps / 1000:g} Tb/s"
 
 
 def relative_table(rows: Sequence[Row], fabric: str) -> str:
-    """Return the numbers of figure 17 or 18: each program at each speed, without and with."""
+    """Return the data of figure 17 or 18: each program at each speed, with and without cache."""
     found = results(rows, "paper", fabric, MOST_RANKS)
     columns = [(speed, kind) for speed in found.speeds for kind in FORWARDING]
     names = [
@@ -203,12 +204,12 @@ def relative_table(rows: Sequence[Row], fabric: str) -> str:
 
 
 def gain_table(rows: Sequence[Row], meanings: Mapping[str, str], ranks: int) -> str:
-    """Return what the cache adds at the fastest links, and what both do together."""
+    """Return the gains at the fastest links, by the cache alone and by both."""
     shown = [row for row in rows if has_ranks(row.ranks, ranks)]
     cells: list[list[str]] = []
     for case, fabric in dict.fromkeys((row.case, row.fabric) for row in shown):
         found = results(rows, case, fabric, ranks)
-        if len(found.programs) > 1:  # not DT alone
+        if len(found.programs) > 1:  # more than DT
             cells += _gain_rows(found, meanings[case], fabric)
     programs = dict.fromkeys(row.program for row in shown)
     return markdown(("", "", "", *programs, "mean"), cells, 3)
@@ -226,7 +227,7 @@ def _gain_rows(found: Results, meaning: str, fabric: str) -> list[list[str]]:
 
 
 def order_table(rows: Sequence[Row], traffic: Sequence[Traffic]) -> str:
-    """Return by the size of messages on which machine links and cache gain more."""
+    """Return the machine on which links and cache gain more, by size of messages."""
     heads = ("", "ranks", "mean message", "torus", "Dragonfly", "gains more", "Dragonfly faster")
     by_size = sorted(traffic, key=lambda one: one.mean_bytes)
     return markdown(heads, [_order_row(rows, one) for one in by_size])
@@ -249,7 +250,7 @@ def _order_row(rows: Sequence[Row], of: Traffic) -> list[str]:
 
 
 def hit_table(rows: Sequence[Row]) -> str:
-    """Return how many lookups the caches answer, by fabric and program, at the fastest links."""
+    """Return the caches' hit rates by fabric and program, at the fastest links."""
     shown = [row for row in rows if (row.case, row.forwarding) == ("paper", "cache")]
     fast = max(row.bandwidth_Gbps for row in shown)
     found = {
@@ -268,7 +269,7 @@ def hit_table(rows: Sequence[Row]) -> str:
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Say for each case, fabric and number of ranks what the average of the programs is."""
+    """Return the average over programs for each case, fabric and number of ranks."""
     lines = []
     for case, fabric, ranks in dict.fromkeys((row.case, row.fabric, row.ranks) for row in rows):
         if ranks not in RANKS:
@@ -287,10 +288,10 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def draw(rows: Sequence[Row], fabric: str, title: str) -> Figure:
-    """Draw relative performance, as table 1 of the paper says and as its simulation may have been.
+    """Draw relative performance, with table 1 of the paper and as its simulation may have been.
 
-    A group of bars is a program. They rise from the baseline's performance, 1, on a logarithmic
-    axis: equal lengths are equal gains.
+    Each program is a group of bars. They rise from the baseline's performance, 1, on a logarithmic
+    axis, so that equal lengths are equal gains.
     """
     panels = [(case, ranks) for case in _PANELS[fabric] for ranks in reversed(RANKS)]
     figure = Figure(figsize=(13, 13), layout="constrained")
@@ -346,7 +347,7 @@ def _bars(axes: Axes, found: Results, fabric: str) -> None:
 def document_parts(
     rows: Sequence[Row], traffic: Sequence[Traffic], meanings: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the tables of the document, by the names that it marks them with."""
+    """Return the document's tables by the names of their sections."""
     tables = {
         **{fabric: relative_table(rows, fabric) for fabric in FIGURES},
         "hits": hit_table(rows),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The picture of docs/host-algorithms.md: messages of an algorithm in rounds, computed."""
+"""Picture of docs/host-algorithms.md: an algorithm's messages in rounds, computed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,11 +12,11 @@ from weft.study.schedules import Case
 
 
 def measure() -> None:
-    """Do nothing: the picture is of a schedule, which is computed."""
+    """Do nothing: the picture shows a computed schedule."""
 
 
 def figures() -> Mapping[Path, Figure]:
-    """Draw Rabenseifner's Allreduce of six ranks, which are no power of two."""
+    """Draw Rabenseifner's Allreduce of six ranks, which are not a power of two."""
     shown = schedules.schedule(Case("allreduce", 6, 1024, algorithm="rabenseifner"))
     return {IMAGES / "rabenseifner.png": schedules.figure(shown)}
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What many ranks on few hosts cost, their program shared or copied: one table of `studies scale`.
+"""Cost of many ranks on few hosts, with the program shared or copied: a table of `studies scale`.
 
-As in docs/growth.md, CPU time is user's and system's of the simulator's process, and memory its
-largest resident set.
+As in docs/growth.md, CPU time is the simulator process's user and system time, and memory its peak
+RSS.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,19 +31,19 @@ _VARIABLE = "\nint with_a_variable;\n"
 
 @dataclass(frozen=True)
 class Case:
-    """How many ranks a host has, and whether their program has a variable: then it is copied."""
+    """Ranks per host, and kind of program: with a global variable it is copied per rank."""
 
     ppn: int
     copied: bool = False
 
     @property
     def ranks(self) -> int:
-        """All of them."""
+        """Total number of ranks."""
         return _HOSTS * self.ppn
 
     @property
     def kind(self) -> str:
-        """What becomes of the program."""
+        """Handling of the program: shared or copied."""
         return "copied" if self.copied else "shared"
 
 
@@ -51,7 +51,7 @@ CASES = (Case(64), Case(64, copied=True), Case(256), Case(469))
 
 
 def write() -> None:
-    """Measure what has not been measured, all cases once a round, and write the table."""
+    """Perform missing measurements, all cases once per round, and write the table."""
     with work_directory() as work:
         program = cache(partial(_compiled, work))
         parts = [
@@ -98,7 +98,7 @@ def _rows(case: Case, program: Callable[[str], Path]) -> Table:
 
 
 def table(rows: Table) -> str:
-    """Return the table of the page, of the medians of the rounds."""
+    """Return the table of the page, with medians of the rounds."""
     heads = ("fabric", "program", "ranks", "CPU time", "peak memory")
     names = list(dict.fromkeys((row["ppn"], row["program"]) for row in rows))
     lines = [_line([row for row in rows if (row["ppn"], row["program"]) == name]) for name in names]

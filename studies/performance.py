@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the simulator costs: `make bench`, most of docs/performance.md.
+"""Cost of the simulator: `make bench`, most of docs/performance.md.
 
-The benchmarks in benchmarks/ measure; what they leave in build/bench goes into tables of docs/.
+The benchmarks in benchmarks/ measure; their results in build/bench become tables of docs/.
 """
 
 import json
@@ -18,14 +18,14 @@ from weft.base.errors import WeftError
 CASES, STANDARDS = DOCS / "bench.csv", DOCS / "bench-standards.csv"
 _MEASURED = ROOT / "build" / "bench" / "bench.json"
 _ALLREDUCE = "allreduce, 1 KiB"
-# How benchmarks end that are compared with the first of them, and how their rows in the table do.
+# Suffixes of benchmarks that are compared with the first of them, and of their rows in the table.
 _SIDE_BY_SIDE = {", 16 KiB": "", ", 1 KiB, all-collectives": ", 1 KiB"}
 _VERY_CROWDED = "tofino-64x256"
 Row = Mapping[str, str]
 
 
 def write() -> None:
-    """Run the benchmarks, and write what they measured into tables."""
+    """Run the benchmarks, and write their measurements into tables."""
     command = [sys.executable, str(ROOT / "benchmarks" / "run.py")]
     ended = subprocess.run(command, check=False)
     if ended.returncode != 0:
@@ -34,7 +34,7 @@ def write() -> None:
 
 
 def take(measured: Path) -> None:
-    """Write the tables from what the benchmarks have left."""
+    """Write the tables from the benchmarks' results."""
     report = json.loads(measured.read_text(encoding="utf-8"))
     write_table(CASES, [_case(one) for one in report["cases"]])
     write_table(STANDARDS, report["standards"])
@@ -63,7 +63,7 @@ def _memory(row: Row) -> str:
 
 
 def cases(rows: Sequence[Row]) -> str:
-    """Return what a rank and call costs in each."""
+    """Return the cost per rank and call of each case."""
     heads = ("", "by", "ranks", "median", "least", "most", "peak memory")
     lines = [
         (row["benchmark"], f"`{row['mode']}`", _ranks(row), *map(_us, _cost(row)), _memory(row))
@@ -78,7 +78,7 @@ def _ranks(row: Row) -> str:
 
 
 def side_by_side(rows: Table) -> str:
-    """Return what each collective in the network costs beside an Allreduce of the same size."""
+    """Return the cost of each in-network collective beside an Allreduce of the same size."""
     heads = ("", "all ranks", "per rank", "ratio", "least", "most", "peak memory", "ratio")
     lines = []
     for ending, shown in _SIDE_BY_SIDE.items():
@@ -104,7 +104,7 @@ def _beside(row: Row, first: Row) -> tuple[str, ...]:
 
 
 def very_crowded(rows: Table) -> str:
-    """Return what collectives cost where each host has 256 ranks."""
+    """Return the cost of collectives with 256 ranks per host."""
     heads = ("collective", "vector per rank", "CPU per call", "peak memory")
     return markdown(
         heads,
@@ -122,7 +122,7 @@ def _in_all(row: Row) -> str:
 
 
 def standards(rows: Table) -> str:
-    """Return all figures that weft holds itself to, with their limits."""
+    """Return all performance targets of weft, with their limits."""
     return markdown(("standard", "figure", "limit", ""), [_standard(row) for row in rows])
 
 

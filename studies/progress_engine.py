@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A SmartNIC's threads at the multicast protocol: docs/progress-engine.md.
+"""SmartNIC threads that execute the multicast protocol: docs/progress-engine.md.
 
-Its tables are in docs/progress-engine/, its figures docs/figures/progress_engine_*.png. Figures
-7 and 13 to 16 and table I of Khalilov et al., SC '24; "stated" is what their text says.
+Its tables are in docs/progress-engine/, its figures docs/figures/progress_engine_*.png. Figures 7
+and 13 to 16 and table I of Khalilov et al., SC '24; "stated" is what their text says.
 """
 
 import csv
@@ -31,7 +31,7 @@ TERABIT_CHUNKS = 1600e9 / 8 / 4096
 MIB, GIB = 2**20, 2**30
 BUFFER = 8 * MIB
 TRANSPORTS = {"uc": 0, "ud": 1}
-"""By the number of their look."""
+"""Style numbers."""
 STATED: dict[str, Any] = {
     "linestyle": "none",
     "marker": "s",
@@ -48,7 +48,7 @@ Rows = Sequence[Throughput | Memory]
 
 
 def by_threads() -> list[Throughput]:
-    """Figure 13: one core of the DPA, as it is and as it could be at most, and one of the host."""
+    """Return figure 13: one core of the DPA, actual and ideal, and one of the host."""
     case = Case(DPA, threads=range(1, 17), buffers_bytes=[BUFFER], link_bytes_per_s=LINK)
     ideal = api.throughput(replace(case, engine=str(HERE / "ideal-dpa.toml")))
     host = api.throughput(replace(case, engine=HOST, threads=[1]))
@@ -56,26 +56,26 @@ def by_threads() -> list[Throughput]:
 
 
 def by_buffer() -> list[Throughput]:
-    """Figure 14."""
+    """Return figure 14."""
     sizes = [4096 << k for k in range(12)]
     threads = [1, 2, 4, 8, 16]
     return api.throughput(Case(DPA, threads=threads, buffers_bytes=sizes, link_bytes_per_s=LINK))
 
 
 def by_chunk() -> list[Throughput]:
-    """Figure 15, and the same for a link of 1.6 Tbit/s."""
+    """Return figure 15, and the same for a link of 1.6 Tbit/s."""
     sizes = [4096 << k for k in range(7)]
     case = Case(DPA, ["uc"], [1, 2, 4, 8, 16], sizes, [BUFFER])
     return [row for link in LINKS for row in api.throughput(replace(case, link_bytes_per_s=link))]
 
 
 def chunk_rates() -> list[Throughput]:
-    """Figure 16: chunks of 64 B stand for the packets of a faster link."""
+    """Return figure 16: chunks of 64 B represent the packets of a faster link."""
     return api.throughput(Case(DPA, threads=[1 << k for k in range(8)], chunks_bytes=[64]))
 
 
 def memory() -> list[Memory]:
-    """Figure 7."""
+    """Return figure 7."""
     return api.memory(DPA, 4096)
 
 
@@ -89,7 +89,7 @@ COMPUTED: dict[str, Callable[[], Rows]] = {
 
 
 def read(name: str, **wanted: str) -> list[Row]:
-    """Read those rows of a table that have these values."""
+    """Read the rows of a table with these values."""
     with (TABLES / f"{name}.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
@@ -104,7 +104,7 @@ def curve(axes: Axes, rows: Sequence[Row], x: str, y: str, unit: float, **look: 
 
 
 def draw_threads() -> Figure:
-    """Draw throughput by threads, with what the paper states."""
+    """Draw throughput by threads, with the paper's statements."""
     figure, axes = _figure()
     for transport, number in TRANSPORTS.items():
         colour, name = COLOURS[number], transport.upper()
@@ -129,7 +129,7 @@ def draw_threads() -> Figure:
 
 
 def draw_buffers() -> Figure:
-    """Draw throughput by the receive buffer's size, a panel a transport."""
+    """Draw throughput by receive buffer size, one panel per transport."""
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for axes, transport in zip(panels, TRANSPORTS, strict=True):
@@ -166,7 +166,7 @@ def _by_size(axes: Axes, rows: Sequence[Row], column: str) -> None:
             color=colour,
             marker=MARKERS[k],
             ms=4 + 1.5 * k,
-            linewidth=1.5 + k,  # so that those that coincide are seen
+            linewidth=1.5 + k,  # coinciding lines stay visible
             zorder=3 - 0.1 * k,
             label=f"{count} thread" + ("" if count == "1" else "s"),
         )
@@ -205,7 +205,7 @@ def draw_rates() -> Figure:
 
 
 def draw_memory() -> Figure:
-    """Draw what bits of a chunk's number address, and where memories end."""
+    """Draw the memory addressable by the bits of a chunk's number, and memory capacities."""
     figure, axes = _figure()
     rows = read("memory")
     curve(axes, rows, "psn_bits", "buffer_bytes", 1, color=COLOURS[0], label="receive buffer")
@@ -261,7 +261,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 
 
 def comparison() -> str:
-    """Return what the paper states beside what the tables say, a line each."""
+    """Return the paper's statements beside the tables' values, one per line."""
     lines = ["| stated by the paper | where | here |", "|---|---|---|"]
     lines += [f"| {' | '.join(cells)} |" for cells in _statements()]
     return "\n".join(lines) + "\n"

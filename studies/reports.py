@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The pictures of reports: what a browser (Debian's chromium) shows of a shipped campaign's page.
+"""Pictures of reports: screenshots, by Debian's chromium, of the page of a shipped campaign.
 
-Only this study's pictures come from a browser, so no fingerprint holds them against numbers.
+Only these pictures come from a browser, so no fingerprint ties them to numbers.
 """
 
 import shutil
@@ -27,7 +27,7 @@ PICTURES = (FIRST_SCREEN, LATENCY, TELEPHONE)
 
 
 def measure() -> None:
-    """Run the campaign where it has not been run, and take the pictures."""
+    """Run the campaign if necessary, and take the screenshots."""
     prepared = campaigns.prepare(CAMPAIGN, RESULTS / "reports.runs")
     campaigns.carry_out(prepared, lambda _run, _done: None)
     with tempfile.TemporaryDirectory() as folder:

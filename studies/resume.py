@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs that take long, resumably: what has ended is kept, and is not run again.
+"""Long-running jobs that can be resumed: completed results are kept and not recomputed.
 
-A job's result is a file whose name holds a digest of all that it depends on, weft's library
-included. Ctrl-C lets the jobs that run come to their end.
+A job's result is a file whose name contains a digest of all inputs, including weft's library. After
+Ctrl-C, running jobs complete.
 """
 
 import hashlib
@@ -26,29 +26,29 @@ RESULTS = ROOT / "build" / "studies"
 
 @dataclass(frozen=True)
 class Job:
-    """Something to run once."""
+    """Work to do once."""
 
     target: Path
-    """The file that it leaves, whole; where there is one, it is not run."""
+    """Resulting file, written atomically; the job is skipped if it exists."""
     run: Callable[[], None]
 
     @property
     def name(self) -> str:
-        """What is said of it."""
+        """Name for messages."""
         return self.target.stem
 
 
 def digest(*parts: str | bytes) -> str:
-    """Return a short name of what a result depends on."""
+    """Return a digest of a result's inputs."""
     joined = b"\0".join(part.encode() if isinstance(part, str) else part for part in parts)
     return hashlib.sha256(joined).hexdigest()[:12]
 
 
 @cache
 def weft_digest(*names: str) -> str:
-    """Return a name of weft as it is built, its fabrics and presets, and programs.
+    """Return a digest of weft as built, its fabrics and presets, and programs.
 
-    Others may give other results. The programs are the named ones of examples/, or all.
+    Other versions may give other results. The programs are the named ones of examples/, or all.
     """
     named = [paths.example(name) for name in names]
     programs = named or sorted((ROOT / "examples").glob("*.[ch]"))
@@ -58,7 +58,7 @@ def weft_digest(*names: str) -> str:
 
 
 def carry_out(jobs: Sequence[Job], at_once: int = 1) -> None:
-    """Run those that have left nothing yet; after Ctrl-C, only those that have started."""
+    """Run the jobs without a result; after Ctrl-C, only finish those already started."""
     todo = [job for job in jobs if not job.target.exists()]
     done = len(jobs) - len(todo)
     with _interrupts() as interrupted, ThreadPoolExecutor(at_once) as pool:
@@ -71,9 +71,9 @@ def carry_out(jobs: Sequence[Job], at_once: int = 1) -> None:
 def kept_rows(
     study: str, parts: Sequence[tuple[str, Callable[[], Table]]], programs: Sequence[str] = ()
 ) -> Table:
-    """Return the rows of all parts, each of which has a name that says what it depends on.
+    """Return the rows of all parts, each with a name that identifies its inputs.
 
-    Besides they depend on weft, and on those programs of examples/, or on all.
+    They also depend on weft, and on these programs of examples/, or on all.
     """
     names = [name for name, _ in parts]
     if len(set(names)) < len(names):

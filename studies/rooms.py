@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The picture of ARCHITECTURE.md: the rooms of the sources, and who uses whom in the code."""
+"""Picture of ARCHITECTURE.md: the rooms of the sources, and their dependencies in the code."""
 
 import ast
 import re
@@ -21,7 +21,7 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 def rooms() -> list[str]:
     """Return src/'s rooms in the order of ARCHITECTURE.md, and where the core ends.
 
-    A line that is indented more is of a room within the last one that is indented less.
+    A more indented line is a room within the last less indented one.
     """
     listed = _map().split("\nsrc/ ", 1)[1].split("\npython/weft/", 1)[0]
     found: list[str] = []
@@ -51,12 +51,12 @@ def folders(group: str) -> list[str]:
 
 
 def sources(room: str) -> list[Path]:
-    """Return a room's files but for unit tests, which may include anything."""
+    """Return a room's files except unit tests, which may include anything."""
     return [path for path in sorted((SRC / room).glob("*.?pp")) if not path.stem.endswith("_test")]
 
 
 def includes(path: Path) -> list[tuple[bool, str]]:
-    """Return what a file includes, and whether it is weft's own."""
+    """Return a file's includes, each with true for weft's own."""
     return [
         (quote == '"', name) for quote, name in _INCLUDE.findall(path.read_text(encoding="utf-8"))
     ]
@@ -73,7 +73,7 @@ def used_rooms(room: str) -> set[str]:
 
 
 def imports(file: Path) -> Iterator[str]:
-    """Yield the modules that a file imports anywhere, those for the type checker too."""
+    """Yield the modules that a file imports anywhere, including those for type checking."""
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             assert node.level == 0, f"{file}: imports are absolute"
@@ -91,12 +91,12 @@ def used_groups(name: str) -> set[str]:
     """Return the other groups that a group of the Python package imports."""
     files = (PACKAGE / name).rglob("*.py")
     known = {module for file in files for module in imports(file) if module.startswith("weft")}
-    # `from weft import run` is the API's.
+    # `from weft import run` imports the API.
     return {group(one) if group(one) in {*groups(), "_core"} else "api" for one in known} - {name}
 
 
 def measure() -> None:
-    """Do nothing: the picture is of the sources."""
+    """Do nothing: the picture shows the sources."""
 
 
 def figures() -> Mapping[Path, Figure]:
@@ -105,7 +105,7 @@ def figures() -> Mapping[Path, Figure]:
     figure = Figure(figsize=(9.2, 9.2), layout="constrained")
     axes = figure.add_subplot()
     _draw(axes, "src/", with_sources, {room: used_rooms(room) for room in with_sources})
-    # Nothing uses a room below it, so that this corner is empty.
+    # Nothing uses a room below it, so this corner is empty.
     corner = figure.add_axes((0.73, 0.69, 0.27, 0.27))
     _draw(corner, "python/weft/", groups(), {name: used_groups(name) for name in groups()})
     return {IMAGES / "rooms.png": figure}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What is said of something that was measured in several rounds."""
+"""Summary of repeated measurements."""
 
 import statistics
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Spread(NamedTuple):
-    """The middle one of the rounds counts: other work on a machine makes single ones larger."""
+    """Median, which counts, and range of the rounds; other load inflates single rounds."""
 
     median: float
     least: float

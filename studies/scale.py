@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What very many ranks cost: `make bench-scale`, a section of docs/performance.md.
+"""Cost of very many ranks: `make bench-scale`, a section of docs/performance.md.
 
-First come thousands of ranks on few hosts (many_ranks.py), then up to two million. Of the latter,
-each run is the command that a user would type: `weft run` with the fabric, the number of ranks, how
-many of them a host has, and the program; and no more than that but `--memory`. What cannot run, as
-it does not fit into this machine's memory, is refused by weft itself before it starts, or ended
-when it takes what there is; that is said, it stands in the table, and the others go on.
-All runs take turns, round by round; what has run is kept, and not run again.
+First thousands of ranks on few hosts (many_ranks.py), then up to two million. Each of the latter is
+the command that a user would type: `weft run` with the fabric, the number of ranks, the ranks per
+host, and the program; the only other option is `--memory`. Runs that do not fit into this machine's
+memory are refused by weft before they start, or ended when they exhaust it; this is reported and
+entered in the table, and the others continue. All runs alternate, round by round; completed ones
+are kept and not repeated.
 """
 
 import re
@@ -35,7 +35,7 @@ HOSTS = 65_536
 
 @dataclass(frozen=True)
 class Case:
-    """A program of examples/ with its arguments, how many of it run, and how often that is done."""
+    """Program of examples/ with its arguments, its numbers of ranks, and its repetitions."""
 
     program: str
     arguments: str
@@ -44,7 +44,7 @@ class Case:
 
     @property
     def ppn(self) -> int:
-        """How many of the ranks a host has: 16, and more where all hosts together have not room."""
+        """Ranks per host: 16, or more if the hosts cannot hold all ranks."""
         return max(16, self.ranks // HOSTS)
 
 
@@ -56,14 +56,15 @@ CASES = (
     Case("halo_exchange", "1 64 2", 1_048_576),
     Case("halo_exchange", "1 1024 1", 1_048_576, rounds=2),
 )
-"""Ten Allreduces of 1 KiB, of which twice a million ranks have only 8 B; one exchange with four
-neighbours, 64 B each, at a time or in two phases, and of 1 KiB, for which the program's data and
-SMPI's copies of it need more than 18 GiB."""
+"""Ten Allreduces of 1 KiB, or of 8 B for two million ranks; one exchange with four neighbours of 64
+B each, at once or in two phases, and one of 1 KiB, for which the program's data and SMPI's copies
+of it need more than 18 GiB.
+"""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What a number of ranks is to stay within."""
+    """Target for a number of ranks."""
 
     bytes: float
     wall_s: float | None = None
@@ -75,7 +76,7 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True)
 class Run:
-    """One program with one number of ranks; nothing was measured where it was refused."""
+    """One program with one number of ranks; no measurements if it was refused."""
 
     program: str
     arguments: str
@@ -85,15 +86,15 @@ class Run:
     system_s: float = 0
     wall_s: float = 0
     peak_gib: float = 0
-    """Of all processes together, by their resident sets."""
+    """Peak memory of all processes together, by resident set size."""
     proportional_gib: float = 0
-    """The same by their proportional sets."""
+    """Peak memory by proportional set size."""
     record_gib: float = 0
-    """What the record has: of the simulator's process, as Linux remembers it."""
+    """Peak RSS of the simulator's process in the record, as reported by Linux."""
 
 
 def write() -> None:
-    """Measure what has not been measured, and write the table."""
+    """Perform missing measurements, and write the table."""
     rows: Table = []
     for number in range(1, max(case.rounds for case in CASES) + 1):
         refused = {_name(run) for run in read(rows) if run.refused}
@@ -115,7 +116,7 @@ def _part(case: Case) -> Table:
 
 
 def measure(case: Case, fabric: str, ppn: int) -> Run:
-    """Run one of the programs; that it cannot run is said, and no error."""
+    """Run one of the programs; failure for lack of memory is reported and is not an error."""
     with work_directory() as work:
         program = work / case.program
         compile_c(paths.example(f"{case.program}.c"), program)
@@ -142,7 +143,7 @@ def _command(case: Case, program: Path, where: tuple[str, int], record: Path) ->
 
 
 def _left_mib() -> int:
-    """Return what a run may hold: one that takes more than it foresees ends before the machine."""
+    """Return a run's memory limit, so that it ends before the machine runs out."""
     there, _ = Machine().memory()
     return (there >> 20) * 19 // 20
 
@@ -174,7 +175,7 @@ def read(rows: Table) -> list[Run]:
 
 
 def table(runs: Sequence[Run]) -> str:
-    """Return the table of the page: medians of the rounds, and the largest peak of them."""
+    """Return the table of the page: medians of the rounds, and their largest peak."""
     heads = ("program", "ranks", "CPU: user", "system", "wall time", "peak memory", "per rank")
     rounds = _rounds([run for run in runs if not run.refused])
     lines = [_line(of_one) for of_one in rounds.values()]
@@ -233,7 +234,7 @@ def _checks(rounds: Rounds) -> str:
 
 
 def _wrapped(text: str) -> str:
-    """Return text wrapped as `make lint` wants it: at 100 columns, code spans whole."""
+    """Return text wrapped for `make lint`: at 100 columns, without breaking code spans."""
     whole = re.sub("`[^`]*`", lambda span: span[0].replace(" ", "\0"), text)
     return fill(whole, 100).replace("\0", " ") + "\n"
 

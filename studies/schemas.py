@@ -29,7 +29,7 @@ FILES: dict[str, type[Model]] = {
 
 
 def text(name: str) -> str:
-    """Return a schema as its file has it."""
+    """Return a schema in the form of its file."""
     return json.dumps(schema(FILES[name], name), indent=1) + "\n"
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Writes what python/weft/api has of the options of runs: signatures and docstrings.
+"""Generates the parts of python/weft/api that describe run options: signatures and docstrings.
 
 python -m studies.signatures
 
-The options are declared in `weft.runs.options`. Their parameters stand in the sources of the API,
-so that type checkers, editors and the reference show them; here they are written there.
+The options are declared in `weft.runs.options`. Their parameters are written into the sources of
+the API, so that type checkers, editors and the reference show them.
 """
 
 import ast
@@ -41,20 +41,20 @@ _ENTRY = re.compile(r"^        (\w+): ", re.MULTILINE)
 
 
 def annotation(one: Declared) -> str:
-    """Return the type of a parameter, as the API's sources write it."""
+    """Return the type of a parameter in the API's sources."""
     kind = _ANNOTATIONS[type(one.option.kind)]
     return f"{kind} | None" if one.default is None else kind
 
 
 def default(one: Declared) -> str:
-    """Return the default of a parameter, as the API's sources write it."""
+    """Return the default of a parameter in the API's sources."""
     if isinstance(one.option.kind, kinds.Changes):
         return "None"
     return "offloads.DEFAULT" if one.default == offloads.DEFAULT else repr(one.default)
 
 
 def meaning(one: Declared) -> str:
-    """Return what a docstring says of an option."""
+    """Return the docstring text of an option."""
     option = one.option
     unit = f", in {option.unit}" if option.unit else ""
     off = f"False: {option.off[0].lower()}{option.off[1:]}" if option.off else ""
@@ -98,7 +98,7 @@ def _entry(name: str, text: str) -> str:
 
 
 def _arguments(docstring: str, texts: Mapping[str, str], *, adding: bool) -> str:
-    """Return a docstring with texts of some arguments; those that it lacks follow the others."""
+    """Return a docstring with the texts of some arguments; missing ones are appended."""
     before, head, rest = docstring.partition("    Args:\n")
     body, blank, after = rest.partition("\n\n")
     starts = [*_ENTRY.finditer(body)]
@@ -115,7 +115,7 @@ def _arguments(docstring: str, texts: Mapping[str, str], *, adding: bool) -> str
 
 
 def _with_texts(source: str, function: str, texts: Mapping[str, str], *, adding: bool) -> str:
-    """Return a module's source with texts of some arguments of a function."""
+    """Return a module's source with the texts of some arguments of a function."""
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef) and node.name == function:
             lines = source.splitlines(keepends=True)
@@ -128,7 +128,7 @@ def _with_texts(source: str, function: str, texts: Mapping[str, str], *, adding:
 
 
 def running(source: str) -> str:
-    """Return the module of `weft.run` as it should be."""
+    """Return the updated module of `weft.run`."""
     source = _PLACE.sub(
         lambda found: f"    # {found[1]}: `make stub`\n{PLACES[found[1]]()}    # end\n", source
     )
@@ -141,7 +141,7 @@ def running(source: str) -> str:
 
 
 def bench(source: str) -> str:
-    """Return the module of `weft.bench` as it should be."""
+    """Return the updated module of `weft.bench`."""
     texts = {one.name: meaning(one) for one in map(run_option, ("fabric", "changes", "config"))}
     for function in ("bench", "bench_like"):
         source = _with_texts(source, function, texts, adding=False)
@@ -155,7 +155,7 @@ FILES: Mapping[Path, Callable[[str], str]] = {
 
 
 def write() -> None:
-    """Write them into the sources."""
+    """Update the sources."""
     for path, updated in FILES.items():
         source = path.read_text(encoding="utf-8")
         path.write_text(updated(source), encoding="utf-8")

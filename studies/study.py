@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a study is: it measures into tables, and shows tables as figures and texts of a page.
+"""Interface of a study: it measures into tables, and renders tables as figures and texts of a page.
 
-The two halves know each other by the tables alone, which are kept in docs/. So figures and pages
-can be made again without measuring, and tests hold them against their tables.
+The two halves communicate only through the tables, which are kept in docs/. Figures and pages can
+therefore be regenerated without measuring, and tests compare them with their tables.
 """
 
 import csv
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 IMAGES = DOCS / "images"
 OPTION = "studies"
-"""What errors of writing name."""
+"""Option named in write errors."""
 
 Row = Mapping[str, object]
 Table = list[dict[str, str]]
@@ -32,13 +32,13 @@ class Study:
     name: str
     about: str
     measure: Callable[[], None]
-    """Run what has not been run, and write the tables."""
+    """Perform missing runs, and write the tables."""
     figures: Callable[[], Mapping[Path, Figure]] = dict
     """Draw the tables."""
     page: Path | None = None
-    """The page that has places for texts."""
+    """Page with sections for texts."""
     texts: Callable[[], Mapping[str, str]] = field(default=dict)
-    """Return the texts of the page by the names of their places, from the tables."""
+    """Return the texts of the page by section name, from the tables."""
 
 
 def show(study: Study) -> None:
@@ -50,7 +50,7 @@ def show(study: Study) -> None:
 
 
 def write_table(target: Path, rows: Sequence[Row]) -> None:
-    """Write rows, whose first names the columns."""
+    """Write rows; the first provides the column names."""
     target.parent.mkdir(exist_ok=True)
     with whole_file(OPTION, target) as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
@@ -59,13 +59,13 @@ def write_table(target: Path, rows: Sequence[Row]) -> None:
 
 
 def read_table(source: Path) -> Table:
-    """Read what `write_table` has written."""
+    """Read a table written by `write_table`."""
     with source.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
 def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Return a table, whose first columns are texts and the others numbers."""
+    """Return a Markdown table whose first columns are text and the others numbers."""
     rule = "---|" * left + "---:|" * (len(heads) - left)
     lines = [f"| {' | '.join(heads)} |", f"|{rule}"]
     lines += [f"| {' | '.join(row)} |" for row in rows]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The port map of docs/testbed.md: a 3 x 3 torus on the shipped testbed."""
+"""Port map of docs/testbed.md: a 3 x 3 torus on the shipped testbed."""
 
 from studies.study import DOCS, IMAGES, Study
 from weft.testbed.hardware import inventory
@@ -10,7 +10,7 @@ PLAN = DOCS / "testbed" / "torus-3x3.json"
 
 
 def measure() -> None:
-    """Make the plan that the picture shows."""
+    """Compute the plan that the picture shows."""
     PLAN.parent.mkdir(exist_ok=True)
     plan_file.write(plan.make(inventory.read("topocloud-64"), [wanted.read("torus-3x3")]), PLAN)
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs docs/tutorial.ipynb in an empty folder, and keeps what its cells give.
+"""Runs docs/tutorial.ipynb in an empty folder, and stores the outputs of its cells.
 
-Nothing of the machine stays in the file: no times, no paths, no versions. `make studies
-STUDIES=tutorial` writes it; `tests/python/documents/test_tutorial.py` compares it with what
-comes out.
+The file contains nothing specific to the machine: no times, no paths, no versions. `make studies
+STUDIES=tutorial` writes it; `tests/python/documents/test_tutorial.py` compares it with a new run.
 """
 
 import os
@@ -47,7 +46,7 @@ def executed(book: Any) -> Any:
 
 
 def measure() -> None:
-    """Write the notebook anew."""
+    """Rewrite the notebook."""
     text = nbformat.writes(executed(read()))  # type: ignore[no-untyped-call]
     with whole_file(OPTION, NOTEBOOK) as file:
         file.write(text.rstrip("\n") + "\n")

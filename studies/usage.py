@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a command and all that it starts cost: time, and the peak of their memory together.
+"""Resources used by a command and its children: time, and the peak of their total memory.
 
-Memory is looked at from outside while the command runs, in two ways that know nothing of each other
-and nothing of what the command says of itself. Resident sets are quickly added up, and count what
-two processes share twice. Proportional sets count it once, but Linux walks through all pages for
-them; so they are looked at the less often the longer that takes.
+Memory is polled from outside while the command runs, in two ways that are independent of each other
+and of the command's own figures. Resident sets are cheap to sum but count shared pages twice.
+Proportional sets count them once, but Linux walks all pages to compute them, so they are polled
+less often the longer that takes.
 """
 
 import os
@@ -19,27 +19,27 @@ from weft.base import memory
 
 _LOOK_S = 0.05
 _SHARE = 0.05
-"""The part of the time in which the proportional sets may be looked at."""
+"""Maximum fraction of time spent on reading proportional sets."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """How a command ended, and what it took, its children's share included."""
+    """Exit status and resources of a command, including its children."""
 
     status: int
     errors: str
-    """What it wrote to standard error."""
+    """Output on standard error."""
     user_s: float
     system_s: float
     wall_s: float
     resident_bytes: int
-    """The largest sum of the resident sets."""
+    """Peak of the summed resident sets."""
     proportional_bytes: int
-    """The largest sum of the proportional sets."""
+    """Peak of the summed proportional sets."""
 
 
 class _Peak:
-    """Remembers the largest value of something that takes long to look at."""
+    """Tracks the maximum of a quantity that is expensive to read."""
 
     def __init__(self, look: Callable[[], int], share: float) -> None:
         self.most = 0
@@ -57,7 +57,7 @@ class _Peak:
 
 
 def watched(command: Sequence[str]) -> Usage:
-    """Run a command to its end; its standard output is dropped."""
+    """Run a command to its end and discard its standard output."""
     start = time.monotonic()
     child = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
@@ -88,7 +88,7 @@ def watched(command: Sequence[str]) -> Usage:
 
 @contextmanager
 def _looking_at(*peaks: _Peak) -> Iterator[None]:
-    """Look at them until the body has ended."""
+    """Poll the peaks until the body has ended."""
     over = threading.Event()
 
     def watch() -> None:

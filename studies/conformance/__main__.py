@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`make conformance`: all MPICH3 test programs, under stock SMPI and under weft, in three ways.
+"""`make conformance`: all MPICH3 test programs, under stock SMPI and in three modes of weft.
 
-Prints a table, and writes docs/conformance.csv (a row a directory) and
-build/conformance/results.csv (a row a test, with what was said where one failed). Ends with
-status 1 when a test passes under stock SMPI and not under weft.
+Prints a table, and writes docs/conformance.csv (a row per directory) and
+build/conformance/results.csv (a row per test, with the output of failed ones). Exits with status 1
+if a test passes under stock SMPI but not under weft.
 """
 
 import argparse
@@ -42,18 +42,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Result:
-    """A test, run twice."""
+    """Results of one test."""
 
     test: Test
     outcomes: dict[Under, Outcome]
 
     def passed(self, under: Under) -> bool:
-        """Whether it passed there."""
+        """Return true if the test passed there."""
         return self.outcomes[under].passed
 
     @property
     def lost(self) -> bool:
-        """Whether weft breaks what works without it."""
+        """True if weft breaks a test that passes without it."""
         return self.passed(Under.STOCK) and not all(map(self.passed, Under))
 
 
@@ -106,7 +106,7 @@ def _all_results(tests: Sequence[Test], builder: Builder, runner: Runner) -> lis
 
 
 def _finished(what: str, futures: Sequence[Future[T]]) -> list[T]:
-    """Wait for all, and say how far they are."""
+    """Wait for all, and show progress."""
     for number, future in enumerate(as_completed(futures), 1):
         future.result()
         if number % 50 == 0 or number == len(futures):
@@ -125,7 +125,7 @@ Row = tuple[str | int, ...]
 
 
 def _rows(results: Sequence[Result]) -> list[Row]:
-    """Return a row a directory, and one of all."""
+    """Return a row per directory, and one for all."""
     directories = dict.fromkeys(result.test.directory for result in results)
     rows = [
         _row(name, [result for result in results if result.test.directory == name])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Compiles the test programs with weft's compilers, each once: what is there already stays.
+"""Compiles the test programs with weft's compilers; existing binaries are reused.
 
-The rules of SimGrid's CMakeLists.txt beside the programs, but for optimisation: without it, they
-compile in half the time, and what takes long in them is SimGrid.
+The rules are those of SimGrid's CMakeLists.txt next to the programs, but without optimisation,
+which halves the compile time; the run time is spent in SimGrid.
 """
 
 import subprocess
@@ -15,7 +15,7 @@ from studies.conformance.suite import BUILD, source_tree
 from weft.runs.simgrid import SimGrid
 from weft.runs.toolchain import OF_SOURCES
 
-# Sources that are not called as their program is, or that are more than one.
+# Programs whose sources have another name, or that have several sources.
 _SOURCES = {
     "bcast_full": ("bcast.c",),
     "bcast_min_datatypes": ("bcast.c",),
@@ -50,7 +50,7 @@ _FLAGS = {
     ".f": ("-O0", "-w", "-std=legacy"),
     ".f90": ("-O0", "-w", "-std=legacy"),
 }
-# What all programs of a language share.
+# Utilities that all programs of a language share.
 _UTILITIES = {
     ".c": tuple(
         f"util/{name}.c" for name in ("dtypes", "mtest", "mtest_datatype", "mtest_datatype_gen")
@@ -62,7 +62,7 @@ _UTILITIES = {
 
 @dataclass(frozen=True)
 class CannotBuild:
-    """A program that the compiler refuses."""
+    """A program that the compiler rejects."""
 
     said: str
 
@@ -77,7 +77,7 @@ class Builder:
     lock: Lock = field(default_factory=Lock)
 
     def build(self, directory: str, program: str) -> Path | CannotBuild:
-        """Return the program of a directory."""
+        """Return the compiled program of a directory."""
         target = self.target / "bin" / directory / program
         if target.exists():
             return target
@@ -129,5 +129,5 @@ class Builder:
 
 
 def make_builder(simgrid: SimGrid) -> Builder:
-    """Keep what is built for one SimGrid apart from what is built for another."""
+    """Return a builder with a separate directory for each version of SimGrid."""
     return Builder(source_tree(), BUILD / simgrid.prefix.name, simgrid)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs a test program, under SimGrid alone or under `weft run`, and says whether it passed.
+"""Runs a test program under SimGrid alone or under `weft run`, and judges the result.
 
-Both run on the same network with the same ranks on the same hosts: weft on the fabric
-beside this file, SimGrid on what `weft fabric export` makes of it, without libweft.so.
+Both run on the same network with the same ranks on the same hosts: weft on the fabric in this
+directory, SimGrid on its export by `weft fabric export`, without libweft.so.
 """
 
 import os
@@ -22,30 +22,31 @@ from weft.runs.simgrid import SimGrid
 from weft.runs.site import FabricSite, choose_ppn
 
 FABRIC = Path(__file__).with_name("fabric.toml")
-# What `runtests` gives to smpirun. The speed lets time go on while a program looks for what comes.
+# Settings that `runtests` passes to smpirun. The host speed lets time advance while a program
+# polls.
 _HOST_SPEED = "1Gf"
 _SETTINGS = (
     "smpi/async-small-thresh:65536",
     "smpi/os:1:0.0000003:0.0000002",
     "smpi/ois:1:0.0000003:0.0000002",
 )
-# As `weft run` has them.
+# Settings of `weft run`.
 _STOCK_SETTINGS = (
     *("smpi/privatization:dlopen", "precision/timing:1e-9", f"smpi/host-speed:{_HOST_SPEED}"),
 )
-# `runtests` silences SimGrid's warnings, `weft run` marks them.
+# `runtests` silences SimGrid's warnings; `weft run` prefixes them.
 _SIMGRID = "simgrid: "
-# So that weft ends what it runs, before it is ended itself.
+# Grace period in which weft ends its child before it is ended itself.
 _GRACE_S = 10.0
-# Which ElementTree leaves out.
+# Omitted by ElementTree.
 _DOCTYPE = '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
-# What `runtests` takes for output that says so.
+# Output that `runtests` accepts as a pass.
 _PASSED = re.compile(r"\s*(No [Ee]rrors|Test Passed)\s*")
 _NO_ERRORS = re.compile(r"\s*No [Ee]rrors\s*")
 
 
 class Under(StrEnum):
-    """What simulates: SimGrid alone, or weft, where switches or hosts execute the collectives."""
+    """Simulator: SimGrid alone, or weft with collectives executed by switches or hosts."""
 
     STOCK = "stock"
     WEFT = "weft"
@@ -62,11 +63,11 @@ _WAYS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a test ended, and all that was said."""
+    """Exit status and output of a test."""
 
     passed: bool
     status: int | None
-    """None where its time was up."""
+    """None after a timeout."""
     output: str
 
 
@@ -80,7 +81,7 @@ class Runner:
     """The fabric for SimGrid, with a disk for the tests of MPI-IO."""
 
     def run(self, test: Test, program: Path, under: Under) -> Outcome:
-        """Run it in a directory of its own."""
+        """Run a test in a directory of its own."""
         with work_directory() as work:
             command = self._stock(test, work) if under is Under.STOCK else self._weft(test, under)
             return _run([*command, str(program), *test.arguments], work, test)
@@ -109,7 +110,7 @@ class Runner:
 
 
 def make_runner(directory: Path) -> Runner:
-    """Load the fabric, and write it for SimGrid into a directory."""
+    """Load the fabric, and export it for SimGrid into a directory."""
     fabric = _core.load_fabric(str(FABRIC))
     platform = directory / "conformance.xml"
     export(fabric, platform)
@@ -118,7 +119,7 @@ def make_runner(directory: Path) -> Runner:
 
 
 def _add_disk(platform: Path) -> None:
-    """Give the first host a disk, which the others have mounted, as in hosts_with_disks.xml."""
+    """Give the first host a disk that the others mount, as in hosts_with_disks.xml."""
     root = ElementTree.parse(platform).getroot()
     first, *others = root.iter("host")
     disk = ElementTree.SubElement(first, "disk", id="disk", read_bw="100MBps", write_bw="40MBps")
@@ -131,7 +132,7 @@ def _add_disk(platform: Path) -> None:
 
 
 def _run(command: Sequence[str], work: Path, test: Test) -> Outcome:
-    """Run it to its end, or to its time's, with all that it says as one text."""
+    """Run a command until it ends or times out, with its whole output as one text."""
     lines: list[str] = []
     ended = run_child(
         ["bash", "-c", 'cd "$0" && exec "$@" 2>&1', str(work), *command],
@@ -144,7 +145,7 @@ def _run(command: Sequence[str], work: Path, test: Test) -> Outcome:
 
 
 def _passed(test: Test, status: int | None, lines: Sequence[str]) -> bool:
-    """Whether it did what its line asks for: by default to say so, nothing else, and end well."""
+    """Return true if the test's criterion is met: by default a clean exit and only a pass line."""
     if test.must_fail:
         return status not in (None, 0)
     own = [line for line in lines if not line.startswith(_SIMGRID)]

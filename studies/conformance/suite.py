@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The test programs of SimGrid's source distribution, and what its lists ask of them.
+"""Test programs of SimGrid's source distribution, and the expectations in its lists.
 
 Each directory has a `testlist`; a line of it is a program, a number of ranks and `key=value` pairs
-(README and `runtests` of the suite, teshsuite/smpi/mpich3-test). SimGrid comments out what SMPI
-cannot do. Left aside, as by `runtests`: `xfail` (a program that is expected to fail still passes
-only where it says so), and `mpiversion` (SMPI claims 3.1, and no line asks for more).
+(README and `runtests` of the suite, teshsuite/smpi/mpich3-test). SimGrid comments out tests that
+SMPI cannot pass. As in `runtests`, two keys are ignored: `xfail` (a program that is expected to
+fail still passes only if its output says so), and `mpiversion` (SMPI claims 3.1, and no line
+requires more).
 """
 
 import fcntl
@@ -21,10 +22,10 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "conformance"
 SUITE = "teshsuite/smpi/mpich3-test"
 
-# `runtests`: $np_default, $defaultTimeLimit.
+# Defaults of `runtests`: $np_default, $defaultTimeLimit.
 _DEFAULT_RANKS = 2
 _DEFAULT_TIME_LIMIT_S = 180.0
-# What SimGrid does not run itself may hang; what passes of it takes a second.
+# Tests disabled in SimGrid may hang; those that pass take about a second.
 _DISABLED_TIME_LIMIT_S = 20.0
 _DISABLED = re.compile(r"#\s*([\w-]+(?:\s+\d+)(?:\s+\w+=\S+)*)\s*$")
 
@@ -33,7 +34,7 @@ _DISABLED = re.compile(r"#\s*([\w-]+(?:\s+\d+)(?:\s+\w+=\S+)*)\s*$")
 class Test:
     """One line of a testlist."""
 
-    __test__ = False  # for pytest, which looks for names like this one
+    __test__ = False  # not a pytest class
 
     directory: str
     program: str
@@ -41,20 +42,20 @@ class Test:
     arguments: tuple[str, ...] = ()
     time_limit_s: float = _DEFAULT_TIME_LIMIT_S
     must_fail: bool = False
-    """Whether it passes when it ends with an error (resultTest=TestStatus, TestErrFatal)."""
+    """True if the test passes by ending with an error (resultTest=TestStatus, TestErrFatal)."""
     disabled: bool = False
-    """Whether SimGrid's list has it in a comment."""
+    """True if the line is commented out in SimGrid's list."""
 
     @property
     def name(self) -> str:
-        """What tells it from the others of its directory."""
+        """Unique name within the directory."""
         return " ".join([self.program, str(self.ranks), *self.arguments])
 
 
 def source_tree() -> Path:
     """Return the suite's directory, unpacked from the tarball that the set-up keeps.
 
-    All processes that test want it, to know which tests there are: one unpacks, others wait.
+    All test processes call this to list the tests: one unpacks, the others wait.
     """
     target = BUILD / "source"
     BUILD.mkdir(parents=True, exist_ok=True)
@@ -77,7 +78,7 @@ def _tarball() -> Path:
 
 
 def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    """Yield the suite's files, without the directories above it."""
+    """Yield the suite's files, with leading directories stripped."""
     for member in archive:
         _, found, path = member.name.partition(f"/{SUITE}/")
         if found:
@@ -85,7 +86,7 @@ def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
 
 
 def _configure(root: Path) -> None:
-    """Make the one file that CMake makes from another: the length of an address in Fortran."""
+    """Generate the one file that CMake configures: it defines the size of an address in Fortran."""
     template = root / "f77" / "datatype" / "typeaints.h.in"
     text = template.read_text(encoding="utf-8")
     made = text.replace("@CMAKE_SIZEOF_VOID_P@", str(struct.calcsize("P")))
@@ -99,7 +100,7 @@ def read_tests(root: Path) -> list[Test]:
 
 
 def read_list(root: Path, directory: Path) -> list[Test]:
-    """Return the tests of one directory; a line that names a directory is none."""
+    """Return the tests of one directory, without the lines that name subdirectories."""
     name = str(directory.relative_to(root))
     lines = (directory / "testlist").read_text(encoding="utf-8").splitlines()
     tests = [test for line in lines if (test := _parse(name, line))]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Explanations, from profiles, of the exponents above 1 on the page.
 
-Shares are of `perf record`'s samples of the simulator's process, start and end included.
+Shares are fractions of `perf record`'s samples of the simulator's process, including start and end.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How fast something grows: the exponent of a power law, with its range of uncertainty.
+"""Scaling exponents: fit of a power law, with confidence interval.
 
-By least squares in logarithms. Only the upper part of the range counts, from a sixteenth of the
-largest value on, and only what is above the resolution: below, start-up and noise flatten the line.
+Least squares on logarithms. Only the upper part of the range is fitted, from a sixteenth of the
+largest value on, and only values above the resolution: below, start-up cost and noise flatten the
+curve.
 """
 
 import math
@@ -17,36 +18,36 @@ UPPER_PART = 16
 LEAST_POINTS = 4
 CONFIDENCE = 0.95
 FASTER = 1.05
-"""Growth counts as faster than linear where the whole range of the exponent is above this."""
+"""Growth counts as superlinear if the whole confidence interval of the exponent is above this."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """y = factor * x**exponent, and by how much the exponent may be wrong either way."""
+    """y = factor * x**exponent, with the uncertainty of the exponent in either direction."""
 
     exponent: float
     uncertainty: float
-    """Half the range of `CONFIDENCE`, by Student's t."""
+    """Half the interval of `CONFIDENCE`, by Student's t."""
     factor: float
     points: int
 
     @property
     def faster_than_linear(self) -> bool:
-        """Whether the range of uncertainty leaves no other reading."""
+        """True if the whole confidence interval is superlinear."""
         return self.exponent - self.uncertainty > FASTER
 
     @property
     def perhaps_faster(self) -> bool:
-        """Whether the exponent is above linear, but not its whole range."""
+        """True if the exponent is superlinear, but not its whole interval."""
         return self.exponent > FASTER and not self.faster_than_linear
 
     def at(self, x: float) -> float:
-        """Return what the fit says there."""
+        """Evaluate the fit."""
         return float(self.factor * x**self.exponent)
 
 
 def fit(points: Mapping[float, float], resolution: float) -> Fit | None:
-    """Fit the upper part of the points; nothing where too few of them are above the resolution."""
+    """Fit the upper part of the points; None if too few of them are above the resolution."""
     if not points:
         return None
     first = max(points) / UPPER_PART

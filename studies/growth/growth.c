@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Calls of one kind, on as many communicators as are asked for, and nothing else:
+/* Makes calls of one kind on a number of communicators:
  *
  *     growth WORK BYTES CALLS [WAY NUMBER]
  *
- * WORK is allreduce, bcast, halo (a message to each neighbour of a ring and one from each), or none. BYTES is the size
- * of a vector or message, CALLS how often it is made on each communicator. WAY says what NUMBER communicators are:
+ * WORK is allreduce, bcast, halo (one message to and from each neighbour in a ring), or none. BYTES is the size of a
+ * vector or message, CALLS the number of calls on each communicator. WAY defines the NUMBER communicators:
  *
- *     dup     copies of the world that are all there together
- *     again   copies of the world, one after the other: each is freed before the next one is made
- *     split   parts of the world, of which each rank is in one
+ *     dup     duplicates of the world that exist concurrently
+ *     again   duplicates of the world in sequence: each is freed before the next one is created
+ *     split   parts of the world; each rank is in one
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void on_one_after_the_other(const Work* work, int number)
   }
 }
 
-/* Parts of neighbouring ranks. */
+/* Splits the world into parts of consecutive ranks. */
 static void on_parts(const Work* work, int number)
 {
   int rank, ranks;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs the series, round by round, and reads what they cost.
+"""Runs the series round by round, and reads their costs.
 
-CPU time is user's and system's of the simulator's process, memory its largest resident set. Of
-several rounds the least counts: other work on a machine only ever adds to both.
+CPU time is the simulator process's user and system time, memory its peak RSS. The minimum over the
+rounds counts: other load on a machine only increases both.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ from weft.runs.toolchain import compile_c
 TABLE = DOCS / "growth.csv"
 ROUNDS = 3
 RESOLUTION = {"cpu_s": 0.02, "memory_mib": 1.0}
-"""What differs by less from the run that is subtracted cannot be told from noise."""
+"""Differences below this, after subtraction of the base run, are indistinguishable from noise."""
 _SOURCE = Path(__file__).with_name("growth.c")
 _VARIABLE = "\nint weft_counter;\n"
 
@@ -31,24 +31,24 @@ Points = Mapping[float, float]
 
 @dataclass(frozen=True)
 class Grown:
-    """What a series costs beyond what is subtracted, by the number that grows."""
+    """Cost of a series beyond the subtracted run, by the growing number."""
 
     series: Series
     cpu_s: Points
     memory_mib: Points
 
     def fit(self, quantity: str) -> Fit | None:
-        """Fit one of the two."""
+        """Fit one of the two quantities."""
         return fit(getattr(self, quantity), RESOLUTION[quantity])
 
 
 def write(rounds: int = ROUNDS) -> None:
-    """Measure what has not been measured, and write the table."""
+    """Perform missing measurements, and write the table."""
     write_table(TABLE, measure(SERIES, rounds))
 
 
 def measure(series: Sequence[Series], rounds: int) -> Table:
-    """Run all series once a round, so that a slower hour is one of all of them."""
+    """Run all series once per round, so that a slow hour affects all of them."""
     with work_directory() as work:
         programs = cache(partial(compile_programs, work))
         parts = [
@@ -69,7 +69,7 @@ def _run_all(series: Series, programs: Callable[[], Programs], round_: int) -> T
 
 
 def compile_programs(work: Path) -> Programs:
-    """Compile the program, and once more with a variable."""
+    """Compile the program without and with a global variable."""
     programs = Programs(work / "growth", work / "growth_with_variable")
     compile_c(_SOURCE, programs.plain)
     other = work / "with_variable.c"
@@ -93,7 +93,7 @@ def _run(series: Series, programs: Programs, number: int, round_: int) -> dict[s
 
 
 def grown(rows: Table, all_series: Sequence[Series] = SERIES) -> list[Grown]:
-    """Return each series that the table has, without what is subtracted from it."""
+    """Return each series of the table, with its base run subtracted."""
     costs = {quantity: _least(rows, quantity) for quantity in RESOLUTION}
     present = {(row["axis"], row["series"]) for row in rows}
     return [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The study of growth: its tables and figures, docs/growth.md."""
+"""Study of growth: tables and figures of docs/growth.md."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ _NAMES = {"cpu_s": "growth-cpu.png", "memory_mib": "growth-memory.png"}
 
 
 def table(rows: Sequence[Grown], axis: str) -> str:
-    """Return the exponents of an axis, and what the largest number costs."""
+    """Return the exponents of an axis, and the cost at the largest number."""
     lines = [
         (
             one.series.name,
@@ -39,7 +39,7 @@ def table(rows: Sequence[Grown], axis: str) -> str:
 
 
 def exponent(found: Fit | None) -> str:
-    """Return it with its range; bold where the growth is faster than linear."""
+    """Return the exponent with its interval; bold if superlinear."""
     if found is None:
         return "-"
     text = f"{found.exponent:.2f} ± {found.uncertainty:.2f}"
@@ -49,7 +49,7 @@ def exponent(found: Fit | None) -> str:
 
 
 def faster(rows: Iterable[Grown]) -> list[tuple[str, str, str, Fit]]:
-    """Return axis, series and quantity of all that grows, or may grow, faster than linearly."""
+    """Return axis, series and quantity of all growth that is or may be superlinear."""
     return [
         (one.series.axis, one.series.name, quantity, found)
         for one in rows
@@ -60,7 +60,7 @@ def faster(rows: Iterable[Grown]) -> list[tuple[str, str, str, Fit]]:
 
 
 def why(rows: Sequence[Grown]) -> str:
-    """Return the table that explains every growth surely faster than linear."""
+    """Return the table that explains all growth proven superlinear."""
     lines = [
         (name, AXES[axis], QUANTITIES[quantity].split(",")[0], exponent(found), explanation)
         for axis, name, quantity, found in faster(rows)
@@ -70,7 +70,7 @@ def why(rows: Sequence[Grown]) -> str:
 
 
 def draw(rows: Sequence[Grown], quantity: str) -> Figure:
-    """Draw an axis a panel, each series with its fit."""
+    """Draw one panel per axis, each series with its fit."""
     figure = Figure(figsize=(13, 14), layout="constrained")
     panels = figure.subplots(3, 2).flat
     for panel, axis in zip(panels, AXES, strict=False):
@@ -112,13 +112,13 @@ def _draw_axis(axes: Axes, rows: Sequence[Grown], quantity: str) -> None:
 
 
 def _look(number: int) -> dict[str, Any]:
-    """Let curves beyond the colours be hollow."""
+    """Draw curves beyond the number of colours with hollow markers."""
     hollow = {"markerfacecolor": "none", "alpha": 0.7} if number >= len(COLOURS) else {}
     return {**look(number), **hollow}
 
 
 def _plain_ticks(axes: Axes) -> None:
-    """Write numbers as people do, with a power of four a tick."""
+    """Label the axes in plain numbers, with ticks at powers of four."""
     left, right = axes.get_xlim()
     powers = [4**k for k in range(20) if left <= 4**k <= right]
     axes.set_xticks(powers, [f"{power:,}" for power in powers], rotation=30)
@@ -129,7 +129,7 @@ def _plain_ticks(axes: Axes) -> None:
 
 
 def _draw_linear(axes: Axes) -> None:
-    """Draw what grows linearly through the lower left corner."""
+    """Draw linear growth through the lower left corner."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     axes.plot([left, right], [bottom, bottom * right / left], color="#888888", linewidth=0.7)
     axes.set(xlim=(left, right), ylim=(bottom, top))

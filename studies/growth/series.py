@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What is run: one thing grows in each series, and all else stays.
+"""Series of runs: one number grows in each, and everything else is constant.
 
-Of ranks on the same 64 hosts, of hosts with a rank each, of the size of messages, of communicators
-and of calls; with collectives in the network (`stream`, `message`, `multicast`) and on the hosts.
+The numbers are ranks on the same 64 hosts, hosts with one rank each, message sizes, communicators
+and calls; with collectives in the network (`stream`, `message`, `multicast`) and on the hosts.
 """
 
 from collections.abc import Sequence
@@ -23,37 +23,38 @@ AXES = {
 }
 _KIB = 1024
 _POD = 256
-"""Hosts below one switch of the second level."""
+"""Hosts below one second-level switch."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """Runs of one program, with one number that grows."""
+    """Runs of one program, with one growing number."""
 
     axis: str
     name: str
     most: int
-    """The largest number; the others are halves of it, quarters and so on."""
+    """Largest number; the others are halves of it, quarters and so on."""
     arguments: tuple[object, ...]
-    """The program's; `X` stands for the number that grows."""
+    """Arguments of the program; `X` stands for the growing number."""
     base: str = ""
-    """The series of the same axis whose runs do all but what is looked at; without, what is more
-    than in the smallest run counts."""
+    """Series on the same axis that performs everything except the work under study; without it, the
+    smallest run is subtracted.
+    """
     options: dict[str, Any] = field(default_factory=dict)
     globals_: bool = False
-    """Whether the program has a variable, so that each rank gets a copy of it."""
+    """True if the program has a global variable, so that each rank gets a copy."""
     halvings: int = 4
-    """How often the largest number is halved: more than four times where others need it as base."""
+    """Number of halvings of the largest number: more than four if other series use it as base."""
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Return a half after the other, and before them the one whose run is subtracted."""
+        """Numbers by halving, preceded by the one whose run is subtracted."""
         halves = {self.most >> k for k in range(self.halvings + 1)}
         return tuple(sorted(halves if self.base else {self.smallest, *halves}))
 
     @property
     def smallest(self) -> int:
-        """Return the number whose run is subtracted: of hosts there are whole pods."""
+        """Number whose run is subtracted; for hosts, whole pods."""
         return max(1, self.most >> 8, _POD if self.axis == "hosts" else 1)
 
     def request(self, programs: "Programs", number: int) -> Request:
@@ -71,7 +72,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Programs:
-    """The same program twice."""
+    """The same program without and with a global variable."""
 
     plain: Path
     with_variable: Path

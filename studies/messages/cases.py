@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Grids of calls, and what weft says of each."""
+"""Grids of calls, and weft's prediction for each."""
 
 import itertools
 from collections import Counter
@@ -13,7 +13,7 @@ RANKS = (2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 17, 24, 32, 33, 64)
 COUNTS = (1, 2, 3, 7, 16, 40, 100, 256, 700, 1000, 2500, 4096, 12000, 30000, 100000, 262144)
 NONBLOCKING_COUNTS = (1, 3, 40, 700, 4096, 16383, 16384, 100000, 262144)
 MOST_ELEMENTS = 600_000
-"""Of all blocks of a call together."""
+"""Limit on the elements of all blocks of a call together."""
 MOST_OF_MANY_RANKS = 30_000
 BYTES = {"byte": 1, "int": 4, "double": 8}
 VECTORS = ("allreduce", "bcast", "exscan", "reduce", "scan")
@@ -23,10 +23,10 @@ UNEVEN = ("allgatherv", "alltoallv", "alltoallw", "gatherv", "reduce_scatter", "
 
 
 class Case(NamedTuple):
-    """One call, as messages.c reads it."""
+    """One call, as read by messages.c."""
 
     called: str
-    """The collective, with an `i` before it where the call does not block."""
+    """Collective, prefixed with `i` if non-blocking."""
     elements: int
     type: str
     root: int
@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 
 class Message(NamedTuple):
-    """All messages of a call from one rank to another."""
+    """All messages of a call between two ranks."""
 
     sender: int
     receiver: int
@@ -44,7 +44,7 @@ class Message(NamedTuple):
 
 
 def form(called: str) -> tuple[str, bool]:
-    """Return which collective that is, and whether the call blocks."""
+    """Return the collective, and true if the call blocks."""
     known = {row["collective"] for row in _core.host_algorithms()}
     return (called, True) if called in known else (called[1:], False)
 
@@ -54,7 +54,7 @@ def calls(
     blocking_counts: Sequence[int] = COUNTS,
     nonblocking_counts: Sequence[int] = NONBLOCKING_COUNTS,
 ) -> Iterator[Case]:
-    """Yield the calls of so many ranks, of so many elements each where that is not too much."""
+    """Yield the calls for a number of ranks and the given counts, up to the limit on elements."""
     collectives = list(dict.fromkeys(row["collective"] for row in _core.host_algorithms()))
     for collective, blocking in itertools.product(collectives, (True, False)):
         called = collective if blocking else "i" + collective
@@ -85,7 +85,7 @@ def _roots(collective: str, ranks: int) -> Sequence[int]:
 def messages(
     selection: str, case: Case, ranks: int, hosts: list[int] | None = None
 ) -> list[Message]:
-    """Return what weft takes the messages of a library to be, for all ranks."""
+    """Return weft's prediction of the library's messages, for all ranks."""
     counts = [case.elements * (rank * 7 % 4) for rank in range(ranks)] if case.uneven else None
     collective, blocking = form(case.called)
     walked = _core.host_schedule(
@@ -113,7 +113,7 @@ def messages(
 
 
 def summary(rows: Sequence[Message]) -> dict[str, object]:
-    """Return what a table keeps of a call's messages."""
+    """Return the summary of a call's messages for a table."""
     text = "".join(f"{one.sender} {one.receiver} {one.messages} {one.bytes}\n" for one in rows)
     return {
         "messages": sum(one.messages for one in rows),

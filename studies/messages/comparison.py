@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A library counts, weft compares, the table is written."""
+"""Counts a library's messages, compares them with weft's, and writes the table."""
 
 import os
 import subprocess
@@ -17,17 +17,17 @@ SOURCE = Path(__file__).with_name("messages.c")
 
 
 class Setting(NamedTuple):
-    """Ranks, and how they are spread over hosts."""
+    """Ranks, and their distribution over hosts."""
 
     ranks: int
     hosts: int = 0
-    """How many; 0: one for each rank."""
+    """Number of hosts; 0: one per rank."""
     in_turn: bool = False
-    """Rank r runs on host r modulo hosts; else each host has a row of ranks."""
+    """Cyclic: rank r runs on host r modulo hosts; else blocks of consecutive ranks."""
 
     @property
     def name(self) -> str:
-        """What tables say: `8`, or `8/2` in rows on two hosts, or `8%2` in turn on them."""
+        """Name in tables: `8`, or `8/2` in blocks on two hosts, or `8%2` cyclically on them."""
         return (
             f"{self.ranks}{'%' if self.in_turn else '/'}{self.hosts}"
             if self.hosts
@@ -35,7 +35,7 @@ class Setting(NamedTuple):
         )
 
     def host_of_ranks(self) -> list[int] | None:
-        """Return each rank's host: rows differ by one rank at most, and the first are longer."""
+        """Return each rank's host: block sizes differ by at most one, and the first are larger."""
         if not self.hosts:
             return None
         if self.in_turn:
@@ -46,34 +46,34 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True)
 class Library:
-    """An MPI library as the comparison needs it."""
+    """An MPI library to compare with."""
 
     head: str
-    """Of its tables: which library, and how it was counted."""
+    """Head of its tables: the library, and the counting method."""
     compile: Sequence[str]
-    """The compiler, the source that counts, and what it links with."""
+    """Compiler command: the counting source, and libraries to link."""
     launch: Callable[[Setting], Sequence[str]]
-    """The command before the program."""
+    """Launcher command before the program."""
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Setup:
-    """How a library is started, and what is compared with it."""
+    """A configuration of the library, and its counterpart in weft."""
 
     selection: str
     table: Path
     settings: Sequence[Setting]
     grid: Callable[[Setting], Iterator[Case]]
     options: Sequence[str] = ()
-    """More of the command before the program."""
+    """Further launcher options."""
 
     def expected(self, case: Case, setting: Setting) -> list[Message]:
-        """Return what weft takes the library's messages to be."""
+        """Return weft's prediction of the library's messages."""
         return messages(self.selection, case, setting.ranks, setting.host_of_ranks())
 
     def counted(self, setting: Setting) -> dict[Case, dict[str, object]]:
-        """Return what the table keeps of a setting's calls, as summary() says it."""
+        """Return a setting's calls in the table, in the form of summary()."""
         return {
             Case(
                 *(row["call"], int(row["count"]), row["type"], int(row["root"])),
@@ -84,7 +84,7 @@ class Setup:
         }
 
     def different(self, setting: Setting) -> list[Case]:
-        """Return the calls of which the table has other messages than weft."""
+        """Return the calls whose messages in the table differ from weft's."""
         table = self.counted(setting)
         assert list(table) == list(self.grid(setting))
         return [case for case in table if summary(self.expected(case, setting)) != table[case]]
@@ -96,7 +96,7 @@ def _rows(table: Path) -> list[dict[str, str]]:
 
 
 def compare(library: Library, setups: Sequence[Setup]) -> int:
-    """Run, compare, write; 1 where a message differs."""
+    """Run, compare, write; return 1 if a message differs."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "messages"
         compiler, *rest = library.compile
@@ -106,7 +106,7 @@ def compare(library: Library, setups: Sequence[Setup]) -> int:
 
 
 def _compare(library: Library, setup: Setup, program: Path) -> int:
-    """Write a setup's table; return how many of its calls have other messages in weft."""
+    """Write a setup's table; return the number of calls whose messages differ in weft."""
     lines = library.head.splitlines()
     lines.append("ranks,call,count,type,root,operation,uneven,messages,bytes,crc32")
     different = 0
@@ -133,7 +133,7 @@ def measure(
     """Return the messages that the library sends."""
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "cases"
-        # Calls before those that are counted: libraries make communicators in the first.
+        # Warm-up calls before the counted ones: libraries create communicators in the first.
         first = list({case.called: case for case in reversed(grid)}.values())
         listed.write_text("".join(" ".join(map(str, case)) + "\n" for case in [*first, *grid]))
         command = [*library.launch(setting), *setup.options]

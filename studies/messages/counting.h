@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* What counts messages: one source per library. */
+/* Interface of the message counters, one source per library. */
 #pragma once
 
 #include <stddef.h>
 
-/** Called by all ranks once, after MPI_Init. */
+/** Initialises counting; all ranks call it once, after MPI_Init. */
 void prepare_counting(int rank, int ranks);
-/** For each message that this rank sends. */
+/** Counts a message that this rank sends. */
 void count_message(int to, size_t bytes);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* The messages that a library's collectives send: how many and how many bytes from each rank to each other.
+/* Counts the messages of a library's collectives: number and bytes between each pair of ranks.
  *
  *   mpirun -np P messages OUTPUT CASES
  *
- * Another source, one for each library, calls count_message. It defines functions that the library calls for each of
- * its messages; its definitions stand before the library's own (link with -rdynamic).
+ * A further source, one per library, calls count_message: it interposes on the functions that the library calls for
+ * each of its messages (link with -rdynamic).
  *
- * A line of CASES: COLLECTIVE COUNT TYPE ROOT OPERATION UNEVEN, such as `allreduce 1024 int 0 sum 0`. COUNT is what
- * docs of the collective call so; UNEVEN 1 gives rank r of a collective with counts (r * 7) % 4 of them instead of one.
- * OPERATION is sum, or one of the program's: `own`, or `ordered`, which does not commute. Each rank writes OUTPUT.RANK
- * with lines CASE PEER COUNT BYTES, where CASE counts lines from 0. */
+ * A line of CASES: COLLECTIVE COUNT TYPE ROOT OPERATION UNEVEN, such as `allreduce 1024 int 0 sum 0`. COUNT is the
+ * collective's count argument; UNEVEN 1 makes it (r * 7) % 4 times as large for rank r in collectives with one count
+ * per rank. OPERATION is sum, or one of the program's: `own`, or `ordered`, which does not commute. Each rank writes
+ * OUTPUT.RANK with lines CASE PEER COUNT BYTES, where CASE counts lines from 0. */
 #include "counting.h"
 
 #include <mpi.h>
@@ -65,9 +65,9 @@ static void run(const struct call* call)
   MPI_Type_size(call->type, &size);
   int* counts = malloc(sizeof(int) * (size_t)ranks);
   int* places = malloc(sizeof(int) * (size_t)ranks);
-  int* same   = malloc(sizeof(int) * (size_t)ranks); /* Alltoallv: what this rank gives to each */
+  int* same   = malloc(sizeof(int) * (size_t)ranks); /* Alltoallv: elements from this rank to each other */
   int* starts = malloc(sizeof(int) * (size_t)ranks);
-  /* Alltoallw: the places in bytes, and a datatype each */
+  /* Alltoallw: displacements in bytes, and a datatype per rank */
   int* byte_places    = malloc(sizeof(int) * (size_t)ranks);
   int* byte_starts    = malloc(sizeof(int) * (size_t)ranks);
   MPI_Datatype* types = malloc(sizeof(MPI_Datatype) * (size_t)ranks);
@@ -215,7 +215,7 @@ int main(int argc, char** argv)
         fprintf(output, "%d %d %zu %zu\n", number, peer, messages[peer], bytes[peer]);
   }
   free(messages);
-  messages = NULL; /* those of MPI_Finalize are not counted */
+  messages = NULL; /* excludes those of MPI_Finalize */
   fclose(cases);
   fclose(output);
   MPI_Op_free(&ordered);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Whether weft's collectives on hosts send the messages that MPICH's send.
+"""Comparison of the messages of weft's host collectives with MPICH's.
 
-weft's selection `mpich-4` says what it takes them to be; MPICH's messages are counted where it
-hands them to UCX (`ucx.c`). `make conformance-mpich` writes docs/mpich-messages.csv.
+weft's selection `mpich-4` predicts them; MPICH's messages are counted where it passes them to UCX
+(`ucx.c`). `make conformance-mpich` writes docs/mpich-messages.csv.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`make conformance-mpich`: MPICH sends, weft compares, the table is written."""
+"""`make conformance-mpich`: counts MPICH's messages, compares, and writes the table."""
 
 import itertools
 import shutil
@@ -19,21 +19,21 @@ SHARED = (
     *(Setting(16, 4), Setting(17, 4), Setting(6, 2, True), Setting(11, 3, True)),
     Setting(16, 4, True),
 )
-# On both sides of the sizes at which MPICH changes its mind, of elements of four bytes.
+# Element counts on both sides of MPICH's switch-over points, for four-byte elements.
 COUNTS = (1, 2, 3, 7, 16, 40, 64, 65, 100, 256, 512, 513, 1000, 3072, 3073, 8192, 8193, 30000)
 LARGE_COUNTS = (131072, 131073)
 NONBLOCKING_COUNTS = (1, 3, 40, 512, 513, 1024, 3071, 3072, 8192, 8193, 30000, 131071, 131072)
 
 
 def grid(setting: Setting) -> Iterator[Case]:
-    """Yield the calls that are made with so many ranks."""
+    """Yield the calls for a setting."""
     yield from calls(setting.ranks, COUNTS + LARGE_COUNTS, NONBLOCKING_COUNTS)
     for prefix, collective, count in itertools.product(("", "i"), REDUCTIONS, (1, 3, 40, 1000)):
         yield Case(prefix + collective, count, "int", 0, "own", 0)
 
 
 def launch(setting: Setting) -> list[str]:
-    """Return the command that starts so many ranks."""
+    """Return the launcher command for a setting."""
     command = ["mpiexec.hydra", "-n", str(setting.ranks)]
     if not setting.hosts:
         return [*command, "-genv", "MPIR_CVAR_NOLOCAL", "1"]
@@ -53,7 +53,7 @@ DEFAULTS = Setup(
 
 
 def main() -> int:
-    """Run, compare, write; 1 where a message differs."""
+    """Run, compare, write; return 1 if a message differs."""
     head = f"""\
 # The messages that the collectives of {mpich()} send, counted where it hands them to UCX:
 # their number, their bytes, and the checksum (CRC-32) of the lines
@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def mpich() -> str:
-    """Return which MPICH this machine has; leave where it has none of the right kind."""
+    """Return this machine's version of MPICH; exit if there is none of the right kind."""
     if not shutil.which("mpicc.mpich") or not shutil.which("mpichversion"):
         sys.exit(
             "conformance-mpich: MPICH is not installed; on Debian:"

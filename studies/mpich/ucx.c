@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Counts the messages of an MPICH over UCX: MPICH hands each message to one function of UCX's, whose definition here
- * stands before UCX's own (link with -rdynamic). UCX names a receiver by an end point; which rank it is says a first
- * message to each. */
+/* Counts the messages of MPICH over UCX: MPICH passes each message to a single UCX function, on which this file
+ * interposes (link with -rdynamic). UCX identifies a receiver by an end point; an initial message to each rank reveals
+ * the mapping. */
 #define _GNU_SOURCE
 #include "../messages/counting.h"
 
@@ -13,10 +13,10 @@
 #include <ucp/api/ucp.h>
 
 static ucp_ep_h* end_points;  /* by rank */
-static int being_learnt = -1; /* the rank to which the next message goes */
+static int being_learnt = -1; /* destination of the next message, while learning */
 static int ranks;
 
-/* ---- Datatypes that UCX does not know: their length is asked for as UCX would ---- */
+/* ---- Generic datatypes: their length is queried as UCX would ---- */
 
 enum { MOST_TYPES = 4096 };
 static struct {
@@ -43,7 +43,7 @@ ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t* operations, void*
     ucx =
         (ucs_status_t (*)(const ucp_generic_dt_ops_t*, void*, ucp_datatype_t*))next_definition("ucp_dt_create_generic");
   const ucs_status_t status = ucx(operations, context, type);
-  const int at              = number_of_types++ % MOST_TYPES; /* the oldest are long freed */
+  const int at              = number_of_types++ % MOST_TYPES; /* the oldest have been freed */
   types[at].type            = *type;
   types[at].operations      = *operations;
   types[at].context         = context;
@@ -57,7 +57,7 @@ static size_t length_of(const void* buffer, size_t count, const ucp_request_para
   for (int back = 1; back <= MOST_TYPES && back <= number_of_types; ++back) {
     const int at = (number_of_types - back) % MOST_TYPES;
     if (types[at].type == param->datatype) {
-      /* The state is not given back: MPICH would take that for the end of a message. */
+      /* The state is not finished: MPICH would interpret that as the end of a message. */
       void* state = types[at].operations.start_pack(types[at].context, buffer, count);
       return types[at].operations.packed_size(state);
     }
@@ -99,7 +99,7 @@ static void sent(ucp_ep_h end_point, size_t size)
 SEND(ucp_tag_send_nbx)
 SEND(ucp_tag_send_sync_nbx)
 
-/* Ranks that wait ask UCX again and again; where cores are fewer, the others must get them. */
+/* Waiting ranks poll UCX; yield, so that other ranks make progress if there are fewer cores than ranks. */
 unsigned ucp_worker_progress(ucp_worker_h worker)
 {
   static unsigned (*ucx)(ucp_worker_h);

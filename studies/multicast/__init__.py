@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Multicasts beside the paper of Khalilov et al. (SC '24): a file a figure, all on one page.
+"""Multicasts compared with the paper of Khalilov et al. (SC '24): a file per figure, one page.
 
 `python -m studies multicast` runs them all. Times are simulated and the same on every machine.
 """
@@ -27,7 +27,7 @@ TESTBED, TESTBED_HOSTS = "fdr-188", 188
 FULL_BANDWIDTH = "fat-tree-1024-radix-32"
 MULTICAST = "multicast"
 MANY: dict[str, Any] = {"unchecked": True}
-"""How thousands of ranks have room for their buffers."""
+"""Shared buffers, so that thousands of ranks fit into memory."""
 _COLUMNS = (
     *("collective", "mode", "ranks", "ppn", "bytes"),
     *("latency_us", "max_us", "receive_Bps", "port_bytes"),
@@ -44,7 +44,7 @@ def make_study(
     table: Callable[[Table], Iterable[str]],
     width: float = 8.0,
 ) -> Study:
-    """Return a study with one table, one figure and one place of the page."""
+    """Return a study with one table, one figure and one section of the page."""
     file = DOCS / "multicast" / f"{name}.csv"
 
     def figures() -> dict[Any, Figure]:
@@ -70,7 +70,7 @@ def run(
     modes: Sequence[str],
     **options: Any,
 ) -> Table:
-    """Run a bench, a mode and size at a time; what has run is kept."""
+    """Run a benchmark, one mode and size at a time; completed runs are kept."""
     return kept_rows(
         "multicast",
         [
@@ -104,7 +104,7 @@ def run_one(
 def changed_fabric(
     name: str, table: str, values: Mapping[str, Any], more: str = ""
 ) -> Iterator[str]:
-    """Give a shipped fabric, as a file, with other values in one of its tables, and more tables."""
+    """Yield the file of a shipped fabric with changes to one table, and additional tables."""
     text = paths.installed("fabrics", f"{name}.toml").read_text(encoding="utf-8")
     with work_directory() as work:
         file = work / f"{name}.toml"
@@ -115,7 +115,7 @@ def changed_fabric(
 def run_recorded(
     collective: str, fabric: str, ranks: int, size: int
 ) -> tuple[bench.CollectiveTime, MulticastPart]:
-    """Run one size by the protocol; return its times and what the record says of it."""
+    """Run one size by the protocol; return its times and the record's part on it."""
     study = CollectivesBench(COLLECTIVES[collective], fabric, ranks, (size,), [MULTICAST], **MANY)
     with work_directory() as work:
         program = work / "collective_times"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What it costs that the first chunk of a call wakes a SmartNIC's threads."""
+"""Cost of waking a SmartNIC's threads with the first chunk of a call."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -51,7 +51,7 @@ def measure_one(size: int, activation_us: int) -> Table:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the time by the activation."""
+    """Draw the time by activation latency."""
     axes = figure.subplots()
     for k, size in enumerate(SIZES):
         its = [row for row in rows if row["bytes"] == str(size)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Section II and appendix B of the paper: Allgather and Reduce-Scatter at the same time."""
+"""Section II and appendix B of the paper: concurrent Allgather and Reduce-Scatter."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,7 +14,7 @@ from weft.base.plots import COLOURS, GREY
 TOGETHER_BYTES = 8 * 2**20
 TOGETHER_RANKS = (4, 6, 8, 12, 16, 24, 32, 36, 40, 48, 64, 128, 256, 512, 1024)
 JITTER = "10 ns"
-"""On each link of a message's way, on average: no two roots start at the same instant."""
+"""Mean jitter on each link of a message's path, so that no two roots start simultaneously."""
 NOISE = """
 [[noise.link]]
 jitter = "10ns"
@@ -46,7 +46,7 @@ def measure() -> Table:
 
 
 def speed_ups(rows: Table, jitter: str = "") -> dict[int, float]:
-    """Return by ranks how much faster than rings."""
+    """Return the speed-up over rings by ranks."""
     ends = {(int(row["ranks"]), row["mode"], row["jitter"]): float(row["max_us"]) for row in rows}
     return {
         ranks: ends[ranks, "ring", ""] / ends[ranks, MULTICAST, jitter] for ranks in TOGETHER_RANKS

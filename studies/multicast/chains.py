@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Allgather and Reduce-Scatter at the same time, by the number of roots that multicast at once."""
+"""Concurrent Allgather and Reduce-Scatter, by number of concurrent multicast roots."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ CHAINS, CHAINS_RANKS = (1, 2, 4, 8, 16, 32, 64), 64
 
 
 def measure() -> Table:
-    """Run both in the network with some roots at a time, and around rings."""
+    """Run both in the network with several concurrent roots, and around rings."""
     (ring,) = together(CHAINS_RANKS, CHAINS_RANKS, "ring")
     return [
         {
@@ -28,7 +28,7 @@ def measure() -> Table:
 
 
 def chains_bound(chains: int) -> float:
-    """Return what to expect when roots and the Reduce-Scatter halve a NIC's way out."""
+    """Return the bound if roots and the Reduce-Scatter halve a NIC's send bandwidth."""
     return (2 - 2 / CHAINS_RANKS) / (1 + 1 / chains)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the paper claims beside what weft gives, out of the tables of all its studies."""
+"""Claims of the paper beside weft's results, from the tables of all its studies."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -28,7 +28,7 @@ GIB = 2**30
 
 
 def measure() -> None:
-    """Measure what no figure of the paper shows: Broadcasts by nodes and by subgroups."""
+    """Measure claims without a figure in the paper: Broadcasts by nodes and by subgroups."""
     by_nodes = [
         (f"claims-nodes-{nodes}-{NODES_BYTES}", partial(measure_nodes, nodes)) for nodes in NODES
     ]
@@ -46,7 +46,7 @@ def measure_nodes(nodes: int) -> Table:
 
 
 def measure_trees(trees: int) -> Table:
-    """Broadcast to the threads of SmartNICs, each of which serves one tree at least."""
+    """Broadcast to the threads of SmartNICs, each of which serves at least one tree."""
     with changed_fabric(FULL_BANDWIDTH, MULTICAST, {"trees": trees}, ENGINE) as fabric:
         row, _ = run_recorded("bcast", fabric, SUBGROUPS_RANKS, SUBGROUPS_BYTES)
     return [_row("subgroups", trees, row.max_us)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the cutoff timer's slack, the paper's alpha, costs, and when it is too small."""
+"""Cost of the cutoff timer's slack, the paper's alpha, and failures when it is too small."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -25,7 +25,7 @@ LOSS = "\n[[multicast.drops]]\nroot = 100\nreceiver = 50\nchunks = [7]\n"
 
 
 def measure() -> Table:
-    """Run Allgathers with and without a chunk that gets lost."""
+    """Run Allgathers with and without a lost chunk."""
     return kept_rows(
         "multicast",
         [
@@ -73,7 +73,7 @@ def draw(rows: Table, figure: Figure) -> None:
 
 
 def table(rows: Table) -> Iterator[str]:
-    """Yield times, shares and what was fetched."""
+    """Yield times, shares and fetched chunks."""
     heads = ("slack", "lost chunks", "Allgather", *PHASES, "fetched chunks")
     yield f"| {' | '.join(heads)} |"
     yield "|" + "---:|" * len(heads)

@@ -2,7 +2,7 @@
 """Time and traffic on the testbed by the bit error rate of its links.
 
 The paper names bit error rates of 1e-12 for Ethernet and 1e-15 for InfiniBand (section II-B, note
-2) and gives no times with losses. A chunk is lost on a link when one of its bits is wrong.
+2) and gives no times with losses. A link loses a chunk if one of its bits is wrong.
 """
 
 import math
@@ -32,7 +32,7 @@ from weft.study.bench.collectives import COLLECTIVES, CollectivesBench
 
 BIT_ERROR_RATES = (0.0, 1e-15, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
 CHUNK_BYTES = 4096 + 78
-"""A chunk on fdr-188's links: an MTU and the headers of a packet."""
+"""Size of a chunk on fdr-188's links: an MTU and the packet headers."""
 SIZES = {"bcast": 256 * 2**10, "allgather": 64 * 2**10}
 ITERATIONS = {"bcast": 1000, "allgather": 100}
 

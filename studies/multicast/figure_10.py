@@ -30,14 +30,14 @@ def measure() -> Table:
 
 
 def measure_one(ranks: int, size: int) -> Table:
-    """Run one Allgather; keep how long a rank is in each phase, in the mean."""
+    """Run one Allgather; keep a rank's mean time in each phase."""
     _, part = run_recorded("allgather", TESTBED, ranks, size)
     times = {f"{phase}_us": f"{getattr(part, f'{phase}_s') * 1e6:.6g}" for phase in PHASES}
     return [{"ranks": str(ranks), "bytes": str(size), **times}]
 
 
 def shares(row: dict[str, str]) -> dict[str, float]:
-    """Return by phase its share of the time."""
+    """Return the share of time by phase."""
     times = {phase: float(row[f"{phase}_us"]) for phase in PHASES}
     return {phase: time / sum(times.values()) for phase, time in times.items()}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The paper's figure 11: what a process of the testbed receives a second."""
+"""The paper's figure 11: receive throughput of a process on the testbed."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ def measure() -> Table:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw what a process receives a second."""
+    """Draw the receive throughput of a process."""
     for axes, (collective, modes) in zip(
         figure.subplots(1, 2), THROUGHPUT_MODES.items(), strict=True
     ):
@@ -50,7 +50,7 @@ def draw(rows: Table, figure: Figure) -> None:
 
 
 def table(rows: Table) -> Iterator[str]:
-    """Yield throughputs, and the multicast's by each of the others'."""
+    """Yield throughputs, and the ratio of the multicast's to each of the others."""
     yield "| | bytes | " + "multicast, GiB/s | against | GiB/s | multicast is ahead by |"
     yield "|---|---:|---:|---|---:|---:|"
     for collective, modes in THROUGHPUT_MODES.items():

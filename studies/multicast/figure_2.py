@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The paper's figure 2: bytes that an Allgather moves over the links, against a cost model."""
+"""The paper's figure 2: bytes of an Allgather over the links, compared with a cost model."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,11 +9,11 @@ from studies.multicast import FULL_BANDWIDTH, MANY, MULTICAST, make_study, run
 from studies.study import Table
 from weft.base.plots import COLOURS, DASHES, GREY, MARKERS
 
-LEAF, POD = 16, 256  # hosts below a switch of the first and of the second level of FULL_BANDWIDTH
+LEAF, POD = 16, 256  # hosts below a first- and a second-level switch of FULL_BANDWIDTH
 
 
 def tree_ports(ranks: int) -> int:
-    """Return the switch ports that one rank's part passes when it crosses each tree link once."""
+    """Return the switch ports that a rank's part passes when it crosses each tree link once."""
     groups = [-(-ranks // below) for below in (LEAF, POD)]
     return ranks + sum(2 * count for count in groups if count > 1)
 
@@ -24,17 +24,17 @@ def way_ports(one: int, other: int) -> int:
 
 
 def multicast_ports(ranks: int) -> int:
-    """Return the parts that pass a port in a multicast Allgather."""
+    """Return the sum over ports of the parts that pass in a multicast Allgather."""
     return ranks * tree_ports(ranks)
 
 
 def ring_ports(ranks: int) -> int:
-    """Return the same of a ring."""
+    """Return the same sum for a ring."""
     return (ranks - 1) * sum(way_ports(rank, (rank + 1) % ranks) for rank in range(ranks))
 
 
 def doubling_ports(ranks: int) -> int:
-    """Return the same of recursive doubling, of a power of two of ranks."""
+    """Return the same sum for recursive doubling, with a power-of-two number of ranks."""
     steps = [1 << k for k in range(ranks.bit_length() - 1)]
     return ranks * sum(step * way_ports(0, step) for step in steps)
 
@@ -50,7 +50,7 @@ COST_RANKS = (16, 64, 256, 1024)
 
 
 def measure() -> Table:
-    """Run an Allgather in each way and size of the fabric."""
+    """Run an Allgather in each mode and fabric size."""
     modes = (MULTICAST, "ring", DOUBLING)
     return [
         row
@@ -60,7 +60,7 @@ def measure() -> Table:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw how much more than the multicast the others move: the model, and the runs."""
+    """Draw the traffic of the others relative to the multicast's, for the model and the runs."""
     axes = figure.subplots()
     ranks = [1 << k for k in range(1, 11)]
     moved = {(row["mode"], int(row["ranks"])): float(row["port_bytes"]) for row in rows}
@@ -93,7 +93,7 @@ def draw(rows: Table, figure: Figure) -> None:
 
 
 def table(rows: Table) -> Iterator[str]:
-    """Yield bytes of the model and of the run."""
+    """Yield the bytes of the model and of the run."""
     yield "| nodes | mode | model, parts x ports | run, bytes / part | difference |"
     yield "|---:|---|---:|---:|---:|"
     models = {**MODELS, MULTICAST: multicast_ports}

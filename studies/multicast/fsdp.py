@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A training step of FSDP with multicasts, with rings, and as SMPI does it."""
+"""Training step of FSDP with multicasts, with rings, and with SMPI's algorithms."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -26,13 +26,13 @@ FSDP_RANKS, FSDP_LAYERS, FSDP_BYTES = 16, 8, 4 * 2**20
 FSDP_COMPUTE_US = (25, 50, 75, 100, 150, 200, 300, 400)
 FSDP_SHOWN_US = 100
 JOINED_US = 0.05
-"""Calls of MPI between two things that a rank does take as long at most."""
+"""Upper bound on the time of MPI calls between two activities of a rank."""
 FSDP_MODES = {MULTICAST: "mpi", "ring": "ring", "smpi": "mpi"}
-FSDP_SMPI = "smpi:ompi"  # and what it has for calls that do not block
+FSDP_SMPI = "smpi:ompi"  # SMPI's algorithms, also non-blocking
 
 
 def measure() -> Table:
-    """Run a step by computation and mode; of one computation keep the timeline of rank 0."""
+    """Run a step by computation and mode; for one computation keep the timeline of rank 0."""
     return kept_rows(
         "multicast",
         [
@@ -44,7 +44,7 @@ def measure() -> Table:
 
 
 def measure_step(mode: str, compute_us: int) -> Table:
-    """Run one step; return its time and, where it is to be shown, what rank 0 did when."""
+    """Run one step; return its time and, if requested, the timeline of rank 0."""
     shown = compute_us == FSDP_SHOWN_US
     offload: Any = MULTICAST if mode == MULTICAST else "off"
     lines: list[str] = []
@@ -73,7 +73,7 @@ def measure_step(mode: str, compute_us: int) -> Table:
 
 
 def spans(timeline: Path, record: Record) -> Iterator[dict[str, str]]:
-    """Yield what rank 0 computed and waited for, and what the network's switches did."""
+    """Yield spans of rank 0's computation and waiting, and of the network's switches."""
     what = {"computing": "compute", "MPI_Wait": "wait", "MPI_Waitany": "wait"}
     events = json.loads(timeline.read_text(encoding="utf-8"))["traceEvents"]
     of_rank = [one for one in events if one["ph"] == "X" and (one["pid"], one["tid"]) == (1, 0)]
@@ -90,7 +90,7 @@ def spans(timeline: Path, record: Record) -> Iterator[dict[str, str]]:
 
 
 def joined(doing: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
-    """Return spans of which those that follow each other at once are one."""
+    """Merge spans that follow each other immediately."""
     whole: list[tuple[str, float, float]] = []
     for what, start, end in doing:
         if whole and whole[-1][0] == what and start - whole[-1][2] < JOINED_US:
@@ -101,7 +101,7 @@ def joined(doing: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, 
 
 
 def span(what: str, start_us: float, end_us: float) -> dict[str, str]:
-    """Return the cells of one thing that lasted."""
+    """Return the cells of one span."""
     return {"what": what, "start_us": f"{start_us:.6g}", "end_us": f"{end_us:.6g}"}
 
 

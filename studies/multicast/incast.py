@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How many roots may multicast at once where switches have room for so much only."""
+"""Number of roots that can multicast concurrently with limited switch buffers."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,7 +14,7 @@ from weft.base.units import format_size
 
 CHAINS = (1, 2, 4, 8, 16, 32, 64)
 BUFFERS = (64 * 2**10, 256 * 2**10, 2**20, 4 * 2**20, 0)
-"""In a switch for a host's cable, in bytes; 0: links are lossless."""
+"""Buffer in a switch for each host's cable, in bytes; 0: links are lossless."""
 RANKS, BYTES = 64, 64 * 2**10
 
 
@@ -46,7 +46,7 @@ def measure_one(chains: int, buffer: int) -> Table:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the time by the number of roots at a time."""
+    """Draw the time by the number of concurrent roots."""
     axes = figure.subplots()
     for k, buffer in enumerate(BUFFERS):
         its = [row for row in rows if row["port_buffer"] == str(buffer)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The paper's claim on variability beside its figure 11: how throughput varies, by noise and mode.
+"""The paper's claim on variability in its figure 11: variation of throughput, by noise and mode.
 
-The paper has no measurement of its testbed's noise, so that the noise here is assumed. It has one
-cause at a time, and is the same for all modes.
+The paper does not measure its testbed's noise, so the noise here is assumed. It has one cause at a
+time, and is the same for all modes.
 """
 
 from collections.abc import Iterator
@@ -30,17 +30,17 @@ MODES = {
     "bcast": (MULTICAST, "knomial", "binary-tree"),
     "allgather": (MULTICAST, "ring"),
 }
-RANKS = {"bcast": TESTBED_HOSTS, "allgather": 64}  # a ring of all would take minutes a call
+RANKS = {"bcast": TESTBED_HOSTS, "allgather": 64}  # a ring of all would take minutes per call
 ITERATIONS = {"bcast": 50, "allgather": 20}
 
 
 @dataclass(frozen=True)
 class Noise:
-    """What makes runs vary."""
+    """Source of variation between runs."""
 
     name: str
     change: str
-    """Of the fabric."""
+    """Change to the fabric."""
 
 
 NOISES = (
@@ -91,7 +91,7 @@ def _run(collective: str, mode: str, size: int, noise: Noise) -> Table:
     )
     (row,) = bench.run(study)
     check_as_asked([row], "multicast")  # the tables' labels are fixed
-    # What a rank receives a second in each of its calls, as the paper has it.
+    # Receive throughput of a rank in each of its calls, as in the paper.
     received = COLLECTIVES[collective].received(size, RANKS[collective])
     rates = [received / (time * 1e-6) for its in row.calls_us for time in its]
     slowest = np.max(np.array(row.calls_us), axis=0)  # in each call
@@ -114,7 +114,7 @@ def _of(values: "list[float] | np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the median of what a process receives a second, and its percentiles as bars."""
+    """Draw the median receive throughput of a process, with percentiles as bars."""
     all_axes = figure.subplots(len(NOISES), len(MODES))
     for line, noise in zip(all_axes, NOISES, strict=True):
         for axes, (collective, modes) in zip(line, MODES.items(), strict=True):
@@ -122,7 +122,7 @@ def draw(rows: Table, figure: Figure) -> None:
                 _draw_mode(axes, _chosen(rows, noise, collective, mode), mode, k)
             axes.set_xscale("log", base=2)
             axes.set_xticks(SIZES, list(map(format_size, SIZES)))
-            axes.set_yscale("log")  # so that equal spreads are equally long
+            axes.set_yscale("log")  # equal relative spreads have equal length
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
             axes.yaxis.set_minor_formatter(NullFormatter())
@@ -137,7 +137,7 @@ def _draw_mode(axes: Axes, rows: Table, mode: str, number: int) -> None:
     low, middle, high = (
         [float(row[f"p{one:g}_Bps"]) / 2**30 for row in rows] for one in PERCENTILES
     )
-    # Side by side, so that bars do not hide one another.
+    # Side by side, so that bars do not overlap.
     places = [int(row["bytes"]) * 1.06 ** (number - 1) for row in rows]
     below = [m - one for m, one in zip(middle, low, strict=True)]
     above = [one - m for m, one in zip(middle, high, strict=True)]
@@ -150,13 +150,13 @@ def _chosen(rows: Table, noise: Noise, collective: str, mode: str) -> Table:
 
 
 def end_spread_us(row: dict[str, str]) -> float:
-    """Return how far the percentiles of the call's end are apart."""
+    """Return the spread between percentiles of the call's end."""
     low, _, high = (float(row[f"end_p{one:g}_us"]) for one in PERCENTILES)
     return high - low
 
 
 def spread(row: dict[str, str], name: str, unit: str) -> float:
-    """Return how far the percentiles are apart, by the median."""
+    """Return the spread between percentiles, relative to the median."""
     low, middle, high = (float(row[f"{name}p{one:g}_{unit}"]) for one in PERCENTILES)
     return (high - low) / middle
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`make conformance-openmpi`: Open MPI counts, weft compares, the tables are written."""
+"""`make conformance-openmpi`: counts Open MPI's messages, compares, and writes the tables."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ VERSION = "4.1"
 
 
 def main() -> int:
-    """Run, compare, write; 1 where a message differs."""
+    """Run, compare, write; return 1 if a message differs."""
     head = f"""\
 # The messages that the collectives of {open_mpi()} send, by its own component
 # `monitoring`: their number, their bytes, and the checksum (CRC-32) of the lines
@@ -26,7 +26,7 @@ def main() -> int:
         head,
         compile=["mpicc", str(Path(__file__).with_name("monitoring.c"))],
         launch=launch,
-        # Open MPI wants to be told that it may run as root, as in a container.
+        # Permit running as root, as in a container.
         environment={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
     )
     setups = [one for one in SETUPS if one != HAN or os.geteuid() == 0]
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def launch(setting: Setting) -> list[str]:
-    """Return the command that starts so many ranks, on hosts that host.sh makes."""
+    """Return the launcher command for a setting, on hosts emulated by host.sh."""
     command = ["mpirun", "-np", str(setting.ranks), "--mca", "pml_monitoring_enable", "1"]
     host_of_ranks = setting.host_of_ranks()
     if host_of_ranks is None:
@@ -47,7 +47,7 @@ def launch(setting: Setting) -> list[str]:
 
 
 def open_mpi() -> str:
-    """Return which Open MPI this machine has; leave where it has none of the right version."""
+    """Return this machine's version of Open MPI; exit if there is none of the right version."""
     if not shutil.which("mpicc") or not shutil.which("mpirun"):
         sys.exit(
             "conformance-openmpi: Open MPI is not installed; on Debian:"

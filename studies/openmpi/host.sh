@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only
-# What Open MPI starts in the place of ssh, with a host and a command: the command runs on this machine, and takes it for
-# that host. Needs to be root.
+# Replaces ssh as Open MPI's remote shell: runs the command on this machine under the given host name, so that ranks see
+# different hosts. Requires root.
 host=$1
 shift
-# shellcheck disable=SC2016 # the inner shell has the arguments
+# shellcheck disable=SC2016 # expanded by the inner shell
 exec unshare --uts sh -c 'hostname "$1"; shift; eval "$*"' sh "$host" "$@"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Counts the messages of Open MPI: its component `monitoring` calls this function for each, in its own library. */
+/* Counts the messages of Open MPI, whose component `monitoring` calls this function for each, in its own library. */
 #include "../messages/counting.h"
 
 void mca_common_monitoring_record_pml(int peer, size_t size, int tag);

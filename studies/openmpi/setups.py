@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Open MPI as it is, with a file of rules, with HAN on hosts: what is called and compared."""
+"""Setups of Open MPI (default, rules file, HAN on hosts), with their calls and predictions."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,12 +13,12 @@ HOST = Path(__file__).with_name("host.sh")
 
 
 def every(setting: Setting) -> Iterator[Case]:
-    """Yield the grid's calls of so many ranks."""
+    """Yield the grid's calls for a setting."""
     yield from calls(setting.ranks)
 
 
 def plain(setting: Setting) -> Iterator[Case]:
-    """Yield those that block, with one datatype and operation: rules know no others."""
+    """Yield the blocking calls with one datatype and operation: rules distinguish no others."""
     for case in calls(setting.ranks):
         if form(case.called)[1] and (case.operation, case.type) == ("sum", "int"):
             yield case
@@ -27,8 +27,8 @@ def plain(setting: Setting) -> Iterator[Case]:
 def on_hosts(setting: Setting) -> Iterator[Case]:
     """Yield calls around HAN's segments of 64 KiB.
 
-    Allreduces are whole segments: Open MPI 4.1.4 broadcasts the last one as if it was whole, which
-    5.0 does not.
+    Allreduces consist of whole segments: Open MPI 4.1.4 broadcasts a partial last segment as a
+    whole one, which 5.0 does not.
     """
     roots = sorted({0, 1, setting.ranks // 2, setting.ranks - 1})
     for collective in ("barrier", "bcast", "reduce", "allreduce", "allgather", "gather", "scatter"):
@@ -67,7 +67,7 @@ HAN = Setup(
     (
         *("--mca", "coll_han_priority", "100"),
         *("--mca", "plm", "rsh", "--mca", "plm_rsh_agent", str(HOST)),
-        # Open MPI takes each host to have cores for its ranks.
+        # Open MPI assumes that each host has a core per rank.
         *("--mca", "mpi_yield_when_idle", "1"),
     ),
 )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Figures 7 to 9, 11 and 12: a binomial Scatter and a pairwise Alltoall on griffon.
 
-By rank, by size and by the number of processes, on links that contend and on links that never do.
+By rank, by size and by the number of processes, on links with and without contention.
 """
 
 import math
@@ -33,13 +33,13 @@ COLLECTIVES = {
     "alltoall": "pairwise Alltoall",
 }
 RANKS, CHUNK = 16, 4 * 2**20
-"""The paper's."""
+"""The paper's values."""
 SIZES = tuple(4**k for k in range(1, 13))  # 4 B to 16 MiB
 PROCESSES = (2, 4, 8, 16, 32, 64)
 TABLE = TABLES / "collectives.csv"
 
 Times = Mapping[tuple[str, str, int, int], Sequence[float]]
-"""By collective, links, ranks and bytes, the time of each rank."""
+"""Time of each rank by collective, links, ranks and bytes."""
 
 
 def measure() -> None:
@@ -55,7 +55,7 @@ def measure() -> None:
 
 
 def measure_one(collective: str, links: str, ranks: int, sizes: Sequence[int]) -> Table:
-    """Run one, and return the time of each rank and size."""
+    """Run one case, and return the time of each rank and size."""
     with work_directory() as work:
         program = compiled(HERE.parent / "contention.c", work)
         arguments = (collective, "1", ",".join(map(str, sizes)))
@@ -74,7 +74,7 @@ def measure_one(collective: str, links: str, ranks: int, sizes: Sequence[int]) -
 
 
 def read() -> Times:
-    """Return the times of the table, in the order of the ranks."""
+    """Return the times in the table, in rank order."""
     times: dict[tuple[str, str, int, int], list[float]] = {}
     for row in read_table(TABLE):
         key = (row["collective"], row["links"], int(row["ranks"]), int(row["bytes"]))
@@ -85,7 +85,7 @@ def read() -> Times:
 def error(times: Times, collective: str, ranks: int, size: int) -> float:
     """Return the mean logarithmic error without contention over the ranks, as a fraction.
 
-    Rank 0 of a Scatter may have no time: what it sends, it need not wait for.
+    Rank 0 of a Scatter may have no time, since it need not wait for its sends.
     """
     with_, without = (times[collective, links, ranks, size] for links in LINKS)
     logs = [abs(math.log(b / a)) for a, b in zip(with_, without, strict=True) if min(a, b) > 1e-7]
@@ -123,7 +123,7 @@ def processes_table() -> str:
 
 
 def draw() -> Figure:
-    """Draw a row for each of by rank, by size and by processes; a column for each collective."""
+    """Draw rows by rank, by size and by processes, and a column per collective."""
     times = read()
     figure = Figure(figsize=(14, 11), layout="constrained")
     rows = figure.subplots(3, len(COLLECTIVES))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Figure 15: how long NAS DT's black hole and white hole take on griffon.
+"""Figure 15: times of NAS DT's black hole and white hole on griffon.
 
-Time is that of the messages alone, or with what this machine needs for the computation between
-them. Figure 16, their memory, is in the study cpu-and-memory: it does not depend on the network.
+Times are for the messages alone, or include this machine's time for the computation between them.
+Figure 16, their memory, is in the study cpu-and-memory: it does not depend on the network.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from studies.study import IMAGES, Study, Table, markdown, read_table, write_tabl
 from weft.base.plots import bar_look
 
 CLASSES = {"A": 21, "B": 43}
-"""Their processes."""
+"""Numbers of processes."""
 GRAPHS = ("WH", "BH")
 FLAT = "tofino-64x64"
 """The fabric of docs/cpu-and-memory.md: one switch, 100 Gb/s."""
@@ -32,12 +32,12 @@ PLACES = {
     "flat-computing": f"{FLAT}, with computation",
 }
 ROUNDS = 3
-"""Of runs whose computation is measured: the median counts."""
+"""Rounds of runs with measured computation; the median counts."""
 TABLE = TABLES / "dt.csv"
 
 
 def measure() -> None:
-    """Run all graphs in all places."""
+    """Run all graphs on all platforms."""
     parts = [
         (f"dt-{place}-{size}-{graph}", partial(measure_one, place, size, graph))
         for size in CLASSES
@@ -48,7 +48,7 @@ def measure() -> None:
 
 
 def measure_one(place: str, size: str, graph: str) -> Table:
-    """Run one graph of one class in one place."""
+    """Run one graph of one class on one platform."""
     options: dict[str, object] = {"fabric": FLAT} if "flat" in place else {"platform": griffon()}
     if "-" in place:
         speed = cpu_and_memory.HOST_SPEED if "flat" in place else HOST_SPEED
@@ -83,7 +83,7 @@ def read() -> Rows:
 
 
 def table() -> str:
-    """Return the times in each place, and which graph takes longer."""
+    """Return the times on each platform, and the slower graph."""
     rows = read()
     lines = []
     for size, ranks in CLASSES.items():

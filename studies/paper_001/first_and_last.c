@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Half of a ping-pong between the first and the last rank: `first_and_last BYTES,BYTES,...`. A line is the size and the
- * time in seconds. */
+/* One-way time of a ping-pong between the first and the last rank: `first_and_last BYTES,BYTES,...`. Each output line
+ * is a size and the time in seconds. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -22,7 +22,9 @@ PAGE = DOCS / "paper-001.md"
 TABLES = DOCS / "paper-001"
 HOSTS = 92
 HOST_SPEED = "286.087kf"
-"""That of griffon's hosts in the file: computation takes as long in the simulation as here."""
+"""Speed of griffon's hosts in the file, so that computation takes as long in the simulation as
+here.
+"""
 LINKS = {"shared": "contention", "fatpipe": "no contention"}
 
 
@@ -41,7 +43,7 @@ def compiled(source: Path, folder: Path) -> Path:
 def run(
     program: Path, ranks: int, arguments: Sequence[str], **options: Any
 ) -> tuple[list[str], Record]:
-    """Run a program on griffon, or where the options say; return its lines. DT ends with 1."""
+    """Run a program on griffon unless options say otherwise; return its lines. DT exits with 1."""
     lines: list[str] = []
     where = {} if {"platform", "fabric"} & options.keys() else {"platform": griffon()}
     request = Request.of(
@@ -59,13 +61,13 @@ def run(
 
 
 def plain_numbers(axis: Axis) -> None:
-    """Label a logarithmic axis by numbers, not by powers of ten."""
+    """Label a logarithmic axis with plain numbers instead of powers of ten."""
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 
 
 def numbers(lines: Sequence[str]) -> list[tuple[float, ...]]:
-    """Return the lines that are numbers, in their order by value."""
+    """Return the lines that consist of numbers, sorted by value."""
     found = []
     for line in lines:
         with suppress(ValueError):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Figures 3, 4 and 5: a ping-pong within a cabinet and across two, by three models of messages.
 
-The paper's measured times are in its figures alone. So the affine models are held against the
-piece-wise linear one, which is SMPI's own and was fitted to griffon; and all three are fitted to
-the ping-pongs that ship with weft, as the paper does to its own.
+The paper gives its measured times only in figures. The affine models are therefore compared with
+the piece-wise linear one, which is SMPI's own and was fitted to griffon; and all three are fitted
+to the ping-pongs that ship with weft, as the paper does with its own.
 """
 
 from collections.abc import Mapping
@@ -38,12 +38,14 @@ from weft.calibrate.point_to_point.p2p import calibrate
 
 SIZES = tuple(sorted({2**k for k in range(24)} | {3 * 2**k for k in range(22)}))  # 1 B to 8 MiB
 ROUTES = {"one": 2, "three": HOSTS}
-"""Ranks by switches on the way from the first to the last: one cabinet, or the first and third."""
+"""Number of ranks, by switches on the path from the first to the last: one cabinet, or the first
+and third.
+"""
 ROUTE_NAMES = {"one": "one switch", "three": "three switches"}
 CABLE_LATENCY_S, CABLE_BYTES_PER_S = 24e-6, 125e6
-"""Of griffon's hosts in the file."""
+"""Values of griffon's hosts in the file."""
 TCP_SHARE = 0.92
-"""Of the bandwidth that TCP reaches: the paper's default affine model."""
+"""Share of the bandwidth that TCP reaches: the paper's default affine model."""
 MODELS = {
     "piecewise": "piece-wise linear",
     "default": "default affine",
@@ -51,14 +53,14 @@ MODELS = {
 }
 CALIBRATED = ("p2p_taurus_ethernet", "p2p_azure_hc44rs_mpi", "p2p_alaska_ib")
 SEGMENTS = 3
-"""The paper's."""
+"""The paper's value."""
 MESSAGES, FITS = TABLES / "ping-pong.csv", TABLES / "calibrated.csv"
 
 Column = dict[int, float]
 
 
 def measure() -> None:
-    """Run the ping-pongs, fit the tables."""
+    """Run the ping-pongs, and fit the tables."""
     write_table(MESSAGES, kept_rows("paper-001", [("ping-pong", measure_messages)]))
     write_table(
         FITS,
@@ -67,7 +69,7 @@ def measure() -> None:
 
 
 def measure_messages() -> Table:
-    """Run each model on both routes; the affine ones are made on one switch."""
+    """Run each model on both routes; the affine ones are derived from the single-switch route."""
     rows: Table = []
     with work_directory() as work:
         program = compiled(HERE / "first_and_last.c", work)
@@ -87,14 +89,14 @@ def measure_messages() -> Table:
 
 
 def ping_pong(program: Path, route: str, settings: tuple[str, ...]) -> Column:
-    """Return the time of each size one way."""
+    """Return the one-way time of each size."""
     arguments = (",".join(map(str, SIZES)),)
     lines, _ = run(program, ROUTES[route], arguments, config=("smpi/wtime:0", *settings))
     return {int(size): seconds for size, seconds in numbers(lines)}
 
 
 def models(one_switch: Column) -> dict[str, tuple[str, ...]]:
-    """Return SimGrid's settings of each."""
+    """Return the SimGrid settings of each model."""
     default = Affine(one_switch[1], TCP_SHARE * CABLE_BYTES_PER_S)
     best = best_affine(*_arrays(one_switch))
     return {"piecewise": (), "default": _settings(default), "best": _settings(best)}
@@ -142,7 +144,7 @@ def read() -> Mapping[tuple[str, str], Column]:
 
 
 def messages_table() -> str:
-    """Return how far the affine models are from the piece-wise linear one."""
+    """Return the deviation of the affine models from the piece-wise linear one."""
     times = read()
     rows = []
     for route, name in ROUTE_NAMES.items():
@@ -153,7 +155,7 @@ def messages_table() -> str:
 
 
 def fits_table() -> str:
-    """Return how far each model is from measurements."""
+    """Return the deviation of each model from measurements."""
     rows = []
     for name in CALIBRATED:
         own = {row["model"]: row for row in read_table(FITS) if row["table"] == name}

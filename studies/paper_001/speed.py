@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Figure 17: what the simulation of a Scatter costs beside the time that it simulates, by size.
+"""Figure 17: simulation cost of a Scatter compared with the simulated time, by size.
 
-The cost is CPU time, which other programs on this machine change less than the time on the wall.
-Figure 18, NAS EP by its sampling ratio, is in the study cpu-and-memory.
+The cost is CPU time, which depends less on other programs on this machine than wall time. Figure
+18, NAS EP by its sampling ratio, is in the study cpu-and-memory.
 """
 
 from functools import partial
@@ -19,7 +19,7 @@ from weft.base.units import format_size
 RANKS = 16
 SIZES = tuple(4**k * 2**10 for k in range(3, 9))  # 64 KiB to 64 MiB
 ROUNDS = 3
-"""The cheapest counts."""
+"""The cheapest round counts."""
 COSTS = TABLES / "scatter-cost.csv"
 
 
@@ -30,7 +30,7 @@ def measure() -> None:
 
 
 def scatter(size: int) -> Table:
-    """Run a binomial Scatter some times, and keep the run that cost least."""
+    """Run a binomial Scatter several times, and keep the cheapest run."""
     with work_directory() as work:
         program = compiled(HERE.parent / "contention.c", work)
         arguments = ("scatter", "1", str(size))

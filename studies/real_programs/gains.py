@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What each switch gains on each program: the table of docs/real-programs.md.
+"""Gain of each switch for each program: the table of docs/real-programs.md.
 
-Computation takes no time, so that the gain is that on communication alone; one more run times it,
-to say how much of the whole communication is.
+Computation takes no time, so that the gain is for communication alone; one more run includes it, to
+give communication's share of the whole.
 """
 
 from functools import partial
@@ -23,7 +23,7 @@ from weft.base.process import work_directory
 
 TABLE = DOCS / "real-programs.csv"
 PROGRAMS = (*SMALL, *LARGE)
-# That of the fabric's hosts, so that computation takes as long as on the machine that simulates.
+# Speed of the fabric's hosts, so that computation takes as long as on the simulating machine.
 _HOST_SPEED = "76.8Gf"
 
 
@@ -34,7 +34,7 @@ def write() -> None:
 
 
 def measure(program: Program) -> Table:
-    """Run a program around each switch: never, always and mostly offloaded, once computing."""
+    """Run a program with each switch: never, always and mostly offloaded, once with computation."""
     with work_directory() as directory:
         return _measure(program, directory)
 

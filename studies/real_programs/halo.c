@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* The communication of LULESH 2.0, a cube of cubes of ranks: `halo [ELEMENTS [STEPS]]`, ELEMENTS along a rank's edge.
+/* Communication pattern of LULESH 2.0 on a cube of ranks: `halo [ELEMENTS [STEPS]]`, ELEMENTS along a rank's edge.
  *
- * A step is that of lulesh.cc and lulesh-comm.cc: forces of nodes to all 26 neighbours (3 values a node), positions and
- * velocities to the same (6), gradients to the 6 at faces (3 values an element), and an MPI_Allreduce of the next time
- * step. All receives are posted first; what is sent is waited for in one MPI_Waitall, what is received one by one.
- * LULESH sends positions and velocities to half of its neighbours and takes them from the other half, as this does.
- * What is sent is a number that says who sent it in which step, and every rank compares all that it gets.
+ * A step follows lulesh.cc and lulesh-comm.cc: forces of nodes to all 26 neighbours (3 values per node), positions and
+ * velocities to the same (6), gradients to the 6 face neighbours (3 values per element), and an MPI_Allreduce of the
+ * next time step. All receives are posted first; sends are completed by one MPI_Waitall, receives one by one. As in
+ * LULESH, positions and velocities are sent to half of the neighbours and received from the other half. The data encode
+ * sender and step, and every rank verifies all that it receives.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void locate(int direction, int* offset)
   offset[2]      = code / 9 - 1;
 }
 
-/* The rank in that direction, or MPI_PROC_NULL. */
+/* Returns the neighbour in a direction, or MPI_PROC_NULL. */
 static int neighbour(const int* offset)
 {
   int number = 0;
@@ -39,7 +39,7 @@ static int neighbour(const int* offset)
   return number;
 }
 
-/* How many points of a face, an edge or a corner. */
+/* Returns the number of points of a face, an edge or a corner. */
 static int points(const int* offset, int along)
 {
   int number = 1;
@@ -53,7 +53,7 @@ static int is_face(const int* offset)
   return abs(offset[0]) + abs(offset[1]) + abs(offset[2]) == 1;
 }
 
-/* Exchange so many values a point; half: with those behind in one direction, with those before in the other. */
+/* Exchanges values per point with the neighbours; half: sends to one half of them and receives from the other. */
 static void exchange(int step, int values, int along, int faces, int half)
 {
   MPI_Request from[NEIGHBOURS], to[NEIGHBOURS];

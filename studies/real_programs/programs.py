@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The programs, how they are run, and how they say that their results are right."""
+"""The programs, how they are run, and how their output confirms correct results."""
 
 import json
 import re
@@ -20,50 +20,50 @@ from weft.base.errors import WeftError
 FABRIC = ROOT / "fabrics" / "tofino-16.toml"
 _PRESET = 'preset = "tofino"'
 _WEFT = (sys.executable, "-m", "weft.cli.main")
-# As `weft run` sets them, so that a run under plain smpirun is the same simulation; but HPCC waits
-# for clocks to move on.
+# Settings of `weft run`, so that a run under plain smpirun is the same simulation, except that HPCC
+# waits for clocks to advance.
 _SETTINGS = ("smpi/simulate-computation:no", "smpi/coll-selector:ompi", "smpi/wtime:1e-8")
 _TIMEOUT_S = 600
-# HPCC has no check of its own for these; they must be those of SMPI alone.
+# HPCC has no check of its own for these; they must equal those under SMPI alone.
 _HPCC_SAME = re.compile(r"(?:MPIRandomAccess(?:_LCG)?_Errors|PTRANS_residual)=.*")
 _HPCC_FAILED = re.compile(r" *([0-9]+) tests completed and failed residual checks[.,]")
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program with its arguments."""
+    """Program with its arguments."""
 
     name: str
     compiled: Callable[[], Path]
     ranks: int
     arguments: tuple[str, ...] = ()
     status: int = 0
-    """How it ends when all is well."""
+    """Exit status on success."""
 
     @property
     def part(self) -> str:
-        """What tells it from all others, in names of files."""
+        """Unique part of file names."""
         return f"{self.name}-{self.ranks}".replace(" ", "-")
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A run of it, with what it says of its results."""
+    """A finished run, with the program's verdict on its results."""
 
     status: int
     output: str
     findings: tuple[str, ...]
     record: dict[str, Any] = field(default_factory=dict)
-    """weft's, where it ran under weft."""
+    """weft's record, if it ran under weft."""
 
     @property
     def verified(self) -> bool:
-        """Whether its own checks passed."""
+        """True if the program's own checks passed."""
         return bool(self.findings) and not any("fail" in finding for finding in self.findings)
 
 
 def nas(name: str, size: str, ranks: int, *more: str) -> Program:
-    """Return a NAS program of a class; NAS DT ends with status 1 by itself."""
+    """Return a NAS program of a class; NAS DT always exits with status 1."""
     return Program(
         name=" ".join((f"NAS {name.upper()}", size, *more)),
         compiled=lambda: sources.nas(name),
@@ -100,7 +100,7 @@ def fabric_with(preset: str, directory: Path) -> Path:
 
 
 def run_weft(program: Program, fabric: Path, directory: Path, *options: str) -> Finished:
-    """Run it under `weft run`."""
+    """Run a program under `weft run`."""
     record = directory / "record.json"
     command = [
         *(*_WEFT, "run", "--quiet", "--fabric", str(fabric), "-n", str(program.ranks)),
@@ -112,7 +112,7 @@ def run_weft(program: Program, fabric: Path, directory: Path, *options: str) -> 
 
 
 def run_stock(program: Program, platform: Path, directory: Path) -> Finished:
-    """Run it under SMPI alone."""
+    """Run a program under SMPI alone."""
     command = [
         *(f"{paths.simgrid_prefix()}/bin/smpirun", "-platform", str(platform)),
         *("-np", str(program.ranks), "--log=root.thres:warning"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Put before NAS EP by -include, with -DRATIO=...: each rank computes that part of its own iterations, whatever their
- * spread. The source asks for a quarter of one rank's iterations by all ranks together, or less where they hardly
- * differ. */
+/* Included before NAS EP by -include, with -DRATIO=...: each rank computes this fraction of its own iterations,
+ * regardless of their variance. The original samples a quarter of one rank's iterations over all ranks together, or
+ * fewer if they hardly vary. */
 #include <smpi/smpi.h>
 
 #undef SMPI_SAMPLE_GLOBAL

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Where the programs come from, and their compilation: each once, what is there already stays."""
+"""Origin of the programs, and their compilation; existing binaries are reused."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ from weft.base.errors import WeftError
 from weft.runs.simgrid import SimGrid
 
 CASE = Path(__file__).resolve().parent
-"""Where what the programs need stands."""
+"""Folder of the files that the programs need."""
 BUILD = ROOT / "build" / "real-programs"
 
 # The source package hpcc 1.5.0-3 of Debian, with the checksum of its .dsc.
@@ -37,7 +37,7 @@ def nas(program: str) -> Path:
 
 
 def sampled_ep(ratio: float) -> Path:
-    """Return NAS EP that computes a part of its iterations."""
+    """Return NAS EP that computes a fraction of its iterations."""
     flags = ("-include", str(CASE / "sampled.h"), f"-DRATIO={ratio}")
     return _nas("ep", f"ep-{ratio}", flags)
 
@@ -83,7 +83,7 @@ def _compiled(name: str, folder: str, files: Sequence[str], flags: Sequence[str]
 
 
 def hpcc() -> Path:
-    """Return HPCC compiled."""
+    """Return HPCC, compiled."""
     target = BUILD / SimGrid().prefix.name / "hpcc"
     if not target.exists():
         directory = _unpacked(_download(_HPCC, _HPCC_SHA256), "hpcc-")
@@ -96,7 +96,7 @@ def hpcc() -> Path:
 
 
 def run_command(command: Sequence[str]) -> None:
-    """Run a command, whose output is shown where it fails."""
+    """Run a command, and show its output if it fails."""
     environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
     result = subprocess.run(command, text=True, capture_output=True, env=environment, check=False)
     if result.returncode != 0:
@@ -129,7 +129,7 @@ def _simgrid_tarball() -> Path:
 
 
 def _download(path: str, sha256: str) -> Path:
-    """Return a file of Debian's archive, kept where the set-up keeps SimGrid."""
+    """Return a file of Debian's archive, kept next to the set-up's SimGrid."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "weft"
     target = cache / path.rpartition("/")[2]
     if not (target.exists() and _sha256(target) == sha256):
@@ -144,7 +144,7 @@ def _download(path: str, sha256: str) -> Path:
 
 
 def _archive() -> str:
-    """Return the archive that this machine takes its packages from."""
+    """Return the archive from which this machine installs packages."""
     command = ["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages"]
     result = subprocess.run(command, text=True, capture_output=True, check=True)
     return result.stdout.split()[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How near replays of traces are to the programs: the second table of docs/real-programs.md.
+"""Accuracy of trace replays: the second table of docs/real-programs.md.
 
 Each program is recorded twice, with its computation free and timed, and each trace is replayed on
 the fabric that it was recorded on; the first also on another, where the program runs as well.
@@ -78,7 +78,7 @@ class _Recorded:
         )
 
     def off_by(self, replayed: Record) -> float:
-        """Return how far a replay is from the run."""
+        """Return the relative deviation of a replay from the run."""
         ran: float = self.record["simulated_time_s"]
         return replayed.simulated_time_s / ran - 1
 
@@ -118,7 +118,7 @@ def _record(program: Program, fabric: Path, target: Path, *options: str) -> _Rec
 
 
 def _share(text: str) -> str:
-    """Return a difference as people read it; below a millionth it is rounding."""
+    """Format a difference; below a millionth it is rounding."""
     value = abs(float(text))
     return "0" if value < 1e-6 else f"{value:.4%}" if value < 1e-3 else f"**{value:.2%}**"
 

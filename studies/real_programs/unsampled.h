@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Put before NAS EP by -include: SimGrid's copy computes only a sample of the numbers (SMPI_SAMPLE_GLOBAL) into memory
- * that all ranks share (SMPI_SHARED_MALLOC), so that its results are wrong and it says so. With these it computes all
- * of them, into memory of its own. */
+/* Included before NAS EP by -include. SimGrid's copy computes only a sample of the numbers (SMPI_SAMPLE_GLOBAL), in
+ * memory shared by all ranks (SMPI_SHARED_MALLOC), so its verification fails. These definitions make each rank compute
+ * all numbers in private memory. */
 #include <smpi/smpi.h>
 #include <stdlib.h>
 
