@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Copies mimalloc into the package: `allocator.py LIBRARY COPY`.
 
-The copy is loaded before what a simulated program brings along, so that whatever is seen of it
-takes the place of the program's functions of that name: mimalloc has `vfree`, `reallocf`,
-`malloc_size` and others that programs have too. Seen are only the functions that
-src/allocator/allocator.cpp calls; the others are made hidden, which the loader passes over (gABI,
-"Symbol Visibility"). So are C++'s operators: a mimalloc that was compiled as C ends the process
-where std::bad_alloc is to be thrown. The copy has a name of its own (DT_SONAME), because a program
-may be linked with the system's mimalloc.
+The copy is loaded before the libraries of a simulated program, so every symbol that it exports
+would override the program's function of that name: mimalloc has `vfree`, `reallocf`, `malloc_size`
+and others that programs define too. Only the functions that src/allocator/allocator.cpp calls stay
+visible; the others become hidden, so that the loader skips them (gABI, "Symbol Visibility"). This
+includes C++'s operators: a mimalloc compiled as C aborts where std::bad_alloc should be thrown. The
+copy has its own DT_SONAME, because a program may be linked with the system's mimalloc.
 """
 
 import struct
@@ -19,7 +18,8 @@ SEEN = frozenset(
     b"mi_malloc mi_zalloc mi_realloc mi_free mi_memalign mi_usable_size mi_manage_os_memory"
     b" mi_option_enable".split()
 )
-# What <elf.h> calls SHT_DYNAMIC, SHT_DYNSYM, DT_SONAME, SHN_UNDEF, STV_HIDDEN, and st_other's part.
+# Constants of <elf.h>: SHT_DYNAMIC, SHT_DYNSYM, DT_SONAME, SHN_UNDEF, STV_HIDDEN, and the mask of
+# st_other.
 DYNAMIC, DYNSYM = 6, 11
 SONAME = 14
 UNDEFINED = 0
@@ -39,12 +39,12 @@ def sections(image: bytearray) -> Iterator[tuple[int, int, int, int]]:
 
 
 def text(image: bytearray, start: int) -> bytes:
-    """Return the text that begins there."""
+    """Return the zero-terminated text at an offset."""
     return bytes(image[start : image.index(0, start)])
 
 
 def hide(image: bytearray, symbols: range, strings: int) -> set[bytes]:
-    """Hide what it defines and nobody here calls; return what is seen."""
+    """Hide the definitions that nobody here calls; return the visible ones."""
     seen = set[bytes]()
     for symbol in symbols:
         name, _, other, section = struct.unpack_from("<IBBH", image, symbol)
@@ -57,7 +57,7 @@ def hide(image: bytearray, symbols: range, strings: int) -> set[bytes]:
 
 
 def rename(image: bytearray, entries: range, strings: int, name: bytes) -> None:
-    """Give it that name, in the place of its own."""
+    """Replace the library's DT_SONAME."""
     for entry in entries:
         tag, value = struct.unpack_from("<QQ", image, entry)
         if tag == SONAME:
@@ -69,7 +69,7 @@ def rename(image: bytearray, entries: range, strings: int, name: bytes) -> None:
 
 
 def adapted(image: bytearray, name: bytes) -> bytearray:
-    """Return the library as it is to be in the package."""
+    """Return the library as adapted for the package."""
     found = list(sections(image))
     seen = set[bytes]()
     for kind, offset, size, link in found:

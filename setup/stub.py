@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Writes python/weft/_core.pyi: what the compiled core offers Python, with its types.
+"""Writes python/weft/_core.pyi, the typed interface of the compiled core.
 
-Classes and functions are pybind11-stubgen's; the kinds of rows, which the core lists itself
+Classes and functions come from pybind11-stubgen; row types, which the core enumerates
 (`_core.row_kinds()`), become TypedDicts before them. With --check nothing is written, and the exit
-status says whether the file is current.
+status reports if the file is current.
 """
 
 import logging
@@ -31,13 +31,13 @@ _IMPORTS = re.compile(r"(?:^(?:from|import) .*\n)+", re.MULTILINE)
 
 def generated() -> str:
     """Return the text of the file."""
-    logging.disable()  # of the rows it knows nothing
+    logging.disable()  # it warns about the row types
     with tempfile.TemporaryDirectory() as folder:
         pybind11_stubgen.main(["weft._core", "-o", folder])
         text = (Path(folder) / "weft" / "_core.pyi").read_text(encoding="utf-8")
     for long, short in _NUMBERS.items():
         text = text.replace(long, short)
-    text = _VALUE.sub(r"\1", text)  # of this build, and of this machine
+    text = _VALUE.sub(r"\1", text)  # specific to this build and machine
     imports = _IMPORTS.search(text)
     assert imports is not None
     return _LICENCE + _formatted(f"{text[: imports.end()]}\n{_rows()}\n{text[imports.end() :]}")
@@ -59,7 +59,7 @@ def _formatted(text: str) -> str:
 
 
 def main() -> int:
-    """Write the file, or hold it against what it should be."""
+    """Write the file, or compare it with its expected content."""
     text = generated()
     if "--check" in sys.argv[1:]:
         return int(STUB.read_text(encoding="utf-8") != text)

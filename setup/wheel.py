@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Makes dist/weft-….whl, which needs nothing but Python and a compiler where it is installed.
+"""Builds dist/weft-….whl, which requires only Python and a compiler on the target machine.
 
-SimGrid, of $SIMGRID_PREFIX, is put into the package (setup/bundle_simgrid.cmake). Which systems the
-wheel is for stands in its name, as auditwheel finds it (PEP 600): `manylinux_2_35_x86_64` has glibc
-2.35 or newer. The core is compiled for one version of Python, that of .venv.
+The SimGrid in $SIMGRID_PREFIX is bundled (setup/bundle_simgrid.cmake). The wheel's name contains
+the supported systems, as determined by auditwheel (PEP 600): `manylinux_2_35_x86_64` has glibc 2.35
+or newer. The core is compiled for one version of Python, that of .venv.
 """
 
 import json
@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# In the build directory of the editable install, whose objects are the same but for one.
+# Shares the build directory of the editable install, whose objects are the same except for one.
 _SETTINGS = ("cmake.define.WEFT_BUNDLE_SIMGRID=ON",)
 
 
@@ -32,7 +32,7 @@ def built(folder: str) -> Path:
 
 
 def platform(wheel: Path) -> str:
-    """Return the systems that the wheel is for; what it needs besides ends this."""
+    """Return the wheel's platform tag; exit if the wheel has further dependencies."""
     found = json.loads(run("auditwheel", "show", "--json", str(wheel)))
     name = str(found["overall_tag"])
     if not name.startswith("manylinux"):
@@ -44,7 +44,7 @@ def platform(wheel: Path) -> str:
 
 
 def main() -> None:
-    """Build the wheel, look into it, and name it."""
+    """Build, inspect and rename the wheel."""
     dist = ROOT / "dist"
     dist.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=dist) as folder:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Refuses titles of commits over 72 characters.
+"""Refuses commit titles over 72 characters.
 
     commit_titles.py FILE    the message in FILE, as Git's hook commit-msg calls it
     commit_titles.py         the newest commits since this check exists, as `make lint` calls it
 
-Git shows 72 characters of a title in its lists; the reasons belong in the body. Older commits are
-not looked at, nor more than the newest 50, so that a title that slipped through, which nobody can
-change any more, does not fail for ever. A shallow clone has fewer commits to check, an unpacked
+Git shows 72 characters of a title in its lists; the reasons belong in the body. Only the newest 50
+commits since this check was added are examined, so that a long title in the history, which cannot
+be changed any more, does not fail forever. A shallow clone has fewer commits to check, an unpacked
 archive has none.
 """
 
@@ -18,23 +18,23 @@ ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 72
 NEWEST = 50
 HOOK = ".githooks/commit-msg"
-# Git writes these titles itself, or rewrites them before they are pushed.
+# Titles that Git generates, or that are rewritten before a push.
 EXEMPT = ("Merge ", "Revert ", "fixup! ", "squash! ", "amend! ")
 
 
 def too_long(title: str) -> bool:
-    """Return whether a title is refused."""
+    """Return true if a title is refused."""
     return len(title) > LONGEST and not title.startswith(EXEMPT)
 
 
 def title_of(message: str) -> str:
-    """Return the first line of a message that is neither empty nor Git's comment."""
+    """Return the first line of a message that is neither empty nor a Git comment."""
     lines = (line.strip() for line in message.splitlines())
     return next((line for line in lines if line and not line.startswith("#")), "")
 
 
 def git(root: Path, *arguments: str) -> list[str]:
-    """Return the lines that Git prints; none where there is no repository."""
+    """Return the lines that Git prints; none if there is no repository."""
     try:
         result = subprocess.run(
             ["git", *arguments], cwd=root, capture_output=True, text=True, check=False

@@ -45,7 +45,7 @@ def c_comments(source: str) -> Iterator[tuple[int, str]]:
     """Yield the line and first words of each doc comment, and of the head of the file."""
     lines = source.splitlines()
     head = 1 if lines and "SPDX-License-Identifier" in lines[0] else 0
-    inside = False  # a comment of several lines whose first line has been seen
+    inside = False  # a multi-line comment whose first line has been seen
     for index, raw in enumerate(lines):
         line = _STRING.sub('""', raw)
         found = _LINE_COMMENT.search(line)
@@ -65,7 +65,7 @@ def c_comments(source: str) -> Iterator[tuple[int, str]]:
 
 
 def _first_words(lines: list[str], index: int, rest: str) -> tuple[int, str]:
-    """Return the line and text at which a comment begins, which may be below its marker."""
+    """Return line and text of a comment's start, which may be on the line after its marker."""
     if not rest.strip() and index + 1 < len(lines):
         return index + 2, lines[index + 1].strip().lstrip("/*!<").strip()
     return index + 1, rest.strip()
@@ -80,7 +80,7 @@ def python_comments(source: str) -> Iterator[tuple[int, str]]:
 
 
 def findings(path: str, source: str) -> Iterator[Finding]:
-    """Yield what is refused in a file."""
+    """Yield the findings of a file."""
     comments = python_comments(source) if path.endswith(".py") else c_comments(source)
     for line, text in comments:
         if _OPENER.match(text):
@@ -88,19 +88,19 @@ def findings(path: str, source: str) -> Iterator[Finding]:
 
 
 def unconverted_folders(text: str) -> list[str]:
-    """Return the folders of a list that has comments and empty lines."""
+    """Return the folders of a list with comments and empty lines."""
     lines = (line.split("#")[0].strip() for line in text.splitlines())
     return [line for line in lines if line]
 
 
 def folder_of(path: str, folders: list[str]) -> str | None:
-    """Return the longest of the folders that a file is in."""
+    """Return the longest of the folders that contain a file."""
     inside = [folder for folder in folders if path.startswith(f"{folder}/")]
     return max(inside, key=len, default=None)
 
 
 def sources() -> list[str]:
-    """Return the sources that Git tracks or would track; none where there is no Git."""
+    """Return the sources that Git tracks or would track; none without Git."""
     listing = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -113,7 +113,7 @@ def sources() -> list[str]:
 
 
 def main() -> int:
-    """Print what is refused, and how much waits in the listed folders."""
+    """Print the findings, and the number of exempt ones in the listed folders."""
     folders = unconverted_folders(UNCONVERTED.read_text(encoding="utf-8"))
     refused: list[Finding] = []
     waiting: Counter[str] = Counter()

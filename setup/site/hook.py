@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What MkDocs does not know of weft's documents: where they stand, and in which order.
+"""MkDocs hook for weft's documents: their locations, and their order.
 
-Documents link as files of the repository do. A link that leaves docs/ (to a preset, an example, a
-folder) leads to a page of the site with what stands there: the pages README.md, CONTRIBUTING.md
-and their like become pages beside the others, all else pages below `files/` with the source.
-The order of the pages is that of docs/README.md: its headings are the site's sections, and what
-the tables below them link to first are the pages. Notebooks become pages with the outputs that
-they hold.
+Links in documents are relative paths in the repository. A link that leaves docs/ (to a preset, an
+example, a folder) leads to a page of the site with that content: README.md, CONTRIBUTING.md and
+similar pages become top-level pages, everything else becomes pages with source code below `files/`.
+The order of the pages is that of docs/README.md: its headings are the site's sections, and the
+first links of the tables below them are the pages. Notebooks become pages with their stored
+outputs.
 """
 
 import base64
@@ -26,7 +26,7 @@ from pygments.util import ClassNotFound
 
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = "docs/README.md"
-# Long tables of numbers would hide all else that is searched for.
+# Long numeric tables would drown other search results.
 UNSEARCHED = {".csv", ".txt"}
 
 _FENCED = re.compile(r"^(```+).*?^\1$", re.MULTILINE | re.DOTALL)
@@ -37,7 +37,7 @@ _HEADING_OR_ROW = re.compile(r"^## (.*)$|^\| \[([^]]+)\]\(([^)#]+)\)", re.MULTIL
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:
-    """Return the Markdown with what is not in blocks of code changed."""
+    """Apply a change to the Markdown outside code blocks."""
     parts, end = [], 0
     for block in _FENCED.finditer(text):
         parts += [change(text[end : block.start()]), block[0]]
@@ -53,13 +53,13 @@ def links(text: str) -> Iterator[str]:
 
 
 def target(document: str, link: str) -> str:
-    """Return the path in the repository that a link of a document or of a folder's page means."""
+    """Return the repository path of a link in a document or a folder's page."""
     folder = document if (ROOT / document).is_dir() else posixpath.dirname(document)
     return posixpath.normpath(posixpath.join(folder, link))
 
 
 def place(path: str) -> str:
-    """Return where MkDocs finds a file of the repository, or the page that is made of it."""
+    """Return the location in MkDocs of a file of the repository, or of its generated page."""
     inside = path.removeprefix("docs/")
     if path.endswith(".ipynb"):
         return f"{inside if inside != path else f'files/{path}'}.md"
@@ -73,7 +73,7 @@ def place(path: str) -> str:
 
 
 def language(path: str) -> str:
-    """Return what colours a file's source."""
+    """Return the syntax highlighting language of a file."""
     try:
         return get_lexer_for_filename(path).aliases[0]
     except ClassNotFound:
@@ -81,14 +81,14 @@ def language(path: str) -> str:
 
 
 def folder_page(path: str) -> str:
-    """Return a page with links to what a folder has."""
+    """Return a page with links to the content of a folder."""
     names = sorted(part for part in (ROOT / path).iterdir() if part.name[0] not in "._")
     rows = (f"- [{part.name}]({part.name})" for part in names if not part.name.endswith(".runs"))
     return "\n".join([f"# {path}/", "", *rows, ""])
 
 
 def source_page(path: str) -> str:
-    """Return a page with a file's source, which searches find after the documents."""
+    """Return a page with a file's source, ranked below documents in searches."""
     head = (
         "search:\n  exclude: true" if Path(path).suffix in UNSEARCHED else "search:\n  boost: 0.2"
     )
@@ -97,7 +97,7 @@ def source_page(path: str) -> str:
 
 
 def shown(output: dict[str, Any]) -> str:
-    """Return an output of a notebook's cell as HTML."""
+    """Return the output of a notebook cell as HTML."""
     data = output.get("data", {"text/plain": output.get("text") or output.get("traceback", "")})
     if "text/html" in data:
         return "".join(data["text/html"])
@@ -110,7 +110,7 @@ def shown(output: dict[str, Any]) -> str:
 
 
 def notebook_page(path: str) -> str:
-    """Return a notebook's cells as Markdown; its outputs, which are HTML, come in afterwards."""
+    """Return a notebook's cells as Markdown; HTML outputs are inserted afterwards."""
     parts = []
     for cell in json.loads((ROOT / path).read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
@@ -125,7 +125,7 @@ def notebook_page(path: str) -> str:
 
 
 def text_of(path: str) -> str:
-    """Return the page that is made of a file or folder."""
+    """Return the page generated from a file or folder."""
     if (ROOT / path).is_dir():
         return folder_page(path)
     if path.endswith(".ipynb"):
@@ -135,15 +135,15 @@ def text_of(path: str) -> str:
 
 
 def is_made(path: str) -> bool:
-    """Return whether the site's page of a path is not simply a file of docs/."""
+    """Return true if the page of a path is generated and not just a file of docs/."""
     return not path.startswith("docs/") or path.endswith(".ipynb") or (ROOT / path).is_dir()
 
 
 class Pages:
-    """The pages that are made, and for every page the document it is of."""
+    """Generated pages, and the source document of every page."""
 
     def __init__(self) -> None:
-        """Follow the links of all documents, and of what they lead to."""
+        """Follow the links of all documents and of their targets, transitively."""
         self.documents = {
             place(path): path
             for path in (str(one.relative_to(ROOT)) for one in sorted(ROOT.glob("docs/**/*.md")))
@@ -160,7 +160,7 @@ class Pages:
                     waiting.append(found)
 
     def link(self, document: str, link: str) -> str:
-        """Return what a link of the document is in the site."""
+        """Return the site's form of a link in the document."""
         found = target(document, link)
         here = place(document)
         return posixpath.relpath(place(found), posixpath.dirname(here) or ".")
@@ -171,7 +171,7 @@ _pages = Pages()
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Give the site the order of docs/README.md."""
+    """Set the order of pages from docs/README.md."""
     nav: list[Any] = [{"Home": place(INDEX)}]
     for heading, title, link in _HEADING_OR_ROW.findall((ROOT / INDEX).read_text(encoding="utf-8")):
         if heading:
@@ -184,7 +184,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that stand outside docs/. Only Markdown must have its place in the order."""
+    """Add the pages from outside docs/. Only Markdown needs a place in the order."""
     for path, text in _pages.made.items():
         listed = path.endswith((".md", ".ipynb"))
         level = InclusionLevel.INCLUDED if listed else InclusionLevel.NOT_IN_NAV
@@ -193,7 +193,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Let links lead to the site's pages; comments end, so that tables below them begin."""
+    """Rewrite links to the site's pages, and terminate comments before tables."""
     document = _pages.documents[page.file.src_uri]
     if document == "CHANGELOG.md":
         page.meta["search"] = {"boost": 0.3}
@@ -208,5 +208,5 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Put the outputs of a notebook where its page has their numbers."""
+    """Replace the numbered placeholders in a notebook's page by its outputs."""
     return _OUTPUT.sub(lambda place: f"{place[1]}{_outputs[int(place[2])]}{place[3]}", content)
