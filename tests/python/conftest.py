@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Programs for the end-to-end tests, and runs of them."""
+"""Fixtures for the end-to-end tests: compiled programs, and runs of them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from tests.support.simulated import Program, Result, Run
 
 HERE = Path(__file__).parent
 
-# A file's tests stay together, so that one that begins late and lasts for minutes has the others'
-# workers wait for it.
+# The tests of a file stay on one worker, so a file that starts late and runs for minutes leaves the
+# other workers idle.
 LONGEST = (
     "campaign/test_cluster.py",
     "install/test_wheel.py",
@@ -32,7 +32,7 @@ LONGEST = (
     "api/test_public.py",
     "campaign/test_running.py",
 )
-"""Files that take longest, as they begin; all others follow by their number of tests."""
+"""The slowest files in starting order; all others follow by their number of tests."""
 
 
 def _file(item: pytest.Item) -> str:
@@ -40,7 +40,7 @@ def _file(item: pytest.Item) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have the longest files begin first (`make pytest` says --no-loadscope-reorder)."""
+    """Start the slowest files first (`make pytest` passes --no-loadscope-reorder)."""
     tests = Counter(_file(item) for item in items)
     place = {name: number for number, name in enumerate(LONGEST)}
 
@@ -53,21 +53,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def write(tmp_path: Path) -> campaign_files.Write:
-    """Write a campaign's file, small.toml, into the test's folder."""
+    """Write a campaign file, small.toml, into the test's folder."""
     return lambda text: campaign_files.written(tmp_path, text)
 
 
 @pytest.fixture(scope="session")
 def program() -> Program:
-    """Return the compiled form of a program in tests/smpi, by the name of its source."""
+    """Return the compiled program of a source in tests/smpi."""
     return lambda source: compiled.program(TESTS / "smpi" / source)
 
 
 @pytest.fixture(scope="session")
 def run(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Run a program of tests/smpi under `weft run`, which must end with the status expected.
+    """Run a program of tests/smpi under `weft run`, and check the exit status.
 
-    `addresses` is the most bytes of addresses that the process may have.
+    `addresses` limits the process's address space, in bytes.
     """
     directory = tmp_path_factory.mktemp("records")
     numbers = count()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What tests share: programs compiled once, runs of weft, fabrics, campaigns, testbeds, servers.
+"""Shared test infrastructure: programs, runs of weft, fabrics, campaigns, testbeds, servers.
 
-Fixtures of all tests are in tests/python/conftest.py. Nothing here is a test.
+Fixtures of all tests are in tests/python/conftest.py. There are no tests here.
 """

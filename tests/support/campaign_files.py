@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Campaigns of the shipped Allreduce benchmark, for tests: their files' heads, their commands."""
+"""Campaigns of the shipped Allreduce benchmark for tests: file heads, and commands."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.support.simulated import Result
 
 LATENCY = ROOT / "examples" / "allreduce_latency.c"
 Write = Callable[[str], Path]
-"""Writes a campaign's file."""
+"""Writes a campaign file."""
 
 
 def head(
@@ -21,9 +21,9 @@ def head(
     *,
     best: bool = False,
 ) -> str:
-    """Return the beginning of a file: a program that makes two calls of so many bytes.
+    """Return the head of a file: a program that makes two calls of a given size.
 
-    The hosts' runs are made by their fastest algorithms as well where `best` says so.
+    `best` adds the hosts' runs with their fastest algorithms.
     """
     return f"""
 [campaign]
@@ -37,7 +37,7 @@ privatize = false
 
 
 def written(folder: Path, text: str, name: str = "small") -> Path:
-    """Write a campaign's file into a folder."""
+    """Write a campaign file into a folder."""
     file = folder / f"{name}.toml"
     file.write_text(text, encoding="utf-8")
     return file

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Programs for the tests, each compiled once: for all tests, all workers and all later runs.
+"""Programs for the tests, compiled once for all tests, workers and later runs.
 
-They lie in build/tests/programs, each in a directory named by a checksum of all that goes into it:
-the sources, what they include from beside them, the compiler and its flags.
+They are in build/tests/programs, each in a directory named by a checksum of all its inputs: the
+sources, the files next to them that they include, the compiler and its flags.
 """
 
 import fcntl
@@ -25,22 +25,23 @@ CACHE = ROOT / "build" / "tests" / "programs"
 
 
 def program(source: Path, flags: Sequence[str] = ("-O1", "-g")) -> Path:
-    """Return the program that SimGrid's compiler makes of a source; of a directory, all its C."""
+    """Return the program that SimGrid's compiler builds from a source, or a directory's C files."""
     sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
     compiler = str(SimGrid().compiler(OF_SOURCES[sources[0].suffix]))
     if source.suffix == ".f":
-        # For MPI_IN_PLACE, which SimGrid's mpif.h declares as a procedure, and numbers as arrays.
+        # For MPI_IN_PLACE, which SimGrid's mpif.h declares as a procedure, and for numbers passed
+        # as arrays.
         flags = ("-std=legacy", "-w")
     return made(source.stem, sources, [compiler, *flags, *map(str, sources), "-lm"])
 
 
 def example(name: str) -> Path:
-    """Return one of the programs that weft brings along, compiled as weft compiles them."""
+    """Return a shipped example, compiled as weft compiles it."""
     return program(paths.example(f"{name}.c"), ("-O2",))
 
 
 def with_simgrid(source: Path) -> Path:
-    """Return the program that the system's compiler makes of a C++ source that calls SimGrid."""
+    """Return the program that the system's compiler builds from a C++ source that uses SimGrid."""
     prefix = paths.simgrid_prefix()
     library = next(prefix.glob("lib*/libsimgrid.so")).parent
     where = [f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}"]
@@ -50,7 +51,7 @@ def with_simgrid(source: Path) -> Path:
 
 
 def made(name: str, sources: Sequence[Path], command: Sequence[str]) -> Path:
-    """Return the file that `command -o FILE` makes of the sources."""
+    """Return the file that `command -o FILE` builds from the sources."""
     folder = CACHE / _checksum(sources, command)[:16]
     target = folder / name
     if not target.exists():
@@ -72,7 +73,7 @@ def _checksum(sources: Sequence[Path], command: Sequence[str]) -> str:
 
 @cache
 def _identity(compiler: str) -> str:
-    """Say which compiler and which SimGrid these are: their versions, and when they were made."""
+    """Identify compiler and SimGrid by version and modification time."""
     version = subprocess.run([compiler, "--version"], text=True, capture_output=True, check=True)
     library = SimGrid().launcher.parent.parent / "libsimgrid.so"
     path = Path(shutil.which(compiler) or compiler)
@@ -82,7 +83,7 @@ def _identity(compiler: str) -> str:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time make what the folder is for; the process's end ends the lock."""
+    """Lock a folder against other processes; the lock ends with the process."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -92,7 +93,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _make(command: Sequence[str], target: Path) -> None:
-    """Make it beside and move it, so that an interrupted compiler leaves nothing that counts."""
+    """Build next to the target and rename, so that interruptions leave no partial result."""
     unfinished = target.with_suffix(".unfinished")
     result = subprocess.run(
         [*command, "-o", str(unfinished)], text=True, capture_output=True, check=False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Studies of campaigns that nobody has run, for tests of reports: each run's result is computed."""
+"""Studies of campaigns with computed instead of simulated results, for tests of reports."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ offload = ["stream", "off"]
 
 
 def done(time_s: float, *, calls: int = 10, offloaded: int = 0, reason: str = "") -> Row:
-    """Return what a table has of a run that ended, and of its calls of one collective."""
+    """Return the table row of a completed run with calls of one collective."""
     return {
         "state": "done",
         "outcome": "completed",
@@ -56,7 +56,7 @@ def done(time_s: float, *, calls: int = 10, offloaded: int = 0, reason: str = ""
 
 
 def hosts_or_switches(point: Point) -> Row:
-    """Return a switch that takes 4 us and the time of the cable, and hosts that take longer."""
+    """Return a switch that takes 4 us plus the cable's latency, and hosts that take longer."""
     size, ranks = parse_size(str(point["bytes"])), int(point["ranks"])
     if point["offload"] == "off":
         return done(1e-6 * ranks + size * 2e-10, offloaded=0)
@@ -64,7 +64,7 @@ def hosts_or_switches(point: Point) -> Row:
 
 
 def made(folder: Path, text: str, result: Result) -> Study:
-    """Return the study of a campaign whose file says `text`, with these results."""
+    """Return the study of a campaign file with this text and these results."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "campaign.toml"
     file.write_text(text, encoding="utf-8")
@@ -83,7 +83,7 @@ def text_of(value: Any) -> str | None:
 
 
 def calls_of(points: Sequence[Point], found: Sequence[Row]) -> pl.DataFrame:
-    """Return the table of collectives: each run called one Allreduce, as often as it says."""
+    """Return the table of collectives: each run's Allreduces, as many as its row states."""
     rows = [
         {
             "run": one["run"],

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Builds containers/Containerfile with buildah or Podman, and runs commands in its image.
 
-Apptainer's recipe is carried out step by step on the same base, as Apptainer's manual says that it
-does: Debian 12 has no Apptainer.
+Apptainer's recipe is executed step by step on the same base, following Apptainer's manual: Debian
+12 has no Apptainer.
 """
 
 import ast
@@ -24,14 +24,14 @@ from tests.support.places import ROOT
 RECIPE = ROOT / "containers" / "Containerfile"
 RECIPE_OF_APPTAINER = ROOT / "containers" / "weft.def"
 IMAGE = "localhost/weft-test"
-# A first build downloads 250 MB of compilers and packages: no test should wait for a slow network.
+# A first build downloads 250 MB of compilers and packages; slow networks must not block tests.
 SECONDS = 150
 UNREACHABLE = re.compile("No matching distribution|Temporary failure|Unable to fetch some archives")
 PIP_SETTINGS = ("index-url", "extra-index-url", "trusted-host", "proxy", "timeout")
 
 
 def builder() -> str:
-    """Return buildah or Podman, or skip the test: they and the base image have to be here."""
+    """Return buildah or Podman; skip the test without one of them or the base image."""
     found = shutil.which("buildah") or shutil.which("podman")
     if not found:
         pytest.skip("neither buildah nor podman is here: containers/Containerfile is not built")
@@ -47,7 +47,7 @@ def _base() -> str:
 
 
 def build(tool: str, wheels: Path, folder: Path) -> None:
-    """Build the image of a folder's wheel; what did not change since the last time is kept."""
+    """Build the image of a folder's wheel, with cached layers for unchanged parts."""
     options = ["--isolation", "chroot", "--layers", "--force-rm", *_settings_of_pip(folder)]
     _download([tool, "build", *options, "--file", str(RECIPE), "--tag", IMAGE, str(wheels)])
 
@@ -68,26 +68,26 @@ def _download(command: list[str]) -> None:
 
 @dataclass(frozen=True)
 class Apptainer:
-    """A container made by Apptainer's recipe, and what the recipe says of running in it."""
+    """A container built from Apptainer's recipe, with the recipe's run-time settings."""
 
     name: str
     environment: str
     runscript: str
 
     def command(self, *arguments: str) -> str:
-        """Return the shell command that is `./weft.sif ARGUMENTS`, from the folder /here."""
+        """Return the shell command equivalent to `./weft.sif ARGUMENTS`, run from /here."""
         script = shlex.quote(self.runscript)
         return f"cd /here && {self.environment}\nsh -c {script} weft.sif {shlex.join(arguments)}"
 
     def run(self, script: str, here: Path) -> str:
-        """Run a shell's commands in it, whose /here is a folder, and return what they say."""
+        """Run shell commands in it, with a folder mounted as /here, and return their output."""
         isolated = ["buildah", "run", "--isolation", "chroot", "--volume", f"{here}:/here"]
         return _output([*isolated, self.name, "--", "sh", "-c", script])
 
 
 @contextmanager
 def apptainer(checkout: Path, folder: Path) -> Iterator[Apptainer]:
-    """Carry out containers/weft.def, whose %files are in a folder that stands for the checkout."""
+    """Execute containers/weft.def, with its %files from a folder instead of the checkout."""
     if Path(builder()).name != "buildah":
         pytest.skip("buildah is not here: containers/weft.def is not carried out")
     recipe = _sections(RECIPE_OF_APPTAINER.read_text())
@@ -112,13 +112,13 @@ def apptainer(checkout: Path, folder: Path) -> Iterator[Apptainer]:
 
 
 def _sections(recipe: str) -> dict[str, str]:
-    """Return what stands below each %name of a recipe; what stands above them has no name."""
+    """Return the text below each %name of a recipe; the text above them has an empty name."""
     above, *others = re.split(r"^%(\w+)\n", recipe, flags=re.MULTILINE)
     return {"": above, **dict(zip(others[::2], others[1::2], strict=True))}
 
 
 def run(tool: str, script: str, here: Path) -> str:
-    """Run a shell's commands in a container, whose /here is a folder, and return what they say."""
+    """Run shell commands in a container, with a folder mounted as /here; return their output."""
     mount = ["--volume", f"{here}:/here"]
     if Path(tool).name == "podman":
         return _output([tool, "run", "--rm", *mount, "--entrypoint", "sh", IMAGE, "-c", script])
@@ -137,7 +137,7 @@ def _output(command: list[str]) -> str:
 
 
 def _settings_of_pip(folder: Path) -> list[str]:
-    """Return what gives the build this machine's index of packages, if it has one of its own."""
+    """Return options that pass this machine's package index to the build, if it has its own."""
     listed = _output([sys.executable, "-m", "pip", "config", "list"])
     found = dict(re.findall(r"^\S*?\.?([a-z-]+)=('.*')$", listed, re.MULTILINE))
     settings = {name: ast.literal_eval(found[name]) for name in PIP_SETTINGS if name in found}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fabrics for tests: one of 16 hosts for each topology, and files of them."""
+"""Fabrics for tests: one of 16 hosts for each topology, and their files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,7 +34,7 @@ LARGE = {
 def template(
     kind: str, options: Mapping[str, Sequence[str]] | None = None, switch: str = "tofino"
 ) -> Template:
-    """What `weft fabric new KIND` writes."""
+    """Return the template that `weft fabric new KIND` renders."""
     return Template(
         topology=kind,
         options=SMALL[kind] if options is None else options,
@@ -63,7 +63,7 @@ def load(
 
 
 def with_free_hosts(directory: Path, fabric: str) -> Path:
-    """Write a fabric whose hosts and MPI library take no time, for closed forms of the rest."""
+    """Write a fabric with zero-cost hosts and MPI library, for closed forms of the rest."""
     text = Path(_core.load_fabric(fabric).file).read_text(encoding="utf-8").partition("\n[mpi]")[0]
     free = 'speed = "76.8Gf"\ncores = 72\nloopback_bandwidth = "10GBps"\nloopback_latency = "0.4us"'
     path = directory / "free-hosts.toml"

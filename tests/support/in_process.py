@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The command line, called in the tests' own process: a Python of its own starts longer than most
-runs last. What a process is to the system (signals, pipes, exit) is tested in cli/test_main.py."""
+"""Runs the command line in the tests' own process: starting Python takes longer than most runs.
+
+Process-level behaviour (signals, pipes, exit) is tested in cli/test_main.py.
+"""
 
 import os
 import signal
@@ -15,12 +17,12 @@ from unittest import mock
 from weft.cli.main import main
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# These become another program.
+# These exec another program.
 _COMPILERS = ("cc", "cxx", "f90")
 
 
 def can_run(words: Sequence[str]) -> bool:
-    """Whether a command can be called here."""
+    """Return true if a command can run in this process."""
     return not words or words[0] not in _COMPILERS
 
 
@@ -30,7 +32,7 @@ def run(
     """Call `weft WORDS`; return its status, its standard output, and its standard error."""
     with ExitStack() as stack:
         stack.enter_context(mock.patch.dict(os.environ, environment or {}))
-        # Python remembers TMPDIR.
+        # Python caches TMPDIR.
         stack.enter_context(mock.patch.object(tempfile, "tempdir", None))
         stack.enter_context(chdir(cwd or Path.cwd()))
         out, err = (stack.enter_context(_redirected(number)) for number in (1, 2))
@@ -54,7 +56,7 @@ def _status() -> int:
 
 @contextmanager
 def _redirected(number: int) -> Iterator[IO[bytes]]:
-    """Have standard output or error go to a file, for Python and for processes started here."""
+    """Redirect standard output or error to a file, for Python and for processes started here."""
     name = {1: "stdout", 2: "stderr"}[number]
     saved = os.dup(number)
     with tempfile.TemporaryFile() as file:
@@ -72,7 +74,7 @@ def _redirected(number: int) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _input_closed() -> Iterator[None]:
-    """Give nothing to read."""
+    """Provide an empty standard input."""
     saved = os.dup(0)
     with open(os.devnull) as nothing, mock.patch.object(sys, "stdin", nothing):
         os.dup2(nothing.fileno(), 0)
@@ -85,7 +87,7 @@ def _input_closed() -> Iterator[None]:
 
 @contextmanager
 def _signals_kept() -> Iterator[None]:
-    """Give signals back to pytest."""
+    """Restore pytest's signal handlers."""
     before = {signum: signal.getsignal(signum) for signum in _SIGNALS}
     try:
         yield
@@ -95,6 +97,6 @@ def _signals_kept() -> Iterator[None]:
 
 
 def _content(file: IO[bytes]) -> str:
-    """Return all of it, lines ended as Python's text files have them."""
+    """Return the whole content, with line ends normalised as in Python's text files."""
     file.seek(0)
     return file.read().decode().replace("\r\n", "\n")

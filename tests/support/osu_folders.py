@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Folders of OSU outputs, as the micro-benchmarks print them, from tables of measurements."""
+"""Folders of OSU outputs, in the benchmarks' own format, from tables of measurements."""
 
 import csv
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ _COLUMNS = {
 
 
 def osu_text(benchmark: str, rows: Iterable[tuple[int, object]], version: str = "5.6.2") -> str:
-    """Return an output of bytes and values."""
+    """Return an output with sizes and values."""
     columns = _COLUMNS.get(benchmark, "# Size       Avg Latency(us)")
     lines = [f"\n# OSU MPI {_TITLES[benchmark]} Test v{version}", columns]
     sized = benchmark != "barrier"
@@ -37,7 +37,7 @@ def osu_text(benchmark: str, rows: Iterable[tuple[int, object]], version: str = 
 def write_osu(
     folder: Path, series: Mapping[tuple[str, int, int], Iterable[tuple[int, object]]]
 ) -> None:
-    """Write a file for each benchmark, ranks and ranks per host, in folders named for these."""
+    """Write a file per benchmark, ranks and ranks per host, in folders named after these."""
     for number, ((benchmark, ranks, ppn), rows) in enumerate(series.items()):
         path = folder / f"{ranks // ppn}x{ppn}" / f"osu_{benchmark}.{number}.out"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def write_osu(
 
 
 def write_cluster(folder: Path, data: Path, network: str) -> None:
-    """Write the outputs that the tables of one network of the cluster alaska are of."""
+    """Write the outputs behind the tables of one network of the cluster alaska."""
     series: dict[tuple[str, int, int, str], list[tuple[int, object]]] = {}
     for row in _rows(data / f"alaska_{network}_openmpi4.csv"):
         key = (row["collective"], int(row["ranks"]), int(row["ppn"]), row["run"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""P4Runtime servers for tests, whose switches keep a list of all states that they had."""
+"""P4Runtime servers for tests, whose switches record their history of states."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -9,12 +9,12 @@ from weft.testbed.running import p4_server
 from weft.testbed.tables.tables import Entry
 
 Served = tuple[str, list[list[Entry]]]
-"""An address, and the states of the switch there."""
+"""Address, and the states of the switch there."""
 Serve = Callable[[], Served]
 
 
 def free_address() -> str:
-    """Return an address of this machine that nothing listens at."""
+    """Return a local address without a listener."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{free.getsockname()[1]}"
@@ -22,7 +22,7 @@ def free_address() -> str:
 
 @contextmanager
 def serving() -> Iterator[Serve]:
-    """Give a function that starts a server; all of them end afterwards."""
+    """Yield a function that starts a server; all servers end afterwards."""
     servers = []
 
     def start() -> Served:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Where the checkout and its tests are."""
+"""Paths of the checkout and its tests."""
 
 from pathlib import Path
 

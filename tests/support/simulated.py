@@ -19,13 +19,14 @@ STAR = TESTS / "cases" / "equal-platforms" / "star.xml"
 TIMEOUT_S = 120
 
 Program = Callable[[str], Path]
-"""The compiled form of a program in tests/smpi, by the name of its source."""
+"""Returns the compiled program of a source in tests/smpi."""
 
-# As `weft run` sets them, so that a run under plain smpirun is the same simulation.
+# Settings of `weft run`, so that a run under plain smpirun is the same simulation.
 COMMON_SETTINGS = ("smpi/simulate-computation:no", "smpi/coll-selector:ompi")
-# What libweft.so sets for its fabrics, with the factors of cases/equal-platforms/fabric.toml. SMPI
-# adds 16 bytes to a message, and SimGrid takes a factor for sizes above its bound. Messages of a
-# rank to itself (those above 4 KiB) get the loopback's 10 GB/s as the factor's half of 20 GB/s.
+# Settings that libweft.so makes for its fabrics, with the factors of
+# cases/equal-platforms/fabric.toml. SMPI adds 16 bytes to a message, and SimGrid applies a factor
+# to sizes above its bound. Messages of a rank to itself (those above 4 KiB) get the loopback's 10
+# GB/s through a factor of one half on 20 GB/s.
 STOCK_SETTINGS = (
     "network/crosstraffic:0",
     "network/TCP-gamma:0",
@@ -38,7 +39,7 @@ STOCK_SETTINGS = (
 
 @dataclass(frozen=True)
 class Result:
-    """How a run ended, and what it left."""
+    """Exit status and results of a run."""
 
     status: int
     stdout: str
@@ -47,28 +48,28 @@ class Result:
 
     @property
     def lines(self) -> list[str]:
-        """The output in an order that does not depend on which rank is first."""
+        """Output lines, sorted to be independent of the order of ranks."""
         return sorted(self.stdout.splitlines())
 
     @property
     def messages(self) -> list[str]:
-        """What weft itself said, without its table."""
+        """weft's own messages, without its table."""
         return [line for line in self.stderr.splitlines() if line.startswith("weft:")]
 
     @property
     def switch(self) -> dict[str, Any]:
-        """The counters of the fabric's only switch."""
+        """Counters of the fabric's only switch."""
         switches: list[dict[str, Any]] = self.record["switches"]
         (switch,) = switches
         return switch
 
     def rows(self, **wanted: Any) -> list[dict[str, Any]]:
-        """The record's rows of calls that have these values."""
+        """Return the record's rows of calls with these values."""
         rows = self.record["collectives"]
         return [row for row in rows if all(row[key] == wanted[key] for key in wanted)]
 
     def row(self, **wanted: Any) -> dict[str, Any]:
-        """The record's only row of calls that has these values."""
+        """Return the record's only row of calls with these values."""
         found = self.rows(**wanted)
         assert len(found) == 1, f"{wanted}: {found} of {self.record['collectives']}"
         return found[0]
@@ -90,7 +91,7 @@ class Run(Protocol):
 
 
 def fabric(case: str) -> str:
-    """The fabric file of a case."""
+    """Return the fabric file of a case."""
     return str(TESTS / "cases" / case / "fabric.toml")
 
 
@@ -101,7 +102,7 @@ def weft_command(
     ranks: int = 4,
     options: Sequence[str] = (),
 ) -> list[str]:
-    """The command line of a run; clocks are free, so that looking at one does not move it."""
+    """Return the command line of a run; reading a clock takes no time."""
     return [
         *WEFT,
         "run",
@@ -116,7 +117,7 @@ def weft_command(
 def run_command(
     command: Sequence[str], environment: Mapping[str, str] | None = None, **options: Any
 ) -> Result:
-    """Run it to its end; weft itself in this process, where nothing asks for another one."""
+    """Run a command to its end; weft itself in this process, unless another one is required."""
     words = list(command[len(WEFT) :])
     own = tuple(command[: len(WEFT)]) == WEFT and in_process.can_run(words)
     if own and options.keys() <= {"cwd"}:
@@ -135,12 +136,12 @@ def run_command(
 
 
 def weft(*words: str, **options: Any) -> Result:
-    """Run a command of weft's to its end."""
+    """Run a weft command to its end."""
     return run_command([*WEFT, *words], **options)
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """The record, or nothing where there is none."""
+    """Return the record, or an empty one if there is none."""
     record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     return record
 
@@ -148,7 +149,7 @@ def read_record(path: Path) -> dict[str, Any]:
 def smpirun_command(
     platform: Path, program: Path, *arguments: str, ranks: int = 4, settings: Sequence[str] = ()
 ) -> list[str]:
-    """The command line of a run without `weft run`."""
+    """Return the command line of a run without `weft run`."""
     return [
         f"{paths.simgrid_prefix()}/bin/smpirun",
         *("-platform", str(platform), "-np", str(ranks), "--log=root.thres:warning"),
@@ -161,7 +162,7 @@ def smpirun_command(
 def run_stock(
     program: Path, *arguments: str, ranks: int = 4, settings: Sequence[str] = ()
 ) -> Result:
-    """Run on the star of cases/equal-platforms without anything of weft."""
+    """Run on the star of cases/equal-platforms without any part of weft."""
     return run_command(
         smpirun_command(
             STAR, program, *arguments, ranks=ranks, settings=(*STOCK_SETTINGS, *settings)
@@ -178,7 +179,7 @@ def run_library(
     hostfile: Path | None = None,
     **environment: str,
 ) -> Result:
-    """Run under plain smpirun with libweft.so as its platform; WEFT_… come as keywords."""
+    """Run under plain smpirun with libweft.so as its platform; WEFT_… variables are keywords."""
     command = smpirun_command(
         paths.platform_library(), program, *arguments, ranks=ranks, settings=settings
     )
@@ -192,7 +193,7 @@ def run_library(
 
 
 def weft_says(*arguments: str, **more: Any) -> "subprocess.CompletedProcess[str]":
-    """Run weft as its users do, without a terminal; in this process where that is the same."""
+    """Run weft as users do, without a terminal; in this process if equivalent."""
     if not more and in_process.can_run(arguments):
         status, output, errors = in_process.run(arguments)
         return subprocess.CompletedProcess(arguments, status, output, errors)

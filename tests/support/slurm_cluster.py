@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A Slurm cluster of one node for tests: munge, controller and node daemon, as root, in a folder.
+"""A single-node Slurm cluster for tests: munge, controller and node daemon, as root, in a folder.
 
-Nothing of the system's own is touched: keys, sockets, ports and state are the folder's. The node
-has four cores, whatever the machine has, and does not see what is in `hidden`. All processes, and
-those of jobs, are gone afterwards, whatever happens.
+The system's own Slurm is not touched: keys, sockets, ports and state are in the folder. The node
+has four cores, independent of the machine, and does not see the content of `hidden`. All processes,
+including those of jobs, are always removed afterwards.
 """
 
 import contextlib
@@ -55,29 +55,29 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=60 State=UP
 
 
 class CannotStartError(Exception):
-    """Slurm does not run here; the text says why."""
+    """Slurm does not run here; the text gives the reason."""
 
 
 @dataclass
 class Slurm:
-    """A cluster that runs."""
+    """A running cluster."""
 
     folder: Path
     daemons: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return what tells Slurm's commands, and all that jobs start, which cluster this is."""
+        """Return the environment that directs Slurm's commands and jobs to this cluster."""
         path = f"{os.environ.get('PATH', '')}:{_SBIN}"
         return {"SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
 
     @property
     def hidden(self) -> Path:
-        """Return a folder in which the node sees nothing."""
+        """Return a folder that appears empty on the node."""
         return self.folder / "hidden"
 
     def ask(self, *command: str) -> str:
-        """Return what a command of Slurm's says."""
+        """Return the output of a Slurm command."""
         ended = subprocess.run(
             command,
             env={**os.environ, **self.environment},
@@ -91,12 +91,12 @@ class Slurm:
         return ended.stdout
 
     def jobs(self, *states: str) -> list[str]:
-        """Return the numbers of jobs; those in the queue, or in these states."""
+        """Return the numbers of jobs in the queue, or of those in these states."""
         chosen = [f"--states={','.join(states)}"] if states else []
         return self.ask("squeue", "--noheader", "--format=%i", *chosen).split()
 
     def processes(self) -> dict[int, list[str]]:
-        """Return all processes of the cluster and its jobs: their words by number."""
+        """Return all processes of the cluster and its jobs: command words by process number."""
         mark = f"SLURM_CONF={self.folder}/slurm.conf".encode()
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
@@ -120,17 +120,17 @@ class Slurm:
             )
 
     def start_controller(self) -> None:
-        """Start what has the queue."""
+        """Start the controller, which holds the queue."""
         self.start("slurmctld", "slurmctld", "-D")
 
     def stop_controller(self) -> None:
-        """Let it go away."""
+        """Terminate the controller."""
         daemon = self.daemons.pop("slurmctld")
         daemon.kill()
         daemon.wait()
 
     def said(self) -> str:
-        """Return the last words of the daemons."""
+        """Return the last log lines of the daemons."""
         lines = []
         for log in sorted(self.folder.glob("*.log")):
             text = log.read_text(errors="replace").strip().splitlines()
@@ -140,7 +140,7 @@ class Slurm:
 
 @contextlib.contextmanager
 def running() -> Iterator[Slurm]:
-    """Start a cluster, and take it away. Raises `CannotStartError`."""
+    """Start a cluster, and remove it afterwards. Raises `CannotStartError`."""
     _check()
     folder = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
     slurm = Slurm(folder)

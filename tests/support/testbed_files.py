@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fabrics that testbeds are asked for, of the devices that the shipped testbeds have."""
+"""Requested fabrics for testbeds, with the devices of the shipped testbeds."""
 
 from pathlib import Path
 
 
 def fabric_file(folder: Path, topology: str, name: str = "wanted", speed: str = "100Gbps") -> Path:
-    """Write a fabric of a topology, the lines of its table."""
+    """Write a fabric with a topology, given as the lines of its table."""
     path = folder / f"{name}.toml"
     path.write_text(
         f"""

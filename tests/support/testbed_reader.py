@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Forwards frames step by step by what `weft testbed tables` emits and how the testbed is cabled.
+"""Forwards frames step by step according to the output of `weft testbed tables` and the cabling.
 
-It knows nothing of plans: only the entries (JSON), the meaning that testbed.p4 gives them, and the
-cables of the inventory's text.
+It is independent of plans: its inputs are the entries (JSON), their semantics in testbed.p4, and
+the cables in the inventory's text.
 """
 
 import json
@@ -29,7 +29,7 @@ def spelt_out(text: str) -> list[str]:
 
 
 def cabling(text: str) -> dict[Place, Place]:
-    """Both directions of every cable of an inventory."""
+    """Return both directions of every cable of an inventory."""
     found: dict[Place, Place] = {}
     for cable in tomllib.loads(text).get("cables", []):
         for pair in zip(*map(spelt_out, cable["between"]), strict=True):
@@ -47,7 +47,7 @@ class Arrival:
 
 
 class Reader:
-    """A testbed with some entries, which may be added and removed."""
+    """A testbed with entries that can be added and removed."""
 
     def __init__(
         self, inventory: str, entries: Iterable[dict[str, Any]] = (), chassis: str = ""
@@ -77,7 +77,7 @@ class Reader:
         assert self.tables[entry["table"]].pop(tuple(entry["key"])) == tuple(entry["data"])
 
     def send(self, source: Place, destination: str) -> list[Arrival]:
-        """Every place where a frame of a server comes out."""
+        """Return all places where a server's frame arrives."""
         waiting = [(self.peers[source], (), None)] if source in self.peers else []
         arrivals: list[Arrival] = []
         for _ in range(MOST_STEPS):
@@ -139,9 +139,9 @@ class Reader:
 
 
 def check_plan(plan: dict[str, Any], tables: str, wanted: dict[str, Any]) -> int:
-    """Prove that a plan's tables carry exactly the wanted frames; return how many were sent.
+    """Check that a plan's tables carry exactly the wanted frames; return how many were sent.
 
-    `wanted` has by experiment the routes of each ordered pair of hosts: the switches on the way.
+    `wanted` has, by experiment, the route of each ordered pair of hosts: the switches on the path.
     """
     text = plan["inventory"]
     reader = Reader.of(text, tables, plan.get("chassis", ""))
@@ -156,7 +156,7 @@ def check_plan(plan: dict[str, Any], tables: str, wanted: dict[str, Any]) -> int
             for address, target in addresses.items():
                 sent += 1
                 arrivals = reader.send(source, address)
-                # What wires carry comes to the other end whatever its address is, and ends there.
+                # Virtual wires deliver every frame to their other end, whatever its address.
                 arrivals = [one for one in arrivals if one.switches or one.at == target]
                 if target[0] not in hosts or target[0] == source[0]:
                     assert not arrivals, (source, target, arrivals)
@@ -182,7 +182,7 @@ def check_plan(plan: dict[str, Any], tables: str, wanted: dict[str, Any]) -> int
 
 
 def check_broadcasts(reader: Reader, servers: set[str], names: dict[Any, str]) -> None:
-    """From one port of each server a broadcast reaches each other server once, and none else."""
+    """Check that a broadcast from one port of each server reaches each other server once."""
     for server in servers:
         counts = []
         for place in reader.peers:
@@ -195,7 +195,7 @@ def check_broadcasts(reader: Reader, servers: set[str], names: dict[Any, str]) -
 
 
 def nic_addresses(text: str) -> dict[Place, str]:
-    """By NIC port: the address that it has where the inventory gives none."""
+    """Return the address of each NIC port that the inventory leaves open."""
     found, number = {}, 0
     for table in tomllib.loads(text).get("servers", []):
         for name in spelt_out(table["name"]):
