@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The calls beside runs and campaigns give what their commands print and write."""
+"""Calls other than runs and campaigns return what their commands print and write."""
 
 import json
 import math
@@ -200,7 +200,7 @@ def test_a_switch_is_filled_changed_and_looked_at(tmp_path: Path) -> None:
         (row,) = weft.testbed_status(switch=switch, plan=star).to_dicts()
         assert row["state"].startswith("2 entries (wire_table 2), 0 slices; primary controller: n")
         assert row["difference"].startswith("it lacks star-8 (25 entries)")
-        assert star.apply(switch=switch).experiments == ["star-8"]  # whatever is there
+        assert star.apply(switch=switch).experiments == ["star-8"]  # from any state
         assert len(history[-1]) == 25
         assert weft.testbed_status(switch=switch, plan=star)["difference"].to_list() == [""]
         assert weft.testbed_down(switch=switch) > 0

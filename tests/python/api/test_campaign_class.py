@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft.Campaign`: made in Python as from a file, run, looked at; wrong ones."""
+"""`weft.Campaign`: defined in Python like in a file, run, inspected; invalid campaigns."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def test_a_campaign_made_in_python_is_that_of_a_file(tmp_path: Path) -> None:
     assert frame["state"].to_list() == ["done"] * 6
     file = written(tmp_path, FILE)
     theirs = weft.Campaign(file)
-    assert theirs.status().complete  # nothing is to be run again
+    assert theirs.status().complete  # nothing to repeat
     assert theirs.frame().equals(frame)
     campaign.save(tmp_path / "saved.toml")
     saved = weft.Campaign(tmp_path / "saved.toml", store=campaign.store)
@@ -181,7 +181,7 @@ def test_ctrl_c_ends_all_runs_and_the_same_call_goes_on(tmp_path: Path) -> None:
     script.write_text(
         "import signal, sys\nfrom pathlib import Path\n"
         "import tests.python.api.test_campaign_class as here\n"
-        # Who starts tests in the background may have them ignore it.
+        # Shells start background jobs with SIGINT ignored.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "axes = {**here.AXES, 'switch.slots': list(range(8, 108)), 'offload': 'stream'}\n"
         f"campaign = here.made(Path({str(tmp_path)!r}), axes=axes, leave_out=())\n"
@@ -205,7 +205,7 @@ def test_ctrl_c_ends_all_runs_and_the_same_call_goes_on(tmp_path: Path) -> None:
         while line != "10\n":
             line = child.stdout.readline()
             assert line, child.communicate()
-        os.killpg(child.pid, signal.SIGINT)  # as a terminal and Jupyter do
+        os.killpg(child.pid, signal.SIGINT)  # as terminals and Jupyter do
         while not line.startswith("interrupted"):
             line = child.stdout.readline()
             assert line, child.communicate()
@@ -221,7 +221,7 @@ def test_ctrl_c_ends_all_runs_and_the_same_call_goes_on(tmp_path: Path) -> None:
 
 
 def group(number: int) -> list[int]:
-    """Return the processes of a session, but those that have ended."""
+    """Return the live processes of a session."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

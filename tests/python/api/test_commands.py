@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Every command of `weft` has its call, with an argument for each of its options."""
+"""Every command of `weft` has a call in the API, with an argument for each of its options."""
 
 import inspect
 import os
@@ -26,9 +26,9 @@ FOR_SHELLS = {
     "weft completion": "completes what is typed in a shell",
     "weft help": "shows pages of the documentation in a terminal",
 }
-"""Commands that mean nothing outside of a shell, and why."""
-# What a command calls otherwise than its call, and what stands for output that is shown or written
-# beside: the call returns that.
+"""Commands that only make sense in a shell, with the reason."""
+# Option names that differ from the call's, and replacements for display or output options: the call
+# returns that data.
 OTHERWISE = {
     **{one.field: one.name for one in run_options()},
     **{one.field: "set" for one in SHORTCUTS},
@@ -47,7 +47,7 @@ SHOWN = {
     *("csv_file", "json_file", "plot", "figure", "picture", "quiet", "listed", "document"),
     *("figures", "script_file", "new_plan", "apply", "netns", "format_", "full"),
 }
-# By command: what is a value of a call, or another call.
+# By command: options that are values of a call's argument, or other calls.
 VALUES = {
     "weft calibrate host": {"here": "weft.calibrate_here"},
     "weft run": {
@@ -67,7 +67,7 @@ VALUES = {
 
 
 def rows() -> dict[str, list[str]]:
-    """Return the calls of the page's table, by command."""
+    """Return the calls in the page's table, by command."""
     found = re.findall(r"^\| `(weft [^`]+)` \| (.*) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
     table = {command: re.findall(r"`(weft\.[\w.]+)`", calls) for command, calls in found}
     benchmarks = [*BENCHMARKS, "osu_allgather", "osu_bcast"]
@@ -89,7 +89,7 @@ def found(call: str) -> Any:
 
 
 def arguments(call: str) -> set[str]:
-    """Return what a call takes; of a method, what its class was made with as well."""
+    """Return the parameters of a call; for a method, including those of its class."""
     names = set()
     owner = found(call.rpartition(".")[0]) if call.count(".") > 1 else None
     for function in (found(call), *([owner.__init__] if owner is not None else [])):
@@ -147,7 +147,7 @@ def test_all_that_is_public_is_in_the_reference() -> None:
 
 @pytest.mark.slow
 def test_the_pages_blocks_run_in_order(tmp_path: Path) -> None:
-    write_files(tmp_path, ROOT / "docs" / "guide.md")  # ring.c is its program
+    write_files(tmp_path, ROOT / "docs" / "guide.md")  # its program is ring.c
     script = tmp_path / "page.py"
     script.write_text("\n".join(blocks(PAGE, "python")), encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The API's messages name its fields; the command line puts its options in their place."""
+"""Messages of the API name its fields; the command line substitutes its options."""
 
 import ast
 import re
@@ -20,7 +20,7 @@ from weft.runs.site import choose_ppn
 
 PACKAGE = ROOT / "python" / "weft"
 API = sorted(file for file in PACKAGE.rglob("*.py") if PACKAGE / "cli" not in file.parents)
-# What they say is part of records, or of what the command line prints beside results.
+# Their messages are part of records, or of the command line's output beside results.
 TEXTS_OF_THE_COMMAND_LINE = (
     *("runs/outcome.py", "runs/profile.py", "runs/replay.py", "runs/report.py"),
     *("study/comparison/views.py", "fabric/defaults.py", "entry.py"),
@@ -28,14 +28,14 @@ TEXTS_OF_THE_COMMAND_LINE = (
     *("campaign/cluster/slurm.py", "campaign/cluster/jobs.py"),  # call Slurm
     "runs/options.py",  # declares the command line's names beside the API's
     "base/benchmark_placement.py",  # reads the options of launchers
-    *("report/data/commands.py", "api/calibrating.py"),  # write commands that make the same again
+    *("report/data/commands.py", "api/calibrating.py"),  # write commands that reproduce the result
 )
 # Options of other programs, and comments in files that weft writes.
 OTHERS = re.compile(r"--(log|cfg|help|list|help-coll|base)\b|--offload (auto|multicast|{})")
 
 
 def texts(file: Path) -> Iterator[tuple[int, str]]:
-    """Yield the texts of a file, but documentation; {} stands for values in them."""
+    """Yield the texts of a file except docstrings, with {} for values in them."""
     tree = ast.parse(file.read_text("utf-8"))
     inner = {
         id(part)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""weft in a notebook: an event loop runs in the main thread, and streams are no files."""
+"""weft in a notebook: an event loop runs in the main thread, and streams are not files."""
 
 import shutil
 import threading
@@ -29,7 +29,7 @@ results
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with blanks in its name, and a home that is not the user's."""
+    """Return a folder with blanks in its name, with a home directory other than the user's."""
     place = tmp_path / "my notebooks"
     place.mkdir()
     shutil.copy(EXAMPLES / "allreduce_latency.c", place / "latency.c")
@@ -67,7 +67,7 @@ def test_runs_and_campaigns_in_a_notebook(folder: Path) -> None:
         "weft.compare('latency.c', arguments=['4,1024', 2], fabric='tofino-4', ranks=4)",
         "weft.Fabric('tofino-4')",
         CAMPAIGN.replace("SLOTS", "128"),
-        # Polars has its threads now, and workers are forked beside them.
+        # Polars has started its threads, and workers are forked beside them.
         "results.frame()['simulated_time_s'].n_unique()",
         CAMPAIGN.replace("SLOTS", "256"),
         "import asyncio\n"
@@ -84,7 +84,7 @@ def test_runs_and_campaigns_in_a_notebook(folder: Path) -> None:
     assert "latency_us" in heard[0]["text"]
     assert "times as slow" in data(compared[0], "text/html")
     assert "<svg" in data(fabric[0], "text/html")
-    assert data(first[0]) == "small: 4 runs: 4 done"  # the line of progress, at its end
+    assert data(first[0]) == "small: 4 runs: 4 done"  # final state of the progress line
     assert "<table" in data(first[1], "text/html")
     assert data(number[0]) == "2"
     assert data(second[0]) == "small: 4 runs: 4 done"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`import weft`: what is public, one run and two, what is said of wrong calls."""
+"""`import weft`: public names, single runs and comparisons, messages about invalid calls."""
 
 import ast
 import asyncio
@@ -40,7 +40,7 @@ FOREVER = "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); for (volatile int 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile into a cache of the tests, and not of whoever runs them."""
+    """Compile into a cache of the tests' own instead of the user's."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
@@ -184,7 +184,7 @@ def test_a_source_is_compiled_and_options_arrive(tmp_path: Path) -> None:
 
 
 def test_a_program_in_the_cache_is_no_output_of_a_call(tmp_path: Path) -> None:
-    """Calls in other threads may replace it, and its inode may be another program's by then."""
+    """Calls in other threads may replace it, and its inode may be reused for another program."""
     source = tmp_path / "empty.c"
     source.write_text("int main(void) { return 0; }\n")
     weft.compile(source)
@@ -315,11 +315,11 @@ def test_a_wrong_argument_is_one_message(latency: Path, wrong: dict[str, Any], s
 
 
 class Odd:
-    """Of no kind that any call takes."""
+    """Type that no call accepts."""
 
 
 def test_every_argument_of_another_kind_is_named() -> None:
-    """Nothing is begun: kinds are looked at first, and what else is missing comes before."""
+    """Nothing starts: types are checked first; missing arguments are reported before that."""
     tried = 0
     for name, function in public():
         owner = name.partition(".")[0]
@@ -402,7 +402,7 @@ def test_what_only_the_simulator_finds_out_is_said_whole(latency: Path, tmp_path
 
 
 def test_what_a_bench_is_refused_for_is_said_too() -> None:
-    """Its program's standard error is not looked at: the library leaves the words beside it."""
+    """Its program's standard error is not inspected: the library writes the message to a file."""
     drops = [{"receiver": 7, "probability": 0.5}]
     with pytest.raises(weft.WeftError, match=r"\[multicast.drops\] receiver: found 7"):
         weft.bench(
@@ -455,7 +455,7 @@ def test_ctrl_c_ends_the_simulator_and_leaves_nothing(tmp_path: Path) -> None:
     work = Path(tempfile.mkdtemp(prefix="api-", dir="/tmp"))
     script = (
         "import signal, sys, weft\n"
-        # Who starts tests in the background may have them ignore it.
+        # Shells start background jobs with SIGINT ignored.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "try:\n"
         f"    weft.run({str(program)!r}, fabric='tofino-4', ranks=2, on_line=print)\n"
@@ -471,7 +471,7 @@ def test_ctrl_c_ends_the_simulator_and_leaves_nothing(tmp_path: Path) -> None:
     ) as child:
         assert child.stdout is not None
         until = time.monotonic() + 60
-        while len(children_of(child.pid)) < 2 and time.monotonic() < until:  # with the cleaner
+        while len(children_of(child.pid)) < 2 and time.monotonic() < until:  # one is the cleaner
             time.sleep(0.05)
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Outputs of the OSU micro-benchmarks and of IMB: benchmarks, units, ranks, and what is wrong."""
+"""Outputs of the OSU micro-benchmarks and of IMB: benchmarks, units, ranks, and errors."""
 
 from pathlib import Path
 
@@ -170,7 +170,7 @@ def test_imb(tmp_path: Path) -> None:
         ("#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=32", "a.txt", 64, 32),
         ("SLURM_NTASKS=64\nSLURM_TASKS_PER_NODE=32(x2)", "a.txt", 64, 32),
         ('"num_tasks": 64, "num_tasks_per_node": 32,', "a.txt", 64, 32),
-        # A command of fewer ranks than the job has.
+        # The command has fewer ranks than the job.
         ("#SBATCH --nodes=4\nmpirun -np 64 -npernode 32 osu_allreduce", "a.txt", 64, 32),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the compiled core tells Python: its types, and the lists that stand there once."""
+"""Python interface of the compiled core: its types, and its enumerations."""
 
 import subprocess
 import sys
@@ -36,7 +36,7 @@ def test_modes_are_the_core_s() -> None:
     assert [*names, "auto", "off"] == _core.offload_modes()
     assert ["fallback", *names] == _core.paths()
     assert list(offloads.meanings()) == _core.offload_modes()
-    assert offloads.DEFAULT == "stream"  # so have runs that say nothing
+    assert offloads.DEFAULT == "stream"  # also the default of runs
     assert {row["rest"] for row in _core.mechanisms()} <= {"", *names}
 
 
@@ -67,7 +67,7 @@ def test_every_reason_for_falling_back_is_explained() -> None:
     ],
 )
 def test_shipped_fabrics_are_called_by_their_names(fabric: str, change: str, said: str) -> None:
-    """Messages named a path into the installation, eighty characters long."""
+    """Messages must not name the long path in the installation."""
     for found in (fabric, str(paths.installed("fabrics", f"{fabric}.toml"))):
         with pytest.raises(_core.UserError) as caught:
             _core.load_fabric(found, [change])
@@ -78,7 +78,7 @@ def test_shipped_fabrics_are_called_by_their_names(fabric: str, change: str, sai
 
 @pytest.mark.parametrize("text", ["", "[fabric]\nname = 'mine'\n", "[topology]\nkind = 'star'\n"])
 def test_an_empty_fabric_file_is_told_the_keys_to_begin_with(text: str, tmp_path: Path) -> None:
-    """It was told of all that every table lacks: a thousand characters."""
+    """The message names only the first keys, and not all that every table lacks."""
     file = tmp_path / "mine.toml"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(_core.UserError) as caught:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Measured tables, and errors against them."""
+"""Measured tables, and errors relative to them."""
 
 import math
 from pathlib import Path

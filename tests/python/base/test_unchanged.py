@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What is known of a file is asked again when the file has changed, and only then."""
+"""Facts about a file are recomputed when the file has changed, and only then."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def test_a_file_is_looked_at_again_when_it_is_another_one(tmp_path: Path) -> Non
     assert [first(file, 1), first(file, 1), first(file, 2)] == ["a", "a", "ab"]
     assert len(asked) == 2
     beside = tmp_path / "beside"
-    beside.write_text("xyz")  # as long, and perhaps of the same instant
+    beside.write_text("xyz")  # same length, and possibly the same time stamp
     beside.replace(file)
     assert first(file, 1) == "x"
     file.unlink()

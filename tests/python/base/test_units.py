@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Sizes and times as people write them."""
+"""Human-readable sizes and times."""
 
 from itertools import pairwise
 

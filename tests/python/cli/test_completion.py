@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What shells complete, and `weft help`."""
+"""Shell completion, and `weft help`."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ SCRIPTS = Path(sysconfig.get_path("scripts"))
 
 
 def complete(*words: str) -> list[str]:
-    """Return what bash is offered for the last of some words."""
+    """Return bash's completions for the last of some words."""
     answer = subprocess.run(
         [str(SCRIPTS / "weft")],
         env={
@@ -84,7 +84,7 @@ def test_pages_are_listed_and_shown() -> None:
 
 @pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.stem)
 def test_pages_are_laid_out_for_reading(page: Path) -> None:
-    """Off a terminal they were Markdown, with addresses of pages and comments in it."""
+    """Also off a terminal, the output is not raw Markdown with link targets and comments."""
     if page.stem == "README":
         return
     status, out, _ = in_process.run(["help", page.stem])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The demonstration holds what it promises."""
+"""The demonstration delivers what it promises."""
 
 import csv
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What commands read is never what they write, whatever its name, and `-` is theirs alone."""
+"""Commands never overwrite their inputs, under any name, and `-` is exclusive to one output."""
 
 import itertools
 import json
@@ -23,7 +23,7 @@ from weft.cli.root import weft
 
 PINGPONG = "bytes,median_us\n" + "".join(f"{1 << k},{1 + k / 4}\n" for k in range(20))
 COMPILERS = ("weft cc", "weft cxx", "weft f90")
-# TABLE.KEY is one of a fabric file.
+# TABLE.KEY refers to fabric files.
 _SPEAKS_OF_FILES = re.compile(
     r"file|directory|plan|trace|table(?!\.KEY)|engine|inventory|program", re.I
 )
@@ -32,7 +32,7 @@ _SPEAKS_OF_FILES = re.compile(
 def commands(
     group: click.Command = weft, name: str = "weft"
 ) -> Iterator[tuple[str, click.Command]]:
-    """Yield all commands but the groups."""
+    """Yield all commands except groups."""
     if not isinstance(group, click.Group):
         yield name, group
         return
@@ -191,7 +191,7 @@ def test_what_cannot_go_there_is_refused(here: Path, line: str, message: str) ->
     assert message in result.stderr
 
 
-# ---- What is tried first, and what a full disk leaves --------------------------------------------
+# ---- Checks before the work, and full disks ------------------------------------------------------
 
 
 @pytest.mark.parametrize("line", ["demo --out", "validate --figures", "testbed tables p.csv -o"])

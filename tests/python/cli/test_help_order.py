@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Options in help: grouped, what must be given first, in the same order in every command."""
+"""Options in the help: grouped, required ones first, in the same order in every command."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from weft.cli.root import weft
 def commands(
     group: click.Group = weft, parent: click.Context | None = None
 ) -> Iterator[click.Context]:
-    """Yield the contexts of all commands that are made as weft makes them."""
+    """Yield the contexts of all commands of weft's class."""
     context = parent or click.Context(weft, info_name="weft")
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -32,12 +32,12 @@ ALL = list(commands())
 
 
 def names(context: click.Context) -> list[str]:
-    """Return the options of a command as its help lists them."""
+    """Return the options of a command in the order of its help."""
     return re.findall(r"^  (?:-\w, )?(--?[\w-]+)", help_of(context), re.MULTILINE)
 
 
 def help_of(context: click.Context) -> str:
-    """Return the groups of options, without the prose above them."""
+    """Return the option groups of the help, without the prose above them."""
     lines = context.get_help().splitlines()
     known = (order.REQUIRED, order.OWN, *order.GROUPS, order.OUTPUT)
     return "\n".join(lines[next(k for k, line in enumerate(lines) if line[:-1] in known) :])
@@ -66,7 +66,7 @@ def test_what_must_be_given_is_first_and_help_last(context: click.Context) -> No
 
 
 def test_options_of_several_commands_have_one_order() -> None:
-    """`weft bench bcast` had those of the fabric the other way round."""
+    """Regression: `weft bench bcast` listed the fabric's options in reverse."""
     places: dict[tuple[str, str], str] = {}
     shared = {name for names_ in order.GROUPS.values() for name in names_}
     for context in ALL:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Files that commands and calls read are never replaced, however their names got there.
+"""Files that commands and calls read are never overwritten, however they were named.
 
-Every parameter that takes a text is either of a type that says which files it names, or listed
-here: with a command that reads a file by it, or as one that names none. So is the API's.
+Every parameter that takes a text either has a type that declares the files it names, or is listed
+here: with a command that reads a file through it, or as one that names no file. The same holds for
+the API.
 """
 
 import inspect
@@ -26,14 +27,15 @@ from weft.base.errors import WeftError
 from weft.cli import files
 
 RUN = "run --fabric tofino-4 -n 4"
-# By parameter, a command that reads sel.toml, rules.conf or f.toml by it and writes it.
+# By parameter, a command that reads sel.toml, rules.conf or f.toml through it and writes to the
+# same file.
 READ_BY = {
     "fallback": f"{RUN} --fallback ./sel.toml --json sel.toml -- ./latency 4 1",
     "modes": "bench allreduce --fabric tofino-4 -n 4 --sizes 4 --modes ./sel.toml --csv sel.toml",
     "mode": "validate t.csv --fabric tofino-4 --mode ./sel.toml --json sel.toml --ranks 4",
     "config": f"{RUN} --cfg smpi/comp-adjustment-file:sel.toml --json sel.toml -- ./latency 4 1",
 }
-# Texts that are no names of files.
+# Texts that do not name files.
 NO_FILE = {
     *("changes", "sizes", "percentiles", "cube", "hash_name", "switch", "ways", "hashes", "chunk"),
     *("destinations", "column", "keys", "fit_", "segments", "size", "collective", "algorithm"),
@@ -89,7 +91,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 
 def texts() -> Iterator[tuple[str, click.Parameter]]:
-    """Yield the parameters of all commands that take a text and say nothing of files."""
+    """Yield the parameters of all commands that take a text without declaring files."""
     for name, one in ALL.items():
         for param in one.params if name not in COMPILERS else ():
             declared = isinstance(param.type, (*files.INPUTS, *files.OUTPUTS))
@@ -154,7 +156,7 @@ def test_nor_a_trace_whose_files_are_the_programs_input(here: Path) -> None:
 
 # ---- The API -------------------------------------------------------------------------------------
 
-# Texts and paths of calls, beside those in `asking.WRITTEN`: they are read, or name no file.
+# Texts and paths of calls other than `asking.WRITTEN`: they are read, or name no file.
 READ = {
     *("fabric", "fabrics", "program", "arguments", "platform", "fallback", "cfg", "input", "trace"),
     *("options", "table", "tables", "base", "like", "messages", "records", "record", "campaign"),
@@ -224,10 +226,10 @@ def test_no_call_replaces_what_it_reads(here: Path) -> None:
         lambda: campaign.save("c.toml"),
     )
     for number, attempt in enumerate(attempts):
-        print("attempt", number)  # said where it fails
+        print("attempt", number)  # shown on failure
         with pytest.raises(WeftError, match=r"is a file that .*; name another one to write"):
             attempt()
         assert contents(here) == before, number
     plan = weft.testbed_plan("topocloud-64", ["star-8"])
     plan.save("plan.json")
-    weft.TestbedPlan("plan.json").save("plan.json")  # what was read is saved where it was
+    weft.TestbedPlan("plan.json").save("plan.json")  # saving in place is allowed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The command line as its users meet it."""
+"""The command line as users see it."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def latency() -> str:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty directory, with a place of its own for temporary files."""
+    """Work in an empty directory, with its own directory for temporary files."""
     (tmp_path / "tmp").mkdir()
     (tmp_path / "work").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
@@ -188,7 +188,7 @@ def test_a_record_on_standard_output_is_alone_there(latency: str) -> None:
     result = weft(*RUN, "--json", "-", latency, "4")
     assert result.returncode == 0
     assert json.loads(result.stdout)["ranks"] == 4
-    assert "latency_us" in result.stderr  # what the program prints
+    assert "latency_us" in result.stderr  # the program's output
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
@@ -230,7 +230,7 @@ assert sorted(names) == [*cli, *runs]
 
 
 def test_no_command_waits_for_libraries_that_it_does_not_use() -> None:
-    """Nor for other commands: a run needs none of numpy's."""
+    """The same holds between commands: a run does not need numpy."""
     code = """
 import sys, click
 from weft.cli.root import weft

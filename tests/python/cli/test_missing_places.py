@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What messages say where the system takes something away: they name the thing."""
+"""Messages name a resource that the system has removed."""
 
 import json
 import os

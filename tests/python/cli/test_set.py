@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Keys of a fabric that have other values than its file gives them: `--set` and its short forms."""
+"""Overrides of a fabric file's keys: `--set` and its short forms."""
 
 import csv
 import json
@@ -18,7 +18,7 @@ FILE = Path(_core.load_fabric("tofino-4").file)
 
 
 def changed_file(tmp_path: Path, old: str, new: str) -> str:
-    """Return the path of tofino-4's file with another line."""
+    """Return a copy of tofino-4's file with one line changed."""
     text = FILE.read_text(encoding="utf-8")
     assert text.count(old) == 1
     path = tmp_path / "changed.toml"

@@ -77,7 +77,7 @@ COMMANDS = (
 
 
 def on_a_terminal(command: Sequence[str], width: int) -> str:
-    """Return what a command writes to a terminal so wide."""
+    """Return a command's output on a terminal of this width."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": str(width), "TERM": "xterm", "NO_COLOR": "1"}
     with subprocess.Popen(
@@ -98,7 +98,7 @@ def read_all(descriptor: int) -> str:
     try:
         while part := os.read(descriptor, 4096):
             parts.append(part)
-    except OSError:  # Linux says so that the other end is closed
+    except OSError:  # Linux's signal that the other end is closed
         pass
     os.close(descriptor)
     return b"".join(parts).decode()

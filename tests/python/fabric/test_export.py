@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fabrics for SimGrid and Graphviz: what is in the files, and that stock SimGrid agrees."""
+"""Fabrics for SimGrid and Graphviz: file contents, and agreement of stock SimGrid."""
 
 import itertools
 import re
@@ -69,7 +69,7 @@ def test_routes_are_those_of_the_fabric(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", SMALL)
 def test_from_a_switch_on_packets_go_as_those_of_hosts_do(tmp_path: Path, kind: str) -> None:
-    """So that weft finds the fabric's own trees through the platform's routes."""
+    """This lets weft find the fabric's own trees through the platform's routes."""
     fabric = load(tmp_path, kind)
     found = routes(platform(fabric, tmp_path))
     switches = {switch["name"] for switch in fabric.switches}
@@ -176,7 +176,7 @@ def test_too_many_hosts_for_a_platform_file(tmp_path: Path) -> None:
 
 
 def sharing(directory: Path) -> Path:
-    """A torus of which some links share a bandwidth."""
+    """Return a torus in which some links share a bandwidth."""
     path = make(directory, "torus")
     (up, *_), (*_, last) = (
         [f"{cable['name']}.{way}" for cable in _core.load_fabric(str(path)).cables()]
@@ -188,7 +188,7 @@ def sharing(directory: Path) -> Path:
 
 
 def overheads(directory: Path) -> Path:
-    """A torus whose messages cost the hosts, by size; rendezvous from 64 KiB on."""
+    """Return a torus with message costs on hosts by size, and rendezvous from 64 KiB on."""
     path = make(directory, "torus")
     rows = [("32B", "2us", "1GBps"), ("1KiB", "3us", "2GBps"), ("64KiB", "1us", "4GBps")]
     costs = "".join(
@@ -196,7 +196,7 @@ def overheads(directory: Path) -> Path:
         f'receive_copy_rate = "{rate}"\n'
         for size, fixed, rate in rows
     )
-    path.write_text(path.read_text() + "[mpi]\n" + costs)  # nothing: of no bytes stock has none
+    path.write_text(path.read_text() + "[mpi]\n" + costs)  # stock has no costs for empty messages
     return path
 
 
@@ -204,7 +204,7 @@ def overheads(directory: Path) -> Path:
     "fabric", ["tofino-16", "fat_tree", "dragonfly", "torus", "mesh", "sharing", "overheads"]
 )
 def test_stock_simgrid_takes_the_same_time(tmp_path: Path, program: Program, fabric: str) -> None:
-    """With nothing of weft: the host file keeps ranks off the switches."""
+    """Without any part of weft; the host file keeps ranks off the switches."""
     on = fabric if fabric not in SMALL else str(make(tmp_path, fabric))
     made = {"sharing": sharing, "overheads": overheads}.get(fabric)
     on = str(made(tmp_path)) if made else on
@@ -226,7 +226,7 @@ def test_stock_simgrid_takes_the_same_time(tmp_path: Path, program: Program, fab
         for result in (stock, by_weft)
     ]
     assert len(times[0]) == len(SIZES.split(","))
-    # Of no bytes stock's hosts have no costs.
+    # Stock's hosts have no costs for empty messages.
     first = 1 if loaded.mpi and loaded.mpi["send_overhead_s"] > 0 else 0
     assert times[0][first:] == pytest.approx(times[1][first:], rel=1e-9)
 

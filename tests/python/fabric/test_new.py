@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""New fabric files: what the registry of topologies says, and what users say wrong."""
+"""New fabric files: the registry of topologies, and mistakes of users."""
 
 import os
 import re
@@ -27,7 +27,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str) -> str:
-    """Run `weft fabric new` and return what it says; its errors are exceptions."""
+    """Run `weft fabric new` and return its output; errors raise exceptions."""
     result = CliRunner().invoke(new, arguments, standalone_mode=False, catch_exceptions=False)
     if result.exception is not None:
         raise result.exception
@@ -113,11 +113,11 @@ def test_default_presets_exist() -> None:
         assert DEFAULT_PRESETS[device] in _core.list_presets(device)
 
 
-# ---- What nobody gave ----
+# ---- Defaults ----
 
 
 def inner_and_outer(fabric: _core.Fabric) -> tuple[set[float], set[float]]:
-    """Latencies of cables between switches, and of those of hosts."""
+    """Return the latencies of cables between switches, and of hosts' cables."""
     hosts = len(fabric.hosts)
     latency = [
         (cable["lower"] >= hosts, round(cable["latency_s"], 12)) for cable in fabric.cables()
@@ -133,7 +133,7 @@ def command_of(kind: str) -> list[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_cables_between_switches_have_no_host_in_them(here: Path, kind: str) -> None:
-    """They had a host's 0.94 us, silently."""
+    """Regression: they silently included a host's 0.94 us."""
     said = run(*command_of(kind))
     inner, outer = inner_and_outer(_core.load_fabric("x.toml"))
     assert outer == {0.94e-6}
@@ -169,7 +169,7 @@ def test_cables_of_odd_names_are_found(here: Path) -> None:
 def test_what_is_not_given_is_of_one_measured_fabric_and_said(
     here: Path, switch: str, like: str, nic: str
 ) -> None:
-    """SHARP switches had the overhead of a Tofino's hosts, silently."""
+    """Regression: SHARP switches silently had the overhead of a Tofino's hosts."""
     said = run("star", "--hosts", "8", "--switch-preset", switch, "-o", "x.toml")
     fabric, source = _core.load_fabric("x.toml"), _core.load_fabric(like)
     assert fabric.nic["preset"] == nic
@@ -189,7 +189,7 @@ def test_what_is_not_given_is_of_one_measured_fabric_and_said(
 
 @pytest.mark.parametrize("hosts", ["tofino-4", "hdr100-8", "fdr-188"])
 def test_fabrics_of_all_vendors_can_have_the_same_hosts(here: Path, hosts: str) -> None:
-    """With another switch preset the hosts were others too, and so was what they do alone."""
+    """Regression: another switch preset also changed the hosts, and so their performance."""
     model = _core.load_fabric(hosts)
     nics = {}
     for switch in _core.list_presets("switch"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Pictures of fabrics: what is where, what is drawn, and what a run's record adds."""
+"""Pictures of fabrics: layout, drawing, and the load of a run."""
 
 import itertools
 import math
@@ -52,12 +52,12 @@ def pixels(path: Path) -> numpy.ndarray:
 
 
 def share(path: Path, colour: tuple[float, float, float]) -> float:
-    """How much of a picture has a colour."""
+    """Return the fraction of a picture with a colour."""
     return float(numpy.mean(numpy.all(abs(pixels(path) - colour) < 0.01, axis=1)))
 
 
 def record_of(fabric: _core.Fabric, utilisation: float = 0.5, reduced: int = 4096) -> Record:
-    """The record of a run that used the first cable only, and the first switch."""
+    """Return the record of a run that used only the first cable and the first switch."""
     cables = fabric.cables()
     links = [f"{cable['name']}.{way}" for cable in cables for way in ("up", "down")]
     used = {links[1]: utilisation}
@@ -118,7 +118,7 @@ def test_stars_and_fat_trees_have_layers(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["torus", "dragonfly"])
 def test_circles_are_what_belongs_together(tmp_path: Path, kind: str) -> None:
-    """The groups of a Dragonfly; in a torus two of its four dimensions."""
+    """The groups of a Dragonfly; in a torus, two of its four dimensions."""
     graph = Graph(load(tmp_path, kind, LARGE[kind]))
     assert graph.groups() == [range(first, first + 16) for first in range(0, 256, 16)]
 
@@ -173,7 +173,7 @@ def test_a_picture_shows_something(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_picture_without_width_shows_its_cables(tmp_path: Path) -> None:
-    """All in one column; and a cable that is listed the other way round is beside the first."""
+    """All in one column; a cable listed in reverse is drawn beside the first."""
     cables = ["a,x", "b,y", "x,y", "y,x"]
     fabric = load(tmp_path, "custom", {"hosts": ["a,b"], "switches": ["x,y"], "cables": cables})
     assert [bundle.parallel for bundle in lay_out(Graph(fabric)).bundles] == [1, 1, 2]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a fabric says survives: an exported platform that is read again, a plan as a fabric file.
+"""Properties of a fabric survive round trips: an exported platform, and a plan's fabric file.
 
-Random fabrics. A run on the exported platform has the record of a run on the fabric, times within
-a thousandth (flows of one instant share links in another order), but for what a platform cannot
-say; that is told by name.
+Random fabrics. A run on the exported platform has the same record as a run on the fabric, with
+times within a thousandth (simultaneous flows share links in another order), except for features
+that a platform cannot express; the export reports those by name.
 """
 
 import json
@@ -71,7 +71,7 @@ def offload(draw: st.DrawFn) -> str:
 
 @st.composite
 def switch(draw: st.DrawFn) -> str:
-    """A preset, one that is changed, or none: then the table says all."""
+    """Draw a preset, a modified one, or none: then the table is complete."""
     preset = draw(st.sampled_from(["tofino", "sharp", "ideal", None]))
     if preset and draw(st.booleans()):
         return "[switch]\n" + toml(preset=preset)
@@ -101,7 +101,7 @@ def others(draw: st.DrawFn) -> str:
         nic["contributions"] = "per-host"
     text = "[nic]\n" + toml(**nic)
     if draw(st.booleans()):
-        # More than SimGrid's precision, 1 ns, within which it takes events for simultaneous.
+        # More than SimGrid's precision, 1 ns, within which events count as simultaneous.
         overhead = st.integers(1, 9).map(lambda us: f"{us}us")
         text += "[mpi]\n" + toml(send_overhead=draw(overhead), receive_overhead=draw(overhead))
     return text
@@ -109,9 +109,9 @@ def others(draw: st.DrawFn) -> str:
 
 @st.composite
 def fabrics(draw: st.DrawFn) -> str:
-    """The text of a fabric of 16 hosts."""
+    """Draw the text of a fabric of 16 hosts."""
     kind = draw(st.sampled_from(sorted(SMALL)))
-    # Which of parallel cables a packet takes is beyond a platform.
+    # A platform cannot express the choice between parallel cables.
     options = {
         key: [value.removesuffix(":count=2") for value in values]
         for key, values in SMALL[kind].items()
@@ -119,7 +119,7 @@ def fabrics(draw: st.DrawFn) -> str:
     }
     text = render(Template(topology=kind, options=options, name="random"))
     head, _, rest = text.partition("[nic]")
-    # A platform's hosts copy and add up in no time.
+    # Hosts of a platform copy and reduce in no time.
     free = 'speed = "76.8Gf"\ncores = 72\nloopback_bandwidth = "10GBps"\nloopback_latency = "0.4us"'
     head = head.replace('preset = "xeon-8360"', free)
     link = rest[rest.index("[link]") :]
@@ -144,7 +144,7 @@ def record_of(
 
 
 def comparable(record: Any) -> Any:
-    """What a platform can say as well: all but the links, which it calls by its routes' names."""
+    """Return the part that a platform can express: all but links, named after routes there."""
     return {
         key: record[key]
         for key in ("collectives", "switches", "simulated_time_s", "outcome", "ranks", "hosts_used")
@@ -172,7 +172,7 @@ def test_a_platform_that_was_exported_gives_the_record_of_its_fabric(
 ) -> None:
     calls = program("calls.c")
 
-    # An example is two runs: to make a failing one smaller takes minutes.
+    # An example takes two runs, so shrinking a failure would take minutes.
     @settings(max_examples=4, deadline=None, phases=[Phase.generate], derandomize=True)
     @given(st.data(), st.just(1))
     def same(data: st.DataObject, ppn: int) -> None:
@@ -183,7 +183,7 @@ def test_a_platform_that_was_exported_gives_the_record_of_its_fabric(
         lost = export.export(_core.load_fabric(str(path)), exported)
         assert [text.partition(" ")[0] for text in lost] == ["[mpi]"] * ("[mpi]" in text)
         options = ("--offload", offload, "--ppn", str(ppn))
-        # SimGrid gives messages without payload no overhead, which export tells.
+        # SimGrid has no overhead for empty messages, which export reports.
         told = [call for call in CALLS if call != "barrier" or not lost]
         fabric, platform = ("--fabric", str(path)), ("--platform", str(exported))
         expected = record_of(calls, fabric, options, directory / "a.json", told)
@@ -194,7 +194,7 @@ def test_a_platform_that_was_exported_gives_the_record_of_its_fabric(
 
 
 def test_auto_runs_on_a_platform(program: Program, tmp_path: Path) -> None:
-    """It died of the route from host to host, on which it predicts the hosts' time."""
+    """Regression: it crashed on the route between hosts, for which it predicts the hosts' time."""
     for name in ("line-4", "tofino-4"):
         path = tmp_path / f"{name}.xml"
         export.export(_core.load_fabric(name), path)
@@ -207,7 +207,7 @@ def test_auto_runs_on_a_platform(program: Program, tmp_path: Path) -> None:
         assert result.status == 0, result.stderr
 
 
-# ---- What cannot be said is told ----
+# ---- Losses are reported ----
 
 
 def test_export_names_what_a_platform_cannot_say(
@@ -232,7 +232,7 @@ def test_export_names_what_a_platform_cannot_say(
         " [switch.forwarding] (a look-up that hits is in the delay); to keep it, run on the fabric"
         " itself\n"
     )
-    # A graph says nothing of any of it, and everybody knows.
+    # A graph inherently expresses none of this.
     assert export.export(_core.load_fabric("x.toml"), tmp_path / "x.dot") == []
 
 
@@ -240,7 +240,7 @@ def test_export_names_what_a_platform_cannot_say(
 
 
 def mutilated(program: Program, tmp_path: Path, change: Callable[[str], str]) -> str:
-    """The message about an exported platform that somebody has changed."""
+    """Return the message about an exported platform after a change to it."""
     path = tmp_path / "x.xml"
     export.export(_core.load_fabric("tofino-4"), path)
     text = path.read_text()
@@ -280,7 +280,7 @@ def test_wrong_offload_properties_are_one_message(
 
 
 def test_a_switch_without_a_preset_must_say_all(program: Program, tmp_path: Path) -> None:
-    """Else it was a Tofino."""
+    """Regression: it was treated as a Tofino."""
     message = mutilated(
         program,
         tmp_path,

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fabric files are changed where they are: values are written however people wrote the table, and
-comments stay with what they stand beside."""
+"""In-place editing of fabric files: values are set in any style of table, and comments stay."""
 
 import tomllib
 from pathlib import Path
@@ -101,7 +100,7 @@ def test_a_table_goes_with_the_comments_right_above_it_and_no_others() -> None:
 
 
 def test_tables_that_take_turns_lose_nothing() -> None:
-    """They come together, as tomlkit has them."""
+    """tomlkit groups them."""
     text = "[[a]]\nx = 1\n[[b]]\ny = 1\n[[a]]\nx = 2\n[c]\n"
     assert tomllib.loads(without_tables(text, ())) == tomllib.loads(text)
     assert tomllib.loads(without_tables(text, ["b"])) == {"a": [{"x": 1}, {"x": 2}], "c": {}}

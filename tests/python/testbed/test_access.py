@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Who controls a testbed's switch: addresses that other machines reach, and certificates."""
+"""Access control of a testbed's switch: remotely reachable addresses, and certificates."""
 
 import os
 import shutil
@@ -69,7 +69,7 @@ def openssl(*words: object) -> None:
 
 
 def certify(folder: Path, authority: str) -> Path:
-    """Return a directory of certificates for this machine, of an authority of its own."""
+    """Return a directory of certificates for this machine, with its own authority."""
     folder.mkdir()
     key, certificate = folder / "key.pem", folder / "cert.pem"
     root, secret = folder / "ca.pem", folder / "ca.key"
@@ -92,7 +92,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def secured(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Start a server that wants certificates; give its address and a directory of them."""
+    """Start a server that requires certificates; yield its address and a directory of them."""
     address = free_address()
     server = p4_server.serve(p4_server.Switch(lambda _: None), [address], folder)
     yield address, folder
@@ -108,7 +108,7 @@ def test_controllers_with_a_certificate_are_let_in(
         assert switch.read() == []
     monkeypatch.setattr(p4_client, "_PATIENCE_S", 1.0)
     theirs = certify(tmp_path / "theirs", "theirs")
-    half = tmp_path / "half"  # knows the server's authority, and has another one's certificate
+    half = tmp_path / "half"  # the server's authority, but another one's certificate
     shutil.copytree(theirs, half)
     shutil.copy(folder / "ca.pem", half)
     refused: tuple[Any, ...] = (None, theirs, half)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Changes of what runs: the switch is read first, what stays is never touched, failures are undone.
+"""Changes of a running testbed: the switch is read first, common parts stay, failures roll back.
 
-On a P4Runtime server whose switch is a list of states, and in namespaces with real frames.
+Tested on a P4Runtime server whose switch is a list of states, and in namespaces with real frames.
 """
 
 import os
@@ -56,7 +56,7 @@ def entries_of(made: Plan, name: str) -> frozenset[Entry]:
 
 
 def shuffled(made: Plan, dice: random.Random) -> Plan:
-    """Return the same plan under other numbers."""
+    """Return the same plan with other numbers."""
 
     def mixed(numbers: Sequence[int], first: int) -> dict[int, int]:
         pool = dice.sample(range(first, first + 2 * len(numbers) + 5), len(numbers))
@@ -68,7 +68,7 @@ def shuffled(made: Plan, dice: random.Random) -> Plan:
 
 
 def raised(made: Plan) -> Plan:
-    """Return the same plan under numbers that no change gives while lower ones are free."""
+    """Return the same plan with numbers that no change assigns while lower ones are free."""
     places = [at for one in made.experiments for at in one.switches.values() if type(at) is int]
     ends = [port for _, _, way in made.ways for port in way.virtual]
     return plan.relabelled(
@@ -77,7 +77,7 @@ def raised(made: Plan) -> Plan:
 
 
 def wandering(first: Plan, kept: str, dice: random.Random) -> Iterator[Plan]:
-    """Yield plans that all have one experiment where it is, others coming and going again."""
+    """Yield plans that all keep one experiment in place while others come and go."""
     there, now = first.inventory, first
     coming = [wanted.read(name) for name in COMING]
     home: list[Experiment] = [*first.experiments]
@@ -86,7 +86,7 @@ def wandering(first: Plan, kept: str, dice: random.Random) -> Iterator[Plan]:
         stays = [one for one in now.experiments if one.name == kept]
         try:
             now = plan.make(there, away, stays)
-        except WeftError:  # too many servers
+        except WeftError:  # not enough servers
             now = plan.make(there, away[:1], stays)
         yield shuffled(now, dice) if dice.random() < 0.5 else now
         back = replace(now, experiments=tuple(home))
@@ -161,7 +161,7 @@ def test_a_comparison_says_what_differs() -> None:
     ],
 )
 def test_what_stays_is_never_touched(on: str, known: bool, serve: Serve) -> None:
-    """Over many random changes and back, from the plan that is there or from the switch itself."""
+    """Many random changes and their reversal, from the present plan or from the switch itself."""
     address, history = serve()
     kept, dice = "line-4", random.Random(11)
     now = planned("line-4", "ring-6", on=on)
@@ -180,7 +180,7 @@ def test_what_stays_is_never_touched(on: str, known: bool, serve: Serve) -> None
 
 
 def test_an_old_plan_that_the_switch_has_not_is_refused(serve: Serve, tmp_path: Path) -> None:
-    """There and back renumbers a slice; the plan from before is then another one."""
+    """A change and its reversal renumber a slice, so that the earlier plan no longer matches."""
     address, history = serve()
     both, other = planned("star-8", "line-4"), planned("server-pair")
     files = {name: tmp_path / f"{name}.json" for name in ("both", "other", "there", "back")}
@@ -338,7 +338,7 @@ def test_a_stale_plan_deletes_nothing_that_runs(up: Up, tmp_path: Path) -> None:
 
 
 class _Interrupted(BaseException):
-    """Stands for a signal in the middle."""
+    """Stands for a signal during a change."""
 
 
 FAILURES: dict[str, tuple[Any, str]] = {
@@ -380,7 +380,7 @@ def test_a_change_in_namespaces_that_fails_is_undone(
 @in_namespaces
 @pytest.mark.parametrize("on", ["topocloud-64", "recirculating-64"])
 def test_a_chassis_that_fails_halfway_has_what_it_had(on: str, up: Up) -> None:
-    """An interface of a foreign hand is in the way: the kernel refuses in the middle."""
+    """A foreign interface is in the way: the kernel refuses halfway."""
     old = planned("star-8", "server-pair", on=on)
     up(old)
     change = diff.change(old, planned("star-8", "line-4", "server-pair", on=on))
@@ -413,7 +413,7 @@ def test_the_kernel_is_read_as_it_was_set(fabrics: Sequence[str], up: Up) -> Non
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("ping") is None, reason="there is no ping")
 def test_what_stays_loses_no_frame_over_many_changes(up: Up) -> None:
-    """While others come and go, under their numbers and under others."""
+    """Other experiments come and go meanwhile, with their own and with other numbers."""
     dice, kept = random.Random(13), "line-4"
     now = planned("line-4", "ring-6")
     layout = up(now)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Inventories with several chassis: what belongs to each, and on which of them plans come."""
+"""Inventories with several chassis: the devices of each, and the choice of chassis for plans."""
 
 import json
 import re
@@ -91,7 +91,7 @@ def star(hosts: int, directory: Path) -> Path:
 
 
 def placed(directory: Path, *fabrics: str | int) -> Plan:
-    """Return the plan on the first chassis with room; a number is a star of so many hosts."""
+    """Return the plan on the first chassis that fits; a number is a star of that many hosts."""
     names = [str(star(one, directory)) if isinstance(one, int) else one for one in fabrics]
     topologies = [wanted.read(name) for name in names]
     chassis = inventory.parse_all(POD, "pod.toml")
@@ -99,7 +99,7 @@ def placed(directory: Path, *fabrics: str | int) -> Plan:
 
 
 def weft(*arguments: str | Path, status: int = 0) -> str:
-    """Run a command of `weft testbed`; return what it prints, or its message."""
+    """Run a command of `weft testbed`; return its output, or its message."""
     ended = simulated.weft("testbed", *map(str, arguments))
     assert ended.status == status, ended.stderr
     return ended.stderr if status else ended.stdout
@@ -110,7 +110,7 @@ def test_each_chassis_has_what_is_cabled_to_it() -> None:
     assert (first.chassis.name, second.chassis.name) == ("tofino-a", "tofino-b")
     assert [*first.servers] == ["a-1", "a-2", "a-3", "a-4"]
     assert not first.switches
-    # Over the layer 2 switch as well.
+    # Includes connections through the layer 2 switch.
     assert [*second.servers] == [*(f"b-{k}" for k in range(1, 10)), "far"]
     assert [*second.switches] == ["l2"]
     assert (len(first.peers), len(second.peers)) == (8, 2 * (9 + 3 + 1))
@@ -220,7 +220,7 @@ def test_commands_plan_and_keep_on_a_chosen_chassis(pod: Path, tmp_path: Path) -
     assert weft("plan", pod, three, "-o", first).startswith("s3 on tofino-a: 3 servers, 1 slice; ")
     found = weft("plan", pod, three, "--chassis", "tofino-b", "-o", second)
     assert found.startswith("s3 on tofino-b: 3 servers")
-    # What is kept has no choice, even where the first chassis has room.
+    # Kept experiments stay on their chassis, even if the first one would fit.
     found = weft("plan", pod, four, "--keep", second, "-o", both)
     names = [line.split(":")[0] for line in found.splitlines()]
     assert names == ["s3 on tofino-b", "s4 on tofino-b"]
@@ -244,7 +244,7 @@ def test_commands_plan_and_keep_on_a_chosen_chassis(pod: Path, tmp_path: Path) -
 
 
 def test_a_shipped_inventory_is_called_by_its_name() -> None:
-    """The message named its path in the installation."""
+    """Regression: the message named its path in the installation."""
     with pytest.raises(WeftError, match="which inventory topocloud-64 does not have; "):
         inventory.read_all("topocloud-64", "nowhere")
 

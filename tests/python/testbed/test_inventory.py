@@ -199,7 +199,7 @@ SHORT = {
         " with such ports cabled in small (and 4 with fewer or slower): 2 short; take a smaller"
         " topology, or cable more servers",
     ),
-    # Six cables between four switches; the layer 2 switch has three of them.
+    # Six cables between four switches, three of them at the layer 2 switch.
     "recirculation": (
         'kind = "dragonfly"\ngroups = 1\nrouters = 4\nhosts = 1',
         "100Gbps",
@@ -259,7 +259,7 @@ def test_a_damaged_plan_is_refused(change: Any, message: str, tmp_path: Path) ->
 
 
 def _cable(kind: str, /, **keys: object) -> Callable[[dict[str, Any]], None]:
-    """Return what gives the first cable of a kind other values."""
+    """Return a change that gives the first cable of a kind other values."""
 
     def change(found: dict[str, Any]) -> None:
         cables = found["experiments"][0]["cables"].values()
@@ -374,7 +374,7 @@ def test_the_papers_medians_are_predicted_within_one_percent(tmp_path: Path) -> 
 
 
 def test_the_fabric_wide_link_is_a_hosts_cable(tmp_path: Path) -> None:
-    """Where most cables are recirculated, which cost a pass and no way of their own."""
+    """Applies although most cables are recirculated, which cost a pass but add no wire."""
     made = planned("torus-3x3", on="recirculating-64")
     path = tmp_path / "planned.toml"
     fabric.write(made, made.experiments[0], path)
@@ -397,9 +397,9 @@ def test_two_servers_over_a_virtual_wire_have_the_papers_median(tmp_path: Path) 
 
 
 def test_programs_run_on_two_servers_and_on_their_virtual_wire(tmp_path: Path, run: Run) -> None:
-    """One way a byte takes the cable's latency, and over the wire a pass of the chassis more.
+    """A byte takes the cable's latency in each direction, plus a chassis pass over the wire.
 
-    Both by the factor on latency of the fabric's messages.
+    Both are scaled by the latency factor of the fabric's messages.
     """
     factor = _core.load_fabric("server-pair").point_to_point[0]["latency_factor"]
     made = planned("server-pair")
@@ -515,7 +515,7 @@ def test_the_program_has_the_tables_and_the_script_fills_them() -> None:
     lines = [*script.added(entries, made.inventory)]
     adds = [line for line in lines if line.startswith("table_add ")]
     assert len(adds) == sum(entry.table in program for entry in entries)
-    # Nodes have the handles that init gives them, counted from 0.
+    # Nodes have the handles that init assigns, counted from 0.
     nodes = [
         line.split()[1]
         for line in script.init(made.inventory)
@@ -545,14 +545,14 @@ def test_a_planned_fabric_has_the_routes_and_latencies_of_the_plan(
         one_way[source, target] = way["latency_s"]
     for trip in predict(made, experiment):
         both = one_way[trip.source, trip.target] + one_way[trip.target, trip.source]
-        # Beside the hosts' part, 0.94 us at each end.
+        # In addition to the hosts' part, 0.94 us at each end.
         passes = (trip.passes * 495.5 + trip.layer2 * 624) * 1e-9
         assert both == pytest.approx(4 * 0.94e-6 + passes)
 
 
 def test_recirculation_costs_bandwidth(tmp_path: Path) -> None:
     made = planned("torus-3x3", "torus-3x3", "torus-3x3", on="recirculating-64")
-    # 108 directions on 28 looping ports of 100 Gb/s: at most four on one.
+    # 108 directions on 28 looping ports of 100 Gb/s: at most four per port.
     assert max(map(made.sharing, made.shares)) == 4
     path = tmp_path / "planned.toml"
     experiment = made.experiments[1]
@@ -570,7 +570,7 @@ def test_recirculation_costs_bandwidth(tmp_path: Path) -> None:
 
 
 def test_one_looping_port_is_shared_by_all_that_pass_it(tmp_path: Path) -> None:
-    """A line of three slices: two cables, and so four links, on one port."""
+    """A line of three slices: two cables, and thus four links, on one port."""
     alone = (
         SMALL[: SMALL.index("[[switches]]")]
         + SMALL[SMALL.index("[[cables]]") : SMALL.rindex("[[cables]]")]
@@ -586,7 +586,7 @@ def test_one_looping_port_is_shared_by_all_that_pass_it(tmp_path: Path) -> None:
 
 
 def test_a_message_takes_the_bandwidth_that_links_share(tmp_path: Path, run: Run) -> None:
-    """One way passes two links that share: it has half the bandwidth."""
+    """One direction passes two links that share: it gets half the bandwidth."""
     times = []
     for more in ("", '[[shared]]\nlinks = ["host-0.up", "host-1.down"]\nbandwidth = "8Gbps"\n'):
         topology('kind = "star"\nhosts = 2', tmp_path, "8Gbps")
@@ -595,7 +595,7 @@ def test_a_message_takes_the_bandwidth_that_links_share(tmp_path: Path, run: Run
         options = ("--quiet",)
         result = run("pingpong.c", "1000000", on=str(path), ranks=2, options=options)
         times.append(float(result.stdout.split()[1]))
-    # A million bytes and SMPI's 16 at 1 GB/s, one of two ways.
+    # A million bytes and SMPI's 16 at half of 1 GB/s.
     assert times[1] - times[0] == pytest.approx(1000016 / 1e9 / 2, rel=1e-6)
 
 
@@ -603,7 +603,7 @@ def test_a_message_takes_the_bandwidth_that_links_share(tmp_path: Path, run: Run
 
 
 def least_by_enumeration(old: Plan, new: Plan) -> int:
-    """Most entries in common over all numbers that slices and virtual ports may have."""
+    """Return the most entries in common over all numberings of slices and virtual ports."""
     before = {*tables.entries(old)}
     slices = sorted(
         {one for e in new.experiments for one in e.switches.values() if type(one) is int}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Plans really up: namespaces, bridges and redirects, probed frame by frame.
+"""Plans in real operation: namespaces, bridges and redirects, probed frame by frame.
 
-Everything is in namespaces of this run's own names. Where this machine cannot make them the tests
-are skipped, and say why.
+All namespaces have names unique to this run. If this machine cannot create them, the tests are
+skipped with the reason.
 """
 
 import os
@@ -39,7 +39,7 @@ Up = Callable[[Plan], Layout]
 
 @pytest.fixture
 def up() -> Iterator[Up]:
-    """Build a plan; whatever happens, nothing is left."""
+    """Build a plan; cleanup is unconditional."""
 
     def build(made: Plan) -> Layout:
         netns.up(made, NAME)
@@ -65,7 +65,7 @@ def inside(device: str, *command: str) -> "subprocess.CompletedProcess[str]":
 
 
 def pings(layout: Layout, source: str, target: str) -> bool:
-    """Whether a host of the first experiment reaches a host of any, by ARP and ICMP."""
+    """Return true if a host of the first experiment reaches any host by ARP and ICMP."""
     (server,) = [one.hosts[source] for one in layout.plan.experiments[:1]]
     (address,) = [
         layout.address(one, target) for one in layout.plan.experiments if target in one.hosts
@@ -93,7 +93,7 @@ def test_experiments_do_not_see_each_other(up: Up) -> None:
     found = probe.check(made, NAME)
     assert found.problems == []
     assert found.pairs == 9 * 8 + 8 * 7
-    # To the other experiment's hosts, and to nobody.
+    # To the other experiment's hosts, and to the unused address.
     assert found.stopped == 2 * 9 * 8 + 17
     a, b = (next(iter(one.hosts.values())) for one in made.experiments)
     address = Layout(made).address(made.experiments[1], next(iter(made.experiments[1].hosts)))
@@ -247,7 +247,7 @@ def test_servers_go_from_one_experiment_to_another(up: Up) -> None:
         hosts = found.plan.experiments[0].wanted.hosts
         assert pings(Layout(found.plan), hosts[0], hosts[-1])
         first = found.plan
-    assert sleeping.wait(5) != 0  # it belonged to what is over
+    assert sleeping.wait(5) != 0  # it belonged to the old plan
 
 
 def test_a_change_of_another_plan_is_refused(up: Up) -> None:
@@ -259,7 +259,7 @@ def test_a_change_of_another_plan_is_refused(up: Up) -> None:
 
 
 def test_the_switch_is_controlled_from_outside(up: Up, tmp_path: Path) -> None:
-    """What a controller takes away is away, and what it writes is there."""
+    """Entries deleted by a controller are gone, and entries it writes take effect."""
     made = planned("star-8")
     up(made)
     found = [entry for entry in tables.entries(made) if not entry.external]
@@ -272,7 +272,7 @@ def test_the_switch_is_controlled_from_outside(up: Up, tmp_path: Path) -> None:
     assert probe.check(made, NAME).problems == []
 
 
-# ---- What is wrong is seen -----------------------------------------------------------------------
+# ---- Faults are detected -------------------------------------------------------------------------
 
 
 def sabotage(made: Plan, command: str) -> list[str]:
@@ -293,7 +293,7 @@ def test_a_port_in_a_wrong_slice_is_seen(up: Up) -> None:
 
 
 def test_a_wrong_way_is_seen_though_all_pairs_reach_each_other(up: Up) -> None:
-    """A ring whose one host is sent to the longer way round."""
+    """In a ring, one host is reached the longer way round."""
     made = planned("ring-6", on="recirculating-64")
     layout = up(made)
     ring = made.experiments[0]
@@ -328,7 +328,7 @@ def test_flooding_is_seen(up: Up) -> None:
     assert any("to nobody was at node-2:eth0" in one for one in problems)
 
 
-# ---- Nothing is left behind ----------------------------------------------------------------------
+# ---- No leftovers --------------------------------------------------------------------------------
 
 
 def test_a_failing_up_undoes_what_it_did(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The switch program, the scripts that fill it, and a switch that speaks P4Runtime."""
+"""The switch program, the scripts that fill it, and a P4Runtime switch."""
 
 import subprocess
 import sys
@@ -107,7 +107,7 @@ def test_a_wrong_program_is_one_message(case: str) -> None:
 
 
 class Runtime:
-    """What a script leaves in the tables of simple_switch, by words alone."""
+    """Simulates a script's effect on the tables of simple_switch, by words alone."""
 
     def __init__(self, there: inventory.Inventory) -> None:
         self.tables: dict[str, dict[str, str]] = {}
@@ -252,7 +252,8 @@ def test_a_switch_is_filled_changed_and_emptied(
         told = len(history)
         switch.change(first, last, 0)
         assert switch.read() == sorted(of_chassis(found.plan))
-        # What both have never goes, and what lets frames in is last: never more than one of them.
+        # Common entries never disappear, and entries that admit frames come last, never more than
+        # one at a time.
         stays = {*of_chassis(old)} & {*of_chassis(found.plan)}
         for state in history[told:]:
             assert stays <= {*state}
@@ -265,7 +266,7 @@ def test_a_second_controller_is_told_that_there_is_a_first(serve: Serve) -> None
     address, _ = serve()
     with Client(address, pipeline()), pytest.raises(WeftError, match="another controller"):
         Client(address, pipeline()).__enter__()
-    with Client(address, pipeline()) as again:  # the first has left
+    with Client(address, pipeline()) as again:  # the first has disconnected
         again.configure()
 
 
@@ -273,7 +274,7 @@ def test_a_controller_that_only_reads_is_never_primary(serve: Serve) -> None:
     address, _ = serve()
     with Client(address, pipeline(), primary=False) as watching:
         assert watching.primary_controller() == "none"
-        with Client(address, pipeline()) as switch:  # it may still become primary
+        with Client(address, pipeline()) as switch:  # it can still become primary
             switch.fill([Entry("wire_table", (1,), "wire", (2,))])
             with Client(address, pipeline(), primary=False) as other:
                 assert other.primary_controller() == "election id 0:1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Plans of wanted topologies on inventories, by an independent reader of their tables."""
+"""Plans of requested topologies on inventories, checked by an independent table reader."""
 
 import itertools
 import json
@@ -127,7 +127,7 @@ between = ["n[1-24]:e", "c:[1-24]"]
 def test_all_ports_of_a_chassis_are_planned_in_seconds(
     dimensions: list[int], recirculated: int, tmp_path: Path
 ) -> None:
-    """Eight layer 2 switches, none next to another, take 32 of a 4 x 6 torus's 48 cables."""
+    """Eight non-adjacent layer 2 switches take 32 of a 4 x 6 torus's 48 cables."""
     path = fabric_file(tmp_path, f'kind = "torus"\ndimensions = {dimensions}', "torus")
     before = time.process_time()
     made = plan.make(inventory.parse(FULL, "full"), [wanted.read(str(path))])
@@ -140,7 +140,7 @@ def test_all_ports_of_a_chassis_are_planned_in_seconds(
 
 
 def random_inventory(dice: random.Random) -> str:
-    """A small testbed, cabled anyhow; servers of up to three speeds."""
+    """Return a small testbed with random cabling; servers of up to three speeds."""
     speed = dice.choice(["100Gbps", "25Gbps"])
     lines = ['[testbed]\nname = "random"']
     servers = dice.randint(2, 9)
@@ -186,7 +186,7 @@ def random_inventory(dice: random.Random) -> str:
 
 
 def random_fabric(dice: random.Random) -> str:
-    """A connected topology of some switches and hosts, now and then of two speeds."""
+    """Return a connected topology of a few switches and hosts, sometimes with two speeds."""
     switches = [f"w{k}" for k in range(dice.randint(1, 5))]
     hosts = [f"h{k}" for k in range(dice.randint(2, 8))]
     pairs = [(one, dice.choice(switches[:k])) for k, one in enumerate(switches) if k]
@@ -226,7 +226,7 @@ preset = "l2"
 
 
 def placements(one: Wanted, there: Inventory) -> Iterator[dict[str, str]]:
-    """Every choice of layer 2 switches for some of the switches."""
+    """Yield every choice of layer 2 switches for some of the switches."""
     names = [*there.switches]
     for chosen in itertools.product([None, *names], repeat=len(one.switches)):
         used = [name for name in chosen if name]
@@ -235,7 +235,7 @@ def placements(one: Wanted, there: Inventory) -> Iterator[dict[str, str]]:
 
 
 def fits(one: Wanted, there: Inventory, placed: dict[str, str]) -> int | None:
-    """The recirculated cables of a placement without straight cables, if it is possible."""
+    """Return a placement's recirculated cables without straight cables; None if infeasible."""
     if len(one.switches) - len(placed) > there.chassis.slices:
         return None
     for switch, name in placed.items():
@@ -253,7 +253,7 @@ def fits(one: Wanted, there: Inventory, placed: dict[str, str]) -> int | None:
 
 
 def packs(directions: Sequence[int], there: Inventory) -> bool:
-    """Whether the directions fit on the looping ports: all speeds here divide each other's sums."""
+    """Return true if the directions fit on the looping ports; speeds divide each other's sums."""
     room = [port.speed * there.chassis.max_sharing for port in there.chassis.loops]
     for speed in directions:
         if not room or max(room) < speed:
@@ -263,7 +263,7 @@ def packs(directions: Sequence[int], there: Inventory) -> bool:
 
 
 def enough_servers(one: Wanted, there: Inventory) -> bool:
-    """Whether each host has a server: the most demanding one takes the least that fits."""
+    """Return true if each host gets a server: the most demanding takes the least that fits."""
     left = sorted((len(there.cabled(s)), s.speed) for s in there.servers.values())
     for host in sorted(one.hosts, key=lambda h: (-len(one.at[h]), -one.at[h][0].speed)):
         ports, speed = len(one.at[host]), max(cable.speed for cable in one.at[host])
@@ -275,14 +275,14 @@ def enough_servers(one: Wanted, there: Inventory) -> bool:
 
 
 def is_straight(there: Inventory) -> bool:
-    """Whether some cable does not end at the chassis."""
+    """Return true if some cable does not end at the chassis."""
     name = there.chassis.name
     return any(name not in (a.device, b.device) for a, b in there.peers.items())
 
 
 @pytest.mark.slow
 def test_random_cases(tmp_path: Path) -> None:
-    """Plans hold for the reader, and what is impossible by enumeration or the solver's proof."""
+    """The reader confirms plans; enumeration or the solver's proof confirms infeasibility."""
     outcomes: Counter[str] = Counter()
     for seed in range(CASES):
         dice = random.Random(seed)
@@ -365,11 +365,11 @@ def test_no_frame_crosses_during_a_change(before: list[str], after: list[str]) -
     assert {k: v for k, v in reader.tables.items() if v} == dict(now.tables)
 
 
-# ---- What runs stays -----------------------------------------------------------------------------
+# ---- Running experiments stay --------------------------------------------------------------------
 
 
 def of(made: Plan, name: str) -> list[Entry]:
-    """All entries of one experiment."""
+    """Return all entries of one experiment."""
     return tables.entries(replace(made, experiments=(made.experiment(name),)))
 
 
@@ -379,7 +379,7 @@ def test_what_is_kept_stays_on_everything_that_it_has(tmp_path: Path) -> None:
     both = plan.make(there, [torus, star])
     alone = plan.make(there, [], [both.experiment("star-8")])
     assert alone.experiments == (both.experiments[1],)
-    # Made anew it moves: that is what keeping is for.
+    # A new plan would move it, which keeping prevents.
     assert plan.make(there, [star]).experiments[0].hosts != both.experiments[1].hosts
     more = plan.make(there, [ring], alone.experiments)
     prove(more, tmp_path)
@@ -425,7 +425,7 @@ def test_what_does_not_fit_beside_what_is_kept_says_so() -> None:
 
 
 def test_what_fits_only_by_moving_says_that(tmp_path: Path) -> None:
-    """A star on a server with two ports keeps a host with two cables from it."""
+    """A star on a server with two ports blocks a host with two cables."""
     path = fabric_file(
         tmp_path,
         'kind = "custom"\nhosts = ["a", "b"]\nswitches = ["x", "y"]\n'
@@ -483,7 +483,7 @@ def test_a_plan_of_five_thousand_entries_is_compared_within_a_second(tmp_path: P
         dict(zip(slices, dice.sample(slices, len(slices)), strict=True)),
         dict(zip(ends, dice.sample(ends, len(ends)), strict=True)),
     )
-    # With another text it is not known to be the same experiment: all is found by its entries.
+    # With another text the experiment is not recognised, and is found by its entries only.
     text = replace(one.wanted, text=f"{one.wanted.text}\n")
     unknown = replace(
         shuffled, experiments=(replace(shuffled.experiments[0], wanted=text, name="u"),)
@@ -492,6 +492,6 @@ def test_a_plan_of_five_thousand_entries_is_compared_within_a_second(tmp_path: P
     for other in (made, shuffled, unknown):
         before = time.process_time()
         found = diff.change(made, other)
-        assert time.process_time() - before < 2  # measured on a quiet machine: 0.3 to 0.9 s
+        assert time.process_time() - before < 2  # 0.3 to 0.9 s on an idle machine
         assert (found.removed, found.added, found.kept) == ([], [], 5218)
         assert found.least

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a real Tofino is given: device ports, scripts for BF Runtime's Python, the parser's set.
+"""Files for a real Tofino: device ports, scripts for BF Runtime's Python, the parser's set.
 
-The scripts are run with an object in the place of `bfrt` that keeps what is called; nothing here
-proves that a switch takes them.
+The scripts run with a recording object in place of `bfrt`; these tests do not prove that a switch
+accepts them.
 """
 
 from pathlib import Path
@@ -129,7 +129,7 @@ def test_more_looping_ports_than_a_parser_has_rows_are_refused() -> None:
 
 
 class Recorder:
-    """Keeps calls by their dotted names."""
+    """Records calls by their dotted names."""
 
     def __init__(self, name: str, calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]]) -> None:
         self._name, self._calls = name, calls
@@ -195,7 +195,7 @@ def test_the_script_adds_exactly_the_entries(fabrics: tuple[str, ...], on: str) 
         for one in wanted_entries
     }
     ranks = [tables.ORDER.index(table) for table in order]
-    assert ranks == sorted(ranks, reverse=True)  # what lets frames in comes last
+    assert ranks == sorted(ranks, reverse=True)  # entries that admit frames come last
     loops = {one.key[0]: one.data[0] for one in wanted_entries if one.table == "loop_table"}
     assert all(port == loops.get(instance, instance) for instance, port in nodes.values())
 
@@ -210,7 +210,7 @@ def test_the_script_brings_up_what_is_cabled_or_loops() -> None:
     text = table_files.contents(made)["bfrt_ports.py"]
     calls = run(text)
     front = {named["DEV_PORT"]: named for name, _, named in calls if name == "bfrt.port.port.add"}
-    assert {*front} == {*range(128, 136), 0, 60, 61}  # not 13 and 14, which nothing is plugged into
+    assert {*front} == {*range(128, 136), 0, 60, 61}  # not 13 and 14, which are unplugged
     assert all(named["PORT_ENABLE"] for named in front.values())
     assert {named["SPEED"] for named in front.values()} == {"BF_SPEED_100G"}
     rs = {k for k, named in front.items() if named["FEC"] == "BF_FEC_TYP_REED_SOLOMON"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The datatypes that records and traces name are those that a fabric file can name."""
+"""Records and traces use the datatype names of fabric files."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.support.places import ROOT
 from weft import _core
 
 NAMES = ROOT / "src" / "mpi" / "names.cpp"
-# Bytes that MPI_Pack made, which no reduction takes.
+# Bytes from MPI_Pack, which no reduction accepts.
 NO_NUMBERS = {"MPI_PACKED"}
 
 

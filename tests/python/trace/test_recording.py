@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""weft's own traces: all of a program is recorded, and replays in its time."""
+"""weft's own traces: the whole program is recorded, and replays in the same time."""
 
 import gzip
 import json
@@ -16,7 +16,7 @@ from weft.trace.datatypes import DATATYPES, OPERATIONS
 
 Record = Callable[..., Path]
 EXACT = 1e-6
-"""A replay on the recording's network; sleeps are played to the nanosecond."""
+"""Tolerance of a replay on the recording's network; sleeps are replayed to the nanosecond."""
 
 
 def replay(trace: Path, *options: str) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def lines_of(trace: Path) -> list[str]:
 
 @pytest.fixture
 def record(program: Program, tmp_path: Path) -> Record:
-    """Record a program of tests/smpi; its own record is beside the trace."""
+    """Record a program of tests/smpi; its own record is next to the trace."""
 
     def recorded(
         source: str,
@@ -55,7 +55,7 @@ def record(program: Program, tmp_path: Path) -> Record:
 
 
 def check_replay(trace: Path, *options: str) -> dict[str, Any]:
-    """Replay where it was recorded: the same time, the same calls."""
+    """Replay on the recorded fabric: same time, same calls."""
     ran, again = read_record(trace.parent / "run.json"), replay(trace, *options)
     assert again["simulated_time_s"] == pytest.approx(ran["simulated_time_s"], rel=EXACT)
     assert ran["simulated_time_s"] > 0
@@ -114,7 +114,7 @@ def test_regular_programs_replay_too(record: Record, part: str, offload: str) ->
 def test_a_replay_elsewhere_takes_the_time_that_the_program_takes_there(
     record: Record, part: str
 ) -> None:
-    """A program whose calls do not depend on times; but a test more or less is one more or less."""
+    """A program whose calls do not depend on times, except for the number of tests."""
     there = record("recorded.c", part, "--offload", "off")
     expected = read_record(there.parent / "run.json")["simulated_time_s"]
     trace = record("recorded.c", part, on="fat-tree-1024")
@@ -146,7 +146,7 @@ def test_a_recording_says_who_is_in_a_communicator(record: Record) -> None:
     named = [line.split()[1:] for line in lines if line.startswith("communicator")]
     numbers = {members: number for number, members in named}
     assert numbers.keys() == {"0,2", "1,3"}
-    assert sorted(numbers.values()) == ["1", "2"]  # in the order in which their ranks came to them
+    assert sorted(numbers.values()) == ["1", "2"]  # in the order in which their ranks reached them
     assert f"3 Comm_split 0 1 0 {numbers['1,3']}" in lines
     assert f"3 Allreduce {numbers['1,3']} 8 MPI_INT MPI_SUM" in lines
     assert lines[-1] == f"end {len(lines) - 4}"
@@ -158,7 +158,7 @@ def test_a_trace_is_recorded_beside_a_timeline(record: Record, tmp_path: Path) -
     assert len(json.loads(timeline.read_text())["traceEvents"]) > 4
 
 
-# ---- What is not recorded, and what is no trace --------------------------------------------------
+# ---- Unrecorded calls, and invalid traces --------------------------------------------------------
 
 
 def test_memory_by_address_is_refused(program: Program, tmp_path: Path) -> None:

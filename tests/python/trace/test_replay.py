@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Replays take the program's time, of weft's traces and SimGrid's; what is none is refused."""
+"""Replays of weft's and SimGrid's traces take the program's time; invalid traces are refused."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ def replay(trace: Path, *options: str, status: int = 0) -> dict[str, Any]:
 
 @pytest.fixture
 def record(program: Program, tmp_path: Path) -> Record:
-    """Record a program of tests/smpi; its own record is beside the trace."""
+    """Record a program of tests/smpi; its own record is next to the trace."""
 
     def recorded(
         source: str,
@@ -52,7 +52,7 @@ def record(program: Program, tmp_path: Path) -> Record:
 
 @pytest.fixture
 def of_simgrid(tmp_path: Path) -> Callable[[str], Path]:
-    """Copy a trace of regular.c of 4 ranks that earlier versions made of what SimGrid traces."""
+    """Copy a trace of regular.c with 4 ranks that earlier versions converted from SimGrid's."""
     return lambda part: Path(shutil.copytree(TRACES / part, tmp_path / "trace"))
 
 
@@ -113,10 +113,10 @@ def test_a_replay_offloads_what_the_program_did(record: Record) -> None:
 
 
 def test_computation_is_replayed_as_operations(record: Record) -> None:
-    # The last of four ranks computes 4 x 10 us five times, and that is longer than its messages.
+    # The last of four ranks computes 4 x 10 us five times, which is longer than its messages take.
     trace = record("regular.c", "ring", "--offload", "off")
     again = replay(trace, "--fabric", "tofino-16", "--offload", "off")
-    # Beside it the hosts spend a little on each message.
+    # In addition, the hosts spend a little time on each message.
     assert 200e-6 <= again["simulated_time_s"] < 220e-6
 
 
@@ -152,7 +152,7 @@ def test_a_replay_has_a_timeline(record: Record) -> None:
     assert len(json.loads(target.read_text())["traceEvents"]) > 100
 
 
-# ---- What is not recorded ------------------------------------------------------------------------
+# ---- Unrecorded calls ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
