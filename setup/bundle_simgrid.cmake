@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-# Puts what weft uses of SimGrid into the package, as weft/simgrid: libraries, launchers, headers, compilers. Nothing in it
-# says where SimGrid was built: the compilers' scripts get to know it when they run.
+# Bundles the parts of SimGrid that weft uses into the package, as weft/simgrid: libraries, launchers, headers, compilers.
+# The bundle is relocatable: the compilers' scripts determine their prefix at run time.
 set(BUNDLE ${CMAKE_CURRENT_BINARY_DIR}/simgrid)
 set(SIMGRID_PREFIX_TEXT simgrid) # beside _core
 set(COMPILERS_SIMGRID "\${0%/*}/simgrid")
@@ -11,7 +11,7 @@ set(COMPILERS_FORTRAN "\${WEFT_FC:-gfortran}")
 set(COMPILERS_OR_NAME ", or name it in the environment variable \$variable")
 file(REMOVE_RECURSE ${BUNDLE})
 
-# A wheel holds no symbolic links: the name that linkers look for is a script of theirs.
+# Wheels cannot hold symbolic links: the name that linkers look for is a linker script.
 file(REAL_PATH ${SIMGRID_LIBRARY} library)
 get_filename_component(soname ${library} NAME)
 file(COPY ${library} ${SIMGRID_LIBRARY_DIRECTORY}/simgrid DESTINATION ${BUNDLE}/lib)
@@ -20,7 +20,7 @@ file(COPY ${SIMGRID_PREFIX}/include DESTINATION ${BUNDLE})
 execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded ${BUNDLE}/lib/${soname} ${BUNDLE}/lib/simgrid/smpimain
                         ${BUNDLE}/lib/simgrid/smpireplaymain COMMAND_ERROR_IS_FATAL ANY)
 
-# A C++ program's mpi.h includes forward.h, which names Boost's pointers and uses none: where there is no Boost, that is enough.
+# For C++ programs, mpi.h includes forward.h, which only declares Boost's pointers; without Boost, stubs suffice.
 file(READ ${BUNDLE}/include/simgrid/forward.h text)
 string(REPLACE "#include <boost/intrusive_ptr.hpp>" [[#if __has_include(<boost/intrusive_ptr.hpp>)
 #include <boost/intrusive_ptr.hpp>
@@ -34,7 +34,7 @@ if(without_boost STREQUAL text)
 endif()
 file(WRITE ${BUNDLE}/include/simgrid/forward.h "${without_boost}")
 
-# smpicc and its like: their prefix is the folder above theirs, their compiler what weft-compiler found.
+# smpicc and similar scripts: their prefix is their folder's parent, and their compiler is the one that weft-compiler found.
 file(READ ${BUNDLE}/include/simgrid/version.h text)
 string(REPLACE "${SIMGRID_PREFIX}" "" text "${text}")
 file(WRITE ${BUNDLE}/include/simgrid/version.h "${text}")
@@ -42,7 +42,7 @@ foreach(wrapper smpicc:CC:WEFT_CC:cc smpicxx:CXX:WEFT_CXX:c++ smpif90:REAL_FORTR
         smpiff:REAL_FORTRAN_COMPILER:WEFT_FC:gfortran)
   string(REPLACE ":" ";" wrapper ${wrapper})
   list(POP_FRONT wrapper name assigned variable compiler)
-  # Not file(READ): lists of CMake would eat semicolons and brackets of a shell script.
+  # Not file(READ): CMake lists would garble semicolons and brackets of a shell script.
   execute_process(
     COMMAND sed -e "s|${SIMGRID_PREFIX}|$weft_simgrid|g" -e "s|^${assigned}=.*|${assigned}=\"\${${variable}:-${compiler}}\"|"
             -e "1a weft_simgrid=$(cd \"$(dirname \"$0\")/..\" && pwd)" ${SIMGRID_PREFIX}/bin/${name}

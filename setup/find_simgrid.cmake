@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-# Finds what the platform library is built with, and says in one message what is missing.
-# The environment's prefix, each time: a build directory remembers the one before only for when it names none.
+# Finds the dependencies of the platform library, and reports missing ones in one message.
+# The environment's prefix takes precedence over the one cached in the build directory.
 set(SIMGRID_PREFIX "" CACHE PATH "Where SimGrid is installed")
 if(NOT "$ENV{SIMGRID_PREFIX}" STREQUAL "")
   get_filename_component(named "$ENV{SIMGRID_PREFIX}" ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
@@ -9,8 +9,8 @@ endif()
 unset(SIMGRID_INCLUDE_DIR CACHE)
 unset(SIMGRID_LIBRARY CACHE)
 
-# Leaves this file; CMakeLists.txt says WEFT_MISSING, where CMake adds no call stack. CMake keeps lines that are indented as
-# they are.
+# Returns from this file; CMakeLists.txt reports WEFT_MISSING, where CMake adds no call stack. CMake does not reflow indented
+# lines.
 macro(weft_missing what)
   set(WEFT_MISSING " weft: ${what}.
  `pip install .` builds weft with a SimGrid 4 that is installed, with SMPI and Fortran (https://simgrid.org):
