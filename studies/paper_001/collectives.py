@@ -43,7 +43,7 @@ Times = Mapping[tuple[str, str, int, int], Sequence[float]]
 
 
 def measure() -> None:
-    """Run all of them."""
+    """Run both collectives by rank, size and number of processes, with and without contention."""
     cases = [(RANKS, SIZES), *((ranks, (CHUNK,)) for ranks in PROCESSES if ranks != RANKS)]
     parts = [
         (f"{collective}-{links}-{ranks}", partial(measure_one, collective, links, ranks, sizes))

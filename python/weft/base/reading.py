@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from weft.base.errors import WeftError, printable
 
 MOST_BYTES = 1 << 28
-"""More than any table, plan or record; the actions of a trace are streamed line by line instead."""
+"""Size limit, above any table, plan or record; the actions of a trace are streamed instead."""
 _GZIP = b"\x1f\x8b"
 """Magic number (RFC 1952, section 2.3.1)."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the commands of `weft campaign` share."""
+"""Options and output that the commands of `weft campaign` share."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
