@@ -24,17 +24,17 @@ def way_ports(one: int, other: int) -> int:
 
 
 def multicast_ports(ranks: int) -> int:
-    """Return the sum over ports of the parts that pass in a multicast Allgather."""
+    """Return the traffic of a multicast Allgather: parts of a rank, summed over switch ports."""
     return ranks * tree_ports(ranks)
 
 
 def ring_ports(ranks: int) -> int:
-    """Return the same sum for a ring."""
+    """Return the traffic of a ring in the same unit."""
     return (ranks - 1) * sum(way_ports(rank, (rank + 1) % ranks) for rank in range(ranks))
 
 
 def doubling_ports(ranks: int) -> int:
-    """Return the same sum for recursive doubling, with a power-of-two number of ranks."""
+    """Return the traffic of recursive doubling in the same unit; ranks are a power of two."""
     steps = [1 << k for k in range(ranks.bit_length() - 1)]
     return ranks * sum(step * way_ports(0, step) for step in steps)
 

@@ -49,8 +49,8 @@ _LAST_BYTES = 256 << 20
 _FIRST_LOOK_S, _LOOK_S = 0.005, 0.05
 """Polling intervals of memory; short at first, doubling up to the maximum."""
 _LOOK_FOR_ORPHANS_S = 10.0
-"""Limits how often orphans are searched before short runs: the directory may hold thousands of
-other files.
+"""Minimum interval between searches for orphans: thousands of short runs would each scan a
+directory that may hold thousands of other files.
 """
 _looked: dict[str, float] = {}
 PARENT = "WEFT_PARENT"
@@ -89,7 +89,7 @@ def _raise(signum: int, _frame: FrameType | None = None) -> None:
 def _signals_held() -> Iterator[None]:
     """Defer signals: an exception during the start or end of a child would lose it.
 
-    Deferred signals are raised in the main thread only, whichever handlers are installed.
+    Python runs signal handlers in the main thread only, so other threads have nothing to defer.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Error messages for requests without a plan: the scarce resource and the shortfall.
+"""Error messages for requests that cannot be planned: the scarce resource and the shortfall.
 
 Servers are checked first, by counting: the number of hosts with at least a given number of cables
 of at least a given speed must not exceed the servers with as many ports. Other shortages are proven

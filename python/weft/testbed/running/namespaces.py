@@ -436,7 +436,7 @@ def _remove(name: str) -> int:
 
 
 def _end_processes(spaces: Sequence[str]) -> None:
-    """Kill the processes in namespaces, which would outlive them."""
+    """Kill the processes in namespaces, which would outlive them otherwise."""
     deadline = time.monotonic() + _PATIENCE_S
     signum = signal.SIGTERM
     while pids := [pid for space in spaces for pid in _processes(space)]:
