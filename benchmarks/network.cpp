@@ -11,7 +11,7 @@
 #include "collective/host/engine/host_call.hpp"
 #include "collective/host/selection/algorithms.hpp"
 #include "fabric/fabric.hpp"
-#include "network/fabric_ways.hpp"
+#include "network/fabric_routes.hpp"
 #include "network/flow_network.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ double seconds(const timeval& time)
 }
 
 /** Counts the ranks that have ended, and sums their end times. */
-class Ends : public RankEnd {
+class Ends : public RankCallbacks {
   const Agenda& agenda_;
 
 public:
@@ -97,8 +97,8 @@ int run(const std::vector<std::string>& arguments)
     return 2;
   }
   Agenda agenda;
-  FabricWays ways(fabric);
-  FlowNetwork network(agenda, ways, FabricWays::capacities(fabric), fabric.host_count());
+  FabricRoutes ways(fabric);
+  FlowNetwork network(agenda, ways, FabricRoutes::capacities(fabric), fabric.host_count());
   const MessageCosts costs = costs_of(fabric.mpi().value_or(MpiModel()), fabric.host());
   Ends ends(agenda);
   const auto schedule = [&](int rank) { return algorithm->schedule(call, rank, {}); };

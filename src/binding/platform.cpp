@@ -246,7 +246,7 @@ void load(const sg::Engine& engine)
   if (const weft::MechanismKind* asked = context.mode.mechanism())
     context.selector.mechanism(*asked).check(platform, jobs.ranks());
   read_fallback(context, platform.empty());
-  weft::make_stacks_ours(jobs.ranks());
+  weft::install_stacks(jobs.ranks());
   weft::register_collectives(context);
 }
 

@@ -76,10 +76,10 @@ Decision decide(OffloadMode asked, std::optional<OffloadMode> policy, Verdicts& 
       return decision;
     decision = fall_back(lacking);
   }
-  const MechanismKind* theirs = verdicts.hosts_mechanism();
-  const bool able =
-      theirs && verdicts.obstacle(*theirs) == Fallback::none && verdicts.shortage(*theirs) == Fallback::none;
-  return able ? Decision{theirs} : decision;
+  const MechanismKind* next_definition = verdicts.hosts_mechanism();
+  const bool able                      = next_definition && verdicts.obstacle(*next_definition) == Fallback::none &&
+                                         verdicts.shortage(*next_definition) == Fallback::none;
+  return able ? Decision{next_definition} : decision;
 }
 
 Decision decide_alone(OffloadMode asked)

@@ -115,7 +115,7 @@ struct PortLookup {
 using PortLookups = std::unordered_map<LinkId, std::vector<PortLookup>>; // by the link that ends at the port
 
 /** Cache with Belady's replacement: a full set evicts the entry whose next use is farthest away. */
-class FarsightedPort {
+class BeladyPort {
   struct Entry {
     ForwardingTag tag;
     std::size_t next; // index of its next use
@@ -125,7 +125,7 @@ class FarsightedPort {
   MissClassifier classifier_;
 
 public:
-  explicit FarsightedPort(const CacheShape& shape)
+  explicit BeladyPort(const CacheShape& shape)
       : shape_(shape), sets_(static_cast<std::size_t>(shape.entries / shape.ways)), classifier_(shape.entries)
   {
   }
@@ -200,7 +200,7 @@ MessageStudy study_messages(const CacheShape& shape, const Topology& topology, c
   MessageStudy study;
   for (const auto& [into, lookups] : lookups_of(topology, hash, messages, refill.ahead)) {
     StudiedPort port(shape);
-    FarsightedPort farsighted(shape);
+    BeladyPort farsighted(shape);
     const std::vector<std::size_t> next = refill.knows_future ? next_uses(lookups) : std::vector<std::size_t>();
     for (std::size_t at = 0; at < lookups.size(); ++at) {
       const PortLookup& one   = lookups[at];

@@ -21,8 +21,8 @@ std::uint64_t due_of(std::size_t number, std::uint32_t version)
 
 } // namespace
 
-FlowNetwork::FlowNetwork(Agenda& agenda, Ways& ways, const std::vector<double>& capacities, int hosts, Others* others,
-                         bool folds)
+FlowNetwork::FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int hosts,
+                         OtherTraffic* others, bool folds)
     : agenda_(agenda), ways_(ways), others_(others), folds_(folds), vary_(ways.vary()),
       fixed_capacities_(vary_ ? capacities : std::vector<double>()), fair_share_(capacities),
       recent_(static_cast<std::size_t>(hosts)), visited_(capacities.size())
@@ -158,7 +158,7 @@ void FlowNetwork::end_groups()
 }
 
 /** Returns the group of the flows with this way; NO_GROUP if there is none. */
-FlowNetwork::GroupNumber FlowNetwork::group_of(const FlowWay& way) const
+FlowNetwork::GroupNumber FlowNetwork::group_of(const FlowRoute& way) const
 {
   for (const IncrementalFairShare::User& user : fair_share_.users(way.resources.front()))
     if (fair_share_.is_like(user.flow, way.resources, 1 / way.penalty, way.bound))
@@ -166,7 +166,7 @@ FlowNetwork::GroupNumber FlowNetwork::group_of(const FlowWay& way) const
   return NO_GROUP;
 }
 
-FlowNetwork::GroupNumber FlowNetwork::open_group(const FlowWay& way, double copies)
+FlowNetwork::GroupNumber FlowNetwork::open_group(const FlowRoute& way, double copies)
 {
   const GroupNumber number = fair_share_.add(way.resources, 1 / way.penalty, way.bound, copies);
   if (number == groups_.size())

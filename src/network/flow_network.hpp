@@ -32,7 +32,7 @@
 namespace weft {
 
 /** Way of a message between two hosts, as the network sees it. */
-struct FlowWay {
+struct FlowRoute {
   std::vector<int> resources; ///< shared resources, with repetitions; empty: the flow is always alone
   double latency         = 0; ///< seconds until it uses them
   double volume          = 0; ///< bytes that it puts on them
@@ -43,24 +43,24 @@ struct FlowWay {
 };
 
 /** Source of the ways of messages. */
-class Ways {
+class MessageRoutes {
 public:
-  Ways()                       = default;
-  Ways(const Ways&)            = delete;
-  Ways& operator=(const Ways&) = delete;
-  virtual ~Ways()              = default;
+  MessageRoutes()                                = default;
+  MessageRoutes(const MessageRoutes&)            = delete;
+  MessageRoutes& operator=(const MessageRoutes&) = delete;
+  virtual ~MessageRoutes()                       = default;
   /** Finds the way of a message that leaves host @p from for host @p to. @p missed is the part of it
    * that is not in the hosts' caches. */
-  virtual void find(int from, int to, Bytes bytes, double missed, FlowWay& into) = 0;
+  virtual void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) = 0;
   /** Counts another message with the same start, size and way. */
-  virtual void repeat(const FlowWay& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) {}
+  virtual void repeat(const FlowRoute& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) {}
   /** Returns whether equal messages of the same instant and hosts have equal ways. */
   virtual bool repeats() const { return true; }
   /** Returns whether capacities depend on a resource's users; if so, left() and capacity() are
    * called. */
   virtual bool vary() const { return false; }
   /** Called when the flow of a way has ended. */
-  virtual void left(const FlowWay& /*way*/) {}
+  virtual void left(const FlowRoute& /*way*/) {}
   /** Returns the current capacity of a resource, at most @p fixed. */
   virtual double capacity(int /*resource*/, double fixed) { return fixed; }
 };
@@ -68,17 +68,17 @@ public:
 using FlowNumber = std::size_t;
 
 /** Users of links that a FlowNetwork does not know of. */
-class Others {
+class OtherTraffic {
 public:
-  Others()                         = default;
-  Others(const Others&)            = delete;
-  Others& operator=(const Others&) = delete;
-  virtual ~Others()                = default;
+  OtherTraffic()                               = default;
+  OtherTraffic(const OtherTraffic&)            = delete;
+  OtherTraffic& operator=(const OtherTraffic&) = delete;
+  virtual ~OtherTraffic()                      = default;
   /** Returns whether a resource has another user, or may get one before this network is notified. */
   virtual bool use(int resource) = 0;
   /** Carries out the rest of a flow: @p copies copies with @p left bytes to go each. Calls
    * FlowNetwork::ends_elsewhere or fails_elsewhere at its end. */
-  virtual void take(FlowNumber flow, const FlowWay& way, double left, std::size_t copies) = 0;
+  virtual void take(FlowNumber flow, const FlowRoute& way, double left, std::size_t copies) = 0;
 };
 
 class FlowNetwork : public Messages, public Due, public Settling {
@@ -102,7 +102,7 @@ private:
   using GroupNumber                     = IncrementalFairShare::FlowNumber;
   static constexpr GroupNumber NO_GROUP = std::numeric_limits<GroupNumber>::max();
   struct Flow {
-    FlowWay way;
+    FlowRoute way;
     State state           = State::idle;
     int from              = -1;
     int to                = -1;
@@ -147,8 +147,8 @@ private:
   };
 
   Agenda& agenda_;
-  Ways& ways_;
-  Others* others_;
+  MessageRoutes& ways_;
+  OtherTraffic* others_;
   bool folds_;
   bool vary_;                            // whether the capacities of resources vary
   std::vector<double> fixed_capacities_; // only if they vary
@@ -169,8 +169,8 @@ private:
   FlowNumber borrow(int from);
   Flow* same(int from, int to, double bytes, double missed);
   void join(FlowNumber number);
-  GroupNumber group_of(const FlowWay& way) const;
-  GroupNumber open_group(const FlowWay& way, double copies);
+  GroupNumber group_of(const FlowRoute& way) const;
+  GroupNumber open_group(const FlowRoute& way, double copies);
   void leave(FlowNumber number);
   void end_members(GroupNumber number, std::uint32_t version);
   void end_groups();
@@ -186,8 +186,8 @@ public:
   /** @p capacities are in bytes per second, by resource. @p agenda, @p ways and @p others must
    * outlive the network. @p folds: whether equal messages are coalesced, which does not change
    * times. */
-  FlowNetwork(Agenda& agenda, Ways& ways, const std::vector<double>& capacities, int hosts, Others* others = nullptr,
-              bool folds = true);
+  FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int hosts,
+              OtherTraffic* others = nullptr, bool folds = true);
 
   /** Sends a message, which may be coalesced with equal ones. */
   void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override;

@@ -13,12 +13,12 @@ namespace weft {
 namespace {
 
 /** Star: each host has a cable up and a cable down of 10 bytes per second; the latency is 1 s. */
-class StarWays : public Ways {
+class StarRoutes : public MessageRoutes {
 public:
   static constexpr int HOSTS = 6;
   int repeated               = 0;
   static std::vector<double> capacities() { return std::vector<double>(std::size_t{2} * HOSTS, 10.0); }
-  void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override
+  void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override
   {
     into.latency = 1;
     into.volume  = bytes.value() * missed;
@@ -26,7 +26,7 @@ public:
     if (from != to)
       into.resources = {from, HOSTS + to};
   }
-  void repeat(const FlowWay& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) override { ++repeated; }
+  void repeat(const FlowRoute& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) override { ++repeated; }
 };
 
 class Arrivals : public Receiving {
@@ -41,9 +41,9 @@ public:
 class FlowNetworkTest : public testing::Test {
 protected:
   Agenda agenda_;
-  StarWays ways_;
+  StarRoutes ways_;
   Arrivals arrivals_{agenda_};
-  FlowNetwork network_{agenda_, ways_, StarWays::capacities(), StarWays::HOSTS};
+  FlowNetwork network_{agenda_, ways_, StarRoutes::capacities(), StarRoutes::HOSTS};
 
   void send(int from, int to, double bytes, std::uint64_t message)
   {
@@ -60,25 +60,25 @@ TEST_F(FlowNetworkTest, AFlowAloneTakesItsLatencyAndItsBytes)
 }
 
 /** Star whose first cable's capacity is divided by the number of messages in flight on it. */
-class CrowdedWays : public StarWays {
+class CrowdedRoutes : public StarRoutes {
 public:
   int there = 0;
   bool vary() const override { return true; }
-  void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override
+  void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override
   {
-    StarWays::find(from, to, bytes, missed, into);
+    StarRoutes::find(from, to, bytes, missed, into);
     ++there;
   }
-  void left(const FlowWay& /*way*/) override { --there; }
+  void left(const FlowRoute& /*way*/) override { --there; }
   double capacity(int resource, double fixed) override { return resource == 0 ? fixed / there : fixed; }
 };
 
 TEST(FlowNetwork, AsksForCapacitiesThatVary)
 {
   Agenda agenda;
-  CrowdedWays ways;
+  CrowdedRoutes ways;
   Arrivals arrivals(agenda);
-  FlowNetwork network(agenda, ways, StarWays::capacities(), StarWays::HOSTS);
+  FlowNetwork network(agenda, ways, StarRoutes::capacities(), StarRoutes::HOSTS);
   network.send(0, 1, Bytes(100), 1, arrivals, 1);
   network.send(0, 2, Bytes(50), 1, arrivals, 2); // 5 bytes per second for both
   agenda.run_until(Seconds(100));
@@ -175,9 +175,9 @@ TEST_F(FlowNetworkTest, AMessageLikeTheLastOneFromItsHostGoesTheSameWay)
 TEST_F(FlowNetworkTest, RatesAreFoundOnceAnInstant)
 {
   std::uint64_t message = 0;
-  for (int from = 0; from < StarWays::HOSTS; ++from)
+  for (int from = 0; from < StarRoutes::HOSTS; ++from)
     for (const int distance : {1, 2})
-      send(from, (from + distance) % StarWays::HOSTS, 50, message++);
+      send(from, (from + distance) % StarRoutes::HOSTS, 50, message++);
   agenda_.run_until(Seconds(100));
   EXPECT_EQ(arrivals_.times.size(), 12U);
   EXPECT_EQ(arrivals_.times.at(0), 11);
@@ -191,16 +191,16 @@ TEST_F(FlowNetworkTest, FoldingChangesNoTime)
   for (int attempt = 0; attempt < 200; ++attempt) {
     Agenda unfolded_agenda;
     Arrivals unfolded(unfolded_agenda);
-    FlowNetwork each(unfolded_agenda, ways_, StarWays::capacities(), StarWays::HOSTS, nullptr, false);
+    FlowNetwork each(unfolded_agenda, ways_, StarRoutes::capacities(), StarRoutes::HOSTS, nullptr, false);
     Agenda folded_agenda;
     Arrivals folded(folded_agenda);
-    FlowNetwork together(folded_agenda, ways_, StarWays::capacities(), StarWays::HOSTS);
+    FlowNetwork together(folded_agenda, ways_, StarRoutes::capacities(), StarRoutes::HOSTS);
     double time = 0;
     for (std::uint64_t message = 0; message < 40; ++message) {
       if (below(3) == 0)
         time += below(4);
       const int from   = below(2);
-      const int to     = below(StarWays::HOSTS);
+      const int to     = below(StarRoutes::HOSTS);
       const Bytes size = Bytes(20.0 * (1 + below(2)));
       unfolded_agenda.run_until(Seconds(time));
       folded_agenda.run_until(Seconds(time));
@@ -241,13 +241,13 @@ std::map<std::uint64_t, double> simulate_naively(std::vector<Sent> messages)
         flowing.push_back(number);
         flows.emplace_back();
         flows.back().bound     = 10;
-        flows.back().resources = {one.from, StarWays::HOSTS + one.to};
+        flows.back().resources = {one.from, StarRoutes::HOSTS + one.to};
       }
     }
     std::vector<SharingFlow*> pointers;
     for (SharingFlow& flow : flows)
       pointers.push_back(&flow);
-    FairShare(std::size_t{2} * StarWays::HOSTS).solve(pointers, StarWays::capacities());
+    FairShare(std::size_t{2} * StarRoutes::HOSTS).solve(pointers, StarRoutes::capacities());
     for (std::size_t flow = 0; flow < flows.size(); ++flow)
       next = std::min(next, now + messages[flowing[flow]].left / flows[flow].rate);
     for (std::size_t flow = 0; flow < flows.size(); ++flow) {
@@ -268,13 +268,13 @@ TEST_F(FlowNetworkTest, TimesAreThoseOfFullSolves)
   for (int attempt = 0; attempt < 200; ++attempt) {
     Agenda agenda;
     Arrivals arrivals(agenda);
-    FlowNetwork network(agenda, ways_, StarWays::capacities(), StarWays::HOSTS);
+    FlowNetwork network(agenda, ways_, StarRoutes::capacities(), StarRoutes::HOSTS);
     std::vector<Sent> messages;
     double time = 0;
     for (std::uint64_t number = 0; number < 50; ++number) {
       time += below(2) == 0 ? 0 : below(1000) / 100.0;
-      const int from = below(StarWays::HOSTS);
-      messages.push_back({from, (from + 1 + below(StarWays::HOSTS - 1)) % StarWays::HOSTS, time, 10.0 + below(90)});
+      const int from = below(StarRoutes::HOSTS);
+      messages.push_back({from, (from + 1 + below(StarRoutes::HOSTS - 1)) % StarRoutes::HOSTS, time, 10.0 + below(90)});
       agenda.run_until(Seconds(time));
       network.send(from, messages.back().to, Bytes(messages.back().left), 1, arrivals, number);
     }
@@ -285,13 +285,13 @@ TEST_F(FlowNetworkTest, TimesAreThoseOfFullSolves)
 }
 
 /** User of a link from some time on that completes flows handed to it instantly. */
-class SomebodyElse : public Others {
+class SomebodyElse : public OtherTraffic {
 public:
   int used = -1;
   std::vector<double> taken;
   FlowNumber last = 0;
   bool use(int resource) override { return resource == used; }
-  void take(FlowNumber flow, const FlowWay& /*way*/, double left, std::size_t copies) override
+  void take(FlowNumber flow, const FlowRoute& /*way*/, double left, std::size_t copies) override
   {
     last = flow;
     taken.push_back(left * static_cast<double>(copies));
@@ -301,7 +301,7 @@ public:
 TEST_F(FlowNetworkTest, HandsOverWhoeverSharesWithOthers)
 {
   SomebodyElse others;
-  FlowNetwork network(agenda_, ways_, StarWays::capacities(), StarWays::HOSTS, &others);
+  FlowNetwork network(agenda_, ways_, StarRoutes::capacities(), StarRoutes::HOSTS, &others);
   network.send(0, 1, Bytes(100), 1, arrivals_, 1);
   network.send(2, 1, Bytes(100), 1, arrivals_, 2); // shares host 1's cable
   network.send(3, 4, Bytes(100), 1, arrivals_, 3); // shares nothing

@@ -130,14 +130,14 @@ const RowKind<"Shared", SharedMedium> SHARED{
     "What several links pass beside themselves, by their names.",
     {{"links", &SharedMedium::links}, {"bandwidth_Bps", &SharedMedium::bandwidth}}};
 
-struct NamedWay {
+struct NamedRoute {
   std::vector<std::string> links;
   std::vector<std::string> through;
   Seconds latency;
 };
-const RowKind<"Way", NamedWay> WAY{
+const RowKind<"Way", NamedRoute> WAY{
     "The way between two vertices, by names.",
-    {{"links", &NamedWay::links}, {"through", &NamedWay::through}, {"latency_s", &NamedWay::latency}}};
+    {{"links", &NamedRoute::links}, {"through", &NamedRoute::through}, {"latency_s", &NamedRoute::latency}}};
 
 const RowKind<"Option", OptionHelp> OPTION{"One key of a table of a fabric file. `otherwise` is what holds where it is "
                                            "absent, and empty where it must be there; "
@@ -210,7 +210,7 @@ Row<"Way"> route(const Fabric& fabric, int from, int to)
                           std::to_string(fabric.host_count() - 1) + ", switches follow");
   Route way;
   fabric.route(from, to, way);
-  NamedWay named{{}, {}, fabric.latency(way)};
+  NamedRoute named{{}, {}, fabric.latency(way)};
   for (const LinkId id : way.links)
     named.links.push_back(fabric.link(id).name);
   for (const VertexId vertex : way.through)

@@ -175,18 +175,18 @@ struct Nothing {
 } // namespace playing
 
 // clang-format off
-template <> struct Played<trace::Given> : playing::Data<true, false> { using Data::Data; };
-template <> struct Played<trace::GivenToEach> : playing::Data<true, true> { using Data::Data; };
-template <> struct Played<trace::GivenAtRoot> : playing::Data<true, true> { using Data::Data; };
-template <> struct Played<trace::Got> : playing::Data<false, false> { using Data::Data; };
-template <> struct Played<trace::GotFromEach> : playing::Data<false, true> { using Data::Data; };
-template <> struct Played<trace::GotAtRoot> : playing::Data<false, true> { using Data::Data; };
-template <> struct Played<trace::GivenParts> : playing::Parts<true> { using Parts::Parts; };
-template <> struct Played<trace::GivenPartsAtRoot> : playing::Parts<true> { using Parts::Parts; };
-template <> struct Played<trace::GotParts> : playing::Parts<false> { using Parts::Parts; };
-template <> struct Played<trace::GotPartsAtRoot> : playing::Parts<false> { using Parts::Parts; };
-template <> struct Played<trace::GivenTyped> : playing::Typed<true> { using Typed::Typed; };
-template <> struct Played<trace::GotTyped> : playing::Typed<false> { using Typed::Typed; };
+template <> struct Played<trace::SendBuffer> : playing::Data<true, false> { using Data::Data; };
+template <> struct Played<trace::SendToEach> : playing::Data<true, true> { using Data::Data; };
+template <> struct Played<trace::SendAtRoot> : playing::Data<true, true> { using Data::Data; };
+template <> struct Played<trace::RecvBuffer> : playing::Data<false, false> { using Data::Data; };
+template <> struct Played<trace::RecvFromEach> : playing::Data<false, true> { using Data::Data; };
+template <> struct Played<trace::RecvAtRoot> : playing::Data<false, true> { using Data::Data; };
+template <> struct Played<trace::SendParts> : playing::Parts<true> { using Parts::Parts; };
+template <> struct Played<trace::SendPartsAtRoot> : playing::Parts<true> { using Parts::Parts; };
+template <> struct Played<trace::RecvParts> : playing::Parts<false> { using Parts::Parts; };
+template <> struct Played<trace::RecvPartsAtRoot> : playing::Parts<false> { using Parts::Parts; };
+template <> struct Played<trace::SendTyped> : playing::Typed<true> { using Typed::Typed; };
+template <> struct Played<trace::RecvTyped> : playing::Typed<false> { using Typed::Typed; };
 template <> struct Played<trace::Reduced> : playing::Reduction<false> { using Reduction::Reduction; };
 template <> struct Played<trace::ReducedEach> : playing::Reduction<true> { using Reduction::Reduction; };
 // clang-format on

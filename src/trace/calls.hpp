@@ -16,18 +16,18 @@ inline constexpr int VERSION        = 2;
 
 // ---- Roles ----------------------------------------------------------------------------------------------------------
 // Send and receive buffers: `COUNT TYPE`, `in-place`, or `-` for arguments that MPI ignores at this rank.
-struct Given;       ///< buffer, count, datatype
-struct GivenToEach; ///< the same; count per destination
-struct GivenAtRoot; ///< the same; significant at the root only
-struct GivenParts;  ///< buffer, counts, displacements, datatype: `COUNTS TYPE`
-struct GivenPartsAtRoot;
-struct GivenTyped; ///< buffer, counts, displacements, datatypes: `COUNTS TYPES`
-struct Got;        ///< buffer, count, datatype
-struct GotFromEach;
-struct GotAtRoot;
-struct GotParts;
-struct GotPartsAtRoot;
-struct GotTyped;
+struct SendBuffer; ///< buffer, count, datatype
+struct SendToEach; ///< the same; count per destination
+struct SendAtRoot; ///< the same; significant at the root only
+struct SendParts;  ///< buffer, counts, displacements, datatype: `COUNTS TYPE`
+struct SendPartsAtRoot;
+struct SendTyped;  ///< buffer, counts, displacements, datatypes: `COUNTS TYPES`
+struct RecvBuffer; ///< buffer, count, datatype
+struct RecvFromEach;
+struct RecvAtRoot;
+struct RecvParts;
+struct RecvPartsAtRoot;
+struct RecvTyped;
 // Buffers of reductions: `COUNT TYPE`, preceded by `in-place` for MPI_IN_PLACE.
 struct Reduced;      ///< buffer, buffer, count, datatype
 struct ReducedEach;  ///< the same; count per rank
@@ -84,25 +84,25 @@ struct Untraceable;
 
 /** X(name without MPI_, roles…) for each recorded function. */
 #define WEFT_TRACED_CALLS(X)                                                                                           \
-  X(Bsend, Given, Partner, Tag, Comm)                                                                                  \
-  X(Rsend, Given, Partner, Tag, Comm)                                                                                  \
-  X(Send, Given, Partner, Tag, Comm)                                                                                   \
-  X(Ssend, Given, Partner, Tag, Comm)                                                                                  \
-  X(Ibsend, Given, Partner, Tag, Comm, Opened)                                                                         \
-  X(Irsend, Given, Partner, Tag, Comm, Opened)                                                                         \
-  X(Isend, Given, Partner, Tag, Comm, Opened)                                                                          \
-  X(Issend, Given, Partner, Tag, Comm, Opened)                                                                         \
-  X(Bsend_init, Given, Partner, Tag, Comm, Opened)                                                                     \
-  X(Rsend_init, Given, Partner, Tag, Comm, Opened)                                                                     \
-  X(Send_init, Given, Partner, Tag, Comm, Opened)                                                                      \
-  X(Ssend_init, Given, Partner, Tag, Comm, Opened)                                                                     \
-  X(Recv, Got, Partner, Tag, Comm, Ignored)                                                                            \
-  X(Irecv, Got, Partner, Tag, Comm, Opened)                                                                            \
-  X(Recv_init, Got, Partner, Tag, Comm, Opened)                                                                        \
-  X(Sendrecv, Given, Partner, Tag, Got, Partner, Tag, Comm, Ignored)                                                   \
-  X(Sendrecv_replace, Got, Partner, Tag, Partner, Tag, Comm, Ignored)                                                  \
-  X(Isendrecv, Given, Partner, Tag, Got, Partner, Tag, Comm, Opened)                                                   \
-  X(Isendrecv_replace, Got, Partner, Tag, Partner, Tag, Comm, Opened)                                                  \
+  X(Bsend, SendBuffer, Partner, Tag, Comm)                                                                             \
+  X(Rsend, SendBuffer, Partner, Tag, Comm)                                                                             \
+  X(Send, SendBuffer, Partner, Tag, Comm)                                                                              \
+  X(Ssend, SendBuffer, Partner, Tag, Comm)                                                                             \
+  X(Ibsend, SendBuffer, Partner, Tag, Comm, Opened)                                                                    \
+  X(Irsend, SendBuffer, Partner, Tag, Comm, Opened)                                                                    \
+  X(Isend, SendBuffer, Partner, Tag, Comm, Opened)                                                                     \
+  X(Issend, SendBuffer, Partner, Tag, Comm, Opened)                                                                    \
+  X(Bsend_init, SendBuffer, Partner, Tag, Comm, Opened)                                                                \
+  X(Rsend_init, SendBuffer, Partner, Tag, Comm, Opened)                                                                \
+  X(Send_init, SendBuffer, Partner, Tag, Comm, Opened)                                                                 \
+  X(Ssend_init, SendBuffer, Partner, Tag, Comm, Opened)                                                                \
+  X(Recv, RecvBuffer, Partner, Tag, Comm, Ignored)                                                                     \
+  X(Irecv, RecvBuffer, Partner, Tag, Comm, Opened)                                                                     \
+  X(Recv_init, RecvBuffer, Partner, Tag, Comm, Opened)                                                                 \
+  X(Sendrecv, SendBuffer, Partner, Tag, RecvBuffer, Partner, Tag, Comm, Ignored)                                       \
+  X(Sendrecv_replace, RecvBuffer, Partner, Tag, Partner, Tag, Comm, Ignored)                                           \
+  X(Isendrecv, SendBuffer, Partner, Tag, RecvBuffer, Partner, Tag, Comm, Opened)                                       \
+  X(Isendrecv_replace, RecvBuffer, Partner, Tag, Partner, Tag, Comm, Opened)                                           \
   X(Start, Started)                                                                                                    \
   X(Startall, StartedAll)                                                                                              \
   X(Cancel, Started)                                                                                                   \
@@ -119,26 +119,26 @@ struct Untraceable;
   X(Testsome, EndsSome)                                                                                                \
   X(Barrier, Comm)                                                                                                     \
   X(Ibarrier, Comm, Opened)                                                                                            \
-  X(Bcast, Got, Root, Comm)                                                                                            \
-  X(Ibcast, Got, Root, Comm, Opened)                                                                                   \
-  X(Gather, Given, GotAtRoot, Root, Comm)                                                                              \
-  X(Igather, Given, GotAtRoot, Root, Comm, Opened)                                                                     \
-  X(Gatherv, Given, GotPartsAtRoot, Root, Comm)                                                                        \
-  X(Igatherv, Given, GotPartsAtRoot, Root, Comm, Opened)                                                               \
-  X(Scatter, GivenAtRoot, Got, Root, Comm)                                                                             \
-  X(Iscatter, GivenAtRoot, Got, Root, Comm, Opened)                                                                    \
-  X(Scatterv, GivenPartsAtRoot, Got, Root, Comm)                                                                       \
-  X(Iscatterv, GivenPartsAtRoot, Got, Root, Comm, Opened)                                                              \
-  X(Allgather, Given, GotFromEach, Comm)                                                                               \
-  X(Iallgather, Given, GotFromEach, Comm, Opened)                                                                      \
-  X(Allgatherv, Given, GotParts, Comm)                                                                                 \
-  X(Iallgatherv, Given, GotParts, Comm, Opened)                                                                        \
-  X(Alltoall, GivenToEach, GotFromEach, Comm)                                                                          \
-  X(Ialltoall, GivenToEach, GotFromEach, Comm, Opened)                                                                 \
-  X(Alltoallv, GivenParts, GotParts, Comm)                                                                             \
-  X(Ialltoallv, GivenParts, GotParts, Comm, Opened)                                                                    \
-  X(Alltoallw, GivenTyped, GotTyped, Comm)                                                                             \
-  X(Ialltoallw, GivenTyped, GotTyped, Comm, Opened)                                                                    \
+  X(Bcast, RecvBuffer, Root, Comm)                                                                                     \
+  X(Ibcast, RecvBuffer, Root, Comm, Opened)                                                                            \
+  X(Gather, SendBuffer, RecvAtRoot, Root, Comm)                                                                        \
+  X(Igather, SendBuffer, RecvAtRoot, Root, Comm, Opened)                                                               \
+  X(Gatherv, SendBuffer, RecvPartsAtRoot, Root, Comm)                                                                  \
+  X(Igatherv, SendBuffer, RecvPartsAtRoot, Root, Comm, Opened)                                                         \
+  X(Scatter, SendAtRoot, RecvBuffer, Root, Comm)                                                                       \
+  X(Iscatter, SendAtRoot, RecvBuffer, Root, Comm, Opened)                                                              \
+  X(Scatterv, SendPartsAtRoot, RecvBuffer, Root, Comm)                                                                 \
+  X(Iscatterv, SendPartsAtRoot, RecvBuffer, Root, Comm, Opened)                                                        \
+  X(Allgather, SendBuffer, RecvFromEach, Comm)                                                                         \
+  X(Iallgather, SendBuffer, RecvFromEach, Comm, Opened)                                                                \
+  X(Allgatherv, SendBuffer, RecvParts, Comm)                                                                           \
+  X(Iallgatherv, SendBuffer, RecvParts, Comm, Opened)                                                                  \
+  X(Alltoall, SendToEach, RecvFromEach, Comm)                                                                          \
+  X(Ialltoall, SendToEach, RecvFromEach, Comm, Opened)                                                                 \
+  X(Alltoallv, SendParts, RecvParts, Comm)                                                                             \
+  X(Ialltoallv, SendParts, RecvParts, Comm, Opened)                                                                    \
+  X(Alltoallw, SendTyped, RecvTyped, Comm)                                                                             \
+  X(Ialltoallw, SendTyped, RecvTyped, Comm, Opened)                                                                    \
   X(Reduce, Reduced, Operation, Root, Comm)                                                                            \
   X(Ireduce, Reduced, Operation, Root, Comm, Opened)                                                                   \
   X(Allreduce, Reduced, Operation, Comm)                                                                               \
@@ -176,16 +176,16 @@ struct Untraceable;
   X(Win_start, WorldGroup, Number, Window)                                                                             \
   X(Win_complete, Window)                                                                                              \
   X(Win_wait, Window)                                                                                                  \
-  X(Put, Given, Target, Displacement, Remote, Window)                                                                  \
-  X(Get, Got, Target, Displacement, Remote, Window)                                                                    \
-  X(Accumulate, Given, Target, Displacement, Remote, Operation, Window)                                                \
-  X(Get_accumulate, Given, Got, Target, Displacement, Remote, Operation, Window)                                       \
+  X(Put, SendBuffer, Target, Displacement, Remote, Window)                                                             \
+  X(Get, RecvBuffer, Target, Displacement, Remote, Window)                                                             \
+  X(Accumulate, SendBuffer, Target, Displacement, Remote, Operation, Window)                                           \
+  X(Get_accumulate, SendBuffer, RecvBuffer, Target, Displacement, Remote, Operation, Window)                           \
   X(Fetch_and_op, Fetched, Target, Displacement, Operation, Window)                                                    \
   X(Compare_and_swap, Swapped, Target, Displacement, Window)                                                           \
-  X(Rput, Given, Target, Displacement, Remote, Window, Opened)                                                         \
-  X(Rget, Got, Target, Displacement, Remote, Window, Opened)                                                           \
-  X(Raccumulate, Given, Target, Displacement, Remote, Operation, Window, Opened)                                       \
-  X(Rget_accumulate, Given, Got, Target, Displacement, Remote, Operation, Window, Opened)                              \
+  X(Rput, SendBuffer, Target, Displacement, Remote, Window, Opened)                                                    \
+  X(Rget, RecvBuffer, Target, Displacement, Remote, Window, Opened)                                                    \
+  X(Raccumulate, SendBuffer, Target, Displacement, Remote, Operation, Window, Opened)                                  \
+  X(Rget_accumulate, SendBuffer, RecvBuffer, Target, Displacement, Remote, Operation, Window, Opened)                  \
   X(Comm_free, Freed)                                                                                                  \
   X(Comm_disconnect, Freed)                                                                                            \
   X(Finalize)

@@ -48,7 +48,7 @@ Blocks of one kind are allocated for all ranks before those of the next kind.
 """
 
 # SimGrid reports only what weft does not report itself. Categories that go to files are read by
-# libweft.so (src/binding/entries/complaints.cpp), which words them better.
+# libweft.so (src/binding/entries/smpi_log.cpp), which words them better.
 _SILENCE = (
     "no_loc",
     "root.fmt:simgrid:%e%m%n",

@@ -2,7 +2,7 @@
 /* SMPI's original functions, which weft's functions of the same name interpose on (LD_PRELOAD). */
 #pragma once
 
-#include "binding/abi/replaced.hpp"
+#include "binding/abi/interposed_symbol.hpp"
 
 #include <dlfcn.h>
 #include <stdexcept>
@@ -16,7 +16,7 @@ namespace weft {
 /** Returns SMPI's function of a mangled name. Throws std::logic_error if there is none. */
 template <class Function> Function original(const char* name)
 {
-  if (const auto found = theirs<Function>(name))
+  if (const auto found = next_definition<Function>(name))
     return found;
   throw std::logic_error("SimGrid has no function " + std::string(name) + ", which weft replaces; use SimGrid 4.1");
 }

@@ -43,7 +43,7 @@ public:
 class CommImpl {
 public:
   CommImpl& set_size(double bytes); ///< before it starts; Comm::set_payload_size() takes whole bytes
-  CommImpl* start(); ///< once both sides are there; interposed in binding/tuning/equal_messages.cpp, as is cancel()
+  CommImpl* start(); ///< once both sides are there; interposed in binding/tuning/flow_coalescing.cpp, as is cancel()
   void cancel();
   bool test(actor::ActorImpl* issuer); ///< whether it has ended; interposed in binding/entries/tested_messages.cpp
   void finish();                       ///< called at its end; interposed in binding/entries/polls.cpp
@@ -108,7 +108,7 @@ namespace simgrid::kernel::lmm {
 class System {
 public:
   /** Adds @p weight times the value of @p variable to its load on @p link; @p anew: as a separate
-   * term. Interposed in binding/tuning/equal_messages.cpp, as are Model's extract_done_action and
+   * term. Interposed in binding/tuning/flow_coalescing.cpp, as are Model's extract_done_action and
    * extract_failed_action. */
   void expand(Constraint* link, Variable* variable, double weight, bool anew);
 };

@@ -5,7 +5,7 @@
 namespace weft {
 
 /** Scope in which a critical message of SimGrid's, after which it would abort, is thrown as a
- * std::runtime_error (complaints.cpp). For use while no rank runs. */
+ * std::runtime_error (smpi_log.cpp). For use while no rank runs. */
 class RefusalsAsErrors {
   bool before_;
 

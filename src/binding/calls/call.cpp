@@ -6,7 +6,7 @@
 #include "binding/data/host_data.hpp"
 #include "binding/mechanisms/offload.hpp"
 #include "binding/observe/profile.hpp"
-#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/run/diagnosis.hpp"
 #include "binding/run/request.hpp"
@@ -22,9 +22,9 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-ByActor<bool>& inside()
+ActorMap<bool>& inside()
 {
-  static ByActor<bool> flags;
+  static ActorMap<bool> flags;
   return flags;
 }
 
@@ -35,13 +35,13 @@ bool is_own_call(MPI_Comm comm)
   return number_of(comm) != MPI_UNDEFINED && not inside().get(sg::this_actor::get_pid());
 }
 
-InsideCollective::InsideCollective() : pid_(sg::this_actor::get_pid())
+CollectiveScope::CollectiveScope() : pid_(sg::this_actor::get_pid())
 {
   before_        = inside()[pid_];
   inside()[pid_] = true;
 }
 
-InsideCollective::~InsideCollective()
+CollectiveScope::~CollectiveScope()
 {
   inside()[pid_] = before_;
 }
@@ -147,7 +147,7 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
     check(result);
     gate.open();
   });
-  offloaded.speak(rank);
+  offloaded.send_contribution(rank);
   gate.pass();
   noise.pay({}); // resumes once OS noise has released the core
   offloaded.deliver(rank);
@@ -226,7 +226,7 @@ MPI_Request StartedCall::start_offload(const std::shared_ptr<StartedCall>& call,
   const auto offloaded      = call->pending_->offloaded;
   offloaded->join(call->rank, buffers, stay, operation,
                   [its = call.get()](const FlowResult& result) { its->ends(result); });
-  OffloadedCall::speak_in_background(offloaded, call->rank);
+  OffloadedCall::send_contribution_in_background(offloaded, call->rank);
   return request;
 }
 

@@ -23,15 +23,15 @@ bool is_own_call(MPI_Comm comm);
 
 /** Scope in which the current rank's calls do not count as the program's own, because SMPI's
  * algorithms call further collectives. */
-class InsideCollective {
+class CollectiveScope {
   aid_t pid_;
   bool before_;
 
 public:
-  InsideCollective();
-  InsideCollective(const InsideCollective&)            = delete;
-  InsideCollective& operator=(const InsideCollective&) = delete;
-  ~InsideCollective();
+  CollectiveScope();
+  CollectiveScope(const CollectiveScope&)            = delete;
+  CollectiveScope& operator=(const CollectiveScope&) = delete;
+  ~CollectiveScope();
 };
 
 /** One rank's part of a collective call: the constructor enters the call, end() counts it in the

@@ -23,9 +23,9 @@ namespace weft {
 template <class... Arguments> struct MovedCall {
   Sides sides;
   std::tuple<Arguments...> arguments;
-  std::vector<StandIns> kept = {};      ///< arrays that the arguments point to
-  bool uneven                = false;   ///< block sizes may differ between ranks although this rank passes no counts
-  const int* parts           = nullptr; ///< Allgatherv: elements of each rank's block
+  std::vector<PlaceholderBuffers> kept = {}; ///< arrays that the arguments point to
+  bool uneven      = false;   ///< block sizes may differ between ranks although this rank passes no counts
+  const int* parts = nullptr; ///< Allgatherv: elements of each rank's block
 
   bool wanted(bool) const { return memory_is_shared(); }
   static bool has_data() { return true; }
@@ -66,8 +66,8 @@ template <class... Arguments> struct ReducedCall {
   MPI_Op operation;
   ExchangeShape shape; ///< number of ranks filled in by come()
   std::tuple<Arguments...> arguments;
-  std::vector<StandIns> kept = {};
-  const int* parts           = nullptr; ///< Reduce_scatter: elements of each rank's part
+  std::vector<PlaceholderBuffers> kept = {};
+  const int* parts                     = nullptr; ///< Reduce_scatter: elements of each rank's part
 
   // SMPI frees its copies for MPI_IN_PLACE before a non-blocking call has ended.
   bool wanted(bool blocks) const
@@ -159,7 +159,7 @@ template <class MakeParts, class Algorithm, class... Arguments>
     parts.come(call, true);
     int status = MPI_SUCCESS;
     if (not call.alone())
-      status = std::apply([&](auto... stand_ins) { return algorithm(stand_ins..., comm); }, parts.arguments);
+      status = std::apply([&](auto... placeholders) { return algorithm(placeholders..., comm); }, parts.arguments);
     call.leave_host_data();
     return status;
   }
@@ -198,7 +198,7 @@ inline Side to_each(const void* buffer, int count, MPI_Datatype type, const int*
 
 inline auto moved_bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
-  const StandIn bytes = stand_in(count, type);
+  const PlaceholderBuffer bytes = placeholder(count, type);
   Sides sides;
   if (comm->rank() == root) {
     sides.gives       = to_one(-1, buffer, count, type);
@@ -212,8 +212,8 @@ inline auto moved_bcast(void* buffer, int count, MPI_Datatype type, int root, MP
 inline auto moved_allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                             MPI_Datatype type, MPI_Comm comm)
 {
-  const StandIn all = stand_in(count, type, comm->size());
-  const StandIn own = stand_in(send_count, send_type);
+  const PlaceholderBuffer all = placeholder(count, type, comm->size());
+  const PlaceholderBuffer own = placeholder(send_count, send_type);
   Sides sides{to_one(-1, send, send_count, send_type), of_each(receive, count, type)};
   sides.gives.peers = Side::Peers::same;
   return MovedCall<const void*, int, MPI_Datatype, void*, int, MPI_Datatype>{
@@ -223,12 +223,12 @@ inline auto moved_allgather(const void* send, int send_count, MPI_Datatype send_
 inline auto moved_allgatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
                              const int* displacements, MPI_Datatype type, MPI_Comm comm)
 {
-  const StandIn own = stand_in(send_count, send_type);
+  const PlaceholderBuffer own = placeholder(send_count, send_type);
   Sides sides{to_one(-1, send, send_count, send_type), of_each(receive, 0, type, counts, displacements)};
   sides.gives.peers = Side::Peers::same;
   MovedCall<const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype> call{sides, {}};
-  call.parts          = counts;
-  const StandIns& all = call.kept.emplace_back(stand_ins(counts, type, comm->size()));
+  call.parts                    = counts;
+  const PlaceholderBuffers& all = call.kept.emplace_back(placeholders(counts, type, comm->size()));
   call.arguments = {own.memory, own.count, own.type, all.memory, all.counts.data(), all.displacements.data(), all.type};
   return call;
 }
@@ -237,10 +237,10 @@ inline auto moved_allgatherv(const void* send, int send_count, MPI_Datatype send
 inline auto moved_gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                          MPI_Datatype type, int root, MPI_Comm comm)
 {
-  const bool is_root  = comm->rank() == root;
-  const bool in_place = is_root && send == MPI_IN_PLACE;
-  const StandIn all   = is_root ? stand_in(count, type, comm->size()) : stand_in(send_count, send_type);
-  const StandIn own   = in_place ? all : stand_in(send_count, send_type);
+  const bool is_root          = comm->rank() == root;
+  const bool in_place         = is_root && send == MPI_IN_PLACE;
+  const PlaceholderBuffer all = is_root ? placeholder(count, type, comm->size()) : placeholder(send_count, send_type);
+  const PlaceholderBuffer own = in_place ? all : placeholder(send_count, send_type);
   Sides sides;
   if (not in_place)
     sides.gives = to_one(root, send, send_count, send_type);
@@ -253,10 +253,10 @@ inline auto moved_gather(const void* send, int send_count, MPI_Datatype send_typ
 inline auto moved_scatter(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                           MPI_Datatype type, int root, MPI_Comm comm)
 {
-  const bool is_root  = comm->rank() == root;
-  const bool in_place = is_root && receive == MPI_IN_PLACE;
-  const StandIn all   = is_root ? stand_in(send_count, send_type, comm->size()) : stand_in(count, type);
-  const StandIn own   = in_place ? all : stand_in(count, type);
+  const bool is_root          = comm->rank() == root;
+  const bool in_place         = is_root && receive == MPI_IN_PLACE;
+  const PlaceholderBuffer all = is_root ? placeholder(send_count, send_type, comm->size()) : placeholder(count, type);
+  const PlaceholderBuffer own = in_place ? all : placeholder(count, type);
   Sides sides;
   if (not in_place)
     sides.gets = from_one(root, receive, count, type);
@@ -269,36 +269,38 @@ inline auto moved_scatter(const void* send, int send_count, MPI_Datatype send_ty
 inline auto moved_gatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
                           const int* displacements, MPI_Datatype type, int root, MPI_Comm comm)
 {
-  const int rank      = comm->rank();
-  const bool is_root  = rank == root;
-  const bool in_place = is_root && send == MPI_IN_PLACE;
-  const StandIn own   = in_place ? stand_in(counts[rank], type) : stand_in(send_count, send_type);
+  const int rank              = comm->rank();
+  const bool is_root          = rank == root;
+  const bool in_place         = is_root && send == MPI_IN_PLACE;
+  const PlaceholderBuffer own = in_place ? placeholder(counts[rank], type) : placeholder(send_count, send_type);
   MovedCall<const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype, int> call;
   if (not in_place)
     call.sides.gives = to_one(root, send, send_count, send_type);
   if (is_root)
     call.sides.gets = of_each(receive, 0, type, counts, displacements);
-  call.uneven         = true;
-  const StandIns& all = call.kept.emplace_back(is_root ? stand_ins(counts, type, comm->size()) : StandIns());
-  call.arguments      = {own.memory, own.count, own.type, all.memory, all.counts.data(), all.displacements.data(),
-                         all.type,   root};
+  call.uneven = true;
+  const PlaceholderBuffers& all =
+      call.kept.emplace_back(is_root ? placeholders(counts, type, comm->size()) : PlaceholderBuffers());
+  call.arguments = {own.memory, own.count, own.type, all.memory, all.counts.data(), all.displacements.data(),
+                    all.type,   root};
   return call;
 }
 
 inline auto moved_scatterv(const void* send, const int* counts, const int* displacements, MPI_Datatype send_type,
                            void* receive, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
-  const int rank      = comm->rank();
-  const bool is_root  = rank == root;
-  const bool in_place = is_root && receive == MPI_IN_PLACE;
-  const StandIn own   = in_place ? stand_in(counts[rank], send_type) : stand_in(count, type);
+  const int rank              = comm->rank();
+  const bool is_root          = rank == root;
+  const bool in_place         = is_root && receive == MPI_IN_PLACE;
+  const PlaceholderBuffer own = in_place ? placeholder(counts[rank], send_type) : placeholder(count, type);
   MovedCall<const void*, const int*, const int*, MPI_Datatype, void*, int, MPI_Datatype, int> call;
   if (not in_place)
     call.sides.gets = from_one(root, receive, count, type);
   if (is_root)
     call.sides.gives = to_each(send, 0, send_type, counts, displacements);
-  call.uneven         = true;
-  const StandIns& all = call.kept.emplace_back(is_root ? stand_ins(counts, send_type, comm->size()) : StandIns());
+  call.uneven = true;
+  const PlaceholderBuffers& all =
+      call.kept.emplace_back(is_root ? placeholders(counts, send_type, comm->size()) : PlaceholderBuffers());
   call.arguments = {all.memory, all.counts.data(), all.displacements.data(), all.type, own.memory, own.count, own.type,
                     root};
   return call;
@@ -307,8 +309,8 @@ inline auto moved_scatterv(const void* send, const int* counts, const int* displ
 inline auto moved_alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                            MPI_Datatype type, MPI_Comm comm)
 {
-  const StandIn to   = stand_in(send_count, send_type, comm->size());
-  const StandIn from = stand_in(count, type, comm->size());
+  const PlaceholderBuffer to   = placeholder(send_count, send_type, comm->size());
+  const PlaceholderBuffer from = placeholder(count, type, comm->size());
   return MovedCall<const void*, int, MPI_Datatype, void*, int, MPI_Datatype>{
       {to_each(send, send_count, send_type), of_each(receive, count, type)},
       {to.memory, to.count, to.type, from.memory, from.count, from.type}};
@@ -321,12 +323,12 @@ inline auto moved_alltoallv(const void* send, const int* send_counts, const int*
   MovedCall<const void*, const int*, const int*, MPI_Datatype, void*, const int*, const int*, MPI_Datatype> call;
   call.sides = {to_each(send, 0, send_type, send_counts, send_displacements),
                 of_each(receive, 0, type, counts, displacements)};
-  call.kept.push_back(stand_ins(send_counts, send_type, comm->size()));
-  call.kept.push_back(stand_ins(counts, type, comm->size()));
-  const StandIns& to   = call.kept[0];
-  const StandIns& from = call.kept[1];
-  call.arguments       = {to.memory,   to.counts.data(),   to.displacements.data(),   to.type,
-                          from.memory, from.counts.data(), from.displacements.data(), from.type};
+  call.kept.push_back(placeholders(send_counts, send_type, comm->size()));
+  call.kept.push_back(placeholders(counts, type, comm->size()));
+  const PlaceholderBuffers& to   = call.kept[0];
+  const PlaceholderBuffers& from = call.kept[1];
+  call.arguments                 = {to.memory,   to.counts.data(),   to.displacements.data(),   to.type,
+                                    from.memory, from.counts.data(), from.displacements.data(), from.type};
   return call;
 }
 
@@ -340,18 +342,18 @@ inline auto moved_alltoallw(const void* send, const int* send_counts, const int*
       call;
   call.sides = {to_each(send, 0, MPI_DATATYPE_NULL, send_counts, send_displacements, send_types),
                 of_each(receive, 0, MPI_DATATYPE_NULL, counts, displacements, types)};
-  call.kept.push_back(stand_ins(send_counts, send_types, ranks));
-  call.kept.push_back(stand_ins(counts, types, ranks));
-  const StandIns& to   = call.kept[0];
-  const StandIns& from = call.kept[1];
-  call.arguments       = {to.memory,   to.counts.data(),   to.displacements.data(),   to.types.data(),
-                          from.memory, from.counts.data(), from.displacements.data(), from.types.data()};
+  call.kept.push_back(placeholders(send_counts, send_types, ranks));
+  call.kept.push_back(placeholders(counts, types, ranks));
+  const PlaceholderBuffers& to   = call.kept[0];
+  const PlaceholderBuffers& from = call.kept[1];
+  call.arguments                 = {to.memory,   to.counts.data(),   to.displacements.data(),   to.types.data(),
+                                    from.memory, from.counts.data(), from.displacements.data(), from.types.data()};
   return call;
 }
 
 inline auto reduced_allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op)
 {
-  const ReductionStandIn in = stand_in(count, type, op);
+  const ReductionStandIn in = placeholder(count, type, op);
   return ReducedCall<const void*, void*, int, MPI_Datatype, MPI_Op>{
       reduction_buffers(send, receive, count, type),
       type,
@@ -362,7 +364,7 @@ inline auto reduced_allreduce(const void* send, void* receive, int count, MPI_Da
 
 inline auto reduced_reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root)
 {
-  const ReductionStandIn in = stand_in(count, type, op);
+  const ReductionStandIn in = placeholder(count, type, op);
   return ReducedCall<const void*, void*, int, MPI_Datatype, MPI_Op, int>{
       reduction_buffers(send, receive, count, type),
       type,
@@ -380,8 +382,8 @@ inline auto reduced_scatter(const void* send, void* receive, const int* counts, 
       op,
       {Movement::reduce_scatter, 0, -1, {}, 0},
       {}};
-  const ReductionStandIn in = stand_in(call.buffers.send_count, type, op);
-  StandIns parts{{in.memory, in.count, in.type}, {}, {}, {}};
+  const ReductionStandIn in = placeholder(call.buffers.send_count, type, op);
+  PlaceholderBuffers parts{{in.memory, in.count, in.type}, {}, {}, {}};
   const std::int64_t unit = size_of(1, in.type);
   for (int rank = 0; rank < comm->size(); ++rank)
     parts.counts.push_back(static_cast<int>(size_of(counts[rank], type) / unit));
@@ -393,7 +395,7 @@ inline auto reduced_scatter(const void* send, void* receive, const int* counts, 
 
 inline auto prefix(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, bool exclusive)
 {
-  const ReductionStandIn in = stand_in(count, type, op);
+  const ReductionStandIn in = placeholder(count, type, op);
   return PrefixCall<const void*, void*, int, MPI_Datatype, MPI_Op>{
       reduction_buffers(send, receive, count, type),
       type,

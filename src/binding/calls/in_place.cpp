@@ -51,72 +51,74 @@ struct Swapped {
 
 } // namespace
 
-int in_place_reduction(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
-                       MPI_Op op, MPI_Comm comm, MPI_Request* request)
+int in_place_reduction(decltype(&PMPI_Iallreduce) next_definition, const void* send, void* receive, int count,
+                       MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
 {
   if (not copies(send, count, type, comm))
-    return theirs(send, receive, count, type, op, comm, request);
+    return next_definition(send, receive, count, type, op, comm, request);
   const Values copy(address(receive), count, type);
-  return theirs(copy.data(), receive, count, type, op, comm, request);
+  return next_definition(copy.data(), receive, count, type, op, comm, request);
 }
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-int in_place_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,
-                             MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
+int in_place_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) next_definition, const void* send, void* receive,
+                             const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
 {
   if (not counts || not copies(send, 1, type, comm))
-    return theirs(send, receive, counts, type, op, comm, request);
+    return next_definition(send, receive, counts, type, op, comm, request);
   const Values copy(address(receive), std::accumulate(counts, counts + comm->size(), 0), type);
-  return theirs(copy.data(), receive, counts, type, op, comm, request);
+  return next_definition(copy.data(), receive, counts, type, op, comm, request);
 }
 
-int in_place_Ireduce_scatter_block(decltype(&PMPI_Ireduce_scatter_block) theirs, const void* send, void* receive,
-                                   int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
+int in_place_Ireduce_scatter_block(decltype(&PMPI_Ireduce_scatter_block) next_definition, const void* send,
+                                   void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                   MPI_Request* request)
 {
   if (not copies(send, count, type, comm))
-    return theirs(send, receive, count, type, op, comm, request);
+    return next_definition(send, receive, count, type, op, comm, request);
   const Values copy(address(receive), count * comm->size(), type);
-  return theirs(copy.data(), receive, count, type, op, comm, request);
+  return next_definition(copy.data(), receive, count, type, op, comm, request);
 }
 
-int in_place_Ialltoall(decltype(&PMPI_Ialltoall) theirs, const void* send, int send_count, MPI_Datatype send_type,
-                       void* receive, int count, MPI_Datatype type, MPI_Comm comm, MPI_Request* request)
+int in_place_Ialltoall(decltype(&PMPI_Ialltoall) next_definition, const void* send, int send_count,
+                       MPI_Datatype send_type, void* receive, int count, MPI_Datatype type, MPI_Comm comm,
+                       MPI_Request* request)
 {
   if (not copies(send, count, type, comm))
-    return theirs(send, send_count, send_type, receive, count, type, comm, request);
+    return next_definition(send, send_count, send_type, receive, count, type, comm, request);
   const Values copy(address(receive), count * comm->size(), type);
-  return theirs(copy.data(), count, type, receive, count, type, comm, request);
+  return next_definition(copy.data(), count, type, receive, count, type, comm, request);
 }
 
-int in_place_Ialltoallv(decltype(&PMPI_Ialltoallv) theirs, const void* send, const int* send_counts,
+int in_place_Ialltoallv(decltype(&PMPI_Ialltoallv) next_definition, const void* send, const int* send_counts,
                         const int* send_displacements, MPI_Datatype send_type, void* receive, const int* counts,
                         const int* displacements, MPI_Datatype type, MPI_Comm comm, MPI_Request* request)
 {
   if (not counts || not displacements || not copies(send, 1, type, comm))
-    return theirs(send, send_counts, send_displacements, send_type, receive, counts, displacements, type, comm,
-                  request);
+    return next_definition(send, send_counts, send_displacements, send_type, receive, counts, displacements, type, comm,
+                           request);
   const auto ranks = static_cast<std::size_t>(comm->size());
   std::vector<std::int64_t> places(displacements, displacements + ranks);
   for (std::int64_t& place : places)
     place *= extent_of(type);
   const Swapped swapped(receive, {counts, ranks}, places, std::vector<MPI_Datatype>(ranks, type));
-  return theirs(swapped.bytes.data(), swapped.counts.data(), swapped.places.data(), MPI_BYTE, receive, counts,
-                displacements, type, comm, request);
+  return next_definition(swapped.bytes.data(), swapped.counts.data(), swapped.places.data(), MPI_BYTE, receive, counts,
+                         displacements, type, comm, request);
 }
 
-int in_place_Ialltoallw(decltype(&PMPI_Ialltoallw) theirs, const void* send, const int* send_counts,
+int in_place_Ialltoallw(decltype(&PMPI_Ialltoallw) next_definition, const void* send, const int* send_counts,
                         const int* send_displacements, const MPI_Datatype* send_types, void* receive, const int* counts,
                         const int* displacements, const MPI_Datatype* types, MPI_Comm comm, MPI_Request* request)
 {
   if (send != MPI_IN_PLACE || not counts || not displacements || not types || comm == MPI_COMM_NULL)
-    return theirs(send, send_counts, send_displacements, send_types, receive, counts, displacements, types, comm,
-                  request);
+    return next_definition(send, send_counts, send_displacements, send_types, receive, counts, displacements, types,
+                           comm, request);
   const auto ranks = static_cast<std::size_t>(comm->size());
   const std::vector<std::int64_t> places(displacements, displacements + ranks);
   const Swapped swapped(receive, {counts, ranks}, places, {types, ranks});
-  return theirs(swapped.bytes.data(), swapped.counts.data(), swapped.places.data(), swapped.types.data(), receive,
-                counts, displacements, types, comm, request);
+  return next_definition(swapped.bytes.data(), swapped.counts.data(), swapped.places.data(), swapped.types.data(),
+                         receive, counts, displacements, types, comm, request);
 }
 
 // NOLINTEND(readability-identifier-naming)

@@ -37,9 +37,9 @@ public:
   RankBuffers buffers;
 
   KeptBuffers() = default;
-  KeptBuffers(const RankBuffers& given, int ranks, Changing changing) : buffers(given)
+  KeptBuffers(const RankBuffers& given, int ranks, MayChange changing) : buffers(given)
   {
-    if (changing == Changing::nothing)
+    if (changing == MayChange::nothing)
       return;
     const bool own_type = buffers.receive_type != MPI_DATATYPE_NULL && not is_predefined(buffers.receive_type);
     if (not own_type && not buffers.counts && not buffers.displacements)
@@ -71,7 +71,7 @@ constexpr std::size_t RANKS_AHEAD = 2;
 
 /** Exchange without data. */
 class NoData : public Exchange {
-  void give(int, const RankBuffers&, Changing) override {}
+  void give(int, const RankBuffers&, MayChange) override {}
   void combine(MPI_Op) override {}
   void deliver(int) override {}
 };
@@ -103,13 +103,13 @@ public:
   {
   }
 
-  void give(int rank, const RankBuffers& buffers, Changing changing) override
+  void give(int rank, const RankBuffers& buffers, MayChange changing) override
   {
     const auto at   = static_cast<std::size_t>(rank);
     ranks_[at]      = KeptBuffers(buffers, shape_.ranks, changing);
     beginnings_[at] = buffers.send_type == MPI_DATATYPE_NULL ? 0 : beginning_of(buffers.send_type);
     data_ &= not is_shared(buffers);
-    if (changing == Changing::all && data_) {
+    if (changing == MayChange::all && data_) {
       copies_.resize(ranks_.size());
       copies_[at] = Values(buffers.send, buffers.send_count, buffers.send_type);
     }
@@ -149,7 +149,7 @@ public:
       if (shape_.movement.gets == Share::part) {
         const std::int64_t before = begins_[static_cast<std::size_t>(rank)];
         copy_result(before, buffers.receive, buffers.receive_count, buffers.receive_type);
-      } else if (shape_.movement.getters == Who::all || rank == shape_.root)
+      } else if (shape_.movement.receivers == Participants::all || rank == shape_.root)
         copy_result(0, buffers.receive, count_, buffers.receive_type);
     }
     kept.release();
@@ -217,7 +217,7 @@ public:
       begins_[rank + 1] = begins_[rank] + static_cast<std::size_t>(shape.parts[rank]);
   }
 
-  void give(int rank, const RankBuffers& buffers, Changing changing) override
+  void give(int rank, const RankBuffers& buffers, MayChange changing) override
   {
     const auto at = static_cast<std::size_t>(rank);
     ranks_[at]    = KeptBuffers(buffers, shape_.ranks, changing);
@@ -310,7 +310,7 @@ public:
   {
   }
 
-  void give(int rank, const RankBuffers& buffers, Changing changing) override
+  void give(int rank, const RankBuffers& buffers, MayChange changing) override
   {
     const auto at = static_cast<std::size_t>(rank);
     ranks_[at]    = KeptBuffers(buffers, shape_.ranks, changing);

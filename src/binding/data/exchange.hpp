@@ -55,7 +55,7 @@ struct ExchangeShape {
 };
 
 /** Arguments, apart from the receive buffer, that may change or be freed before the call has ended. */
-enum class Changing {
+enum class MayChange {
   nothing, ///< the rank blocks in the call
   arrays,  ///< counts, displacements and datatypes: MPI forbids changing the arrays, but many programs do
   all      ///< also the send buffer: it is SMPI's own, which it frees
@@ -66,7 +66,7 @@ public:
   virtual ~Exchange() = default;
 
   /** Takes the contribution of rank @p rank. */
-  virtual void give(int rank, const RankBuffers& buffers, Changing changing) = 0;
+  virtual void give(int rank, const RankBuffers& buffers, MayChange changing) = 0;
   /** Computes the result once all ranks have contributed. */
   virtual void combine(MPI_Op operation) = 0;
   /** Returns the packed contribution of rank @p rank to a Bcast or Allgather; null if the call

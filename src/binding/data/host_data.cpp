@@ -307,7 +307,7 @@ ReducedData::ReducedData(const ExchangeShape& shape) : exchange_(Exchange::creat
 
 bool ReducedData::gets(int rank) const
 {
-  if (shape_.movement.getters == Who::root)
+  if (shape_.movement.receivers == Participants::root)
     return rank == shape_.root;
   return shape_.movement.gets != Share::part || shape_.parts.empty() ||
          shape_.parts[static_cast<std::size_t>(rank)] > 0;
@@ -315,7 +315,7 @@ bool ReducedData::gets(int rank) const
 
 void ReducedData::come(int rank, const RankBuffers& buffers, MPI_Op operation, bool blocks)
 {
-  exchange_->give(rank, buffers, blocks && all_get_ ? Changing::nothing : Changing::all);
+  exchange_->give(rank, buffers, blocks && all_get_ ? MayChange::nothing : MayChange::all);
   if (++come_ < shape_.ranks)
     return;
   exchange_->combine(operation);
@@ -370,7 +370,7 @@ bool needs_own_data(MPI_Datatype type, MPI_Op operation)
   return operation != MPI_OP_NULL && not(is_predefined(type) && is_predefined(operation));
 }
 
-StandIn stand_in(int count, MPI_Datatype type, int blocks)
+PlaceholderBuffer placeholder(int count, MPI_Datatype type, int blocks)
 {
   const std::size_t bytes = count == 0 ? 0 : static_cast<std::size_t>(count) * element_size(type);
   void* memory            = scratch(std::max<std::size_t>(1, bytes * static_cast<std::size_t>(blocks)));
@@ -379,7 +379,7 @@ StandIn stand_in(int count, MPI_Datatype type, int blocks)
   return {memory, static_cast<int>(bytes), MPI_BYTE};
 }
 
-ReductionStandIn stand_in(int count, MPI_Datatype type, MPI_Op operation)
+ReductionStandIn placeholder(int count, MPI_Datatype type, MPI_Op operation)
 {
   if (operation == MPI_OP_NULL)
     return {};
@@ -395,14 +395,14 @@ ReductionStandIn stand_in(int count, MPI_Datatype type, MPI_Op operation)
           commutes(operation) ? MPI_BOR : ordered_nothing()};
 }
 
-StandIns stand_ins(const int* counts, MPI_Datatype type, int ranks)
+PlaceholderBuffers placeholders(const int* counts, MPI_Datatype type, int ranks)
 {
-  return stand_ins(counts, std::vector<MPI_Datatype>(static_cast<std::size_t>(ranks), type).data(), ranks);
+  return placeholders(counts, std::vector<MPI_Datatype>(static_cast<std::size_t>(ranks), type).data(), ranks);
 }
 
-StandIns stand_ins(const int* counts, const MPI_Datatype* types, int ranks)
+PlaceholderBuffers placeholders(const int* counts, const MPI_Datatype* types, int ranks)
 {
-  StandIns all;
+  PlaceholderBuffers all;
   all.types.assign(static_cast<std::size_t>(ranks), MPI_BYTE);
   std::size_t next = 0;
   for (int rank = 0; rank < ranks; ++rank) {

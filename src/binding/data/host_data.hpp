@@ -127,28 +127,28 @@ public:
 bool needs_own_data(MPI_Datatype type, MPI_Op operation);
 
 /** Buffer argument for SMPI's algorithm: scratch memory that all calls share and nobody reads. */
-struct StandIn {
+struct PlaceholderBuffer {
   void* memory      = nullptr;
   int count         = 0;
   MPI_Datatype type = MPI_BYTE;
 };
 /** Returns a stand-in for @p blocks times @p count elements, as bytes: all ranks of a call must
  * pass the same type, since some algorithms split messages by elements. */
-StandIn stand_in(int count, MPI_Datatype type, int blocks = 1);
+PlaceholderBuffer placeholder(int count, MPI_Datatype type, int blocks = 1);
 /** Stand-in for a reduction, with a type and operation that SMPI's algorithms can handle. */
-struct ReductionStandIn : StandIn {
+struct ReductionStandIn : PlaceholderBuffer {
   MPI_Op operation = MPI_OP_NULL;
 };
-ReductionStandIn stand_in(int count, MPI_Datatype type, MPI_Op operation);
+ReductionStandIn placeholder(int count, MPI_Datatype type, MPI_Op operation);
 
 /** Stand-in for contiguous blocks of different sizes. */
-struct StandIns : StandIn {
+struct PlaceholderBuffers : PlaceholderBuffer {
   std::vector<int> counts;
   std::vector<int> displacements;
   std::vector<MPI_Datatype> types;
 };
-StandIns stand_ins(const int* counts, MPI_Datatype type, int ranks);
+PlaceholderBuffers placeholders(const int* counts, MPI_Datatype type, int ranks);
 /** Returns a stand-in for blocks of different types, as bytes. */
-StandIns stand_ins(const int* counts, const MPI_Datatype* types, int ranks);
+PlaceholderBuffers placeholders(const int* counts, const MPI_Datatype* types, int ranks);
 
 } // namespace weft

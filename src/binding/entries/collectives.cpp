@@ -49,12 +49,12 @@ template <class Function> struct Entry {
   template <class Parts, class... Arguments>
   [[gnu::noinline]] int run_on_host(Call& call, MPI_Comm comm, const Parts& parts, Arguments... arguments) const
   {
-    const InsideCollective inside;
+    const CollectiveScope inside;
     if (call.empty())
       return MPI_SUCCESS;
     const Function algorithm = fallback(comm);
     return run_on_hosts(
-        call, comm, parts, [&](auto... stand_ins) { return run(algorithm, comm, stand_ins...); }, arguments...);
+        call, comm, parts, [&](auto... placeholders) { return run(algorithm, comm, placeholders...); }, arguments...);
   }
 
   /** Runs SMPI's algorithm, which may refuse this number of ranks. */

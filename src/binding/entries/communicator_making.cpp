@@ -26,8 +26,8 @@
 #include "binding/entries/current_run.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/observe/traced_call.hpp"
+#include "binding/ranks/agreement.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
-#include "binding/ranks/meeting.hpp"
 
 #include <algorithm>
 #include <array>
@@ -59,11 +59,11 @@ OwnGroup make_group(MPI_Comm comm, const std::vector<int>& ranks)
 }
 
 /** Colours and keys of one MPI_Comm_split, and the resulting groups. */
-class Split : public Gathering<std::pair<int, int>> { // colour and key
+class Split : public Agreement<std::pair<int, int>> { // colour and key
   std::map<int, OwnGroup> groups_;
 
 public:
-  using Gathering::Gathering;
+  using Agreement::Agreement;
 
   /** Returns the group of the ranks of @p comm with a colour, ordered by key; called after all have
    * contributed. */
@@ -90,9 +90,9 @@ private:
 
 /** Splits by the first member and the communicator's number, because the MPI_COMM_WORLD of every
  * program has the same number. */
-std::map<std::pair<aid_t, int>, Meetings<Split>>& splits()
+std::map<std::pair<aid_t, int>, AgreementSlots<Split>>& splits()
 {
-  static std::map<std::pair<aid_t, int>, Meetings<Split>> all;
+  static std::map<std::pair<aid_t, int>, AgreementSlots<Split>> all;
   return all;
 }
 
@@ -121,7 +121,7 @@ void gather_colours(MPI_Comm comm)
 /** Returns a communicator of the members of @p part, who all share this group object. */
 MPI_Comm make_part(MPI_Comm comm, MPI_Group part)
 {
-  const MakingInCommon common(part);
+  const CommonCreationScope common(part);
   MPI_Comm made = MPI_COMM_NULL;
   PMPI_Comm_create(comm, part, &made);
   return made;
@@ -157,7 +157,7 @@ int make(MpiFunction& function, const MPI_Comm& comm, Make&& making, Arguments..
   if (not timed.outermost())
     return making();
   auto traced = traced_call<Name>(true, arguments...);
-  const InsideCollective inside; // SMPI's own collectives are not the program's
+  const CollectiveScope inside; // SMPI's own collectives are not the program's
   const int result = making();
   if (result == MPI_SUCCESS && comm != MPI_COMM_NULL)
     reduce_context_mask(comm);
@@ -246,7 +246,7 @@ WEFT_INTERPOSED MPI_Comm Comm::split(int color, int key)
 WEFT_INTERPOSED int Comm::dup(MPI_Comm* made)
 {
   static const auto THEIRS = weft::original<int (*)(Comm*, MPI_Comm*)>("_ZN7simgrid4smpi4Comm3dupEPPS1_");
-  const weft::MakingInCommon common(weft::common_group(this));
+  const weft::CommonCreationScope common(weft::common_group(this));
   return THEIRS(this, made);
 }
 
@@ -267,20 +267,20 @@ void copy_group(void* self, MPI_Group origin) WEFT_REPLACES("_ZN7simgrid4smpi5Gr
 void make_comm(void* self, MPI_Group group, void* topology, bool smp, int id)
 {
   static const auto THEIRS = original<decltype(&make_comm)>(MAKE_COMM);
-  const MPI_Group offered  = MakingInCommon::take();
+  const MPI_Group offered  = CommonCreationScope::take();
   const MPI_Group common   = can_replace(offered, group) ? offered : MPI_GROUP_NULL;
   if (common != MPI_GROUP_NULL && common != group) {
     simgrid::smpi::Group::unref(group);
     common->ref();
   }
-  const AgreeingInCommon agreeing(common);
+  const CommonAgreementScope agreeing(common);
   THEIRS(self, common != MPI_GROUP_NULL ? common : group, topology, smp, id);
 }
 
 void copy_group(void* self, MPI_Group origin)
 {
   static const auto THEIRS = original<decltype(&copy_group)>(COPY_GROUP);
-  const bool is_common     = origin != MPI_GROUP_NULL && origin == MakingInCommon::group();
+  const bool is_common     = origin != MPI_GROUP_NULL && origin == CommonCreationScope::group();
   empty_copy()             = is_common ? self : nullptr;
   THEIRS(self, is_common ? MPI_GROUP_NULL : origin);
 }
@@ -359,7 +359,7 @@ WEFT_INTERPOSED int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int* s
   return make<trace::calls::Cart_create>(
       function, comm,
       [&] {
-        const MakingInCommon common(comm == MPI_COMM_NULL ? MPI_GROUP_NULL : common_group(comm));
+        const CommonCreationScope common(comm == MPI_COMM_NULL ? MPI_GROUP_NULL : common_group(comm));
         return THEIRS(comm, dimensions, sizes, periods, reorder, made);
       },
       comm, dimensions, sizes, periods, reorder, made);

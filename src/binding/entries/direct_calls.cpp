@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/direct_calls.hpp"
 
-#include "binding/entries/exits.hpp"
+#include "binding/entries/rank_exit.hpp"
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/calls/in_place.hpp"
@@ -104,23 +104,23 @@ bool buffers_stay()
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-int direct_Finalize(decltype(&PMPI_Finalize) theirs)
+int direct_Finalize(decltype(&PMPI_Finalize) next_definition)
 {
   check_finalize();
   RequestSignal::free_spare();
   leaves_mpi();
-  return theirs();
+  return next_definition();
 }
 
-int direct_Wait(decltype(&PMPI_Wait) theirs, MPI_Request* request, MPI_Status* status)
+int direct_Wait(decltype(&PMPI_Wait) next_definition, MPI_Request* request, MPI_Status* status)
 {
   const bool waited = request && *request != MPI_REQUEST_NULL && RequestSignal::wait_for(*request);
   if (waited && RequestSignal::put_aside(*request, status))
     return MPI_SUCCESS;
-  return theirs(request, status);
+  return next_definition(request, status);
 }
 
-int direct_Waitall(decltype(&PMPI_Waitall) theirs, int count, MPI_Request* requests, MPI_Status* statuses)
+int direct_Waitall(decltype(&PMPI_Waitall) next_definition, int count, MPI_Request* requests, MPI_Status* statuses)
 {
   const std::span all(requests, requests && count > 0 ? static_cast<std::size_t>(count) : 0);
   for (std::size_t i = 0; statuses != MPI_STATUSES_IGNORE && i < all.size(); ++i)
@@ -130,67 +130,68 @@ int direct_Waitall(decltype(&PMPI_Waitall) theirs, int count, MPI_Request* reque
     RequestSignal::make_activities();
   else if (statuses == MPI_STATUSES_IGNORE && are_put_aside(all))
     return MPI_SUCCESS;
-  return theirs(count, requests, statuses);
+  return next_definition(count, requests, statuses);
 }
 
 // SMPI's Ibcast returns no request on a communicator of one rank, unlike all other non-blocking collectives.
-int direct_Ibcast(decltype(&PMPI_Ibcast) theirs, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
-                  MPI_Request* request)
+int direct_Ibcast(decltype(&PMPI_Ibcast) next_definition, void* buffer, int count, MPI_Datatype type, int root,
+                  MPI_Comm comm, MPI_Request* request)
 {
-  const int result = theirs(buffer, count, type, root, comm, request);
+  const int result = next_definition(buffer, count, type, root, comm, request);
   if (result != MPI_SUCCESS || colls::is_blocking(request) || comm->size() > 1)
     return result;
   return colls::ibcast(buffer, count, type, root, comm, request, 1);
 }
 
-int direct_Allreduce(decltype(&PMPI_Allreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
-                     MPI_Op op, MPI_Comm comm)
+int direct_Allreduce(decltype(&PMPI_Allreduce) next_definition, const void* send, void* receive, int count,
+                     MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
   if (is_plain_reduction(send, receive, count, type, op, comm))
     return colls::allreduce(send, receive, count, type, op, comm);
-  return theirs(send, receive, count, type, op, comm); // calls PMPI_Iallreduce
+  return next_definition(send, receive, count, type, op, comm); // calls PMPI_Iallreduce
 }
 
-int direct_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
-                      MPI_Op op, MPI_Comm comm, MPI_Request* request)
+int direct_Iallreduce(decltype(&PMPI_Iallreduce) next_definition, const void* send, void* receive, int count,
+                      MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
 {
   if (not request || not is_plain_reduction(send, receive, count, type, op, comm))
-    return learn(in_place_reduction(theirs, send, receive, count, type, op, comm, request), op, type);
+    return learn(in_place_reduction(next_definition, send, receive, count, type, op, comm, request), op, type);
   if (colls::is_blocking(request))
     return colls::allreduce(send, receive, count, type, op, comm);
   return start_directly([&] { return colls::iallreduce(send, receive, count, type, op, comm, request, 1); });
 }
 
-int direct_Reduce(decltype(&PMPI_Reduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+int direct_Reduce(decltype(&PMPI_Reduce) next_definition, const void* send, void* receive, int count, MPI_Datatype type,
                   MPI_Op op, int root, MPI_Comm comm)
 {
   if (is_plain_reduction(send, receive, count, type, op, comm) && root >= 0 && root < comm->size())
     return colls::reduce(send, receive, count, type, op, root, comm);
-  return theirs(send, receive, count, type, op, root, comm);
+  return next_definition(send, receive, count, type, op, root, comm);
 }
 
-int direct_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,
-                           MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
+int direct_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) next_definition, const void* send, void* receive,
+                           const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
 {
   const CountsHeld held;
   if (not(smpi_only_checks() && request && are_buffers(send, receive) && is_allowed(op, type) && is_usable(comm) &&
           are_counts(counts, comm)))
-    return learn(in_place_Ireduce_scatter(theirs, send, receive, counts, type, op, comm, request), op, type);
+    return learn(in_place_Ireduce_scatter(next_definition, send, receive, counts, type, op, comm, request), op, type);
   if (colls::is_blocking(request))
     return colls::reduce_scatter(send, receive, counts, type, op, comm);
   return start_directly([&] { return colls::ireduce_scatter(send, receive, counts, type, op, comm, request, 1); });
 }
 
-int direct_Iallgatherv(decltype(&PMPI_Iallgatherv) theirs, const void* send, int send_count, MPI_Datatype send_type,
-                       void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm,
-                       MPI_Request* request)
+int direct_Iallgatherv(decltype(&PMPI_Iallgatherv) next_definition, const void* send, int send_count,
+                       MPI_Datatype send_type, void* receive, const int* counts, const int* displacements,
+                       MPI_Datatype type, MPI_Comm comm, MPI_Request* request)
 {
   const CountsHeld held;
   if (not(smpi_only_checks() && request && send_count >= 0 && displacements && are_buffers(send, receive) &&
           is_allowed(MPI_OP_NULL, send_type) && is_allowed(MPI_OP_NULL, type) && is_usable(comm) &&
           are_counts(counts, comm))) {
-    const int result = learn(theirs(send, send_count, send_type, receive, counts, displacements, type, comm, request),
-                             MPI_OP_NULL, type);
+    const int result =
+        learn(next_definition(send, send_count, send_type, receive, counts, displacements, type, comm, request),
+              MPI_OP_NULL, type);
     return send == MPI_IN_PLACE ? result : learn(result, MPI_OP_NULL, send_type);
   }
   if (colls::is_blocking(request))

@@ -21,22 +21,22 @@ bool buffers_stay();
 void let_pass(MPI_Op op, MPI_Datatype type);
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
-int direct_Finalize(decltype(&PMPI_Finalize) theirs);
-int direct_Wait(decltype(&PMPI_Wait) theirs, MPI_Request* request, MPI_Status* status);
-int direct_Waitall(decltype(&PMPI_Waitall) theirs, int count, MPI_Request* requests, MPI_Status* statuses);
-int direct_Ibcast(decltype(&PMPI_Ibcast) theirs, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
-                  MPI_Request* request);
-int direct_Allreduce(decltype(&PMPI_Allreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
-                     MPI_Op op, MPI_Comm comm);
-int direct_Reduce(decltype(&PMPI_Reduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+int direct_Finalize(decltype(&PMPI_Finalize) next_definition);
+int direct_Wait(decltype(&PMPI_Wait) next_definition, MPI_Request* request, MPI_Status* status);
+int direct_Waitall(decltype(&PMPI_Waitall) next_definition, int count, MPI_Request* requests, MPI_Status* statuses);
+int direct_Ibcast(decltype(&PMPI_Ibcast) next_definition, void* buffer, int count, MPI_Datatype type, int root,
+                  MPI_Comm comm, MPI_Request* request);
+int direct_Allreduce(decltype(&PMPI_Allreduce) next_definition, const void* send, void* receive, int count,
+                     MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+int direct_Reduce(decltype(&PMPI_Reduce) next_definition, const void* send, void* receive, int count, MPI_Datatype type,
                   MPI_Op op, int root, MPI_Comm comm);
-int direct_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
-                      MPI_Op op, MPI_Comm comm, MPI_Request* request);
-int direct_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,
-                           MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-int direct_Iallgatherv(decltype(&PMPI_Iallgatherv) theirs, const void* send, int send_count, MPI_Datatype send_type,
-                       void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm,
-                       MPI_Request* request);
+int direct_Iallreduce(decltype(&PMPI_Iallreduce) next_definition, const void* send, void* receive, int count,
+                      MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int direct_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) next_definition, const void* send, void* receive,
+                           const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int direct_Iallgatherv(decltype(&PMPI_Iallgatherv) next_definition, const void* send, int send_count,
+                       MPI_Datatype send_type, void* receive, const int* counts, const int* displacements,
+                       MPI_Datatype type, MPI_Comm comm, MPI_Request* request);
 // NOLINTEND(readability-identifier-naming)
 
 } // namespace weft

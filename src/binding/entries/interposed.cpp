@@ -19,10 +19,11 @@ namespace {
 
 /** Starts a call that is not offloaded. Out of line, so that offloaded calls need no stack for it. */
 template <class Function, class Parts, class... Arguments>
-[[gnu::noinline]] int start_on_hosts(const std::shared_ptr<StartedCall>& call, Function theirs, MPI_Request* request,
-                                     int external, MPI_Comm comm, Parts&& make_parts, Arguments... arguments)
+[[gnu::noinline]] int start_on_hosts(const std::shared_ptr<StartedCall>& call, Function next_definition,
+                                     MPI_Request* request, int external, MPI_Comm comm, Parts&& make_parts,
+                                     Arguments... arguments)
 {
-  const InsideCollective inside;
+  const CollectiveScope inside;
   const auto parts = make_parts();
   if (call->scheduled([&]() -> const auto& { return parts; })) {
     if (parts.has_data())
@@ -33,50 +34,52 @@ template <class Function, class Parts, class... Arguments>
   if constexpr (std::tuple_size_v<decltype(parts.arguments)> != 0) {
     if (parts.wanted(false)) {
       parts.come(*call, false);
-      return std::apply([&](auto... stand_ins) { return theirs(stand_ins..., comm, request, external); },
+      return std::apply([&](auto... placeholders) { return next_definition(placeholders..., comm, request, external); },
                         parts.arguments);
     }
   }
-  return theirs(address(arguments)..., comm, request, external);
+  return next_definition(address(arguments)..., comm, request, external);
 }
 
 /** Carries out a non-blocking call, offloaded or as SMPI does. @p describe returns a
  * CallDescriptor, @p buffers a RankBuffers and @p parts a call of host_calls.hpp; each is called
  * only if needed. @p arguments are the call's up to the communicator. */
 template <class Function, class Describe, class Buffers, class Parts, class... Arguments>
-int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MPI_Op operation, Describe&& describe,
-          Buffers&& buffers, Parts&& make_parts, Arguments... arguments)
+int start(Function next_definition, MPI_Request* request, int external, MPI_Comm comm, MPI_Op operation,
+          Describe&& describe, Buffers&& buffers, Parts&& make_parts, Arguments... arguments)
 {
   const bool stay = buffers_stay();
   if (external == 0 || not is_own_call(comm))
-    return theirs(address(arguments)..., comm, request, external);
+    return next_definition(address(arguments)..., comm, request, external);
   const auto call = std::allocate_shared<StartedCall>(RecyclingAllocator<StartedCall>(), current_run(), describe, comm);
   if (call->offloaded()) {
     *request = StartedCall::start_offload(call, buffers(), stay, operation);
     return MPI_SUCCESS;
   }
-  return start_on_hosts(call, theirs, request, external, comm, make_parts, arguments...);
+  return start_on_hosts(call, next_definition, request, external, comm, make_parts, arguments...);
 }
 
 /** Carries out a non-blocking call that is never offloaded. */
 template <class Function, class Describe, class Parts, class... Arguments>
-int start_on_host(Function theirs, MPI_Request* request, int external, MPI_Comm comm, Describe&& describe,
+int start_on_host(Function next_definition, MPI_Request* request, int external, MPI_Comm comm, Describe&& describe,
                   Parts&& parts, Arguments... arguments)
 {
   return start(
-      theirs, request, external, comm, MPI_OP_NULL, describe, [] { return RankBuffers(); }, parts, arguments...);
+      next_definition, request, external, comm, MPI_OP_NULL, describe, [] { return RankBuffers(); }, parts,
+      arguments...);
 }
 
 /** Carries out a blocking call that is never offloaded. */
 template <class Function, class Describe, class Parts, class... Arguments>
-int on_host(Function theirs, MPI_Comm comm, Describe&& describe, Parts&& parts, Arguments... arguments)
+int on_host(Function next_definition, MPI_Comm comm, Describe&& describe, Parts&& parts, Arguments... arguments)
 {
   if (not is_own_call(comm))
-    return theirs(address(arguments)..., comm);
+    return next_definition(address(arguments)..., comm);
   Call call(current_run(), describe, comm);
-  const InsideCollective inside;
+  const CollectiveScope inside;
   return run_on_hosts(
-      call, comm, parts, [&](auto... stand_ins) { return theirs(stand_ins...); }, address(arguments)..., comm);
+      call, comm, parts, [&](auto... placeholders) { return next_definition(placeholders...); }, address(arguments)...,
+      comm);
 }
 
 } // namespace

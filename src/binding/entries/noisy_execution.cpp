@@ -15,7 +15,7 @@ WEFT_INTERPOSED ExecPtr exec_init(double flops)
   if (not noise.any())
     return THEIRS(flops);
   const double speed = get_host()->get_speed();
-  return THEIRS(noise.lengthened(weft::Seconds(flops / speed)).value() * speed);
+  return THEIRS(noise.with_os_noise(weft::Seconds(flops / speed)).value() * speed);
 }
 
 } // namespace simgrid::s4u::this_actor

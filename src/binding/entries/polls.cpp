@@ -5,7 +5,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/cancelled.hpp"
 #include "binding/entries/current_run.hpp"
-#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/actor_map.hpp"
 #include "binding/run/request.hpp"
 
 #include <algorithm>
@@ -187,9 +187,9 @@ public:
   void await_message(unsigned messages);
 };
 
-ByActor<std::unique_ptr<Poller>>& pollers()
+ActorMap<std::unique_ptr<Poller>>& pollers()
 {
-  static auto* const ALL = new ByActor<std::unique_ptr<Poller>>;
+  static auto* const ALL = new ActorMap<std::unique_ptr<Poller>>;
   return *ALL;
 }
 
@@ -364,7 +364,7 @@ void give_status(MPI_Request request, MPI_Status* status)
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-int polled_Test(decltype(&PMPI_Test) theirs, MPI_Request* request, int* flag, MPI_Status* status)
+int polled_Test(decltype(&PMPI_Test) next_definition, MPI_Request* request, int* flag, MPI_Status* status)
 {
   RequestSignal::make_activities();
   if (request && flag && *request == MPI_REQUEST_NULL) { // SMPI sets the flag only if there is a status
@@ -373,20 +373,21 @@ int polled_Test(decltype(&PMPI_Test) theirs, MPI_Request* request, int* flag, MP
     return MPI_SUCCESS;
   }
   if (not tests_are_ours() || not request || not flag)
-    return theirs(request, flag, status);
+    return next_definition(request, flag, status);
   if (state_of(*request) == RequestState::pending) {
     if (smpi_writes_actions())
-      theirs(request, flag, status);
+      next_definition(request, flag, status);
     *flag = 0;
     pay_for({request, 1});
     return MPI_SUCCESS;
   }
   end_row();
-  return theirs(request, flag, status);
+  return next_definition(request, flag, status);
 }
 
 // SMPI's Testall completes requests while others are pending, and drops their statuses.
-int polled_Testall(decltype(&PMPI_Testall) theirs, int count, MPI_Request* requests, int* flag, MPI_Status* statuses)
+int polled_Testall(decltype(&PMPI_Testall) next_definition, int count, MPI_Request* requests, int* flag,
+                   MPI_Status* statuses)
 {
   RequestSignal::make_activities();
   const auto all = span_of(requests, count);
@@ -396,10 +397,10 @@ int polled_Testall(decltype(&PMPI_Testall) theirs, int count, MPI_Request* reque
     return MPI_SUCCESS;
   }
   end_row();
-  return theirs(count, requests, flag, statuses);
+  return next_definition(count, requests, flag, statuses);
 }
 
-int polled_Testany(decltype(&PMPI_Testany) theirs, int count, MPI_Request* requests, int* index, int* flag,
+int polled_Testany(decltype(&PMPI_Testany) next_definition, int count, MPI_Request* requests, int* index, int* flag,
                    MPI_Status* status)
 {
   RequestSignal::make_activities();
@@ -412,11 +413,11 @@ int polled_Testany(decltype(&PMPI_Testany) theirs, int count, MPI_Request* reque
     return MPI_SUCCESS;
   }
   end_row();
-  return theirs(count, requests, index, flag, status);
+  return next_definition(count, requests, index, flag, status);
 }
 
-int polled_Testsome(decltype(&PMPI_Testsome) theirs, int count, MPI_Request* requests, int* ended, int* indices,
-                    MPI_Status* statuses)
+int polled_Testsome(decltype(&PMPI_Testsome) next_definition, int count, MPI_Request* requests, int* ended,
+                    int* indices, MPI_Status* statuses)
 {
   RequestSignal::make_activities();
   const auto all    = span_of(requests, count);
@@ -427,16 +428,16 @@ int polled_Testsome(decltype(&PMPI_Testsome) theirs, int count, MPI_Request* req
     return MPI_SUCCESS;
   }
   end_row();
-  return theirs(count, requests, ended, indices, statuses);
+  return next_definition(count, requests, ended, indices, statuses);
 }
 
 // SMPI's function takes a receive for one that has ended.
-int polled_Request_get_status(decltype(&PMPI_Request_get_status) theirs, MPI_Request request, int* flag,
+int polled_Request_get_status(decltype(&PMPI_Request_get_status) next_definition, MPI_Request request, int* flag,
                               MPI_Status* status)
 {
   RequestSignal::make_activities();
   if (not tests_are_ours() || request == MPI_REQUEST_NULL || not flag)
-    return theirs(request, flag, status);
+    return next_definition(request, flag, status);
   *flag = state_of(request) == RequestState::pending ? 0 : 1;
   if (*flag == 0)
     pay_for({&request, 1});
@@ -445,16 +446,17 @@ int polled_Request_get_status(decltype(&PMPI_Request_get_status) theirs, MPI_Req
   return MPI_SUCCESS;
 }
 
-int polled_Iprobe(decltype(&PMPI_Iprobe) theirs, int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
+int polled_Iprobe(decltype(&PMPI_Iprobe) next_definition, int source, int tag, MPI_Comm comm, int* flag,
+                  MPI_Status* status)
 {
   if (not probes_are_ours() || not flag)
-    return theirs(source, tag, comm, flag, status);
+    return next_definition(source, tag, comm, flag, status);
   Poller& poller = Poller::of_this_rank();
   poller.begin();
   const Probed what{source, tag, comm};
   if (not poller.has_probed(what)) {
     const unsigned messages = poller.messages();
-    const int result        = theirs(source, tag, comm, flag, status);
+    const int result        = next_definition(source, tag, comm, flag, status);
     if (result != MPI_SUCCESS || *flag != 0) {
       poller.end_row();
       return result;

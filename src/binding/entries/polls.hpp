@@ -19,15 +19,17 @@
 namespace weft {
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
-int polled_Test(decltype(&PMPI_Test) theirs, MPI_Request* request, int* flag, MPI_Status* status);
-int polled_Testall(decltype(&PMPI_Testall) theirs, int count, MPI_Request* requests, int* flag, MPI_Status* statuses);
-int polled_Testany(decltype(&PMPI_Testany) theirs, int count, MPI_Request* requests, int* index, int* flag,
+int polled_Test(decltype(&PMPI_Test) next_definition, MPI_Request* request, int* flag, MPI_Status* status);
+int polled_Testall(decltype(&PMPI_Testall) next_definition, int count, MPI_Request* requests, int* flag,
+                   MPI_Status* statuses);
+int polled_Testany(decltype(&PMPI_Testany) next_definition, int count, MPI_Request* requests, int* index, int* flag,
                    MPI_Status* status);
-int polled_Testsome(decltype(&PMPI_Testsome) theirs, int count, MPI_Request* requests, int* ended, int* indices,
-                    MPI_Status* statuses);
-int polled_Request_get_status(decltype(&PMPI_Request_get_status) theirs, MPI_Request request, int* flag,
+int polled_Testsome(decltype(&PMPI_Testsome) next_definition, int count, MPI_Request* requests, int* ended,
+                    int* indices, MPI_Status* statuses);
+int polled_Request_get_status(decltype(&PMPI_Request_get_status) next_definition, MPI_Request request, int* flag,
                               MPI_Status* status);
-int polled_Iprobe(decltype(&PMPI_Iprobe) theirs, int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
+int polled_Iprobe(decltype(&PMPI_Iprobe) next_definition, int source, int tag, MPI_Comm comm, int* flag,
+                  MPI_Status* status);
 // NOLINTEND(readability-identifier-naming)
 
 } // namespace weft

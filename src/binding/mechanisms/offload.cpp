@@ -19,11 +19,11 @@ OffloadedCall::OffloadedCall(RunContext& context, const std::shared_ptr<Communic
 {
 }
 
-Changing OffloadedCall::changing(bool stay) const
+MayChange OffloadedCall::changing(bool stay) const
 {
   if (not stay || not memory_is_shared())
-    return Changing::all;
-  return descriptor_->blocking ? Changing::nothing : Changing::arrays;
+    return MayChange::all;
+  return descriptor_->blocking ? MayChange::nothing : MayChange::arrays;
 }
 
 void OffloadedCall::contribute(int rank, RankBuffers buffers, bool stay, MPI_Op operation)
@@ -67,14 +67,14 @@ FlowEnd OffloadedCall::arrival(std::function<void()> next)
   };
 }
 
-void OffloadedCall::speak_in_background(const std::shared_ptr<OffloadedCall>& call, int rank)
+void OffloadedCall::send_contribution_in_background(const std::shared_ptr<OffloadedCall>& call, int rank)
 {
-  if (not call->must_speak(rank))
+  if (not call->must_send_contribution(rank))
     return;
   // By SimGrid's kernel: SMPI takes an actor whose parent is a rank for that rank (Group::rank), and counts it among
   // the ranks of its host (Comm::find_intra_comm).
   simgrid::kernel::actor::simcall_answered([&call, rank, host = sg::this_actor::get_host()] {
-    host->add_actor(SPEAKER_NAME, [call, rank] { call->speak(rank); });
+    host->add_actor(SPEAKER_NAME, [call, rank] { call->send_contribution(rank); });
   });
 }
 

@@ -24,7 +24,7 @@ class OffloadedCall : public std::enable_shared_from_this<OffloadedCall> {
   std::vector<CallEnd> on_end_; // by rank; none before it joins, nor after its part has ended
   Gate common_gate_;            // of all ranks, where they end together
 
-  Changing changing(bool stay) const;
+  MayChange changing(bool stay) const;
   void contribute(int rank, RankBuffers buffers, bool stay, MPI_Op operation);
 
 protected:
@@ -67,9 +67,9 @@ public:
     contribute(rank, buffers, stay, operation);
   }
   /** What a rank that has joined has to do itself; returns when that is done. */
-  virtual void speak(int /*rank*/) {}
+  virtual void send_contribution(int /*rank*/) {}
   /** The same, by an actor beside the rank where there is something to do. */
-  static void speak_in_background(const std::shared_ptr<OffloadedCall>& call, int rank);
+  static void send_contribution_in_background(const std::shared_ptr<OffloadedCall>& call, int rank);
   /** Put the result of a rank that blocks into its buffer, once its part of the call has ended. */
   virtual void deliver(int rank) { exchange_->deliver(rank); }
 
@@ -77,7 +77,7 @@ protected:
   /** Whether all ranks' parts end at the same time. */
   virtual bool all_end_together() const { return false; }
   /** Whether speak() does anything for @p rank. */
-  virtual bool must_speak(int /*rank*/) const { return false; }
+  virtual bool must_send_contribution(int /*rank*/) const { return false; }
 };
 
 } // namespace weft

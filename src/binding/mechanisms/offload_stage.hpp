@@ -25,7 +25,7 @@ public:
   virtual std::shared_ptr<void> kept() = 0;
 };
 
-class OffloadStage : HostStage::Listener, Attended {
+class OffloadStage : HostStage::Listener, ProgressedCall {
   HostNetwork& network_;
   const Communicator& communicator_;
   Staged& call_;
@@ -36,10 +36,13 @@ class OffloadStage : HostStage::Listener, Attended {
 
   void contributed(int member) override { call_.contributed(member); }
   void rank_ended(int rank) override;
-  bool attends(int rank) const override { return actors_.attends(rank); }
-  Seconds lengthened(int rank, Seconds start, Seconds work) override { return actors_.lengthened(rank, start, work); }
+  bool makes_progress(int rank) const override { return actors_.makes_progress(rank); }
+  Seconds with_os_noise(int rank, Seconds start, Seconds work) override
+  {
+    return actors_.with_os_noise(rank, start, work);
+  }
   void call_failed(const std::string& why) override { call_.stage_failed(why); }
-  void attend(int rank) override { stage_.attend(rank); }
+  void make_progress(int rank) override { stage_.make_progress(rank); }
 
 public:
   /** All must outlive it. */

@@ -9,33 +9,33 @@ namespace sg = simgrid::s4u;
 
 namespace weft {
 
-void RankActors::enter(int rank, bool blocks, Attended& call)
+void RankActors::enter(int rank, bool blocks, ProgressedCall& call)
 {
   if (blocks || not network_.by_calls())
     return;
   const aid_t self = sg::this_actor::get_pid();
   in_mpi_.resize(communicator_.actors.size());
   in_mpi_[static_cast<std::size_t>(rank)] = self;
-  network_.begin_attending(self, call, rank);
+  network_.begin_progress(self, call, rank);
 }
 
-void RankActors::end(int rank, const Attended& call)
+void RankActors::end(int rank, const ProgressedCall& call)
 {
   if (not in_mpi_.empty())
-    network_.end_attending(in_mpi_[static_cast<std::size_t>(rank)], call);
+    network_.end_progress(in_mpi_[static_cast<std::size_t>(rank)], call);
 }
 
-bool RankActors::attends(int rank) const
+bool RankActors::makes_progress(int rank) const
 {
   return in_mpi_.empty() || Profile::get().is_inside(in_mpi_[static_cast<std::size_t>(rank)]);
 }
 
-Seconds RankActors::lengthened(int rank, Seconds start, Seconds work) const
+Seconds RankActors::with_os_noise(int rank, Seconds start, Seconds work) const
 {
   if (not network_.core_noise->any())
     return work;
   const auto at = static_cast<std::size_t>(rank);
-  return network_.core_noise->lengthened(communicator_.actors[at], communicator_.rank_hosts[at], start, work);
+  return network_.core_noise->with_os_noise(communicator_.actors[at], communicator_.rank_hosts[at], start, work);
 }
 
 } // namespace weft

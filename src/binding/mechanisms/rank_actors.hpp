@@ -19,11 +19,11 @@ public:
   RankActors(HostNetwork& network, const Communicator& communicator) : network_(network), communicator_(communicator) {}
 
   /** @p rank, which the current actor is, enters @p call. */
-  void enter(int rank, bool blocks, Attended& call);
+  void enter(int rank, bool blocks, ProgressedCall& call);
   /** Its part has ended. */
-  void end(int rank, const Attended& call);
-  bool attends(int rank) const;
-  Seconds lengthened(int rank, Seconds start, Seconds work) const;
+  void end(int rank, const ProgressedCall& call);
+  bool makes_progress(int rank) const;
+  Seconds with_os_noise(int rank, Seconds start, Seconds work) const;
 };
 
 } // namespace weft

@@ -15,31 +15,33 @@ namespace weft {
 namespace {
 
 /** Ways that the zone counts, as it does those of all messages. */
-class ZoneWays : public FabricWays {
+class ZoneRoutes : public FabricRoutes {
   FabricZone& zone_;
   std::size_t links_;
   ForwardingState::MessageNumber started_ = ForwardingState::NONE;
 
 public:
-  ZoneWays(const Fabric& fabric, FabricZone& zone) : FabricWays(fabric), zone_(zone), links_(fabric.links().size()) {}
+  ZoneRoutes(const Fabric& fabric, FabricZone& zone) : FabricRoutes(fabric), zone_(zone), links_(fabric.links().size())
+  {
+  }
 
   bool repeats() const override { return not zone_.has_caches() && not zone_.has_jitter(); }
-  void repeat(const FlowWay& way, int from, int to, Bytes bytes) override { zone_.count_again(way, from, to, bytes); }
-  void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override
+  void repeat(const FlowRoute& way, int from, int to, Bytes bytes) override { zone_.count_again(way, from, to, bytes); }
+  void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override
   {
     started_ = ForwardingState::NONE;
-    FabricWays::find(from, to, bytes, missed, into);
+    FabricRoutes::find(from, to, bytes, missed, into);
     into.known_as = started_;
     if (zone_.has_jitter())
       add_jitter(from, into);
     zone_.begin_message(started_, bytes, Bytes(into.volume), Seconds(into.latency));
   }
   bool vary() const override { return zone_.ports_bound(); }
-  void left(const FlowWay& way) override { zone_.end_message(way.known_as); }
+  void left(const FlowRoute& way) override { zone_.end_message(way.known_as); }
   double capacity(int resource, double fixed) override { return zone_.capacity(resource, fixed); }
 
 private:
-  void add_jitter(int from, FlowWay& into)
+  void add_jitter(int from, FlowRoute& into)
   {
     std::vector<LinkId> links; // without shared media, and memories
     std::ranges::copy_if(into.resources, std::back_inserter(links),
@@ -57,7 +59,7 @@ protected:
 };
 
 /** SimGrid's flows, as others see them. */
-class ZoneFlows : public Others, public Due {
+class ZoneFlows : public OtherTraffic, public Due {
   FabricZone& zone_;
   HostNetwork& network_;
   FlowNetwork* flows_ = nullptr;
@@ -79,7 +81,7 @@ public:
   bool use(int resource) override { return zone_.uses(resource); }
   void due(std::uint64_t resource) override { flows_->yield(static_cast<int>(resource)); }
 
-  void take(FlowNumber flow, const FlowWay& way, double left, std::size_t copies) override
+  void take(FlowNumber flow, const FlowRoute& way, double left, std::size_t copies) override
   {
     // So many flows are one of as many times the bytes and the weight. SimGrid gives a flow its weight when its latency
     // is over, so there must be some.
@@ -112,14 +114,14 @@ private:
  *  which is bounded by the narrowest of them. */
 std::vector<double> capacities_of(const Fabric& fabric)
 {
-  std::vector<double> all = FabricWays::capacities(fabric);
+  std::vector<double> all = FabricRoutes::capacities(fabric);
   if (not settings().contention)
     std::fill_n(all.begin(), fabric.links().size() + fabric.shared().size(), std::numeric_limits<double>::infinity());
   return all;
 }
 
 class FabricHostNetwork : public HostNetwork {
-  ZoneWays ways_;
+  ZoneRoutes ways_;
   ZoneFlows others_;
   FlowNetwork flows_;
 

@@ -5,7 +5,7 @@
 
 #include "binding/messages/host_network.hpp"
 #include "binding/platform/fabric_zone.hpp"
-#include "network/fabric_ways.hpp"
+#include "network/fabric_routes.hpp"
 #include "network/flow_network.hpp"
 
 #include <memory>

@@ -126,12 +126,12 @@ void HostNetwork::advance_by_calls()
   Profile::get().on_entry([this](aid_t actor) { enter(actor); });
 }
 
-void HostNetwork::begin_attending(aid_t actor, Attended& call, int rank)
+void HostNetwork::begin_progress(aid_t actor, ProgressedCall& call, int rank)
 {
   entries_.outstanding[actor].push_back({&call, rank});
 }
 
-void HostNetwork::end_attending(aid_t actor, const Attended& call)
+void HostNetwork::end_progress(aid_t actor, const ProgressedCall& call)
 {
   std::erase_if(entries_.outstanding[actor], [&call](const Outstanding& one) { return one.call == &call; });
 }
@@ -154,7 +154,7 @@ void HostNetwork::Entries::due(std::uint64_t actor)
 {
   // A call that ends is none of them any more.
   for (const Outstanding& one : std::vector(outstanding[static_cast<aid_t>(actor)]))
-    one.call->attend(one.rank);
+    one.call->make_progress(one.rank);
 }
 
 void HostNetwork::set_timer()

@@ -4,7 +4,7 @@
 
 #include "binding/platform/core_noise.hpp"
 #include "binding/platform/network.hpp"
-#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/actor_map.hpp"
 #include "collective/host/engine/execution.hpp"
 
 #include <simgrid/kernel/Timer.hpp>
@@ -17,22 +17,22 @@
 namespace weft {
 
 /** A call in progress that goes on only while its ranks are in MPI. */
-class Attended {
+class ProgressedCall {
 public:
-  Attended()                           = default;
-  Attended(const Attended&)            = delete;
-  Attended& operator=(const Attended&) = delete;
-  virtual ~Attended()                  = default;
-  virtual void attend(int rank)        = 0;
+  ProgressedCall()                                 = default;
+  ProgressedCall(const ProgressedCall&)            = delete;
+  ProgressedCall& operator=(const ProgressedCall&) = delete;
+  virtual ~ProgressedCall()                        = default;
+  virtual void make_progress(int rank)             = 0;
 };
 
 class HostNetwork {
   struct Outstanding {
-    Attended* call;
+    ProgressedCall* call;
     int rank;
   };
   struct Entries : Due { // of actors into MPI
-    ByActor<std::vector<Outstanding>> outstanding;
+    ActorMap<std::vector<Outstanding>> outstanding;
     void due(std::uint64_t actor) override;
   };
   Entries entries_;
@@ -69,8 +69,8 @@ public:
   void advance_by_calls();
   bool by_calls() const { return by_calls_; }
   /** @p call is told from now on when @p actor, its rank @p rank, enters MPI. */
-  void begin_attending(aid_t actor, Attended& call, int rank);
-  void end_attending(aid_t actor, const Attended& call);
+  void begin_progress(aid_t actor, ProgressedCall& call, int rank);
+  void end_progress(aid_t actor, const ProgressedCall& call);
   /** A call begins. */
   void begin() { ++calls_; }
   /** It has ended for all its ranks; it is kept until nothing runs. */

@@ -20,7 +20,7 @@ void set_cost(const char* option, SmpiOperation operation, const Fabric& fabric,
   smpi_register_op_cost_callback(
       operation, [model = fabric.mpi().value_or(MpiModel()), time, local = fabric.host().message_overhead,
                   &noise](std::size_t size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) {
-        return noise.lengthened(from == to ? local : (model.*time)(Bytes(static_cast<double>(size)))).value();
+        return noise.with_os_noise(from == to ? local : (model.*time)(Bytes(static_cast<double>(size)))).value();
       });
 }
 

@@ -3,8 +3,8 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/observe/profile.hpp"
+#include "binding/ranks/agreement.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
-#include "binding/ranks/meeting.hpp"
 #include "mpi/names.hpp"
 #include "trace/calls.hpp"
 

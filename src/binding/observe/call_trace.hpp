@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/actor_map.hpp"
 
 #include <simgrid/forward.h>
 #include <smpi/smpi.h>
@@ -93,8 +93,8 @@ public:
 class CallTrace {
   std::ofstream file_;
   std::deque<TracedRank> ranks_;
-  ByActor<TracedRank*> by_actor_; // null for actors that are no ranks
-  std::set<int> communicators_;   // of which the file has the members
+  ActorMap<TracedRank*> by_actor_; // null for actors that are no ranks
+  std::set<int> communicators_;    // of which the file has the members
   long long lines_ = 0;
   bool has_header_ = false;
   bool unfit_      = false;

@@ -13,7 +13,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/observe/computation_clock.hpp"
 #include "binding/observe/profile.hpp"
-#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/actor_map.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -46,7 +46,7 @@ struct Reads {
 };
 
 struct AllReads {
-  ByActor<Reads> by_rank;
+  ActorMap<Reads> by_rank;
   std::int64_t still = 0; ///< that found the clock where the same rank's last one left it
   std::int64_t steps = 0; ///< of these, those before which this machine has computed
   Machine::duration computing{};
@@ -108,10 +108,10 @@ ClockRead::~ClockRead()
   reads.returned = Machine::now();
 }
 
-double watched_Wtime(double (*theirs)()) // NOLINT(readability-identifier-naming): MPI's name
+double watched_Wtime(double (*next_definition)()) // NOLINT(readability-identifier-naming): MPI's name
 {
   const ClockRead read;
-  return theirs();
+  return next_definition();
 }
 
 } // namespace weft

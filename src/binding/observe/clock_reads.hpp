@@ -21,6 +21,6 @@ public:
 };
 
 /** PMPI_Wtime by way of @p theirs, SMPI's. */
-double watched_Wtime(double (*theirs)()); // NOLINT(readability-identifier-naming): MPI's name
+double watched_Wtime(double (*next_definition)()); // NOLINT(readability-identifier-naming): MPI's name
 
 } // namespace weft

@@ -41,19 +41,19 @@ Profile& Profile::get()
 
 void Profile::rank_begins(aid_t actor)
 {
-  by_actor_[actor] = &ranks_.emplace_back(RankDoing{static_cast<int>(ranks_.size())});
+  by_actor_[actor] = &ranks_.emplace_back(RankActivity{static_cast<int>(ranks_.size())});
 }
 
 void Profile::rank_ends(aid_t actor)
 {
-  RankDoing& rank  = *by_actor_.get(actor);
-  const double now = sg::Engine::get_clock();
+  RankActivity& rank = *by_actor_.get(actor);
+  const double now   = sg::Engine::get_clock();
   close(rank, now);
   rank.over  = true;
   rank.since = now;
 }
 
-KindTime& Profile::time_of(const RankDoing& rank, CallKind kind)
+KindTime& Profile::time_of(const RankActivity& rank, CallKind kind)
 {
   auto& times   = times_[static_cast<std::size_t>(kind)];
   const auto at = static_cast<std::size_t>(rank.rank);
@@ -65,15 +65,15 @@ KindTime& Profile::time_of(const RankDoing& rank, CallKind kind)
   return times[at];
 }
 
-RankDoing* Profile::enter(MpiFunction& function)
+RankActivity* Profile::enter(MpiFunction& function)
 {
-  const aid_t actor = sg::this_actor::get_pid();
-  RankDoing* rank   = by_actor_.get(actor);
+  const aid_t actor  = sg::this_actor::get_pid();
+  RankActivity* rank = by_actor_.get(actor);
   if (not rank || rank->inside)
     return nullptr;
   // Ranks mostly come in the order of their actors.
-  if (constexpr aid_t NEXT = 4; RankDoing* const next = by_actor_.get(actor + NEXT))
-    prefetch(next, sizeof(RankDoing));
+  if (constexpr aid_t NEXT = 4; RankActivity* const next = by_actor_.get(actor + NEXT))
+    prefetch(next, sizeof(RankActivity));
   if (not function.known_to_profile) {
     function.known_to_profile = true;
     functions_.push_back(&function);
@@ -88,12 +88,12 @@ RankDoing* Profile::enter(MpiFunction& function)
   return rank;
 }
 
-void Profile::leave(RankDoing& rank)
+void Profile::leave(RankActivity& rank)
 {
   close(rank, sg::Engine::get_clock());
 }
 
-void Profile::close(RankDoing& rank, double now)
+void Profile::close(RankActivity& rank, double now)
 {
   if (not rank.inside)
     return;
@@ -109,7 +109,7 @@ void Profile::close(RankDoing& rank, double now)
 
 void Profile::stop()
 {
-  for (RankDoing& rank : ranks_)
+  for (RankActivity& rank : ranks_)
     close(rank, sg::Engine::get_clock());
 }
 
@@ -131,7 +131,7 @@ Json Profile::kinds_to_json(double simulated_time) const
     return rows;
   std::vector<double> outside;
   std::vector<double> after;
-  for (const RankDoing& rank : ranks_) {
+  for (const RankActivity& rank : ranks_) {
     const double end = rank.over ? rank.since : simulated_time;
     double in_calls  = 0;
     for (const auto& times : times_)

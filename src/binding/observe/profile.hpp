@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/actor_map.hpp"
 
 #include <simgrid/forward.h>
 
@@ -53,7 +53,7 @@ struct CallSlice {
 };
 
 /** What one rank does. */
-struct RankDoing {
+struct RankActivity {
   int rank;
   bool over           = false;   ///< whether it has ended
   MpiFunction* inside = nullptr; ///< the outermost call that the rank is in
@@ -67,15 +67,15 @@ struct KindTime {
 };
 
 class Profile {
-  std::deque<RankDoing> ranks_;
+  std::deque<RankActivity> ranks_;
   std::array<std::vector<KindTime>, CALL_KINDS> times_; // by rank; of a kind that some rank has called
-  ByActor<RankDoing*> by_actor_;                        // null for actors that are no ranks
+  ActorMap<RankActivity*> by_actor_;                    // null for actors that are no ranks
   std::vector<MpiFunction*> functions_;
   std::vector<CallSlice> slices_;
   std::function<void(aid_t actor)> on_entry_;
 
-  KindTime& time_of(const RankDoing& rank, CallKind kind);
-  void close(RankDoing& rank, double now);
+  KindTime& time_of(const RankActivity& rank, CallKind kind);
+  void close(RankActivity& rank, double now);
   nlohmann::ordered_json row(const std::string& kind, std::int64_t calls, const std::vector<double>& times) const;
 
 public:
@@ -88,8 +88,8 @@ public:
   void rank_ends(aid_t actor);
 
   /** The current rank enters @p function. Null where nothing is to be counted: it is in another call, or no rank. */
-  RankDoing* enter(MpiFunction& function);
-  void leave(RankDoing& rank);
+  RankActivity* enter(MpiFunction& function);
+  void leave(RankActivity& rank);
 
   /** Count what ranks are in the middle of, as a run ends before its program does. */
   void stop();
@@ -109,7 +109,7 @@ public:
 
 /** The time between its making and its end is a call of @p function by the current rank. */
 class TimedCall {
-  RankDoing* rank_;
+  RankActivity* rank_;
 
 public:
   explicit TimedCall(MpiFunction& function) : rank_(Profile::get().enter(function)) {}

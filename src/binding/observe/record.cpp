@@ -155,8 +155,9 @@ Json call_to_json(const CallName& name, const CallStatistics& row, const std::ma
 {
   const bool smpi = name.path == path_name(nullptr) && name.algorithm.empty();
   // SMPI has no choice of algorithms for some collectives, the non-blocking ones among them.
-  const auto theirs      = algorithms.find(name.collective);
-  const std::string used = smpi ? "smpi:" + (theirs == algorithms.end() ? "only" : theirs->second) : name.algorithm;
+  const auto next_definition = algorithms.find(name.collective);
+  const std::string used =
+      smpi ? "smpi:" + (next_definition == algorithms.end() ? "only" : next_definition->second) : name.algorithm;
   // Only the program sees when SMPI's own requests complete.
   const bool timed = name.blocking || not smpi;
   const int size   = name.communicator_size;

@@ -128,18 +128,18 @@ inline std::vector<int> all_places(int count)
 
 } // namespace writing
 
-template <> struct Written<trace::Given> : writing::Data<false> {};
-template <> struct Written<trace::GivenToEach> : writing::Data<false> {};
-template <> struct Written<trace::GivenAtRoot> : writing::Data<true> {};
-template <> struct Written<trace::GivenParts> : writing::Parts<false> {};
-template <> struct Written<trace::GivenPartsAtRoot> : writing::Parts<true> {};
-template <> struct Written<trace::GivenTyped> : writing::Typed {};
-template <> struct Written<trace::Got> : writing::Data<false> {};
-template <> struct Written<trace::GotFromEach> : writing::Data<false> {};
-template <> struct Written<trace::GotAtRoot> : writing::Data<true> {};
-template <> struct Written<trace::GotParts> : writing::Parts<false> {};
-template <> struct Written<trace::GotPartsAtRoot> : writing::Parts<true> {};
-template <> struct Written<trace::GotTyped> : writing::Typed {};
+template <> struct Written<trace::SendBuffer> : writing::Data<false> {};
+template <> struct Written<trace::SendToEach> : writing::Data<false> {};
+template <> struct Written<trace::SendAtRoot> : writing::Data<true> {};
+template <> struct Written<trace::SendParts> : writing::Parts<false> {};
+template <> struct Written<trace::SendPartsAtRoot> : writing::Parts<true> {};
+template <> struct Written<trace::SendTyped> : writing::Typed {};
+template <> struct Written<trace::RecvBuffer> : writing::Data<false> {};
+template <> struct Written<trace::RecvFromEach> : writing::Data<false> {};
+template <> struct Written<trace::RecvAtRoot> : writing::Data<true> {};
+template <> struct Written<trace::RecvParts> : writing::Parts<false> {};
+template <> struct Written<trace::RecvPartsAtRoot> : writing::Parts<true> {};
+template <> struct Written<trace::RecvTyped> : writing::Typed {};
 template <> struct Written<trace::Reduced> : writing::Reduction {};
 template <> struct Written<trace::ReducedEach> : writing::Reduction {};
 template <> struct Written<trace::ReducedParts> : writing::PartsReduction {};

@@ -13,7 +13,7 @@ CoreNoise::CoreNoise(const Fabric& fabric, const Network& network)
 {
 }
 
-Seconds CoreNoise::lengthened(aid_t rank, VertexId host, Seconds start, Seconds work)
+Seconds CoreNoise::with_os_noise(aid_t rank, VertexId host, Seconds start, Seconds work)
 {
   if (not any())
     return work;
@@ -23,13 +23,13 @@ Seconds CoreNoise::lengthened(aid_t rank, VertexId host, Seconds start, Seconds 
   return core->end_of(Seconds(sg::Engine::get_clock()), start, work) - start;
 }
 
-Seconds CoreNoise::lengthened(Seconds work)
+Seconds CoreNoise::with_os_noise(Seconds work)
 {
   const sg::Host* const host = sg::this_actor::get_host();
   if (not any() || not network_.is_host(host))
     return work;
   const Seconds longer =
-      lengthened(sg::this_actor::get_pid(), network_.vertex_of(host), Seconds(sg::Engine::get_clock()), work);
+      with_os_noise(sg::this_actor::get_pid(), network_.vertex_of(host), Seconds(sg::Engine::get_clock()), work);
   return longer - work < LEAST ? work : longer;
 }
 
@@ -37,7 +37,7 @@ void CoreNoise::pay(Seconds work)
 {
   if (not any())
     return;
-  const Seconds more = lengthened(work) - work;
+  const Seconds more = with_os_noise(work) - work;
   if (more > Seconds())
     sg::this_actor::sleep_for(more.value());
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "binding/platform/network.hpp"
-#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/actor_map.hpp"
 #include "fabric/fabric.hpp"
 #include "model/noise/detours.hpp"
 
@@ -17,16 +17,16 @@ namespace weft {
 class CoreNoise {
   const NoiseModel* noise_; // null where cores have no detours
   const Network& network_;
-  ByActor<std::optional<Detours>> cores_;
+  ActorMap<std::optional<Detours>> cores_;
 
 public:
   CoreNoise(const Fabric& fabric, const Network& network);
 
   bool any() const { return noise_ != nullptr; }
   /** How long @p work takes that the rank which is actor @p rank, on host @p host, begins at @p start: now or later. */
-  Seconds lengthened(aid_t rank, VertexId host, Seconds start, Seconds work);
+  Seconds with_os_noise(aid_t rank, VertexId host, Seconds start, Seconds work);
   /** The same of the rank that asks, which begins now. */
-  Seconds lengthened(Seconds work);
+  Seconds with_os_noise(Seconds work);
   /** The rank that asks sleeps for what detours add to @p work, which somebody else accounts for. */
   void pay(Seconds work);
 };

@@ -23,8 +23,8 @@ FabricZone* fabric_of_run = nullptr; // NOLINT(*-avoid-non-const-global-variable
 
 } // namespace
 
-// Resources are numbered as FabricWays::capacities() has them: links, shared media, and the hosts' memories where they
-// are limited.
+// Resources are numbered as FabricRoutes::capacities() has them: links, shared media, and the hosts' memories where
+// they are limited.
 FabricZone::FabricZone(const FabricState& state)
     : NetZoneImpl("fabric." + state.fabric().name()), state_(state), fabric_(state.fabric()),
       resources_(fabric_.links().size() + fabric_.shared().size() +
@@ -363,7 +363,7 @@ ForwardingState::Start FabricZone::count_message(const Route& route, VertexId fr
   return start_message(route, from, to);
 }
 
-void FabricZone::count_again(const FlowWay& way, VertexId from, VertexId to, Bytes bytes)
+void FabricZone::count_again(const FlowRoute& way, VertexId from, VertexId to, Bytes bytes)
 {
   for (const int resource : way.resources)
     if (is_link(resource))

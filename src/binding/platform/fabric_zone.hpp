@@ -47,7 +47,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::unordered_map<const void*, ForwardingState::MessageNumber> followed_; // by SimGrid's action
   std::ofstream messages_; // open where the ends of messages are wanted
   StreamZone* streams_ = nullptr;
-  std::vector<simgrid::s4u::Link*> resources_; // as FabricWays::capacities() numbers them; null until it is asked for
+  std::vector<simgrid::s4u::Link*> resources_; // as FabricRoutes::capacities() numbers them; null until it is asked for
   std::unordered_map<const simgrid::s4u::Link*, int> numbers_;       // of those that are not null
   std::vector<int> way_;                                             // of the route that was asked for last
   std::unordered_map<unsigned long, simgrid::s4u::Link*> loopbacks_; // by net point, of those that sent to themselves
@@ -115,12 +115,12 @@ public:
   bool is_host(const simgrid::s4u::Host* host) const override;
   simgrid::s4u::Host* host_at(VertexId vertex) const override { return hosts_.at(static_cast<std::size_t>(vertex)); }
 
-  /* For messages that are not SimGrid's. Resources are numbered as FabricWays has them. */
+  /* For messages that are not SimGrid's. Resources are numbered as FabricRoutes has them. */
 
   /** Count a message between two hosts, and what its route makes it pay beside its latency. */
   ForwardingState::Start count_message(const Route& route, VertexId from, VertexId to, Bytes bytes);
   /** Another one that leaves with it. */
-  void count_again(const FlowWay& way, VertexId from, VertexId to, Bytes bytes);
+  void count_again(const FlowRoute& way, VertexId from, VertexId to, Bytes bytes);
   /** Whether ports have an interval, so that they may bound messages. */
   bool ports_bound() const { return ports_bound_; }
   /** Whether packets are looked up in caches, so that equal messages need not take equal times. */

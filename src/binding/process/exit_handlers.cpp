@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/process/exit_handlers.hpp"
 
-#include "binding/abi/replaced.hpp"
+#include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 #include "binding/settings/settings.hpp"
 
@@ -86,9 +86,9 @@ void run_exit_handlers()
 extern "C" int weft_cxa_atexit(void (*function)(void*), void* argument, void* image) WEFT_REPLACES("__cxa_atexit");
 int weft_cxa_atexit(void (*function)(void*), void* argument, void* image)
 {
-  static const auto THEIRS = weft::theirs<decltype(&weft_cxa_atexit)>("__cxa_atexit");
+  static const auto THEIRS = weft::next_definition<decltype(&weft_cxa_atexit)>("__cxa_atexit");
   // Called long before there are ranks, or an allocator.
-  if (not weft::who_runs || not image)
+  if (not weft::running_context || not image)
     return THEIRS(function, argument, image);
   auto* const own = weft::OwnState<weft::OwnExitHandlers>::get().here();
   if (not own || not weft::is_own(*own, image, argument))

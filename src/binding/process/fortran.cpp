@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/process/fortran.hpp"
 
-#include "binding/abi/replaced.hpp"
+#include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/process.hpp"
 
 #include <charconv>
@@ -89,7 +89,7 @@ Units& units()
 /** Carry out a statement on the rank's own unit. */
 void with_own_unit(const char* statement, Parameters* parameters, bool opens_file = false)
 {
-  const auto perform            = theirs<void (*)(Parameters*)>(statement);
+  const auto perform            = next_definition<void (*)(Parameters*)>(statement);
   const std::optional<int> rank = rank_here();
   if (not rank) {
     perform(parameters);
@@ -136,7 +136,7 @@ int told_apart(int result, struct stat* file)
 void flush_output()
 {
   std::fflush(nullptr);
-  if (const auto flush = theirs<void (*)(std::int32_t*)>("_gfortran_flush_i4"))
+  if (const auto flush = next_definition<void (*)(std::int32_t*)>("_gfortran_flush_i4"))
     flush(nullptr);
 }
 
@@ -188,7 +188,7 @@ void weft_st_inquire(weft::InquireParameters* parameters)
   extern "C" Result weft_##name parameters WEFT_REPLACES("_gfortran_" #name);                                          \
   Result weft_##name parameters                                                                                        \
   {                                                                                                                    \
-    return weft::theirs<Result(*) parameters>("_gfortran_" #name)(__VA_ARGS__);                                        \
+    return weft::next_definition<Result(*) parameters>("_gfortran_" #name)(__VA_ARGS__);                               \
   }
 
 WEFT_FUNCTION(flush_i4, void, (std::int32_t* unit), weft::own_unit(unit))
@@ -202,7 +202,7 @@ WEFT_FUNCTION(fseek_sub, void, (std::int32_t* unit, void* offset, void* whence, 
 extern "C" int weft_open(const char* path, int flags, ...) WEFT_REPLACES("open");
 int weft_open(const char* path, int flags, ...)
 {
-  static const auto THEIRS = weft::theirs<int (*)(const char*, int, ...)>("open");
+  static const auto THEIRS = weft::next_definition<int (*)(const char*, int, ...)>("open");
   mode_t mode              = 0;
   // NOLINTNEXTLINE(bugprone-signed-bitwise): the system's
   if ((flags & (O_CREAT | O_TMPFILE)) != 0) {
@@ -217,13 +217,13 @@ int weft_open(const char* path, int flags, ...)
 extern "C" int weft_stat(const char* path, struct stat* file) WEFT_REPLACES("stat");
 int weft_stat(const char* path, struct stat* file)
 {
-  static const auto THEIRS = weft::theirs<int (*)(const char*, struct stat*)>("stat");
+  static const auto THEIRS = weft::next_definition<int (*)(const char*, struct stat*)>("stat");
   return weft::told_apart(THEIRS(weft::own_name(path).c_str(), file), file);
 }
 
 extern "C" int weft_fstat(int descriptor, struct stat* file) WEFT_REPLACES("fstat");
 int weft_fstat(int descriptor, struct stat* file)
 {
-  static const auto THEIRS = weft::theirs<int (*)(int, struct stat*)>("fstat");
+  static const auto THEIRS = weft::next_definition<int (*)(int, struct stat*)>("fstat");
   return weft::told_apart(THEIRS(descriptor, file), file);
 }

@@ -7,7 +7,7 @@
  * intrinsics/random.c, GCC 7 and later). A rank that sets no seed begins with one from the system, as a process does
  * there. Threads that a rank makes have libgfortran's states.
  */
-#include "binding/abi/replaced.hpp"
+#include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 
 #include <cstddef>
@@ -43,7 +43,7 @@ using RandomSeed = void (*)(std::int32_t* size, Seeds* put, Seeds* get);
 
 RandomSeed random_seed()
 {
-  static const auto THEIRS = theirs<RandomSeed>("_gfortran_random_seed_i4");
+  static const auto THEIRS = next_definition<RandomSeed>("_gfortran_random_seed_i4");
   return THEIRS;
 }
 
@@ -89,13 +89,13 @@ struct OldSequence {
 
 void set_old(std::int32_t* seed)
 {
-  static const auto THEIRS = theirs<void (*)(std::int32_t*)>("_gfortran_srand");
+  static const auto THEIRS = next_definition<void (*)(std::int32_t*)>("_gfortran_srand");
   THEIRS(seed);
 }
 
 std::int32_t next_old(std::int32_t* how)
 {
-  static const auto THEIRS = theirs<std::int32_t (*)(std::int32_t*)>("_gfortran_irand");
+  static const auto THEIRS = next_definition<std::int32_t (*)(std::int32_t*)>("_gfortran_irand");
   return THEIRS(how);
 }
 
@@ -108,7 +108,7 @@ std::int32_t next_old(std::int32_t* how)
   extern "C" void weft_##name parameters WEFT_REPLACES("_gfortran_" #name);                                            \
   void weft_##name parameters                                                                                          \
   {                                                                                                                    \
-    static const auto THEIRS = weft::theirs<void(*) parameters>("_gfortran_" #name);                                   \
+    static const auto THEIRS = weft::next_definition<void(*) parameters>("_gfortran_" #name);                          \
     weft::use_own_sequence();                                                                                          \
     THEIRS(__VA_ARGS__);                                                                                               \
   }
@@ -153,7 +153,7 @@ std::int32_t weft_old_irand(std::int32_t* how)
 // It calls IRAND, and rounds: the state after it is what IRAND would have returned.
 float weft_old_rand(std::int32_t* how)
 {
-  static const auto THEIRS = weft::theirs<decltype(&weft_old_rand)>("_gfortran_rand");
+  static const auto THEIRS = weft::next_definition<decltype(&weft_old_rand)>("_gfortran_rand");
   auto* const own          = weft::OwnState<weft::OldSequence>::get().here();
   if (not own)
     return THEIRS(how);

@@ -8,7 +8,7 @@
  *
  * WEFT_PRIVATE_LIBRARIES has a line for each, NAME=PATH: its name in the program, and the file.
  */
-#include "binding/abi/replaced.hpp"
+#include "binding/abi/interposed_symbol.hpp"
 #include "binding/settings/settings.hpp"
 
 #include <algorithm>
@@ -181,7 +181,7 @@ bool is_copy(const char* path)
 extern "C" void* weft_dlopen(const char* path, int flags) WEFT_REPLACES("dlopen");
 void* weft_dlopen(const char* path, int flags)
 {
-  static const auto THEIRS = weft::theirs<void* (*)(const char*, int)>("dlopen");
+  static const auto THEIRS = weft::next_definition<void* (*)(const char*, int)>("dlopen");
   // The loader looks at who calls it: the call must be this function's last.
   if (not weft::is_copy(path))
     return THEIRS(path, flags);

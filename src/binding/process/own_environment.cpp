@@ -5,7 +5,7 @@
  * comes before the process's. So a rank that changes one gets a copy, and switched_state.cpp keeps the pointers apart.
  * glibc's own setenv would take the last array that it made itself for the process's (stdlib/setenv.c).
  */
-#include "binding/abi/replaced.hpp"
+#include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 
 #include <algorithm>
@@ -142,7 +142,7 @@ public:
       return false;
     }
     const locale_t before = std::exchange(locale_, fresh);
-    const auto use        = theirs<locale_t (*)(locale_t)>("uselocale");
+    const auto use        = next_definition<locale_t (*)(locale_t)>("uselocale");
     if (const locale_t now = use(nullptr); now == before || now == LC_GLOBAL_LOCALE)
       use(fresh);
     if (before)
@@ -171,7 +171,7 @@ int weft_setenv(const char* name, const char* value, int overwrite)
 {
   auto* const own = weft::own_environment();
   if (not own)
-    return weft::theirs<decltype(&weft_setenv)>("setenv")(name, value, overwrite);
+    return weft::next_definition<decltype(&weft_setenv)>("setenv")(name, value, overwrite);
   if (not weft::is_name(name))
     return weft::refuse_name();
   if (overwrite != 0 || not *own->find(name))
@@ -184,7 +184,7 @@ int weft_unsetenv(const char* name)
 {
   auto* const own = weft::own_environment();
   if (not own)
-    return weft::theirs<decltype(&weft_unsetenv)>("unsetenv")(name);
+    return weft::next_definition<decltype(&weft_unsetenv)>("unsetenv")(name);
   if (not weft::is_name(name))
     return weft::refuse_name();
   own->remove(name);
@@ -196,7 +196,7 @@ int weft_putenv(char* text)
 {
   auto* const own = weft::own_environment();
   if (not own)
-    return weft::theirs<decltype(&weft_putenv)>("putenv")(text);
+    return weft::next_definition<decltype(&weft_putenv)>("putenv")(text);
   const std::string_view all(text);
   if (const auto equals = all.find('='); equals != std::string_view::npos)
     own->put(all.substr(0, equals), text);
@@ -210,7 +210,7 @@ int weft_clearenv()
 {
   auto* const own = weft::own_environment();
   if (not own)
-    return weft::theirs<decltype(&weft_clearenv)>("clearenv")();
+    return weft::next_definition<decltype(&weft_clearenv)>("clearenv")();
   environ = nullptr;
   return 0;
 }
@@ -218,7 +218,7 @@ int weft_clearenv()
 char* weft_setlocale(int category, const char* name) WEFT_REPLACES("setlocale");
 char* weft_setlocale(int category, const char* name)
 {
-  static const auto THEIRS = weft::theirs<decltype(&weft_setlocale)>("setlocale");
+  static const auto THEIRS = weft::next_definition<decltype(&weft_setlocale)>("setlocale");
   auto* const own =
       name ? weft::OwnState<weft::OwnLocale>::get().here() : weft::OwnState<weft::OwnLocale>::get().find_made();
   if (not own || (not name && not own->get()))
@@ -233,7 +233,7 @@ char* weft_setlocale(int category, const char* name)
 locale_t weft_uselocale(locale_t locale) WEFT_REPLACES("uselocale");
 locale_t weft_uselocale(locale_t locale)
 {
-  static const auto THEIRS = weft::theirs<decltype(&weft_uselocale)>("uselocale");
+  static const auto THEIRS = weft::next_definition<decltype(&weft_uselocale)>("uselocale");
   auto* const state        = weft::OwnState<weft::OwnLocale>::get().find_made();
   locale_t const own       = state ? state->get() : nullptr;
   locale_t const before    = THEIRS(own && locale == LC_GLOBAL_LOCALE ? own : locale);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "binding/process/process.hpp"
-#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace weft {
 
 /** A State per rank. Objects of this class are never destroyed: ranks' code may still run while the process ends. */
 template <class State> class OwnState {
-  ByActor<std::unique_ptr<State>> states_;
+  ActorMap<std::unique_ptr<State>> states_;
   /** For whom, and in which turn, here_ was found. Ranks that are threads run without turns. */
   simgrid::kernel::context::Context* found_for_ = nullptr;
   std::uint64_t turn_                           = 0;
@@ -30,7 +30,7 @@ template <class State> class OwnState {
         own = std::make_unique<State>();
       here_ = own.get();
     }
-    found_for_ = who_runs;
+    found_for_ = running_context;
     turn_      = turn;
     return here_;
   }
@@ -45,15 +45,15 @@ public:
   /** The current rank's, made where it has none; null where no rank runs: in SimGrid, and on threads of the program. */
   State* here()
   {
-    if (not who_runs)
+    if (not running_context)
       return nullptr;
-    return turn_ == turn && found_for_ == who_runs ? here_ : find();
+    return turn_ == turn && found_for_ == running_context ? here_ : find();
   }
 
   /** The current rank's, null where it has none. */
   State* find_made()
   {
-    if (not who_runs || not simgrid::s4u::Actor::self())
+    if (not running_context || not simgrid::s4u::Actor::self())
       return nullptr;
     std::unique_ptr<State>* const own = states_.find(simgrid::s4u::this_actor::get_pid());
     return own ? own->get() : nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/process/process.hpp"
 
-#include "binding/abi/replaced.hpp"
+#include "binding/abi/interposed_symbol.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -88,10 +88,10 @@ bool is_forked_child()
   return process_state().child;
 }
 
-int systems_sigaction(int signum, const struct sigaction* action, struct sigaction* before)
+int system_sigaction(int signum, const struct sigaction* action, struct sigaction* before)
 {
   using Sigaction          = int (*)(int, const struct sigaction*, struct sigaction*);
-  static const auto THEIRS = theirs<Sigaction>("sigaction");
+  static const auto THEIRS = next_definition<Sigaction>("sigaction");
   return THEIRS(signum, action, before);
 }
 

@@ -19,12 +19,12 @@ bool is_simulating();
 std::optional<int> rank_here();
 
 /** Calls the C library's sigaction(): handlers are the process's, whatever ranks have. */
-int systems_sigaction(int signum, const struct sigaction* action, struct sigaction* before);
+int system_sigaction(int signum, const struct sigaction* action, struct sigaction* before);
 
 /** Install a handler for the process. */
 inline void set_process_action(int signum, const struct sigaction& action)
 {
-  systems_sigaction(signum, &action, nullptr);
+  system_sigaction(signum, &action, nullptr);
 }
 
 /** What raise() does in a process that has no ranks. Signal handlers may call it. */

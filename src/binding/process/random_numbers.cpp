@@ -4,7 +4,7 @@
  * Each process has one state of either generator. glibc has the same generators on a caller's state (random_r,
  * drand48_r), so a rank's numbers are those that a process of its own gets from the same seed, or from none.
  */
-#include "binding/abi/replaced.hpp"
+#include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 
 #include <array>
@@ -55,7 +55,7 @@ Number drand48_number(const char* symbol, OwnFunction own_function, State... sta
 {
   Drand48State* const own = own_drand48();
   if (not own)
-    return theirs<Number (*)(State...)>(symbol)(state...);
+    return next_definition<Number (*)(State...)>(symbol)(state...);
   Number number{};
   own_function(state..., &own->data, &number);
   return number;
@@ -77,14 +77,14 @@ char* weft_setstate(char* table) WEFT_REPLACES("setstate");
 
 int weft_rand()
 {
-  static const auto THEIRS = weft::theirs<int (*)()>("rand");
+  static const auto THEIRS = weft::next_definition<int (*)()>("rand");
   auto* const own          = weft::own_random();
   return own ? weft::next_random(*own) : THEIRS();
 }
 
 long weft_random()
 {
-  static const auto THEIRS = weft::theirs<long (*)()>("random");
+  static const auto THEIRS = weft::next_definition<long (*)()>("random");
   auto* const own          = weft::own_random();
   return own ? weft::next_random(*own) : THEIRS();
 }
@@ -94,7 +94,7 @@ void weft_srandom(unsigned int seed)
   if (auto* const own = weft::own_random())
     srandom_r(seed, &own->data);
   else
-    weft::theirs<void (*)(unsigned int)>("srandom")(seed);
+    weft::next_definition<void (*)(unsigned int)>("srandom")(seed);
 }
 
 void weft_srand(unsigned int seed)
@@ -106,7 +106,7 @@ char* weft_initstate(unsigned int seed, char* table, std::size_t size)
 {
   auto* const own = weft::own_random();
   if (not own)
-    return weft::theirs<decltype(&weft_initstate)>("initstate")(seed, table, size);
+    return weft::next_definition<decltype(&weft_initstate)>("initstate")(seed, table, size);
   char* const before = weft::table_of(*own);
   return initstate_r(seed, table, size, &own->data) == 0 ? before : nullptr;
 }
@@ -115,7 +115,7 @@ char* weft_setstate(char* table)
 {
   auto* const own = weft::own_random();
   if (not own)
-    return weft::theirs<decltype(&weft_setstate)>("setstate")(table);
+    return weft::next_definition<decltype(&weft_setstate)>("setstate")(table);
   char* const before = weft::table_of(*own);
   return setstate_r(table, &own->data) == 0 ? before : nullptr;
 }
@@ -165,14 +165,14 @@ void weft_srand48(long seed)
   if (auto* const own = weft::own_drand48())
     srand48_r(seed, &own->data);
   else
-    weft::theirs<void (*)(long)>("srand48")(seed);
+    weft::next_definition<void (*)(long)>("srand48")(seed);
 }
 
 unsigned short* weft_seed48(unsigned short* seed)
 {
   auto* const own = weft::own_drand48();
   if (not own)
-    return weft::theirs<decltype(&weft_seed48)>("seed48")(seed);
+    return weft::next_definition<decltype(&weft_seed48)>("seed48")(seed);
   seed48_r(seed, &own->data);
   return static_cast<unsigned short*>(own->data.__old_x); // what glibc's seed48 returns (stdlib/seed48.c)
 }
@@ -182,7 +182,7 @@ void weft_lcong48(unsigned short* parameters)
   if (auto* const own = weft::own_drand48())
     lcong48_r(parameters, &own->data);
   else
-    weft::theirs<decltype(&weft_lcong48)>("lcong48")(parameters);
+    weft::next_definition<decltype(&weft_lcong48)>("lcong48")(parameters);
 }
 
 } // extern "C"

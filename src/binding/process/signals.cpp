@@ -9,10 +9,10 @@
  * a real one, and whoever signals it hits nobody. kill() knows those of ranks. What a rank sends to itself, to its
  * process group or to all processes goes to the simulation alone; what runs the simulation cannot be signalled.
  */
+#include "binding/abi/interposed_symbol.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/abi/replaced.hpp"
-#include "binding/process/leaving.hpp"
 #include "binding/process/own_state.hpp"
+#include "binding/process/process_exit.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -79,7 +79,7 @@ struct sigaction at_start(int signum)
   if (before != process_actions().before.end())
     action = before->second;
   else
-    systems_sigaction(signum, nullptr, &action);
+    system_sigaction(signum, nullptr, &action);
   if (not is_function(action))
     return action;
   struct sigaction none{};
@@ -172,14 +172,14 @@ void watch_signal(int signum, const struct sigaction& wanted)
   ours.sa_sigaction  = on_signal;
   const auto watched = static_cast<unsigned>(SA_SIGINFO) | (is_fault ? static_cast<unsigned>(SA_ONSTACK) : 0U);
   ours.sa_flags      = static_cast<int>(watched | flags_of(wanted, COMMON_FLAGS));
-  systems_sigaction(signum, &ours, &process_actions().before[signum]);
+  system_sigaction(signum, &ours, &process_actions().before[signum]);
 }
 
 int own_sigaction(int signum, const struct sigaction* wanted, struct sigaction* before)
 {
   OwnActions* const own = OwnState<OwnActions>::get().here();
   if (not own || signum < 1 || signum >= NSIG || signum == SIGKILL || signum == SIGSTOP)
-    return systems_sigaction(signum, wanted, before);
+    return system_sigaction(signum, wanted, before);
   const auto known           = own->all.find(signum);
   const struct sigaction had = known == own->all.end() ? at_start(signum) : known->second;
   if (wanted) {
@@ -206,7 +206,7 @@ sighandler_t own_signal(int signum, sighandler_t handler, int flags)
 
 pid_t real_pid()
 {
-  return theirs<pid_t (*)()>("getpid")();
+  return next_definition<pid_t (*)()>("getpid")();
 }
 
 /** Of the simulation, known before a rank has children. */
@@ -246,7 +246,8 @@ bool is_in_simgrid(const void* address)
     Range range;
     Dl_info info{};
     link_map* map = nullptr;
-    if (dladdr1(theirs<const void*>("smpi_execute"), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0) {
+    if (dladdr1(next_definition<const void*>("smpi_execute"), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) !=
+        0) {
       range.first = map->l_addr;
       dl_iterate_phdr(widen_range, &range);
     }
@@ -256,7 +257,7 @@ bool is_in_simgrid(const void* address)
   return place >= SIMGRID.first && place < SIMGRID.end;
 }
 
-enum class Whom { itself, other_rank, launcher, stranger };
+enum class SignalTarget { itself, other_rank, launcher, stranger };
 
 bool is_own_number(pid_t pid)
 {
@@ -264,14 +265,15 @@ bool is_own_number(pid_t pid)
 }
 
 /** Of a rank's signal. */
-Whom addressed(pid_t pid)
+SignalTarget addressed(pid_t pid)
 {
   if (pid == 0 || pid == -1 || pid == simulations_pid() || pid == -getpgrp() || is_own_number(pid) ||
       is_own_number(-pid))
-    return Whom::itself;
+    return SignalTarget::itself;
   if (pid > PID_MAX_LIMIT)
-    return Whom::other_rank;
-  return pid == PID_MAX_LIMIT || pid == theirs<pid_t (*)()>("getppid")() ? Whom::launcher : Whom::stranger;
+    return SignalTarget::other_rank;
+  return pid == PID_MAX_LIMIT || pid == next_definition<pid_t (*)()>("getppid")() ? SignalTarget::launcher
+                                                                                  : SignalTarget::stranger;
 }
 
 bool has_ended_or_never_was(pid_t rank)
@@ -300,12 +302,12 @@ template <class Send> int send_signal(pid_t pid, int signum, Send send)
   if (is_forked_child())
     return send(is_own_number(pid) ? simulations_pid() : pid); // the number of the rank that is its parent
   switch (addressed(pid)) {
-    case Whom::itself:
+    case SignalTarget::itself:
       return signal_itself(signum);
-    case Whom::other_rank:
+    case SignalTarget::other_rank:
       errno = has_ended_or_never_was(pid) ? ESRCH : EPERM;
       return signum == 0 && errno == EPERM ? 0 : -1;
-    case Whom::launcher:
+    case SignalTarget::launcher:
       errno = EPERM;
       return -1;
     default:
@@ -374,14 +376,14 @@ pid_t weft_getpid()
 
 pid_t weft_getppid()
 {
-  return weft::is_forked_child() || not weft::rank_here() ? weft::theirs<decltype(&weft_getppid)>("getppid")()
+  return weft::is_forked_child() || not weft::rank_here() ? weft::next_definition<decltype(&weft_getppid)>("getppid")()
                                                           : weft::PID_MAX_LIMIT;
 }
 
 int weft_kill(pid_t pid, int signum)
 {
-  return weft::send_signal(pid, signum,
-                           [signum](pid_t to) { return weft::theirs<decltype(&weft_kill)>("kill")(to, signum); });
+  return weft::send_signal(
+      pid, signum, [signum](pid_t to) { return weft::next_definition<decltype(&weft_kill)>("kill")(to, signum); });
 }
 
 int weft_killpg(pid_t group, int signum)
@@ -392,14 +394,14 @@ int weft_killpg(pid_t group, int signum)
 int weft_sigqueue(pid_t pid, int signum, sigval value)
 {
   return weft::send_signal(pid, signum, [signum, value](pid_t to) {
-    return weft::theirs<decltype(&weft_sigqueue)>("sigqueue")(to, signum, value);
+    return weft::next_definition<decltype(&weft_sigqueue)>("sigqueue")(to, signum, value);
   });
 }
 
 int weft_raise(int signum)
 {
   if (weft::is_forked_child() || not weft::rank_here() || signum <= 0 || signum >= NSIG)
-    return weft::theirs<decltype(&weft_raise)>("raise")(signum);
+    return weft::next_definition<decltype(&weft_raise)>("raise")(signum);
   return weft::signal_itself(signum);
 }
 
@@ -411,7 +413,7 @@ int weft_raise(int signum)
   {                                                                                                                    \
     if (weft::rank_here() && not weft::is_forked_child() && weft::is_own_number(pid))                                  \
       pid = 0;                                                                                                         \
-    return weft::theirs<Result(*) parameters>(#name)(__VA_ARGS__);                                                     \
+    return weft::next_definition<Result(*) parameters>(#name)(__VA_ARGS__);                                            \
   }
 
 WEFT_OF_PROCESS(getpgid, pid_t, (pid_t pid), pid)

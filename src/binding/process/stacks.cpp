@@ -248,7 +248,7 @@ void tell_of_unguarded(std::size_t ranks)
 
 } // namespace
 
-void make_stacks_ours(int ranks)
+void install_stacks(int ranks)
 {
   if (not are_ours())
     return;

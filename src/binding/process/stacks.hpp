@@ -29,7 +29,7 @@ struct StacksMade {
  *  (contexts/stack-size, contexts/guard-size); else 8 MiB, and 256 KiB where there are many @p ranks. Says on standard
  *  error which ranks' stacks have no guard pages.
  *  @throws UserError Linux does not give so much of the address space */
-void make_stacks_ours(int ranks);
+void install_stacks(int ranks);
 
 std::optional<StacksMade> stacks_made();
 

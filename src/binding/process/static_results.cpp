@@ -4,7 +4,7 @@
  * The next call overwrites such a result, in a process of one's own: here, also another rank's. So each rank gets a
  * copy of its own. strtok and hsearch remember: glibc has forms of them that do so where the caller says.
  */
-#include "binding/abi/replaced.hpp"
+#include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ extern "C" {
   Result weft_##name parameters WEFT_REPLACES(#name);                                                                  \
   Result weft_##name parameters                                                                                        \
   {                                                                                                                    \
-    static const auto THEIRS = weft::theirs<Result(*) parameters>(#name);                                              \
+    static const auto THEIRS = weft::next_definition<Result(*) parameters>(#name);                                     \
     return weft::copy(THEIRS(__VA_ARGS__));                                                                            \
   }
 
@@ -98,14 +98,14 @@ WEFT_OWN_RESULT(qfcvt, char*, own_text<weft::QFCVT>, (long double number, int di
 char* weft_tmpnam(char* name) WEFT_REPLACES("tmpnam");
 char* weft_tmpnam(char* name)
 {
-  char* const made = weft::theirs<char* (*)(char*)>("tmpnam")(name);
+  char* const made = weft::next_definition<char* (*)(char*)>("tmpnam")(name);
   return name ? made : weft::own_text<weft::TMPNAM>(made);
 }
 
 char* weft_strtok(char* text, const char* separators) WEFT_REPLACES("strtok");
 char* weft_strtok(char* text, const char* separators)
 {
-  static const auto THEIRS = weft::theirs<decltype(&weft_strtok)>("strtok");
+  static const auto THEIRS = weft::next_definition<decltype(&weft_strtok)>("strtok");
   auto* const own          = weft::OwnState<weft::OwnTokens>::get().here();
   return own ? strtok_r(text, separators, &own->rest) : THEIRS(text, separators);
 }
@@ -114,7 +114,7 @@ int weft_hcreate(std::size_t size) WEFT_REPLACES("hcreate");
 int weft_hcreate(std::size_t size)
 {
   auto* const own = weft::OwnState<weft::OwnTable>::get().here();
-  return own ? hcreate_r(size, &own->table) : weft::theirs<decltype(&weft_hcreate)>("hcreate")(size);
+  return own ? hcreate_r(size, &own->table) : weft::next_definition<decltype(&weft_hcreate)>("hcreate")(size);
 }
 
 ENTRY* weft_hsearch(ENTRY item, ACTION action) WEFT_REPLACES("hsearch");
@@ -122,7 +122,7 @@ ENTRY* weft_hsearch(ENTRY item, ACTION action)
 {
   auto* const own = weft::OwnState<weft::OwnTable>::get().here();
   if (not own)
-    return weft::theirs<decltype(&weft_hsearch)>("hsearch")(item, action);
+    return weft::next_definition<decltype(&weft_hsearch)>("hsearch")(item, action);
   ENTRY* found = nullptr;
   hsearch_r(item, action, &found, &own->table);
   return found;
@@ -134,7 +134,7 @@ void weft_hdestroy()
   if (auto* const own = weft::OwnState<weft::OwnTable>::get().here())
     hdestroy_r(&own->table);
   else
-    weft::theirs<void (*)()>("hdestroy")();
+    weft::next_definition<void (*)()>("hdestroy")();
 }
 
 } // extern "C"

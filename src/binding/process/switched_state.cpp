@@ -28,7 +28,7 @@ namespace {
 /** The thread's locale is set by a call, which is no more than two looks at a variable. */
 locale_t use_locale(locale_t locale)
 {
-  static const auto USE = theirs<locale_t (*)(locale_t)>("uselocale");
+  static const auto USE = next_definition<locale_t (*)(locale_t)>("uselocale");
   return USE(locale);
 }
 
@@ -200,19 +200,19 @@ public:
 };
 
 /** As the process has them when the first rank begins: what all begin with, and SimGrid goes on with. */
-struct AtStart {
+struct InitialState {
   Variables variables;
   FloatingPoint floating_point;
   std::optional<Streams> streams;
 
-  AtStart()
+  InitialState()
   {
     if (settings().cxx_streams)
       streams.emplace();
   }
-  static const AtStart& get()
+  static const InitialState& get()
   {
-    static const AtStart STATE;
+    static const InitialState STATE;
     return STATE;
   }
 };
@@ -221,7 +221,7 @@ struct AtStart {
 [[gnu::noinline]] std::unique_ptr<const Variables> keep_variables()
 {
   auto own = std::make_unique<const Variables>();
-  AtStart::get().variables.set_for_simgrid();
+  InitialState::get().variables.set_for_simgrid();
   return own;
 }
 
@@ -234,7 +234,7 @@ class KeptState {
 
   [[gnu::noinline]] void begin()
   {
-    const AtStart& start = AtStart::get();
+    const InitialState& start = InitialState::get();
     if (not start.variables.are_current())
       variables_ = keep_variables();
     start.floating_point.set(); // SimGrid divides by zero where a program may have that trap
@@ -242,7 +242,7 @@ class KeptState {
   [[gnu::noinline]] void end()
   {
     floating_point_.set();
-    (variables_ ? *variables_ : AtStart::get().variables).set();
+    (variables_ ? *variables_ : InitialState::get().variables).set();
     variables_.reset();
     errno = errno_;
   }
@@ -274,8 +274,8 @@ Yield simgrids_yield()
 
 void begin_switched_state()
 {
-  const AtStart& start = AtStart::get();
-  Exceptions::now()    = {};
+  const InitialState& start = InitialState::get();
+  Exceptions::now()         = {};
   start.variables.set();
   start.floating_point.set();
   if (start.streams)

@@ -9,7 +9,7 @@
  * to SimGrid. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/actor_map.hpp"
 
 namespace weft {
 namespace {
@@ -20,7 +20,7 @@ using simgrid::kernel::actor::ActorImpl;
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): what is asked for ten times a message
 /** Never destroyed: ranks may still end during static destruction. */
 constinit union FoundActors {
-  ByActor<ActorImpl*> by_number; ///< null: ask SimGrid
+  ActorMap<ActorImpl*> by_number; ///< null: ask SimGrid
   constexpr FoundActors() noexcept : by_number() {}
   ~FoundActors() {}
 } found_actors;

@@ -2,7 +2,7 @@
 #include "binding/ranks/communicator_numbers.hpp"
 
 #include "binding/abi/private_abi.hpp"
-#include "binding/ranks/meeting.hpp"
+#include "binding/ranks/agreement.hpp"
 
 #include <algorithm>
 #include <map>
@@ -26,7 +26,7 @@ Numbers& numbers()
 }
 
 /** Returns the number that the members of @p comm agree on, who all pass the same @p key. */
-template <class Key> int agree(std::map<Key, Meetings<int>>& makings, const Key& key, MPI_Comm comm)
+template <class Key> int agree(std::map<Key, AgreementSlots<int>>& makings, const Key& key, MPI_Comm comm)
 {
   auto& meetings  = makings[key];
   const auto here = meetings.join(comm->rank(), comm->size(), [] { return numbers().next++; });
@@ -54,7 +54,7 @@ bool is_being_made(MPI_Comm comm)
 int agreed_id(MPI_Comm comm)
 {
   if (const MPI_Group group = numbers().agreeing; group != MPI_GROUP_NULL) {
-    static std::map<MPI_Group, Meetings<int>> makings;
+    static std::map<MPI_Group, AgreementSlots<int>> makings;
     const int id      = agree(makings, group, comm);
     auto& common      = numbers().with_common_group;
     const auto number = static_cast<std::size_t>(id);
@@ -62,7 +62,7 @@ int agreed_id(MPI_Comm comm)
     common[number] = true;
     return id;
   }
-  static std::map<std::vector<aid_t>, Meetings<int>> makings; // by the members
+  static std::map<std::vector<aid_t>, AgreementSlots<int>> makings; // by the members
   return agree(makings, members_of(comm), comm);
 }
 
@@ -76,29 +76,29 @@ MPI_Group common_group(MPI_Comm comm)
   return is_common ? comm->group() : MPI_GROUP_NULL;
 }
 
-MakingInCommon::MakingInCommon(MPI_Group group)
+CommonCreationScope::CommonCreationScope(MPI_Group group)
 {
   numbers().making = group;
 }
 
-MakingInCommon::~MakingInCommon()
+CommonCreationScope::~CommonCreationScope()
 {
   numbers().making = MPI_GROUP_NULL;
 }
 
-MPI_Group MakingInCommon::group()
+MPI_Group CommonCreationScope::group()
 {
   return numbers().making;
 }
 
-MPI_Group MakingInCommon::take()
+MPI_Group CommonCreationScope::take()
 {
   return std::exchange(numbers().making, MPI_GROUP_NULL);
 }
 
-AgreeingInCommon::AgreeingInCommon(MPI_Group group) : before_(std::exchange(numbers().agreeing, group)) {}
+CommonAgreementScope::CommonAgreementScope(MPI_Group group) : before_(std::exchange(numbers().agreeing, group)) {}
 
-AgreeingInCommon::~AgreeingInCommon()
+CommonAgreementScope::~CommonAgreementScope()
 {
   numbers().agreeing = before_;
 }

@@ -26,13 +26,13 @@ MPI_Group common_group(MPI_Comm comm);
 /** Scope in which the communicator that the current rank creates next shares a group object with
  * its other members, which all open the same scope. The rank must not yield before it has been
  * created. */
-class MakingInCommon {
+class CommonCreationScope {
 public:
   /** @param group null if they share none */
-  explicit MakingInCommon(MPI_Group group);
-  MakingInCommon(const MakingInCommon&)            = delete;
-  MakingInCommon& operator=(const MakingInCommon&) = delete;
-  ~MakingInCommon();
+  explicit CommonCreationScope(MPI_Group group);
+  CommonCreationScope(const CommonCreationScope&)            = delete;
+  CommonCreationScope& operator=(const CommonCreationScope&) = delete;
+  ~CommonCreationScope();
 
   static MPI_Group group();
   static MPI_Group
@@ -40,14 +40,14 @@ public:
 };
 
 /** Scope in which agreed_id() numbers communicators with a common group, or without one (null). */
-class AgreeingInCommon {
+class CommonAgreementScope {
   MPI_Group before_;
 
 public:
-  explicit AgreeingInCommon(MPI_Group group);
-  AgreeingInCommon(const AgreeingInCommon&)            = delete;
-  AgreeingInCommon& operator=(const AgreeingInCommon&) = delete;
-  ~AgreeingInCommon();
+  explicit CommonAgreementScope(MPI_Group group);
+  CommonAgreementScope(const CommonAgreementScope&)            = delete;
+  CommonAgreementScope& operator=(const CommonAgreementScope&) = delete;
+  ~CommonAgreementScope();
 };
 
 } // namespace weft

@@ -16,9 +16,10 @@
 namespace weft {
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): SimGrid's
-constinit thread_local simgrid::kernel::context::Context* who_runs __attribute__((tls_model("initial-exec"))) = nullptr;
-constinit std::uint64_t turn                                                                                  = 0;
-constinit AtTurn at_turn                                                                                      = nullptr;
+constinit thread_local simgrid::kernel::context::Context* running_context __attribute__((tls_model("initial-exec"))) =
+    nullptr;
+constinit std::uint64_t turn          = 0;
+constinit TurnCallback on_turn_change = nullptr;
 
 namespace {
 
@@ -48,15 +49,15 @@ WEFT_INTERPOSED s4u::Engine* s4u::Engine::get_instance()
 
 WEFT_INTERPOSED kernel::context::Context* kernel::context::Context::self()
 {
-  return weft::who_runs;
+  return weft::running_context;
 }
 
 WEFT_INTERPOSED void kernel::context::Context::set_current(Context* now)
 {
-  weft::who_runs = now;
+  weft::running_context = now;
   ++weft::turn;
-  if (weft::at_turn) [[unlikely]]
-    weft::at_turn();
+  if (weft::on_turn_change) [[unlikely]]
+    weft::on_turn_change();
 }
 
 } // namespace simgrid

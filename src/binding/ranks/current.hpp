@@ -11,14 +11,15 @@ class Context;
 namespace weft {
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): SimGrid's, and read at each call of rand()
-/** Current context; null on the program's own threads, in the kernel's place (AsKernel), and before
+/** Current context; null on the program's own threads, in the kernel's place (KernelScope), and before
  * SimGrid has an engine. */
-extern constinit thread_local simgrid::kernel::context::Context* who_runs __attribute__((tls_model("initial-exec")));
-/** Number that changes whenever who_runs does: what was looked up for a rank is valid until then. */
+extern constinit thread_local simgrid::kernel::context::Context* running_context
+    __attribute__((tls_model("initial-exec")));
+/** Number that changes whenever running_context does: what was looked up for a rank is valid until then. */
 extern constinit std::uint64_t turn;
-using AtTurn = void (*)();
-/** Callback for each change of who_runs; null if nobody needs it (surroundings.cpp). */
-extern constinit AtTurn at_turn;
+using TurnCallback = void (*)();
+/** Callback for each change of running_context; null if nobody needs it (process_attributes.cpp). */
+extern constinit TurnCallback on_turn_change;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 } // namespace weft

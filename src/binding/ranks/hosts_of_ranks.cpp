@@ -8,7 +8,7 @@
  * memory; they wait for each other as before. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/ranks/meeting.hpp"
+#include "binding/ranks/agreement.hpp"
 
 #include <algorithm>
 #include <map>
@@ -43,10 +43,10 @@ bool& is_needless()
 /** Returns the value of each member of @p comm. */
 std::vector<int> hear_all(MPI_Comm comm, int value)
 {
-  static std::map<std::vector<aid_t>, Meetings<Gathering<int>>> all; // by the members
+  static std::map<std::vector<aid_t>, AgreementSlots<Agreement<int>>> all; // by the members
   const std::vector<aid_t> members = members_of(comm);
   auto& meetings                   = all[members];
-  const auto here = meetings.join(comm->rank(), comm->size(), [comm] { return Gathering<int>(comm->size()); });
+  const auto here = meetings.join(comm->rank(), comm->size(), [comm] { return Agreement<int>(comm->size()); });
   here->shared.say(comm->rank(), value);
   here->shared.wait();
   std::vector<int> said = here->shared.said;

@@ -2,7 +2,7 @@
 #include "binding/ranks/places.hpp"
 
 #include "binding/abi/private_abi.hpp"
-#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/actor_map.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
 
@@ -17,7 +17,7 @@ struct KnownRank {
 /** Returns the entry of the current actor. */
 KnownRank& known_rank()
 {
-  static ByActor<KnownRank> known;
+  static ActorMap<KnownRank> known;
   return known[simgrid::s4u::this_actor::get_pid()];
 }
 

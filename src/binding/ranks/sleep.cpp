@@ -72,11 +72,11 @@ public:
 /** Sleeps until the rank is woken or killed. */
 void sleep_as(const Sleeper& rank)
 {
-  struct GoesOn {
-    GoesOn()                         = default;
-    GoesOn(const GoesOn&)            = delete;
-    GoesOn& operator=(const GoesOn&) = delete;
-    ~GoesOn() { Woken::get().one_goes_on(); }
+  struct Resumption {
+    Resumption()                             = default;
+    Resumption(const Resumption&)            = delete;
+    Resumption& operator=(const Resumption&) = delete;
+    ~Resumption() { Woken::get().one_goes_on(); }
   } const at_end;
   rank.rank->yield();
 }

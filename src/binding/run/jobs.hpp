@@ -6,7 +6,7 @@
  * the actors, "instance_id". */
 #pragma once
 
-#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/actor_map.hpp"
 
 #include <deque>
 #include <optional>
@@ -34,7 +34,7 @@ struct Job {
 /** Jobs of a run, and the job of each rank. */
 class Jobs {
   std::deque<Job> all_; // deque: references to elements stay valid
-  ByActor<Job*> of_actor_;
+  ActorMap<Job*> of_actor_;
   int worlds_ = 0;
 
   Job& named(const std::string& name);

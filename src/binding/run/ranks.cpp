@@ -2,8 +2,8 @@
 #include "binding/run/ranks.hpp"
 
 #include "binding/observe/profile.hpp"
-#include "binding/process/leaving.hpp"
 #include "binding/process/process.hpp"
+#include "binding/process/process_exit.hpp"
 
 #include <utility>
 

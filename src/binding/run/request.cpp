@@ -3,7 +3,7 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/actor_map.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/tuning/request_numbers.hpp"
 
@@ -98,9 +98,9 @@ struct OwnRequests {
   MPI_Request spare = MPI_REQUEST_NULL;
 };
 
-ByActor<OwnRequests>& requests_by_actor()
+ActorMap<OwnRequests>& requests_by_actor()
 {
-  static ByActor<OwnRequests> all;
+  static ActorMap<OwnRequests> all;
   return all;
 }
 

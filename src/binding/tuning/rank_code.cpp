@@ -7,8 +7,8 @@
  */
 #include "binding/abi/original.hpp"
 #include "binding/process/exit_handlers.hpp"
-#include "binding/process/leaving.hpp"
 #include "binding/process/process.hpp"
+#include "binding/process/process_exit.hpp"
 #include "binding/process/switched_state.hpp"
 
 #include <deque>

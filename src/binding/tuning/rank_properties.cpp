@@ -4,9 +4,9 @@
  * a table of texts, which takes 0.4 KB for these two. Here they take 8 bytes: the programs' names are the same for all
  * ranks, and an actor's name ends with the number. Whoever asks for all properties gets such a table, which then holds.
  */
-#include "binding/abi/as_kernel.hpp"
+#include "binding/abi/kernel_scope.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/actor_map.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,7 @@ struct KnownProperties {
 };
 
 struct PropertyTable {
-  ByActor<KnownProperties> by_actor;
+  ActorMap<KnownProperties> by_actor;
   std::vector<const std::string*> programs; ///< by number, less 1
   std::set<std::string, std::less<>> names;
 };
@@ -106,7 +106,7 @@ void hand_over_properties(simgrid::s4u::Actor& actor)
   KnownProperties* const known = known_properties(actor);
   if (not known)
     return;
-  const AsKernel kernel;
+  const KernelScope kernel;
   for (const std::string_view key : {PROGRAM_PROPERTY, NUMBER_PROPERTY})
     if (const char* const value = known_property(actor, key))
       set_in_simgrid(actor, std::string(key), value);

@@ -5,7 +5,7 @@
  * disk, Linux writes it there every few seconds, and each of millions of mapped pages waits for that when it is next
  * written to: NAS DT of 448 ranks computed for 2 minutes in 30.
  */
-#include "binding/abi/replaced.hpp"
+#include "binding/abi/interposed_symbol.hpp"
 
 #include <string_view>
 #include <sys/mman.h>
@@ -23,5 +23,5 @@ int weft_mkstemp(char* name)
 {
   if (std::string_view(name).starts_with(weft::SHARED_BLOCK))
     return memfd_create("simgrid-shmalloc", MFD_CLOEXEC);
-  return weft::theirs<int (*)(char*)>("mkstemp")(name);
+  return weft::next_definition<int (*)(char*)>("mkstemp")(name);
 }

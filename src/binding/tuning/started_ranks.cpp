@@ -14,7 +14,7 @@
  * Making a mailbox is a simcall, at which others run before the rank goes on. Whoever needs it here must go on at once,
  * as one that finds it: it is made as the kernel makes it.
  */
-#include "binding/abi/as_kernel.hpp"
+#include "binding/abi/kernel_scope.hpp"
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 
@@ -47,21 +47,21 @@ BeingStarted& being_started()
 }
 
 /** While this lives, @p flag holds. */
-class Within {
+class FlagScope {
   bool& flag_;
 
 public:
-  explicit Within(bool& flag) : flag_(flag) { flag_ = true; }
-  Within(const Within&)            = delete;
-  Within& operator=(const Within&) = delete;
-  ~Within() { flag_ = false; }
+  explicit FlagScope(bool& flag) : flag_(flag) { flag_ = true; }
+  FlagScope(const FlagScope&)            = delete;
+  FlagScope& operator=(const FlagScope&) = delete;
+  ~FlagScope() { flag_ = false; }
 };
 
 /** What MPI_Init gets for a rank's mailbox of small messages, and sets the receiver of. */
 sg::Mailbox* nobodys_mailbox()
 {
   static auto* const MAILBOX = [] {
-    const AsKernel kernel;
+    const KernelScope kernel;
     return sg::Mailbox::by_name("weft.nobody");
   }();
   return MAILBOX;
@@ -136,7 +136,7 @@ void add_to_actor(ActorExt* self, sg::Actor* actor)
   static const auto THEIRS = weft::original<decltype(&add_to_actor)>(ADD_TO_ACTOR);
   static bool checked      = false;
   if (checked) {
-    const weft::Within making(weft::being_started().parts);
+    const weft::FlagScope making(weft::being_started().parts);
     THEIRS(self, actor);
     return;
   }
@@ -189,7 +189,7 @@ namespace simgrid::smpi {
 WEFT_INTERPOSED void ActorExt::init()
 {
   static const auto THEIRS = weft::original<void (*)()>("_ZN7simgrid4smpi8ActorExt4initEv");
-  const weft::Within starting(weft::being_started().rank);
+  const weft::FlagScope starting(weft::being_started().rank);
   THEIRS();
 }
 
@@ -200,7 +200,7 @@ WEFT_INTERPOSED s4u::Mailbox* ActorExt::mailbox_small()
     return made;
   if (weft::being_started().rank)
     return weft::nobodys_mailbox();
-  const weft::AsKernel kernel;
+  const weft::KernelScope kernel;
   s4u::Mailbox* const made = THEIRS(this);
   if (initializing() != 0 || initialized() != 0 || finalizing() != 0) // or MPI_Init will do so
     made->set_receiver(get_actor());

@@ -124,7 +124,7 @@ Schedule HostStage::give(int rank) const
   const std::vector<int>& ranks = ranks_of(rank);
   if (ranks.size() == 1)
     return nothing();
-  if (call_.movement.givers == Who::root) {
+  if (call_.movement.senders == Participants::root) {
     const bool here = std::ranges::count(ranks, call_.root) > 0;
     return here ? hand_over(call_.root, ranks.front(), call_.message, rank) : nothing();
   }
@@ -143,20 +143,20 @@ Schedule HostStage::get(int rank) const
   const std::vector<int>& ranks = ranks_of(rank);
   if (ranks.size() == 1)
     return nothing();
-  if (call_.movement.getters == Who::root) {
+  if (call_.movement.receivers == Participants::root) {
     const bool here = std::ranges::count(ranks, call_.root) > 0;
     return here ? hand_over(ranks.front(), call_.root, call_.message, rank) : nothing();
   }
   if (not call_.movement.copies())
     return in_parts("scatterv", rank);
-  std::vector<int> getters = ranks;
-  if (call_.movement.givers == Who::root && call_.root != ranks.front()) // the root has its own data
-    std::erase(getters, call_.root);
-  const int place = place_among(getters, rank);
-  if (std::cmp_equal(place, getters.size()))
+  std::vector<int> receivers = ranks;
+  if (call_.movement.senders == Participants::root && call_.root != ranks.front()) // the root has its own data
+    std::erase(receivers, call_.root);
+  const int place = place_among(receivers, rank);
+  if (std::cmp_equal(place, receivers.size()))
     return nothing();
-  const HostCall call = among_host("bcast", getters.size());
-  return among(std::move(getters), call, place, fitting(*algorithms_.bcast, call)->schedule);
+  const HostCall call = among_host("bcast", receivers.size());
+  return among(std::move(receivers), call, place, fitting(*algorithms_.bcast, call)->schedule);
 }
 
 void HostStage::enter(int rank, Seconds now)
@@ -167,10 +167,10 @@ void HostStage::enter(int rank, Seconds now)
   tell_if_together(member); // the leader of a Bcast needs nothing from the others
 }
 
-void HostStage::attend(int rank)
+void HostStage::make_progress(int rank)
 {
-  up_.execution.attend(rank);
-  down_.execution.attend(rank);
+  up_.execution.make_progress(rank);
+  down_.execution.make_progress(rank);
 }
 
 void HostStage::given(int rank)

@@ -51,7 +51,7 @@ HostStageCall host_stage_call(const CallDescriptor& call);
 class HostStage {
 public:
   /** Callbacks of a host stage; rank_ended() is called when a rank's part of the call has ended. */
-  class Listener : public RankEnd {
+  class Listener : public RankCallbacks {
   public:
     /** Reports that the leader of @p member has its host's contribution, and all ranks of the host have entered. */
     virtual void contributed(int member) = 0;
@@ -67,11 +67,11 @@ public:
   /** Delivers the result of @p member to its leader now. */
   void deliver(int member, Seconds now);
   /** Lets @p rank attend again. */
-  void attend(int rank);
+  void make_progress(int rank);
 
 private:
   /** One of the two directions. */
-  struct Way : RankEnd {
+  struct Way : RankCallbacks {
     HostStage& stage;
     void (HostStage::* const when_ended)(int rank);
     Execution execution;
@@ -80,10 +80,10 @@ private:
         Agenda& agenda, Messages& network, const MessageCosts& costs, const std::vector<int>& hosts,
         const std::shared_ptr<Execution::Memory>& memory);
     void rank_ended(int rank) override { (stage.*when_ended)(rank); }
-    bool attends(int rank) const override { return stage.listener_.attends(rank); }
-    Seconds lengthened(int rank, Seconds start, Seconds work) override
+    bool makes_progress(int rank) const override { return stage.listener_.makes_progress(rank); }
+    Seconds with_os_noise(int rank, Seconds start, Seconds work) override
     {
-      return stage.listener_.lengthened(rank, start, work);
+      return stage.listener_.with_os_noise(rank, start, work);
     }
     void call_failed(const std::string& why) override { stage.listener_.call_failed(why); }
   };

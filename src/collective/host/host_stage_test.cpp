@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "collective/host/prediction.hpp"
 #include "fabric/fabric_test.hpp"
-#include "network/fabric_ways.hpp"
+#include "network/fabric_routes.hpp"
 #include "network/flow_network.hpp"
 
 #include <gtest/gtest.h>
@@ -60,8 +60,8 @@ reduction_rate = "4GBps")"));
       of_rank.push_back(found->second);
       ranks[static_cast<std::size_t>(found->second)].push_back(static_cast<int>(rank));
     }
-    FabricWays ways(fabric_);
-    FlowNetwork network(seen.agenda, ways, FabricWays::capacities(fabric_), fabric_.host_count());
+    FabricRoutes ways(fabric_);
+    FlowNetwork network(seen.agenda, ways, FabricRoutes::capacities(fabric_), fabric_.host_count());
     HostStage stage(seen.agenda, network, costs_, hosts, {of_rank, ranks}, HostStageAlgorithms::of(nic), call, seen);
     struct Entering : Due {
       HostStage& stage;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/host/prediction.hpp"
 
-#include "network/fabric_ways.hpp"
+#include "network/fabric_routes.hpp"
 #include "network/flow_network.hpp"
 
 #include <cmath>
@@ -20,12 +20,12 @@ struct QuietNetwork {
   const std::vector<int>& hosts; // by rank
   const MessageCosts& costs;
   Agenda agenda;
-  FabricWays ways;
+  FabricRoutes ways;
   FlowNetwork messages;
 
   QuietNetwork(const Fabric& fabric, const MessageCosts& its_costs, const std::vector<int>& its_hosts)
       : hosts(its_hosts), costs(its_costs), ways(fabric),
-        messages(agenda, ways, FabricWays::capacities(fabric), fabric.host_count())
+        messages(agenda, ways, FabricRoutes::capacities(fabric), fabric.host_count())
   {
   }
 };
@@ -47,7 +47,7 @@ struct CallEnds {
 };
 
 /** Call executed by the hosts. */
-class HostsCall : RankEnd {
+class HostsCall : RankCallbacks {
   QuietNetwork& network_;
   CallEnds& ends_;
   Execution execution_;

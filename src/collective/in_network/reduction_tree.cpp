@@ -20,8 +20,8 @@ struct Node {
   std::int64_t messages = 0;  // messages sent to the parent
   std::int64_t inputs   = 0;  // messages received from the children
   std::int64_t members  = 0;  // members at this vertex or below
-  Below below;
-  MemberWays ways;
+  MemberRange below;
+  MemberDelays ways;
 };
 
 /** Predicate: whether a switch joins incoming messages into one. True for smart switches in a
@@ -66,7 +66,7 @@ std::vector<VertexId> possible_roots(const FabricState& state, const IsSmart& is
 }
 
 /** Union of the routes of some hosts to a root. */
-class Union {
+class RouteUnion {
   const Fabric& fabric_;
   const IsSmart& is_smart_;
   std::vector<Node> nodes_;
@@ -81,7 +81,7 @@ class Union {
   }
 
 public:
-  Union(const Fabric& fabric, const IsSmart& is_smart, VertexId root) : fabric_(fabric), is_smart_(is_smart)
+  RouteUnion(const Fabric& fabric, const IsSmart& is_smart, VertexId root) : fabric_(fabric), is_smart_(is_smart)
   {
     add(root);
   }
@@ -161,11 +161,11 @@ private:
       node.ways = {combine, forward, Seconds(), Seconds()};
       return;
     }
-    const MemberWays& parent = sorted[static_cast<std::size_t>(node.parent)].ways;
-    const Seconds up         = fabric_.link(node.up).latency;
-    const Seconds down       = fabric_.link(reverse(node.up)).latency;
-    node.ways                = {parent.up_combined + up + combine, parent.up_forwarded + up + forward,
-                                parent.down_combined + down + combine, parent.down_forwarded + down + forward};
+    const MemberDelays& parent = sorted[static_cast<std::size_t>(node.parent)].ways;
+    const Seconds up           = fabric_.link(node.up).latency;
+    const Seconds down         = fabric_.link(reverse(node.up)).latency;
+    node.ways                  = {parent.up_combined + up + combine, parent.up_forwarded + up + forward,
+                                  parent.down_combined + down + combine, parent.down_forwarded + down + forward};
   }
 
   /** Assigns each subtree a contiguous range of its parent's places. */
@@ -232,7 +232,7 @@ private:
   {
     owner_.push_back(above);
     host_nodes.emplace(node.vertex, &node);
-    MemberWays& longest    = tree_.longest;
+    MemberDelays& longest  = tree_.longest;
     longest.up_combined    = std::max(longest.up_combined, node.ways.up_combined);
     longest.up_forwarded   = std::max(longest.up_forwarded, node.ways.up_forwarded);
     longest.down_combined  = std::max(longest.down_combined, node.ways.down_combined);
@@ -259,7 +259,7 @@ std::vector<Node> reachable_union(const FabricState& state, const IsSmart& is_sm
                                   const std::map<VertexId, std::int64_t>& members_at, std::size_t spread)
 {
   for (const VertexId root : possible_roots(state, is_smart, hosts, spread)) {
-    Union ways(state.fabric(), is_smart, root);
+    RouteUnion ways(state.fabric(), is_smart, root);
     for (const auto& [host, members] : members_at)
       ways.add_way(host, members);
     std::vector<Node> nodes = std::move(ways).finish();

@@ -24,7 +24,7 @@
 namespace weft {
 
 /** Members below a link or switch: places first to last - 1. */
-struct Below {
+struct MemberRange {
   std::int64_t first = 0;
   std::int64_t last  = 0;
   bool contains(std::int64_t place) const { return first <= place && place < last; }
@@ -33,7 +33,7 @@ struct Below {
 struct TreeLink {
   LinkId up             = 0; ///< reverse(up) is the link down
   std::int64_t messages = 0; ///< number of messages on each of the two
-  Below below;
+  MemberRange below;
 };
 
 struct TreeSwitch {
@@ -41,12 +41,12 @@ struct TreeSwitch {
   int parent = -1; ///< position of the next smart switch towards the root in ReductionTree::switches; -1: the root
   std::vector<TreeLink> links;
   std::int64_t contributions = 0; ///< number of messages that it combines
-  Below below;
+  MemberRange below;
 };
 
 /** Latency of a packet between a member and the root. `combined`: every smart switch on the route
  * processes it; `forwarded`: all switches only forward it. Ways up include the root's own delay. */
-struct MemberWays {
+struct MemberDelays {
   Seconds up_combined;
   Seconds up_forwarded;
   Seconds down_combined;
@@ -58,8 +58,8 @@ struct ReductionTree {
   std::vector<TreeSwitch> switches; ///< the root first, parents before their children
   std::vector<int> entry;           ///< by member: position of the switch that receives its contribution
   std::vector<std::int64_t> place;  ///< by member: its place in the order of all members
-  std::vector<MemberWays> ways;     ///< by member
-  MemberWays longest;               ///< maximum of each way over the members
+  std::vector<MemberDelays> ways;   ///< by member
+  MemberDelays longest;             ///< maximum of each way over the members
   Seconds forwarding;               ///< latency of the longest way up and down, as for a point-to-point message
   Seconds beyond_first;             ///< up + down minus the shortest round trip to a first smart switch
   std::int64_t members_a_nic = 0;   ///< largest number of members that share a NIC

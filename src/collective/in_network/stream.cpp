@@ -18,13 +18,13 @@ constexpr std::size_t MOST_FLOWS = 8;
 /** Returns the longest way from a giving member to a getting one. */
 Seconds longest_way(const ReductionTree& tree, const TreeCall& call)
 {
-  const MemberWays& longest = tree.longest;
-  const auto root           = [&]() -> const MemberWays& { return tree.ways[static_cast<std::size_t>(call.root)]; };
-  const Movement& movement  = call.movement;
-  const MemberWays& givers  = movement.givers == Who::root ? root() : longest;
-  const MemberWays& getters = movement.getters == Who::root ? root() : longest;
-  return (movement.combines ? givers.up_combined : givers.up_forwarded) +
-         (movement.combines_on_the_way_down() ? getters.down_combined : getters.down_forwarded);
+  const MemberDelays& longest = tree.longest;
+  const auto root             = [&]() -> const MemberDelays& { return tree.ways[static_cast<std::size_t>(call.root)]; };
+  const Movement& movement    = call.movement;
+  const MemberDelays& senders = movement.senders == Participants::root ? root() : longest;
+  const MemberDelays& receivers = movement.receivers == Participants::root ? root() : longest;
+  return (movement.combines ? senders.up_combined : senders.up_forwarded) +
+         (movement.combines_on_the_way_down() ? receivers.down_combined : receivers.down_forwarded);
 }
 
 /** Returns the links of a switch that carry messages. */

@@ -23,12 +23,12 @@ template <class OfLink> std::vector<Seconds> by_place(const ReductionTree& tree,
 }
 
 /** Returns the longest way, including jitter, of the members that give or get. */
-Seconds longest(const ReductionTree& tree, const TreeCall& call, Who who, Seconds MemberWays::* way,
+Seconds longest(const ReductionTree& tree, const TreeCall& call, Participants who, Seconds MemberDelays::* way,
                 const std::vector<Seconds>& jitter)
 {
   Seconds most;
   for (std::size_t member = 0; member < tree.ways.size(); ++member)
-    if (who != Who::root || std::cmp_equal(member, call.root))
+    if (who != Participants::root || std::cmp_equal(member, call.root))
       most = std::max(most, tree.ways[member].*way + jitter[static_cast<std::size_t>(tree.place[member])]);
   return most;
 }
@@ -44,11 +44,13 @@ Seconds stream_jitter(const ReductionTree& tree, const TreeCall& call, const Jit
     return jitter.on(reverse(link), {Crossing::Kind::down_the_tree, communicator, number});
   });
   const Movement& movement = call.movement;
-  const auto up_way        = movement.combines ? &MemberWays::up_combined : &MemberWays::up_forwarded;
-  const auto down_way = movement.combines_on_the_way_down() ? &MemberWays::down_combined : &MemberWays::down_forwarded;
+  const auto up_way        = movement.combines ? &MemberDelays::up_combined : &MemberDelays::up_forwarded;
+  const auto down_way =
+      movement.combines_on_the_way_down() ? &MemberDelays::down_combined : &MemberDelays::down_forwarded;
   const std::vector<Seconds> quiet(tree.place.size() + 1);
-  return longest(tree, call, movement.givers, up_way, up) - longest(tree, call, movement.givers, up_way, quiet) +
-         longest(tree, call, movement.getters, down_way, down) - longest(tree, call, movement.getters, down_way, quiet);
+  return longest(tree, call, movement.senders, up_way, up) - longest(tree, call, movement.senders, up_way, quiet) +
+         longest(tree, call, movement.receivers, down_way, down) -
+         longest(tree, call, movement.receivers, down_way, quiet);
 }
 
 } // namespace weft

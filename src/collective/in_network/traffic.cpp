@@ -26,16 +26,16 @@ Load empty_packets(const SwitchModel& model, std::int64_t messages)
 
 /** Returns, by switch, the members behind each contribution: a single member, or all below the next
  * switch. */
-std::vector<std::vector<Below>> contributions_of(const ReductionTree& tree)
+std::vector<std::vector<MemberRange>> contributions_of(const ReductionTree& tree)
 {
-  std::vector<std::vector<Below>> found(tree.switches.size());
+  std::vector<std::vector<MemberRange>> found(tree.switches.size());
   for (std::size_t member = 0; member < tree.place.size(); ++member)
     found[static_cast<std::size_t>(tree.entry[member])].push_back({tree.place[member], tree.place[member] + 1});
   for (const TreeSwitch& node : tree.switches)
     if (node.parent >= 0)
       found[static_cast<std::size_t>(node.parent)].push_back(node.below);
-  for (std::vector<Below>& its : found)
-    std::ranges::sort(its, {}, &Below::first);
+  for (std::vector<MemberRange>& its : found)
+    std::ranges::sort(its, {}, &MemberRange::first);
   return found;
 }
 
@@ -73,13 +73,13 @@ Traffic::Traffic(const ReductionTree& tree, const TreeCall& call) : tree_(tree),
     contributions_ = contributions_of(tree);
 }
 
-Bytes Traffic::bytes(const Below& below) const
+Bytes Traffic::bytes(const MemberRange& below) const
 {
   return Bytes(bytes_before_[static_cast<std::size_t>(below.last)] -
                bytes_before_[static_cast<std::size_t>(below.first)]);
 }
 
-double Traffic::packets(const SwitchModel& model, const Below& below) const
+double Traffic::packets(const SwitchModel& model, const MemberRange& below) const
 {
   std::vector<double>& before = packets_before_[model.payload.value()];
   if (before.empty()) {
@@ -92,7 +92,7 @@ double Traffic::packets(const SwitchModel& model, const Below& below) const
 }
 
 /** Every rank below has a block for every rank that is not below, and gets one from it. */
-Loads Traffic::in_blocks(const SwitchModel& model, const Below& below) const
+Loads Traffic::in_blocks(const SwitchModel& model, const MemberRange& below) const
 {
   const double ranks   = bytes_before_.back() / call_.message.value();
   const double inside  = bytes(below) / call_.message;
@@ -103,9 +103,9 @@ Loads Traffic::in_blocks(const SwitchModel& model, const Below& below) const
   return {each_way, each_way};
 }
 
-Loads Traffic::in_parts(const SwitchModel& model, const Below& below, std::int64_t messages) const
+Loads Traffic::in_parts(const SwitchModel& model, const MemberRange& below, std::int64_t messages) const
 {
-  const Below all{0, static_cast<std::int64_t>(call_.parts.size())};
+  const MemberRange all{0, static_cast<std::int64_t>(call_.parts.size())};
   const Bytes inside           = bytes(below);
   const double inside_packets  = packets(model, below);
   const auto count             = static_cast<double>(messages);
@@ -115,7 +115,7 @@ Loads Traffic::in_parts(const SwitchModel& model, const Below& below, std::int64
           {messages, outside, outside + model.packet_overhead * outside_packets, outside_packets}};
 }
 
-Loads Traffic::loads(const SwitchModel& model, const Below& below, std::int64_t messages) const
+Loads Traffic::loads(const SwitchModel& model, const MemberRange& below, std::int64_t messages) const
 {
   const Movement& movement = call_.movement;
   if (not movement.carries_data())
@@ -134,8 +134,12 @@ Loads Traffic::loads(const SwitchModel& model, const Below& below, std::int64_t 
   const bool root_below   = call_.root >= 0 && below.contains(tree_.place[static_cast<std::size_t>(call_.root)]);
   const std::int64_t to   = root_below ? 1 : 0;
   const std::int64_t away = root_below ? messages - 1 : messages;
-  const auto up           = movement.givers == Who::root ? to : movement.getters == Who::root ? away : messages;
-  const auto down         = movement.getters == Who::root ? to : movement.givers == Who::root ? away : messages;
+  const auto up           = movement.senders == Participants::root     ? to
+                            : movement.receivers == Participants::root ? away
+                                                                       : messages;
+  const auto down         = movement.receivers == Participants::root ? to
+                            : movement.senders == Participants::root ? away
+                                                                     : messages;
   return {whole_vectors(model, call_.message, up), whole_vectors(model, call_.message, down)};
 }
 
@@ -143,9 +147,9 @@ Loads Traffic::loads(const SwitchModel& model, std::size_t position, const TreeL
 {
   if (not call_.movement.in_blocks() || link.messages == 1)
     return loads(model, link.below, link.messages);
-  const std::vector<Below>& all = contributions_[position];
+  const std::vector<MemberRange>& all = contributions_[position];
   Loads sum;
-  for (auto one = std::ranges::lower_bound(all, link.below.first, {}, &Below::first);
+  for (auto one = std::ranges::lower_bound(all, link.below.first, {}, &MemberRange::first);
        one != all.end() && one->last <= link.below.last; ++one) {
     const Load more = in_blocks(model, *one).up;
     sum.up          = {sum.up.messages + 1, sum.up.payload + more.payload, sum.up.wire + more.wire,

@@ -69,12 +69,12 @@ class Traffic {
   std::vector<double> bytes_before_;                             // by place: bytes of the parts of all members before
                                                                  // it
   mutable std::map<double, std::vector<double>> packets_before_; // the same in packets, by payload of a packet
-  std::vector<std::vector<Below>> contributions_; // by switch, for Alltoall: the members behind each contribution
+  std::vector<std::vector<MemberRange>> contributions_; // by switch, for Alltoall: the members behind each contribution
 
-  double packets(const SwitchModel& model, const Below& below) const;
-  Bytes bytes(const Below& below) const;
-  Loads in_blocks(const SwitchModel& model, const Below& below) const;
-  Loads in_parts(const SwitchModel& model, const Below& below, std::int64_t messages) const;
+  double packets(const SwitchModel& model, const MemberRange& below) const;
+  Bytes bytes(const MemberRange& below) const;
+  Loads in_blocks(const SwitchModel& model, const MemberRange& below) const;
+  Loads in_parts(const SwitchModel& model, const MemberRange& below, std::int64_t messages) const;
 
 public:
   /** Both arguments must outlive the object. */
@@ -89,7 +89,7 @@ public:
   /** Returns the loads of @p messages messages for and from the members @p below, in packets of @p
    * model. For Alltoall only one message is supported, since the load depends on which members
    * share a message. */
-  Loads loads(const SwitchModel& model, const Below& below, std::int64_t messages) const;
+  Loads loads(const SwitchModel& model, const MemberRange& below, std::int64_t messages) const;
   /** Returns the loads of a link of the switch at @p position. */
   Loads loads(const SwitchModel& model, std::size_t position, const TreeLink& link) const;
 };

@@ -12,13 +12,13 @@ namespace weft {
 namespace {
 
 /** Prefix sums over the places of a tree: bytes and packets of the roots' blocks. */
-class BeforePlaces {
+class PrefixSums {
   std::vector<double> bytes_;
   std::vector<double> packets_;
 
 public:
-  BeforePlaces(const MulticastModel& model, const MulticastGroup& group, const ReductionTree& tree,
-               std::span<const MulticastRoot> roots, int number)
+  PrefixSums(const MulticastModel& model, const MulticastGroup& group, const ReductionTree& tree,
+             std::span<const MulticastRoot> roots, int number)
       : bytes_(tree.place.size() + 1), packets_(tree.place.size() + 1)
   {
     const int trees = static_cast<int>(group.trees.size());
@@ -35,13 +35,13 @@ public:
     }
   }
 
-  double bytes(const Below& below) const { return difference(bytes_, below); }
-  double packets(const Below& below) const { return difference(packets_, below); }
+  double bytes(const MemberRange& below) const { return difference(bytes_, below); }
+  double packets(const MemberRange& below) const { return difference(packets_, below); }
   double all_bytes() const { return bytes_.back(); }
   double all_packets() const { return packets_.back(); }
 
 private:
-  static double difference(const std::vector<double>& before, const Below& below)
+  static double difference(const std::vector<double>& before, const MemberRange& below)
   {
     return before[static_cast<std::size_t>(below.last)] - before[static_cast<std::size_t>(below.first)];
   }
@@ -69,7 +69,7 @@ class TreePlanner {
   const MulticastGroup& group_;
   const ReductionTree& tree_;
   std::span<const MulticastRoot> roots_;
-  const BeforePlaces before_;
+  const PrefixSums before_;
   const LinkUse& use_;
   const LinkLoads& loads_;
   MulticastPlan& plan_;

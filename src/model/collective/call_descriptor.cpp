@@ -37,7 +37,7 @@ std::vector<double> CallDescriptor::part_sizes() const
     parts.assign(static_cast<std::size_t>(ranks), each);
     for (std::size_t rank = 0; rank < counts.size(); ++rank)
       parts[rank] = static_cast<double>(counts[rank]) * static_cast<double>(count_size);
-  } else if (movement().givers == Who::root) {
+  } else if (movement().senders == Participants::root) {
     parts.resize(static_cast<std::size_t>(ranks));
     parts[static_cast<std::size_t>(root)] = static_cast<double>(vector_bytes());
   }

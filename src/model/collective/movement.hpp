@@ -6,7 +6,7 @@
 
 namespace weft {
 
-enum class Who { all, root };
+enum class Participants { all, root };
 
 /** Share of a call's vector that a rank gives or gets. */
 enum class Share {
@@ -17,21 +17,21 @@ enum class Share {
 };
 
 struct Movement {
-  bool combines = false; ///< contributions are combined: switches compute, and need slots
-  Who givers    = Who::all;
-  Share gives   = Share::whole;
-  Who getters   = Who::all;
-  Share gets    = Share::whole;
+  bool combines          = false; ///< contributions are combined: switches compute, and need slots
+  Participants senders   = Participants::all;
+  Share gives            = Share::whole;
+  Participants receivers = Participants::all;
+  Share gets             = Share::whole;
 
   bool operator==(const Movement& other) const = default;
 
-  bool rooted() const { return givers == Who::root || getters == Who::root; }
+  bool rooted() const { return senders == Participants::root || receivers == Participants::root; }
   /** Returns whether each rank has different data for each rank. */
   bool in_blocks() const { return gives == Share::blocks; }
   /** Returns whether ranks have parts of their own, whose sizes may differ. */
   bool in_parts() const { return gives == Share::part || gets == Share::part || in_blocks(); }
   /** Returns whether all get the same data, so that switches copy them. */
-  bool copies() const { return getters == Who::all && (gets == Share::whole || gets == Share::nothing); }
+  bool copies() const { return receivers == Participants::all && (gets == Share::whole || gets == Share::nothing); }
   /** Returns whether switches combine on the way down too: receivers get different data, so that a
    * switch combines data for one of them with data from elsewhere. Otherwise the result is complete
    * at the tree's root and is copied. */
@@ -50,12 +50,13 @@ struct Movement {
   // NOLINTEND(readability-identifier-naming)
 };
 
-inline constexpr Movement Movement::allreduce{true, Who::all, Share::whole, Who::all, Share::whole};
-inline constexpr Movement Movement::reduce{true, Who::all, Share::whole, Who::root, Share::whole};
-inline constexpr Movement Movement::reduce_scatter{true, Who::all, Share::whole, Who::all, Share::part};
-inline constexpr Movement Movement::barrier{true, Who::all, Share::nothing, Who::all, Share::nothing};
-inline constexpr Movement Movement::bcast{false, Who::root, Share::whole, Who::all, Share::whole};
-inline constexpr Movement Movement::allgather{false, Who::all, Share::part, Who::all, Share::whole};
-inline constexpr Movement Movement::alltoall{false, Who::all, Share::blocks, Who::all, Share::blocks};
+inline constexpr Movement Movement::allreduce{true, Participants::all, Share::whole, Participants::all, Share::whole};
+inline constexpr Movement Movement::reduce{true, Participants::all, Share::whole, Participants::root, Share::whole};
+inline constexpr Movement Movement::reduce_scatter{true, Participants::all, Share::whole, Participants::all,
+                                                   Share::part};
+inline constexpr Movement Movement::barrier{true, Participants::all, Share::nothing, Participants::all, Share::nothing};
+inline constexpr Movement Movement::bcast{false, Participants::root, Share::whole, Participants::all, Share::whole};
+inline constexpr Movement Movement::allgather{false, Participants::all, Share::part, Participants::all, Share::whole};
+inline constexpr Movement Movement::alltoall{false, Participants::all, Share::blocks, Participants::all, Share::blocks};
 
 } // namespace weft

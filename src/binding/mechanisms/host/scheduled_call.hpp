@@ -28,7 +28,7 @@ struct HostShape {
   bool uneven        = false;
 };
 
-class ScheduledCall : public RankEnd, public Attended, public std::enable_shared_from_this<ScheduledCall> {
+class ScheduledCall : public RankCallbacks, public ProgressedCall, public std::enable_shared_from_this<ScheduledCall> {
   /** What a rank gives to each, or gets from each, in bytes. */
   class Blocks {
     Side side_;
@@ -83,9 +83,12 @@ public:
   void wake() { network_.wake(); }
 
   void rank_ended(int rank) override;
-  bool attends(int rank) const override { return actors_.attends(rank); }
-  Seconds lengthened(int rank, Seconds start, Seconds work) override { return actors_.lengthened(rank, start, work); }
-  void attend(int rank) override { execution_.attend(rank); }
+  bool makes_progress(int rank) const override { return actors_.makes_progress(rank); }
+  Seconds with_os_noise(int rank, Seconds start, Seconds work) override
+  {
+    return actors_.with_os_noise(rank, start, work);
+  }
+  void make_progress(int rank) override { execution_.make_progress(rank); }
   void call_failed(const std::string& why) override;
 };
 

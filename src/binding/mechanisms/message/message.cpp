@@ -88,7 +88,7 @@ MessageState& message_state(Communicator& communicator)
 }
 
 struct Request : Addressed<Request> {
-  Below below; ///< the members that it speaks for
+  MemberRange below; ///< the members that it speaks for
   sg::Mailbox* reply_mailbox = nullptr;
   MessageCall* call          = nullptr;
 };
@@ -158,20 +158,23 @@ public:
   const TreeCall& tree_call() const { return call_; }
   std::string collective() const { return descriptor_->name(); }
   Bytes vector() const { return call_.movement.combines ? call_.message : Bytes(); }
-  Bytes up(const Below& below, const SwitchModel& model) const { return traffic_.loads(model, below, 1).up.payload; }
-  Bytes down(const Below& below, const SwitchModel& model) const
+  Bytes up(const MemberRange& below, const SwitchModel& model) const
+  {
+    return traffic_.loads(model, below, 1).up.payload;
+  }
+  Bytes down(const MemberRange& below, const SwitchModel& model) const
   {
     return traffic_.loads(model, below, 1).down.payload;
   }
 
-  void speak(int rank) override;
+  void send_contribution(int rank) override;
 
 private:
   void ensure_served();
 
 protected:
   void member_ready(int member) override { members_ready_[static_cast<std::size_t>(member)]->release(); }
-  bool must_speak(int rank) const override { return communicator_->speaks(rank); }
+  bool must_send_contribution(int rank) const override { return communicator_->speaks(rank); }
 };
 
 /** Whether @p reply has ended, with or without the answer. SimGrid keeps what test() finds at its end as long as the
@@ -263,7 +266,7 @@ private:
     request.call          = &call;
     ingress(*communicator_, tree_, node_.parent)->put(&request, simulated_size(call.up(node_.below, model())));
     partial->get<Reply>();
-    // What passes through on its way down is forwarded like any packet, as MemberWays counts it.
+    // What passes through on its way down is forwarded like any packet, as MemberDelays counts it.
     const bool combined = call.tree_call().movement.combines_on_the_way_down();
     sg::this_actor::sleep_for((combined ? model().processing_latency : model().hop_latency()).value());
   }
@@ -301,9 +304,9 @@ void MessageCall::ensure_served()
   }
 }
 
-void MessageCall::speak(int rank)
+void MessageCall::send_contribution(int rank)
 {
-  if (not must_speak(rank))
+  if (not must_send_contribution(rank))
     return;
   ensure_served(); // gives way to other ranks
   const int member = communicator_->member(rank);

@@ -99,8 +99,8 @@ void MulticastFlows::message(int from, int to, Bytes payload, std::function<void
 Seconds MulticastFlows::work_of(int rank, Seconds work) const
 {
   const auto at = static_cast<std::size_t>(rank);
-  return context_.core_noise.lengthened(call_.communicator->actors[at], call_.communicator->rank_hosts[at],
-                                        Seconds(sg::Engine::get_clock()), work);
+  return context_.core_noise.with_os_noise(call_.communicator->actors[at], call_.communicator->rank_hosts[at],
+                                           Seconds(sg::Engine::get_clock()), work);
 }
 
 double MulticastFlows::last_heard(int rank) const

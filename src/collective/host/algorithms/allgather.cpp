@@ -3,8 +3,8 @@
 
 #include "collective/host/algorithms/bcast.hpp"
 #include "collective/host/algorithms/gather_scatter.hpp"
-#include "collective/host/steps/digits.hpp"
 #include "collective/host/steps/exchange.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 
 #include <algorithm>
 
@@ -60,7 +60,7 @@ Schedule allgather_recursive_doubling(const HostCall& call, int rank, Tuning tun
     co_return;
   }
   for (int distance = 1; distance < call.ranks; distance *= 2) {
-    const int other = flipped(rank, distance);
+    const int other = flip_bit(rank, distance);
     co_yield send_receive(other, of_ranks(call, first_of(rank, distance), distance), other,
                           of_ranks(call, first_of(other, distance), distance));
   }

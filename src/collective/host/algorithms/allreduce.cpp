@@ -3,10 +3,10 @@
 
 #include "collective/host/algorithms/bcast.hpp"
 #include "collective/host/algorithms/reduce.hpp"
-#include "collective/host/steps/digits.hpp"
 #include "collective/host/steps/exchange.hpp"
 #include "collective/host/steps/halving.hpp"
 #include "collective/host/steps/pieces.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 
 #include <algorithm>
 
@@ -57,11 +57,11 @@ Schedule allreduce_recursive_doubling(const HostCall& call, int rank, Tuning /*t
     place = rank / 2;
   }
   for (int bit = 1; bit < places; bit *= 2) {
-    const int other      = flipped(place, bit);
-    const int peer       = other < pairs ? 2 * other + 1 : other + pairs;
-    const Request theirs = co_yield irecv(peer, vector);
+    const int other               = flip_bit(place, bit);
+    const int peer                = other < pairs ? 2 * other + 1 : other + pairs;
+    const Request next_definition = co_yield irecv(peer, vector);
     co_yield send(peer, vector);
-    co_yield wait(theirs);
+    co_yield wait(next_definition);
     co_yield reduce(vector);
   }
   if (rank < 2 * pairs)
@@ -138,10 +138,10 @@ Schedule allreduce_rabenseifner(const HostCall& call, int rank, Tuning tuning)
   const std::vector<Elements> windows = halved_windows(call.count, place, folded.places);
   std::size_t round                   = windows.size() - 1;
   for (int bit = folded.places / 2; bit > 0; bit /= 2, --round) {
-    const int peer       = folded.rank(flipped(place, bit));
-    const Request theirs = co_yield irecv(peer, call.bytes(windows[round - 1] - windows[round]));
+    const int peer                = folded.rank(flip_bit(place, bit));
+    const Request next_definition = co_yield irecv(peer, call.bytes(windows[round - 1] - windows[round]));
     co_yield send(peer, call.bytes(windows[round]));
-    co_yield wait(theirs);
+    co_yield wait(next_definition);
   }
   if (rank < 2 * folded.pairs)
     co_yield send(rank + 1, call.bytes(call.count));

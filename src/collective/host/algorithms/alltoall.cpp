@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/host/algorithms/alltoall.hpp"
 
-#include "collective/host/steps/digits.hpp"
 #include "collective/host/steps/exchange.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 
 namespace weft {
 
@@ -43,7 +43,7 @@ Schedule alltoall_pairwise(const HostCall& call, int rank, Tuning /*tuning*/)
 Schedule alltoall_bruck(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   for (int distance = 1; distance < call.ranks; distance *= 2) {
-    const int blocks    = below_with(call.ranks, distance);
+    const int blocks    = count_below_with_bit(call.ranks, distance);
     const Bytes message = call.bytes(call.count * blocks);
     co_yield pack(blocks); // a derived datatype, created for this round
     co_yield send_receive((rank + distance) % call.ranks, message, (rank + call.ranks - distance) % call.ranks,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/host/algorithms/barrier.hpp"
 
-#include "collective/host/steps/digits.hpp"
 #include "collective/host/steps/exchange.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 
 namespace weft {
 namespace {
@@ -55,7 +55,7 @@ Schedule barrier_recursive_doubling(const HostCall& call, int rank, Tuning /*tun
   if (has_partner)
     co_yield recv(rank + places, NOTHING);
   for (int bit = 1; bit < places; bit *= 2)
-    co_yield meet(flipped(rank, bit));
+    co_yield meet(flip_bit(rank, bit));
   if (has_partner)
     co_yield send(rank + places, NOTHING);
 }
@@ -75,7 +75,7 @@ Schedule barrier_two_proc(const HostCall& /*call*/, int rank, Tuning /*tuning*/)
 Schedule barrier_tree(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const auto partner = [&](int bit) { // -1 if the rank has none in that round
-    const int other = flipped(rank, bit);
+    const int other = flip_bit(rank, bit);
     return other % bit == 0 && other < call.ranks ? other : -1;
   };
   int bit = 1;

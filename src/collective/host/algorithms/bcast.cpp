@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/host/algorithms/bcast.hpp"
 
-#include "collective/host/steps/digits.hpp"
 #include "collective/host/steps/pieces.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -151,9 +151,9 @@ Schedule scatter_for_bcast(const HostCall& call, int place, Scattered blocks)
     }
   for (bit /= 2; bit > 0; bit /= 2)
     if (place + bit < call.ranks) {
-      const Elements theirs = blocks.of(place + bit, bit);
-      if (theirs > 0)
-        co_yield send(rank_at(place + bit), call.bytes(theirs));
+      const Elements next_definition = blocks.of(place + bit, bit);
+      if (next_definition > 0)
+        co_yield send(rank_at(place + bit), call.bytes(next_definition));
     }
 }
 
@@ -179,11 +179,11 @@ Schedule bcast_scatter_allgather(const HostCall& call, int rank, Tuning tuning)
     return blocks.of(first, std::min(bit, call.ranks - first));
   };
   for (int bit = 1; bit < call.ranks; bit *= 2) {
-    const int other = flipped(place, bit);
+    const int other = flip_bit(place, bit);
     if (other < call.ranks) {
-      const Request theirs = co_yield irecv(rank_at(other), call.bytes(have(other, bit)));
+      const Request next_definition = co_yield irecv(rank_at(other), call.bytes(have(other, bit)));
       co_yield send(rank_at(other), call.bytes(have(place, bit)));
-      co_yield wait(theirs);
+      co_yield wait(next_definition);
     }
     // If the other subtree is incomplete, the ranks that have received its part pass it on within
     // their own subtree.
@@ -193,7 +193,7 @@ Schedule bcast_scatter_allgather(const HostCall& call, int rank, Tuning tuning)
     const int with_data = call.ranks - subtree; // ranks of this subtree that had a partner
     const Bytes part    = call.bytes(blocks.of(subtree, std::max(0, with_data)));
     for (int half = bit / 2; half > 0; half /= 2) {
-      const int next = flipped(place, half);
+      const int next = flip_bit(place, half);
       const int end  = first_of(place, 2 * half) + with_data;
       if (next > place && place < end && next >= end)
         co_yield send(rank_at(next), part);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/host/algorithms/reduce.hpp"
 
-#include "collective/host/steps/digits.hpp"
 #include "collective/host/steps/halving.hpp"
 #include "collective/host/steps/pieces.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 
 #include <vector>
 
@@ -117,7 +117,7 @@ Schedule reduce_rabenseifner(const HostCall& call, int rank, Tuning tuning)
   const std::vector<Elements> windows = halved_windows(call.count, place, folded.places);
   std::size_t round                   = windows.size() - 1;
   for (int bit = folded.places / 2; bit > 0; bit /= 2, --round) {
-    const int other    = flipped(place, bit);
+    const int other    = flip_bit(place, bit);
     const int peer     = root_place == 0 && other == 0 && folded.place(call.root) < 0 ? call.root : folded.rank(other);
     const Elements own = windows[round];
     // The ranks of the half without the root send what they have.

@@ -3,9 +3,9 @@
 
 #include "collective/host/algorithms/gather_scatter.hpp"
 #include "collective/host/algorithms/reduce.hpp"
-#include "collective/host/steps/digits.hpp"
 #include "collective/host/steps/exchange.hpp"
 #include "collective/host/steps/pieces.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 
 #include <algorithm>
 
@@ -111,8 +111,8 @@ Schedule reduce_scatter_recursive_halving(const HostCall& call, int rank, Tuning
   for (int bit = paired.places / 2; bit > 0; bit /= 2) {
     const int kept     = first_of(place, bit); // first place of the half that this rank keeps
     const Bytes coming = paired.blocks(kept, bit);
-    const Bytes going  = paired.blocks(flipped(kept, bit), bit);
-    const int peer     = paired.rank(flipped(place, bit));
+    const Bytes going  = paired.blocks(flip_bit(kept, bit), bit);
+    const int peer     = paired.rank(flip_bit(place, bit));
     Request request    = -1;
     if (coming > Bytes())
       request = co_yield irecv(peer, coming);
@@ -158,7 +158,7 @@ Schedule reduce_scatter_butterfly(const HostCall& call, int rank, Tuning /*tunin
     blocks /= 2;
     const int given = kept + (not has(place, bit) ? blocks : 0);
     kept += has(place, bit) ? blocks : 0;
-    const int peer = paired.rank(flipped(place, bit));
+    const int peer = paired.rank(flip_bit(place, bit));
     co_yield send_receive(peer, paired.blocks(given, blocks), peer, paired.blocks(kept, blocks));
     co_yield reduce(paired.blocks(kept, blocks));
   }
@@ -182,7 +182,7 @@ Schedule reduce_scatter_block_butterfly(const HostCall& call, int rank, Tuning t
   for (int bit = 1; bit < call.ranks; bit *= 2) {
     blocks /= 2;
     const Bytes half = call.bytes(call.to(0) * blocks);
-    co_yield send_receive(flipped(rank, bit), half, flipped(rank, bit), half);
+    co_yield send_receive(flip_bit(rank, bit), half, flip_bit(rank, bit), half);
     co_yield reduce(half);
   }
 }
@@ -196,32 +196,32 @@ Schedule reduce_scatter_block_recursive_halving(const HostCall& call, int rank, 
 Schedule reduce_scatter_recursive_doubling(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   for (int bit = 1; bit < call.ranks; bit *= 2) {
-    const int other    = flipped(rank, bit);
+    const int other    = flip_bit(rank, bit);
     const auto all_but = [&](int subtree) { // all blocks except those for the ranks of that subtree
       return call.bytes(for_ranks(call, 0, subtree) + for_ranks(call, std::min(call.ranks, subtree + bit), call.ranks));
     };
-    const int own    = first_of(rank, bit);
-    const int theirs = first_of(other, bit);
-    bool received    = false;
+    const int own             = first_of(rank, bit);
+    const int next_definition = first_of(other, bit);
+    bool received             = false;
     if (other < call.ranks) {
-      co_yield send_receive(other, all_but(own), other, all_but(theirs));
+      co_yield send_receive(other, all_but(own), other, all_but(next_definition));
       received = true;
     }
     // If the other subtree is incomplete, the ranks that have received its sum pass it on within
     // their own subtree.
-    if (theirs + bit > call.ranks)
+    if (next_definition + bit > call.ranks)
       for (int half = bit / 2; half > 0; half /= 2) {
-        const int next = flipped(rank, half);
+        const int next = flip_bit(rank, half);
         const int end  = first_of(rank, 2 * half) + call.ranks - own - bit;
         if (next > rank && rank < end && next >= end) {
-          co_yield send(next, all_but(theirs));
+          co_yield send(next, all_but(next_definition));
         } else if (next < rank && next < end && rank >= end) {
-          co_yield recv(next, all_but(theirs));
+          co_yield recv(next, all_but(next_definition));
           received = true;
         }
       }
     if (received)
-      co_yield reduce(all_but(theirs));
+      co_yield reduce(all_but(next_definition));
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/host/algorithms/scan.hpp"
 
-#include "collective/host/steps/digits.hpp"
 #include "collective/host/steps/exchange.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 
 namespace weft {
 
@@ -21,7 +21,7 @@ Schedule scan_recursive_doubling(const HostCall& call, int rank, Tuning /*tuning
 {
   const Bytes vector = call.bytes(call.count);
   for (int bit = 1; bit < call.ranks; bit *= 2) {
-    const int other = flipped(rank, bit);
+    const int other = flip_bit(rank, bit);
     if (other >= call.ranks)
       continue;
     co_yield send_receive(other, vector, other, vector);

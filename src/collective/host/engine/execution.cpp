@@ -31,7 +31,7 @@ MessageCosts costs_of(const std::optional<MpiModel>& mpi, const HostModel& host)
 }
 
 Execution::Execution(Agenda& agenda, Messages& network, const MessageCosts& costs, std::vector<int> hosts,
-                     std::function<Schedule(int rank)> schedule, RankEnd& on_end, std::shared_ptr<Memory> memory)
+                     std::function<Schedule(int rank)> schedule, RankCallbacks& on_end, std::shared_ptr<Memory> memory)
     : agenda_(agenda), network_(network), costs_(costs), memory_(std::move(memory)), hosts_(std::move(hosts)),
       schedule_(std::move(schedule)), on_end_(on_end)
 {
@@ -49,7 +49,7 @@ Execution::Execution(Agenda& agenda, Messages& network, const MessageCosts& cost
 void Execution::Rank::forget()
 {
   schedule.reset();
-  doing   = Doing::stepping;
+  doing   = Activity::stepping;
   awaited = -1;
   any     = nullptr;
   open    = 0;
@@ -114,17 +114,17 @@ void Execution::enter(int rank, Seconds time)
 
 void Execution::due(std::uint64_t rank)
 {
-  const int number = static_cast<int>(rank);
-  Rank& its        = state(number);
-  const Doing done = std::exchange(its.doing, Doing::stepping);
+  const int number    = static_cast<int>(rank);
+  Rank& its           = state(number);
+  const Activity done = std::exchange(its.doing, Activity::stepping);
   if (not its.schedule)
     its.schedule.emplace(schedule_(number));
-  if (done == Doing::posting && not post_send(number, its.schedule->step()))
+  if (done == Activity::posting && not post_send(number, its.schedule->step()))
     return;
-  go_on(number);
+  resume(number);
 }
 
-void Execution::go_on(int number)
+void Execution::resume(int number)
 {
   Rank& rank = state(number);
   while (rank.schedule->next())
@@ -147,7 +147,7 @@ bool Execution::take(int number, const Step& step)
         cost = costs_.send(step.bytes, host(number), host(step.peer));
       else if (detached || host(number) == host(step.peer))
         cost = costs_.blocking_send(step.bytes, host(number), host(step.peer));
-      return spend(number, cost, Doing::posting) && post_send(number, step);
+      return spend(number, cost, Activity::posting) && post_send(number, step);
     }
     case Step::Kind::receive:
       return post_receive(number, step);
@@ -160,21 +160,21 @@ bool Execution::take(int number, const Step& step)
       return wait_for_any(number);
     case Step::Kind::reduce:
     case Step::Kind::copy:
-      return spend(number, work(number, step.bytes), Doing::computing);
+      return spend(number, work(number, step.bytes), Activity::computing);
     case Step::Kind::pack:
-      return spend(number, costs_.piece_overhead * step.pieces, Doing::computing);
+      return spend(number, costs_.piece_overhead * step.pieces, Activity::computing);
   }
   return true;
 }
 
 /** Lets the rank work; returns true if that takes no time. */
-bool Execution::spend(int number, Seconds work, Doing doing)
+bool Execution::spend(int number, Seconds work, Activity doing)
 {
-  return pass(number, on_end_.lengthened(number, agenda_.now(), work), doing);
+  return pass(number, on_end_.with_os_noise(number, agenda_.now(), work), doing);
 }
 
 /** Lets the rank wait for @p time; returns true if that is zero. */
-bool Execution::pass(int number, Seconds time, Doing doing)
+bool Execution::pass(int number, Seconds time, Activity doing)
 {
   if (time <= Seconds())
     return true;
@@ -253,13 +253,13 @@ void Execution::leave(std::uint32_t number)
 /** Starts a message that both sides have posted, or holds it until its receiver attends. */
 void Execution::leave_or_hold(std::uint32_t number)
 {
-  if (on_end_.attends(messages_[number].to))
+  if (on_end_.makes_progress(messages_[number].to))
     leave(number);
   else
     held_.push_back(number);
 }
 
-void Execution::attend(int number)
+void Execution::make_progress(int number)
 {
   for (std::size_t at = 0; at < held_.size();)
     if (messages_[held_[at]].to == number) {
@@ -269,18 +269,18 @@ void Execution::attend(int number)
       ++at;
     }
   Rank& rank = state(number);
-  if (rank.doing == Doing::waiting && request(rank, rank.awaited).complete) {
-    rank.doing = Doing::stepping;
+  if (rank.doing == Activity::waiting && request(rank, rank.awaited).complete) {
+    rank.doing = Activity::stepping;
     if (wait_for(number, rank.awaited))
-      go_on(number);
-  } else if (rank.doing == Doing::waiting_for_all && rank.open == 0) {
-    rank.doing = Doing::stepping;
+      resume(number);
+  } else if (rank.doing == Activity::waiting_for_all && rank.open == 0) {
+    rank.doing = Activity::stepping;
     if (wait_for_all(number))
-      go_on(number);
-  } else if (rank.doing == Doing::waiting_for_any) {
-    rank.doing = Doing::stepping;
+      resume(number);
+  } else if (rank.doing == Activity::waiting_for_any) {
+    rank.doing = Activity::stepping;
     if (wait_for_any(number))
-      go_on(number);
+      resume(number);
   }
 }
 
@@ -307,24 +307,24 @@ void Execution::complete(int number, weft::Request which, double cost)
 {
   Rank& rank           = state(number);
   request(rank, which) = {cost, true, false};
-  if (rank.doing == Doing::waiting && rank.awaited == which) {
-    if (not on_end_.attends(number))
+  if (rank.doing == Activity::waiting && rank.awaited == which) {
+    if (not on_end_.makes_progress(number))
       return;
-    rank.doing = Doing::stepping;
+    rank.doing = Activity::stepping;
     if (wait_for(number, which))
-      go_on(number);
-  } else if (rank.doing == Doing::waiting_for_all) {
+      resume(number);
+  } else if (rank.doing == Activity::waiting_for_all) {
     const Seconds begins(std::max(rank.free_at, agenda_.now().value()));
-    rank.free_at = (begins + on_end_.lengthened(number, begins, Seconds(cost))).value();
-    if (--rank.open == 0 && on_end_.attends(number)) {
-      rank.doing = Doing::stepping;
-      if (all_have_come(number))
-        go_on(number);
+    rank.free_at = (begins + on_end_.with_os_noise(number, begins, Seconds(cost))).value();
+    if (--rank.open == 0 && on_end_.makes_progress(number)) {
+      rank.doing = Activity::stepping;
+      if (all_arrived(number))
+        resume(number);
     }
-  } else if (rank.doing == Doing::waiting_for_any && on_end_.attends(number)) {
-    rank.doing = Doing::stepping;
+  } else if (rank.doing == Activity::waiting_for_any && on_end_.makes_progress(number)) {
+    rank.doing = Activity::stepping;
     if (wait_for_any(number))
-      go_on(number);
+      resume(number);
   }
 }
 
@@ -335,7 +335,7 @@ bool Execution::wait_for(int number, weft::Request awaited)
     return true; // already waited for
   Request& its = request(rank, awaited);
   if (not its.complete) {
-    rank.doing   = Doing::waiting;
+    rank.doing   = Activity::waiting;
     rank.awaited = awaited;
     return false;
   }
@@ -348,7 +348,7 @@ bool Execution::wait_for(int number, weft::Request awaited)
     rank.requests.clear();
     rank.reaped = 0;
   }
-  return spend(number, cost, Doing::computing);
+  return spend(number, cost, Activity::computing);
 }
 
 /** Waits for any request; returns true if one has ended. */
@@ -358,7 +358,7 @@ bool Execution::wait_for_any(int number)
   const auto ended = [&](weft::Request one) { return one < rank.first || request(rank, one).complete; };
   const auto found = std::ranges::find_if(rank.any->requests, ended);
   if (found == rank.any->requests.end()) {
-    rank.doing = Doing::waiting_for_any;
+    rank.doing = Activity::waiting_for_any;
     return false;
   }
   rank.any->ended = *found;
@@ -374,22 +374,22 @@ bool Execution::wait_for_all(int number)
     rank.open += one.complete ? 0 : 1;
     costs += one.reaped ? 0 : one.cost;
   }
-  rank.free_at = (agenda_.now() + on_end_.lengthened(number, agenda_.now(), Seconds(costs))).value();
+  rank.free_at = (agenda_.now() + on_end_.with_os_noise(number, agenda_.now(), Seconds(costs))).value();
   if (rank.open > 0) {
-    rank.doing = Doing::waiting_for_all;
+    rank.doing = Activity::waiting_for_all;
     return false;
   }
-  return all_have_come(number);
+  return all_arrived(number);
 }
 
 /** Returns true if all requests are complete and the rank has paid for them. */
-bool Execution::all_have_come(int number)
+bool Execution::all_arrived(int number)
 {
   Rank& rank = state(number);
   rank.first += static_cast<weft::Request>(rank.requests.size());
   rank.requests.clear();
   rank.reaped = 0;
-  return pass(number, Seconds(rank.free_at) - agenda_.now(), Doing::computing);
+  return pass(number, Seconds(rank.free_at) - agenda_.now(), Activity::computing);
 }
 
 } // namespace weft

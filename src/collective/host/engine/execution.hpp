@@ -6,8 +6,8 @@
  * A rank spends CPU time on posting an eager or a non-blocking send before it leaves, and on an arrived eager message
  * when it waits for it.
  *
- * A rank that does not attend (RankEnd::attends), because the program computes, proceeds to the next message that has
- * not arrived, and stops there. The NIC handles what it has posted: eager messages leave and arrive; a rendezvous
+ * A rank that does not attend (RankCallbacks::attends), because the program computes, proceeds to the next message that
+ * has not arrived, and stops there. The NIC handles what it has posted: eager messages leave and arrive; a rendezvous
  * message leaves if its receiver attends, which then reads it from the sender's memory. */
 #pragma once
 
@@ -47,18 +47,18 @@ struct MessageCosts {
 MessageCosts costs_of(const std::optional<MpiModel>& mpi, const HostModel& host);
 
 /** Callbacks of an execution about its ranks. */
-class RankEnd {
+class RankCallbacks {
 public:
-  RankEnd()                          = default;
-  RankEnd(const RankEnd&)            = delete;
-  RankEnd& operator=(const RankEnd&) = delete;
-  virtual ~RankEnd()                 = default;
-  virtual void rank_ended(int rank)  = 0;
+  RankCallbacks()                                = default;
+  RankCallbacks(const RankCallbacks&)            = delete;
+  RankCallbacks& operator=(const RankCallbacks&) = delete;
+  virtual ~RankCallbacks()                       = default;
+  virtual void rank_ended(int rank)              = 0;
   /** Returns true if a rank proceeds by itself when what it waits for has arrived; if not, Execution::attend must be
    *  called. */
-  virtual bool attends(int /*rank*/) const { return true; }
+  virtual bool makes_progress(int /*rank*/) const { return true; }
   /** Returns the duration of @p work that a rank begins at @p start, now or later; longer if its core is away. */
-  virtual Seconds lengthened(int /*rank*/, Seconds /*start*/, Seconds work) { return work; }
+  virtual Seconds with_os_noise(int /*rank*/, Seconds /*start*/, Seconds work) { return work; }
   /** Reports that a message never arrives, so that some ranks will not end. */
   virtual void call_failed(const std::string& /*why*/) {}
 };
@@ -69,14 +69,14 @@ class Execution : public Due, public Receiving {
     bool complete = false;
     bool reaped   = false; // waited for
   };
-  enum class Doing : std::uint8_t { stepping, posting, computing, waiting, waiting_for_all, waiting_for_any };
+  enum class Activity : std::uint8_t { stepping, posting, computing, waiting, waiting_for_all, waiting_for_any };
   template <class What> struct Posted {
     int peer; // and tag: matching()
     What what;
   };
   struct Rank {
     std::optional<Schedule> schedule = {}; // while it is in the call
-    Doing doing                      = Doing::stepping;
+    Activity doing                   = Activity::stepping;
     weft::Request awaited            = -1;
     AnyOf* any                       = nullptr;
     int open                         = 0; // incomplete requests, while it waits for all
@@ -126,7 +126,7 @@ private:
   double missed_by_all_ = 1;
   double left_core_     = 1; // fraction of a rank's working set not in its core's caches
   std::function<Schedule(int rank)> schedule_;
-  RankEnd& on_end_;
+  RankCallbacks& on_end_;
   std::vector<Rank> ranks_; // may be longer than needed
   std::vector<Message> messages_;
   std::vector<std::uint32_t> idle_; // free entries of messages_
@@ -141,10 +141,10 @@ private:
   double missed(const Message& message) const;
   Seconds work(int rank, Bytes bytes) const;
   int host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
-  void go_on(int number);
+  void resume(int number);
   bool take(int number, const Step& step);
-  bool spend(int number, Seconds work, Doing doing);
-  bool pass(int number, Seconds time, Doing doing);
+  bool spend(int number, Seconds work, Activity doing);
+  bool pass(int number, Seconds time, Activity doing);
   bool post_send(int number, const Step& step);
   bool post_receive(int number, const Step& step);
   void leave(std::uint32_t number);
@@ -154,13 +154,14 @@ private:
   bool wait_for(int number, weft::Request awaited);
   bool wait_for_all(int number);
   bool wait_for_any(int number);
-  bool all_have_come(int number);
+  bool all_arrived(int number);
 
 public:
   /** @p hosts by rank. The other arguments must outlive the execution, and the execution its messages. @p schedule
    * creates a rank's steps when it enters. */
   Execution(Agenda& agenda, Messages& network, const MessageCosts& costs, std::vector<int> hosts,
-            std::function<Schedule(int rank)> schedule, RankEnd& on_end, std::shared_ptr<Memory> memory = nullptr);
+            std::function<Schedule(int rank)> schedule, RankCallbacks& on_end,
+            std::shared_ptr<Memory> memory = nullptr);
   Execution(const Execution&)            = delete;
   Execution& operator=(const Execution&) = delete;
   ~Execution() override;
@@ -172,7 +173,7 @@ public:
   void enter(int rank, Seconds time);
 
   /** Lets a rank attend again: it proceeds with what has arrived meanwhile. */
-  void attend(int rank);
+  void make_progress(int rank);
 
   void due(std::uint64_t rank) override;
   void arrived(std::uint64_t message) override;

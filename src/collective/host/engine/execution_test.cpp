@@ -3,7 +3,7 @@
 
 #include "collective/host/selection/algorithms.hpp"
 #include "fabric/fabric_test.hpp"
-#include "network/fabric_ways.hpp"
+#include "network/fabric_routes.hpp"
 #include "network/flow_network.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace weft {
 namespace {
 
-class Ends : public RankEnd {
+class Ends : public RankCallbacks {
   Agenda& agenda_;
 
 public:
@@ -40,8 +40,8 @@ std::vector<double> ends(const Fabric& fabric, const MessageCosts& costs, int ra
                          double apart = 0, int ranks_per_host = 1, Bytes buffers = Bytes(1e30))
 {
   Agenda agenda;
-  FabricWays ways(fabric);
-  FlowNetwork network(agenda, ways, FabricWays::capacities(fabric), fabric.host_count());
+  FabricRoutes ways(fabric);
+  FlowNetwork network(agenda, ways, FabricRoutes::capacities(fabric), fabric.host_count());
   Ends all(agenda, ranks);
   Execution execution(agenda, network, costs, hosts_of(ranks, ranks_per_host), steps, all);
   execution.work_on(buffers);
@@ -56,8 +56,8 @@ FlowNetwork::Work work_of(const Fabric& fabric, const MessageCosts& costs, int r
                           int ranks_per_host)
 {
   Agenda agenda;
-  FabricWays ways(fabric);
-  FlowNetwork network(agenda, ways, FabricWays::capacities(fabric), fabric.host_count());
+  FabricRoutes ways(fabric);
+  FlowNetwork network(agenda, ways, FabricRoutes::capacities(fabric), fabric.host_count());
   Ends all(agenda, ranks);
   Execution execution(agenda, network, costs, hosts_of(ranks, ranks_per_host), steps, all);
   for (int rank = 0; rank < ranks; ++rank)
@@ -88,7 +88,7 @@ Schedule one_message(int rank, double bytes)
 class Away : public Ends {
 public:
   using Ends::Ends;
-  Seconds lengthened(int /*rank*/, Seconds /*start*/, Seconds work) override { return work * 2 + Seconds(1e-6); }
+  Seconds with_os_noise(int /*rank*/, Seconds /*start*/, Seconds work) override { return work * 2 + Seconds(1e-6); }
 };
 
 TEST_F(ExecutionTest, NoiseLengthensWork)
@@ -97,8 +97,8 @@ TEST_F(ExecutionTest, NoiseLengthensWork)
   model_.receive_overhead  = Seconds(3e-6);
   const MessageCosts costs = costs_of(model_, fabric_.host());
   Agenda agenda;
-  FabricWays ways(fabric_);
-  FlowNetwork network(agenda, ways, FabricWays::capacities(fabric_), fabric_.host_count());
+  FabricRoutes ways(fabric_);
+  FlowNetwork network(agenda, ways, FabricRoutes::capacities(fabric_), fabric_.host_count());
   Away all(agenda, 2);
   Execution execution(agenda, network, costs, hosts_of(2, 1), [](int rank) { return one_message(rank, 100); }, all);
   for (int rank = 0; rank < 2; ++rank)
@@ -319,7 +319,7 @@ class Absent : public Ends {
 public:
   std::set<int> away;
   using Ends::Ends;
-  bool attends(int rank) const override { return not away.contains(rank); }
+  bool makes_progress(int rank) const override { return not away.contains(rank); }
 };
 
 // A chain of two messages, whose middle rank does not attend when the first arrives.
@@ -337,8 +337,8 @@ TEST_F(ExecutionTest, ARankThatDoesNotAttendStopsAtTheNextMessage)
   const MessageCosts costs = costs_of(model_, fabric_.host());
   for (const double bytes : {999.0, 1000.0}) {
     Agenda agenda;
-    FabricWays ways(fabric_);
-    FlowNetwork network(agenda, ways, FabricWays::capacities(fabric_), fabric_.host_count());
+    FabricRoutes ways(fabric_);
+    FlowNetwork network(agenda, ways, FabricRoutes::capacities(fabric_), fabric_.host_count());
     Absent ends(agenda, 3);
     Execution execution(agenda, network, costs, {0, 1, 2}, chain(bytes), ends);
     ends.away = {1};
@@ -349,7 +349,7 @@ TEST_F(ExecutionTest, ARankThatDoesNotAttendStopsAtTheNextMessage)
     const bool eager = bytes < 1000;
     EXPECT_EQ(ends.times, (std::vector{eager ? 1e-9 : -1.0, -1.0, -1.0}));
     ends.away.clear();
-    execution.attend(1);
+    execution.make_progress(1);
     agenda.run_until(Seconds(2.0));
     // An eager message has arrived meanwhile, a rendezvous message starts now.
     EXPECT_DOUBLE_EQ(ends.times[2], 1.0 + (eager ? 1 : 2) * message(bytes));

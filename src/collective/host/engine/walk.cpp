@@ -53,7 +53,7 @@ public:
       for (int rank = 0; rank < count(); ++rank)
         if (not at(rank).ended && end_of_step(at(rank))) {
           moved = true;
-          go_on(rank);
+          resume(rank);
         }
     }
     check_all_received();
@@ -105,7 +105,7 @@ private:
     return std::max(rank.now, rank.last_end);
   }
 
-  void go_on(int number)
+  void resume(int number)
   {
     Rank& rank = at(number);
     while (const std::optional<int> end = end_of_step(rank)) {

@@ -9,8 +9,8 @@
 #include "collective/host/algorithms/reduce.hpp"
 #include "collective/host/engine/nodes.hpp"
 #include "collective/host/libraries/nonblocking.hpp"
+#include "collective/host/steps/concurrent.hpp"
 #include "collective/host/steps/pieces.hpp"
-#include "collective/host/steps/together.hpp"
 #include "collective/host/steps/within_nodes.hpp"
 
 #include <memory>
@@ -70,7 +70,7 @@ struct GroupCall {
     return among(std::span(group.ranks), part(count, whole.blocking), group.place, otherwise);
   }
   /** Returns the non-blocking form as a strand to run concurrently. */
-  Strand in_background(Elements count, int tag) const
+  ConcurrentSchedule in_background(Elements count, int tag) const
   {
     return {among(std::span(group.ranks), part(count, false), group.place, otherwise), tag};
   }
@@ -165,7 +165,7 @@ Schedule han_bcast(const HostCall& call, int rank, Tuning tuning)
   if (levels.leads() && segments.number() > 0)
     co_yield up.run(segments.at(0));
   for (Elements index = 0; index < segments.number(); ++index) {
-    std::vector<Strand> task;
+    std::vector<ConcurrentSchedule> task;
     if (levels.leads() && index + 1 < segments.number())
       task.push_back(up.in_background(segments.at(index + 1), BETWEEN));
     task.push_back({low.run(segments.at(index)), WITHIN});
@@ -187,7 +187,7 @@ Schedule han_reduce(const HostCall& call, int rank, Tuning tuning)
   if (segments.number() > 0)
     co_yield low.run(segments.at(0));
   for (Elements index = 0; index < segments.number(); ++index) {
-    std::vector<Strand> task;
+    std::vector<ConcurrentSchedule> task;
     if (levels.leads())
       task.push_back(up.in_background(segments.at(index), BETWEEN));
     if (index + 1 < segments.number())
@@ -213,7 +213,7 @@ Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning)
   // Four segments are in flight at once: one is reduced within hosts, one between hosts, one
   // broadcast between hosts, and one within hosts.
   for (Elements last = -3; last < segments.number(); ++last) {
-    std::vector<Strand> task;
+    std::vector<ConcurrentSchedule> task;
     if (levels.leads() && is_one(last + 1))
       task.push_back(up_bcast.in_background(segments.at(last + 1), BETWEEN_BACK));
     if (levels.leads() && is_one(last + 2))

@@ -9,7 +9,7 @@
  * Communication Framework. IEEE Cluster 2020.
  *
  * Non-blocking calls make progress whenever the rank waits within MPI, in any collective
- * (together.hpp). If the placement does not meet HAN's requirements, a call is executed as if each
+ * (concurrent.hpp). If the placement does not meet HAN's requirements, a call is executed as if each
  * rank had a host of its own, as in HAN.
  */
 #pragma once

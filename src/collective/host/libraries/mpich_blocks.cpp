@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* MPICH's collectives on blocks: Allgatherv, Alltoall, Gatherv, Scatterv. */
 #include "collective/host/libraries/mpich.hpp"
-#include "collective/host/steps/digits.hpp"
 #include "collective/host/steps/exchange.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ struct RingEnd {
   {
     return left > 0 ? std::min(most, call.from(block) - at) : 0;
   }
-  void go_on(const HostCall& call, Elements count)
+  void resume(const HostCall& call, Elements count)
   {
     at += count;
     left -= count;
@@ -67,8 +67,8 @@ Schedule allgatherv_ring(const HostCall& call, int rank, Tuning tuning)
       co_yield send(right, call.bytes(going));
     else if (coming > 0)
       co_yield recv(left, call.bytes(coming));
-    out.go_on(call, going);
-    in.go_on(call, coming);
+    out.resume(call, going);
+    in.resume(call, coming);
   }
 }
 
@@ -97,7 +97,7 @@ Schedule alltoall_pairwise(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const bool in_pairs = is_power_of_two(call.ranks);
   for (int round = 1; round < call.ranks; ++round) {
-    const int to   = in_pairs ? differing(rank, round) : (rank + round) % call.ranks;
+    const int to   = in_pairs ? xor_with(rank, round) : (rank + round) % call.ranks;
     const int from = in_pairs ? to : (rank + call.ranks - round) % call.ranks;
     co_yield send_receive(to, call.bytes(call.between(rank, to)), from, call.bytes(call.between(from, rank)));
   }

@@ -14,13 +14,13 @@ namespace weft::mpich {
 namespace {
 
 /** Position of a rank among the hosts. */
-struct Stand {
+struct NodePosition {
   std::shared_ptr<const Nodes> nodes;
   int node;
   int place;                     // index on its host
   const std::vector<int>& local; // ranks of its host
 
-  Stand(const HostCall& call, int rank)
+  NodePosition(const HostCall& call, int rank)
       : nodes(call.nodes ? call.nodes : std::make_shared<const Nodes>(Nodes::of(call))),
         node(nodes->node[static_cast<std::size_t>(rank)]), place(nodes->place[static_cast<std::size_t>(rank)]),
         local(nodes->ranks[static_cast<std::size_t>(node)])
@@ -40,7 +40,7 @@ struct Stand {
 };
 
 /** Executes a call among the ranks of one host. */
-Schedule locally(const HostCall& call, const Stand& stand, std::string_view collective, int root,
+Schedule locally(const HostCall& call, const NodePosition& stand, std::string_view collective, int root,
                  MakeSchedule otherwise)
 {
   HostCall part    = part_of(call, collective, stand.local.size(), root);
@@ -49,7 +49,7 @@ Schedule locally(const HostCall& call, const Stand& stand, std::string_view coll
 }
 
 /** Executes a call among the first ranks of all hosts, which include this rank. */
-Schedule between(const HostCall& call, const Stand& stand, std::string_view collective, int root,
+Schedule between(const HostCall& call, const NodePosition& stand, std::string_view collective, int root,
                  MakeSchedule otherwise)
 {
   return among(stand.leaders(), part_of(call, collective, stand.nodes->ranks.size(), root), stand.node, otherwise);
@@ -59,7 +59,7 @@ Schedule between(const HostCall& call, const Stand& stand, std::string_view coll
 
 Schedule allreduce_smp(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const Stand stand(call, rank);
+  const NodePosition stand(call, rank);
   co_yield locally(call, stand, "reduce", 0, reduce_binomial);
   if (stand.leads())
     co_yield between(call, stand, "allreduce", 0, allreduce_reduce_scatter_allgather);
@@ -68,7 +68,7 @@ Schedule allreduce_smp(const HostCall& call, int rank, Tuning /*tuning*/)
 
 Schedule barrier_smp(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const Stand stand(call, rank);
+  const NodePosition stand(call, rank);
   co_yield locally(call, stand, "barrier", 0, barrier_bruck);
   if (stand.leads())
     co_yield between(call, stand, "barrier", 0, barrier_bruck);
@@ -80,7 +80,7 @@ Schedule barrier_smp(const HostCall& call, int rank, Tuning /*tuning*/)
 
 Schedule bcast_smp(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const Stand stand(call, rank);
+  const NodePosition stand(call, rank);
   const int root_place = stand.place_of(call.root);
   if (stand.node == stand.node_of(call.root) && root_place > 0) {
     if (rank == call.root)
@@ -97,7 +97,7 @@ Schedule bcast_smp(const HostCall& call, int rank, Tuning /*tuning*/)
 
 Schedule bcast_smp_node_first(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const Stand stand(call, rank);
+  const NodePosition stand(call, rank);
   const int root_place = stand.place_of(call.root);
   const bool first     = stand.node == stand.node_of(call.root) && root_place > 0;
   if (first)
@@ -110,7 +110,7 @@ Schedule bcast_smp_node_first(const HostCall& call, int rank, Tuning /*tuning*/)
 
 Schedule reduce_smp(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const Stand stand(call, rank);
+  const NodePosition stand(call, rank);
   co_yield locally(call, stand, "reduce", 0, reduce_binomial);
   if (stand.leads())
     co_yield between(call, stand, "reduce", 0, reduce_binomial);
@@ -124,7 +124,7 @@ Schedule reduce_smp(const HostCall& call, int rank, Tuning /*tuning*/)
 
 Schedule reduce_smp_node_last(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const Stand stand(call, rank);
+  const NodePosition stand(call, rank);
   const bool with_root = stand.node == stand.node_of(call.root);
   if (not with_root)
     co_yield locally(call, stand, "reduce", 0, reduce_binomial);
@@ -136,7 +136,7 @@ Schedule reduce_smp_node_last(const HostCall& call, int rank, Tuning /*tuning*/)
 
 Schedule scan_smp(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const Stand stand(call, rank);
+  const NodePosition stand(call, rank);
   const Bytes vector = call.bytes(call.count);
   const int last     = stand.local.back();
   co_yield locally(call, stand, "scan", 0, scan_recursive_doubling);

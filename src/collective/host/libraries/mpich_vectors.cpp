@@ -2,8 +2,8 @@
 /* MPICH's Bcast, Reduce, Allreduce and Reduce_scatter. */
 #include "collective/host/algorithms/reduce_scatter.hpp"
 #include "collective/host/libraries/mpich.hpp"
-#include "collective/host/steps/digits.hpp"
 #include "collective/host/steps/exchange.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 #include "collective/host/steps/rank_tree.hpp"
 
 #include <algorithm>
@@ -106,17 +106,17 @@ Schedule bcast_scatter_recursive_doubling_allgather(const HostCall& call, int ra
   co_yield scatter_pieces(call, rank);
   const int place = place_of(call, rank);
   for (int bit = 1; bit < call.ranks; bit *= 2) {
-    const int other    = flipped(place, bit);
-    const int own      = first_of(place, bit);
-    const int theirs   = first_of(other, bit);
-    const Bytes coming = pieces.at(theirs, bit);
+    const int other           = flip_bit(place, bit);
+    const int own             = first_of(place, bit);
+    const int next_definition = first_of(other, bit);
+    const Bytes coming        = pieces.at(next_definition, bit);
     if (other < call.ranks)
       co_yield exchange(call, rank_at(call, other), pieces.at(own, bit), rank_at(call, other), coming);
     // If the other subtree is incomplete, the ranks that have received its pieces pass them on
     // within their own subtree.
-    if (theirs + bit > call.ranks)
+    if (next_definition + bit > call.ranks)
       for (int half = bit / 2; half > 0; half /= 2) {
-        const int next = flipped(place, half);
+        const int next = flip_bit(place, half);
         const int end  = first_of(place, 2 * half) + call.ranks - own - bit;
         if (next > place && place < end && next >= end)
           co_yield send(rank_at(call, next), coming);
@@ -213,7 +213,7 @@ Schedule fold(const HostCall& call, Halving halving, int rank)
   if (rank >= 2 * halving.pairs)
     co_return;
   const Bytes vector = call.bytes(call.count);
-  const int other    = flipped(rank, 1);
+  const int other    = flip_bit(rank, 1);
   if (halving.place(rank) < 0) {
     co_yield send(other, vector);
   } else {
@@ -225,7 +225,7 @@ Schedule fold(const HostCall& call, Halving halving, int rank)
 Schedule scatter_sums(const HostCall& call, Halving halving, int place)
 {
   for (int bit = 1; bit < halving.places; bit *= 2) {
-    const int other    = flipped(place, bit);
+    const int other    = flip_bit(place, bit);
     const int peer     = halving.rank(other);
     const Bytes coming = call.bytes(halving.kept(place, bit));
     co_yield send_receive(peer, call.bytes(halving.kept(other, bit)), peer, coming);
@@ -244,7 +244,7 @@ Schedule allreduce_reduce_scatter_allgather(const HostCall& call, int rank, Tuni
   if (place >= 0) {
     co_yield scatter_sums(call, halving, place);
     for (int bit = halving.places / 2; bit > 0; bit /= 2) {
-      const int other = flipped(place, bit);
+      const int other = flip_bit(place, bit);
       const int peer  = halving.rank(other);
       co_yield send_receive(peer, call.bytes(halving.kept(place, bit)), peer, call.bytes(halving.kept(other, bit)));
     }
@@ -280,7 +280,7 @@ Schedule reduce_reduce_scatter_gather(const HostCall& call, int rank, Tuning /*t
   if (place < 0)
     co_return;
   for (int bit = halving.places / 2; bit > 0; bit /= 2) {
-    const int other = flipped(place, bit);
+    const int other = flip_bit(place, bit);
     const int peer  = swapped && other == 0 ? call.root : halving.rank(other);
     // The ranks of the half without the root send what they have.
     if (has(place, bit) != has(root_place, bit)) {

@@ -3,9 +3,9 @@
 
 #include "collective/host/algorithms/allreduce.hpp"
 #include "collective/host/algorithms/reduce.hpp"
-#include "collective/host/steps/digits.hpp"
 #include "collective/host/steps/halving.hpp"
 #include "collective/host/steps/pieces.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 #include "collective/host/steps/rank_tree.hpp"
 
 #include <algorithm>
@@ -114,8 +114,8 @@ Schedule nbc_allgather_recursive_doubling(const HostCall& call, int rank, Tuning
   co_yield copy(call.bytes(call.count));
   for (int bit = 1; bit < call.ranks; bit *= 2) {
     const Bytes blocks = call.bytes(call.count * bit);
-    co_yield isend(flipped(rank, bit), blocks);
-    co_yield irecv(flipped(rank, bit), blocks);
+    co_yield isend(flip_bit(rank, bit), blocks);
+    co_yield irecv(flip_bit(rank, bit), blocks);
     co_yield end_of_round();
   }
 }

@@ -17,9 +17,9 @@
 #include "collective/host/libraries/mpich.hpp"
 #include "collective/host/libraries/nonblocking.hpp"
 #include "collective/host/libraries/shared_memory.hpp"
-#include "collective/host/steps/digits.hpp"
 #include "collective/host/steps/halving.hpp"
 #include "collective/host/steps/pieces.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 
 #include <algorithm>
 #include <array>

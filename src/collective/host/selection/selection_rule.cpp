@@ -3,7 +3,7 @@
 
 #include "collective/host/engine/nodes.hpp"
 #include "collective/host/selection/algorithms.hpp"
-#include "collective/host/steps/digits.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/host/steps/halving.hpp"
 
-#include "collective/host/steps/digits.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 
 namespace weft {
 
@@ -26,15 +26,15 @@ Schedule fold_halves(const HostCall& call, Folded folded, int rank)
   const Bytes left  = call.bytes(call.count / 2);
   const Bytes right = call.bytes(call.count - call.count / 2);
   if (rank % 2 != 0) {
-    const Request theirs = co_yield irecv(rank - 1, right);
+    const Request next_definition = co_yield irecv(rank - 1, right);
     co_yield send(rank - 1, left);
-    co_yield wait(theirs);
+    co_yield wait(next_definition);
     co_yield reduce(right);
     co_yield send(rank - 1, right);
   } else {
-    const Request theirs = co_yield irecv(rank + 1, left);
+    const Request next_definition = co_yield irecv(rank + 1, left);
     co_yield send(rank + 1, right);
-    co_yield wait(theirs);
+    co_yield wait(next_definition);
     co_yield reduce(left);
     co_yield recv(rank + 1, right);
   }
@@ -55,11 +55,11 @@ Schedule scatter_reduce_halves(const HostCall& call, Folded folded, int place)
   const std::vector<Elements> windows = halved_windows(call.count, place, folded.places);
   std::size_t round                   = 1;
   for (int bit = 1; bit < folded.places; bit *= 2, ++round) {
-    const int peer       = folded.rank(flipped(place, bit));
-    const Elements kept  = windows[round];
-    const Request theirs = co_yield irecv(peer, call.bytes(kept));
+    const int peer                = folded.rank(flip_bit(place, bit));
+    const Elements kept           = windows[round];
+    const Request next_definition = co_yield irecv(peer, call.bytes(kept));
     co_yield send(peer, call.bytes(windows[round - 1] - kept));
-    co_yield wait(theirs);
+    co_yield wait(next_definition);
     co_yield reduce(call.bytes(kept));
   }
 }

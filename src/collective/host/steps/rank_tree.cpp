@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/host/steps/rank_tree.hpp"
 
-#include "collective/host/steps/digits.hpp"
+#include "collective/host/steps/rank_bits.hpp"
 
 #include <algorithm>
 

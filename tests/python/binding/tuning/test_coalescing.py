@@ -16,7 +16,7 @@ ROUNDING = 1e-9
 # outdated rate.
 PRECISELY = ("--cfg", "network/optim:Full", "--cfg", "precision/timing:1e-13")
 FLOWS = "WEFT_RANK_FLOWS"
-SOURCE = TESTS / "simgrid" / "equal_messages.cpp"
+SOURCE = TESTS / "simgrid" / "flow_coalescing.cpp"
 HALO = str(paths.example("halo_exchange.c"))
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "collective/host/steps/together.hpp"
+#include "collective/host/steps/concurrent.hpp"
 
 #include "collective/host/engine/walk.hpp"
 
@@ -25,7 +25,7 @@ Schedule tell(int to)
 
 Schedule both(Schedule first, Schedule second)
 {
-  std::vector<Strand> strands;
+  std::vector<ConcurrentSchedule> strands;
   strands.push_back({std::move(first), 1});
   strands.push_back({std::move(second), 2});
   return together(std::move(strands));
@@ -49,7 +49,7 @@ Schedule tell_second()
 }
 
 // Rank 0's first strand waits for rank 1, which waits for a message of rank 0's second strand.
-TEST(Together, AStrandGoesOnWhileAnotherOneWaits)
+TEST(CoalescedMessages, AStrandGoesOnWhileAnotherOneWaits)
 {
   const Walk walked = walk(3, [](int rank) -> Schedule {
     if (rank == 0)
@@ -69,7 +69,7 @@ Schedule wait_for_each(int first, int second)
   co_yield wait_all();
 }
 
-TEST(Together, WaitsAreForTheStrandsOwnMessages)
+TEST(CoalescedMessages, WaitsAreForTheStrandsOwnMessages)
 {
   const Walk walked = walk(3, [](int rank) -> Schedule {
     return rank == 0 ? both(wait_for_each(1, 2), hear(1, 2)) : both(tell(0), rank == 1 ? tell(0) : hear(0, -1));
@@ -87,10 +87,10 @@ Schedule exchange(int peer, Bytes bytes)
 }
 
 // Two strands between the same ranks post messages of different lengths in different orders.
-TEST(Together, MessagesOfDifferentStrandsDoNotMatch)
+TEST(CoalescedMessages, MessagesOfDifferentStrandsDoNotMatch)
 {
   const Walk walked = walk(2, [&](int rank) -> Schedule {
-    std::vector<Strand> strands;
+    std::vector<ConcurrentSchedule> strands;
     strands.push_back({exchange(1 - rank, Bytes(rank == 0 ? 8 : 16)), rank == 0 ? 1 : 2});
     strands.push_back({exchange(1 - rank, Bytes(rank == 0 ? 16 : 8)), rank == 0 ? 2 : 1});
     return together(std::move(strands));

@@ -16,7 +16,7 @@ namespace weft {
 /** Returns the original function; null if no library of the program defines it. A SimGrid that does
  * not need libgfortran leaves it to Fortran programs, which load it privately; there is still one
  * copy for all ranks. */
-template <class Function> Function theirs(const char* symbol)
+template <class Function> Function next_definition(const char* symbol)
 {
   if (void* const found = dlsym(RTLD_NEXT, symbol))
     return reinterpret_cast<Function>(found);

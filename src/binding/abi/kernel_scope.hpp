@@ -9,14 +9,14 @@
 namespace weft {
 
 /** Scope in which simcalls are carried out immediately. */
-class AsKernel {
+class KernelScope {
   simgrid::kernel::context::Context* self_ = simgrid::kernel::context::Context::self();
 
 public:
-  AsKernel() { simgrid::kernel::context::Context::set_current(nullptr); }
-  AsKernel(const AsKernel&)            = delete;
-  AsKernel& operator=(const AsKernel&) = delete;
-  ~AsKernel() { simgrid::kernel::context::Context::set_current(self_); }
+  KernelScope() { simgrid::kernel::context::Context::set_current(nullptr); }
+  KernelScope(const KernelScope&)            = delete;
+  KernelScope& operator=(const KernelScope&) = delete;
+  ~KernelScope() { simgrid::kernel::context::Context::set_current(self_); }
 };
 
 } // namespace weft

@@ -10,13 +10,13 @@
 namespace weft {
 
 /** One of the concurrent schedules. */
-struct Strand {
+struct ConcurrentSchedule {
   Schedule steps;
   int tag; ///< tag of its messages: only messages of the same strand match
 };
 
 /** Executes all @p strands to their ends. If several can proceed, the first one does; the core
  * executes one step at a time. */
-Schedule together(std::vector<Strand> strands);
+Schedule together(std::vector<ConcurrentSchedule> strands);
 
 } // namespace weft

@@ -5,7 +5,7 @@
  * All are changed by calls. As long as no rank makes one, nothing happens here. From then on each change of turns sets
  * what the next rank has, where that differs from what is set, and what the process began with where SimGrid goes on.
  */
-#include "binding/abi/replaced.hpp"
+#include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 
 #include <cerrno>
@@ -22,33 +22,33 @@ namespace {
 constexpr int NO_DIRECTORY = -1;
 
 /** Empty: as the process began. */
-struct Surroundings {
+struct ProcessAttributes {
   int directory = NO_DIRECTORY; ///< a descriptor, shared by all that are there
   std::optional<mode_t> mask;
   std::optional<int> threads;
 };
 
 /** What the process began with, known before a rank changes it, and what is set now. */
-struct ProcessSurroundings {
-  Surroundings at_start;
-  Surroundings now;
+struct SavedAttributes {
+  ProcessAttributes at_start;
+  ProcessAttributes now;
   std::map<std::pair<dev_t, ino_t>, int> directories;
 };
 
-ProcessSurroundings& process_surroundings()
+SavedAttributes& saved_attributes()
 {
-  static auto* const ALL = new ProcessSurroundings;
+  static auto* const ALL = new SavedAttributes;
   return *ALL;
 }
 
 int change_directory(int directory)
 {
-  return theirs<int (*)(int)>("fchdir")(directory);
+  return next_definition<int (*)(int)>("fchdir")(directory);
 }
 
 mode_t change_mask(mode_t mask)
 {
-  return theirs<mode_t (*)(mode_t)>("umask")(mask);
+  return next_definition<mode_t (*)(mode_t)>("umask")(mask);
 }
 
 /** The program's OpenMP, which it has loaded for itself; null where it has none. */
@@ -78,14 +78,14 @@ template <class Value> void set_one(const Value& wanted, Value& now, void (*chan
 
 void set_those_of_who_runs()
 {
-  if (not who_runs) // for a moment, in the kernel's place
+  if (not running_context) // for a moment, in the kernel's place
     return;
-  static const Surroundings NONE;
-  const Surroundings* found  = OwnState<Surroundings>::get().find_made();
-  const Surroundings& own    = found ? *found : NONE;
-  ProcessSurroundings& all   = process_surroundings();
-  const Surroundings& before = all.at_start;
-  const int error            = errno;
+  static const ProcessAttributes NONE;
+  const ProcessAttributes* found  = OwnState<ProcessAttributes>::get().find_made();
+  const ProcessAttributes& own    = found ? *found : NONE;
+  SavedAttributes& all            = saved_attributes();
+  const ProcessAttributes& before = all.at_start;
+  const int error                 = errno;
   if (before.directory != NO_DIRECTORY)
     set_one<int>(own.directory == NO_DIRECTORY ? before.directory : own.directory, all.now.directory,
                  [](const int& directory) { change_directory(directory); });
@@ -99,11 +99,11 @@ void set_those_of_who_runs()
 }
 
 /** The current rank's, of which the caller changes one; null where no rank runs. */
-Surroundings* own_surroundings()
+ProcessAttributes* own_surroundings()
 {
-  auto* const own = OwnState<Surroundings>::get().here();
+  auto* const own = OwnState<ProcessAttributes>::get().here();
   if (own)
-    at_turn = set_those_of_who_runs;
+    on_turn_change = set_those_of_who_runs;
   return own;
 }
 
@@ -114,8 +114,7 @@ int this_directory()
   struct stat directory{};
   if (opened < 0 || fstat(opened, &directory) != 0)
     return NO_DIRECTORY;
-  const auto [known, is_new] =
-      process_surroundings().directories.try_emplace({directory.st_dev, directory.st_ino}, opened);
+  const auto [known, is_new] = saved_attributes().directories.try_emplace({directory.st_dev, directory.st_ino}, opened);
   if (not is_new)
     close(opened);
   return known->second;
@@ -124,10 +123,10 @@ int this_directory()
 /** Change the current rank's directory by @p change. */
 template <class Change> int change_own_directory(Change change)
 {
-  Surroundings* const own = own_surroundings();
+  ProcessAttributes* const own = own_surroundings();
   if (not own)
     return change();
-  ProcessSurroundings& all = process_surroundings();
+  SavedAttributes& all = saved_attributes();
   if (all.at_start.directory == NO_DIRECTORY)
     all.at_start.directory = all.now.directory = this_directory();
   if (all.at_start.directory == NO_DIRECTORY)
@@ -147,9 +146,9 @@ template <class Change> int change_own_directory(Change change)
 
 void change_own_threads(int count)
 {
-  if (Surroundings* const own = own_surroundings()) {
-    auto* const most         = reinterpret_cast<int (*)()>(openmp("omp_get_max_threads"));
-    ProcessSurroundings& all = process_surroundings();
+  if (ProcessAttributes* const own = own_surroundings()) {
+    auto* const most     = reinterpret_cast<int (*)()>(openmp("omp_get_max_threads"));
+    SavedAttributes& all = saved_attributes();
     if (not all.at_start.threads && most)
       all.at_start.threads = all.now.threads = most();
     own->threads = all.now.threads = count;
@@ -167,7 +166,7 @@ extern "C" {
 int weft_chdir(const char* path) WEFT_REPLACES("chdir");
 int weft_chdir(const char* path)
 {
-  return weft::change_own_directory([path] { return weft::theirs<decltype(&weft_chdir)>("chdir")(path); });
+  return weft::change_own_directory([path] { return weft::next_definition<decltype(&weft_chdir)>("chdir")(path); });
 }
 
 int weft_fchdir(int directory) WEFT_REPLACES("fchdir");
@@ -181,7 +180,7 @@ mode_t weft_umask(mode_t mask)
 {
   const mode_t before = weft::change_mask(mask);
   if (auto* const own = weft::own_surroundings()) {
-    weft::ProcessSurroundings& all = weft::process_surroundings();
+    weft::SavedAttributes& all = weft::saved_attributes();
     if (not all.at_start.mask)
       all.at_start.mask = before;
     own->mask = all.now.mask = mask & static_cast<mode_t>(ACCESSPERMS);

@@ -2,10 +2,10 @@
 /* SimGrid's errors in weft's words: one line that names the rank and the call. SimGrid logs such
  * errors in several lines, with advice on tools of its own, and aborts. All of its log passes
  * through one function, which weft interposes on to act on the messages that it knows. */
+#include "binding/abi/interposed_symbol.hpp"
 #include "binding/abi/refusals.hpp"
-#include "binding/abi/replaced.hpp"
 #include "binding/entries/current_run.hpp"
-#include "binding/entries/exits.hpp"
+#include "binding/entries/rank_exit.hpp"
 #include "binding/process/process.hpp"
 #include "binding/run/diagnosis.hpp"
 
@@ -258,7 +258,7 @@ void weft_log(xbt_log_event_t event, const char* format, ...)
   va_end(again);
   va_end(arguments);
   if (not weft::act_on(*event, format, text))
-    weft::theirs<void (*)(xbt_log_event_t, const char*, ...)>("_xbt_log_event_log")(event, "%s", text.c_str());
+    weft::next_definition<void (*)(xbt_log_event_t, const char*, ...)>("_xbt_log_event_log")(event, "%s", text.c_str());
 }
 
 // SMPI provides MPI_THREAD_SINGLE, whatever is requested. Threads that do not call MPI do no harm,

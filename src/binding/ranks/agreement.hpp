@@ -24,36 +24,36 @@ inline std::vector<aid_t> members_of(MPI_Comm comm)
 
 /** Objects that the ranks of a communicator share, one per meeting. A rank joins the first meeting
  * that it has not been in. */
-template <class Shared> class Meetings {
-  struct Meeting {
+template <class Shared> class AgreementSlots {
+  struct Slot {
     Shared shared;
     std::vector<bool> joined; // by rank
     int left = 0;
   };
-  std::list<Meeting> meetings_;
+  std::list<Slot> slots_;
 
 public:
-  using Place = typename std::list<Meeting>::iterator;
+  using Place = typename std::list<Slot>::iterator;
 
   template <class Open> Place join(int rank, int size, Open&& open)
   {
     auto place = std::ranges::find_if(
-        meetings_, [rank](const Meeting& meeting) { return not meeting.joined[static_cast<std::size_t>(rank)]; });
-    if (place == meetings_.end())
-      place = meetings_.insert(place, Meeting{open(), std::vector<bool>(static_cast<std::size_t>(size))});
+        slots_, [rank](const Slot& meeting) { return not meeting.joined[static_cast<std::size_t>(rank)]; });
+    if (place == slots_.end())
+      place = slots_.insert(place, Slot{open(), std::vector<bool>(static_cast<std::size_t>(size))});
     place->joined[static_cast<std::size_t>(rank)] = true;
     return place;
   }
   void leave(Place place)
   {
     if (std::cmp_equal(++place->left, place->joined.size()))
-      meetings_.erase(place);
+      slots_.erase(place);
   }
-  bool empty() const { return meetings_.empty(); }
+  bool empty() const { return slots_.empty(); }
 };
 
 /** Allgather in memory: one value from each rank, read by all. */
-template <class Value> class Gathering {
+template <class Value> class Agreement {
   int missing_;
   int waiting_ = 0;
   simgrid::s4u::SemaphorePtr complete_;
@@ -61,7 +61,7 @@ template <class Value> class Gathering {
 public:
   std::vector<Value> said; ///< by rank
 
-  explicit Gathering(int size)
+  explicit Agreement(int size)
       : missing_(size), complete_(simgrid::s4u::Semaphore::create(0)), said(static_cast<std::size_t>(size))
   {
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "network/fabric_ways.hpp"
+#include "network/fabric_routes.hpp"
 
 #include <algorithm>
 #include <limits>
 
 namespace weft {
 
-std::vector<double> FabricWays::capacities(const Fabric& fabric)
+std::vector<double> FabricRoutes::capacities(const Fabric& fabric)
 {
   std::vector<double> all;
   for (const Link& link : fabric.links())
@@ -19,12 +19,12 @@ std::vector<double> FabricWays::capacities(const Fabric& fabric)
 }
 
 /** Returns the resource that represents a host's memory. */
-int FabricWays::memory(int host) const
+int FabricRoutes::memory(int host) const
 {
   return static_cast<int>(fabric_.links().size() + fabric_.shared().size()) + host;
 }
 
-void FabricWays::within(int host, Bytes bytes, double missed, FlowWay& into) const
+void FabricRoutes::within(int host, Bytes bytes, double missed, FlowRoute& into) const
 {
   const HostModel& model = fabric_.host();
   const int copies       = model.copies(bytes - SMPI_ENVELOPE);
@@ -44,7 +44,7 @@ void FabricWays::within(int host, Bytes bytes, double missed, FlowWay& into) con
   }
 }
 
-void FabricWays::find(int from, int to, Bytes bytes, double missed, FlowWay& into)
+void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute& into)
 {
   if (from == to) {
     within(from, bytes, missed, into);

@@ -77,7 +77,7 @@ struct HashLikeness {
 };
 
 /** Messages that share an action. */
-struct Together {
+struct CoalescedMessages {
   std::vector<Demand> demands;         // of one of them
   std::vector<ActivityImplPtr> others; // beside the one that the action knows, in the order in which they started
 };
@@ -95,11 +95,11 @@ public:
   void update_remains_lazy(double /*now*/) override {}
 };
 
-class EqualMessages {
+class FlowCoalescing {
   bool one_       = actions_are_shared();
   double instant_ = -1;
   std::unordered_map<Likeness, Action*, HashLikeness> started_; // at that instant; each is held
-  std::unordered_map<const Action*, Together> together_;
+  std::unordered_map<const Action*, CoalescedMessages> together_;
   std::vector<Demand> demands_; // of the message that starts now
   bool starts_ = false;
   Ending ending_;
@@ -117,9 +117,9 @@ class EqualMessages {
   void forget_started();
 
 public:
-  static EqualMessages& get()
+  static FlowCoalescing& get()
   {
-    static auto* const THE_MESSAGES = new EqualMessages; // ranks may still end while static objects are destroyed
+    static auto* const THE_MESSAGES = new FlowCoalescing; // ranks may still end while static objects are destroyed
     return *THE_MESSAGES;
   }
 
@@ -143,7 +143,7 @@ public:
   Action* next_ended(Model* model, Action* (*next)(Model*));
 };
 
-void EqualMessages::find_action_in(CommImpl* message, const Action* action)
+void FlowCoalescing::find_action_in(CommImpl* message, const Action* action)
 {
   constexpr std::size_t WORDS = 32; // an ActivityImpl has some 20
   const std::span words(reinterpret_cast<Action**>(message), WORDS);
@@ -153,20 +153,20 @@ void EqualMessages::find_action_in(CommImpl* message, const Action* action)
     throw std::logic_error("a message of SimGrid's has its action elsewhere than weft thinks; use SimGrid 4.1");
 }
 
-void EqualMessages::demand(Action* action, std::span<const Demand> demands, double sign) const
+void FlowCoalescing::demand(Action* action, std::span<const Demand> demands, double sign) const
 {
   System* const system = action->get_model()->get_maxmin_system();
   for (const Demand& one : demands)
     system->expand(one.link, action->get_variable(), sign * one.weight, false);
 }
 
-void EqualMessages::forget_started()
+void FlowCoalescing::forget_started()
 {
   for (const auto& [likeness, action] : std::exchange(started_, {}))
     action->unref();
 }
 
-void EqualMessages::end(CommImpl* message)
+void FlowCoalescing::end(CommImpl* message)
 {
   starts_                                   = false;
   const std::optional<LatestMessage> latest = FabricZone::take_latest_message();
@@ -188,9 +188,9 @@ void EqualMessages::end(CommImpl* message)
     join(message, own, at->second);
 }
 
-void EqualMessages::join(CommImpl* message, Action* own, Action* shared)
+void FlowCoalescing::join(CommImpl* message, Action* own, Action* shared)
 {
-  Together& all = together_[shared];
+  CoalescedMessages& all = together_[shared];
   if (all.demands.empty())
     all.demands = demands_;
   all.others.emplace_back(shared->get_activity());
@@ -202,7 +202,7 @@ void EqualMessages::join(CommImpl* message, Action* own, Action* shared)
 }
 
 // The action knows one of them. It is given another one where that leaves.
-void EqualMessages::leave(CommImpl* message)
+void FlowCoalescing::leave(CommImpl* message)
 {
   if (action_at_ == 0 || not action_of(message))
     return;
@@ -230,7 +230,7 @@ void EqualMessages::leave(CommImpl* message)
   shared->unref();
 }
 
-Action* EqualMessages::next_ended(Model* model, Action* (*next)(Model*))
+Action* FlowCoalescing::next_ended(Model* model, Action* (*next)(Model*))
 {
   told_.reset(); // SimGrid has ended it
   if (ending_.left.empty()) {
@@ -260,8 +260,8 @@ namespace simgrid::kernel {
 
 WEFT_INTERPOSED activity::CommImpl* activity::CommImpl::start()
 {
-  static const auto THEIRS = weft::original<CommImpl* (*)(CommImpl*)>("_ZN7simgrid6kernel8activity8CommImpl5startEv");
-  weft::EqualMessages& all = weft::EqualMessages::get();
+  static const auto THEIRS  = weft::original<CommImpl* (*)(CommImpl*)>("_ZN7simgrid6kernel8activity8CommImpl5startEv");
+  weft::FlowCoalescing& all = weft::FlowCoalescing::get();
   if (not all.are_sought())
     return THEIRS(this);
   all.begin();
@@ -273,7 +273,7 @@ WEFT_INTERPOSED activity::CommImpl* activity::CommImpl::start()
 WEFT_INTERPOSED void activity::CommImpl::cancel()
 {
   static const auto THEIRS = weft::original<void (*)(CommImpl*)>("_ZN7simgrid6kernel8activity8CommImpl6cancelEv");
-  weft::EqualMessages::get().leave(this);
+  weft::FlowCoalescing::get().leave(this);
   THEIRS(this);
 }
 
@@ -281,7 +281,7 @@ WEFT_INTERPOSED void lmm::System::expand(Constraint* link, Variable* variable, d
 {
   static const auto THEIRS = weft::original<void (*)(System*, Constraint*, Variable*, double, bool)>(
       "_ZN7simgrid6kernel3lmm6System6expandEPNS1_10ConstraintEPNS1_8VariableEdb");
-  weft::EqualMessages::get().note(link, weight);
+  weft::FlowCoalescing::get().note(link, weight);
   THEIRS(this, link, variable, weight, anew);
 }
 
@@ -289,14 +289,14 @@ WEFT_INTERPOSED resource::Action* resource::Model::extract_done_action()
 {
   static const auto THEIRS =
       weft::original<Action* (*)(Model*)>("_ZN7simgrid6kernel8resource5Model19extract_done_actionEv");
-  return weft::EqualMessages::get().next_ended(this, THEIRS);
+  return weft::FlowCoalescing::get().next_ended(this, THEIRS);
 }
 
 WEFT_INTERPOSED resource::Action* resource::Model::extract_failed_action()
 {
   static const auto THEIRS =
       weft::original<Action* (*)(Model*)>("_ZN7simgrid6kernel8resource5Model21extract_failed_actionEv");
-  return weft::EqualMessages::get().next_ended(this, THEIRS);
+  return weft::FlowCoalescing::get().next_ended(this, THEIRS);
 }
 
 } // namespace simgrid::kernel

@@ -12,7 +12,7 @@
 namespace weft {
 
 /** Dense map from actor id to value; absent entries read as Value{}. */
-template <class Value> class ByActor {
+template <class Value> class ActorMap {
   std::vector<Value> values_; // up to the largest id that has an entry
 
   /** Out of line, so that look-ups are inlined. */

@@ -24,13 +24,13 @@ using simgrid::kernel::timer::Timer;
 namespace weft {
 namespace {
 
-class ManySleeps {
+class SharedSleeps {
   std::map<double, std::vector<Sleep*>> by_end_;
 
 public:
-  static ManySleeps& get()
+  static SharedSleeps& get()
   {
-    static auto* const THE_SLEEPS = new ManySleeps; // ranks may still end while static objects are destroyed
+    static auto* const THE_SLEEPS = new SharedSleeps; // ranks may still end while static objects are destroyed
     return *THE_SLEEPS;
   }
 
@@ -69,7 +69,7 @@ WEFT_INTERPOSED void sleep_for(double duration)
 {
   static const auto THEIRS = weft::original<void (*)(double)>("_ZN7simgrid3s4u10this_actor9sleep_forEd");
   if (duration > 0 && std::isfinite(duration) && weft::actions_are_shared())
-    weft::ManySleeps::get().sleep_until(Engine::get_clock() + duration);
+    weft::SharedSleeps::get().sleep_until(Engine::get_clock() + duration);
   else
     THEIRS(duration);
 }

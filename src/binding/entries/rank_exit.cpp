@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/entries/exits.hpp"
+#include "binding/entries/rank_exit.hpp"
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/current_run.hpp"
 #include "binding/process/exit_handlers.hpp"
-#include "binding/process/leaving.hpp"
 #include "binding/process/process.hpp"
+#include "binding/process/process_exit.hpp"
 #include "binding/process/switched_state.hpp"
 
 #include <cstdlib>
@@ -60,7 +60,7 @@ using ContextAction = void (*)(Context*);
 [[noreturn]] void end_rank(int status)
 {
   static const bool ARE_THREADS = simgrid::config::get_value<std::string>("contexts/factory") == "thread";
-  static const auto EXIT        = theirs<void (*)(int)>("smpi_exit");
+  static const auto EXIT        = next_definition<void (*)(int)>("smpi_exit");
   static const auto LEAVE =
       original<ContextAction>(ARE_THREADS ? "_ZN7simgrid6kernel7context13ThreadContext5yieldEv"
                                           : "_ZN7simgrid6kernel7context14SwappedContext7suspendEv");
@@ -120,7 +120,7 @@ void weft_exit(int status)
 {
   if (const std::optional<int> rank = weft::rank_here())
     weft::rank_exits(*rank, status);
-  weft::theirs<void (*)(int)>("exit")(status);
+  weft::next_definition<void (*)(int)>("exit")(status);
   std::abort();
 }
 

@@ -14,13 +14,13 @@ constexpr bool has(int rank, int bit)
 }
 
 /** Returns the rank that differs in that digit. */
-constexpr int flipped(int rank, int bit)
+constexpr int flip_bit(int rank, int bit)
 {
   return has(rank, bit) ? rank - bit : rank + bit;
 }
 
 /** Returns the rank that differs in each digit that is 1 in @p digits. */
-constexpr int differing(int rank, int digits)
+constexpr int xor_with(int rank, int digits)
 {
   return static_cast<int>(static_cast<unsigned>(rank) ^ static_cast<unsigned>(digits));
 }
@@ -32,7 +32,7 @@ constexpr int first_of(int rank, int bit)
 }
 
 /** Returns how many of the ranks below @p ranks have that digit. */
-constexpr int below_with(int ranks, int bit)
+constexpr int count_below_with_bit(int ranks, int bit)
 {
   return ranks / (2 * bit) * bit + std::max(0, ranks % (2 * bit) - bit);
 }

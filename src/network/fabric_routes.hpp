@@ -9,12 +9,12 @@
 
 namespace weft {
 
-class FabricWays : public Ways {
+class FabricRoutes : public MessageRoutes {
   const Fabric& fabric_;
   Bytes eager_below_;
   Route route_;
 
-  void within(int host, Bytes bytes, double missed, FlowWay& into) const;
+  void within(int host, Bytes bytes, double missed, FlowRoute& into) const;
   int memory(int host) const;
 
 protected:
@@ -22,7 +22,7 @@ protected:
   virtual Seconds start(const Route& /*route*/, int /*from*/, int /*to*/, Bytes /*bytes*/) { return {}; }
 
 public:
-  explicit FabricWays(const Fabric& fabric)
+  explicit FabricRoutes(const Fabric& fabric)
       : fabric_(fabric), eager_below_(fabric.mpi().value_or(MpiModel()).eager_threshold)
   {
   }
@@ -31,7 +31,7 @@ public:
    * links by id, then its shared media, then the memories of its hosts if those are limited. */
   static std::vector<double> capacities(const Fabric& fabric);
 
-  void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override;
+  void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override;
 };
 
 } // namespace weft

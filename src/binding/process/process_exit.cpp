@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/process/leaving.hpp"
+#include "binding/process/process_exit.hpp"
 
 #include "binding/process/fortran.hpp"
 #include "binding/process/process.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "collective/host/steps/together.hpp"
+#include "collective/host/steps/concurrent.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,7 +9,7 @@ namespace {
 
 /** Strand that has reached a wait. */
 struct Running {
-  Strand strand;
+  ConcurrentSchedule strand;
   std::vector<Request> posted  = {}; // requests of the whole schedule, by the strand's own numbers
   std::vector<Request> open    = {}; // those not waited for yet
   std::vector<Request> awaited = {}; // those that the strand waits for now
@@ -52,11 +52,11 @@ Schedule proceed(Running& its)
 
 } // namespace
 
-Schedule together(std::vector<Strand> strands)
+Schedule together(std::vector<ConcurrentSchedule> strands)
 {
   std::vector<Running> all;
   all.reserve(strands.size());
-  for (Strand& one : strands)
+  for (ConcurrentSchedule& one : strands)
     all.push_back({std::move(one)});
   AnyOf any;
   for (;;) {
