@@ -11,7 +11,7 @@ from measure import Case, Cost, ratio
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.runs import launch
-from weft.runs.offloads import OFFLOADS
+from weft.runs.offload_modes import OFFLOADS
 from weft.runs.record import Record
 from weft.runs.request import Request
 from weft.runs.toolchain import compile_c

@@ -11,7 +11,7 @@ from allreduce import Standard
 
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.base.process import Ended, Streams, run_child
+from weft.base.process import ChildExit, Streams, run_child
 from weft.campaign import campaign as api
 from weft.campaign import table
 
@@ -72,7 +72,7 @@ def _write(file: Path, *, calls: int, largest: str, slots: int) -> Path:
     return file
 
 
-def weft(*words: str) -> Ended:
+def weft(*words: str) -> ChildExit:
     """Run a command of `weft campaign` to completion."""
     command = [str(Path(sys.executable).with_name("weft")), "campaign", *words]
     with open(os.devnull, "r+b") as nothing:

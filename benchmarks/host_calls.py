@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from allreduce import Key, Standard, checked
-from measure import Case, Cost, Ended, ratio
+from measure import Case, ChildExit, Cost, ratio
 
 from weft.base import paths
 from weft.base.errors import WeftError
@@ -112,11 +112,11 @@ def cases(work: Path) -> Pair:
     )
 
 
-Runner = Callable[[PreparedRun, Callable[[str], None]], Ended]
+Runner = Callable[[PreparedRun, Callable[[str], None]], ChildExit]
 
 
 def _case(runner: Runner, plan: PreparedRun, simulated_s: dict[int, str]) -> Case:
-    def run(calls: int) -> Ended:
+    def run(calls: int) -> ChildExit:
         def take(line: str) -> None:
             simulated_s[calls] = line
 
@@ -126,12 +126,12 @@ def _case(runner: Runner, plan: PreparedRun, simulated_s: dict[int, str]) -> Cas
     return Case(run, RANKS, *_CALLS)
 
 
-def _run_weft(plan: PreparedRun, take: Callable[[str], None]) -> Ended:
+def _run_weft(plan: PreparedRun, take: Callable[[str], None]) -> ChildExit:
     return checked(launch.run(plan, take))
 
 
 def _stock_runner(platform: Path) -> Runner:
-    def run(plan: PreparedRun, take: Callable[[str], None]) -> Ended:
+    def run(plan: PreparedRun, take: Callable[[str], None]) -> ChildExit:
         with work_directory() as work:
             hosts = (f"host-{rank // PPN}\n" for rank in range(RANKS))
             (work / "hosts").write_text("".join(hosts))

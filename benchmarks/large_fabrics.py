@@ -19,7 +19,7 @@ from measure import Case, Cost
 
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.base.process import Ended, run_child
+from weft.base.process import ChildExit, run_child
 from weft.runs import launch
 from weft.runs.record import Record
 from weft.runs.request import Request
@@ -53,7 +53,7 @@ preset = "tofino"
 """
 
 
-def build_and_check() -> Ended:
+def build_and_check() -> ChildExit:
     """Build the largest fabric and check a sample of its routes, in a separate process."""
     command = [sys.executable, "-c", _BUILD_AND_CHECK]
     ended = run_child(command, os.environ, on_line=_ignore)
@@ -110,7 +110,7 @@ def _ignore(_line: str) -> None:
     pass
 
 
-def standards(built: Ended, multicast: Record, costs: Mapping[Key, Cost]) -> list[Standard]:
+def standards(built: ChildExit, multicast: Record, costs: Mapping[Key, Cost]) -> list[Standard]:
     """Compare the figures with the standards."""
     memory = built.peak_memory_bytes / 2**30
     allreduce, route = costs[ALL_RANKS].median_us, costs[ROUTE].median_us

@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 Name = TypeVar("Name")
 
 
-class Ended(Protocol):
+class ChildExit(Protocol):
     """Measured properties of a completed run."""
 
     @property
@@ -29,7 +29,7 @@ class Ended(Protocol):
 class Case:
     """Program to run with a number of calls, and the two numbers to compare."""
 
-    run: Callable[[int], Ended]
+    run: Callable[[int], ChildExit]
     ranks: int
     few: int
     many: int

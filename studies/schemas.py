@@ -9,7 +9,7 @@ from pathlib import Path
 
 from studies.study import DOCS
 from weft.base.models import Model, schema
-from weft.campaign.exported import Table
+from weft.campaign.export_files import Table
 from weft.campaign.store.store import Result
 from weft.runs.record import Record
 from weft.study.comparison.comparison import ComparisonRecord

@@ -14,25 +14,25 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from studies.study import ROOT
-from weft.runs import kinds, offloads
-from weft.runs.options import Declared, run_option, run_options, sentences
+from weft.runs import offload_modes, value_types
+from weft.runs.options import DeclaredOption, run_option, run_options, sentences
 
 API = ROOT / "python" / "weft" / "api"
 _WIDTH = 100
 _ANNOTATIONS: Mapping[type, str] = {
-    kinds.Count: "int",
-    kinds.Probability: "float",
-    kinds.Seconds: "float",
-    kinds.Size: "int | str",
-    kinds.Choice: "str",
-    kinds.Switch: "bool",
-    kinds.Text: "str",
-    kinds.FabricName: "FabricLike",
-    kinds.Algorithms: "PathLike",
-    kinds.Changes: "Changes | None",
-    kinds.Settings: "Mapping[str, object] | Sequence[str]",
-    kinds.InputFile: "PathLike",
-    kinds.OutputFile: "PathLike",
+    value_types.Count: "int",
+    value_types.Probability: "float",
+    value_types.Seconds: "float",
+    value_types.Size: "int | str",
+    value_types.Choice: "str",
+    value_types.Switch: "bool",
+    value_types.Text: "str",
+    value_types.FabricName: "FabricLike",
+    value_types.Algorithms: "PathLike",
+    value_types.Changes: "Changes | None",
+    value_types.Settings: "Mapping[str, object] | Sequence[str]",
+    value_types.InputFile: "PathLike",
+    value_types.OutputFile: "PathLike",
 }
 _PLACE = re.compile(
     r"^    # (options of \w+): `make stub`\n(.*?)^    # end\n", re.DOTALL | re.MULTILINE
@@ -40,20 +40,20 @@ _PLACE = re.compile(
 _ENTRY = re.compile(r"^        (\w+): ", re.MULTILINE)
 
 
-def annotation(one: Declared) -> str:
+def annotation(one: DeclaredOption) -> str:
     """Return the type of a parameter in the API's sources."""
     kind = _ANNOTATIONS[type(one.option.kind)]
     return f"{kind} | None" if one.default is None else kind
 
 
-def default(one: Declared) -> str:
+def default(one: DeclaredOption) -> str:
     """Return the default of a parameter in the API's sources."""
-    if isinstance(one.option.kind, kinds.Changes):
+    if isinstance(one.option.kind, value_types.Changes):
         return "None"
-    return "offloads.DEFAULT" if one.default == offloads.DEFAULT else repr(one.default)
+    return "offloads.DEFAULT" if one.default == offload_modes.DEFAULT else repr(one.default)
 
 
-def meaning(one: Declared) -> str:
+def meaning(one: DeclaredOption) -> str:
     """Return the docstring text of an option."""
     option = one.option
     unit = f", in {option.unit}" if option.unit else ""
@@ -62,7 +62,7 @@ def meaning(one: Declared) -> str:
     return sentences(f"{option.meaning}{unit}", off, option.more, option.api, absent)
 
 
-def _fields(options: Sequence[Declared]) -> str:
+def _fields(options: Sequence[DeclaredOption]) -> str:
     return "".join(f"    {one.name}: {annotation(one)}\n" for one in options)
 
 
@@ -73,7 +73,7 @@ def _parameters() -> str:
     )
 
 
-def _required_first() -> list[Declared]:
+def _required_first() -> list[DeclaredOption]:
     return sorted(run_options(), key=lambda one: not one.required)
 
 

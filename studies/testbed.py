@@ -4,7 +4,7 @@
 from studies.study import DOCS, IMAGES, Study
 from weft.testbed.hardware import inventory
 from weft.testbed.plan import file as plan_file
-from weft.testbed.plan import picture, plan, wanted
+from weft.testbed.plan import picture, plan, wanted_topology
 
 PLAN = DOCS / "testbed" / "torus-3x3.json"
 
@@ -12,7 +12,9 @@ PLAN = DOCS / "testbed" / "torus-3x3.json"
 def measure() -> None:
     """Compute the plan that the picture shows."""
     PLAN.parent.mkdir(exist_ok=True)
-    plan_file.write(plan.make(inventory.read("topocloud-64"), [wanted.read("torus-3x3")]), PLAN)
+    plan_file.write(
+        plan.make(inventory.read("topocloud-64"), [wanted_topology.read("torus-3x3")]), PLAN
+    )
 
 
 STUDY = Study(

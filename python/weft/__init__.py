@@ -19,7 +19,6 @@ second for the interpreter.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weft._core import version as __version__
-    from weft.api.asking import ArgumentError
     from weft.api.bench import bench, bench_like
     from weft.api.benches import (
         Demo,
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
     from weft.api.campaigns import Campaign, Program, Progress
     from weft.api.compiling import compile
     from weft.api.fabrics import Fabric, check_platform, fabric_options, fabrics, new_fabric
+    from weft.api.input_checks import ArgumentError
     from weft.api.results import Results, Status, write_report
     from weft.api.running import compare, read_record, record_trace, replay, run
     from weft.api.testbeds import (
@@ -156,7 +156,7 @@ __all__ = [
 
 _MODULES: "dict[str, tuple[str, ...]]" = {
     "weft._core": ("__version__",),
-    "weft.api.asking": ("ArgumentError",),
+    "weft.api.input_checks": ("ArgumentError",),
     "weft.api.bench": ("bench", "bench_like"),
     "weft.api.benches": (
         "Demo",

@@ -5,7 +5,8 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from weft.api.asking import (
+from weft.api.fabrics import FabricLike, fabric_and_changes
+from weft.api.input_checks import (
     Changes,
     PathLike,
     Sizes,
@@ -17,7 +18,6 @@ from weft.api.asking import (
     whole,
     words,
 )
-from weft.api.fabrics import FabricLike, fabric_and_changes
 from weft.base.errors import WeftError
 from weft.base.units import parse_counts
 from weft.runs.options import DEFAULT_FALLBACK, MOST_RANKS
@@ -221,7 +221,7 @@ def bench_like(
 
     where, changed = fabric_and_changes(fabric, set)
     sample = Sampling.of(where, changed, iterations, None, micro.ITERATIONS)
-    asked = like.Asked(
+    asked = like.LikeOptions(
         where,
         None if ranks is None else whole("ranks", ranks, 2, MOST_RANKS),
         None if ppn is None else whole("ppn", ppn, 1, MOST_RANKS),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from weft import _core
-from weft.api.asking import PathLike, call, existing, whole
+from weft.api.input_checks import PathLike, call, existing, whole
 from weft.base.errors import WeftError
 from weft.base.units import parse_size
 from weft.study import demo as demos
@@ -303,7 +303,7 @@ def validate(
         lacking = "fabric" if fabric is None else "mode"
         raise WeftError(f"{lacking}: is missing; a table of your own is compared with one")
     paths = [existing("tables", table) for table in tables]
-    own = own_tables.Asked(mode=mode, fabric=str(fabric), **asked)
+    own = own_tables.TableSimulation(mode=mode, fabric=str(fabric), **asked)
     return Validation(validations.run(own_tables.own_checks(paths, own)))
 
 

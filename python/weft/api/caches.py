@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from weft import _core
-from weft.api.asking import PathLike, Sizes, call, choice, existing, sizes, whole, words
+from weft.api.input_checks import PathLike, Sizes, call, choice, existing, sizes, whole, words
 from weft.base.errors import WeftError
 from weft.base.plots import check_format
 from weft.base.units import parse_size

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from weft import _core
-from weft.api.asking import PathLike, call, choice, measured, whole, words
 from weft.api.fabrics import Fabric
+from weft.api.input_checks import PathLike, call, choice, measured, whole, words
 from weft.base.errors import WeftError
 from weft.base.measured import LogError, log_error
 from weft.base.units import parse_size

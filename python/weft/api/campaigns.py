@@ -9,9 +9,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.api.asking import PathLike, Word, call, whole, words
 from weft.api.compiling import is_source
 from weft.api.fabrics import Fabric
+from weft.api.input_checks import PathLike, Word, call, whole, words
 from weft.api.progress import Line
 from weft.api.results import Results, Status, status_of
 from weft.base import inputs
@@ -23,7 +23,7 @@ from weft.base.units import plural
 from weft.campaign import campaign as campaigns
 from weft.campaign.campaign import Prepared
 from weft.campaign.cluster import file as cluster_file
-from weft.campaign.execution.work import Done
+from weft.campaign.execution.work import TaskResult
 from weft.campaign.file import file as files
 from weft.campaign.file.runs import Run
 from weft.runs.html import table as html_table
@@ -236,7 +236,7 @@ class Campaign:
         so_far = Progress(self.name, total, total - len(prepared.missing()))
         line = Line() if progress is True else None
 
-        def take(_run: Run, done: Done) -> None:
+        def take(_run: Run, done: TaskResult) -> None:
             so_far.states[done.state] += 1
             so_far.ended += 1
             so_far.last = done.message or so_far.last

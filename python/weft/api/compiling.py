@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from weft.api.asking import PathLike, call, existing, words
+from weft.api.input_checks import PathLike, call, existing, words
 from weft.base import inputs, paths
 from weft.base.errors import WeftError
 from weft.base.output import check_writable

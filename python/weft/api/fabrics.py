@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from weft import _core
-from weft.api.asking import Changes, PathLike, call, changes, choice
+from weft.api.input_checks import Changes, PathLike, call, changes, choice
 from weft.base.errors import WeftError
 from weft.base.plots import check_format
 from weft.base.units import plural
@@ -305,14 +305,14 @@ def new_fabric(
     Raises:
         WeftError: A key is unknown or wrong, or the file exists.
     """
-    from weft.fabric.defaults import Asked, fill
+    from weft.fabric.defaults import NewFabricOptions, fill
     from weft.fabric.template import DEVICES, find_topology, own_options, write
 
     known = [option["key"] for option in own_options(find_topology(topology))]
     for key in keys:
         choice(f"weft.new_fabric: {topology}", key, known)
     presets = dict(zip(DEVICES, (host_preset, nic_preset, switch_preset), strict=True))
-    asked = Asked(
+    asked = NewFabricOptions(
         presets=presets,
         like=_text(like),
         hosts_like=_text(hosts_like),

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.api.asking import PathLike, call
+from weft.api.input_checks import PathLike, call
 from weft.base import inputs
 from weft.base.errors import WeftError
 from weft.base.output import whole_file
@@ -121,15 +121,15 @@ class Results:
             collectives: Write the table of collectives instead.
             missing: Include combinations that have not been run.
         """
-        from weft.campaign import exported
+        from weft.campaign import export_files
 
         if collectives and missing:
             raise WeftError("missing: is not for collectives, which runs to do have none of")
 
-        exported.check_format("path", Path(path))
+        export_files.check_format("path", Path(path))
         rows = self.collectives() if collectives else self.frame(missing=missing)
         columns = table.described(rows, collectives=collectives)
-        exported.write("path", Path(path), rows, columns)
+        export_files.write("path", Path(path), rows, columns)
 
     @call
     def report(self, path: PathLike) -> None:

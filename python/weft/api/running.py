@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from weft.api.asking import (
+from weft.api.compiling import DEFAULT_FLAGS, compile, is_source
+from weft.api.fabrics import FabricLike, fabric_and_changes
+from weft.api.input_checks import (
     Changes,
     PathLike,
     Word,
@@ -27,17 +29,15 @@ from weft.api.asking import (
     whole,
     words,
 )
-from weft.api.compiling import DEFAULT_FLAGS, compile, is_source
-from weft.api.fabrics import FabricLike, fabric_and_changes
 from weft.base import inputs
 from weft.base.errors import WeftError
 from weft.base.process import Streams
 from weft.base.units import parse_size
-from weft.runs import kinds, launch, offloads
+from weft.runs import launch, offload_modes, value_types
 from weft.runs import record as records
 from weft.runs import replay as replaying
 from weft.runs.launch import PreparedRun
-from weft.runs.options import Declared, run_options
+from weft.runs.options import DeclaredOption, run_options
 from weft.runs.record import Record
 from weft.runs.replay import Recording
 from weft.runs.request import Request
@@ -94,7 +94,7 @@ def run(
     contention: bool = True,
     set: Changes | None = None,
     ppn: int | None = None,
-    offload: str = offloads.DEFAULT,
+    offload: str = offload_modes.DEFAULT,
     fallback: PathLike | None = None,
     host_speed: str | None = None,
     privatize: bool = True,
@@ -308,26 +308,31 @@ def _fields(options: NetworkOptions) -> dict[str, Any]:
     return found
 
 
-def _value(one: Declared, value: Any) -> object:
+def _value(one: DeclaredOption, value: Any) -> object:
     """Return an argument in the form that requests use."""
     match one.option.kind:
-        case kinds.Count(least, most):
+        case value_types.Count(least, most):
             return whole(one.name, value, least, sys.maxsize if most is None else most)
-        case kinds.Seconds():
+        case value_types.Seconds():
             return _seconds(one.name, value)
-        case kinds.Size():
+        case value_types.Size():
             return parse_size(str(value), one.name)
-        case kinds.Choice(allowed):
+        case value_types.Choice(allowed):
             return choice(one.name, value, allowed)
-        case kinds.Changes():
+        case value_types.Changes():
             return changes(value)
-        case kinds.Settings():
+        case value_types.Settings():
             return settings(value)
-        case kinds.InputFile() | kinds.OutputFile():
+        case value_types.InputFile() | value_types.OutputFile():
             return Path(value)
-        case kinds.Algorithms():
+        case value_types.Algorithms():
             return os.fspath(value)
-        case kinds.Switch() | kinds.Probability() | kinds.Text() | kinds.FabricName():
+        case (
+            value_types.Switch()
+            | value_types.Probability()
+            | value_types.Text()
+            | value_types.FabricName()
+        ):
             return value
 
 
@@ -341,7 +346,7 @@ def _seconds(name: str, value: object) -> float:
 
 
 @dataclass
-class _Printed:
+class _ProgramOutput:
     """Tail of a program's output, forwarded line by line to a callback."""
 
     on_line: OnLine | None
@@ -376,7 +381,7 @@ def _heard(
     plan: PreparedRun, on_line: OnLine | None = None, source: PathLike | None = None
 ) -> Record:
     """Run, and store the printed output in the record."""
-    printed = _Printed(on_line)
+    printed = _ProgramOutput(on_line)
     with _input(source) as stdin:
         try:
             record = launch.run(plan, printed.take, Streams(stdin, None, subprocess.STDOUT))

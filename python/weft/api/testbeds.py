@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.api.asking import PathLike, Word, call, choice, existing, words
 from weft.api.fabrics import Fabric
+from weft.api.input_checks import PathLike, Word, call, choice, existing, words
 from weft.base.errors import WeftError
 from weft.base.output import whole_file
 from weft.base.plots import check_format
@@ -18,13 +18,13 @@ from weft.testbed.hardware import cables, medians
 from weft.testbed.hardware import inventory as inventories
 from weft.testbed.hardware.medians import PROBE_FRAME_BYTES
 from weft.testbed.p4 import files as table_files
-from weft.testbed.plan import distribution, fabric, latency, picture, plan, ports, wanted
+from weft.testbed.plan import distribution, fabric, latency, picture, plan, ports, wanted_topology
 from weft.testbed.plan import file as plan_file
 from weft.testbed.running import diff, iterate, probe
 from weft.testbed.running import namespaces as netns
 from weft.testbed.running import registry as running
-from weft.testbed.running.probe import Findings
-from weft.testbed.tables import located, tables
+from weft.testbed.running.probe import ProbeFindings
+from weft.testbed.tables import entry_numbers, tables
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -289,7 +289,7 @@ class TestbedPlan:
         return TestbedPlan(change.plan)
 
     @call
-    def check(self, name: str = DEFAULT_NAME) -> Findings:
+    def check(self, name: str = DEFAULT_NAME) -> ProbeFindings:
         """Verify by probing that the running testbed matches the plan; see `problems`."""
         return probe.check(self.details, name)
 
@@ -364,7 +364,7 @@ def testbed_plan(
             )
     if not fabrics and not (kept and ended):
         raise WeftError("fabrics: found none; name the topologies that are wanted")
-    topologies = [wanted.read(_text(one)) for one in fabrics]
+    topologies = [wanted_topology.read(_text(one)) for one in fabrics]
     return TestbedPlan(plan.on_first(there, lambda at: plan.make(at, topologies, kept)))
 
 
@@ -406,7 +406,7 @@ def testbed_status(
         with switch._controller(configured=True, primary=False) as controller:
             row = {"name": switch.address, "state": status.of_switch(controller)}
             if other is not None:
-                row["difference"] = located.compare(other.details, controller.read()).said()
+                row["difference"] = entry_numbers.compare(other.details, controller.read()).said()
         return polars.DataFrame([row])
     if other is not None and name is None:
         raise WeftError("plan: is of one testbed; give its name")
@@ -463,7 +463,7 @@ def testbed_iterate(
     if up_as is not None:
         netns.check_name(up_as)
     there = inventories.read_all(str(inventory), chassis)
-    topologies = [wanted.read(_text(one)) for one in fabrics]
+    topologies = [wanted_topology.read(_text(one)) for one in fabrics]
     line = words("command", command)
     if not line or not topologies:
         raise WeftError(f"{'fabrics' if line else 'command'}: found an empty list")

@@ -19,10 +19,17 @@ from typing import Literal, NoReturn
 
 from weft.base.benchmark_bytes import LARGEST
 from weft.base.benchmark_names import IMB_NAMES, osu_name
-from weft.base.benchmark_placement import Header, Placement, Said, lines_said, said_in_name, settled
+from weft.base.benchmark_placement import (
+    Header,
+    Placement,
+    PlacementSource,
+    lines_said,
+    said_in_name,
+    settled,
+)
 from weft.base.errors import WeftError
-from weft.base.reading import UnreadableError, read_text
 from weft.base.units import format_size
+from weft.base.user_files import UnreadableError, read_text
 
 Suite = Literal["OSU", "IMB"]
 Unit = Literal["us", "MB/s"]
@@ -175,7 +182,9 @@ def _begins(line: str) -> bool:
     return bool(_OSU_TITLE.match(line) or _IMB_BENCHMARK.match(line))
 
 
-def _replaced(said: Sequence[Said], later: Sequence[Said]) -> list[Said]:
+def _replaced(
+    said: Sequence[PlacementSource], later: Sequence[PlacementSource]
+) -> list[PlacementSource]:
     """Merge placements in file order: a later command replaces an earlier one."""
     if any(one.is_command for one in later):
         said = [one for one in said if not one.is_command]
@@ -204,7 +213,9 @@ class _Block:
     def fail(self, line: int, problem: str) -> NoReturn:
         raise WeftError(f"{self.path}: line {line}: {problem}")
 
-    def measured(self, said: Sequence[Said], named: Sequence[Said]) -> Measured | None:
+    def measured(
+        self, said: Sequence[PlacementSource], named: Sequence[PlacementSource]
+    ) -> Measured | None:
         """Return the benchmark, or None if it never printed its columns."""
         header = self._header()
         if header is None:
@@ -238,13 +249,15 @@ class _Block:
             line = self.lines[number - 1]
             if match := _IMB_PROCESSES.match(line):
                 active = int(match[1])
-                world = Said(self.path, number, line.strip(), {"ranks": active})
+                world = PlacementSource(self.path, number, line.strip(), {"ranks": active})
             elif match := _IMB_WAITING.match(line):
                 waiting = int(match[1])
             elif match := _PAIRS.match(line):
-                world = Said(self.path, number, line.strip(), {"ranks": 2 * int(match[1])})
+                world = PlacementSource(
+                    self.path, number, line.strip(), {"ranks": 2 * int(match[1])}
+                )
         if world and active and waiting:
-            world = Said(world.path, world.line, world.text, {"ranks": active + waiting})
+            world = PlacementSource(world.path, world.line, world.text, {"ranks": active + waiting})
         return Header(self.start, active, world)
 
     def _rows(self, header: int, names: Sequence[str]) -> tuple[list[MeasuredRow], Unit]:

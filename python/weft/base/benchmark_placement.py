@@ -24,7 +24,7 @@ PAIRWISE = ("latency", "bw", "bibw", "pingping")
 
 
 @dataclass(frozen=True)
-class Said:
+class PlacementSource:
     """One statement about ranks, with its source."""
 
     path: Path
@@ -92,7 +92,7 @@ _NUMBERS = (
 _PRODUCT = re.compile(r"(?<![a-z\d.])(\d+)x(\d+)(?![a-z\d])")
 
 
-def lines_said(path: Path, lines: Sequence[str], first: int) -> list[Said]:
+def lines_said(path: Path, lines: Sequence[str], first: int) -> list[PlacementSource]:
     """Return the statements in commands, variables and Slurm's lines; `first` is a line number."""
     found = []
     for number, line in enumerate(lines, first):
@@ -100,11 +100,13 @@ def lines_said(path: Path, lines: Sequence[str], first: int) -> list[Said]:
             continue
         if match := _SBATCH.match(line.strip()):
             if fields := _of_words(match[1].split(), "srun"):
-                found.append(Said(path, number, line.strip(), fields))
+                found.append(PlacementSource(path, number, line.strip(), fields))
         elif command := _command(line):
-            found.append(Said(path, number, line.strip(), _of_words(*command), is_command=True))
+            found.append(
+                PlacementSource(path, number, line.strip(), _of_words(*command), is_command=True)
+            )
         elif fields := dict(_of_variables(line)):
-            found.append(Said(path, number, line.strip(), fields))
+            found.append(PlacementSource(path, number, line.strip(), fields))
     return found
 
 
@@ -153,7 +155,7 @@ def _of_variables(line: str) -> Iterator[tuple[str, int]]:
             yield "hosts", int(times)
 
 
-def said_in_name(path: Path, root: Path | None) -> list[Said]:
+def said_in_name(path: Path, root: Path | None) -> list[PlacementSource]:
     """Return the statements in the file's name, then those in its folders below `root`."""
     parts = [path.name]
     if root is not None and path.is_relative_to(root):
@@ -166,7 +168,7 @@ def said_in_name(path: Path, root: Path | None) -> list[Said]:
             fields |= {"hosts": int(match[1]), "ppn": int(match[2])}
         fields = {what: number for what, number in fields.items() if number}
         if fields:
-            found.append(Said(path, None, name, fields))
+            found.append(PlacementSource(path, None, name, fields))
     return found
 
 
@@ -177,7 +179,7 @@ class Header:
     line: int
     active: int | None = None
     """Participating ranks: IMB's `#processes`."""
-    world: Said | None = None
+    world: PlacementSource | None = None
     """All ranks of the program."""
 
 
@@ -185,8 +187,8 @@ def settled(
     path: Path,
     benchmark: str,
     header: Header,
-    lines: Sequence[Said],
-    names: Sequence[Said],
+    lines: Sequence[PlacementSource],
+    names: Sequence[PlacementSource],
 ) -> Placement:
     """Return the placement of a benchmark."""
     commands = [one for one in lines if one.is_command][-1:]
@@ -194,7 +196,7 @@ def settled(
     own = [header.world] if header.world else []
     if benchmark in PAIRWISE:
         return _of_pair([*own, *commands])
-    found: dict[str, tuple[int, Said]] = {}
+    found: dict[str, tuple[int, PlacementSource]] = {}
     # A job may have more ranks than one of its commands, so each source only fills in what is
     # missing.
     for trusted in (own, commands, job, names):
@@ -212,9 +214,9 @@ def settled(
     return Placement(header.active, ppn, world.sources)
 
 
-def _of_pair(said: Sequence[Said]) -> Placement:
+def _of_pair(said: Sequence[PlacementSource]) -> Placement:
     """Place two ranks, on one host only if a header or the command says so."""
-    found: dict[str, tuple[int, Said]] = {}
+    found: dict[str, tuple[int, PlacementSource]] = {}
     for one in said:
         _take(found, [one])
     numbers = {what: number for what, (number, _) in found.items()}
@@ -224,7 +226,7 @@ def _of_pair(said: Sequence[Said]) -> Placement:
     return Placement(2, 2 if together and not spread else 1, sources)
 
 
-def _take(found: dict[str, tuple[int, Said]], said: Sequence[Said]) -> None:
+def _take(found: dict[str, tuple[int, PlacementSource]], said: Sequence[PlacementSource]) -> None:
     """Add the fields that more trusted sources neither state nor determine."""
     before = dict(found)
     if len(before) > 1:
@@ -238,7 +240,7 @@ def _take(found: dict[str, tuple[int, Said]], said: Sequence[Said]) -> None:
             found.setdefault(what, (number, one))
 
 
-def _check_names(world: Placement, path: Path, line: int, names: Sequence[Said]) -> None:
+def _check_names(world: Placement, path: Path, line: int, names: Sequence[PlacementSource]) -> None:
     """Refuse names of files and folders that contradict the file's content."""
     for name in names:
         for what, number in name.fields.items():
@@ -256,7 +258,9 @@ def _check_names(world: Placement, path: Path, line: int, names: Sequence[Said])
 _WORDS = {"ranks": "ranks", "ppn": "ranks per host", "hosts": "hosts"}
 
 
-def _contradiction(what: str, first: tuple[int, Said], second: tuple[int, Said]) -> WeftError:
+def _contradiction(
+    what: str, first: tuple[int, PlacementSource], second: tuple[int, PlacementSource]
+) -> WeftError:
     (number, one), (other, two) = first, second
     place = one.place if one.line else str(one.path)
     return WeftError(
@@ -265,7 +269,7 @@ def _contradiction(what: str, first: tuple[int, Said], second: tuple[int, Said])
     )
 
 
-def _complete(path: Path, line: int, found: Mapping[str, tuple[int, Said]]) -> Placement:
+def _complete(path: Path, line: int, found: Mapping[str, tuple[int, PlacementSource]]) -> Placement:
     numbers = {what: number for what, (number, _) in found.items()}
     ranks, ppn, hosts = (numbers.get(what) for what in ("ranks", "ppn", "hosts"))
     if ranks is None and ppn and hosts:

@@ -23,7 +23,7 @@ from typing import Any
 from weft.base.errors import WeftError
 
 
-class InUseError(WeftError):
+class OutputIsInputError(WeftError):
     """An output is also an input."""
 
 
@@ -32,7 +32,7 @@ Identity = tuple[int, int]
 
 
 @dataclass
-class Uses:
+class FileUses:
     """Files that one command or call reads and is going to write."""
 
     reader: str
@@ -52,7 +52,7 @@ class Uses:
             raise _is_read(option, target, self.read[found][1])
 
 
-_current: ContextVar[Uses | None] = ContextVar("weft.uses", default=None)
+_current: ContextVar[FileUses | None] = ContextVar("weft.uses", default=None)
 _observed: list[bool] = []
 _STDIN = Path("/dev/stdin")
 
@@ -66,13 +66,13 @@ def identity(path: Path | str | bytes | int) -> Identity | None:
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
-def current() -> Uses | None:
+def current() -> FileUses | None:
     """Return the uses of the command or call in progress."""
     return _current.get()
 
 
 @contextmanager
-def observed(reader: str, before: "Uses | None" = None) -> Iterator[Uses]:
+def observed(reader: str, before: "FileUses | None" = None) -> Iterator[FileUses]:
     """Observe the reads of a command or call; a nested one counts as part of the outer one.
 
     Files that `before` has read count as read.
@@ -85,7 +85,7 @@ def observed(reader: str, before: "Uses | None" = None) -> Iterator[Uses]:
     if not _observed:  # # an audit hook cannot be removed
         sys.addaudithook(_on_event)
         _observed.append(True)
-    uses = Uses(reader)
+    uses = FileUses(reader)
     _inherit(uses, before)
     uses.reads(identity(0), _STDIN, "standard input comes from")
     token = _current.set(uses)
@@ -95,7 +95,7 @@ def observed(reader: str, before: "Uses | None" = None) -> Iterator[Uses]:
         _current.reset(token)
 
 
-def _inherit(uses: Uses, before: Uses | None) -> None:
+def _inherit(uses: FileUses, before: FileUses | None) -> None:
     if before is not None:
         uses.read = {**before.read, **uses.read}
 
@@ -160,5 +160,5 @@ def _on_read(path: Any) -> None:
         uses.reads(identity(path), Path(os.fsdecode(path)), f"{uses.reader} reads")
 
 
-def _is_read(option: str, target: Path, why: str) -> InUseError:
-    return InUseError(f"{option}: {target} is a file that {why}; name another one to write")
+def _is_read(option: str, target: Path, why: str) -> OutputIsInputError:
+    return OutputIsInputError(f"{option}: {target} is a file that {why}; name another one to write")

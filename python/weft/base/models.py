@@ -15,7 +15,7 @@ from typing import IO, Annotated, Any, Literal, Self, get_args, get_origin, get_
 import msgspec
 from msgspec import Meta
 
-from weft.base.reading import UnreadableError, described
+from weft.base.user_files import UnreadableError, described
 
 Whole = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
 """64-bit integer, as C++ writes it."""
@@ -88,7 +88,7 @@ class Model(msgspec.Struct, kw_only=True, dict=True, omit_defaults=False):
         }
 
 
-class OfSchema(Model, kw_only=True):
+class SchemaModel(Model, kw_only=True):
     """A file of which only the schema name is read, to identify its type."""
 
     schema: str

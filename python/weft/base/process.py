@@ -197,7 +197,7 @@ def _temporary_root() -> str:
 
 
 @dataclass(frozen=True)
-class Ended:
+class ChildExit:
     """End of a child; `returncode` is the negative signal number if a signal killed it."""
 
     returncode: int
@@ -229,7 +229,7 @@ def run_child(
     there_bytes: int | None = None,
     on_line: Callable[[str], None] | None = None,
     streams: Streams | None = None,
-) -> Ended:
+) -> ChildExit:
     """Run a command to its end, or kill it when it exceeds its time limit or a memory limit.
 
     Linux's OOM killer picks any process, often after minutes of thrashing. A child that takes more
@@ -256,7 +256,7 @@ def run_child(
         finally:
             clock.cancel()
             meter.cancel()
-    return Ended(
+    return ChildExit(
         returncode=child.returncode,
         timed_out=clock.rang,
         wall_time_s=time.monotonic() - start,

@@ -20,7 +20,7 @@ from weft import _core
 from weft.base.errors import WeftError
 from weft.campaign.cluster.file import Cluster
 from weft.campaign.execution import build, local
-from weft.campaign.execution.work import Done, Task
+from weft.campaign.execution.work import Task, TaskResult
 from weft.campaign.file import runs
 from weft.campaign.file.axes import Point
 from weft.campaign.file.file import Campaign, read
@@ -118,7 +118,7 @@ def prepare_read(
 
 def carry_out(
     prepared: Prepared,
-    on_done: Callable[[Run, Done], None],
+    on_done: Callable[[Run, TaskResult], None],
     at_once: int | None = None,
     on_running: Callable[[int], None] | None = None,
     make: Make | None = None,

@@ -9,7 +9,7 @@ from weft import _core
 from weft.base.units import format_size, parse_size, plural
 from weft.cli import completion
 from weft.cli.common import output_option
-from weft.cli.files import Named
+from weft.cli.files import NamedFile
 from weft.cli.groups import help_group
 from weft.runs.report import console, fitting, new_table, print_table, print_title
 from weft.study import schedules
@@ -117,7 +117,7 @@ Examples:
 )
 @click.option(
     "--selection",
-    type=Named("presets/mpi"),
+    type=NamedFile("presets/mpi"),
     default=schedules.DEFAULT_SELECTION,
     show_default=True,
     metavar="FILE|NAME",

@@ -8,7 +8,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from weft import _core
 from weft.cli.files import command
-from weft.runs import offloads
+from weft.runs import offload_modes
 
 _SHELLS = ("bash", "zsh", "fish")
 _VARIABLE = "_WEFT_COMPLETE"
@@ -58,7 +58,7 @@ def on_hosts(_: click.Context, __: click.Parameter, typed: str) -> list[Completi
 
 def modes(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
     """Complete --modes; with commas, the last entry."""
-    return _last_of_list(typed, {*offloads.WAYS, *_ways()})
+    return _last_of_list(typed, {*offload_modes.WAYS, *_ways()})
 
 
 def changes(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:

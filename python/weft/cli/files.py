@@ -88,7 +88,7 @@ class Measured(Input):
         return super().convert(value, param, ctx)
 
 
-class Named(click.ParamType[str]):
+class NamedFile(click.ParamType[str]):
     """Path of a file that a command reads, or the name of a shipped one."""
 
     name = "text"
@@ -190,7 +190,7 @@ class OutputDirectory(_File):
                 yield value / name
 
 
-class Finite(click.FloatRange):
+class FiniteNumber(click.FloatRange):
     """Finite number: neither `inf` nor `nan`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -211,12 +211,12 @@ class Size(click.ParamType[int]):
         return value if isinstance(value, int) else parse_size(value, label(param))
 
 
-INPUTS = (Input, Named, Program, Arguments, Setting)
+INPUTS = (Input, NamedFile, Program, Arguments, Setting)
 OUTPUTS = (Output, OutputDirectory)
 
-fabric_name = Named("fabrics")
-inventory_name = Named("inventories")
-engine_name = Named("presets/progress_engine")
+fabric_name = NamedFile("fabrics")
+inventory_name = NamedFile("inventories")
+engine_name = NamedFile("presets/progress_engine")
 measured_table = Measured()
 
 

@@ -5,7 +5,7 @@ import click
 
 from weft import _core
 from weft.cli.groups import lazy_group
-from weft.runs.offloads import meanings
+from weft.runs.offload_modes import meanings
 
 _COMMANDS = {
     "run": ("weft.cli.run", "Run an MPI program on a simulated fabric."),

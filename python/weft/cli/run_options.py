@@ -12,41 +12,48 @@ from click.shell_completion import CompletionItem
 from weft.base.errors import WeftError
 from weft.cli import completion
 from weft.cli.common import Command
-from weft.cli.files import Finite, Input, Output, Setting, Size, fabric_name
-from weft.runs import kinds
-from weft.runs.options import SHORTCUTS, Declared, Shortcut, run_option, run_options, sentences
+from weft.cli.files import FiniteNumber, Input, Output, Setting, Size, fabric_name
+from weft.runs import value_types
+from weft.runs.options import (
+    SHORTCUTS,
+    DeclaredOption,
+    Shortcut,
+    run_option,
+    run_options,
+    sentences,
+)
 
 Decorator = Callable[[Any], Any]
 _LONGEST_S = 1e9
 _COMPLETIONS: Mapping[
     type, Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
-] = {kinds.Algorithms: completion.on_hosts, kinds.Changes: completion.changes}
-_REPEATABLE = (kinds.Changes, kinds.Settings)
+] = {value_types.Algorithms: completion.on_hosts, value_types.Changes: completion.changes}
+_REPEATABLE = (value_types.Changes, value_types.Settings)
 
 
-def _values(kind: kinds.Kind) -> click.ParamType[Any]:
+def _values(kind: value_types.Kind) -> click.ParamType[Any]:
     match kind:
-        case kinds.Count(least, most):
+        case value_types.Count(least, most):
             return click.IntRange(least, most)
-        case kinds.Probability():
-            return Finite(min=0, max=1)
-        case kinds.Seconds():
-            return Finite(min=0, min_open=True, max=_LONGEST_S)
-        case kinds.Size():
+        case value_types.Probability():
+            return FiniteNumber(min=0, max=1)
+        case value_types.Seconds():
+            return FiniteNumber(min=0, min_open=True, max=_LONGEST_S)
+        case value_types.Size():
             return Size()
-        case kinds.Choice(words):
+        case value_types.Choice(words):
             return click.Choice(words)
-        case kinds.Switch():
+        case value_types.Switch():
             return click.BOOL
-        case kinds.FabricName():
+        case value_types.FabricName():
             return fabric_name
-        case kinds.Settings():
+        case value_types.Settings():
             return Setting()
-        case kinds.InputFile():
+        case value_types.InputFile():
             return Input()
-        case kinds.OutputFile():
+        case value_types.OutputFile():
             return Output()
-        case kinds.Text() | kinds.Algorithms() | kinds.Changes():
+        case value_types.Text() | value_types.Algorithms() | value_types.Changes():
             return click.STRING
 
 
@@ -56,10 +63,10 @@ def click_option(field: str, **changed: Any) -> Decorator:
     return click.option(one.option.flag, field, **{**_attributes(one), **changed})
 
 
-def _attributes(one: Declared) -> dict[str, Any]:
+def _attributes(one: DeclaredOption) -> dict[str, Any]:
     option = one.option
     found: dict[str, Any] = {"help": _help(one)}
-    if isinstance(option.kind, kinds.Switch):
+    if isinstance(option.kind, value_types.Switch):
         return found | {"is_flag": True, "flag_value": False, "default": True}
     found |= {"type": _values(option.kind), "metavar": option.metavar or None}
     found["shell_complete"] = _COMPLETIONS.get(type(option.kind))
@@ -70,7 +77,7 @@ def _attributes(one: Declared) -> dict[str, Any]:
     return found | {"default": one.default, "show_default": one.default is not None}
 
 
-def _help(one: Declared) -> str:
+def _help(one: DeclaredOption) -> str:
     option = one.option
     text = sentences(option.off or option.meaning, option.more, option.command_line)
     return f"{text}  [default: {option.absent}]" if option.absent else text
@@ -86,7 +93,7 @@ def options_of_replays(command: Command) -> Command:
     return _with(command, [one for one in run_options() if one.option.replays])
 
 
-def _with(command: Command, options: Sequence[Declared]) -> Command:
+def _with(command: Command, options: Sequence[DeclaredOption]) -> Command:
     for one in reversed(options):
         add = changes_options if one.field == "changes" else click_option(one.field)
         command = add(command)

@@ -150,7 +150,7 @@ def _own_checks(tables: Sequence[Path], asked: dict[str, Any]) -> list[Check] | 
             raise WeftError(f"{named(needed)}: is missing; an own TABLE is compared with one")
     if "bytes_" in given:
         given["bytes"] = parse_size(given.pop("bytes_"), "--bytes")
-    return own_tables.own_checks(tables, own_tables.Asked(**given))
+    return own_tables.own_checks(tables, own_tables.TableSimulation(**given))
 
 
 def _print_gains(gains: Sequence[GainResult]) -> None:

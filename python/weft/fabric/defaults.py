@@ -27,7 +27,7 @@ NO_MESSAGES = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class NewFabricOptions:
     """Options of `weft fabric new`; None if not given."""
 
     like: str | None = None
@@ -41,7 +41,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Filled:
+class FilledTemplate:
     """Template, and the source of the values taken."""
 
     template: Template
@@ -69,7 +69,9 @@ class Filled:
         return said
 
 
-def fill(topology: str, options: Mapping[str, Sequence[str]], name: str, asked: Asked) -> Filled:
+def fill(
+    topology: str, options: Mapping[str, Sequence[str]], name: str, asked: NewFabricOptions
+) -> FilledTemplate:
     """Return the template, with missing values taken from the fabric that it is modelled on."""
     switch = asked.presets.get("switch")
     like = asked.like or LIKE.get(switch or "", OTHERS_LIKE)
@@ -113,11 +115,11 @@ def fill(topology: str, options: Mapping[str, Sequence[str]], name: str, asked: 
     by_switch = switch is not None and not asked.like and not asked.hosts_like
     of_hosts = by_switch and any(table in origins for table in ("host", "link", "point_to_point"))
     return _with_switch_latency(
-        Filled(template, taken, compare_with=fabric.name if of_hosts else "")
+        FilledTemplate(template, taken, compare_with=fabric.name if of_hosts else "")
     )
 
 
-def _with_switch_latency(filled: Filled) -> Filled:
+def _with_switch_latency(filled: FilledTemplate) -> FilledTemplate:
     """Guess the latency of cables between switches, if needed."""
     template = filled.template
     if template.switch_latency is not None or not has_cables_between_switches(template):
@@ -129,7 +131,7 @@ def _with_switch_latency(filled: Filled) -> Filled:
     return replace(filled, template=template, guess=told)
 
 
-def _presets(fabric: "Fabric", hosts: "Fabric", asked: Asked) -> dict[str, str]:
+def _presets(fabric: "Fabric", hosts: "Fabric", asked: NewFabricOptions) -> dict[str, str]:
     own = {
         "host": hosts.host["preset"],
         "nic": fabric.nic["preset"],

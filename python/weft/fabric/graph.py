@@ -36,7 +36,7 @@ def counts(fabric: "Fabric") -> str:
 
 
 @dataclass(frozen=True)
-class Mark:
+class GraphNode:
     """A switch, or a set of hosts."""
 
     name: str
@@ -97,23 +97,23 @@ class Graph:
         """True if every cable connects adjacent levels."""
         return all(abs(self.levels[a] - self.levels[b]) == 1 for a, b in self._ends)
 
-    def marks(self, hosts_one_by_one: int) -> list[Mark]:
+    def marks(self, hosts_one_by_one: int) -> list[GraphNode]:
         """Return hosts and switches in order; above this number, hosts are merged."""
         groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for host in range(len(self.hosts)):
             alone = len(self.hosts) <= hosts_one_by_one
             groups[(host,) if alone else tuple(self.neighbours[host])].append(host)
         marks = [
-            Mark(self._host_name(group), HOST_LEVEL, tuple(group)) for group in groups.values()
+            GraphNode(self._host_name(group), HOST_LEVEL, tuple(group)) for group in groups.values()
         ]
         for vertex, switch in enumerate(self.switches, len(self.hosts)):
-            marks.append(Mark(switch["name"], self.levels[vertex], (vertex,), switch))
+            marks.append(GraphNode(switch["name"], self.levels[vertex], (vertex,), switch))
         return marks
 
     def _host_name(self, group: Sequence[int]) -> str:
         return self.hosts[group[0]] if len(group) == 1 else str(len(group))
 
-    def bundles(self, marks: Sequence[Mark]) -> list[Bundle]:
+    def bundles(self, marks: Sequence[GraphNode]) -> list[Bundle]:
         """Return the bundles of cables between marks, ordered by their first cable."""
         mark_of = {vertex: k for k, mark in enumerate(marks) for vertex in mark.vertices}
         between: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -177,7 +177,7 @@ def _block_sizes(count: int) -> Iterator[int]:
         yield count
 
 
-def in_levels(marks: Sequence[Mark]) -> Iterator[list[int]]:
+def in_levels(marks: Sequence[GraphNode]) -> Iterator[list[int]]:
     """Yield the marks of each level from the hosts up."""
     for level in range(max(mark.level for mark in marks) + 1):
         yield [k for k, mark in enumerate(marks) if mark.level == level]

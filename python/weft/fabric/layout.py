@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from weft.fabric.graph import Bundle, Graph, Mark, in_levels
+from weft.fabric.graph import Bundle, Graph, GraphNode, in_levels
 
 Point = tuple[float, float]
 
@@ -23,7 +23,7 @@ _TOP = math.pi / 2
 
 
 @dataclass(frozen=True)
-class Circle:
+class SwitchCircle:
     """Group of switches around a centre, with the angle of the first."""
 
     centre: Point
@@ -57,13 +57,13 @@ class Layout:
     """Positions of marks; a unit is the space of one mark."""
 
     graph: Graph
-    marks: list[Mark]
+    marks: list[GraphNode]
     bundles: list[Bundle]
     layered: bool
     places: list[Point]
     directions: list[float]
     """For each mark, the angle at which there is space for its name."""
-    circles: list[Circle]
+    circles: list[SwitchCircle]
     """Groups of switches, if there are several."""
 
 
@@ -85,7 +85,7 @@ def lay_out(graph: Graph) -> Layout:
     return Layout(graph, marks, bundles, False, places, directions, circles)
 
 
-def _layers(marks: Sequence[Mark], bundles: Sequence[Bundle]) -> list[Point]:
+def _layers(marks: Sequence[GraphNode], bundles: Sequence[Bundle]) -> list[Point]:
     """Spread each level over the width, each mark above those that it is cabled to."""
     levels = list(in_levels(marks))
     width = max(map(len, levels))
@@ -99,7 +99,7 @@ def _layers(marks: Sequence[Mark], bundles: Sequence[Bundle]) -> list[Point]:
     return places
 
 
-def _below(marks: Sequence[Mark], bundles: Sequence[Bundle]) -> dict[int, list[int]]:
+def _below(marks: Sequence[GraphNode], bundles: Sequence[Bundle]) -> dict[int, list[int]]:
     below: dict[int, list[int]] = defaultdict(list)
     for bundle in bundles:
         lower, upper = sorted(bundle.ends, key=lambda k: marks[k].level)
@@ -111,7 +111,7 @@ def _mean(numbers: Sequence[float]) -> float:
     return round(sum(numbers) / len(numbers), 6) if numbers else 0.0
 
 
-def _circles(graph: Graph, first: int, hosts: int) -> list[Circle]:
+def _circles(graph: Graph, first: int, hosts: int) -> list[SwitchCircle]:
     """Assign a circle to each group of switches; switch marks begin at `first`.
 
     Each switch has space for this many hosts. Several circles face their common centre.
@@ -124,7 +124,9 @@ def _circles(graph: Graph, first: int, hosts: int) -> list[Circle]:
         angle = _TOP - 2 * math.pi * number / len(groups)
         centre = _moved((0.0, 0.0), angle, _radius(len(groups), room))
         turn = angle + math.pi if len(groups) > 1 else _TOP
-        circles.append(Circle(centre, radii[number], turn, [first + switch for switch in group]))
+        circles.append(
+            SwitchCircle(centre, radii[number], turn, [first + switch for switch in group])
+        )
     return circles
 
 
@@ -137,7 +139,7 @@ def _moved(point: Point, angle: float, distance: float) -> Point:
     return point[0] + distance * math.cos(angle), point[1] + distance * math.sin(angle)
 
 
-def _hosts_of(marks: Sequence[Mark], bundles: Sequence[Bundle]) -> dict[int, list[int]]:
+def _hosts_of(marks: Sequence[GraphNode], bundles: Sequence[Bundle]) -> dict[int, list[int]]:
     """Return the host marks by the first switch that each is cabled to."""
     hosts: dict[int, list[int]] = defaultdict(list)
     seen: set[int] = set()

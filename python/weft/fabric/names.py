@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from weft.base.units import plural
-from weft.fabric.graph import Mark, in_levels
+from weft.fabric.graph import GraphNode, in_levels
 from weft.fabric.layout import Layout
 
 SMALLEST_FONT = 4.5
@@ -119,7 +119,7 @@ class NameRow:
     def _noun(self) -> str:
         return "host" if self._hosts else "switch"
 
-    def _all_names(self, mark: Mark) -> Iterator[str]:
+    def _all_names(self, mark: GraphNode) -> Iterator[str]:
         if mark.switch is not None:
             yield mark.name
         else:

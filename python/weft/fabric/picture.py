@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
     from weft._core import Fabric
-    from weft.fabric.graph import Bundle, Mark
-    from weft.fabric.layout import Circle
+    from weft.fabric.graph import Bundle, GraphNode
+    from weft.fabric.layout import SwitchCircle
 
 _POINTS = 72
 # Okabe and Ito's palette, and scales of decreasing lightness, which are colour-blind-safe too.
@@ -126,7 +126,7 @@ class _Picture:
         inches = self._drawing_inches[0] - (2 if self.layout.layered else 0.8)
         return inches * _POINTS / self._extent[0]
 
-    def _diameter(self, mark: "Mark") -> float:
+    def _diameter(self, mark: "GraphNode") -> float:
         return _within(0.42 * self._unit, (2, 9)) * (1 if mark.switch is None else 1.4)
 
     # ---- Cables ----------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ class _Picture:
                 clip_on=False,
             )
 
-    def _mark_colour(self, mark: "Mark") -> Any:
+    def _mark_colour(self, mark: "GraphNode") -> Any:
         if mark.switch is None or self.traffic is None:
             return _COLOURS[_kind(mark)]
         reduced = self.traffic.by_switch[mark.name]
@@ -227,7 +227,7 @@ class _Picture:
             size=8,
         )
 
-    def _draw_circle_name(self, axes: "Axes", circle: "Circle") -> None:
+    def _draw_circle_name(self, axes: "Axes", circle: "SwitchCircle") -> None:
         """Write the first and the last name in the middle, if there is space."""
         ends = [self.layout.marks[circle.marks[k]].name for k in (0, -1)]
         size = 1.5 * circle.radius * self._unit / max(map(len, ends)) / CHARACTER
@@ -311,13 +311,13 @@ class _Picture:
             yield Line2D([], [], color=_UNUSED, linewidth=width, label="cable that nothing crossed")
 
 
-def _kind(mark: "Mark") -> str:
+def _kind(mark: "GraphNode") -> str:
     if mark.switch is None:
         return "host"
     return "smart" if mark.switch["smart"] else "plain"
 
 
-def _meaning(kind: str, marks: "Sequence[Mark]") -> str:
+def _meaning(kind: str, marks: "Sequence[GraphNode]") -> str:
     if kind == "host":
         alone = all(len(mark.vertices) == 1 for mark in marks)
         return "host" if alone else "hosts of a switch, and their number"

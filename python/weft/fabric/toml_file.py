@@ -17,14 +17,14 @@ from tomlkit.items import AoT, InlineTable, Item, Table
 
 
 @dataclass(frozen=True)
-class Noted:
+class SourcedValue:
     """Value with its source, as a comment on its line."""
 
     value: str | int | float
     comment: str = ""
 
 
-Value = str | int | float | list[int] | Noted
+Value = str | int | float | list[int] | SourcedValue
 
 
 def in_toml(value: Any) -> str:
@@ -93,7 +93,7 @@ def _line(key: str, item: Any) -> str:
 
 
 def _item(value: Value) -> Item:
-    if not isinstance(value, Noted):
+    if not isinstance(value, SourcedValue):
         return tomlkit.item(value)
     item = tomlkit.item(value.value)
     if value.comment:

@@ -17,7 +17,7 @@ from pathlib import Path
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError, named, suggestion
-from weft.base.process import Ended, Streams, run_child, work_directory
+from weft.base.process import ChildExit, Streams, run_child, work_directory
 from weft.runs import limits, outcome, settings
 from weft.runs.options import DEFAULT_FALLBACK
 from weft.runs.privatization.libraries import (
@@ -74,7 +74,7 @@ class PreparedRun:
     """Shared libraries of which each rank gets its own copy."""
     copies: bool = True
     """True if each rank gets its own copy of the program."""
-    seen: limits.AtStart | None = field(default=None, compare=False)
+    seen: limits.StartResources | None = field(default=None, compare=False)
     """Resources of the machine at the time of the check."""
 
     @property
@@ -132,9 +132,9 @@ def _check_contention(request: Request) -> None:
         )
 
 
-def _needs(plan: PreparedRun) -> limits.Needs:
+def _needs(plan: PreparedRun) -> limits.ResourceInputs:
     libraries = (library.path for library in plan.libraries)
-    return limits.Needs(
+    return limits.ResourceInputs(
         ranks=plan.request.placement.ranks,
         links=plan.site.part.links,
         copied=(plan.program, *libraries) if plan.copies else (),
@@ -196,7 +196,7 @@ def run(
     """
     with work_directory() as work:
         plan.site.place(work / "hosts")
-        start = plan.seen.renewed() if plan.seen else limits.AtStart.seen()
+        start = plan.seen.renewed() if plan.seen else limits.StartResources.seen()
         ended = run_child(
             build_command(plan, work),
             _environment(plan, work),
@@ -241,7 +241,7 @@ def prove_routes(platform: Path) -> str:
         ended = run_child(build_command(plan, work), environment, on_line=lambda _line: None)
         if proven.is_file() and ended.returncode == 0:
             return proven.read_text(encoding="utf-8")
-        record = _make_record(plan, work, ended, limits.AtStart.seen())
+        record = _make_record(plan, work, ended, limits.StartResources.seen())
     raise WeftError(f"platform {platform}: {record.outcome.message}")
 
 
@@ -357,7 +357,9 @@ def _allocator(plan: PreparedRun, environment: Mapping[str, str]) -> str:
     return "" if users or _needs(plan).has_threads else _ALLOCATOR
 
 
-def _make_record(plan: PreparedRun, work: Path, ended: Ended, start: limits.AtStart) -> Record:
+def _make_record(
+    plan: PreparedRun, work: Path, ended: ChildExit, start: limits.StartResources
+) -> Record:
     request = plan.request
     record = outcome.read_raw_record(work / outcome.RAW_RECORD) or _empty_record(plan)
     record.outcome, record.exit_status = outcome.judge(

@@ -21,8 +21,8 @@ from elftools.elf.constants import P_FLAGS
 from elftools.elf.elffile import ELFFile
 
 from weft.base.errors import WeftError, named
+from weft.base.file_cache import kept
 from weft.base.machine import Machine
-from weft.base.unchanged import kept
 from weft.base.units import format_size
 
 # Bytes, below the measured peak_memory_bytes of runs of a program that only calls MPI_Init and
@@ -59,7 +59,7 @@ _SHARED = f"{named('privatize=False')} where the program writes no global variab
 
 
 @dataclass(frozen=True)
-class Needs:
+class ResourceInputs:
     """Inputs of the resource requirements."""
 
     ranks: int
@@ -87,7 +87,7 @@ class Needs:
 
 
 @dataclass(frozen=True)
-class AtStart:
+class StartResources:
     """Resources at the start of a run, for checks before it and for the diagnosis of its end."""
 
     memory_bytes: int
@@ -122,16 +122,16 @@ class AtStart:
         )
 
 
-def check(needs: Needs, machine: Machine | None = None) -> AtStart:
+def check(needs: ResourceInputs, machine: Machine | None = None) -> StartResources:
     """Check that the machine meets the minimum requirements; return its resources."""
-    start = AtStart.seen(machine)
+    start = StartResources.seen(machine)
     _check_memory(needs, start)
     for each in _CHECKS:
         each(needs, start.machine)
     return start
 
 
-def _check_memory(needs: Needs, start: AtStart) -> None:
+def _check_memory(needs: ResourceInputs, start: StartResources) -> None:
     if needs.memory_bytes > start.memory_bytes:
         copies = ", each with a copy of the program" if needs.copied else ""
         less = f" {_SHARED}," if copies else ""
@@ -143,7 +143,7 @@ def _check_memory(needs: Needs, start: AtStart) -> None:
         )
 
 
-def _check_disk(needs: Needs, machine: Machine) -> None:
+def _check_disk(needs: ResourceInputs, machine: Machine) -> None:
     """Check the room for copies of the program, the host file and the record.
 
     SimGrid unlinks its copies, but they still occupy disk space.
@@ -170,7 +170,7 @@ def _check_disk(needs: Needs, machine: Machine) -> None:
             )
 
 
-def _check_mappings(needs: Needs, machine: Machine) -> None:
+def _check_mappings(needs: ResourceInputs, machine: Machine) -> None:
     most = machine.number("sys/vm/max_map_count", 65530)
     each = sum(map(_mappings, needs.copied)) + (2 if needs.has_threads else 0)
     if (count := _OTHER_MAPPINGS + each * needs.ranks) > most and each > 0:
@@ -207,7 +207,7 @@ def _variables(path: Path) -> int:
     return int(written - fixed)
 
 
-def _check_threads(needs: Needs, machine: Machine) -> None:
+def _check_threads(needs: ResourceInputs, machine: Machine) -> None:
     if not needs.has_threads:
         return
     there, whose = machine.tasks()
@@ -219,7 +219,7 @@ def _check_threads(needs: Needs, machine: Machine) -> None:
         )
 
 
-def _check_files(needs: Needs, machine: Machine) -> None:
+def _check_files(needs: ResourceInputs, machine: Machine) -> None:
     """Check open files and /dev/shm, where smpi/privatization:mmap keeps a file per rank open."""
     if needs.setting("smpi/privatization") != "mmap":
         return
@@ -241,7 +241,7 @@ def _check_files(needs: Needs, machine: Machine) -> None:
             )
 
 
-_CHECKS: tuple[Callable[[Needs, Machine], None], ...] = (
+_CHECKS: tuple[Callable[[ResourceInputs, Machine], None], ...] = (
     _check_disk,
     _check_mappings,
     _check_threads,

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
-from weft.runs import kinds, offloads
+from weft.runs import offload_modes, value_types
 
 MOST_RANKS = 1 << 22
 """Largest number of ranks: more than a machine can hold, so that a typo does not hang."""
@@ -34,7 +34,7 @@ class RunOption:
 
     flag: str
     """Flag of the command line; --no-… for a switch, which is True without it."""
-    kind: kinds.Kind
+    kind: value_types.Kind
     group: str
     meaning: str
     """Noun phrase without a full stop; for a switch, the meaning of True."""
@@ -66,7 +66,7 @@ class Placement:
         str | None,
         RunOption(
             flag="--fabric",
-            kind=kinds.FabricName(),
+            kind=value_types.FabricName(),
             group=FABRIC,
             meaning="Fabric to run on: a fabric file, or the name of a shipped one",
             metavar="FILE|NAME",
@@ -79,7 +79,7 @@ class Placement:
         Path | None,
         RunOption(
             flag="--platform",
-            kind=kinds.InputFile(),
+            kind=value_types.InputFile(),
             group=FABRIC,
             meaning="SimGrid platform to run on instead of a fabric (.xml or .so)",
             more="Smart switches are hosts with the properties processing_latency and max_ports.",
@@ -91,7 +91,7 @@ class Placement:
         bool,
         RunOption(
             flag="--no-contention",
-            kind=kinds.Switch(),
+            kind=value_types.Switch(),
             group=FABRIC,
             meaning="Link contention between messages",
             off="Disable link contention: each message gets the full bandwidth of every link on its"
@@ -103,7 +103,7 @@ class Placement:
         tuple[str, ...],
         RunOption(
             flag="--set",
-            kind=kinds.Changes(),
+            kind=value_types.Changes(),
             group=FABRIC,
             name="set",
             meaning="Values that override keys of the fabric file",
@@ -117,7 +117,7 @@ class Placement:
         int,
         RunOption(
             flag="-n",
-            kind=kinds.Count(1, MOST_RANKS),
+            kind=value_types.Count(1, MOST_RANKS),
             group=RANKS,
             meaning="Number of MPI ranks",
             metavar="RANKS",
@@ -129,7 +129,7 @@ class Placement:
         int | None,
         RunOption(
             flag="--ppn",
-            kind=kinds.Count(1, MOST_RANKS),
+            kind=value_types.Count(1, MOST_RANKS),
             group=RANKS,
             meaning="Ranks per host; consecutive ranks share a host",
             absent="1 if there are enough hosts, else as few as possible",
@@ -147,18 +147,19 @@ class Collectives:
         str,
         RunOption(
             flag="--offload",
-            kind=kinds.Choice(offloads.OFFLOADS),
+            kind=value_types.Choice(offload_modes.OFFLOADS),
             group=COLLECTIVES,
             meaning="Mechanism that executes collectives in the network",
-            more="; ".join(f"{mode}: {what}" for mode, what in offloads.meanings().items()) + ".",
+            more="; ".join(f"{mode}: {what}" for mode, what in offload_modes.meanings().items())
+            + ".",
             campaigns="",
         ),
-    ] = offloads.DEFAULT
+    ] = offload_modes.DEFAULT
     fallback: Annotated[
         str | None,
         RunOption(
             flag="--fallback",
-            kind=kinds.Algorithms(),
+            kind=value_types.Algorithms(),
             group=COLLECTIVES,
             meaning="Host algorithms of collectives that are not offloaded",
             more="An MPI library's selection, by name or file; an algorithm (recursive_doubling);"
@@ -182,7 +183,7 @@ class Simulation:
         str | None,
         RunOption(
             flag="--host-speed",
-            kind=kinds.Text(),
+            kind=value_types.Text(),
             group=SIMULATION,
             meaning="Speed of this machine, from which the time of computation is derived",
             more="For example 10Gf, or auto to measure it.",
@@ -196,7 +197,7 @@ class Simulation:
         bool,
         RunOption(
             flag="--no-privatize",
-            kind=kinds.Switch(),
+            kind=value_types.Switch(),
             group=SIMULATION,
             meaning="Separate global variables for each rank",
             off="Let all ranks share the program's global variables: saves memory and start-up time"
@@ -208,7 +209,7 @@ class Simulation:
         tuple[str, ...],
         RunOption(
             flag="--cfg",
-            kind=kinds.Settings(),
+            kind=value_types.Settings(),
             group=SIMULATION,
             name="cfg",
             meaning="SimGrid options",
@@ -227,7 +228,7 @@ class Limits:
         float | None,
         RunOption(
             flag="--timeout",
-            kind=kinds.Seconds(),
+            kind=value_types.Seconds(),
             group=SIMULATION,
             name="timeout",
             meaning="Wall-time limit of the run",
@@ -240,7 +241,7 @@ class Limits:
         int | None,
         RunOption(
             flag="--memory",
-            kind=kinds.Size(),
+            kind=value_types.Size(),
             group=SIMULATION,
             name="memory",
             meaning="Memory limit of the simulator, such as 2GiB",
@@ -259,7 +260,7 @@ class Outputs:
         Path | None,
         RunOption(
             flag="--trace",
-            kind=kinds.OutputFile(),
+            kind=value_types.OutputFile(),
             group=OUTPUT,
             meaning="File for a timeline of all ranks and switches, for ui.perfetto.dev",
             metavar="FILE",
@@ -282,7 +283,7 @@ PARTS = {
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredOption:
     """An option with its field."""
 
     option: RunOption
@@ -303,23 +304,23 @@ class Declared:
 
 
 @cache
-def run_options() -> tuple[Declared, ...]:
+def run_options() -> tuple[DeclaredOption, ...]:
     """Return all options in the order of help and docs."""
     return tuple(one for part in PARTS.values() for one in _declared(part))
 
 
-def run_option(field_name: str) -> Declared:
+def run_option(field_name: str) -> DeclaredOption:
     """Return the option of a field."""
     return next(one for one in run_options() if one.field == field_name)
 
 
-def _declared(part: type) -> Iterator[Declared]:
+def _declared(part: type) -> Iterator[DeclaredOption]:
     hints = get_type_hints(part, include_extras=True)
     for one in fields(part):
         kind, *more = get_args(hints[one.name]) or [None]
         for option in more:
             if isinstance(option, RunOption):
-                yield Declared(option, one.name, kind, one.default)
+                yield DeclaredOption(option, one.name, kind, one.default)
 
 
 def api_names() -> dict[str, str]:
@@ -342,7 +343,7 @@ class Shortcut:
     flag: str
     change: str
     """Change with {} in place of the value."""
-    kind: kinds.Kind
+    kind: value_types.Kind
     metavar: str
     meaning: str
 
@@ -356,28 +357,28 @@ SHORTCUTS: Sequence[Shortcut] = (
     Shortcut(
         "--chains",
         "multicast.chains={}",
-        kinds.Count(1),
+        value_types.Count(1),
         "N",
         "Roots of an Allgather that multicast concurrently",
     ),
     Shortcut(
         "--trees",
         "multicast.trees={}",
-        kinds.Count(1),
+        value_types.Count(1),
         "N",
         "Multicast trees that share the data",
     ),
     Shortcut(
         "--drop-rate",
         "multicast.drops=[{{probability={}}}]",
-        kinds.Probability(),
+        value_types.Probability(),
         "RATE",
         "Fraction of multicast chunks that each receiver loses, from 0 to 1",
     ),
     Shortcut(
         "--seed",
         "noise.seed={}",
-        kinds.Count(0, 2**31 - 1),
+        value_types.Count(0, 2**31 - 1),
         "N",
         "Seed of the fabric's noise: the same seed gives the same run",
     ),

@@ -9,10 +9,10 @@ from pathlib import Path
 from msgspec import UNSET
 
 from weft.base.errors import USER_ERROR, WeftError
-from weft.base.process import Ended
-from weft.base.reading import UnreadableError
+from weft.base.process import ChildExit
 from weft.base.units import format_size
-from weft.runs.limits import AtStart
+from weft.base.user_files import UnreadableError
+from weft.runs.limits import StartResources
 from weft.runs.record import Record
 from weft.runs.record_data import OutcomePart
 
@@ -67,11 +67,11 @@ def incomplete(path: Path) -> WeftError:
 
 def judge(
     reported: OutcomePart,
-    ended: Ended,
+    ended: ChildExit,
     work: Path,
     timeout_s: float | None,
     memory_bytes: int | None = None,
-    start: AtStart | None = None,
+    start: StartResources | None = None,
 ) -> tuple[OutcomePart, int]:
     """Return the outcome and weft's exit status."""
     if ended.timed_out:
@@ -117,7 +117,7 @@ def _refusal(work: Path) -> str:
 
 
 def _killed(
-    signum: int, ended: Ended, work: Path, start: AtStart | None
+    signum: int, ended: ChildExit, work: Path, start: StartResources | None
 ) -> tuple[OutcomePart, int]:
     name = signal.Signals(signum).name if signum in signal.valid_signals() else f"signal {signum}"
     hint = _hint(signum, ended, start)
@@ -133,7 +133,7 @@ def _killed(
     return OutcomePart(kind="signal", message=message, signal=name, rank=at), 128 + signum
 
 
-def _hint(signum: int, ended: Ended, start: AtStart | None) -> str:
+def _hint(signum: int, ended: ChildExit, start: StartResources | None) -> str:
     allowed_s, _ = resource.getrlimit(resource.RLIMIT_CPU)
     if signum in (signal.SIGKILL, signal.SIGXCPU) and 0 <= allowed_s <= ended.cpu_time_s + 1:
         return (
@@ -147,7 +147,7 @@ def _hint(signum: int, ended: Ended, start: AtStart | None) -> str:
             " (ulimit -f): allow more"
         )
     if signum == signal.SIGKILL:
-        why = (start or AtStart.seen()).why_killed(ended.peak_memory_bytes)
+        why = (start or StartResources.seen()).why_killed(ended.peak_memory_bytes)
         return f"; {why}; try --no-privatize or fewer ranks"
     return _HINTS.get(signum, "")  # type: ignore[call-overload,no-any-return]
 

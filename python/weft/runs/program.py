@@ -15,7 +15,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from weft.base.errors import WeftError
-from weft.base.unchanged import kept
+from weft.base.file_cache import kept
 
 _ENTRY_POINTS = {"main", "user_main_"}
 _LONGEST_SHEBANG = 256

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from weft.base.errors import WeftError, named
-from weft.base.models import OfSchema, write_json
+from weft.base.models import SchemaModel, write_json
 from weft.base.output import whole_file
-from weft.base.reading import UnreadableError, described, read_json
+from weft.base.user_files import UnreadableError, described, read_json
 from weft.runs.record_data import COMPARISON_SCHEMA, SCHEMA, Part, RecordData
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def read_record(path: Path) -> Record:
     """Read a record from a file."""
     try:
         data = read_json(path)
-        found = OfSchema.from_json(data).schema
+        found = SchemaModel.from_json(data).schema
         if found == COMPARISON_SCHEMA:
             raise WeftError(
                 f"record: {path} holds the two records of a comparison; write the one that is meant"

@@ -13,17 +13,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
-from weft.runs.kinds import Switch
 from weft.runs.options import (
     PARTS,
     Collectives,
-    Declared,
+    DeclaredOption,
     Limits,
     Outputs,
     Placement,
     Simulation,
     run_options,
 )
+from weft.runs.value_types import Switch
 from weft.trace.folder import Folder
 
 
@@ -95,7 +95,7 @@ def as_words(request: Request) -> list[str]:
     ]
 
 
-def _words(one: Declared, value: Any) -> Iterator[str]:
+def _words(one: DeclaredOption, value: Any) -> Iterator[str]:
     if isinstance(one.option.kind, Switch):
         yield from () if value else (one.option.flag,)
     elif isinstance(value, tuple):

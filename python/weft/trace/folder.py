@@ -17,8 +17,8 @@ from msgspec import Meta
 
 from weft.base import inputs
 from weft.base.errors import WeftError, printable
-from weft.base.models import Model, Number, OfSchema, Whole
-from weft.base.reading import UnreadableError, described, read_json
+from weft.base.models import Model, Number, SchemaModel, Whole
+from weft.base.user_files import UnreadableError, described, read_json
 from weft.trace import calls
 from weft.trace.actions import UnfitError, Words
 from weft.trace.survey import Survey
@@ -34,7 +34,7 @@ _SHORTEST_PACKED = 0.01
 _LONGEST_LINE = 1 << 24
 
 
-class Origin(Model, kw_only=True):
+class TraceOrigin(Model, kw_only=True):
     """Origin of a trace."""
 
     schema: str
@@ -52,7 +52,7 @@ class Origin(Model, kw_only=True):
     """Simulated time of the recorded run."""
 
 
-class Manifest(Origin, kw_only=True):
+class Manifest(TraceOrigin, kw_only=True):
     """Origin of a trace in SimGrid's form."""
 
     schema: Literal["weft-trace/1"] = SCHEMA
@@ -60,7 +60,7 @@ class Manifest(Origin, kw_only=True):
     """True if the program calls MPI_Test, so that it may behave differently on another network."""
 
 
-class CallsManifest(Origin, kw_only=True):
+class CallsManifest(TraceOrigin, kw_only=True):
     """Origin of a trace recorded by weft."""
 
     schema: Literal["weft-trace/2"] = CALLS_SCHEMA
@@ -190,7 +190,7 @@ def _lines(path: Path) -> Iterator[Words]:
 def _read_manifest(path: Path) -> Manifest | CallsManifest:
     try:
         data = read_json(path / MANIFEST)
-        found = OfSchema.from_json(data).schema
+        found = SchemaModel.from_json(data).schema
         if found not in _MANIFESTS:
             allowed = " and ".join(f"'{one}'" for one in _MANIFESTS)
             raise _no_trace(path, f"its schema is {described(found)}; allowed are {allowed}")

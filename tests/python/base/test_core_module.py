@@ -11,7 +11,7 @@ from tests.support.places import ROOT
 from weft import _core
 from weft.base import paths
 from weft.base.units import UNITS
-from weft.runs import offloads, report
+from weft.runs import offload_modes, report
 
 
 def test_the_types_of_the_core_are_those_that_it_has() -> None:
@@ -35,8 +35,8 @@ def test_modes_are_the_core_s() -> None:
     names = [row["name"] for row in _core.mechanisms()]
     assert [*names, "auto", "off"] == _core.offload_modes()
     assert ["fallback", *names] == _core.paths()
-    assert list(offloads.meanings()) == _core.offload_modes()
-    assert offloads.DEFAULT == "stream"  # also the default of runs
+    assert list(offload_modes.meanings()) == _core.offload_modes()
+    assert offload_modes.DEFAULT == "stream"  # also the default of runs
     assert {row["rest"] for row in _core.mechanisms()} <= {"", *names}
 
 

@@ -14,10 +14,10 @@ import pytest
 from weft.base import memory
 from weft.base.errors import Interrupted, WeftError
 from weft.base.machine import Machine
-from weft.base.process import Ended, run_child, work_directory
+from weft.base.process import ChildExit, run_child, work_directory
 
 
-def shell(script: str, **options: Any) -> Ended:
+def shell(script: str, **options: Any) -> ChildExit:
     return run_child(["/bin/sh", "-c", script], dict(os.environ), **options)
 
 
@@ -106,7 +106,7 @@ time.sleep(float(sys.argv[2]))
 """
 
 
-def eat(*programs: tuple[int, float], limit: int) -> Ended:
+def eat(*programs: tuple[int, float], limit: int) -> ChildExit:
     """Run programs concurrently that each allocate a number of MiB for some seconds."""
     words = [f"{sys.executable} -c '{EATER}' {mib} {stay} &" for mib, stay in programs]
     return shell(" ".join(words) + " wait", memory_bytes=limit << 20)

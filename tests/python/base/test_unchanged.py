@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.base.unchanged import kept
+from weft.base.file_cache import kept
 
 
 def test_a_file_is_looked_at_again_when_it_is_another_one(tmp_path: Path) -> None:

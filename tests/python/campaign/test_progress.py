@@ -12,10 +12,10 @@ import pytest
 
 from tests.support import simulated
 from tests.support.campaign_files import LATENCY
-from weft.campaign.execution.work import Done
+from weft.campaign.execution.work import TaskResult
 from weft.campaign.file.runs import Run
 from weft.cli.campaign import progress
-from weft.cli.campaign.progress import Shown
+from weft.cli.campaign.progress import RunCounter
 from weft.runs.request import Request
 
 RUN = Run({"ranks": 4}, Request.of(program="x", ranks=4), "3f02")
@@ -24,14 +24,14 @@ RUN = Run({"ranks": 4}, Request.of(program="x", ranks=4), "3f02")
 def test_the_line_says_what_has_ended_and_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    shown = Shown(1000, 800)
+    shown = RunCounter(1000, 800)
     shown.running(2)
     assert shown.line() == "200 of 1,000 runs, 2 running"
     now[0] = 120.0
     for _ in range(100):
-        shown.take(RUN, Done("3f02", "done"))
-    shown.take(RUN, Done("3f02", "elsewhere"))
-    shown.take(RUN, Done("3f02", "failed", "it crashed"))
+        shown.take(RUN, TaskResult("3f02", "done"))
+    shown.take(RUN, TaskResult("3f02", "elsewhere"))
+    shown.take(RUN, TaskResult("3f02", "failed", "it crashed"))
     said = "302 of 1,000 runs, 1 failed, 1 by others, 2 running, about 2 min left"
     assert shown.line() == said
     short = shown.line(short=True)
@@ -47,7 +47,7 @@ def test_a_log_has_a_line_now_and_then(
     with progress.progress(40, 40, 2) as shown:
         for k in range(40):
             now[0] = float(k)
-            shown.take(RUN, Done("3f02", "done" if k else "failed", "it crashed"))
+            shown.take(RUN, TaskResult("3f02", "done" if k else "failed", "it crashed"))
     lines = capsys.readouterr().err.splitlines()
     assert lines[:2] == ["40 runs to make, up to 2 at a time", "weft: failed: ranks 4: it crashed"]
     assert len(lines) == 2 + 3

@@ -21,7 +21,7 @@ import weft
 from tests.python.cli.test_file_options import ALL, COMPILERS
 from tests.support.compiled import example
 from tests.support.simulated import WEFT, weft_says
-from weft.api import asking
+from weft.api import input_checks
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.cli import files
@@ -190,7 +190,7 @@ def calls() -> Iterator[tuple[str, Any]]:
 def test_of_every_argument_it_is_known_whether_it_names_files() -> None:
     found = dict(calls())
     assert len(found) > 50
-    known = {*asking.WRITTEN, *READ, *NAMES}
+    known = {*input_checks.WRITTEN, *READ, *NAMES}
     unknown = [
         f"{name} {own}"
         for name, function in found.items()

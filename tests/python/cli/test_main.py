@@ -222,7 +222,7 @@ from weft.cli.root import weft
 weft.main(["--help"], prog_name="weft", standalone_mode=False)
 names = [name for name in sys.modules if name.startswith(("weft.cli.", "weft.runs", "msgspec"))]
 cli = ["weft.cli.files", "weft.cli.groups", "weft.cli.order", "weft.cli.root"]
-runs = ["weft.runs", "weft.runs.kinds", "weft.runs.offloads", "weft.runs.options"]
+runs = ["weft.runs", "weft.runs.value_types", "weft.runs.offload_modes", "weft.runs.options"]
 assert sorted(names) == [*cli, *runs]
 """
     found = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)

@@ -22,7 +22,7 @@ from weft.study.comparison.compare import compare
 from weft.study.comparison.comparison import ComparisonRecord, write_comparison
 from weft.testbed.hardware import inventory
 from weft.testbed.plan import file as plan_file
-from weft.testbed.plan import plan, wanted
+from weft.testbed.plan import plan, wanted_topology
 from weft.trace.folder import MANIFEST, CallsManifest
 
 # Programs of tests/smpi, and how to run them.
@@ -100,7 +100,10 @@ def test_comparisons_plans_and_traces_are_what_their_models_say(
     prepared = prepare(request("latency.c 64 1 2", program, tmp_path))
     write_comparison(compare(prepared), tmp_path / "both.json")
     record_calls(prepared, tmp_path / "trace")
-    made = plan.make(inventory.read("topocloud-64"), [wanted.read("star-8"), wanted.read("line-4")])
+    made = plan.make(
+        inventory.read("topocloud-64"),
+        [wanted_topology.read("star-8"), wanted_topology.read("line-4")],
+    )
     plan_file.write(made, tmp_path / "plan.json")
     for path, kind in (
         (tmp_path / "both.json", ComparisonRecord),

@@ -27,7 +27,7 @@ from weft.fabric import export
 from weft.fabric.template import Template, render
 from weft.testbed.hardware import inventory
 from weft.testbed.plan import fabric as planned
-from weft.testbed.plan import plan, wanted
+from weft.testbed.plan import plan, wanted_topology
 
 CALLS = (
     "int-sum",
@@ -322,7 +322,7 @@ def test_a_planned_fabric_keeps_what_the_chassis_does_not_replace(
     )
     path = tmp_path_factory.mktemp("planned") / "x.toml"
     path.write_text(source)
-    made = plan.make(inventory.read("topocloud-64"), [wanted.read(str(path))])
+    made = plan.make(inventory.read("topocloud-64"), [wanted_topology.read(str(path))])
     experiment = made.experiment(None)
     written = "\n".join(planned.render(made, experiment)) + "\n"
     path.write_text(written)
@@ -331,5 +331,5 @@ def test_a_planned_fabric_keeps_what_the_chassis_does_not_replace(
     for table in {*before} - {"fabric", "link", "links", "shared", "switch", "switches"}:
         assert after[table] == before[table]
     assert planned.losses(experiment) == ["[[switch.offload]]"]
-    plain = replace(experiment, wanted=wanted.read("ring-6"))
+    plain = replace(experiment, wanted=wanted_topology.read("ring-6"))
     assert planned.losses(plain) == []

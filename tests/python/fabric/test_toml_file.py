@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.support.places import ROOT
 from weft import _core
 from weft.calibrate.host.cpu import with_speed
-from weft.fabric.toml_file import Noted, _parts, in_toml, with_values, without_tables
+from weft.fabric.toml_file import SourcedValue, _parts, in_toml, with_values, without_tables
 
 FILES = sorted([*ROOT.glob("fabrics/*.toml"), *ROOT.glob("presets/*/*.toml")])
-FITTED = {"overhead": Noted("1us", "of the fit"), "preset": Noted("b")}
+FITTED = {"overhead": SourcedValue("1us", "of the fit"), "preset": SourcedValue("b")}
 WAYS = {
     "a comment at its head": '[nic]  # ours\npreset = "a"  # why\n\n[link]\nrate = 1\n',
     "blanks in its head": ' [ nic ]\n  preset = "a"\n[link]\nrate = 1\n',
@@ -76,7 +76,10 @@ y = 2
 
 
 def test_all_else_of_a_file_stays_as_it_is() -> None:
-    assert with_values(BEFORE, "nic", {"preset": Noted("b", "new"), "y": Noted(2)}) == AFTER
+    assert (
+        with_values(BEFORE, "nic", {"preset": SourcedValue("b", "new"), "y": SourcedValue(2)})
+        == AFTER
+    )
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

@@ -29,7 +29,7 @@ from weft.testbed.p4 import program as p4_program
 from weft.testbed.p4 import script
 from weft.testbed.plan import fabric as testbed_fabric
 from weft.testbed.plan import file as plan_file
-from weft.testbed.plan import latency, plan, ports, wanted
+from weft.testbed.plan import latency, plan, ports, wanted_topology
 from weft.testbed.running import diff
 from weft.testbed.tables import tables
 from weft.trace.calls import CALLS
@@ -397,7 +397,7 @@ def _plan_texts(directory: Path) -> Iterator[str]:
         *(("topocloud-64", names) for names in (("tofino-4",), ("star-8", "line-4"))),
         ("recirculating-64", ("ring-6",)),
     ):
-        made = plan.make(inventory.read(chassis), [wanted.read(name) for name in names])
+        made = plan.make(inventory.read(chassis), [wanted_topology.read(name) for name in names])
         plan_file.write(made, path)
         yield path.read_text("utf-8")
 

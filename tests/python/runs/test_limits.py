@@ -18,7 +18,7 @@ from weft.base.errors import WeftError
 from weft.base.machine import Machine
 from weft.runs import limits
 from weft.runs.launch import prepare, run
-from weft.runs.limits import AtStart, Needs
+from weft.runs.limits import ResourceInputs, StartResources
 from weft.runs.request import Request
 
 GIB = 1 << 30
@@ -39,7 +39,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(proc, tmp_path / "cgroup", tmp_path, tmp_path)
 
 
-def refusal(needs: Needs, machine: Machine) -> str:
+def refusal(needs: ResourceInputs, machine: Machine) -> str:
     with pytest.raises(WeftError) as error:
         limits.check(needs, machine)
     assert error.value.exit_status == 2
@@ -47,11 +47,11 @@ def refusal(needs: Needs, machine: Machine) -> str:
 
 
 def test_a_run_that_fits_is_not_refused(machine: Machine) -> None:
-    limits.check(Needs(ranks=65536, links=393216), machine)
+    limits.check(ResourceInputs(ranks=65536, links=393216), machine)
 
 
 def test_more_memory_than_there_is_is_told_with_both_numbers(machine: Machine) -> None:
-    said = refusal(Needs(ranks=4 * MILLION), machine)
+    said = refusal(ResourceInputs(ranks=4 * MILLION), machine)
     assert said.startswith("memory: the run needs at least ")
     assert "(4,194,304 ranks), and this machine has 8 GiB left; take fewer ranks" in said
 
@@ -59,7 +59,7 @@ def test_more_memory_than_there_is_is_told_with_both_numbers(machine: Machine) -
 def test_swap_counts(machine: Machine) -> None:
     meminfo = machine.proc / "meminfo"
     meminfo.write_text("MemAvailable: 8388608 kB\nSwapFree: 999999999 kB\n")
-    limits.check(Needs(ranks=4 * MILLION), machine)
+    limits.check(ResourceInputs(ranks=4 * MILLION), machine)
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -76,13 +76,13 @@ def test_the_least_of_the_control_groups_counts(machine: Machine, version: int) 
     (root / "outer" / most).write_text(str(2 * GIB))
     (root / "outer" / used).write_text(str(GIB))
     (root / "outer" / "memory.stat").write_text(f"anon 5\n{stat} {GIB // 2}\n")
-    said = refusal(Needs(ranks=MILLION), machine)
+    said = refusal(ResourceInputs(ranks=MILLION), machine)
     assert f"the control group {root / 'outer'} (limit 2 GiB) has 1.5 GiB left" in said
 
 
 def test_a_group_that_is_not_to_be_seen_limits_nothing(machine: Machine) -> None:
     (machine.proc / "self/cgroup").write_text("0::/../elsewhere\nnonsense")
-    limits.check(Needs(ranks=1024), machine)
+    limits.check(ResourceInputs(ranks=1024), machine)
 
 
 def library(program: Program) -> Path:
@@ -91,8 +91,8 @@ def library(program: Program) -> Path:
 
 def test_mappings_of_copies_are_counted(program: Program, machine: Machine) -> None:
     copied = (library(program),)
-    limits.check(Needs(ranks=8192, copied=copied), machine)
-    said = refusal(Needs(ranks=32768, copied=copied), machine)
+    limits.check(ResourceInputs(ranks=8192, copied=copied), machine)
+    said = refusal(ResourceInputs(ranks=32768, copied=copied), machine)
     assert said.startswith("mappings: the run needs at least 164,340 (5 for each of 32,768 ranks)")
     assert "and Linux gives a process 65,530" in said
     assert "take privatize=False where" in said
@@ -102,25 +102,25 @@ def test_the_disk_holds_the_copies(
     program: Program, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 20))
-    said = refusal(Needs(ranks=1024, copied=(library(program),)), machine)
+    said = refusal(ResourceInputs(ranks=1024, copied=(library(program),)), machine)
     assert said.startswith("temporary directory: copies of the program for 1,024 ranks need ")
     assert "has 1 MiB left; set TMPDIR" in said
 
 
 def test_what_any_run_writes_needs_room(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4096))
-    said = refusal(Needs(ranks=1024), machine)
+    said = refusal(ResourceInputs(ranks=1024), machine)
     assert said.startswith("temporary directory: a run needs 11 KiB, and ")
     assert "has 4 KiB left; set TMPDIR" in said
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 30))
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_files=100, f_favail=2))
-    assert "a run needs 6 files there, and" in refusal(Needs(ranks=4), machine)
+    assert "a run needs 6 files there, and" in refusal(ResourceInputs(ranks=4), machine)
 
 
 def test_threads(machine: Machine) -> None:
     threads = ("contexts/factory:thread",)
-    limits.check(Needs(ranks=4096, settings=threads), machine)
-    said = refusal(Needs(ranks=32000, settings=threads), machine)
+    limits.check(ResourceInputs(ranks=4096, settings=threads), machine)
+    said = refusal(ResourceInputs(ranks=32000, settings=threads), machine)
     assert "each of 32,000 ranks needs one, and the system allows 30,000" in said
 
 
@@ -134,8 +134,8 @@ def test_a_control_group_limits_threads(machine: Machine, version: int) -> None:
     (group / "pids.current").write_text("20")
     (group / "memory.stat").write_text("inactive_file 1000000\n")
     threads = ("contexts/factory:thread",)
-    limits.check(Needs(ranks=100, settings=threads), machine)
-    said = refusal(Needs(ranks=101, settings=threads), machine)
+    limits.check(ResourceInputs(ranks=100, settings=threads), machine)
+    said = refusal(ResourceInputs(ranks=101, settings=threads), machine)
     assert f"the system allows 100 (the control group {group}, limit 120)" in said
 
 
@@ -172,7 +172,7 @@ def test_shared_memory_holds_the_variables_of_all_ranks(
     there = Machine(machine.proc, machine.cgroups, Path("/dev/shm"), machine.temporary)
     mapped = ("smpi/privatization:mmap",)
     copied = (library(program),)
-    said = refusal(Needs(ranks=64, copied=copied, settings=mapped), there)
+    said = refusal(ResourceInputs(ranks=64, copied=copied, settings=mapped), there)
     assert said.startswith(
         "shared memory: with --cfg smpi/privatization:mmap 64 ranks need at least 48"
     )
@@ -181,7 +181,7 @@ def test_shared_memory_holds_the_variables_of_all_ranks(
 
 def test_who_is_killed_hears_what_it_held_and_what_there_was(machine: Machine) -> None:
     (machine.proc / "vmstat").write_text("pgfault 1\noom_kill 4\n")
-    start = AtStart.seen(machine)
+    start = StartResources.seen(machine)
     told = "it held 3 GiB, and this machine had 8 GiB left when it began"
     assert start.why_killed(3 * GIB) == (
         f"something else killed it, perhaps for want of memory: {told}"
@@ -256,11 +256,11 @@ def test_copies_that_are_larger_than_a_file_may_be_are_told(program: Program) ->
 def test_open_files_and_shared_memory(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     mapped = ("smpi/privatization:mmap",)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 1024))
-    limits.check(Needs(ranks=64, settings=mapped), machine)
-    said = refusal(Needs(ranks=1024, settings=mapped), machine)
+    limits.check(ResourceInputs(ranks=64, settings=mapped), machine)
+    said = refusal(ResourceInputs(ranks=1024, settings=mapped), machine)
     assert "1,024 ranks need 1,056 open files, and the system allows 1,024 (ulimit -n)" in said
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 16))
-    said = refusal(Needs(ranks=64, settings=mapped), machine)
+    said = refusal(ResourceInputs(ranks=64, settings=mapped), machine)
     assert "need at least 256 KiB" in said
     assert "has 64 KiB left" in said
 
@@ -288,5 +288,5 @@ def test_what_is_predicted_is_less_than_what_a_run_takes(
     )
     assert simulated.run_command(command).status == 0
     peak = simulated.read_record(tmp_path / "r.json")["peak_memory_bytes"]
-    predicted = Needs(ranks=ranks, links=128).memory_bytes
+    predicted = ResourceInputs(ranks=ranks, links=128).memory_bytes
     assert 0.4 * peak < predicted < peak

@@ -13,9 +13,9 @@ from studies import signatures
 from weft.api.running import NetworkOptions, RunOptions
 from weft.campaign.file import keys
 from weft.cli.root import weft as commands
-from weft.runs.kinds import Changes, Switch
 from weft.runs.options import run_option, run_options
 from weft.runs.request import Request, as_words
+from weft.runs.value_types import Changes, Switch
 
 NAMES = [one.name for one in run_options()]
 

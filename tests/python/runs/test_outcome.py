@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from weft.base.errors import WeftError
-from weft.base.process import Ended
+from weft.base.process import ChildExit
 from weft.runs.outcome import CRASHED, judge, read_raw_record
 from weft.runs.record_data import OutcomePart
 
 COMPLETED = OutcomePart(kind="completed")
 
 
-def ended(returncode: int, *, timed_out: bool = False) -> Ended:
-    return Ended(returncode, timed_out, 1.0, 1.0, 1)
+def ended(returncode: int, *, timed_out: bool = False) -> ChildExit:
+    return ChildExit(returncode, timed_out, 1.0, 1.0, 1)
 
 
 def test_want_of_memory_is_told_with_both_numbers(tmp_path: Path) -> None:

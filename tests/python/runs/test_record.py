@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from weft.base.errors import WeftError
 from weft.base.models import write_json
-from weft.base.reading import UnreadableError
+from weft.base.user_files import UnreadableError
 from weft.runs.record import Record, read_record, write_record
 
 

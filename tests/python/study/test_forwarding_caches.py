@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.simulated import WEFT
 from weft import _core
-from weft.base import reading
+from weft.base import user_files
 from weft.base.errors import WeftError
 from weft.study.forwarding import forwarding, jobs
 from weft.study.forwarding.forwarding import Cache
@@ -146,7 +146,7 @@ def test_archives_are_read_as_archives_have_them(tmp_path: Path) -> None:
     path.write_bytes(content[:-12])
     with pytest.raises(WeftError, match=r"site\.swf\.gz: is compressed by gzip and damaged"):
         jobs.read_jobs(path)
-    path.write_bytes(gzip.compress(bytes(reading.MOST_BYTES + 1), compresslevel=1))
+    path.write_bytes(gzip.compress(bytes(user_files.MOST_BYTES + 1), compresslevel=1))
     with pytest.raises(WeftError, match=r"site\.swf\.gz: has more than 256 MiB"):
         jobs.read_jobs(path)
 

@@ -18,7 +18,7 @@ from weft.testbed.p4 import access
 from weft.testbed.p4 import client as p4_client
 from weft.testbed.p4.client import Client, pipeline
 from weft.testbed.plan import file as plan_file
-from weft.testbed.plan import plan, wanted
+from weft.testbed.plan import plan, wanted_topology
 from weft.testbed.running import namespaces as netns
 from weft.testbed.running import p4_server
 from weft.testbed.tables import tables
@@ -44,7 +44,7 @@ def test_what_others_reach_is_refused_or_warned_of(address: str) -> None:
 
 def test_the_command_refuses_before_anything_is_made(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
-    made = plan.make(inventory.read("topocloud-64"), [wanted.read("star-8")])
+    made = plan.make(inventory.read("topocloud-64"), [wanted_topology.read("star-8")])
     plan_file.write(made, path)
     words = ["testbed", "up", "--netns", str(path), "--name", "no-such"]
     status, _, said = run([*words, "--listen", "0.0.0.0:9559"])
@@ -121,7 +121,7 @@ def test_controllers_with_a_certificate_are_let_in(
 def test_a_testbed_takes_controllers_with_a_certificate(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = plan.make(inventory.read("topocloud-64"), [wanted.read("star-8")])
+    made = plan.make(inventory.read("topocloud-64"), [wanted_topology.read("star-8")])
     address, name = free_address(), f"tls-{os.getpid()}"
     try:
         assert netns.up(made, name, address, tls=folder) == ""

@@ -23,13 +23,13 @@ from weft.base.errors import WeftError
 from weft.testbed.hardware import inventory
 from weft.testbed.p4.client import Client, pipeline
 from weft.testbed.plan import file as plan_file
-from weft.testbed.plan import plan, wanted
+from weft.testbed.plan import plan, wanted_topology
 from weft.testbed.plan.layout import Layout
 from weft.testbed.plan.plan import Experiment, Plan
 from weft.testbed.running import bridges, diff, linux, probe
 from weft.testbed.running import namespaces as netns
 from weft.testbed.running import registry as running
-from weft.testbed.tables import located, tables
+from weft.testbed.tables import entry_numbers, tables
 from weft.testbed.tables.tables import Entry
 
 CHANGES = 52
@@ -48,11 +48,13 @@ class Said(NamedTuple):
 
 
 def planned(*fabrics: str, on: str = "recirculating-64") -> Plan:
-    return plan.make(inventory.read(on), [wanted.read(fabric) for fabric in fabrics])
+    return plan.make(inventory.read(on), [wanted_topology.read(fabric) for fabric in fabrics])
 
 
 def entries_of(made: Plan, name: str) -> frozenset[Entry]:
-    return located.chassis(tables.entries(replace(made, experiments=(made.experiment(name),))))
+    return entry_numbers.chassis(
+        tables.entries(replace(made, experiments=(made.experiment(name),)))
+    )
 
 
 def shuffled(made: Plan, dice: random.Random) -> Plan:
@@ -79,7 +81,7 @@ def raised(made: Plan) -> Plan:
 def wandering(first: Plan, kept: str, dice: random.Random) -> Iterator[Plan]:
     """Yield plans that all keep one experiment in place while others come and go."""
     there, now = first.inventory, first
-    coming = [wanted.read(name) for name in COMING]
+    coming = [wanted_topology.read(name) for name in COMING]
     home: list[Experiment] = [*first.experiments]
     while True:
         away = dice.sample(coming, dice.randint(1, 2))
@@ -109,7 +111,7 @@ def test_experiments_are_found_under_other_numbers(on: str) -> None:
         made = planned(*names, on=on)
         for _ in range(5):
             other = shuffled(made, dice)
-            found = located.compare(made, tables.entries(other))
+            found = entry_numbers.compare(made, tables.entries(other))
             assert (found.lacking, found.foreign) == ({}, ())
             moved = {name for name in names if entries_of(made, name) != entries_of(other, name)}
             assert {*found.renumbered} == moved
@@ -126,7 +128,7 @@ def test_what_is_not_whole_is_not_found() -> None:
     for gone in entries_of(other, "torus-3x3"):
         if gone.table == "loop_ports":
             continue
-        found = located.compare(made, [entry for entry in rest if entry != gone])
+        found = entry_numbers.compare(made, [entry for entry in rest if entry != gone])
         assert [*found.lacking] == ["torus-3x3"], gone
         assert "star-8" not in found.lacking
 
@@ -139,13 +141,13 @@ def test_a_comparison_says_what_differs() -> None:
         {one: one for one in range(512, 600)},
     )
     found = [*tables.entries(swapped), Entry("wire_table", (40,), "wire", (39,))]
-    said = located.compare(both, found).said()
+    said = entry_numbers.compare(both, found).said()
     assert "it has star-8 under other numbers (slice 1 is 2 there)" in said
     assert "it has line-4 under other numbers (slice 2 is 1 there)" in said
     assert "it has 1 entry of no experiment of the plan (wire_table 1)" in said
-    lone = located.compare(both, [*entries_of(both, "line-4")])
+    lone = entry_numbers.compare(both, [*entries_of(both, "line-4")])
     assert lone.said() == f"it lacks star-8 ({len(entries_of(both, 'star-8'))} entries)"
-    assert located.compare(both, tables.entries(both)).equal
+    assert entry_numbers.compare(both, tables.entries(both)).equal
 
 
 # ---- On a P4Runtime server -----------------------------------------------------------------------
@@ -174,7 +176,7 @@ def test_what_stays_is_never_touched(on: str, known: bool, serve: Serve) -> None
             switch.change(change.before, tables.entries(change.plan), 0)
             now = change.plan
             assert entries_of(now, kept) == stays
-            assert {*switch.read()} == {*located.chassis(tables.entries(now))}
+            assert {*switch.read()} == {*entry_numbers.chassis(tables.entries(now))}
     assert len(history) > told + CHANGES
     assert all(stays <= {*state} for state in history[told:])
 
@@ -210,7 +212,7 @@ def test_an_old_plan_that_the_switch_has_not_is_refused(serve: Serve, tmp_path: 
     assert (same.returncode, "is what the switch has" in same.stdout) == (0, True)
     assert "primary controller: none" in same.stdout
     assert weft("diff", files["other"]).returncode == 0  # from the switch itself
-    assert located.compare(other, history[-1]).lacking == {}
+    assert entry_numbers.compare(other, history[-1]).lacking == {}
 
 
 def test_a_switch_that_has_something_is_not_loaded_anew(serve: Serve) -> None:
@@ -358,7 +360,7 @@ def test_a_change_in_namespaces_that_fails_is_undone(
     old = planned("star-8", "ring-6", on="topocloud-64")
     up(old)
     kept = old.experiment("star-8")
-    change = diff.change(old, plan.make(old.inventory, [wanted.read("line-4")], [kept]))
+    change = diff.change(old, plan.make(old.inventory, [wanted_topology.read("line-4")], [kept]))
     place, function = FAILURES[what]
     real = getattr(place, function)
     failed: list[bool] = []

@@ -14,7 +14,7 @@ from tests.support.testbed_reader import check_plan
 from weft.base import paths
 from weft.base.errors import WeftError, suggestion
 from weft.testbed.hardware import inventory
-from weft.testbed.plan import fabric, plan, ports, wanted
+from weft.testbed.plan import fabric, plan, ports, wanted_topology
 from weft.testbed.plan import file as plan_file
 from weft.testbed.plan.latency import predict
 from weft.testbed.plan.plan import Plan
@@ -93,7 +93,7 @@ def star(hosts: int, directory: Path) -> Path:
 def placed(directory: Path, *fabrics: str | int) -> Plan:
     """Return the plan on the first chassis that fits; a number is a star of that many hosts."""
     names = [str(star(one, directory)) if isinstance(one, int) else one for one in fabrics]
-    topologies = [wanted.read(name) for name in names]
+    topologies = [wanted_topology.read(name) for name in names]
     chassis = inventory.parse_all(POD, "pod.toml")
     return plan.on_first(chassis, lambda there: plan.make(there, topologies))
 
@@ -175,7 +175,7 @@ def test_what_is_written_of_a_plan_is_its_own_chassis(tmp_path: Path) -> None:
 
 def test_plans_of_one_chassis_are_written_as_ever(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
-    made = plan.make(inventory.read("topocloud-64"), [wanted.read("star-8")])
+    made = plan.make(inventory.read("topocloud-64"), [wanted_topology.read("star-8")])
     plan_file.write(made, path)
     assert "chassis" not in json.loads(path.read_text())
     assert plan_file.read(path) == made
@@ -208,7 +208,7 @@ def test_a_short_resource_is_raised_in_its_table(tmp_path: Path) -> None:
     text = POD.replace('speed = "25Gbps"\n', 'speed = "25Gbps"\nslices = 1\n')
     (second,) = (one for one in inventory.parse_all(text, "t") if one.chassis.name == "tofino-b")
     with pytest.raises(WeftError, match=r"slices are short: .*; raise \[\[chassis\]\] slices, or"):
-        plan.make(second, [wanted.read("torus-3x3")])
+        plan.make(second, [wanted_topology.read("torus-3x3")])
 
 
 # ---- Commands ------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from weft.base.errors import WeftError
 from weft.testbed.hardware import inventory, medians
 from weft.testbed.hardware.medians import measured
 from weft.testbed.p4 import script
-from weft.testbed.plan import distribution, fabric, plan, ports, wanted
+from weft.testbed.plan import distribution, fabric, plan, ports, wanted_topology
 from weft.testbed.plan import file as plan_file
 from weft.testbed.plan import picture as pictures
 from weft.testbed.plan.latency import predict
@@ -58,12 +58,12 @@ between = ["l2:[1-4]", "tofino:[5-8]"]
 """
 
 
-def topology(text: str, directory: Path, speed: str = "100Gbps") -> wanted.Wanted:
-    return wanted.read(str(fabric_file(directory, text, "w", speed)))
+def topology(text: str, directory: Path, speed: str = "100Gbps") -> wanted_topology.Wanted:
+    return wanted_topology.read(str(fabric_file(directory, text, "w", speed)))
 
 
 def planned(*fabrics: str, on: str = "topocloud-64") -> Plan:
-    return plan.make(inventory.read(on), [wanted.read(one) for one in fabrics])
+    return plan.make(inventory.read(on), [wanted_topology.read(one) for one in fabrics])
 
 
 # ---- Bad input -----------------------------------------------------------------------------------
@@ -302,7 +302,9 @@ def test_a_plan_that_is_no_whole_is_refused_before_anything_uses_it(
     change: Callable[[dict[str, Any]], None], message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "plan.json"
-    plan_file.write(plan.make(inventory.read("topocloud-64"), [wanted.read("torus-3x3")]), path)
+    plan_file.write(
+        plan.make(inventory.read("topocloud-64"), [wanted_topology.read("torus-3x3")]), path
+    )
     found = json.loads(path.read_text())
     assert {one["kind"] for one in found["experiments"][0]["cables"].values()} == {
         "direct",

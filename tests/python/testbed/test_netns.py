@@ -21,7 +21,7 @@ from weft.base.errors import WeftError
 from weft.testbed.hardware import inventory
 from weft.testbed.p4.client import Client, pipeline
 from weft.testbed.plan import file as plan_file
-from weft.testbed.plan import plan, wanted
+from weft.testbed.plan import plan, wanted_topology
 from weft.testbed.plan.layout import Layout
 from weft.testbed.plan.plan import Plan
 from weft.testbed.running import diff, linux, probe
@@ -51,7 +51,7 @@ def up() -> Iterator[Up]:
 
 
 def planned(*fabrics: str, on: str = "topocloud-64") -> Plan:
-    return plan.make(inventory.read(on), [wanted.read(fabric) for fabric in fabrics])
+    return plan.make(inventory.read(on), [wanted_topology.read(fabric) for fabric in fabrics])
 
 
 def inside(device: str, *command: str) -> "subprocess.CompletedProcess[str]":
@@ -108,7 +108,7 @@ def test_two_chassis_of_an_inventory_are_up_at_the_same_time(up: Up) -> None:
         f'[[cables]]\nbetween = ["s{k}-[1-2]:e", "c{k}:[{k}-{k + 1}]"]\n'
         for k in (1, 2)
     )
-    pair = wanted.read("server-pair")
+    pair = wanted_topology.read("server-pair")
     chassis = inventory.parse_all(f'[testbed]\nname = "t"\n{text}', "t")
     one, other = (plan.make(there, [pair]) for there in chassis)
     up(one)
@@ -163,7 +163,7 @@ def test_hosts_with_two_ports_reach_each_other(up: Up, tmp_path: Path) -> None:
         '[[cables]]\nbetween = ["s[1-4]:b", "c:[5-8]"]\n',
         "two",
     )
-    made = plan.make(there, [wanted.read(str(path))])
+    made = plan.make(there, [wanted_topology.read(str(path))])
     layout = up(made)
     found = probe.check(made, NAME)
     assert found.problems == []
@@ -197,7 +197,7 @@ def test_a_cable_of_two_hosts_beside_a_switch(up: Up, tmp_path: Path) -> None:
         '[[cables]]\nbetween = ["s[1-3]:b", "c:[4-6]"]\n',
         "two",
     )
-    made = plan.make(there, [wanted.read(str(path))])
+    made = plan.make(there, [wanted_topology.read(str(path))])
     layout = up(made)
     found = probe.check(made, NAME)
     assert found.problems == []
@@ -210,7 +210,7 @@ def test_a_cable_of_two_hosts_beside_a_switch(up: Up, tmp_path: Path) -> None:
 
 def test_a_change_leaves_what_runs_alone(up: Up) -> None:
     there = inventory.read("topocloud-64")
-    star, torus, ring = (wanted.read(one) for one in ("line-4", "torus-3x3", "fat-tree-8"))
+    star, torus, ring = (wanted_topology.read(one) for one in ("line-4", "torus-3x3", "fat-tree-8"))
     first = plan.make(there, [torus, star])
     layout = up(first)
     kept = first.experiments[1]

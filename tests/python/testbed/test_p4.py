@@ -19,7 +19,7 @@ from weft.testbed.p4 import program as p4_program
 from weft.testbed.p4 import script, script_check
 from weft.testbed.p4.client import Client, pipeline
 from weft.testbed.plan import file as plan_file
-from weft.testbed.plan import plan, wanted
+from weft.testbed.plan import plan, wanted_topology
 from weft.testbed.plan.plan import Plan
 from weft.testbed.running import bridges, diff
 from weft.testbed.tables import tables
@@ -30,7 +30,7 @@ PROGRAM = paths.installed("inventories", p4_program.V1MODEL).read_text("utf-8")
 
 
 def planned(*fabrics: str, on: str = "topocloud-64") -> Plan:
-    return plan.make(inventory.read(on), [wanted.read(fabric) for fabric in fabrics])
+    return plan.make(inventory.read(on), [wanted_topology.read(fabric) for fabric in fabrics])
 
 
 def of_chassis(made: Plan) -> list[Entry]:

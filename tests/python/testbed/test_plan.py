@@ -19,9 +19,9 @@ from weft.base.errors import WeftError
 from weft.testbed.hardware import inventory
 from weft.testbed.hardware.inventory import Inventory
 from weft.testbed.plan import file as plan_file
-from weft.testbed.plan import plan, wanted
+from weft.testbed.plan import plan, wanted_topology
 from weft.testbed.plan.plan import Plan
-from weft.testbed.plan.wanted import Wanted
+from weft.testbed.plan.wanted_topology import Wanted
 from weft.testbed.running import diff
 from weft.testbed.tables import tables
 from weft.testbed.tables.tables import Entry
@@ -50,14 +50,18 @@ def prove(made: Plan, directory: Path) -> int:
 def test_the_six_topologies_fit_the_shipped_testbeds(
     name: str, fabric: str, tmp_path: Path
 ) -> None:
-    made = plan.make(inventory.read(name), [wanted.read(fabric)])
+    made = plan.make(inventory.read(name), [wanted_topology.read(fabric)])
     assert made.proven
     assert prove(made, tmp_path) > 0
-    assert plan.make(inventory.read(name), [wanted.read(fabric)]) == made
+    assert plan.make(inventory.read(name), [wanted_topology.read(fabric)]) == made
 
 
 def test_experiments_share_a_testbed(tmp_path: Path) -> None:
-    both = [wanted.read("torus-3x3"), wanted.read("star-8"), wanted.read("torus-3x3")]
+    both = [
+        wanted_topology.read("torus-3x3"),
+        wanted_topology.read("star-8"),
+        wanted_topology.read("torus-3x3"),
+    ]
     made = plan.make(inventory.read("recirculating-64"), both)
     assert [one.name for one in made.experiments] == ["torus-3x3", "star-8", "torus-3x3#2"]
     prove(made, tmp_path)
@@ -65,7 +69,7 @@ def test_experiments_share_a_testbed(tmp_path: Path) -> None:
 
 def test_two_servers_are_joined_by_a_virtual_wire(tmp_path: Path) -> None:
     there = inventory.read("topocloud-64")
-    made = plan.make(there, [wanted.read("server-pair"), wanted.read("star-8")])
+    made = plan.make(there, [wanted_topology.read("server-pair"), wanted_topology.read("star-8")])
     pair = made.experiments[0]
     assert [way.kind for way in pair.cables.values()] == ["wire"]
     assert made.proven
@@ -89,7 +93,7 @@ def test_hosts_have_a_cable_of_their_own_beside_a_switch(tmp_path: Path) -> None
         '[[cables]]\nbetween = ["d[1-3]:e", "c:[1-3]"]\n'
         '[[cables]]\nbetween = ["d[1-3]:f", "c:[4-6]"]\n'
     )
-    made = plan.make(inventory.parse(text, "t"), [wanted.read(str(path))])
+    made = plan.make(inventory.parse(text, "t"), [wanted_topology.read(str(path))])
     assert [way.kind for way in made.experiments[0].cables.values()].count("wire") == 1
     assert made.experiments[0].wanted.routes["a", "b"].switches == ()
     prove(made, tmp_path)
@@ -130,7 +134,7 @@ def test_all_ports_of_a_chassis_are_planned_in_seconds(
     """Eight non-adjacent layer 2 switches take 32 of a 4 x 6 torus's 48 cables."""
     path = fabric_file(tmp_path, f'kind = "torus"\ndimensions = {dimensions}', "torus")
     before = time.process_time()
-    made = plan.make(inventory.parse(FULL, "full"), [wanted.read(str(path))])
+    made = plan.make(inventory.parse(FULL, "full"), [wanted_topology.read(str(path))])
     assert time.process_time() - before < 10
     assert (made.recirculated, made.proven) == (recirculated, True)
     prove(made, tmp_path)
@@ -290,7 +294,7 @@ def test_random_cases(tmp_path: Path) -> None:
         there = inventory.parse(text, "random")
         path = tmp_path / "random.toml"
         path.write_text(random_fabric(dice))
-        one = wanted.read(str(path))
+        one = wanted_topology.read(str(path))
         counts = [fits(one, there, placed) for placed in placements(one, there)]
         possible = [count for count in counts if count is not None]
         try:
@@ -344,7 +348,9 @@ def test_no_frame_crosses_during_a_change(before: list[str], after: list[str]) -
     from tests.support.testbed_reader import nic_addresses
 
     there = inventory.read("topocloud-64")
-    old, new = (plan.make(there, [wanted.read(f) for f in names]) for names in (before, after))
+    old, new = (
+        plan.make(there, [wanted_topology.read(f) for f in names]) for names in (before, after)
+    )
     found = diff.change(old, new)
     reader = Reader(there.text, [entry.as_json() for entry in tables.entries(old)])
     addresses = nic_addresses(there.text)
@@ -375,7 +381,7 @@ def of(made: Plan, name: str) -> list[Entry]:
 
 def test_what_is_kept_stays_on_everything_that_it_has(tmp_path: Path) -> None:
     there = inventory.read("topocloud-64")
-    torus, star, ring = (wanted.read(one) for one in ("torus-3x3", "star-8", "ring-6"))
+    torus, star, ring = (wanted_topology.read(one) for one in ("torus-3x3", "star-8", "ring-6"))
     both = plan.make(there, [torus, star])
     alone = plan.make(there, [], [both.experiment("star-8")])
     assert alone.experiments == (both.experiments[1],)
@@ -394,7 +400,7 @@ def test_what_is_kept_stays_on_everything_that_it_has(tmp_path: Path) -> None:
 
 def test_looping_ports_of_one_experiment_do_not_depend_on_others(tmp_path: Path) -> None:
     there = inventory.read("recirculating-64")
-    torus, star, ring = (wanted.read(one) for one in ("torus-3x3", "star-8", "ring-6"))
+    torus, star, ring = (wanted_topology.read(one) for one in ("torus-3x3", "star-8", "ring-6"))
     first = plan.make(there, [torus])
     for more in ([star], [ring], [torus, ring]):
         both = plan.make(there, [torus, *more])
@@ -412,7 +418,7 @@ def test_looping_ports_of_one_experiment_do_not_depend_on_others(tmp_path: Path)
 
 def test_what_does_not_fit_beside_what_is_kept_says_so() -> None:
     there = inventory.read("topocloud-64")
-    torus, star = wanted.read("torus-3x3"), wanted.read("star-8")
+    torus, star = wanted_topology.read("torus-3x3"), wanted_topology.read("star-8")
     running = plan.make(there, [torus, star])
     with pytest.raises(WeftError) as caught:
         plan.make(there, [star], running.experiments)
@@ -443,11 +449,11 @@ def test_what_fits_only_by_moving_says_that(tmp_path: Path) -> None:
     )
     there = inventory.parse(text, "t")
     star = fabric_file(tmp_path, 'kind = "star"\nhosts = 2', "s")
-    stars = plan.make(there, [wanted.read(str(star))] * 2)
+    stars = plan.make(there, [wanted_topology.read(str(star))] * 2)
     kept = [one for one in stars.experiments if "d1" in one.hosts.values()]
     with pytest.raises(WeftError, match=r"without keep, fits, but moves what runs$"):
-        plan.make(there, [wanted.read(str(path))], kept)
-    plan.make(there, [wanted.read(str(star)), wanted.read(str(path))])
+        plan.make(there, [wanted_topology.read(str(path))], kept)
+    plan.make(there, [wanted_topology.read(str(star)), wanted_topology.read(str(path))])
 
 
 LARGE = """
@@ -473,7 +479,7 @@ between = ["n[1-64]:e", "c:[1-64]"]
 
 def test_a_plan_of_five_thousand_entries_is_compared_within_a_second(tmp_path: Path) -> None:
     path = fabric_file(tmp_path, 'kind = "torus"\ndimensions = [8, 8]', "t")
-    made = plan.make(inventory.parse(LARGE, "large"), [wanted.read(str(path))])
+    made = plan.make(inventory.parse(LARGE, "large"), [wanted_topology.read(str(path))])
     (one,) = made.experiments
     dice = random.Random(1)
     slices = [*range(1, 65)]

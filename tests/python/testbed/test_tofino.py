@@ -17,7 +17,7 @@ from weft.testbed.p4 import bfrt
 from weft.testbed.p4 import files as table_files
 from weft.testbed.p4 import program as p4_program
 from weft.testbed.plan import file as plan_file
-from weft.testbed.plan import plan, wanted
+from weft.testbed.plan import plan, wanted_topology
 from weft.testbed.plan.layout import Layout
 from weft.testbed.plan.plan import Plan
 from weft.testbed.running import bridges, diff
@@ -51,7 +51,7 @@ between = ["s[1-8]:e", "c:[1-8]"]
 
 
 def planned(there: Inventory, *fabrics: str) -> Plan:
-    return plan.make(there, [wanted.read(fabric) for fabric in fabrics])
+    return plan.make(there, [wanted_topology.read(fabric) for fabric in fabrics])
 
 
 MIXED = 'device_ports = ["[128-135]", "0", "[60-62]", "12", "13", "68", "196"]'
@@ -96,7 +96,7 @@ def test_wires_have_device_ports() -> None:
 def test_a_change_keeps_what_has_device_ports() -> None:
     there = with_chassis(MIXED)
     first = planned(there, "server-pair")
-    both = plan.make(there, [wanted.read("tofino-4")], first.experiments)
+    both = plan.make(there, [wanted_topology.read("tofino-4")], first.experiments)
     found = diff.change(first, both)
     assert (found.removed, found.kept) == ([], 2)
 

@@ -18,8 +18,8 @@ from weft.base.benchmark_bytes import BYTES_OF
 from weft.base.benchmark_output import Measured, NoBenchmarkError, read
 from weft.base.benchmark_placement import PAIRWISE, Placement
 from weft.base.errors import WeftError, named
-from weft.base.reading import UnreadableError, read_text
 from weft.base.units import plural
+from weft.base.user_files import UnreadableError, read_text
 from weft.calibrate.host.rows import COLLECTIVES, HostRow
 from weft.calibrate.measurements.tables import read_table, size_column
 
@@ -100,7 +100,7 @@ def read_folder(folder: Path, ranks: int | None = None, ppn: int | None = None) 
             f"{named('folder')}: {folder} is no folder; give one with outputs of OSU or IMB"
         )
     evidence = Evidence(folder)
-    beside = _Beside.of(folder)
+    beside = _FolderRules.of(folder)
     found: list[Measured] = []
     for path in _files(folder):
         if path.name == BESIDE or not beside.used(path):
@@ -164,14 +164,14 @@ class _Rule:
     met: bool = False
 
 
-class _Beside:
+class _FolderRules:
     """Rules of `measured.toml`: placement of files that do not state it, and files to skip."""
 
     def __init__(self, folder: Path, rules: Sequence[_Rule]) -> None:
         self._folder, self._rules = folder, rules
 
     @classmethod
-    def of(cls, folder: Path) -> "_Beside":
+    def of(cls, folder: Path) -> "_FolderRules":
         path = folder / BESIDE
         if not path.is_file():
             return cls(folder, [])

@@ -25,7 +25,7 @@ from weft.calibrate.measurements.simulated import simulate_ping_pong
 from weft.calibrate.measurements.tables import Table, TableRow
 from weft.calibrate.point_to_point import fabric_file, p2p
 from weft.calibrate.point_to_point.p2p import Calibration
-from weft.fabric.toml_file import Noted, in_toml, with_values
+from weft.fabric.toml_file import SourcedValue, in_toml, with_values
 
 if TYPE_CHECKING:
     from weft._core import Fabric
@@ -203,8 +203,10 @@ def _head(evidence: Evidence, base: str | None, name: str, rate: LinkRate, laten
     latency = max(own + (latency_s - route["latency_s"]) / len(route["links"]), latency_s / 100)
     text = Path(fabric.file).read_text(encoding="utf-8")
     values = {
-        "bandwidth": Noted(rate.toml, rate.note),
-        "latency": Noted(f"{latency:.4g}s", "so that the shortest messages take what was measured"),
+        "bandwidth": SourcedValue(rate.toml, rate.note),
+        "latency": SourcedValue(
+            f"{latency:.4g}s", "so that the shortest messages take what was measured"
+        ),
     }
     return with_values(text, "link", values)
 

@@ -14,7 +14,7 @@ from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.process import work_directory
-from weft.fabric.toml_file import Noted, with_values
+from weft.fabric.toml_file import SourcedValue, with_values
 from weft.runs import launch
 from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
@@ -70,5 +70,5 @@ def with_speed(base: str, speed: str) -> str:
     """Return the text of a base fabric with the hosts' speed replaced."""
     text = Path(_core.load_fabric(base).file).read_text(encoding="utf-8")
     return with_values(
-        text, "host", {"speed": Noted(speed, "this machine's, by `weft calibrate cpu`")}
+        text, "host", {"speed": SourcedValue(speed, "this machine's, by `weft calibrate cpu`")}
     )

@@ -25,7 +25,7 @@ from weft.base.process import Streams, run_child
 from weft.base.units import format_size, parse_size
 from weft.calibrate.host import cpu
 from weft.calibrate.point_to_point import fabric_file
-from weft.fabric.toml_file import Noted, with_values
+from weft.fabric.toml_file import SourcedValue, with_values
 
 TYPES = ("int32", "int64", "float", "double", "int8")
 """Types whose sums are measured; other MPI types take as long per byte as int32."""
@@ -89,7 +89,7 @@ class Caches:
 class HostHere:
     """Measured keys of [host], each with a note."""
 
-    values: Mapping[str, Noted]
+    values: Mapping[str, SourcedValue]
     rates: Mapping[tuple[str, str], float]
     """Rates of results in GB/s, by operation and type, and by cache level."""
     missing: tuple[str, ...]
@@ -176,7 +176,7 @@ def measure(repetitions: int, caches: Caches) -> HostHere:
         **_core_cache(
             caches, {share: run("sum", "int32", _set(caches, share)) for share in _SWEEP}
         ),
-        "cache_size": Noted(f"{caches.shared}B", "the last level of one processor"),
+        "cache_size": SourcedValue(f"{caches.shared}B", "the last level of one processor"),
         **_messages(run, missing),
     }
     return HostHere(values, {key: rate / 1e9 for key, rate in rates.items()}, tuple(missing))
@@ -203,7 +203,7 @@ def _run(what: str, of: str, size: int, repetitions: int) -> Measured:
     return Measured(f"{what} of {format_size(size)}", tuple(map(float, lines)))
 
 
-def _rates(levels: Mapping[str, int], sums: Mapping[str, Measured]) -> dict[str, Noted]:
+def _rates(levels: Mapping[str, int], sums: Mapping[str, Measured]) -> dict[str, SourcedValue]:
     """Return a core's own rate, and the cost per byte that each level adds, as a rate."""
     seconds = {level: sums[level].value / size for level, size in levels.items()}
     values = {"reduction_rate": _rate(1 / seconds["core"], sums["core"])}
@@ -216,11 +216,11 @@ def _rates(levels: Mapping[str, int], sums: Mapping[str, Measured]) -> dict[str,
     return values
 
 
-def _rate(rate: float, seen: Measured) -> Noted:
-    return Noted(f"{rate:.4g}Bps", seen.note())
+def _rate(rate: float, seen: Measured) -> SourcedValue:
+    return SourcedValue(f"{rate:.4g}Bps", seen.note())
 
 
-def _core_cache(caches: Caches, sweep: Mapping[float, Measured]) -> dict[str, Noted]:
+def _core_cache(caches: Caches, sweep: Mapping[float, Measured]) -> dict[str, SourcedValue]:
     """Return the size of a rank's buffers up to which its core works within its own caches."""
     a_byte = {share: seen.value / _set(caches, share) for share, seen in sweep.items()}
     fast = min(a_byte.values())
@@ -235,26 +235,30 @@ def _core_cache(caches: Caches, sweep: Mapping[float, Measured]) -> dict[str, No
                 f"sums take half as long again as they do at most with two buffers of"
                 f" {format_size(int(caches.core * left))} together"
             )
-            return {"core_cache_size": Noted(f"{size}B", note)}
-    return {"core_cache_size": Noted(f"{int(caches.core * _OWN_SHARE)}B", "of sysfs: no step seen")}
+            return {"core_cache_size": SourcedValue(f"{size}B", note)}
+    return {
+        "core_cache_size": SourcedValue(
+            f"{int(caches.core * _OWN_SHARE)}B", "of sysfs: no step seen"
+        )
+    }
 
 
-def _messages(run: Run, missing: list[str]) -> dict[str, Noted]:
+def _messages(run: Run, missing: list[str]) -> dict[str, SourcedValue]:
     """Return the cost of a two-copy message between two processes."""
     stream = run("stream", "bytes", _SMALL)
     small, short, long = (run("message", "bytes", size) for size in (_SMALL, _SHORT, _LONG))
     overhead = min(min(stream.seconds), min(small.seconds) / 2)
-    values = {"message_overhead": Noted(f"{overhead:.4g}s", stream.note(1e9, "ns"))}
+    values = {"message_overhead": SourcedValue(f"{overhead:.4g}s", stream.note(1e9, "ns"))}
     if min(small.seconds) < _SWITCHED_S:
         latency = min(small.seconds) - 2 * overhead
         note = f"{small.note(1e9, 'ns')}, less both overheads"
-        values["loopback_latency"] = Noted(f"{latency:.4g}s", note)
+        values["loopback_latency"] = SourcedValue(f"{latency:.4g}s", note)
     else:
         missing.append(f"loopback_latency: {_BUSY_CORES}")
     more = min(long.seconds) - min(short.seconds)
     if more > 0 and max(min(short.seconds), min(long.seconds)) < _LONG_SWITCHED_S:
         rate = 2 * (_LONG - _SHORT) / more
-        values["copy_rate"] = Noted(f"{rate:.4g}Bps", f"{long.note()}; two copies")
+        values["copy_rate"] = SourcedValue(f"{rate:.4g}Bps", f"{long.note()}; two copies")
     else:
         missing.append(f"copy_rate: {_BUSY_CORES}")
     return values

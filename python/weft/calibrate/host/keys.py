@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft import _core
 from weft.base.errors import WeftError, named, suggestion
-from weft.fabric.toml_file import Noted, in_toml, with_values
+from weft.fabric.toml_file import SourcedValue, in_toml, with_values
 
 if TYPE_CHECKING:
     from weft._core import Fabric, Option
@@ -180,7 +180,7 @@ class Template:
     def __init__(self, fabric: "Fabric", keys: Sequence[Key]) -> None:
         """Set each key to a placeholder."""
         self._keys = tuple(keys)
-        self._text = _with_values(fabric, {key: Noted(_placeholder(key)) for key in keys})
+        self._text = _with_values(fabric, {key: SourcedValue(_placeholder(key)) for key in keys})
 
     def text(self, values: Sequence[float]) -> str:
         """Return the text with a value for each key."""
@@ -198,13 +198,13 @@ def with_keys(fabric: "Fabric", values: Mapping[Key, float], notes: Mapping[Key,
     """Return a fabric's text with these values, each with a note."""
     return _with_values(
         fabric,
-        {key: Noted(key.toml(value), notes.get(key, "")) for key, value in values.items()},
+        {key: SourcedValue(key.toml(value), notes.get(key, "")) for key, value in values.items()},
     )
 
 
-def _with_values(fabric: "Fabric", values: Mapping[Key, Noted]) -> str:
+def _with_values(fabric: "Fabric", values: Mapping[Key, SourcedValue]) -> str:
     text = Path(fabric.file).read_text(encoding="utf-8")
-    tables: dict[str, dict[str, Noted]] = {}
+    tables: dict[str, dict[str, SourcedValue]] = {}
     for key, noted in values.items():
         tables.setdefault(key.table, {})[key.name] = noted
     for table, found in tables.items():

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal, NoReturn
 
 from weft.base.errors import WeftError, named, suggestion
-from weft.base.reading import UnreadableError, looks_like_json, read_text
+from weft.base.user_files import UnreadableError, looks_like_json, read_text
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0}
 SIZE_NAMES = ("bytes", "size")

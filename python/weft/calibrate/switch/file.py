@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from weft.base.errors import WeftError, named
 from weft.base.units import format_seconds
 from weft.calibrate.switch.switch import COPY_RATE, GAP, TURNAROUND, Estimate, SwitchFit
-from weft.fabric.toml_file import Noted, with_values
+from weft.fabric.toml_file import SourcedValue, with_values
 
 if TYPE_CHECKING:
     from weft._core import Fabric
@@ -21,7 +21,7 @@ def render(fit: SwitchFit, base: "Fabric", path_s: float, command: str) -> str:
     first = fit.estimates[0]
     overhead = _overhead(fit.written[first.name], base, path_s)
     nic = {"offload_overhead": _seconds(overhead, first)}
-    switch: dict[str, Noted] = {}
+    switch: dict[str, SourcedValue] = {}
     for name, key, table in (
         (GAP, "message_gap", nic),
         (COPY_RATE, "offload_copy_rate", nic),
@@ -56,14 +56,16 @@ def _overhead(found_s: float, base: "Fabric", path_s: float) -> float:
     return found_s - path_s
 
 
-def _seconds(value: float, found: Estimate) -> Noted:
+def _seconds(value: float, found: Estimate) -> SourcedValue:
     low, high, best = (format_seconds(one) for one in (found.low, found.high, found.value))
-    return Noted(f"{value * 1e6:.6g}us", f"of {found.name}: {best}, {low} to {high}{_alone(found)}")
+    return SourcedValue(
+        f"{value * 1e6:.6g}us", f"of {found.name}: {best}, {low} to {high}{_alone(found)}"
+    )
 
 
-def _rate(value: float, found: Estimate) -> Noted:
+def _rate(value: float, found: Estimate) -> SourcedValue:
     comment = f"{found.low / 1e9:.3g} to {found.high / 1e9:.3g} GB/s{_alone(found)}"
-    return Noted(f"{value / 1e9:.6g}GBps", comment)
+    return SourcedValue(f"{value / 1e9:.6g}GBps", comment)
 
 
 def _alone(found: Estimate) -> str:

@@ -25,9 +25,9 @@ from weft.base.errors import WeftError, printable
 from weft.campaign.cluster import slurm
 from weft.campaign.cluster.file import Cluster
 from weft.campaign.cluster.jobs import UNFINISHED, Engine, Job, Say, engine
-from weft.campaign.cluster.worker import Order, Unfit
+from weft.campaign.cluster.worker import RunTask, UnsuitableWorker
 from weft.campaign.execution.local import Memory, OnDone, OnRunning
-from weft.campaign.execution.work import Done, Task, said
+from weft.campaign.execution.work import Task, TaskResult, said
 from weft.campaign.store.store import Store
 
 _TICK_S = 0.5
@@ -74,8 +74,8 @@ class _Work:
     def __init__(self, one: Engine, tasks: Sequence[Task], on_done: OnDone, memory: Memory) -> None:
         self._engine, self._on_done, self._memory = one, on_done, memory
         self._waiting = deque(_findable(task) for task in tasks)
-        self._sent: dict[Future[Done | Unfit], Task] = {}
-        self._ended: queue.SimpleQueue[Future[Done | Unfit]] = queue.SimpleQueue()
+        self._sent: dict[Future[TaskResult | UnsuitableWorker], Task] = {}
+        self._ended: queue.SimpleQueue[Future[TaskResult | UnsuitableWorker]] = queue.SimpleQueue()
         self._elsewhere: dict[str, Task] = {}
         self._tries: dict[tuple[str, _Loss], int] = {}
         self._store = Store(tasks[0].store, tasks[0].campaign)
@@ -99,18 +99,18 @@ class _Work:
         while self._waiting and len(self._sent) < most:
             task = self._waiting.popleft()
             need = self._memory.need(task)
-            future = self._engine.submit(Order(self._engine.site, task, need))
+            future = self._engine.submit(RunTask(self._engine.site, task, need))
             self._sent[future] = task
             future.add_done_callback(self._ended.put)
 
-    def _take(self, future: "Future[Done | Unfit]") -> None:
+    def _take(self, future: "Future[TaskResult | UnsuitableWorker]") -> None:
         task = self._sent.pop(future)
         error = future.exception()
         if error is not None:
             self._lost(task, error)
             return
         found = future.result()
-        if isinstance(found, Unfit):
+        if isinstance(found, UnsuitableWorker):
             raise WeftError(
                 f"{self._engine.cluster.source}: the worker on {found.host} makes no runs:"
                 f" {found.reason}"
@@ -122,7 +122,7 @@ class _Work:
         else:
             self._end(task, found)
 
-    def _end(self, task: Task, done: Done) -> None:
+    def _end(self, task: Task, done: TaskResult) -> None:
         if done.peak_memory_bytes:
             self._memory.learn(task, done.peak_memory_bytes)
         self._on_done(task, done)
@@ -141,14 +141,14 @@ class _Work:
                 " python"
             )
 
-    def _again(self, task: Task, why: "_Loss", done: Done | None = None) -> None:
+    def _again(self, task: Task, why: "_Loss", done: TaskResult | None = None) -> None:
         """Resend a run, unless it has failed this way too often, perhaps by its own fault."""
         tries = self._tries[task.digest, why] = self._tries.get((task.digest, why), 0) + 1
         if tries < why.most:
             self._waiting.append(task)
         else:
             message = done.message if done else why.message
-            self._end(task, Done(task.digest, "killed", message))
+            self._end(task, TaskResult(task.digest, "killed", message))
 
     def _look_elsewhere(self) -> None:
         """Take results of other commands, and requeue runs that they abandoned."""
@@ -212,7 +212,7 @@ class _Jobs:
             self._heard = now
         try:
             states = asked.result()
-        except slurm.AwayError as error:
+        except slurm.SlurmUnreachableError as error:
             if now - self._heard > _AWAY_S:
                 raise WeftError(
                     f"{self._engine.cluster.source}: {error}, and no job works; all results are"

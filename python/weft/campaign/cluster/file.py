@@ -20,8 +20,8 @@ from pathlib import Path
 
 from weft.base.errors import WeftError, named
 from weft.base.options import Options, parse
-from weft.base.reading import UnreadableError, read_text
 from weft.base.units import parse_size
+from weft.base.user_files import UnreadableError, read_text
 
 LOCAL = "local"
 """Name of the built-in cluster, which needs neither file nor Slurm: one job, a local process."""

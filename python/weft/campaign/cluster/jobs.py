@@ -43,8 +43,8 @@ from weft.base.errors import WeftError
 from weft.campaign.cluster import slurm
 from weft.campaign.cluster import worker as cluster_worker
 from weft.campaign.cluster.file import Cluster
-from weft.campaign.cluster.worker import Order, Site, Unfit
-from weft.campaign.execution.work import Done
+from weft.campaign.cluster.worker import RunTask, Site, UnsuitableWorker
+from weft.campaign.execution.work import TaskResult
 
 Say = Callable[[str], None]
 UNFINISHED = 3
@@ -79,7 +79,7 @@ class Engine:
     jobs: list[Job] = field(default_factory=list)
     """Jobs that have not ended, as far as is known."""
 
-    def submit(self, order: Order) -> "Future[Done | Unfit]":
+    def submit(self, order: RunTask) -> "Future[TaskResult | UnsuitableWorker]":
         """Send a run to the first free worker."""
         return self.executor.submit(cluster_worker.carry, {}, order)
 

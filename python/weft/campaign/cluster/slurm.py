@@ -14,7 +14,7 @@ _ANSWER_S = 20.0
 _WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT")
 
 
-class AwayError(Exception):
+class SlurmUnreachableError(Exception):
     """Slurm does not answer; the text is the message of its command."""
 
 
@@ -60,7 +60,7 @@ def cancel(numbers: Sequence[str]) -> str:
         return ""
     try:
         _ask("scancel", "--quiet", *numbers)
-    except AwayError as error:
+    except SlurmUnreachableError as error:
         return f"jobs could not be cancelled ({error}); write: scancel {' '.join(numbers)}"
     return ""
 
@@ -78,10 +78,12 @@ def _ask(*command: str) -> str:
             process_group=0,  # keeps the terminal's Ctrl-C for weft, which then cancels the jobs
         )
     except subprocess.TimeoutExpired:
-        raise AwayError(f"{command[0]} has not answered for {_ANSWER_S:.0f} s") from None
+        raise SlurmUnreachableError(
+            f"{command[0]} has not answered for {_ANSWER_S:.0f} s"
+        ) from None
     except OSError as error:
-        raise AwayError(f"{command[0]}: {error.strerror}") from None
+        raise SlurmUnreachableError(f"{command[0]}: {error.strerror}") from None
     if ended.returncode != 0:
         said = ended.stderr.strip().splitlines() or [f"status {ended.returncode}"]
-        raise AwayError(f"{command[0]} said: {printable(said[-1])}")
+        raise SlurmUnreachableError(f"{command[0]} said: {printable(said[-1])}")
     return ended.stdout

@@ -24,7 +24,7 @@ from weft.base.errors import Interrupted
 from weft.base.paths import file_name
 from weft.base.process import raise_on_signals
 from weft.campaign.execution import local
-from weft.campaign.execution.work import Done, Task, carry_out
+from weft.campaign.execution.work import Task, TaskResult, carry_out
 from weft.campaign.file import runs
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -46,7 +46,7 @@ class Site:
 
 
 @dataclass(frozen=True)
-class Order:
+class RunTask:
     """A run for a worker."""
 
     site: Site
@@ -56,7 +56,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Unfit:
+class UnsuitableWorker:
     """Answer of a worker that executes no runs."""
 
     host: str
@@ -69,10 +69,10 @@ def version() -> str:
     return f"weft {_core.version} with SimGrid {_core.simgrid_version} (files {digest})"
 
 
-def carry(order: Order) -> Done | Unfit:
+def carry(order: RunTask) -> TaskResult | UnsuitableWorker:
     """Execute a run on a node, provided that it sees the store and has the same weft."""
     if reason := unfit(order.site) or _unseen(order.task):
-        return Unfit(platform.node(), reason)
+        return UnsuitableWorker(platform.node(), reason)
     _die_with_parent()
     raise_on_signals()
     try:

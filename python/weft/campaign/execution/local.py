@@ -19,9 +19,9 @@ from pathlib import Path
 
 from weft.base.errors import Interrupted
 from weft.base.process import raise_on_signals
-from weft.campaign.execution.work import Done, Task, carry_out
+from weft.campaign.execution.work import Task, TaskResult, carry_out
 
-OnDone = Callable[[Task, Done], None]
+OnDone = Callable[[Task, TaskResult], None]
 OnRunning = Callable[[int], None]
 _KIB = 1024
 _FIRST_GUESS = 128 * _KIB**2
@@ -107,7 +107,7 @@ def run(
                     f"it was killed {_TRIES} times from outside, perhaps for want of memory;"
                     " [campaign] memory ends such runs with a result"
                 )
-                on_done(task, Done(task.digest, "killed", message))
+                on_done(task, TaskResult(task.digest, "killed", message))
 
 
 def _in_one_pool(
@@ -119,7 +119,7 @@ def _in_one_pool(
 ) -> list[Task]:
     """Execute runs until none are left or a worker is killed; return the runs lost."""
     budget = int(SHARE * free_memory())
-    running: dict[Future[Done], Task] = {}
+    running: dict[Future[TaskResult], Task] = {}
     killed: list[Task] = []
     pool = ProcessPoolExecutor(
         at_once, multiprocessing.get_context("fork"), initializer=_begin, initargs=(os.getpid(),)
@@ -170,7 +170,7 @@ def _be_quiet() -> None:
         signal.signal(signum, signal.SIG_DFL)
 
 
-def _work(task: Task) -> Done:
+def _work(task: Task) -> TaskResult:
     """Execute a run in a worker; a signal ends the run, then the worker."""
     raise_on_signals()
     try:
@@ -182,7 +182,7 @@ def _work(task: Task) -> Done:
 
 
 def _fits(
-    task: Task, running: dict[Future[Done], Task], at_once: int, budget: int, memory: Memory
+    task: Task, running: dict[Future[TaskResult], Task], at_once: int, budget: int, memory: Memory
 ) -> bool:
     taken = sum(memory.need(one) for one in running.values())
     return not running or (len(running) < at_once and taken + memory.need(task) <= budget)

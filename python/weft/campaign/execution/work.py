@@ -33,7 +33,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Done:
+class TaskResult:
     """Answer of a worker to a task."""
 
     digest: str
@@ -48,12 +48,12 @@ class Done:
     peak_memory_bytes: int = 0
 
 
-def carry_out(task: Task) -> Done:
+def carry_out(task: Task) -> TaskResult:
     """Execute a run, unless it has a result or is claimed."""
     store = Store(task.store, task.campaign)
     with store.claim(task.digest) as ours:
         if not ours:
-            return Done(task.digest, "elsewhere")
+            return TaskResult(task.digest, "elsewhere")
         result = _run(task)
         done = said(task.digest, result)
         if result.record and result.record.outcome.signal in _FROM_OUTSIDE:
@@ -62,13 +62,13 @@ def carry_out(task: Task) -> Done:
     return done
 
 
-def said(digest: str, result: Result) -> Done:
+def said(digest: str, result: Result) -> TaskResult:
     """Return the summary of a result."""
     if not result.record:
-        return Done(digest, result.state, result.refused)
+        return TaskResult(digest, result.state, result.refused)
     record = result.record
     message = record.outcome.message if record.failed else ""
-    return Done(digest, result.state, message, record.wall_time_s, record.peak_memory_bytes)
+    return TaskResult(digest, result.state, message, record.wall_time_s, record.peak_memory_bytes)
 
 
 def _run(task: Task) -> Result:

@@ -3,9 +3,9 @@
 
 from dataclasses import dataclass
 
-from weft.runs import offloads
+from weft.runs import offload_modes
 
-_MECHANISMS = ", ".join(f"`{name}`" for name in offloads.MECHANISMS)
+_MECHANISMS = ", ".join(f"`{name}`" for name in offload_modes.MECHANISMS)
 
 
 @dataclass(frozen=True)

@@ -30,14 +30,14 @@ from typing import Any
 
 from weft.base.errors import WeftError, suggestion
 from weft.base.options import Options, parse
-from weft.base.reading import UnreadableError, read_text
 from weft.base.units import parse_size
+from weft.base.user_files import UnreadableError, read_text
 from weft.campaign.file.axes import Grid, Point, Value
 from weft.campaign.file.columns import COLUMNS
 from weft.campaign.file.keys import AXES, CAMPAIGN, RULES, RUNS, in_brief
 from weft.campaign.file.programs import Program, read_programs, truth
 from weft.campaign.file.ranges import is_range, spread
-from weft.runs import kinds
+from weft.runs import value_types
 
 REPEATS = ("repetition", "seed", "noise.seed")
 """Keys whose values repeat the same experiment."""
@@ -251,20 +251,20 @@ def _check_values(
                 table.fail(key, f"found {value!r}; {problem}{said}")
 
 
-_NUMBER = kinds.Count(0, 2**31 - 1)
+_NUMBER = value_types.Count(0, 2**31 - 1)
 _TEXT = "write a text"
 
 
-def _problem(kind: kinds.Kind, value: Value) -> str:
+def _problem(kind: value_types.Kind, value: Value) -> str:
     """Return the allowed values if a value is not of its kind, else an empty text."""
     match kind:
-        case kinds.Count(least, most):
+        case value_types.Count(least, most):
             if type(value) is not int or not least <= value <= (most or value):
                 return f"allowed is a whole number from {least} to {most}"
-        case kinds.Switch():
+        case value_types.Switch():
             if not isinstance(value, bool):
                 return "allowed are true, false"
-        case kinds.Choice(words):
+        case value_types.Choice(words):
             if value not in words:
                 return f"allowed are {', '.join(words)}"
         case _:

@@ -7,15 +7,15 @@ Run options are declared in `weft.runs.options`; those with a `campaigns` text a
 
 from collections.abc import Mapping
 
-from weft.runs.options import Declared, run_option, run_options, sentences
+from weft.runs.options import DeclaredOption, run_option, run_options, sentences
 
-AXES: Mapping[str, Declared] = {
+AXES: Mapping[str, DeclaredOption] = {
     one.name: one for one in run_options() if one.option.campaigns is not None
 }
 """Keys of [[runs]] that are run options."""
 
 
-def _meaning(one: Declared) -> str:
+def _meaning(one: DeclaredOption) -> str:
     option = one.option
     off = f"`false`: {option.off[0].lower()}{option.off[1:]}" if option.off else ""
     absent = f"By default {option.absent}" if option.absent else ""

@@ -19,8 +19,8 @@ from typing import Any
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.base.reading import UnreadableError, read_text
 from weft.base.units import parse_size
+from weft.base.user_files import UnreadableError, read_text
 from weft.campaign.file.axes import Point
 from weft.campaign.file.file import Campaign
 from weft.campaign.file.keys import AXES

@@ -26,7 +26,7 @@ from msgspec import UNSET, UnsetType
 from weft.base.errors import WeftError
 from weft.base.models import Model
 from weft.base.output import check_directory, whole_file
-from weft.base.reading import UnreadableError, read_json
+from weft.base.user_files import UnreadableError, read_json
 from weft.runs.record import Record
 
 _KIND = "weft-campaign-store"

@@ -25,7 +25,7 @@ from weft.cli.bench.shared import (
 from weft.cli.common import output_option, progress_bar
 from weft.cli.files import Command as FileCommand
 from weft.cli.run_options import changes_options, click_option
-from weft.runs import offloads
+from weft.runs import offload_modes
 from weft.runs.record_data import with_changes
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study.bench import collectives as api
@@ -59,7 +59,7 @@ all ranks, without the benchmark's own algorithms."""
 def _help(collective: Collective) -> str:
     return _HELP.format(
         title=collective.title,
-        offloading=", ".join(f"`{mode}`" for mode in offloads.WAYS),
+        offloading=", ".join(f"`{mode}`" for mode in offload_modes.WAYS),
         written=", ".join(f"`{mode}`" for mode in collective.written_out),
         name=collective.name,
         osu=_AS_OSU.format(name=collective.name) if collective.name in BENCHMARKS else "",

@@ -20,7 +20,7 @@ from weft.runs.options import DEFAULT_FALLBACK, MOST_RANKS
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study.bench import like as api
 from weft.study.bench import micro_benchmarks
-from weft.study.bench.like import Asked, Beside
+from weft.study.bench.like import ComparedBenchmark, LikeOptions
 from weft.study.bench.modes import labels
 
 _HELP = """
@@ -71,7 +71,7 @@ def like(
 ) -> None:
     """Check, run, print, write."""
     sample = shared.sampling(fabric, changes, iterations, None, micro_benchmarks.ITERATIONS)
-    asked = Asked(fabric, ranks, ppn, parse_modes(modes), sample.iterations, changes, config)
+    asked = LikeOptions(fabric, ranks, ppn, parse_modes(modes), sample.iterations, changes, config)
     planned = api.plan(file, asked)
     with progress_bar(sum(len(one.sizes) * len(one.runs) for _, one in planned.runs)) as progress:
         found = api.run(planned, progress)
@@ -87,7 +87,7 @@ def like(
         api.write_csv(found, csv_file)
 
 
-def _print(modes: Sequence[Beside]) -> None:
+def _print(modes: Sequence[ComparedBenchmark]) -> None:
     first = modes[0]
     on, measured, benchmark = console(), first.measured, first.study.benchmark
     row = first.rows[0]
@@ -112,7 +112,7 @@ def _print(modes: Sequence[Beside]) -> None:
         on.print(f"{name}: {_error(one.error, one)}", soft_wrap=True)
 
 
-def _error(error: LogError, beside: Beside) -> str:
+def _error(error: LogError, beside: ComparedBenchmark) -> str:
     def off(pair: tuple[micro_benchmarks.Time, float]) -> float:
         row, real = pair
         return max(row.figure / real, real / row.figure)

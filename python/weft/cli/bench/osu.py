@@ -23,7 +23,7 @@ from weft.cli.bench.shared import (
 from weft.cli.common import output_option, progress_bar
 from weft.cli.files import Command as FileCommand
 from weft.cli.run_options import changes_options, click_option
-from weft.runs import offloads
+from weft.runs import offload_modes
 from weft.runs.options import MOST_RANKS, run_option
 from weft.runs.site import load_fabric
 from weft.study.bench import micro_benchmarks as api
@@ -79,7 +79,7 @@ Rank 0 makes the call and flushes it, within one lock epoch on rank 1's window.
 A window of calls is issued before each synchronization.
 """,
 }
-_WAYS = ", ".join(f"`{way}`" for way in offloads.WAYS)
+_WAYS = ", ".join(f"`{way}`" for way in offload_modes.WAYS)
 _MODES = f"""
 --modes compares offload mechanisms ({_WAYS}) and
 host algorithms as `weft run --fallback` takes them: an MPI library's selection (`openmpi-5.0`,

@@ -11,7 +11,7 @@ from weft.base.plots import check_format
 from weft.cli.cache.hash import hash_command
 from weft.cli.cache.rate import rate_command
 from weft.cli.common import Command, output_option
-from weft.cli.files import Finite, Input, fabric_name
+from weft.cli.files import FiniteNumber, Input, fabric_name
 from weft.cli.groups import help_group
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study.forwarding import forwarding, jobs
@@ -93,7 +93,7 @@ def _nanoseconds(flag: str, default: float, about: str) -> Callable[[Command], C
     return click.option(
         flag,
         f"{flag.removeprefix('--').replace('-', '_')}_ns",
-        type=Finite(min=1e-3, max=1e9),
+        type=FiniteNumber(min=1e-3, max=1e9),
         default=default,
         show_default=True,
         metavar="NS",

@@ -4,7 +4,7 @@
 import click
 
 from weft import _core
-from weft.cli.files import Finite, command
+from weft.cli.files import FiniteNumber, command
 from weft.runs.report import console, new_table, print_table
 from weft.study.forwarding import forwarding
 
@@ -22,7 +22,7 @@ Examples:
 @click.option(
     "--latency",
     "latency_ns",
-    type=Finite(min=1e-3, max=1e9),
+    type=FiniteNumber(min=1e-3, max=1e9),
     required=True,
     metavar="NS",
     help="Latency of a lookup, in nanoseconds.",

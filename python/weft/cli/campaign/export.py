@@ -10,7 +10,7 @@ from weft.base.output import STANDARD_OUTPUT, shown
 from weft.base.units import plural
 from weft.campaign import campaign as api
 from weft.campaign import table
-from weft.campaign.exported import check_format, write
+from weft.campaign.export_files import check_format, write
 from weft.cli.campaign.shared import file_argument, looked_at_option
 from weft.cli.common import output_option
 from weft.cli.files import command

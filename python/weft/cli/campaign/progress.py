@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task
 from rich.text import Text
 
 from weft.base.units import plural
-from weft.campaign.execution.work import Done
+from weft.campaign.execution.work import TaskResult
 from weft.campaign.file.runs import Run
 from weft.cli.campaign.shared import label
 from weft.runs.report import console
@@ -23,7 +23,7 @@ _ROOM_FOR_A_BAR = 72
 _BAR = 16
 
 
-class Shown:
+class RunCounter:
     """Counts ended runs and reports progress."""
 
     def __init__(self, total: int, missing: int, bar: Progress | None = None) -> None:
@@ -36,7 +36,7 @@ class Shown:
         self._start = self._last = time.monotonic()
         self._messages = 0
 
-    def take(self, run: Run, done: Done) -> None:
+    def take(self, run: Run, done: TaskResult) -> None:
         """Count a run that has ended."""
         self._states[done.state] += 1
         if done.state in ("failed", "refused", "killed"):
@@ -70,7 +70,7 @@ class Shown:
             parts.append(f"{_duration(left)} left" if short else f"about {_duration(left)} left")
         return ", ".join(parts)
 
-    def _complain(self, run: Run, done: Done) -> None:
+    def _complain(self, run: Run, done: TaskResult) -> None:
         self._messages += 1
         if self._messages > _MOST_MESSAGES:
             return
@@ -102,7 +102,7 @@ class _Line(ProgressColumn):
     """The progress line, rendered on every refresh, since time also passes between runs."""
 
     max_refresh = 0.5
-    shown: Shown | None = None
+    shown: RunCounter | None = None
 
     def __init__(self, *, short: bool) -> None:
         super().__init__()
@@ -121,21 +121,21 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def progress(total: int, missing: int, at_once: int | None) -> Iterator[Shown]:
+def progress(total: int, missing: int, at_once: int | None) -> Iterator[RunCounter]:
     """Show progress on a terminal or in a log; nothing if no run is missing."""
     if not missing:
-        yield Shown(total, missing)
+        yield RunCounter(total, missing)
         return
     if not sys.stderr.isatty():
         most = f", up to {at_once:,} at a time" if at_once else ""
         click.echo(f"{plural(missing, 'run')} to make{most}", err=True)
-        yield Shown(total, missing)
+        yield RunCounter(total, missing)
         return
     on = console(stderr=True)
     wide = on.width >= _ROOM_FOR_A_BAR
     line = _Line(short=not wide)
     columns = (*((BarColumn(_BAR),) if wide else ()), line)
     bar = Progress(*columns, console=on, refresh_per_second=2, transient=True)
-    line.shown = shown = Shown(total, missing, bar)
+    line.shown = shown = RunCounter(total, missing, bar)
     with bar:
         yield shown

@@ -13,7 +13,7 @@ from weft.cli.common import output_option
 from weft.cli.files import Command as FileCommand
 from weft.cli.files import fabric_name
 from weft.cli.groups import help_group
-from weft.fabric.defaults import Asked, fill
+from weft.fabric.defaults import NewFabricOptions, fill
 from weft.fabric.graph import counts
 from weft.fabric.template import (
     DEVICES,
@@ -176,7 +176,7 @@ def _write(
         for key, value in others.items()
         if key.startswith(_OWN) and value
     }
-    asked = Asked(
+    asked = NewFabricOptions(
         presets={device: others[f"{device}_preset"] for device in DEVICES},
         **{key: others[key] for key in _ASKED},
     )

@@ -11,7 +11,7 @@ from weft.cli.files import OutputDirectory, fabric_name, inventory_name
 from weft.cli.files import command as command_of
 from weft.cli.testbed.shared import chassis_option, name_option
 from weft.testbed.hardware import inventory as inventories
-from weft.testbed.plan import wanted
+from weft.testbed.plan import wanted_topology
 from weft.testbed.running import iterate as api
 from weft.testbed.running import namespaces
 
@@ -68,7 +68,7 @@ def iterate(
     """Plan all, run each."""
     namespaces.check_name(name)
     there = inventories.read_all(inventory, chassis)
-    topologies = [wanted.read(one) for one in fabrics]
+    topologies = [wanted_topology.read(one) for one in fabrics]
 
     def work(place: Path) -> None:
         steps = api.prepare(there, topologies, place)

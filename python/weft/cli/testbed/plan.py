@@ -13,7 +13,7 @@ from weft.testbed.hardware import inventory as inventories
 from weft.testbed.hardware.inventory import Inventory
 from weft.testbed.plan import file as plan_file
 from weft.testbed.plan import plan as plans
-from weft.testbed.plan import wanted
+from weft.testbed.plan import wanted_topology
 from weft.testbed.plan.plan import Plan
 
 _PLAN = """
@@ -74,7 +74,7 @@ def make_plan(
     kept = [one for one in running.experiments if one.name not in ended] if running else []
     if not fabrics and not (kept and ended):
         raise WeftError(_nothing(keep, ended))
-    topologies = [wanted.read(fabric) for fabric in fabrics]
+    topologies = [wanted_topology.read(fabric) for fabric in fabrics]
     made = plans.on_first(there, lambda one: plans.make(one, topologies, kept))
     plan_file.write(made, output)
     click.echo(summary(made))

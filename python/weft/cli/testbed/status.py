@@ -20,7 +20,7 @@ from weft.testbed.plan import file as plan_file
 from weft.testbed.running import namespaces as netns
 from weft.testbed.running import registry as running
 from weft.testbed.running import status as api
-from weft.testbed.tables import located
+from weft.testbed.tables import entry_numbers
 
 _STATUS = """
 List the running namespace testbeds of this machine and their owners, or the state of a switch.
@@ -95,6 +95,6 @@ def _of_switch(plan: Path | None, address: str, p4info: Path | None, tls: Path |
         click.echo(f"{address}: {api.of_switch(controller)}")
         if plan is None:
             return 0
-        compared = located.compare(plan_file.read(plan), controller.read())
+        compared = entry_numbers.compare(plan_file.read(plan), controller.read())
     click.echo(f"{plan}: {compared.said() or 'is what the switch has'}")
     return 0 if compared.equal else 1

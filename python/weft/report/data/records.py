@@ -17,8 +17,8 @@ from pathlib import Path
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.base.models import OfSchema
-from weft.base.reading import UnreadableError, read_json
+from weft.base.models import SchemaModel
+from weft.base.user_files import UnreadableError, read_json
 from weft.campaign import table
 from weft.campaign.store import index
 from weft.campaign.store.store import Result
@@ -44,7 +44,7 @@ def read(path: Path) -> Record | ComparisonRecord:
     """Read the record of a run, or of a comparison."""
     try:
         data = read_json(path)
-        if OfSchema.from_json(data).schema != COMPARISON_SCHEMA:
+        if SchemaModel.from_json(data).schema != COMPARISON_SCHEMA:
             return read_record(path)
         return ComparisonRecord.from_json(data)
     except UnreadableError as error:

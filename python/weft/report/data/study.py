@@ -34,7 +34,7 @@ from weft.study.comparison.intervals import Range
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedRuns:
     """A combination compared with another one, such as its run on the hosts alone."""
 
     row: int
@@ -179,7 +179,7 @@ class Study:
         return dict(worst.select("run", "reason").iter_rows())
 
     @cached_property
-    def compared(self) -> list[Compared]:
+    def compared(self) -> list[ComparedRuns]:
         """All combinations that have a counterpart."""
         return [
             self._compared(row, other)
@@ -202,26 +202,26 @@ class Study:
         )
         return others - len(self.compared)
 
-    def _compared(self, row: int, other: int) -> Compared:
+    def _compared(self, row: int, other: int) -> ComparedRuns:
         own, hosts, point = self.records[row], self.records[other], self.points[row]
         states = {own["state"], hosts["state"]}
         if "missing" in states:
-            return Compared(row, point, "missing")
+            return ComparedRuns(row, point, "missing")
         times = hosts["simulated_time_s"], own["simulated_time_s"]
         if states != {"done"} or not all(times):
-            return Compared(row, point, "failed")
+            return ComparedRuns(row, point, "failed")
         if not (self.reference and self.reference.hosts):
-            return Compared(
+            return ComparedRuns(
                 row, point, outcome(*times), "", False, *times, self.interval_of(row, other)
             )
         if not own["calls"]:
-            return Compared(row, point, "no collectives", "", False, *times)
+            return ComparedRuns(row, point, "no collectives", "", False, *times)
         if not own["offloaded_calls"]:
-            return Compared(
+            return ComparedRuns(
                 row, point, "fell back", self.reasons.get(own["run"], ""), False, *times
             )
         partly = own["run"] in self._partly
-        return Compared(
+        return ComparedRuns(
             row, point, outcome(*times), "", partly, *times, self.interval_of(row, other)
         )
 

@@ -15,7 +15,7 @@ from weft.report.data.axes import Axis
 from weft.report.data.study import Study
 from weft.report.page.fabrics import Variant, variants
 from weft.report.page.sentences import REASONS, question
-from weft.runs import offloads
+from weft.runs import offload_modes
 
 STATES = ("done", "failed", "refused", "missing")
 OUTCOMES = ("faster", "same", "slower", "fell back", "no collectives", "failed", "missing")
@@ -64,7 +64,7 @@ def payload(study: Study) -> dict[str, Any]:
         "states": STATES,
         "outcomes": OUTCOMES,
         "reasons": REASONS,
-        "offload": offloads.DEFAULT,
+        "offload": offload_modes.DEFAULT,
         "n": len(study.points),
         "rows": rows,
         "calls": calls,

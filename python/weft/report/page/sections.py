@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from weft.base.units import ended, format_ratio, plural
-from weft.report.data.study import Compared, Study
+from weft.report.data.study import ComparedRuns, Study
 from weft.report.page import provenance
 from weft.report.page.ranking import ranked
 from weft.report.page.runtime import vega_versions
@@ -171,7 +171,7 @@ def _verdict_row(one: Verdict, keys: Sequence[str], against: Sequence[str]) -> l
     ]
 
 
-def _times(one: Compared | None) -> str:
+def _times(one: ComparedRuns | None) -> str:
     if one is None:
         return ""
     shown = f"{format_ratio(one.speed_up)}{_TIMES}"

@@ -13,8 +13,8 @@ from weft.base.units import format_ratio, plural
 from weft.campaign.file.file import REPEATS
 from weft.report.data.axes import FABRIC, OFF, OFFLOAD, Axis
 from weft.report.data.compare import alike
-from weft.report.data.study import Compared, Study
-from weft.runs import offloads
+from weft.report.data.study import ComparedRuns, Study
+from weft.runs import offload_modes
 
 _GROUPS = ("program", FABRIC, OFFLOAD)
 _MOST_SENTENCES = 4
@@ -57,20 +57,20 @@ class Verdict:
 
     values: Mapping[str, str]
     """Values of the keys that all of them share."""
-    found: Sequence[Compared]
+    found: Sequence[ComparedRuns]
 
     def number(self, *outcomes: str) -> int:
         """Return the number of comparisons with one of these outcomes."""
         return sum(one.outcome in outcomes for one in self.found)
 
     @property
-    def best(self) -> Compared | None:
+    def best(self) -> ComparedRuns | None:
         """The comparison with the largest gain, if any gains."""
         faster = [one for one in self.found if one.outcome == "faster"]
         return max(faster, key=lambda one: one.speed_up, default=None)
 
     @property
-    def worst(self) -> Compared | None:
+    def worst(self) -> ComparedRuns | None:
         """The comparison with the largest loss, if any loses."""
         slower = [one for one in self.found if one.outcome == "slower"]
         return min(slower, key=lambda one: one.speed_up, default=None)
@@ -79,7 +79,7 @@ class Verdict:
 def verdicts(study: Study) -> list[Verdict]:
     """Return a verdict for each program, fabric and offload mode."""
     keys = group_keys(study)
-    groups: dict[tuple[str, ...], list[Compared]] = {}
+    groups: dict[tuple[str, ...], list[ComparedRuns]] = {}
     for one in study.compared:
         groups.setdefault(tuple(one.point.get(key, "") for key in keys), []).append(one)
     return [
@@ -135,7 +135,7 @@ def _nothing_compared(study: Study) -> str:
     if not states["done"]:
         bad = plural(ended, "combination")
         return f"No run came to its end: all {bad} that were tried failed or were refused."
-    asked = {point.get(OFFLOAD, offloads.DEFAULT) for point in study.points}
+    asked = {point.get(OFFLOAD, offload_modes.DEFAULT) for point in study.points}
     lack = f"run without offloading (offload = {OFF})"
     if asked == {OFF}:
         lack = "run with offloading (all have offload = off)"
@@ -186,7 +186,7 @@ def _sentence(study: Study, verdict: Verdict) -> str:
     return "; ".join(parts) + "."
 
 
-def _only(study: Study, one: Compared) -> str:
+def _only(study: Study, one: ComparedRuns) -> str:
     """Return the result of the only combination."""
     other = _other(study)
     if one.outcome == "same":
@@ -198,7 +198,7 @@ def _only(study: Study, one: Compared) -> str:
     return f"takes {how} {_times(one)}"
 
 
-def _interval(one: Compared) -> str:
+def _interval(one: ComparedRuns) -> str:
     """Return the interval of a gain or of a loss in words."""
     if one.interval is None:
         return ""
@@ -241,7 +241,7 @@ def _most(study: Study, verdict: Verdict) -> str:
     )
 
 
-def _as_much(one: Compared, verdict: Verdict) -> str:
+def _as_much(one: ComparedRuns, verdict: Verdict) -> str:
     """Return how many other comparisons of a verdict tie with its extreme one."""
     ties = sum(
         alike(other.speed_up, one.speed_up)
@@ -251,11 +251,11 @@ def _as_much(one: Compared, verdict: Verdict) -> str:
     return f", and as much in {ties:,} more" if ties else ""
 
 
-def _times(one: Compared) -> str:
+def _times(one: ComparedRuns) -> str:
     return f"({in_time(one.own_s)} against {in_time(one.other_s)})"
 
 
-def _where(study: Study, one: Compared, verdict: Verdict) -> str:
+def _where(study: Study, one: ComparedRuns, verdict: Verdict) -> str:
     """Describe a combination by the values that vary within a verdict."""
     keys = group_keys(study)
     own = [] if verdict.values else [_label({key: one.point.get(key, "") for key in keys})]
@@ -346,7 +346,9 @@ def _share(one: Verdict) -> float:
 # ---- Common properties of combinations -----------------------------------------------------------
 
 
-def pattern(axes: Sequence[Axis], some: Sequence[Compared], among: Sequence[Compared]) -> str:
+def pattern(
+    axes: Sequence[Axis], some: Sequence[ComparedRuns], among: Sequence[ComparedRuns]
+) -> str:
     """Describe a subset of comparisons by the single axis that characterizes it best."""
     if not 2 <= len(some) < len(among):
         return ""

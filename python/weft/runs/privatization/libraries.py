@@ -15,7 +15,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment
 
 from weft.base.errors import WeftError, named
-from weft.base.unchanged import kept
+from weft.base.file_cache import kept
 from weft.runs.privatization.variables import library_holds_variables
 
 OPTION = "smpi/privatize-libs"

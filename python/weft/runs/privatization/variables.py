@@ -11,7 +11,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, Symbol, SymbolTableSection
 
-from weft.base.unchanged import kept
+from weft.base.file_cache import kept
 
 _WRITABLE = (".data", ".bss", ".ldata", ".lbss", ".tdata", ".tbss")
 _CONSTANT_IN_THE_END = ".data.rel.ro"

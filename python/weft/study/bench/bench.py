@@ -14,11 +14,11 @@ from typing import Any
 
 from weft.base import paths
 from weft.base.errors import WeftError, named, suggestion
-from weft.base.inputs import InUseError
+from weft.base.inputs import OutputIsInputError
 from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.base.units import format_size, join_sizes
-from weft.runs import launch, offloads
+from weft.runs import launch, offload_modes
 from weft.runs.launch import PreparedRun
 from weft.runs.options import DEFAULT_FALLBACK
 from weft.runs.record import Record
@@ -27,14 +27,14 @@ from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn, load_fabric
 from weft.runs.toolchain import compile_c
 from weft.study.bench import quantiles
-from weft.study.bench.modes import Way, WentAWay, way_taken
+from weft.study.bench.modes import MechanismRow, Way, way_taken
 from weft.study.comparison.compare import BEST
 
 COLUMNS = (
     *("fabric", "collective", "mode", "path", "reason"),
     *("ranks", "ppn", "bytes", "latency_us"),
 )
-_OFFLOADING = (*offloads.SWITCHES, "auto")
+_OFFLOADING = (*offload_modes.SWITCHES, "auto")
 _INT_BYTES = 4
 _EACH = "each"  # the program's keyword for times of single calls
 _NO_TIME_TO_LOOK = ("smpi/wtime:0",)  # the clock is free, so timed loops are not longer
@@ -64,7 +64,7 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class AllreduceTime(WentAWay):
+class AllreduceTime(MechanismRow):
     """One line of the CSV."""
 
     collective: str
@@ -101,7 +101,7 @@ def check_mode(parameter: str, mode: str, own: Sequence[str], simgrid: SimGrid) 
         return
     try:
         launch.check_fallback(named(parameter), mode, simgrid)
-    except InUseError:
+    except OutputIsInputError:
         raise
     except WeftError as error:
         if os.path.exists(mode):  # a selection file with an error, not a mistyped mode

@@ -18,7 +18,7 @@ from weft.base import paths
 from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.process import work_directory
-from weft.runs import launch, offloads
+from weft.runs import launch, offload_modes
 from weft.runs.options import DEFAULT_FALLBACK
 from weft.runs.record import Record
 from weft.runs.record_data import LinkPart
@@ -28,7 +28,7 @@ from weft.runs.site import choose_ppn, load_fabric
 from weft.runs.toolchain import compile_c
 from weft.study.bench import quantiles
 from weft.study.bench.bench import Progress, check_memory, check_mode
-from weft.study.bench.modes import Way, WentAWay, way_taken
+from weft.study.bench.modes import MechanismRow, Way, way_taken
 
 COLUMNS = (
     "fabric",
@@ -122,7 +122,7 @@ class CollectivesBench:
 
 
 @dataclass(frozen=True)
-class CollectiveTime(WentAWay):
+class CollectiveTime(MechanismRow):
     """One line of the CSV."""
 
     collective: str
@@ -165,7 +165,7 @@ def check(study: CollectivesBench) -> None:
 
 
 def _own_modes(collective: Collective) -> list[str]:
-    return [*offloads.WAYS, *collective.written_out]
+    return [*offload_modes.WAYS, *collective.written_out]
 
 
 def run(study: CollectivesBench, progress: Progress | None = None) -> list[CollectiveTime]:
@@ -226,7 +226,7 @@ def _request(study: CollectivesBench, program: Path, mode: str, size: int) -> Re
 
 
 def _options(collective: Collective, mode: str) -> dict[str, Any]:
-    if mode in offloads.WAYS:
+    if mode in offload_modes.WAYS:
         return {"offload": mode}
     own = mode in collective.written_out
     return {"offload": "off", **({} if own else {"fallback": mode})}
@@ -257,7 +257,7 @@ def _row(
         port_bytes(load_fabric(study.fabric, study.changes), record.links),
         means,
         record.fabric.label,
-        way_taken(record, mode, study.collective.called, offloading=mode in offloads.WAYS),
+        way_taken(record, mode, study.collective.called, offloading=mode in offload_modes.WAYS),
         quantiles.percentiles_of([time for its in calls for time in its], study.percentiles),
         calls,
     )

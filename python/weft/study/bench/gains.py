@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 
 from weft.base.units import format_ratio
-from weft.runs import offloads
+from weft.runs import offload_modes
 from weft.study.comparison.compare import BEST
 
 Times = Mapping[int, float]
@@ -16,8 +16,8 @@ def gains(found: Mapping[str, Times]) -> list[str]:
 
     `found` maps the modes' labels to times; a speed-up is given as a range over all sizes.
     """
-    offloaded = [mode for mode in found if mode in offloads.WAYS]
-    hosts = [mode for mode in found if mode not in offloads.WAYS and " for " not in mode]
+    offloaded = [mode for mode in found if mode in offload_modes.WAYS]
+    hosts = [mode for mode in found if mode not in offload_modes.WAYS and " for " not in mode]
     if BEST not in hosts:
         return []
     return [

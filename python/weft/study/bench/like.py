@@ -30,7 +30,7 @@ _SUMS = "float"  # osu_allreduce.c up to 6; IMB user guide, "MPI_Datatype for re
 
 
 @dataclass(frozen=True)
-class Asked:
+class LikeOptions:
     """Fabric and modes to run, and values that the file may lack."""
 
     fabric: str
@@ -44,7 +44,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Beside:
+class ComparedBenchmark:
     """A measured benchmark and its simulation in one mode."""
 
     measured: Measured
@@ -78,7 +78,7 @@ class Plan:
     """One sentence per benchmark or row that is not run."""
 
 
-def plan(path: Path, asked: Asked) -> Plan:
+def plan(path: Path, asked: LikeOptions) -> Plan:
     """Read a file and plan its runs; everything is checked before anything runs."""
     runs, left_out = [], []
     for measured in read(path):
@@ -110,14 +110,14 @@ def _check(measured: Measured, study: Study) -> None:
         raise WeftError(said) from None
 
 
-def run(planned: Plan, progress: Progress | None = None) -> list[Beside]:
+def run(planned: Plan, progress: Progress | None = None) -> list[ComparedBenchmark]:
     """Simulate all benchmarks, mode by mode."""
     found = []
     for measured, study in planned.runs:
         rows = benches.run(study, progress)
         for mode in study.modes or (MESSAGES,):
             some = [row for row in rows if row.mode == mode]
-            found.append(Beside(measured, study, some))
+            found.append(ComparedBenchmark(measured, study, some))
     return found
 
 
@@ -127,7 +127,7 @@ def _study(
     type_: str,
     ranks: int,
     sizes: Sequence[int],
-    asked: Asked,
+    asked: LikeOptions,
 ) -> Study:
     window = measured.options.get("window", "")
     ppn = _settled(measured, "ppn", measured.ppn, asked.ppn)
@@ -143,7 +143,7 @@ def _study(
     )
 
 
-def _ranks(measured: Measured, benchmark: Benchmark, asked: Asked) -> int:
+def _ranks(measured: Measured, benchmark: Benchmark, asked: LikeOptions) -> int:
     if not benchmark.collective and not benchmark.pairs:
         return 2
     ranks = _settled(measured, "ranks", measured.ranks, asked.ranks)
@@ -208,7 +208,7 @@ def _place(measured: Measured) -> str:
     return f"{measured.path}: line {measured.line}"
 
 
-def values(beside: Beside) -> list[tuple[object, ...]]:
+def values(beside: ComparedBenchmark) -> list[tuple[object, ...]]:
     """Return the cells of COLUMNS for each row."""
     measured, benchmark = beside.measured, beside.study.benchmark
     return [
@@ -221,7 +221,7 @@ def values(beside: Beside) -> list[tuple[object, ...]]:
     ]
 
 
-def write_csv(found: Sequence[Beside], target: Path, option: str = named("csv")) -> None:
+def write_csv(found: Sequence[ComparedBenchmark], target: Path, option: str = named("csv")) -> None:
     """Write one line per row, atomically."""
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")

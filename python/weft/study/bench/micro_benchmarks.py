@@ -19,7 +19,7 @@ from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.base.units import format_size, plural
-from weft.runs import launch, offloads
+from weft.runs import launch, offload_modes
 from weft.runs.options import DEFAULT_FALLBACK
 from weft.runs.record import Record
 from weft.runs.request import Request
@@ -29,7 +29,7 @@ from weft.runs.toolchain import compile_c
 from weft.study.bench import benchmarks, quantiles
 from weft.study.bench.bench import Progress, check_memory, check_mode
 from weft.study.bench.benchmarks import TYPES, Benchmark
-from weft.study.bench.modes import Way, WentAWay, labels, way_taken
+from weft.study.bench.modes import MechanismRow, Way, labels, way_taken
 from weft.study.comparison.compare import BEST
 
 ITERATIONS = 10
@@ -80,7 +80,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Time(WentAWay):
+class Time(MechanismRow):
     """One size in one mode."""
 
     collective: str
@@ -166,7 +166,7 @@ def check(study: Study) -> None:
         raise WeftError(f"{named('back_to_back')}: is of blocking collectives only")
     simgrid = SimGrid()
     for mode in study.modes:
-        check_mode("modes", mode, offloads.WAYS, simgrid)
+        check_mode("modes", mode, offload_modes.WAYS, simgrid)
     for ranks, ppn in zip(study.ranks, study.ppn, strict=True):
         choose_ppn(load_fabric(study.fabric, study.changes), ranks, ppn)
 
@@ -287,7 +287,7 @@ def _ran(request: Request, mode: str, take: Callable[[str], None]) -> Record:
 def _way(study: Study, record: Record, mode: str) -> Way:
     if not study.benchmark.collective:
         return Way(MESSAGES, label=MESSAGES)
-    return way_taken(record, mode, (study.benchmark.called,), offloading=mode in offloads.WAYS)
+    return way_taken(record, mode, (study.benchmark.called,), offloading=mode in offload_modes.WAYS)
 
 
 def _request(study: Study, program: Path, mode: str, ranks: int, ppn: int | None) -> Request:
@@ -314,7 +314,7 @@ def _request(study: Study, program: Path, mode: str, ranks: int, ppn: int | None
 def _options(mode: str) -> dict[str, Any]:
     if mode == MESSAGES:
         return {}
-    return {"offload": mode} if mode in offloads.WAYS else {"offload": "off", "fallback": mode}
+    return {"offload": mode} if mode in offload_modes.WAYS else {"offload": "off", "fallback": mode}
 
 
 # ---- Rows

@@ -87,7 +87,7 @@ def _parts(paths: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(part for path in paths for part in path.split(_JOINT)))
 
 
-class WentAWay:
+class MechanismRow:
     """Mixin of benchmark rows: the way that the calls took."""
 
     way: Way

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from weft.base.errors import WeftError, named
 from weft.base.process import Streams, work_directory
-from weft.runs import launch, offloads
+from weft.runs import launch, offload_modes
 from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
 from weft.runs.timeline import join_timelines
@@ -42,7 +42,7 @@ def check(plan: PreparedRun) -> None:
         raise WeftError(
             f"{named('compare')}:"
             f" found together with {named('offload')} off, which is what it compares with;"
-            f" name a way to offload: {offloads.listed(offloads.WAYS)}"
+            f" name a way to offload: {offload_modes.listed(offload_modes.WAYS)}"
         )
 
 

@@ -10,7 +10,7 @@ from weft.base.models import Model, Number, Whole, write_json
 from weft.base.output import whole_file
 from weft.runs.record import Record
 from weft.runs.record_data import COMPARISON_SCHEMA
-from weft.study.comparison.gains import Compared, Gain, Share
+from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
 
 class ComparisonRecord(Model, kw_only=True):
@@ -36,7 +36,7 @@ class ComparisonRecord(Model, kw_only=True):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Compared):
+class Comparison(ComparedRuns):
     """A run with offload and the same without; None if the first did not complete."""
 
     def __repr__(self) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Kind = tuple[str, int, str, str]
 
 
-class _Compared(Model, kw_only=True):
+class _TimedRow(Model, kw_only=True):
     """Base of rows with times; computes the speed-ups from them."""
 
     def __post_init__(self) -> None:
@@ -26,7 +26,7 @@ class _Compared(Model, kw_only=True):
         own.speed_up_over_best = ratio(own.time_best_s, own.time_s)
 
 
-class Gain(_Compared, kw_only=True):
+class Gain(_TimedRow, kw_only=True):
     """Gain from offloading for one kind of call: collective, ranks, datatype, operation."""
 
     collective: str
@@ -58,7 +58,7 @@ class Gain(_Compared, kw_only=True):
     """Speed-up over that run by offloading."""
 
 
-class Share(_Compared, kw_only=True):
+class Share(_TimedRow, kw_only=True):
     """Time in both runs of one kind of `profile`: an MPI call, or time outside MPI."""
 
     kind: str
@@ -74,7 +74,7 @@ class Share(_Compared, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedRuns:
     """A run with offload and the same without; None if the first did not complete."""
 
     offloaded: Record

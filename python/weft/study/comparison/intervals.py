@@ -15,7 +15,7 @@ from typing import Any
 
 from weft import _core
 from weft.base.errors import WeftError
-from weft.base.reading import read_toml
+from weft.base.user_files import read_toml
 from weft.runs import launch
 from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
@@ -25,7 +25,7 @@ Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Ends:
+class IntervalEnds:
     """Plans of one side with a value at the lower and the upper end of its interval."""
 
     key: str
@@ -33,14 +33,14 @@ class Ends:
     high: PreparedRun
 
 
-def ends(plan: PreparedRun) -> list[Ends]:
+def ends(plan: PreparedRun) -> list[IntervalEnds]:
     """Prepare runs at the ends of a fabric's intervals; values set by the user have none."""
     placement = plan.request.placement
     if placement.fabric is None:
         return []
     file = Path(_core.load_fabric(placement.fabric).file)
     return [
-        Ends(key, *(_at(plan, file, key, end) for end in interval))
+        IntervalEnds(key, *(_at(plan, file, key, end) for end in interval))
         for key, interval in of_tables(read_toml(file), placement.changes).items()
     ]
 
@@ -65,7 +65,7 @@ def _at(plan: PreparedRun, file: Path, key: str, value: str) -> PreparedRun:
 
 def interval(
     speed_up: float,
-    values: Sequence[Ends],
+    values: Sequence[IntervalEnds],
     run: Callable[[PreparedRun], Record],
 ) -> Range | None:
     """Return the interval of a speed-up; None if a run at an end does not complete."""

@@ -22,14 +22,14 @@ from weft.runs.report import (
     reasons,
     type_and_op,
 )
-from weft.study.comparison.gains import Compared, Gain, Share
+from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
 _DISPENSABLE = ("bytes", "ranks", "hosts")
 _OVER_BEST = "over best"
 _LEFT = ("collective", "type, op", "path", "why", "hosts")
 
 
-def print_comparison(comparison: Compared, on: Console) -> None:
+def print_comparison(comparison: ComparedRuns, on: Console) -> None:
     """Print a line per kind of call, the fallbacks with reasons, and the gain of the whole run."""
     ours, theirs = comparison.offloaded, comparison.hosts
     if theirs is None or not comparison.complete:
@@ -88,7 +88,7 @@ def _listed(words: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(words))
 
 
-def _rows(comparison: Compared, theirs: Record) -> list[dict[str, str]]:
+def _rows(comparison: ComparedRuns, theirs: Record) -> list[dict[str, str]]:
     """Return rows for the collectives, for other time, and for the whole run."""
     ours = comparison.offloaded
     best = comparison.best if comparison.best is not None and comparison.best.ended else None
@@ -148,7 +148,7 @@ def _unseen(collectives: Sequence[str], offload: str) -> str:
     return f"{names} with --offload {offload}: only the program sees when these calls complete"
 
 
-def gain_in_all(comparison: Compared) -> str:
+def gain_in_all(comparison: ComparedRuns) -> str:
     """Return the gain of the whole run in one sentence."""
     ours, theirs = comparison.offloaded, comparison.hosts
     assert theirs is not None
@@ -163,7 +163,7 @@ def gain_in_all(comparison: Compared) -> str:
     )
 
 
-def _over_best(comparison: Compared) -> str:
+def _over_best(comparison: ComparedRuns) -> str:
     """Return the gain over the hosts' fastest algorithms."""
     best = comparison.best
     if best is None or comparison.speed_up_over_best is None:
@@ -174,7 +174,7 @@ def _over_best(comparison: Compared) -> str:
     )
 
 
-def _left_open(comparison: Compared) -> str:
+def _left_open(comparison: ComparedRuns) -> str:
     """Return the range of the gain within the intervals of the fabric's values."""
     if comparison.speed_up_interval is None:
         return ""
@@ -192,7 +192,7 @@ def _gained(speed_up: float | None) -> str:
     return f"{format_ratio(1 / speed_up)} times as slow"
 
 
-def comparison_as_text(comparison: Compared) -> str:
+def comparison_as_text(comparison: ComparedRuns) -> str:
     """Return the output of `weft run --compare`, or what is known if a run did not complete."""
     if comparison.complete:
         return "\n".join(printed(lambda on: print_comparison(comparison, on)))
@@ -200,7 +200,7 @@ def comparison_as_text(comparison: Compared) -> str:
     return "\n".join([as_text(comparison.offloaded), *(one.outcome.message for one in failed)])
 
 
-def comparison_as_html(comparison: Compared) -> str:
+def comparison_as_html(comparison: ComparedRuns) -> str:
     """Return the view for notebooks: the sentence, and the same rows as in the terminal."""
     if comparison.hosts is None or not comparison.complete:
         return record_as_html(comparison.offloaded)

@@ -18,8 +18,8 @@ from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.measured import LogError, log_error
 from weft.base.models import Model, Number, Whole
-from weft.base.reading import UnreadableError, read_toml
 from weft.base.units import format_size
+from weft.base.user_files import UnreadableError, read_toml
 from weft.study.validation.validate import CHECKS, RATE
 
 NEAR = 0.1

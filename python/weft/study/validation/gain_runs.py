@@ -10,7 +10,7 @@ from weft.base import paths
 from weft.base.errors import WeftError
 from weft.calibrate.measurements.simulated import compiled
 from weft.calibrate.measurements.tables import Table, TableRow, read_table, size_column
-from weft.runs import offloads
+from weft.runs import offload_modes
 from weft.study.bench.bench import Bench
 from weft.study.validation.gain import Gain, GainResult, Pair, Times
 from weft.study.validation.validate import CHECKS, ITERATIONS, Progress, latencies, time_us
@@ -91,7 +91,7 @@ def _other(collective: str, request: Bench) -> Mapping[int, float]:
     (mode,) = request.modes
     text = Path(_core.load_fabric(request.fabric).file).read_text(encoding="utf-8")
     asked = ",".join(f"{collective}:{size}" for size in request.sizes)
-    by_switches = mode in offloads.OFFLOADS
+    by_switches = mode in offload_modes.OFFLOADS
     way = {"offload": mode} if by_switches else {"offload": "off", "fallback": mode}
     with compiled("collective_latency") as program:
         lines, _ = program.run(

@@ -22,7 +22,7 @@ from weft.calibrate.host.rows import read_rows
 from weft.calibrate.measurements.samples import check_sizes, read_pingpong
 from weft.calibrate.measurements.simulated import MOST_SIZES
 from weft.calibrate.measurements.tables import Rows, Table, TableRow, part, read_table, time_column
-from weft.runs import offloads
+from weft.runs import offload_modes
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn
 from weft.study.bench.bench import check_mode
@@ -33,7 +33,7 @@ _INT_BYTES = 4
 
 
 @dataclass(frozen=True)
-class Asked:
+class TableSimulation:
     """Simulation that the tables are compared with."""
 
     mode: str
@@ -51,9 +51,9 @@ class Asked:
     worst: float | None = None
 
 
-def own_checks(tables: Sequence[Path], asked: Asked) -> list[Check]:
+def own_checks(tables: Sequence[Path], asked: TableSimulation) -> list[Check]:
     """Read and check the tables; return the comparisons to run."""
-    check_mode("mode", asked.mode, (*offloads.SWITCHES, *_MESSAGES), SimGrid())
+    check_mode("mode", asked.mode, (*offload_modes.SWITCHES, *_MESSAGES), SimGrid())
     stems = [path.stem for path in tables]
     for path in tables:
         if stems.count(path.stem) > 1:
@@ -61,7 +61,7 @@ def own_checks(tables: Sequence[Path], asked: Asked) -> list[Check]:
     return [check for path in tables for check in _checks(path, asked)]
 
 
-def _checks(path: Path, asked: Asked) -> list[Check]:
+def _checks(path: Path, asked: TableSimulation) -> list[Check]:
     table = read_table(path, "PingPong" if asked.mode in _MESSAGES else "Allreduce")
     if asked.mode in _MESSAGES:
         column = _of_messages(table, asked)
@@ -79,12 +79,14 @@ def _checks(path: Path, asked: Asked) -> list[Check]:
     return [_check(table, asked, column)]
 
 
-def _check_taken(table: Table, asked: Asked, rows: int) -> None:
+def _check_taken(table: Table, asked: TableSimulation, rows: int) -> None:
     if not range(rows)[part(asked.rows)]:
         raise WeftError(f"{named('rows')}: {table.path} has {rows} row: none is {asked.rows}")
 
 
-def _check(table: Table, asked: Asked, column: str, collective: str | None = None) -> Check:
+def _check(
+    table: Table, asked: TableSimulation, column: str, collective: str | None = None
+) -> Check:
     return Check(
         table=str(table.path.absolute()),
         column=column,
@@ -108,7 +110,7 @@ def _measured(table: Table, column: str | None) -> str:
     return time_column(table, column)
 
 
-def _of_messages(table: Table, asked: Asked) -> str:
+def _of_messages(table: Table, asked: TableSimulation) -> str:
     if asked.mode == PING_PONG:
         return read_pingpong(table.path, asked.column).one_way.column
     check_sizes(table, table.rows)
@@ -124,8 +126,8 @@ def _of_messages(table: Table, asked: Asked) -> str:
     return column
 
 
-def _of_collectives(table: Table, asked: Asked) -> list[Check]:
-    if asked.mode in offloads.SWITCHES:
+def _of_collectives(table: Table, asked: TableSimulation) -> list[Check]:
+    if asked.mode in offload_modes.SWITCHES:
         raise WeftError(
             f"{named('mode')}: found '{asked.mode}'; a table with the column 'collective' is"
             " compared with what the hosts do: openmpi-5.0, mpich-4, ..."
@@ -142,7 +144,7 @@ def _of_collectives(table: Table, asked: Asked) -> list[Check]:
     return [_check(table, asked, column, one) for one in collectives]
 
 
-def _check_ranks(table: Table, asked: Asked) -> None:
+def _check_ranks(table: Table, asked: TableSimulation) -> None:
     if asked.bytes is None:
         raise WeftError(
             f"{named('bytes')}: {table.path} is by ranks, and does not say how many bytes each"
@@ -166,7 +168,7 @@ def _check_ranks(table: Table, asked: Asked) -> None:
         known.add(ranks)
 
 
-def _check_bytes(table: Table, asked: Asked) -> None:
+def _check_bytes(table: Table, asked: TableSimulation) -> None:
     fabric = _core.load_fabric(asked.fabric)
     if asked.ranks > len(fabric.hosts):
         raise WeftError(

@@ -21,7 +21,7 @@ from weft.base.errors import WeftError, named
 from weft.base.measured import LogError, log_error
 from weft.base.models import Model, Number, Whole
 from weft.base.plots import Series, plot_by_hosts, plot_by_size
-from weft.base.reading import UnreadableError, read_toml
+from weft.base.user_files import UnreadableError, read_toml
 from weft.calibrate.host.rows import HostRow, check_fits, read_rows, simulate_rows
 from weft.calibrate.measurements.samples import PingPong, read_pingpong
 from weft.calibrate.measurements.simulated import compiled, simulate_bandwidth, simulate_ping_pong
@@ -36,7 +36,7 @@ from weft.calibrate.measurements.tables import (
 )
 from weft.calibrate.point_to_point import fabric_file
 from weft.calibrate.point_to_point.p2p import calibrate
-from weft.runs import offloads
+from weft.runs import offload_modes
 from weft.study.bench import bench
 from weft.study.bench.bench import Bench
 from weft.study.bench.modes import check_as_asked
@@ -222,7 +222,7 @@ def _collective(check: Check) -> Result:
     fabric = _core.load_fabric(_fabric(check))
     check_fits(fabric, dict.fromkeys(rows, 0.0), named("fabric"))
     text = Path(fabric.file).read_text(encoding="utf-8")
-    offload = check.mode if check.mode in offloads.OFFLOADS else offloads.OFF
+    offload = check.mode if check.mode in offload_modes.OFFLOADS else offload_modes.OFF
     fallback = check.mode if offload == "off" else None
     with compiled("collective_latency") as program:
         simulated = simulate_rows(

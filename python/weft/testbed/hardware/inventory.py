@@ -16,7 +16,7 @@ from typing import Literal
 from weft.base import options, paths
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.options import Options
-from weft.base.reading import UnreadableError, read_text
+from weft.base.user_files import UnreadableError, read_text
 from weft.testbed.hardware import cables
 from weft.testbed.hardware.cables import Port
 from weft.testbed.hardware.medians import measured

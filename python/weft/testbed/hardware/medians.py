@@ -13,7 +13,7 @@ from pathlib import Path
 
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.base.reading import UnreadableError, read_text
+from weft.base.user_files import UnreadableError, read_text
 
 TABLE = "topocloud_rtt.csv"
 # Ranges stated in section IV of TopoCloud for the chassis: above a direct cable, below an L2

@@ -23,15 +23,15 @@ from google.protobuf import text_format
 
 from weft.base import paths
 from weft.base.errors import WeftError, named
-from weft.base.reading import UnreadableError, read_text
 from weft.base.units import plural
+from weft.base.user_files import UnreadableError, read_text
 from weft.testbed.hardware.inventory import FOLDER
 from weft.testbed.p4 import access
 from weft.testbed.p4 import info as p4info
 from weft.testbed.p4 import program as p4_program
 from weft.testbed.p4.info import Names, batches, entries, told
 from weft.testbed.plan.plan import Plan
-from weft.testbed.tables import located
+from weft.testbed.tables import entry_numbers
 from weft.testbed.tables.tables import Entry
 
 _DEVICE = 1
@@ -75,7 +75,7 @@ def pipeline(info: Path | None = None, config: Path | None = None) -> Pipeline:
         raise WeftError(f"{named('config')}: {config}: {error.strerror}") from None
 
 
-class ForeignError(WeftError):
+class ForeignEntriesError(WeftError):
     """A switch has entries unknown to weft's program."""
 
 
@@ -171,7 +171,7 @@ class Client:
         """Describe the switch's state; empty if it has no program or no entry."""
         try:
             return plural(len(found), "entry") if (found := self.read()) else ""
-        except ForeignError as error:
+        except ForeignEntriesError as error:
             return f"another program ({error})"
         except WeftError as error:
             if isinstance(error.__cause__, grpc.RpcError) and (
@@ -210,7 +210,7 @@ class Client:
 
     def prove(self, plan: Plan, called: str) -> None:
         """Verify that the switch has exactly a plan's entries. Raises `WeftError`."""
-        compared = located.compare(plan, self.read())
+        compared = entry_numbers.compare(plan, self.read())
         if not compared.equal:
             raise WeftError(
                 f"testbed diff: {called} is not what the switch at {self.address} has:"
@@ -260,7 +260,7 @@ class Client:
                 for entry in entries(entity, self.names)
             )
         except (ValueError, IndexError) as error:
-            raise ForeignError(
+            raise ForeignEntriesError(
                 f"P4Runtime: {self.address}: has an entry that weft's program has not: {error}"
             ) from None
 

@@ -17,11 +17,11 @@ from msgspec import UNSET, UnsetType
 from weft.base.errors import WeftError, named, printable
 from weft.base.models import Model, Whole
 from weft.base.output import whole_file
-from weft.base.reading import UnreadableError, read_json
+from weft.base.user_files import UnreadableError, read_json
 from weft.testbed.hardware import inventory as inventories
 from weft.testbed.hardware.cables import Port
 from weft.testbed.hardware.inventory import Inventory
-from weft.testbed.plan import wanted
+from weft.testbed.plan import wanted_topology
 from weft.testbed.plan.plan import FIRST_VIRTUAL, MOST_VIRTUAL, Experiment, Kind, Plan, Way
 
 FORMAT: Literal["weft-testbed-plan/1"] = "weft-testbed-plan/1"
@@ -124,14 +124,14 @@ def read(path: Path) -> Plan:
         _check(plan)
     except UnreadableError as error:
         raise _damaged(path, str(error)) from None
-    except _OddError as error:
+    except _MisfitError as error:
         raise _damaged(path, printable(str(error))) from None
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise _damaged(path, "its parts do not belong together") from None
     return plan
 
 
-class _OddError(ValueError):
+class _MisfitError(ValueError):
     """An inconsistency in a plan, as a clause."""
 
 
@@ -147,7 +147,7 @@ def _from_record(found: PlanRecord, source: str) -> Plan:
         Experiment(
             one.name,
             place if one.number is UNSET else one.number,
-            wanted.kept(one.fabric, source),
+            wanted_topology.kept(one.fabric, source),
             one.hosts,
             one.switches,
             {name: _way(cable) for name, cable in one.cables.items()},
@@ -165,7 +165,7 @@ def _chassis(found: PlanRecord, source: str) -> Inventory:
         return there[0]
     if found.chassis not in names:
         said = "no chassis" if found.chassis is UNSET else f"the chassis '{found.chassis}'"
-        raise _OddError(f"it names {said}, and its inventory has {', '.join(names)}")
+        raise _MisfitError(f"it names {said}, and its inventory has {', '.join(names)}")
     return there[names.index(found.chassis)]
 
 
@@ -185,7 +185,7 @@ def _check(plan: Plan) -> None:
         used.update(experiment.switches.values())
         used[f"the number {experiment.number}"] += 1
         if not 0 <= experiment.number <= _MOST_NUMBER:
-            raise _OddError(f"the number of {experiment.name} is {experiment.number}")
+            raise _MisfitError(f"the number of {experiment.name} is {experiment.number}")
         _check_devices(plan.inventory, experiment)
     for experiment, name, way in plan.ways:
         used.update(way.ports)
@@ -193,7 +193,7 @@ def _check(plan: Plan) -> None:
         _check_way(plan, experiment, name, way)
     for thing, times in used.items():
         if times > 1:
-            raise _OddError(f"{thing} is used {times} times")
+            raise _MisfitError(f"{thing} is used {times} times")
 
 
 def _check_devices(inventory: Inventory, experiment: Experiment) -> None:
@@ -204,14 +204,14 @@ def _check_devices(inventory: Inventory, experiment: Experiment) -> None:
         ("cables", experiment.cables, asked.cables),
     ):
         if set(found) != set(wanted_):
-            raise _OddError(f"the {what} of {experiment.name} are not those of its fabric")
+            raise _MisfitError(f"the {what} of {experiment.name} are not those of its fabric")
     for host, server in experiment.hosts.items():
         if server not in inventory.servers:
-            raise _OddError(f"{host} is on {server!r}, which is no server of its inventory")
+            raise _MisfitError(f"{host} is on {server!r}, which is no server of its inventory")
     for switch, place in experiment.switches.items():
         slices = range(1, inventory.chassis.slices + 1)
         if place not in (inventory.switches if isinstance(place, str) else slices):
-            raise _OddError(
+            raise _MisfitError(
                 f"{switch} is on {place!r}; its inventory has slices from 1 to {slices[-1]}"
                 f"{' and ' if inventory.switches else ''}{', '.join(inventory.switches)}"
             )
@@ -220,13 +220,13 @@ def _check_devices(inventory: Inventory, experiment: Experiment) -> None:
 def _check_way(plan: Plan, experiment: Experiment, name: str, way: Way) -> None:
     parts = (len(way.ports), len(way.loops), len(way.virtual))
     if parts != _PARTS[way.kind]:
-        raise _OddError(
+        raise _MisfitError(
             "{}: is {} and has {} ports, {} loops and {} virtual_ports; such a cable has {}, {}"
             " and {}".format(name, way.kind, *parts, *_PARTS[way.kind])
         )
     for port in way.virtual:
         if not FIRST_VIRTUAL <= port <= MOST_VIRTUAL:
-            raise _OddError(
+            raise _MisfitError(
                 f"{name}: found the virtual port {port}; allowed are {FIRST_VIRTUAL} to"
                 f" {MOST_VIRTUAL}"
             )
@@ -234,12 +234,12 @@ def _check_way(plan: Plan, experiment: Experiment, name: str, way: Way) -> None:
     peers = plan.inventory.peers
     for one, other in zip(way.ports[::2], way.ports[1::2], strict=True):
         if peers.get(one) != other:
-            raise _OddError(f"{name}: no cable joins {one} and {other}")
+            raise _MisfitError(f"{name}: no cable joins {one} and {other}")
     loops = {port.number for port in plan.inventory.chassis.loops}
     if not loops.issuperset(way.loops):
-        raise _OddError(f"{name}: {way.loops} are not looping ports")
+        raise _MisfitError(f"{name}: {way.loops} are not looping ports")
     for node in (cable.lower, cable.upper):
         place = experiment.hosts.get(node) or experiment.switches[node]
         end = plan.end(experiment, name, node)
         if (end.device if isinstance(end, Port) else 0) != (place if isinstance(place, str) else 0):
-            raise _OddError(f"{name}: does not end at {place}")
+            raise _MisfitError(f"{name}: does not end at {place}")

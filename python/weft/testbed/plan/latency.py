@@ -14,7 +14,7 @@ from weft.base.errors import WeftError, named
 from weft.testbed.hardware.cables import Port
 from weft.testbed.hardware.medians import PROBE_FRAME_BYTES, measured
 from weft.testbed.plan.plan import Experiment, Plan
-from weft.testbed.plan.wanted import Route
+from weft.testbed.plan.wanted_topology import Route
 
 # Largest jumbo frame (9,000 bytes of IP, 14 of Ethernet, 4 of check sequence).
 MOST_FRAME_BYTES = 9018

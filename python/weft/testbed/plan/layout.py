@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from weft.testbed.hardware.cables import Port
 from weft.testbed.plan.plan import Experiment, Plan
-from weft.testbed.plan.wanted import Route
+from weft.testbed.plan.wanted_topology import Route
 
 # Name of the single bridge in a layer 2 switch's namespace.
 ONLY_BRIDGE = "switch"

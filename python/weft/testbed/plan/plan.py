@@ -14,10 +14,10 @@ from typing import Literal, TypeVar
 from weft.base.errors import WeftError, named
 from weft.testbed.hardware.cables import Port
 from weft.testbed.hardware.inventory import Inventory
-from weft.testbed.plan import shortage, solver, wanted
-from weft.testbed.plan.alike import Demand, Link, Node
+from weft.testbed.plan import shortage, solver, wanted_topology
+from weft.testbed.plan.equivalence import Demand, Link, Node
 from weft.testbed.plan.solver import Assignment, NoPlanError
-from weft.testbed.plan.wanted import Wanted
+from weft.testbed.plan.wanted_topology import Wanted
 
 # Above the nine bits of a port number, so that the two ranges are disjoint.
 FIRST_VIRTUAL = 512
@@ -222,7 +222,7 @@ class _Builder:
         """Return the plan, with kept experiments first."""
         experiments = [*self.keep]
         numbers = _free(0, {one.number for one in self.keep})
-        named_apart = wanted.named_apart(self.fabrics, [one.name for one in self.keep])
+        named_apart = wanted_topology.named_apart(self.fabrics, [one.name for one in self.keep])
         for number, (name, one) in enumerate(named_apart):
             links = [link for link in self.demand.links if link.name[0] == number]
             experiments.append(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from weft.base.units import plural
 from weft.testbed.hardware.cables import gbps
 from weft.testbed.hardware.inventory import Inventory
-from weft.testbed.plan.alike import Demand
+from weft.testbed.plan.equivalence import Demand
 from weft.testbed.plan.solver import NoPlanError, Shortage
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Constraint program (OR-tools CP-SAT) that assigns servers to hosts and places switches.
 
-Interchangeable items are merged (`weft.testbed.plan.alike`): the solver counts members of groups
+Interchangeable items are merged (`weft.testbed.plan.equivalence`): the solver counts members of groups
 and classes, and individuals are assigned afterwards in the inventory's order. This removes
 symmetries from the search.
 
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from weft.base.errors import WeftError
 from weft.testbed.hardware.inventory import Chassis, Inventory
-from weft.testbed.plan.alike import (
+from weft.testbed.plan.equivalence import (
     CHASSIS,
     Demand,
     Link,

@@ -21,7 +21,7 @@ from weft.testbed.p4 import script
 from weft.testbed.plan import fabric, plan
 from weft.testbed.plan import file as plan_file
 from weft.testbed.plan.plan import Plan
-from weft.testbed.plan.wanted import Wanted
+from weft.testbed.plan.wanted_topology import Wanted
 from weft.testbed.running import diff
 from weft.testbed.running import namespaces as netns
 from weft.testbed.tables import tables

@@ -33,7 +33,7 @@ from weft.testbed.running import bridges, hosts, linux
 from weft.testbed.running import registry as running
 from weft.testbed.running.diff import DRAIN_MS, Change
 from weft.testbed.running.registry import SERVERS, address
-from weft.testbed.tables import located, tables
+from weft.testbed.tables import entry_numbers, tables
 from weft.testbed.tables.tables import Entry
 
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ def _unchanged(name: str, old: Plan, stack: ExitStack) -> "Client":
     """Return the controller of a testbed, after verifying that it has exactly this plan."""
     check_up(name, old, "diff", "OLD")
     switch = stack.enter_context(_control(name))
-    compared = located.compare(old, switch.read())
+    compared = entry_numbers.compare(old, switch.read())
     if not compared.equal:
         raise WeftError(
             f"testbed diff: the switch of '{name}' has not what is recorded as up:"

@@ -52,7 +52,7 @@ class Probe:
 
 
 @dataclass
-class Findings:
+class ProbeFindings:
     """Results of the probes."""
 
     pairs: int = 0
@@ -63,7 +63,7 @@ class Findings:
     problems: list[str] = field(default_factory=list)
 
 
-def check(plan: Plan, name: str) -> Findings:
+def check(plan: Plan, name: str) -> ProbeFindings:
     """Probe a running testbed."""
     netns.check_name(name)
     layout = Layout(plan)
@@ -71,7 +71,7 @@ def check(plan: Plan, name: str) -> Findings:
     netns.check_up(name, plan, "check")
     with ExitStack() as stack:
         watch = _Watch(stack, spaces, layout)
-        judge = _Judge(plan, layout)
+        judge = _TraceChecker(plan, layout)
         probes = [*_probes(plan, layout)]
         traces = watch.send(probes)
         for _ in range(_MOST_TRIES - 1):
@@ -191,12 +191,12 @@ def _set_namespace(descriptor: int) -> None:
         raise WeftError(f"testbed check: cannot enter a namespace: {os.strerror(number)}")
 
 
-class _Judge:
+class _TraceChecker:
     """Compares traces with the plan."""
 
     def __init__(self, plan: Plan, layout: Layout) -> None:
         self.plan, self.layout = plan, layout
-        self.findings = Findings()
+        self.findings = ProbeFindings()
         self.wanted = {
             probe: trace for one in plan.experiments for probe, trace in self._wanted(one)
         }

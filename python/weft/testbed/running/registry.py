@@ -19,7 +19,7 @@ from weft.base.output import whole_file
 from weft.testbed.plan import file as plan_file
 from weft.testbed.plan.plan import Plan
 from weft.testbed.running import hosts
-from weft.testbed.tables import located, tables
+from weft.testbed.tables import entry_numbers, tables
 
 SERVERS = Path("/run/weft-testbed")
 
@@ -95,7 +95,7 @@ def difference(old: Plan, name: str) -> str:
         return f"it is on another inventory ('{there.inventory.name}')"
     if old.inventory.chassis.name != there.inventory.chassis.name:
         return f"it is on another chassis ({there.inventory.chassis.name})"
-    compared = located.compare(old, tables.entries(there))
+    compared = entry_numbers.compare(old, tables.entries(there))
     if not compared.equal:
         return compared.said()
     if moved := [one.name for one in hosts.changed(there, old)]:

@@ -12,7 +12,7 @@ from weft.testbed.p4.client import Client, pipeline
 from weft.testbed.plan.plan import Plan
 from weft.testbed.running import namespaces as netns
 from weft.testbed.running import registry as running
-from weft.testbed.tables import located, tables
+from weft.testbed.tables import entry_numbers, tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def _state(name: str, plan: Plan) -> str:
     try:
         netns.check_up(name, plan, "status")
         with Client(running.address(name), pipeline(), primary=False) as switch:
-            compared = located.compare(plan, switch.read())
+            compared = entry_numbers.compare(plan, switch.read())
     except WeftError as error:
         return str(error)
     return AS_RECORDED if compared.equal else f"the switch differs: {compared.said()}"

@@ -2,7 +2,7 @@
 """Numbering of a plan's slices and virtual ports that keeps most of the existing entries.
 
 Experiments that are already on the switch, under any numbers, keep these numbers
-(`weft.testbed.tables.located`). For all others, slices of the new plan are assigned to slices of
+(`weft.testbed.tables.entry_numbers`). For all others, slices of the new plan are assigned to slices of
 the switch, and recirculated cables to recirculated cables in one of two orientations. With one
 assignment fixed, the optimal other is a linear assignment problem, so both are improved
 alternately, from several starting points. Small problems are solved to proven optimality by the
@@ -16,8 +16,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from weft.testbed.plan.plan import FIRST_VIRTUAL, Plan
-from weft.testbed.tables import located, tables
-from weft.testbed.tables.located import Wiring
+from weft.testbed.tables import entry_numbers, tables
+from weft.testbed.tables.entry_numbers import Wiring
 from weft.testbed.tables.tables import Entry
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _MOST_TURNS = 50
 
 
 @dataclass(frozen=True)
-class Match:
+class NumberMatch:
     """Numbers for the new plan's slices and virtual ports."""
 
     slices: dict[int, int]
@@ -45,12 +45,12 @@ class Match:
     """True if it is proven that no other numbering keeps more entries."""
 
 
-def match(new: Plan, before: Sequence[Entry], old: Plan | None = None) -> Match:
+def match(new: Plan, before: Sequence[Entry], old: Plan | None = None) -> NumberMatch:
     """Return the numbering of a new plan, given the existing entries.
 
     If their plan is known, its names give a first guess of which slice is which.
     """
-    running = located.numbers_of(new, before)
+    running = entry_numbers.numbers_of(new, before)
     slices, virtual = running.slices, running.virtual
     problem = _Problem(_Side(before, old), _Side(tables.entries(new), new), slices, virtual)
     least = problem.solve()
@@ -60,7 +60,7 @@ def match(new: Plan, before: Sequence[Entry], old: Plan | None = None) -> Match:
     everyone = sorted(
         place for one in new.experiments for place in one.switches.values() if type(place) is int
     )
-    return Match(_fill(slices, everyone, 1), _fill(virtual, ends, FIRST_VIRTUAL), least)
+    return NumberMatch(_fill(slices, everyone, 1), _fill(virtual, ends, FIRST_VIRTUAL), least)
 
 
 def _fill(labels: dict[int, int], all_new: Sequence[int], first: int) -> dict[int, int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from weft.testbed.hardware.inventory import Inventory, Layer2, Server
-from weft.testbed.plan.wanted import Cable, Wanted
+from weft.testbed.plan.wanted_topology import Cable, Wanted
 
 Node = tuple[int, str]
 """Host or switch: number of its experiment, and name."""
