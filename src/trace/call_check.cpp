@@ -190,7 +190,7 @@ void CallCheck::add_call(const std::string& name, std::string names)
     const std::string_view role = left.substr(0, left.find(','));
     left.remove_prefix(std::min(left.size(), role.size() + 1));
     call.has_communicator |= role == "Comm";
-    call.roles.push_back(roles().find(role)->second);
+    call.roles.push_back(roles().at(std::string(role)));
   }
 }
 

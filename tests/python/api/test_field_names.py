@@ -27,7 +27,7 @@ TEXTS_OF_THE_COMMAND_LINE = (
     *("runs/toolchain.py", "api/compiling.py"),  # call a compiler
     *("campaign/cluster/slurm.py", "campaign/cluster/jobs.py"),  # call Slurm
     "runs/options.py",  # declares the command line's names beside the API's
-    "base/benchmark_placement.py",  # reads the options of launchers
+    "benchmarks/placement.py",  # reads the options of launchers
     *("report/data/commands.py", "api/calibrating.py"),  # write commands that reproduce the result
 )
 # Options of other programs, and comments in files that weft writes.

@@ -12,8 +12,8 @@ import pytest
 import weft as weft_api
 from tests.support.simulated import weft_says as weft
 from weft.base import paths
-from weft.base.benchmark_output import read
 from weft.base.errors import WeftError
+from weft.benchmarks.output import read
 from weft.runs.launch import prepare
 from weft.runs.launch import run as launched
 from weft.runs.options import DEFAULT_FALLBACK

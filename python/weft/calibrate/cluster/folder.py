@@ -2,7 +2,7 @@
 """Folders of OSU and IMB outputs: recognizes each file's benchmark and checks consistency.
 
 Every file below the folder is read. The number of ranks and ranks per host comes from the file (see
-`weft.base.benchmark_placement`), else from `measured.toml` in the folder, else from options. Files
+`weft.benchmarks.placement`), else from `measured.toml` in the folder, else from options. Files
 from different machines must not be mixed: differing versions of a suite, repeats that differ too
 much and a bandwidth that contradicts the ping-pong are errors that name both places.
 """
@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from weft.base import options
-from weft.base.benchmark_bytes import BYTES_OF
-from weft.base.benchmark_output import Measured, NoBenchmarkError, read
-from weft.base.benchmark_placement import PAIRWISE, Placement
 from weft.base.errors import WeftError, named
 from weft.base.units import plural
 from weft.base.user_files import UnreadableError, read_text
+from weft.benchmarks.bytes_of import BYTES_OF
+from weft.benchmarks.output import Measured, NoBenchmarkError, read
+from weft.benchmarks.placement import PAIRWISE, Placement
 from weft.calibrate.host.rows import COLLECTIVES, HostRow
 from weft.calibrate.measurements.tables import read_table, size_column
 

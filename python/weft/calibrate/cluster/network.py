@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft import _core
-from weft.base.benchmark_output import Measured
 from weft.base.errors import WeftError, named
 from weft.base.measured import Column, LogError, log_error
 from weft.base.process import work_directory
+from weft.benchmarks.output import Measured
 from weft.calibrate.cluster.folder import Evidence
 from weft.calibrate.measurements.samples import PingPong, Samples, check_times, read_pingpong
 from weft.calibrate.measurements.simulated import simulate_ping_pong

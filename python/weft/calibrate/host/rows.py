@@ -3,7 +3,7 @@
 
 A table is CSV with the columns `collective`, `ranks`, `ppn`, `bytes` and a time. Rows that occur
 several times (several runs) are replaced by their geometric mean. Bytes are counted as by the OSU
-micro-benchmarks (`weft.base.benchmark_bytes`).
+micro-benchmarks (`weft.benchmarks.bytes_of`).
 """
 
 import math
@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft import _core
-from weft.base.benchmark_bytes import LARGEST, elements_of
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.process import work_directory
 from weft.base.units import format_size, plural
+from weft.benchmarks.bytes_of import LARGEST, elements_of
 from weft.calibrate.measurements.simulated import Program
 from weft.calibrate.measurements.tables import (
     Table,

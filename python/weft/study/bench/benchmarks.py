@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import starmap
 from typing import Literal
 
-from weft.base.benchmark_bytes import BYTES_OF, Meaning
 from weft.base.errors import WeftError, named, suggestion
+from weft.benchmarks.bytes_of import BYTES_OF, Meaning
 
 OSU_VERSION = "7.4"
 Family = Literal[

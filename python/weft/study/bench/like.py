@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.base.benchmark_output import Measured, read
 from weft.base.errors import WeftError, named
 from weft.base.measured import LogError, log_error
 from weft.base.output import whole_file
+from weft.benchmarks.output import Measured, read
 from weft.runs.options import DEFAULT_FALLBACK
 from weft.study.bench import micro_benchmarks as benches
 from weft.study.bench.bench import Progress

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Constraint program (OR-tools CP-SAT) that assigns servers to hosts and places switches.
 
-Interchangeable items are merged (`weft.testbed.plan.equivalence`): the solver counts members of groups
-and classes, and individuals are assigned afterwards in the inventory's order. This removes
+Interchangeable items are merged (`weft.testbed.plan.equivalence`): the solver counts members of
+groups and classes, and individuals are assigned afterwards in the inventory's order. This removes
 symmetries from the search.
 
 A switch that is not placed on a layer 2 switch becomes a slice of the chassis. A cable between two

@@ -2,8 +2,8 @@
 """Numbering of a plan's slices and virtual ports that keeps most of the existing entries.
 
 Experiments that are already on the switch, under any numbers, keep these numbers
-(`weft.testbed.tables.entry_numbers`). For all others, slices of the new plan are assigned to slices of
-the switch, and recirculated cables to recirculated cables in one of two orientations. With one
+(`weft.testbed.tables.entry_numbers`). For all others, slices of the new plan are assigned to slices
+of the switch, and recirculated cables to recirculated cables in one of two orientations. With one
 assignment fixed, the optimal other is a linear assignment problem, so both are improved
 alternately, from several starting points. Small problems are solved to proven optimality by the
 constraint solver.

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from weft.base.benchmark_bytes import BYTES_OF, Elements, elements_of
-from weft.base.benchmark_names import osu_name
-from weft.base.benchmark_output import Measured, NoBenchmarkError, read
 from weft.base.errors import WeftError
+from weft.benchmarks.bytes_of import BYTES_OF, Elements, elements_of
+from weft.benchmarks.names import osu_name
+from weft.benchmarks.output import Measured, NoBenchmarkError, read
 
 LATENCY = """# OSU MPI Latency Test v5.6.2
 # Size          Latency (us)

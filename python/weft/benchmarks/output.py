@@ -7,7 +7,7 @@ column header at `# Size …` or `#bytes …`, and its rows are the numeric line
 lines are ignored, but a numeric line that does not match the columns is an error. Times are
 converted to microseconds and rates to 10^6 bytes/s according to the units in the column names.
 
-`weft.base.benchmark_placement` determines where ranks are placed.
+`weft.benchmarks.placement` determines where ranks are placed.
 """
 
 import math
@@ -17,9 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NoReturn
 
-from weft.base.benchmark_bytes import LARGEST
-from weft.base.benchmark_names import IMB_NAMES, osu_name
-from weft.base.benchmark_placement import (
+from weft.base.errors import WeftError
+from weft.base.units import format_size
+from weft.base.user_files import UnreadableError, read_text
+from weft.benchmarks.bytes_of import LARGEST
+from weft.benchmarks.names import IMB_NAMES, osu_name
+from weft.benchmarks.placement import (
     Header,
     Placement,
     PlacementSource,
@@ -27,9 +30,6 @@ from weft.base.benchmark_placement import (
     said_in_name,
     settled,
 )
-from weft.base.errors import WeftError
-from weft.base.units import format_size
-from weft.base.user_files import UnreadableError, read_text
 
 Suite = Literal["OSU", "IMB"]
 Unit = Literal["us", "MB/s"]
