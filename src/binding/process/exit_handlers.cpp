@@ -14,7 +14,8 @@
 namespace weft {
 namespace {
 
-/** As the C++ ABI has it (__cxa_atexit, section 3.3.6.3): atexit() gives no argument, whatever the function takes. */
+/** Handler in the form of the C++ ABI (__cxa_atexit, section 3.3.6.3). atexit() passes a null
+ * argument. */
 struct ExitHandler {
   void (*function)(void*);
   void* argument;
@@ -24,17 +25,17 @@ enum class Image { copy, program, others };
 
 struct OwnExitHandlers {
   std::vector<ExitHandler> all;
-  const void* image_handle = nullptr; ///< of whom image is known
+  const void* image_handle = nullptr; ///< last handle that was looked up
   Image image              = Image::others;
 };
 
-/** Where copies of the program are, and the program itself: known before the first static variable is asked about whose
- * making asks for this in turn. */
+/** Directory of the program's copies, and the path of the program. Building it may register exit
+ * handlers, which calls get() again. */
 struct Places {
   std::string copies  = simgrid::config::get_value<std::string>("smpi/tmpdir") + "/";
   std::string program = settings().program;
 
-  /** Null while they are being found. */
+  /** Returns null while the paths are being determined. */
   static const Places* get()
   {
     static const Places* places = nullptr;
@@ -45,7 +46,8 @@ struct Places {
   }
 };
 
-/** Whose code has the handle @p image: those that ask have few, and the loader looks through all that is loaded. */
+/** Returns the kind of code that owns the handle @p image. Callers cache the result: few images
+ * register handlers, and dladdr() searches all loaded objects. */
 Image find_image(const void* image)
 {
   const Places* const places = Places::get();
@@ -87,7 +89,7 @@ extern "C" int weft_cxa_atexit(void (*function)(void*), void* argument, void* im
 int weft_cxa_atexit(void (*function)(void*), void* argument, void* image)
 {
   static const auto THEIRS = weft::next_definition<decltype(&weft_cxa_atexit)>("__cxa_atexit");
-  // Called long before there are ranks, or an allocator.
+  // Called long before ranks or an allocator exist.
   if (not weft::running_context || not image)
     return THEIRS(function, argument, image);
   auto* const own = weft::OwnState<weft::OwnExitHandlers>::get().here();

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What a rank has asked for to be called at its end: by atexit, and by the static variables of C++.
+/* Exit handlers of a rank: functions registered by atexit() and destructors of C++ static
+ * variables.
  *
- * In a process of its own that happens at exit() or after main(), in reverse order; MPI may be called there, and
- * MPI_Finalize is by some. So it is kept for the rank where its own copy of the program asks, or one of its own copies
- * of libraries; and what atexit() gets from a program that ranks share, too. All else belongs to the process.
- */
+ * A real process runs them in reverse order in exit() or after main(); they may call MPI, and some
+ * call MPI_Finalize. Handlers are therefore kept per rank if they are registered by the rank's own
+ * copy of the program or of a library, or by atexit() in a program that ranks share. All others
+ * belong to the process. */
 #pragma once
 
 namespace weft {
 
-/** Call them, as the current rank ends. */
+/** Runs the exit handlers of the current rank, which is ending. */
 void run_exit_handlers();
 
 } // namespace weft

@@ -19,7 +19,7 @@
 namespace weft {
 namespace {
 
-/** The head of all of libgfortran's parameter blocks. */
+/** Common head of libgfortran's parameter blocks. */
 struct Parameters {
   std::uint32_t flags;
   std::int32_t unit;
@@ -40,19 +40,20 @@ struct InquireParameters {
 constexpr std::uint32_t OPEN_HAS_FILE      = 1U << 8U;
 constexpr std::uint32_t INQUIRE_HAS_NUMBER = 1U << 9U;
 constexpr std::int32_t FIRST_NUMBER        = 1'000'000'000;
-constexpr std::string_view DEFAULT_NAME    = "fort."; // of a unit's file, with its number
+constexpr std::string_view DEFAULT_NAME    = "fort."; // file name of an unnamed unit, followed by its number
 
 class Units {
-  std::map<std::pair<int, std::int32_t>, std::int32_t> numbers_; // by rank and the rank's own number
+  std::map<std::pair<int, std::int32_t>, std::int32_t> numbers_; // by rank and the rank's own unit number
   std::map<std::int32_t, std::int32_t> own_numbers_;
 
 public:
-  /** How deep in libgfortran a rank is, which never waits there. */
+  /** Depth of nested libgfortran calls; a rank never yields inside them. */
   int inside = 0;
 
   static bool is_preconnected(std::int32_t unit) { return unit == 0 || unit == 5 || unit == 6; }
 
-  /** libgfortran's number for a rank's. Negative ones (NEWUNIT, texts) are no two ranks' anyway. */
+  /** Returns libgfortran's number for a rank's unit. Negative numbers (NEWUNIT, internal units) are
+   * unique to a rank anyway. */
   std::int32_t number(int rank, std::int32_t unit, bool opens_file)
   {
     const auto found = numbers_.find({rank, unit});
@@ -66,7 +67,7 @@ public:
     return fresh;
   }
 
-  /** The way back. */
+  /** Returns the rank's number for libgfortran's @p number. */
   std::int32_t own(std::int32_t number) const
   {
     const auto found = own_numbers_.find(number);
@@ -86,7 +87,7 @@ Units& units()
   return the_units;
 }
 
-/** Carry out a statement on the rank's own unit. */
+/** Executes an I/O statement on the rank's own unit. */
 void with_own_unit(const char* statement, Parameters* parameters, bool opens_file = false)
 {
   const auto perform            = next_definition<void (*)(Parameters*)>(statement);
@@ -101,7 +102,8 @@ void with_own_unit(const char* statement, Parameters* parameters, bool opens_fil
   --units().inside;
 }
 
-/** The rank's own unit, for functions that take the address of its number; null stands for all units. */
+/** Returns the address of libgfortran's number for the rank's unit; null, which stands for all
+ * units, stays null. */
 std::int32_t* own_unit(const std::int32_t* unit)
 {
   static std::int32_t number;
@@ -111,7 +113,8 @@ std::int32_t* own_unit(const std::int32_t* unit)
   return unit ? &number : nullptr;
 }
 
-/** "fort.1000000007" is the file of a unit without a name: that of the rank's own number. */
+/** Maps the default file name of an unnamed unit, such as "fort.1000000007", to the name with the
+ * rank's own unit number. */
 std::string own_name(const char* path)
 {
   const std::string_view name(path);
@@ -122,7 +125,7 @@ std::string own_name(const char* path)
   return std::string(name);
 }
 
-/** libgfortran tells files by device and inode. */
+/** Makes device numbers differ between ranks: libgfortran identifies files by device and inode. */
 int told_apart(int result, struct stat* file)
 {
   if (result == 0 && units().inside > 0)
@@ -142,8 +145,7 @@ void flush_output()
 
 } // namespace weft
 
-// ---- Replaced functions of libgfortran
-// -------------------------------------------------------------------------------
+// ---- Replaced functions of libgfortran ------------------------------------------------------------------------------
 
 #define WEFT_STATEMENT(name)                                                                                           \
   extern "C" void weft_##name(weft::Parameters* parameters) WEFT_REPLACES("_gfortran_" #name);                         \
@@ -196,8 +198,7 @@ WEFT_FUNCTION(ftell, std::int64_t, (std::int32_t* unit), weft::own_unit(unit))
 WEFT_FUNCTION(fseek_sub, void, (std::int32_t* unit, void* offset, void* whence, void* status), weft::own_unit(unit),
               offset, whence, status)
 
-// ---- and of the C library, where libgfortran calls them
-// ----------------------------------------------------------------
+// ---- Replaced functions of the C library, which libgfortran calls ---------------------------------------------------
 
 extern "C" int weft_open(const char* path, int flags, ...) WEFT_REPLACES("open");
 int weft_open(const char* path, int flags, ...)

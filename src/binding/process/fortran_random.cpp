@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Fortran's random numbers, each rank's own: RANDOM_NUMBER, RANDOM_SEED and RANDOM_INIT, and gfortran's RAND, IRAND and
- * SRAND.
+/* Fortran random numbers, separate for each rank: RANDOM_NUMBER, RANDOM_SEED and RANDOM_INIT, and
+ * gfortran's RAND, IRAND and SRAND.
  *
- * libgfortran keeps one state per thread, and ranks share one. Whenever another rank than the last uses it, that one's
- * is read, and this one's written, by RANDOM_SEED's own GET and PUT, which give the very state (libgfortran's
- * intrinsics/random.c, GCC 7 and later). A rank that sets no seed begins with one from the system, as a process does
- * there. Threads that a rank makes have libgfortran's states.
- */
+ * libgfortran keeps one state per thread, which all ranks share. When the rank that uses it
+ * changes, the previous rank's state is saved and the new one's is loaded, with GET and PUT of
+ * RANDOM_SEED, which transfer the complete state (libgfortran's intrinsics/random.c, GCC 7 and
+ * later). A rank that sets no seed starts with a seed from the system, as a process does. Threads
+ * that a rank creates use libgfortran's own states. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 
@@ -18,7 +18,7 @@
 namespace weft {
 namespace {
 
-/** libgfortran's descriptor of an array of one dimension (libgfortran.h, GCC 8 and later). */
+/** libgfortran's descriptor of a one-dimensional array (libgfortran.h, GCC 8 and later). */
 struct Seeds {
   std::int32_t* base;
   std::size_t offset         = 0;
@@ -38,7 +38,7 @@ struct Seeds {
   }
 };
 
-/** RANDOM_SEED's function: of its three arguments, one is given. */
+/** Signature of RANDOM_SEED: exactly one of its three arguments is non-null. */
 using RandomSeed = void (*)(std::int32_t* size, Seeds* put, Seeds* get);
 
 RandomSeed random_seed()
@@ -48,7 +48,7 @@ RandomSeed random_seed()
 }
 
 struct RandomSequence {
-  std::vector<std::int32_t> seed; // empty as long as it has none
+  std::vector<std::int32_t> seed; // empty until first used
 };
 
 void read_seed(RandomSequence& sequence)
@@ -69,7 +69,7 @@ void write_seed(RandomSequence& sequence)
   random_seed()(nullptr, &seeds, nullptr);
 }
 
-/** Have libgfortran go on with the current rank's sequence. */
+/** Loads the current rank's sequence into libgfortran. */
 void use_own_sequence()
 {
   static RandomSequence* last = nullptr;
@@ -82,7 +82,8 @@ void use_own_sequence()
   last = own;
 }
 
-/** The state of RAND and its like is the number that IRAND returned last (intrinsics/rand.c); 1 at first. */
+/** State of RAND, IRAND and SRAND: the last number that IRAND returned (intrinsics/rand.c),
+ * initially 1. */
 struct OldSequence {
   std::int32_t state = 1;
 };
@@ -150,7 +151,8 @@ std::int32_t weft_old_irand(std::int32_t* how)
   return own->state;
 }
 
-// It calls IRAND, and rounds: the state after it is what IRAND would have returned.
+// RAND calls IRAND and converts its result, so the state afterwards is what IRAND would have
+// returned.
 float weft_old_rand(std::int32_t* how)
 {
   static const auto THEIRS = weft::next_definition<decltype(&weft_old_rand)>("_gfortran_rand");

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A copy of the program's own shared libraries for each rank, so that their global variables are the rank's own.
+/* Private copies of the program's own shared libraries, which give each rank its own global
+ * variables.
  *
- * SMPI copies the program for each rank and loads the copy; a library that copies have in common would be loaded once.
- * The loader knows libraries by name: so each rank's copies get names of their own, of the same length, which are
- * written over the old ones in the copy of the program and in the libraries' (DT_NEEDED). The loader finds them in
- * SMPI's temporary directory, which LD_LIBRARY_PATH must name; they are unlinked as soon as they are loaded.
+ * SMPI copies the program for each rank and loads the copy, but the loader would load a library
+ * that the copies share only once. The loader identifies libraries by name, so each rank's copies
+ * get unique names of the same length. These overwrite the old names (DT_NEEDED) in the copies of
+ * the program and of the libraries. The loader finds them in SMPI's temporary directory, which
+ * LD_LIBRARY_PATH must contain; they are unlinked once loaded.
  *
- * WEFT_PRIVATE_LIBRARIES has a line for each, NAME=PATH: its name in the program, and the file.
- */
+ * WEFT_PRIVATE_LIBRARIES lists the libraries, one a line, as NAME=PATH: the name in the program and
+ * the file. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/settings/settings.hpp"
 
@@ -46,7 +48,7 @@ const std::vector<Library>& private_libraries()
   return LIBRARIES;
 }
 
-/** A name as long as the old one that nothing else has: it begins with a number. */
+/** Returns a unique name as long as the old one; it begins with @p number in base 36. */
 std::string fresh_name(std::string name, std::size_t number)
 {
   constexpr std::string_view DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -58,7 +60,7 @@ std::string fresh_name(std::string name, std::size_t number)
   return name;
 }
 
-/** An ELF file in memory whose libraries can be renamed. */
+/** ELF file in memory in which needed libraries can be renamed. */
 class Binary {
   std::string bytes_;
 
@@ -113,7 +115,7 @@ public:
       throw std::runtime_error("cannot be read");
   }
 
-  /** Both where it is asked for and where versions of its symbols are. */
+  /** Renames a library in DT_NEEDED and in the symbol version requirements. */
   void rename(const std::string& from, const std::string& to)
   {
     std::size_t strings  = 0;
@@ -144,7 +146,7 @@ public:
   }
 };
 
-/** Give a rank's copy of the program copies of its libraries; what is to be unlinked when all is loaded. */
+/** Copies the libraries for a rank's copy of the program. Returns the files to unlink after loading. */
 std::vector<fs::path> copy_libraries(const fs::path& program)
 {
   static std::size_t number = 0;
@@ -168,7 +170,7 @@ std::vector<fs::path> copy_libraries(const fs::path& program)
   return copies;
 }
 
-/** Whether SMPI is about to load a rank's copy of the program. */
+/** Returns whether SMPI is about to load a rank's copy of the program. */
 bool is_copy(const char* path)
 {
   return path && not private_libraries().empty() &&
@@ -182,7 +184,7 @@ extern "C" void* weft_dlopen(const char* path, int flags) WEFT_REPLACES("dlopen"
 void* weft_dlopen(const char* path, int flags)
 {
   static const auto THEIRS = weft::next_definition<void* (*)(const char*, int)>("dlopen");
-  // The loader looks at who calls it: the call must be this function's last.
+  // The loader looks up its caller, so this must be a tail call.
   if (not weft::is_copy(path))
     return THEIRS(path, flags);
   try {

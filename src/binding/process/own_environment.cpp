@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A rank's own environment, from the first change of it on, and its own locale.
+/* Environment and locale of each rank.
  *
- * Both are pointers that the C library reads: environ, which getenv and exec… look at, and the thread's locale, which
- * comes before the process's. So a rank that changes one gets a copy, and switched_state.cpp keeps the pointers apart.
- * glibc's own setenv would take the last array that it made itself for the process's (stdlib/setenv.c).
- */
+ * The C library reads both through pointers: environ, which getenv and exec… use, and the thread's
+ * locale, which precedes the process's. A rank that changes one gets a copy, and switched_state.cpp
+ * switches the pointers with the ranks. glibc's setenv is not used: it takes the last array that it
+ * allocated itself for the process's (stdlib/setenv.c). */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 
@@ -24,10 +24,10 @@ namespace weft {
 namespace {
 
 class Environment {
-  std::vector<char*> all_; // with the null at the end; empty: there is none yet, or none any more
+  std::vector<char*> all_; // null-terminated; empty: not copied yet, or cleared
 
 public:
-  /** All variables as the program has them now: also where it has set environ itself. */
+  /** Returns all variables, copied again if the program has set environ itself. */
   std::vector<char*>& all()
   {
     if (all_.empty() || environ != all_.data()) {
@@ -41,7 +41,7 @@ public:
 
   void publish() { environ = all_.data(); }
 
-  /** Where that of this name is; the null at the end where it is not. */
+  /** Returns the position of the variable @p name; the terminating null if absent. */
   std::vector<char*>::iterator find(std::string_view name)
   {
     std::vector<char*>& variables = all();
@@ -67,7 +67,7 @@ public:
   }
 };
 
-/** The current rank's, null where no rank runs. */
+/** Environment of the current rank; null if no rank runs. */
 Environment* own_environment()
 {
   return OwnState<Environment>::get().here();
@@ -90,7 +90,7 @@ struct Category {
   const char* name;
 };
 
-/** In the order of glibc's name of all (locale/setlocale.c). */
+/** Categories in the order that glibc names them in LC_ALL (locale/setlocale.c). */
 constexpr std::array<Category, 12> CATEGORIES{{{LC_CTYPE, LC_CTYPE_MASK, "LC_CTYPE"},
                                                {LC_NUMERIC, LC_NUMERIC_MASK, "LC_NUMERIC"},
                                                {LC_TIME, LC_TIME_MASK, "LC_TIME"},
@@ -104,10 +104,10 @@ constexpr std::array<Category, 12> CATEGORIES{{{LC_CTYPE, LC_CTYPE_MASK, "LC_CTY
                                                {LC_MEASUREMENT, LC_MEASUREMENT_MASK, "LC_MEASUREMENT"},
                                                {LC_IDENTIFICATION, LC_IDENTIFICATION_MASK, "LC_IDENTIFICATION"}}};
 
-/** What setlocale() has set for a rank. */
+/** Locale that a rank has set by setlocale(). */
 class OwnLocale {
-  locale_t locale_ = nullptr;        // null: as the process began
-  std::map<int, std::string> names_; // as they were returned, by category
+  locale_t locale_ = nullptr;        // null: the process's initial locale
+  std::map<int, std::string> names_; // returned names by category
 
   std::string name_of_all() const
   {
@@ -175,7 +175,7 @@ int weft_setenv(const char* name, const char* value, int overwrite)
   if (not weft::is_name(name))
     return weft::refuse_name();
   if (overwrite != 0 || not *own->find(name))
-    own->put(name, strdup((std::string(name) + "=" + value).c_str())); // for ever: who asked for it may have kept it
+    own->put(name, strdup((std::string(name) + "=" + value).c_str())); // never freed: the program may keep it
   return 0;
 }
 
@@ -229,7 +229,7 @@ char* weft_setlocale(int category, const char* name)
   return own->name(category);
 }
 
-// Of the process's locale (LC_GLOBAL_LOCALE), a rank has its own.
+// A rank that has called setlocale() has its own LC_GLOBAL_LOCALE.
 locale_t weft_uselocale(locale_t locale) WEFT_REPLACES("uselocale");
 locale_t weft_uselocale(locale_t locale)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* State of a library that each process has once, and here each rank: made when the rank first uses it, so that a rank
- * that never does costs nothing. */
+/* Per-rank instances of library state that a real process has once. They are created on first use,
+ * so ranks that never use it cost nothing. */
 #pragma once
 
 #include "binding/process/process.hpp"
@@ -13,10 +13,10 @@
 
 namespace weft {
 
-/** A State per rank. Objects of this class are never destroyed: ranks' code may still run while the process ends. */
+/** One State per rank. Never destroyed, since ranks' code may still run while the process ends. */
 template <class State> class OwnState {
   ActorMap<std::unique_ptr<State>> states_;
-  /** For whom, and in which turn, here_ was found. Ranks that are threads run without turns. */
+  /** Context and turn for which here_ was looked up. Ranks that are threads have no turns. */
   simgrid::kernel::context::Context* found_for_ = nullptr;
   std::uint64_t turn_                           = 0;
   State* here_                                  = nullptr;
@@ -42,7 +42,8 @@ public:
     return *STATES;
   }
 
-  /** The current rank's, made where it has none; null where no rank runs: in SimGrid, and on threads of the program. */
+  /** Returns the current rank's State, created if absent; null if no rank runs (in SimGrid, and on
+   * threads of the program). */
   State* here()
   {
     if (not running_context)
@@ -50,7 +51,7 @@ public:
     return turn_ == turn && found_for_ == running_context ? here_ : find();
   }
 
-  /** The current rank's, null where it has none. */
+  /** Returns the current rank's State; null if absent. */
   State* find_made()
   {
     if (not running_context || not simgrid::s4u::Actor::self())

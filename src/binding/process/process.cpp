@@ -25,7 +25,7 @@ namespace weft {
 namespace {
 
 struct ProcessState {
-  bool running = false; // until the last rank has ended
+  bool running = false;
   bool child   = false;
 };
 
@@ -35,7 +35,7 @@ ProcessState& process_state()
   return the_state;
 }
 
-/** Kept for what is to be said of an exception for want of memory that nobody catches. */
+/** Memory kept in reserve for reporting an uncaught out-of-memory exception. */
 void*& reserve()
 {
   constexpr std::size_t ENOUGH = 1U << 20U;
@@ -63,7 +63,7 @@ void watch_process()
   simgrids_handler()      = std::set_terminate(on_terminate);
   process_state().running = true;
   sg::Engine::on_simulation_end_cb([] { process_state().running = false; });
-  // What is in the buffers would be written by both, and all ranks share them.
+  // Flushes before fork(): parent and child would both write the buffers, which all ranks share.
   pthread_atfork([] { std::fflush(nullptr); }, nullptr,
                  [] {
                    process_state().child = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The process that the simulation is, and whose code it runs. */
+/* Process that runs the simulation: the rank whose code runs, signals, memory. */
 #pragma once
 
 #include <csignal>
@@ -9,38 +9,39 @@
 
 namespace weft {
 
-/** Know what follows; to be called before there are ranks. */
+/** Installs the hooks that the functions below need. Call it before any rank exists. */
 void watch_process();
 
-/** Whether ranks run, or will: not before watch_process(), nor after the last has ended. */
+/** Returns whether ranks run or will: true from watch_process() until the last rank has ended. */
 bool is_simulating();
 
-/** The rank whose code runs now: none in SimGrid's own code, nor on threads that the program has made. */
+/** Returns the rank whose code runs now; nothing in SimGrid's own code and on threads that the
+ * program has created. */
 std::optional<int> rank_here();
 
-/** Calls the C library's sigaction(): handlers are the process's, whatever ranks have. */
+/** Calls the C library's sigaction(), which sets handlers of the process rather than of a rank. */
 int system_sigaction(int signum, const struct sigaction* action, struct sigaction* before);
 
-/** Install a handler for the process. */
+/** Installs a signal handler for the process. */
 inline void set_process_action(int signum, const struct sigaction& action)
 {
   system_sigaction(signum, &action, nullptr);
 }
 
-/** What raise() does in a process that has no ranks. Signal handlers may call it. */
+/** Raises a signal as raise() does without ranks. Async-signal-safe. */
 void raise_in_process(int signum);
 
-/** What the system allows the process of memory, where that is limited: "ulimit -v allows 6544 MiB"; else nothing. */
+/** Describes the memory limits of the process ("ulimit -v allows 6544 MiB"); empty if unlimited. */
 std::string memory_limits();
 
-/** Bytes of the largest resident set that the process has had, or 0 where Linux does not say. Not getrusage's: that
- * begins with what the process that started this one held. */
+/** Returns the peak RSS of the process in bytes; 0 if Linux does not report it. getrusage() is
+ * unsuitable: its value starts at the RSS of the process that started this one. */
 std::size_t peak_memory_bytes();
 
-/** How many mappings the process has, of those that vm.max_map_count allows. */
+/** Returns the number of memory mappings of the process, which vm.max_map_count limits. */
 std::size_t mappings_now();
 
-/** Whether this process is a child that a rank forked: nothing of the simulation is its business. */
+/** Returns whether this process is a child that a rank forked, which must not touch the simulation. */
 bool is_forked_child();
 
 } // namespace weft

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What the system keeps for a process and a rank may change: its directory and its umask; and OpenMP's number of
+/* Process attributes that a rank may change: working directory, umask and OpenMP's number of
  * threads.
  *
- * All are changed by calls. As long as no rank makes one, nothing happens here. From then on each change of turns sets
- * what the next rank has, where that differs from what is set, and what the process began with where SimGrid goes on.
- */
+ * All are changed by calls, so nothing happens until a rank makes one. From then on, each turn
+ * change applies the next rank's values where they differ from the current ones, and restores the
+ * process's initial values while SimGrid runs. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 
@@ -21,14 +21,14 @@ namespace {
 
 constexpr int NO_DIRECTORY = -1;
 
-/** Empty: as the process began. */
+/** Attribute values; empty ones are as at the start of the process. */
 struct ProcessAttributes {
-  int directory = NO_DIRECTORY; ///< a descriptor, shared by all that are there
+  int directory = NO_DIRECTORY; ///< a descriptor, shared by all ranks in the same directory
   std::optional<mode_t> mask;
   std::optional<int> threads;
 };
 
-/** What the process began with, known before a rank changes it, and what is set now. */
+/** Initial values, saved before a rank first changes them, and the values in effect now. */
 struct SavedAttributes {
   ProcessAttributes at_start;
   ProcessAttributes now;
@@ -51,7 +51,7 @@ mode_t change_mask(mode_t mask)
   return next_definition<mode_t (*)(mode_t)>("umask")(mask);
 }
 
-/** The program's OpenMP, which it has loaded for itself; null where it has none. */
+/** Looks up a symbol of the OpenMP library that the program has loaded; null if it has none. */
 void* openmp(const char* symbol)
 {
   for (const char* library : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"})
@@ -67,7 +67,7 @@ void change_threads(int count)
     CHANGE(count);
 }
 
-/** Each of what @p wanted has and @p now has not, set by @p change. */
+/** Applies @p wanted by @p change if it differs from @p now. */
 template <class Value> void set_one(const Value& wanted, Value& now, void (*change)(const Value&))
 {
   if (wanted == now)
@@ -78,7 +78,7 @@ template <class Value> void set_one(const Value& wanted, Value& now, void (*chan
 
 void set_those_of_who_runs()
 {
-  if (not running_context) // for a moment, in the kernel's place
+  if (not running_context) // briefly, in the kernel's place
     return;
   static const ProcessAttributes NONE;
   const ProcessAttributes* found  = OwnState<ProcessAttributes>::get().find_made();
@@ -98,7 +98,8 @@ void set_those_of_who_runs()
   errno = error;
 }
 
-/** The current rank's, of which the caller changes one; null where no rank runs. */
+/** Returns the current rank's attributes for a change, and switches them with turns from now on;
+ * null if no rank runs. */
 ProcessAttributes* own_surroundings()
 {
   auto* const own = OwnState<ProcessAttributes>::get().here();
@@ -107,7 +108,8 @@ ProcessAttributes* own_surroundings()
   return own;
 }
 
-/** A descriptor of the directory that the process is in, one for all that are in the same; -1: there are no more. */
+/** Returns a descriptor of the process's current directory, one per directory; NO_DIRECTORY on
+ * failure. */
 int this_directory()
 {
   const int opened = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC); // NOLINT(hicpp-signed-bitwise): the system's
@@ -120,7 +122,7 @@ int this_directory()
   return known->second;
 }
 
-/** Change the current rank's directory by @p change. */
+/** Changes the current rank's directory by @p change. */
 template <class Change> int change_own_directory(Change change)
 {
   ProcessAttributes* const own = own_surroundings();

@@ -20,7 +20,7 @@ std::string& crash_file()
   return path;
 }
 
-/** Digits of a number as a signal handler may write them. */
+/** Writes the digits of a number; async-signal-safe. */
 void write_number(int file, std::size_t number)
 {
   std::array<char, 20> digits{};
@@ -31,7 +31,7 @@ void write_number(int file, std::size_t number)
     unlink(crash_file().c_str());
 }
 
-/** Tell which rank it was, and the bytes of its stack where these were not enough. */
+/** Writes the number of the rank that crashed, and the size of its stack in bytes if that overflowed. */
 void tell_of_crash(int rank, std::optional<std::size_t> stack)
 {
   const int file = open(crash_file().c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
@@ -43,7 +43,8 @@ void tell_of_crash(int rank, std::optional<std::size_t> stack)
   close(file);
 }
 
-/** Leave what is known to whoever tells of the crash, and die of it. Only what a signal handler may call. */
+/** Records the crash for the parent process and re-raises the signal. Calls only async-signal-safe
+ * functions. */
 void on_crash(int signum, siginfo_t* info, void* /*context*/)
 {
   struct sigaction none{};
@@ -67,7 +68,7 @@ void watch_crashes(const std::string& path)
   crash_file()            = path;
   struct sigaction action = {};
   action.sa_sigaction     = on_crash;
-  action.sa_flags         = SA_SIGINFO | SA_ONSTACK; // SimGrid has made that stack: a rank's own may be what is full
+  action.sa_flags         = SA_SIGINFO | SA_ONSTACK; // SimGrid's alternative stack: the rank's own may be full
   for (const int signum : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
     set_process_action(signum, action);
 }

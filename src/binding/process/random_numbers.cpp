@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The C library's random numbers, each rank's own: rand (std::rand), random and drand48 with their families.
+/* Random numbers of the C library, separate for each rank: the families of rand (std::rand), random
+ * and drand48.
  *
- * Each process has one state of either generator. glibc has the same generators on a caller's state (random_r,
- * drand48_r), so a rank's numbers are those that a process of its own gets from the same seed, or from none.
- */
+ * A process has one state per generator. glibc also offers the same generators on a caller's state
+ * (random_r, drand48_r), so each rank gets the numbers that a process of its own would get from the
+ * same seed, or without one. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 
@@ -13,7 +14,7 @@
 namespace weft {
 namespace {
 
-/** The default state of random() has 128 bytes and the seed 1 (POSIX, initstate). */
+/** State of random(); the default has 128 bytes and seed 1 (POSIX, initstate). */
 struct RandomState {
   std::array<char, 128> table{};
   random_data data{};
@@ -26,7 +27,8 @@ RandomState* own_random()
   return OwnState<RandomState>::get().here();
 }
 
-/** The table that a state uses now, as initstate() and setstate() return it: its first word lies before the numbers. */
+/** Returns the table in use, as initstate() and setstate() return it: it begins one word before the
+ * numbers. */
 char* table_of(const RandomState& own)
 {
   return reinterpret_cast<char*>(&own.data.state[-1]);
@@ -39,7 +41,8 @@ std::int32_t next_random(RandomState& own)
   return number;
 }
 
-/** As the process begins: all zero (glibc's stdlib/drand48_r.c sets the multiplier on first use). */
+/** State of drand48(), initially all zero (glibc's stdlib/drand48_r.c sets the multiplier on first
+ * use). */
 struct Drand48State {
   drand48_data data{};
 };
@@ -49,7 +52,8 @@ Drand48State* own_drand48()
   return OwnState<Drand48State>::get().here();
 }
 
-/** A number that @p own_function makes of the rank's state; of the process's, where no rank runs. */
+/** Returns the next number from the rank's state by @p own_function; from the process's state by @p
+ * symbol if no rank runs. */
 template <class Number, class OwnFunction, class... State>
 Number drand48_number(const char* symbol, OwnFunction own_function, State... state)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Signals and process numbers of ranks, which are parts of one process.
+/* Signals and process IDs of ranks, which share one process.
  *
- * Each rank has handlers of its own: the process has one for all, which calls that of the rank that runs. What comes
- * from elsewhere (a child, a timer, a user's kill) while another rank runs, or SimGrid, is for the rank that asked
- * last.
+ * Each rank has its own signal handlers. The process installs a single one, which calls that of the
+ * running rank. Signals from elsewhere (a child, a timer, a user's kill) that arrive while another
+ * rank or SimGrid runs go to the rank that installed a handler last.
  *
- * A rank's process number is one that Linux gives to no process, and every rank has another: as a name it is as good as
- * a real one, and whoever signals it hits nobody. kill() knows those of ranks. What a rank sends to itself, to its
- * process group or to all processes goes to the simulation alone; what runs the simulation cannot be signalled.
- */
+ * A rank's process ID is unique and one that Linux never assigns: it serves as a name as well as a
+ * real one does, and a signal to it hits no process. kill() recognises the IDs of ranks. A signal
+ * that a rank sends to itself, to its process group or to all processes reaches only the
+ * simulation; the launcher of the simulation cannot be signalled. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/process/own_state.hpp"
@@ -29,7 +29,7 @@
 namespace weft {
 namespace {
 
-/** 4 x 1024 x 1024 where addresses have 64 bits: no process has this number, or one above it. */
+/** Linux's limit of process IDs on 64-bit systems: no process has this ID or a larger one. */
 constexpr pid_t PID_MAX_LIMIT = 4 * 1024 * 1024;
 
 using Actions = std::map<int, struct sigaction>;
@@ -38,7 +38,8 @@ struct OwnActions {
   Actions all;
 };
 
-/** What the process had before a rank asked for something else, and what the rank wanted that asked last. */
+/** Actions of the process: those from before a rank installed any, and those that a rank installed
+ * last. */
 struct ProcessActions {
   Actions before;
   Actions latest;
@@ -60,18 +61,19 @@ bool is_function(const struct sigaction& action)
   return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
 }
 
-/** The flags of @p action among @p flags. */
+/** Returns the flags of @p action that are in @p flags. */
 unsigned flags_of(const struct sigaction& action, unsigned flags = ~0U)
 {
   return static_cast<unsigned>(action.sa_flags) & flags;
 }
 
 constexpr unsigned SYSV_FLAGS = static_cast<unsigned>(SA_RESETHAND) | static_cast<unsigned>(SA_NODEFER);
-/** Of a rank's handler, what the process's takes over. */
+/** Flags of a rank's handler that the process's handler adopts. */
 constexpr unsigned COMMON_FLAGS = static_cast<unsigned>(SA_RESTART) | static_cast<unsigned>(SA_ONSTACK) |
                                   static_cast<unsigned>(SA_NOCLDSTOP) | static_cast<unsigned>(SA_NOCLDWAIT);
 
-/** What a rank that has said nothing of @p signum has: a process of its own begins so, without weft's own handlers. */
+/** Returns the action of a rank that has not set one for @p signum: that with which a process of
+ * its own starts, without weft's own handlers. */
 struct sigaction at_start(int signum)
 {
   struct sigaction action{};
@@ -93,7 +95,7 @@ const struct sigaction* find_action(const Actions& actions, int signum)
   return found == actions.end() ? nullptr : &found->second;
 }
 
-/** Of the rank that runs. */
+/** Returns the action of the running rank. */
 struct sigaction own_action(int signum)
 {
   OwnActions* const own               = OwnState<OwnActions>::get().find_made();
@@ -101,8 +103,8 @@ struct sigaction own_action(int signum)
   return found ? *found : at_start(signum);
 }
 
-/** Whether @p info is of a fault, or of a signal that the process has sent to itself: then it is the rank's that runs.
- */
+/** Returns whether @p info reports a fault, or a signal that the process sent to itself; both
+ * concern the running rank. */
 bool comes_from_within(int signum, const siginfo_t& info)
 {
   const bool is_fault =
@@ -110,7 +112,8 @@ bool comes_from_within(int signum, const siginfo_t& info)
   return info.si_code > 0 ? is_fault : info.si_pid == static_cast<pid_t>(syscall(SYS_getpid));
 }
 
-/** Of the rank that runs; what comes from elsewhere, and means nothing to that, is for the one that asked last. */
+/** Returns the action to take: the running rank's; for a signal from elsewhere that the rank does
+ * not handle, that of the rank that installed one last. */
 struct sigaction action_for(int signum, const siginfo_t& info)
 {
   const struct sigaction own = own_action(signum);
@@ -120,14 +123,14 @@ struct sigaction action_for(int signum, const siginfo_t& info)
   return latest ? *latest : own;
 }
 
-/** Let happen what would without ranks' handlers. */
+/** Applies the action that the process had before any rank installed a handler. */
 void act_as_process(int signum)
 {
   if (does_nothing_by_default(signum))
     return;
   set_process_action(signum, process_actions().before[signum]);
   process_actions().before.erase(signum);
-  raise_in_process(signum); // once this handler has returned
+  raise_in_process(signum); // delivered after this handler returns
 }
 
 void call(const struct sigaction& action, int signum, siginfo_t* info, void* context)
@@ -162,7 +165,8 @@ void on_signal(int signum, siginfo_t* info, void* context)
   errno = error;
 }
 
-/** Have the process call on_signal(), with the alternative stack where a fault may have come of a full one. */
+/** Installs on_signal() for the process; on the alternative stack for faults, which a stack
+ * overflow may have caused. */
 void watch_signal(int signum, const struct sigaction& wanted)
 {
   if (process_actions().before.contains(signum))
@@ -183,7 +187,7 @@ int own_sigaction(int signum, const struct sigaction* wanted, struct sigaction* 
   const auto known           = own->all.find(signum);
   const struct sigaction had = known == own->all.end() ? at_start(signum) : known->second;
   if (wanted) {
-    const struct sigaction copy = *wanted; // which may be *before
+    const struct sigaction copy = *wanted; // may alias *before
     watch_signal(signum, copy);
     own->all[signum] = process_actions().latest[signum] = copy;
   }
@@ -201,15 +205,14 @@ sighandler_t own_signal(int signum, sighandler_t handler, int flags)
   return handler == SIG_ERR || own_sigaction(signum, &wanted, &before) != 0 ? SIG_ERR : before.sa_handler;
 }
 
-// ---- Process numbers
-// --------------------------------------------------------------------------------------------------
+// ---- Process IDs ----------------------------------------------------------------------------------------------------
 
 pid_t real_pid()
 {
   return next_definition<pid_t (*)()>("getpid")();
 }
 
-/** Of the simulation, known before a rank has children. */
+/** Returns the process ID of the simulation, cached before any rank forks. */
 pid_t simulations_pid()
 {
   static const pid_t PID = real_pid();
@@ -221,13 +224,13 @@ pid_t pid_of_actor(aid_t actor)
   return PID_MAX_LIMIT + static_cast<pid_t>(actor);
 }
 
-/** Addresses of a library. */
+/** Address range of a library. */
 struct Range {
   std::uintptr_t first = 0;
   std::uintptr_t end   = 0;
 };
 
-/** Widen the range to all of the library that begins where it does. */
+/** Extends the range to the whole library that begins at its first address. */
 int widen_range(dl_phdr_info* library, std::size_t /*size*/, void* into)
 {
   auto& range = *static_cast<Range*>(into);
@@ -239,7 +242,8 @@ int widen_range(dl_phdr_info* library, std::size_t /*size*/, void* into)
   return 1;
 }
 
-/** SimGrid names files by it, and other simulations do so at the same time. */
+/** Returns whether SimGrid is the caller. SimGrid needs the real process ID: it puts the ID into
+ * file names, and other simulations run at the same time. */
 bool is_in_simgrid(const void* address)
 {
   static const Range SIMGRID = [] {
@@ -264,7 +268,7 @@ bool is_own_number(pid_t pid)
   return pid == pid_of_actor(simgrid::s4u::this_actor::get_pid());
 }
 
-/** Of a rank's signal. */
+/** Returns the target of a signal that the current rank sends to @p pid. */
 SignalTarget addressed(pid_t pid)
 {
   if (pid == 0 || pid == -1 || pid == simulations_pid() || pid == -getpgrp() || is_own_number(pid) ||
@@ -281,7 +285,7 @@ bool has_ended_or_never_was(pid_t rank)
   return not simgrid::s4u::Actor::by_pid(rank - PID_MAX_LIMIT);
 }
 
-/** To the current rank: those that end the process say whose they were. */
+/** Sends a signal to the current rank, and records the rank if the signal ends the process. */
 int signal_itself(int signum)
 {
   if (signum == 0)
@@ -294,13 +298,14 @@ int signal_itself(int signum)
   return 0;
 }
 
-/** What becomes of a signal that a rank, or its child, sends to @p pid; @p send does so. */
+/** Sends a signal from a rank, or from its child, to @p pid. @p send performs the system call if a
+ * real process is the target. */
 template <class Send> int send_signal(pid_t pid, int signum, Send send)
 {
   if (not rank_here())
     return send(pid);
   if (is_forked_child())
-    return send(is_own_number(pid) ? simulations_pid() : pid); // the number of the rank that is its parent
+    return send(is_own_number(pid) ? simulations_pid() : pid); // own number: the parent rank's
   switch (addressed(pid)) {
     case SignalTarget::itself:
       return signal_itself(signum);
@@ -405,7 +410,7 @@ int weft_raise(int signum)
   return weft::signal_itself(signum);
 }
 
-// What else takes a process's number: 0 stands for the caller's own.
+// Other functions that take a process ID; 0 stands for the caller.
 
 #define WEFT_OF_PROCESS(name, Result, parameters, ...)                                                                 \
   Result weft_##name parameters WEFT_REPLACES(#name);                                                                  \

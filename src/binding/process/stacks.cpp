@@ -25,49 +25,50 @@ namespace weft {
 namespace {
 
 constexpr std::size_t KIB = 1024;
-/** SimGrid's default. Each takes a page of the page table, 4 KiB, beside what a rank touches. */
+/** Stack of few ranks; SimGrid's default. Besides the memory that a rank touches, each stack needs
+ * one page of the page table, 4 KiB. */
 constexpr std::size_t LARGE = 8 * KIB * KIB;
 constexpr int MOST_LARGE    = 1024;
-/** Four of them have in the page table's upper levels what one large one has: where thousands of ranks take turns, a
- * turn begins with a walk through it, and with large ones an Allreduce of 1 KiB of 4,096 takes an eighth more CPU time.
- */
+/** Stack of more ranks. Four of them need as many upper-level page-table entries as one large
+ * stack. Each turn among thousands of ranks begins with a page-table walk: with large stacks, an
+ * Allreduce of 1 KiB over 4,096 ranks takes an eighth more CPU time. */
 constexpr std::size_t MEDIUM = 2 * KIB * KIB;
-/** Eight of them share a page of the page table. */
+/** Stack of many ranks. Eight of them share one page of the page table. */
 constexpr std::size_t SMALL = 256 * KIB;
-/** Guard pages of a stack that has so many times their size: a function whose arrays are larger may jump over them,
- * where it was not compiled by weft's compilers (-fstack-clash-protection). */
+/** Ratio of stack size to guard size. Functions with larger arrays may skip the guard unless weft's
+ * compilers compiled them (-fstack-clash-protection). */
 constexpr std::size_t STACK_TO_GUARD = 64;
-/** Actors that are no ranks: switches, and those that speak for a rank, which come and go. */
+/** Stacks for actors other than ranks: switches, and short-lived actors that act for a rank. */
 constexpr std::size_t OTHERS = 256;
-/** Of Linux 6.13; not yet in the C library's headers. */
+/** MADV_GUARD_INSTALL of Linux 6.13, which the C library's headers lack. */
 constexpr int GUARD_INSTALL = 102;
-/** Mappings that are left for the rest of the process: large arrays, and with a copy of the program for each rank its
- *  segments (those of an executable are five, of the libraries of its own as many). */
+/** Mappings reserved for the rest of the process: large arrays and, with a copy of the program for
+ * each rank, its segments (five for an executable, as many for its own libraries). */
 constexpr std::size_t MAPPINGS_LEFT   = 2000;
 constexpr std::size_t MAPPINGS_A_COPY = 8;
 constexpr int NOBODY                  = -1;
 
 enum class Guard { none, page_table, mappings };
 
-/** Stacks one above the other. */
+/** Contiguous stacks in one mapping. */
 struct Region {
   char* begin       = nullptr;
   std::size_t count = 0;
   std::size_t made  = 0;
-  std::vector<int> ranks;      // by stack, once it runs; NOBODY: an actor that is none
+  std::vector<int> ranks;      // by stack, set when it first runs; NOBODY: an actor that is not a rank
   std::vector<bool> unguarded; // by stack
 };
 
 struct StacksState {
   std::size_t page        = 0;
-  std::size_t bytes       = 0; // of a stack; 0: they are SimGrid's
+  std::size_t bytes       = 0; // of a stack; 0: SimGrid allocates stacks
   std::size_t guard_bytes = 0;
   Guard guard             = Guard::none;
-  std::size_t most_mapped = 0; // guarded stacks, where guards take mappings
+  std::size_t most_mapped = 0; // limit of guarded stacks if guards take mappings
   std::size_t unguarded   = 0;
   std::size_t made        = 0;
   std::vector<Region> regions;
-  std::deque<std::pair<double, char*>> free; // when actors that are no ranks ended, and their stacks' lowest bytes
+  std::deque<std::pair<double, char*>> free; // end times of actors that are not ranks, and their stacks' lowest bytes
   std::unordered_map<aid_t, char*> others;
   void (*entry)(void*) = nullptr;
 
@@ -93,7 +94,7 @@ std::size_t most_mappings()
   return number_in("/proc/sys/vm/max_map_count", LINUX_DEFAULT);
 }
 
-/** How many stacks can be guarded where each takes two mappings. */
+/** Returns the number of stacks that can be guarded if each takes two mappings. */
 std::size_t most_mapped(int ranks)
 {
   const bool copies = simgrid::config::get_value<std::string>("smpi/privatization") == "dlopen";
@@ -115,7 +116,7 @@ void add_region(std::size_t count)
                     (memory_limits().empty() ? std::strerror(errno) : memory_limits()) +
                     "): take smaller ones, --cfg contexts/stack-size:256 (KiB), or allow it (ulimit -v unlimited; as"
                     " root, sysctl vm.overcommit_memory=0)");
-  madvise(begin, bytes, MADV_NOHUGEPAGE); // or a rank would take 2 MiB
+  madvise(begin, bytes, MADV_NOHUGEPAGE); // a huge page would cost each rank 2 MiB
   all.regions.push_back(
       {static_cast<char*>(begin), count, 0, std::vector<int>(count, NOBODY), std::vector<bool>(count)});
 }
@@ -128,11 +129,11 @@ bool install_guard(char* below)
   return all.made < all.most_mapped && mprotect(below, all.guard_bytes, PROT_NONE) == 0;
 }
 
-/** @return its lowest byte. */
+/** Provides a stack, reusing one if possible. @return its lowest byte */
 char* make_stack()
 {
   StacksState& all = stacks_state();
-  // At the instant of its end an actor may still have to leave its stack.
+  // An actor may still have to leave its stack at the simulated time of its end.
   if (not all.free.empty() && all.free.front().first < sg::Engine::get_clock()) {
     char* const again = all.free.front().second;
     all.free.pop_front();
@@ -149,7 +150,7 @@ char* make_stack()
   return below + all.guard_bytes;
 }
 
-/** Remember who has the stack that this runs on: it is in nobody's memory before its actor runs. */
+/** Records the owner of the stack that this runs on, which is unknown before its actor runs. */
 void note_owner()
 {
   StacksState& all = stacks_state();
@@ -172,7 +173,7 @@ void begin_on_stack(void* context)
   stacks_state().entry(context);
 }
 
-/** Ranks live as long as the run. */
+/** Reclaims the stack of an actor that is not a rank; ranks live as long as the run. */
 void take_back(const sg::Actor& actor)
 {
   StacksState& all = stacks_state();
@@ -201,7 +202,7 @@ std::size_t stack_bytes(int ranks)
   return std::max((asked + page - 1) / page, LEAST_PAGES) * page;
 }
 
-/** Whether SimGrid asks weft for stacks, and not itself. */
+/** Returns whether SimGrid calls weft's raw_makecontext() instead of its own. */
 bool are_ours()
 {
   Dl_info found;
@@ -217,7 +218,7 @@ bool is_resident(char* page)
   return mincore(page, stacks_state().page, &there) == 0 && (there & 1U) != 0;
 }
 
-/** Whether its last page has been used, or one where a guard should be. */
+/** Returns whether the last page of @p stack, or a page where its guard should be, has been used. */
 bool is_used_up(char* stack)
 {
   const StacksState& all = stacks_state();
@@ -232,12 +233,12 @@ std::string in_kib(std::size_t bytes)
   return std::to_string(bytes / KIB) + " KiB";
 }
 
-/** What is not noticed at once is said once. */
+/** Warns once about ranks without guard pages, whose stack overflows go undetected at first. */
 void tell_of_unguarded(std::size_t ranks)
 {
   const StacksState& all    = stacks_state();
   const std::size_t guarded = all.guard == Guard::mappings ? std::min(all.most_mapped, ranks) : 0;
-  if (all.guard_bytes == 0 || all.guard == Guard::page_table || guarded == ranks) // whoever turns guards off knows
+  if (all.guard_bytes == 0 || all.guard == Guard::page_table || guarded == ranks) // guard_bytes == 0: the user's choice
     return;
   std::fprintf(stderr,
                "weft: stacks: %zu of the %zu ranks have no guard pages below theirs, since Linux has mappings for no "
@@ -265,7 +266,7 @@ void install_stacks(int ranks)
     all.guard = Guard::mappings;
   all.most_mapped = all.guard == Guard::mappings ? most_mapped(ranks) : 0;
   tell_of_unguarded(count);
-  // What SimGrid takes itself is not used.
+  // The stacks that SimGrid itself allocates are not used.
   simgrid::config::set_value("contexts/stack-size", 0);
   simgrid::config::set_value("contexts/guard-size", 0);
   sg::Actor::on_termination_cb(take_back);
@@ -312,8 +313,9 @@ std::string advise_on_stack(std::size_t bytes)
 
 // ---- Replaced functions --------------------------------------------------------------------------------------------
 
-// SimGrid's, of its raw contexts (src/kernel/context/ContextRaw.cpp): write at the upper end of a stack what the first
-// switch to it takes from there. It is given memory that nobody else knows, which weft leaves alone.
+// Interposes on SimGrid's function for raw contexts (src/kernel/context/ContextRaw.cpp), which
+// writes at the upper end of a stack what the first switch to it reads. SimGrid's own allocation
+// stays unused.
 extern "C" WEFT_INTERPOSED void* raw_makecontext(void* stack, int size, void (*entry)(void*), void* context)
 {
   using Make             = void* (*)(void*, int, void (*)(void*), void*);
@@ -321,7 +323,7 @@ extern "C" WEFT_INTERPOSED void* raw_makecontext(void* stack, int size, void (*e
   weft::StacksState& all = weft::stacks_state();
   if (all.bytes == 0)
     return MAKE(stack, size, entry, context);
-  all.entry       = entry; // the same for all
+  all.entry       = entry; // identical for all contexts
   const auto last = static_cast<int>(all.page);
   try {
     return MAKE(weft::make_stack() + all.bytes - last, last, weft::begin_on_stack, context);

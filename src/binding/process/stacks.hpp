@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Where ranks' stacks are: in memory of which only the pages that a rank touches count.
+/* Stacks of ranks, in memory of which only touched pages count.
  *
- * SimGrid takes each stack from malloc, with a protected page below it. So a rank costs the page that holds malloc's
- * own words besides, and two of the mappings that Linux gives a process (vm.max_map_count). Here all stacks stand one
- * above the other in one mapping, each with guard pages below it: Linux marks these in the page table from 6.13 on
- * (MADV_GUARD_INSTALL), which takes no mapping; an older one protects as many as it has mappings for.
+ * SimGrid allocates each stack by malloc, with a protected page below it. Each rank then costs
+ * another page, for malloc's header, and two of the mappings that Linux allows a process
+ * (vm.max_map_count). weft places all stacks contiguously in one mapping, each with guard pages
+ * below it. Linux 6.13 and later marks these in the page table (MADV_GUARD_INSTALL), which takes no
+ * mapping; on older versions as many stacks are protected as mappings allow.
  *
- * This holds for SimGrid's own way of switching between ranks (contexts/factory "raw", its default on x86-64) and where
- * libweft.so is loaded before SimGrid (LD_PRELOAD). Elsewhere stacks stay SimGrid's.
- */
+ * This requires SimGrid's own context switch (contexts/factory "raw", its default on x86-64) and
+ * libweft.so loaded before SimGrid (LD_PRELOAD). Otherwise SimGrid allocates the stacks. */
 #pragma once
 
 #include <cstddef>
@@ -18,29 +18,29 @@
 
 namespace weft {
 
-/** Where weft makes them. */
+/** Stacks that weft has allocated. */
 struct StacksMade {
-  std::size_t bytes     = 0; ///< of each
+  std::size_t bytes     = 0; ///< of each stack
   std::size_t made      = 0;
-  std::size_t unguarded = 0; ///< of those, that have no guard pages
+  std::size_t unguarded = 0; ///< stacks without guard pages
 };
 
-/** Take over the making of stacks where that is possible, before there are any. A stack has what the user says
- *  (contexts/stack-size, contexts/guard-size); else 8 MiB, and 256 KiB where there are many @p ranks. Says on standard
- *  error which ranks' stacks have no guard pages.
- *  @throws UserError Linux does not give so much of the address space */
+/** Takes over the allocation of stacks if possible; call it before any exist. The size is the
+ * user's (contexts/stack-size, contexts/guard-size); by default 8 MiB, 2 MiB above 1,024 @p ranks
+ * and 256 KiB above MANY_RANKS. Warns on standard error if ranks lack guard pages.
+ * @throws UserError Linux does not grant enough address space */
 void install_stacks(int ranks);
 
 std::optional<StacksMade> stacks_made();
 
-/** Bytes of the stack to whose guard pages @p address belongs: who uses it needs more than these. For signal handlers.
- */
+/** Returns the size in bytes of the stack whose guard pages contain @p address: an access to it
+ * means that the stack has overflowed. Async-signal-safe. */
 std::optional<std::size_t> overflown_stack(const void* address);
 
-/** A rank whose stack has no guard pages, and that has used it to its last page or beyond. For signal handlers. */
+/** Returns a rank whose unguarded stack has been used to its last page or beyond. Async-signal-safe. */
 std::optional<int> rank_out_of_stack();
 
-/** What a user is told who needs more than @p bytes. */
+/** Returns the advice for a user whose rank needs more than @p bytes of stack. */
 std::string advise_on_stack(std::size_t bytes);
 
 } // namespace weft

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Results that functions of the C library leave in memory of their own, and what they remember from call to call.
+/* Static results and internal state of C library functions, separate for each rank.
  *
- * The next call overwrites such a result, in a process of one's own: here, also another rank's. So each rank gets a
- * copy of its own. strtok and hsearch remember: glibc has forms of them that do so where the caller says.
- */
+ * In a real process only the process's own next call overwrites such a result; here another rank's
+ * call does too. Each rank therefore gets its own copy. strtok and hsearch keep state between
+ * calls; glibc's re-entrant forms keep it where the caller says. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 
@@ -21,19 +21,21 @@
 namespace weft {
 namespace {
 
-/** The longest of these results are those of asctime for years that no calendar has, and of qfcvt. */
+/** Upper bound of the length of results; the longest are those of asctime for years that no
+ * calendar has, and of qfcvt. */
 constexpr std::size_t LONGEST = 512;
 
 template <class Result> struct OwnResult {
   Result value{};
 };
-/** A text per function, as in glibc, where only asctime and ctime have one in common. */
+/** Text buffer of one function. As in glibc, only asctime and ctime share one. */
 template <int Function> struct OwnText {
   std::array<char, LONGEST> value{};
 };
 enum : int { ASCTIME, INET_NTOA, ETHER_NTOA, L64A, ECVT, FCVT, QECVT, QFCVT, TMPNAM };
 
-/** The rank's copy of @p result, which is the process's; that itself where no rank runs, or where it is null. */
+/** Copies the process's @p result for the rank; returns @p result itself if no rank runs or it is
+ * null. */
 template <class Result> Result* own_copy(Result* result)
 {
   auto* const own = result ? OwnState<OwnResult<Result>>::get().here() : nullptr;

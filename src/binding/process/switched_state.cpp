@@ -25,15 +25,15 @@
 namespace weft {
 namespace {
 
-/** The thread's locale is set by a call, which is no more than two looks at a variable. */
+/** Calls uselocale(), which costs no more than two variable accesses. */
 locale_t use_locale(locale_t locale)
 {
   static const auto USE = next_definition<locale_t (*)(locale_t)>("uselocale");
   return USE(locale);
 }
 
-/** What the C++ ABI keeps of exceptions for a thread: those that are being handled, the last first, and how many are on
- * their way (Itanium C++ ABI: Exception Handling, 2.2.2). */
+/** Exception state that the C++ ABI keeps per thread: the stack of caught exceptions, and the
+ * number of uncaught ones (Itanium C++ ABI: Exception Handling, 2.2.2). */
 struct Exceptions {
   void* handled     = nullptr;
   unsigned uncaught = 0;
@@ -41,7 +41,7 @@ struct Exceptions {
   bool operator==(const Exceptions&) const = default;
   static Exceptions& now() { return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals()); }
 
-  /** Those on their way since are the rank's as well. */
+  /** Restores the state. Exceptions thrown since then belong to the rank as well. */
   void set() const
   {
     now().handled = handled;
@@ -49,7 +49,7 @@ struct Exceptions {
   }
 };
 
-/** But errno, which is hardly ever what it was. */
+/** Library variables except errno, which hardly ever keeps its value. */
 class Variables {
   int h_errno_           = h_errno;
   int signgam_           = signgam;
@@ -61,7 +61,7 @@ class Variables {
   locale_t locale_       = use_locale(nullptr);
   Exceptions exceptions_ = Exceptions::now();
 
-  /** What SimGrid uses as well. */
+  /** Sets the variables that SimGrid uses as well. */
   void set_common() const
   {
     environ = environ_;
@@ -70,7 +70,7 @@ class Variables {
   }
 
 public:
-  /** Whether they are as these. Needs no stack, which a copy to compare with would. */
+  /** Returns whether the current values equal these. Needs no stack, unlike a copy to compare with. */
   bool are_current() const
   {
     return environ == environ_ && optind == optind_ && opterr == opterr_ && optopt == optopt_ && optarg == optarg_ &&
@@ -96,8 +96,8 @@ public:
 };
 
 #ifdef __x86_64__
-/** Rounding, traps, flushing to zero, and the exceptions since they were last cleared: of SSE, and of the x87 unit that
- * long double is for. The latter's exceptions take a hundred cycles to set, and are hardly ever different. */
+/** Rounding, traps, flush-to-zero and accrued exceptions of SSE and of the x87 unit, which long
+ * double uses. Setting the x87 exceptions takes about a hundred cycles; they hardly ever differ. */
 class FloatingPoint {
   static constexpr unsigned X87_EXCEPTIONS = 0x3f;
 
@@ -147,7 +147,7 @@ public:
 };
 #endif
 
-/** What programs change of a stream: how it prints, where to, and whether it has failed. */
+/** Stream state that programs change: formatting, destination and error state. */
 template <class Stream> class StreamState {
   std::ios_base::fmtflags flags_;
   std::streamsize precision_;
@@ -172,12 +172,12 @@ public:
     stream.fill(fill_);
     if (stream.rdbuf() == buffer_ && stream.rdstate() == state_ && stream.exceptions() == exceptions_)
       return;
-    stream.exceptions(std::ios_base::goodbit); // or what follows would throw
+    stream.exceptions(std::ios_base::goodbit); // keeps the calls below from throwing
     stream.rdbuf(buffer_);
     stream.clear(state_);
     try {
       stream.exceptions(exceptions_);
-    } catch (const std::ios_base::failure&) { // for a state that it has been told of before
+    } catch (const std::ios_base::failure&) { // the rank has already seen this exception
       return;
     }
   }
@@ -199,7 +199,7 @@ public:
   }
 };
 
-/** As the process has them when the first rank begins: what all begin with, and SimGrid goes on with. */
+/** State of the process when the first rank begins. All ranks begin with it, and SimGrid runs with it. */
 struct InitialState {
   Variables variables;
   FloatingPoint floating_point;
@@ -217,7 +217,7 @@ struct InitialState {
   }
 };
 
-/** Keep the current rank's variables, which are not what all begin with. */
+/** Saves the current rank's variables, which differ from the initial ones. */
 [[gnu::noinline]] std::unique_ptr<const Variables> keep_variables()
 {
   auto own = std::make_unique<const Variables>();
@@ -225,8 +225,9 @@ struct InitialState {
   return own;
 }
 
-/** State of the current rank, set again when it goes on: also where it goes on with an exception. It is small, and out
- * of yield()'s frame whatever saving and restoring need: a rank that sleeps in a collective has one page of stack. */
+/** Saves the current rank's state and restores it when the rank resumes, also by an exception. The
+ * object is small, and saving and restoring stay out of yield()'s frame: a rank that sleeps in a
+ * collective needs one page of stack. */
 class KeptState {
   int errno_ = errno;
   FloatingPoint floating_point_;
@@ -237,7 +238,7 @@ class KeptState {
     const InitialState& start = InitialState::get();
     if (not start.variables.are_current())
       variables_ = keep_variables();
-    start.floating_point.set(); // SimGrid divides by zero where a program may have that trap
+    start.floating_point.set(); // SimGrid divides by zero, which a program may trap
   }
   [[gnu::noinline]] void end()
   {
@@ -262,7 +263,8 @@ Yield simgrids_yield()
   return THEIRS;
 }
 
-/** Apart from programs without such streams, whose stack has no room for them. */
+/** Yields and preserves the streams; a function of its own, since the stacks of programs without
+ * streams lack room for them. */
 [[gnu::noinline]] void yield_with_streams(simgrid::kernel::actor::ActorImpl* rank)
 {
   const Streams own;
@@ -300,7 +302,8 @@ WEFT_INTERPOSED void ActorImpl::yield()
 
 // ---- Replaced functions --------------------------------------------------------------------------------------------
 
-// SMPI keeps optind for each rank, and overwrites what the program sets it to. Here it is the rank's own anyway.
+// SMPI keeps optind per rank and overwrites the program's assignments to it. Here it is per rank
+// anyway.
 extern "C" {
 
 WEFT_INTERPOSED int smpi_getopt(int argc, char* const* argv, const char* options)

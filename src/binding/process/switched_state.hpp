@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Variables of the C and C++ libraries that programs read and write without a call: errno and h_errno, signgam, those
- * of getopt, environ and the thread's locale, the exceptions that are being handled, the floating-point environment,
- * and the states of std::cout and its like.
+/* Variables of the C and C++ libraries that programs access without a call: errno and h_errno,
+ * signgam, those of getopt, environ and the thread's locale, the exceptions being handled, the
+ * floating-point environment, and the states of std::cout and the other standard streams.
  *
- * Each process has its own, and ranks take turns in one. So a rank keeps them on its stack while others run. They cost
- * no memory, and a few nanoseconds a turn.
- */
+ * A real process has its own; ranks take turns in one process. A rank therefore keeps its values on
+ * its stack while others run, which takes no other memory and a few nanoseconds per turn. */
 #pragma once
 
 namespace weft {
 
-/** Give the current rank, which begins, what a process begins with. */
+/** Gives the starting rank the initial state of the process. */
 void begin_switched_state();
 
 } // namespace weft
