@@ -5,7 +5,8 @@ namespace sg = simgrid::s4u;
 
 namespace weft {
 
-/** What ranks sleep for: SimGrid can tell no less (its option precision/timing), and warns of what asks for less. */
+/** Shortest sleep of a rank: SimGrid cannot resolve less (its option precision/timing), and warns
+ * of shorter ones. */
 constexpr Seconds LEAST{1e-9};
 
 CoreNoise::CoreNoise(const Fabric& fabric, const Network& network)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The detours of the ranks' cores, in SimGrid's time. Each rank has a core of its own; where a fabric has no noise, all
- * work takes the time that it is. */
+/* OS noise on the ranks' cores, in simulated time. Each rank has a core of its own; without noise
+ * in the fabric, work takes its nominal time. */
 #pragma once
 
 #include "binding/platform/network.hpp"
@@ -15,7 +15,7 @@
 namespace weft {
 
 class CoreNoise {
-  const NoiseModel* noise_; // null where cores have no detours
+  const NoiseModel* noise_; // null without noise on cores
   const Network& network_;
   ActorMap<std::optional<Detours>> cores_;
 
@@ -23,11 +23,13 @@ public:
   CoreNoise(const Fabric& fabric, const Network& network);
 
   bool any() const { return noise_ != nullptr; }
-  /** How long @p work takes that the rank which is actor @p rank, on host @p host, begins at @p start: now or later. */
+  /** Returns the time that @p work takes for the rank with actor id @p rank on @p host if it
+   * begins at @p start, which must not be in the past. */
   Seconds with_os_noise(aid_t rank, VertexId host, Seconds start, Seconds work);
-  /** The same of the rank that asks, which begins now. */
+  /** Returns the time that @p work takes for the calling rank if it begins now. */
   Seconds with_os_noise(Seconds work);
-  /** The rank that asks sleeps for what detours add to @p work, which somebody else accounts for. */
+  /** Puts the calling rank to sleep for the time that noise adds to @p work; the work itself is
+   * accounted for elsewhere. */
   void pay(Seconds work);
 };
 

@@ -18,13 +18,13 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** The run's. Null on platforms of SimGrid's. */
+/** Zone of the run; null on SimGrid platforms. */
 FabricZone* fabric_of_run = nullptr; // NOLINT(*-avoid-non-const-global-variables)
 
 } // namespace
 
-// Resources are numbered as FabricRoutes::capacities() has them: links, shared media, and the hosts' memories where
-// they are limited.
+// Resources are numbered as in FabricRoutes::capacities(): links, shared media and, if they are
+// limited, the hosts' memories.
 FabricZone::FabricZone(const FabricState& state)
     : NetZoneImpl("fabric." + state.fabric().name()), state_(state), fabric_(state.fabric()),
       resources_(fabric_.links().size() + fabric_.shared().size() +
@@ -46,7 +46,7 @@ FabricZone::FabricZone(const FabricState& state)
 FabricZone* FabricZone::create(const FabricState& state, const std::optional<std::unordered_set<std::string>>& used,
                                const std::string& messages)
 {
-  auto* zone = new FabricZone(state); // SimGrid deletes it with the root zone
+  auto* zone = new FabricZone(state); // deleted by SimGrid with the root zone
   zone->set_parent(sg::Engine::get_instance()->get_netzone_root()->get_impl());
   zone->add_hosts(used);
   zone->streams_ = StreamZone::create();
@@ -78,8 +78,9 @@ void FabricZone::add_hosts(const std::optional<std::unordered_set<std::string>>&
   }
 }
 
-// Its flows do not slow each other down, but SimGrid solves again for all that have a link in common, and for each flow
-// that it solves for on such a link it looks at all the others there: one for all hosts would cost their square.
+// Each host has its own loopback. Flows on it do not slow each other down, but SimGrid solves again
+// for all flows that share a link, and visits all other flows on the link for each: with one
+// loopback for all hosts, the cost would be quadratic in the flows.
 sg::Link* FabricZone::loopback(const simgrid::kernel::routing::NetPoint* point)
 {
   sg::Link*& known = loopbacks_[point->id()];
@@ -151,7 +152,7 @@ void FabricZone::append_links(LinkId id, std::vector<sg::Link*>& into)
     into.push_back(resource(static_cast<int>(fabric_.links().size() + *medium)));
 }
 
-// What nothing has passed yet is not made for being looked at.
+// Does not create the link if nothing has crossed it yet.
 double FabricZone::use_of(LinkId id)
 {
   return resources_[static_cast<std::size_t>(id)] ? Network::use_of(id) : 0;
@@ -166,7 +167,8 @@ void FabricZone::set_factors()
                                               const auto&) { return bandwidth_factor(size, from, to); });
 }
 
-// Ranks are placed on "all hosts" where nobody gives a host file, so switches become hosts only once the program runs.
+// Without a hostfile, ranks are placed on "all hosts", so switches become hosts only once the
+// program runs.
 void FabricZone::add_switches()
 {
   if (not switches_.empty())
@@ -206,7 +208,7 @@ ForwardingState::Start FabricZone::start_message(const Route& route, VertexId fr
   return forwarding_ ? forwarding_->start(route, to, Seconds(sg::Engine::get_clock())) : ForwardingState::Start();
 }
 
-// The size of the program's own messages is not known here: they are taken for long ones.
+// Assumes a long message: its size is not known here.
 void FabricZone::add_memory(VertexId host, simgrid::kernel::routing::Route* into)
 {
   if (not fabric_.host().shares_memory() || host >= fabric_.host_count())
@@ -218,7 +220,8 @@ void FabricZone::add_memory(VertexId host, simgrid::kernel::routing::Route* into
     into->link_list_.push_back(memory);
 }
 
-// Whoever only wants to know a way asks for no latency: a communication that starts does, once.
+// A starting communication calls this exactly once with a non-null @p latency; mere route queries
+// pass null.
 void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
                                  const simgrid::kernel::routing::NetPoint* to, simgrid::kernel::routing::Route* into,
                                  double* latency)
@@ -242,11 +245,11 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
     delay = fabric_.latency(route).value();
     if (latency && std::max(source, destination) < fabric_.host_count()) {
       const ForwardingState::Start started = start_message(route, source, destination);
-      end_message(std::exchange(started_, started.message)); // one that began would not stand there
+      end_message(std::exchange(started_, started.message)); // still set: that message never began
       delay += started.added.value();
     }
   }
-  constexpr double LEAST_DELAY = 1e-12; // what jitter is added to must be something, since SimGrid multiplies it
+  constexpr double LEAST_DELAY = 1e-12; // jitter is applied as a factor, so the latency must not be 0
   if (jitter_ && delay == 0)
     delay = LEAST_DELAY;
   latency_ = delay;
@@ -261,8 +264,8 @@ const PointToPointSegment* FabricZone::segment(double size, const sg::Host* from
   return &fabric_.segment(Bytes(std::max(0.0, size - SMPI_ENVELOPE.value())));
 }
 
-// SimGrid asks for this factor exactly once a communication, with its route: the place to count bytes. Those of streams
-// are counted as they start.
+// SimGrid calls this exactly once per communication, with its route, so bytes are counted here.
+// Those of streams are counted when they start.
 double FabricZone::latency_factor(double size, const sg::Host* from, const sg::Host* to,
                                   const std::vector<sg::Link*>& links)
 {
@@ -318,7 +321,7 @@ void FabricZone::begin_simgrids(double size, const sg::Host* from, const sg::Hos
   if (message == ForwardingState::NONE)
     return;
   if (not std::ranges::all_of(links, [](const sg::Link* link) { return link->is_on(); })) {
-    end_message(message); // it fails at once
+    end_message(message); // the message fails immediately
     return;
   }
   begin_message(message, Bytes(size), Bytes(size / bandwidth_factor(size, from, to)), latency);
@@ -377,7 +380,7 @@ void FabricZone::count_again(const FlowRoute& way, VertexId from, VertexId to, B
 
 bool FabricZone::uses(int resource)
 {
-  // SimGrid is asked about those alone that it has been seen to use: it takes its time to answer.
+  // Queries SimGrid, which is slow, only about resources that it has been seen to use.
   const auto at              = static_cast<std::size_t>(resource);
   const sg::Link* const link = resources_[at];
   if (not link || not seen_used_[at])
@@ -417,9 +420,9 @@ void FabricZone::expect_use(const std::vector<sg::Link*>& links, Seconds latency
 
 namespace simgrid::kernel::routing {
 
-// SimGrid looks for the zones that both ends are in, and for ways around them, and makes tables of what it finds for
-// whoever computes factors (src/kernel/routing/NetZoneImpl.cpp). A fabric's hosts are all in one zone, which has no
-// such ways, and its factors look at no table.
+// SimGrid's own function determines the zones of both ends and bypass routes, and builds tables of
+// them for factor callbacks (src/kernel/routing/NetZoneImpl.cpp). All hosts of a fabric are in one
+// zone without bypass routes, and its callbacks use no table.
 WEFT_INTERPOSED void NetZoneImpl::get_global_route_with_netzones(const NetPoint* from, const NetPoint* to,
                                                                  std::vector<resource::StandardLinkImpl*>& links,
                                                                  double* latency,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A fabric as a SimGrid zone.
+/* Fabric as a SimGrid zone.
  *
- * Routes are computed when a message asks for one, with the delay of every switch on the way in their latency; there is
- * no all-pairs table. Of a large fabric most programs use a part, so SimGrid has of it what is used: the hosts that
- * ranks are placed on, and each link and memory from when a message first passes it. SimGrid takes some kilobytes for a
- * host and one for a link.
- */
+ * Routes are computed on demand, for each message, with the delay of every switch on them in their
+ * latency; there is no all-pairs table. Most programs use only a part of a large fabric, so SimGrid
+ * objects exist only for what is used: the hosts of ranks, and each link and memory from its first
+ * message on. SimGrid needs some kilobytes per host and one per link. */
 #pragma once
 
 #include "binding/platform/network.hpp"
@@ -29,7 +28,8 @@
 
 namespace weft {
 
-/** A message whose action SimGrid has made, on a fabric where those between the same hosts take equal times. */
+/** Message for which SimGrid has created an action, on a fabric where messages between the same
+ * hosts take equal times. */
 struct LatestMessage {
   const simgrid::s4u::Host* from;
   const simgrid::s4u::Host* to;
@@ -40,34 +40,34 @@ struct LatestMessage {
 class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network {
   const FabricState& state_;
   const Fabric& fabric_;
-  std::optional<ForwardingState> forwarding_; // where a switch has a cache, or a port an interval
+  std::optional<ForwardingState> forwarding_; // if a switch has a cache or a port an interval
   bool has_caches_                        = false;
   bool ports_bound_                       = false;
-  ForwardingState::MessageNumber started_ = ForwardingState::NONE;           // of SimGrid's, which has not begun
-  std::unordered_map<const void*, ForwardingState::MessageNumber> followed_; // by SimGrid's action
-  std::ofstream messages_; // open where the ends of messages are wanted
+  ForwardingState::MessageNumber started_ = ForwardingState::NONE;           // started, not begun yet
+  std::unordered_map<const void*, ForwardingState::MessageNumber> followed_; // by SimGrid action
+  std::ofstream messages_; // open if the ends of messages are recorded
   StreamZone* streams_ = nullptr;
-  std::vector<simgrid::s4u::Link*> resources_; // as FabricRoutes::capacities() numbers them; null until it is asked for
-  std::unordered_map<const simgrid::s4u::Link*, int> numbers_;       // of those that are not null
-  std::vector<int> way_;                                             // of the route that was asked for last
-  std::unordered_map<unsigned long, simgrid::s4u::Link*> loopbacks_; // by net point, of those that sent to themselves
+  std::vector<simgrid::s4u::Link*> resources_; // numbered as in FabricRoutes::capacities(); null until used
+  std::unordered_map<const simgrid::s4u::Link*, int> numbers_;       // inverse of resources_
+  std::vector<int> way_;                                             // resources of the latest route
+  std::unordered_map<unsigned long, simgrid::s4u::Link*> loopbacks_; // by net point; only if used
   std::vector<double> bytes_on_link_;                                // by LinkId
   std::vector<simgrid::s4u::Host*> switches_;
-  std::vector<simgrid::s4u::Host*> hosts_; // by vertex; null where no rank is placed
-  std::vector<VertexId> vertices_;         // by the number of the net point
-  std::vector<double> use_begins_;         // by resource: until then SimGrid's own answer does not count
-  std::vector<bool> seen_used_;            // by resource: SimGrid may use it
+  std::vector<simgrid::s4u::Host*> hosts_; // by vertex; null if no rank is placed there
+  std::vector<VertexId> vertices_;         // by id of the net point
+  std::vector<double> use_begins_;         // by resource; SimGrid's own answer counts only later
+  std::vector<bool> seen_used_;            // by resource; SimGrid may use it
   std::function<void(int)> on_use_;
   std::optional<LatestMessage> latest_;
-  double latency_ = 0;                       // of the message that starts now
-  std::optional<Jitter> jitter_;             // where links have some
-  std::vector<std::uint32_t> messages_sent_; // by vertex, where they have
+  double latency_ = 0;                       // of the message that is starting
+  std::optional<Jitter> jitter_;             // if links have jitter
+  std::vector<std::uint32_t> messages_sent_; // by vertex, if links have jitter
 
   bool is_link(int resource) const { return std::cmp_less(resource, fabric_.links().size()); }
-  /** The number of a resource; nothing where it is none. Found at once where it has that position on the way that was
-   * asked for last. */
+  /** Returns the number of a resource; nothing if @p link is none. Takes no look-up if the link is
+   * at @p position of the latest route. */
   std::optional<int> number_of(const simgrid::s4u::Link* link, std::size_t position) const;
-  /** Those of what a message on a link passes. */
+  /** Appends the numbers of the resources that a message on link @p id uses. */
   void append_numbers(LinkId id, std::vector<int>& into) const;
   void add_hosts(const std::optional<std::unordered_set<std::string>>& used);
   simgrid::s4u::Host* add_host(VertexId vertex, double speed);
@@ -75,28 +75,30 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   void add_switches();
   void set_factors();
   VertexId vertex_at(const simgrid::kernel::routing::NetPoint* point) const;
-  /** What a message within a host passes. */
+  /** Returns the link that a message within a host uses. */
   simgrid::s4u::Link* loopback(const simgrid::kernel::routing::NetPoint* point);
-  /** And its memory. */
+  /** Appends the memory of @p host, once per copy of a message. */
   void add_memory(VertexId host, simgrid::kernel::routing::Route* into);
   void follow_messages();
   ForwardingState::Start start_message(const Route& route, VertexId from, VertexId to);
   Seconds jitter_of(const std::vector<simgrid::s4u::Link*>& links, VertexId from);
-  /** SimGrid makes the action of the message that has started. */
+  /** Begins the message that has started, for which SimGrid is creating the action. */
   void begin_simgrids(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
                       const std::vector<simgrid::s4u::Link*>& links, Seconds latency);
   double latency_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
                         const std::vector<simgrid::s4u::Link*>& links);
   double bandwidth_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
-  /** A flow of SimGrid's uses @p links once its latency is over. */
+  /** Announces that a SimGrid flow will use @p links once its latency is over. */
   void expect_use(const std::vector<simgrid::s4u::Link*>& links, Seconds latency);
-  /** The factors of a message from host to host, which has @p size bytes with MPI's envelope; none for another flow. */
+  /** Returns the factors of a message between hosts, with @p size bytes including MPI's envelope;
+   * null for other flows. */
   const PointToPointSegment* segment(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
 
 public:
-  /** Add the zone, and one for streams, to the root zone. The engine owns both; @p state must outlive them. SimGrid
-   * gets the hosts whose names are in @p used; all, where it is not given. The ends of all messages between hosts go to
-   * the file @p messages, where it is given: two numbers of hosts each, as ints. */
+  /** Adds the zone, and one for streams, to the root zone. The engine owns both; @p state must
+   * outlive them. Only hosts named in @p used are created in SimGrid; all if it is not given. If
+   * @p messages is not empty, the ends of all messages between hosts are written to that file:
+   * two host numbers each, as ints. */
   static FabricZone* create(const FabricState& state, const std::optional<std::unordered_set<std::string>>& used,
                             const std::string& messages);
   explicit FabricZone(const FabricState& state);
@@ -104,8 +106,9 @@ public:
   void get_local_route(const simgrid::kernel::routing::NetPoint* from, const simgrid::kernel::routing::NetPoint* to,
                        simgrid::kernel::routing::Route* into, double* latency) override;
 
-  /** The message between hosts that has started last; each once. None where equal ones may take other times, by caches,
-   * intervals of ports or jitter, and on platforms of SimGrid's. */
+  /** Returns the message between hosts that started last, and each only once. Nothing on SimGrid
+   * platforms, and if equal messages may take different times because of caches, port intervals or
+   * jitter. */
   static std::optional<LatestMessage> take_latest_message();
 
   StreamZone& streams() override { return *streams_; }
@@ -115,31 +118,33 @@ public:
   bool is_host(const simgrid::s4u::Host* host) const override;
   simgrid::s4u::Host* host_at(VertexId vertex) const override { return hosts_.at(static_cast<std::size_t>(vertex)); }
 
-  /* For messages that are not SimGrid's. Resources are numbered as FabricRoutes has them. */
+  /* Messages that weft simulates itself. Resources are numbered as in FabricRoutes. */
 
-  /** Count a message between two hosts, and what its route makes it pay beside its latency. */
+  /** Counts a message between two hosts; returns what its route adds to its latency. */
   ForwardingState::Start count_message(const Route& route, VertexId from, VertexId to, Bytes bytes);
-  /** Another one that leaves with it. */
+  /** Counts another message that leaves at the same time on the same route. */
   void count_again(const FlowRoute& way, VertexId from, VertexId to, Bytes bytes);
-  /** Whether ports have an interval, so that they may bound messages. */
+  /** Returns whether ports have an interval, so that they may limit messages. */
   bool ports_bound() const { return ports_bound_; }
-  /** Whether packets are looked up in caches, so that equal messages need not take equal times. */
+  /** Returns whether switches have forwarding caches, so that equal messages may take different times. */
   bool has_caches() const { return has_caches_; }
-  /** Whether links have jitter. */
   bool has_jitter() const { return jitter_.has_value(); }
-  /** What the next message that @p from sends is later by, because of @p links. */
+  /** Returns the delay that jitter on @p links adds to the next message from @p from. */
   Seconds next_jitter(std::span<const LinkId> links, VertexId from);
-  /** A message that has been counted uses its links when its latency is over, as @p volume on each. */
+  /** Announces that a counted message uses its links, with @p volume on each, once its latency is
+   * over. */
   void begin_message(ForwardingState::MessageNumber message, Bytes bytes, Bytes volume, Seconds latency);
   void end_message(ForwardingState::MessageNumber message);
-  /** What a resource takes now: its bandwidth, @p fixed, or what the port at its end can look up. */
+  /** Returns the current capacity of a resource: its bandwidth @p fixed, or less if the port at
+   * its end looks up packets more slowly. */
   double capacity(int resource, double fixed);
-  /** SimGrid's link for a resource, made where there is none yet. Only in SimGrid's kernel context: in a rank's, others
-   * would run meanwhile. */
+  /** Returns SimGrid's link for a resource, created if absent. Call it only in SimGrid's kernel
+   * context; elsewhere other ranks would run meanwhile. */
   simgrid::s4u::Link* resource(int number);
-  /** Whether flows of SimGrid's use a resource, or will before anybody is told; so it seems where it is off. */
+  /** Returns whether SimGrid flows use a resource, or will before on_use() reports it; also true if
+   * the resource is off. */
   bool uses(int resource);
-  /** Tell of each resource that a flow of SimGrid's begins to use, or that goes off. */
+  /** Sets a callback for each resource that a SimGrid flow begins to use or that goes off. */
   void on_use(std::function<void(int resource)> told);
   VertexId vertex_of(const simgrid::s4u::Host* host) const override;
   std::optional<double> bytes_on_link(LinkId id) const override

@@ -11,7 +11,7 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** SimGrid's word for how it ended. */
+/** Returns SimGrid's name of the flow's final state. */
 std::string_view state_of(const sg::Comm& flow)
 {
   return flow.get_impl()->get_state_str();
@@ -48,7 +48,7 @@ FlowResult result_of(const sg::Comm& flow)
   if (state_of(flow) == simgrid::smpi::FLOW_ARRIVED)
     return {};
   std::vector<sg::Link*> links;
-  flow.get_source()->route_to(flow.get_destination(), links, nullptr); // asking for no latency: no message starts
+  flow.get_source()->route_to(flow.get_destination(), links, nullptr); // a null latency: no message starts
   return result_of(flow, links);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* How flows end. SimGrid tells of a flow's end whether its last byte has arrived or not, so whoever waits for one is
- * told how it ended, and must look. */
+/* Results of flows. SimGrid signals the end of a flow whether or not its last byte has arrived, so
+ * completion callbacks receive the result and must check it. */
 #pragma once
 
 #include <simgrid/s4u.hpp>
@@ -12,20 +12,20 @@
 namespace weft {
 
 struct FlowResult {
-  std::string failure = {}; ///< what kept it from arriving, for people; empty where it has arrived
+  std::string failure = {}; ///< readable reason of the failure; empty if the flow has arrived
 
   bool arrived() const { return failure.empty(); }
 };
 
-/** Runs when a flow has ended. */
+/** Callback for the end of a flow. */
 using FlowEnd = std::function<void(const FlowResult&)>;
 
-/** How @p flow, over @p links, has ended; to be asked when SimGrid says that it has. */
+/** Returns the result of @p flow over @p links, once SimGrid has signalled its end. */
 FlowResult result_of(const simgrid::s4u::Comm& flow, const std::vector<simgrid::s4u::Link*>& links);
-/** The same, over the links between its hosts. */
+/** Returns the result of @p flow over the links between its hosts. */
 FlowResult result_of(const simgrid::s4u::Comm& flow);
 
-/** 'link "a" is off', of all those among @p links that are; empty where none is. */
+/** Names all links that are off, as in 'link "a" is off'; empty if none is. */
 std::string links_off(const std::vector<simgrid::s4u::Link*>& links);
 
 } // namespace weft

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What a run needs of the simulated network, whoever described it: a fabric file (FabricZone) or a platform of
- * SimGrid's (PlatformNetwork). */
+/* Interface of a run to the simulated network, which a fabric file (FabricZone) or a SimGrid
+ * platform (PlatformNetwork) describes. */
 #pragma once
 
 #include "binding/platform/stream_zone.hpp"
@@ -18,26 +18,26 @@ class Network {
 public:
   virtual ~Network() = default;
 
-  /** Start a flow of a stream; @p done runs in SimGrid's kernel context when it has ended. @p sharing: the latency of
-   *  the point-to-point messages that it competes as. */
+  /** Starts a flow of a stream; @p done runs in SimGrid's kernel context when it has ended. The
+   * stream gets the bandwidth share of point-to-point messages with latency @p sharing. */
   void start_flow(const StreamFlow& flow, Seconds base_latency, Seconds sharing, FlowEnd done);
 
   virtual StreamZone& streams() = 0;
-  /** Append SimGrid's links that make up one link of the fabric. In SimGrid's kernel context alone: it may make them.
-   */
+  /** Appends the SimGrid links that make up one link of the fabric. Call it only in SimGrid's
+   * kernel context, since it may create them. */
   virtual void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) = 0;
-  /** How much of a link is in use, in bytes a second. */
+  /** Returns the load of a link in bytes per second. */
   virtual double use_of(LinkId id);
-  /** The host on which a switch's actors run. */
+  /** Returns the host on which a switch's actors run. */
   virtual simgrid::s4u::Host* switch_host(int index) = 0;
-  /** Whether ranks can run on it. */
+  /** Returns whether ranks can run on @p host. */
   virtual bool is_host(const simgrid::s4u::Host* host) const       = 0;
   virtual VertexId vertex_of(const simgrid::s4u::Host* host) const = 0;
-  /** The other way round; null where SimGrid has no such host, because no rank is placed there. */
+  /** Returns the host at @p vertex; null if SimGrid has none because no rank is placed there. */
   virtual simgrid::s4u::Host* host_at(VertexId vertex) const = 0;
-  /** Bytes that have begun to cross a link; nothing where the network does not count them. */
+  /** Returns the bytes that have begun to cross a link; nothing if the network does not count them. */
   virtual std::optional<double> bytes_on_link(LinkId id) const = 0;
-  /** What the forwarding caches of a switch did; nothing where it has none. */
+  /** Returns the counters of a switch's forwarding caches; nothing if it has none. */
   virtual std::optional<LookupCounters> lookups(int /*switch_index*/) const { return std::nullopt; }
 
 protected:

@@ -26,7 +26,7 @@ namespace {
 
 using Links = std::vector<sg::Link*>;
 
-/** The links of a route and its latency. */
+/** Returns the links of a route and its latency in seconds. */
 std::pair<Links, double> way(const sg::Host* from, const sg::Host* to)
 {
   Links links;
@@ -37,13 +37,13 @@ std::pair<Links, double> way(const sg::Host* from, const sg::Host* to)
 
 } // namespace
 
-/** The graph that the routes of a platform show; see the header. */
+/** Graph inferred from the routes of a platform; see the header. */
 class PlatformTopology : public Topology {
   std::vector<sg::Host*> vertices_;
   int host_count_;
   std::vector<Cable> cables_;
-  std::vector<std::vector<std::pair<VertexId, std::size_t>>> above_; // by vertex: smart switches cabled, with cable
-  std::vector<double> distance_; // summed latency of all hosts to a switch, by index
+  std::vector<std::vector<std::pair<VertexId, std::size_t>>> above_; // by vertex: attached switches with cables
+  std::vector<double> distance_; // total latency from all hosts to a switch, by index
 
   bool cabled(VertexId vertex, VertexId target) const
   {
@@ -79,7 +79,7 @@ public:
   std::string host_name(int index) const override { return host(index)->get_name(); }
   std::string switch_name(int index) const override { return host(host_count_ + index)->get_name(); }
 
-  /** The last smart switch on the route to @p to comes first. */
+  /** Prefers the last smart switch on the route to @p to. */
   Hop next_hop(VertexId at, VertexId to) const override
   {
     if (at == to)
@@ -98,7 +98,8 @@ public:
     return best.link < 0 ? last_hop(at, to) : best;
   }
 
-  /** Where no smart switch is seen on the route: down to a host, or by the switch from which the rest is shortest. */
+  /** Next hop if no smart switch is on the route: down to the host, or via the switch from which
+   * the rest of the route has the lowest latency. */
   Hop last_hop(VertexId at, VertexId to) const
   {
     for (const auto& [target, cable] : above_[static_cast<std::size_t>(to)])
@@ -116,7 +117,7 @@ public:
     return best;
   }
 
-  /** As the property `meeting` has it, see switch_properties.hpp. */
+  /** Returns the candidates for the tree's root by the property `meeting`, see switch_properties.hpp. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override
   {
     const std::string meeting = switch_count() > 0 ? meeting_of(host(host_count_)) : "nearest";
@@ -163,7 +164,7 @@ void check_ports(const std::string& file, const PlatformTopology& topology, cons
                       ", and the routes of " + std::to_string(ports[index]) + " hosts and switches end at it");
 }
 
-/** The factors of messages by their size without the envelope that SMPI adds, as fabric files have them. */
+/** Returns the factors by message size without SMPI's envelope, as fabric files list them. */
 std::vector<PointToPointSegment> segments_of(const FlowFactors& factors)
 {
   std::set<double> bounds{0.0};
@@ -178,7 +179,7 @@ std::vector<PointToPointSegment> segments_of(const FlowFactors& factors)
   return segments;
 }
 
-/** What the route from a host to itself says; nothing where it has none. */
+/** Describes a host, with the loopback from its route to itself if it has one. */
 HostModel host_of(const sg::Host* host)
 {
   HostModel model;
@@ -202,7 +203,8 @@ void PlatformNetwork::sort_hosts()
   for (sg::Host* host : sg::Engine::get_instance()->get_all_hosts())
     if (is_smart(host))
       vertices_.push_back(host);
-  // Numbers in names count as numbers, so that a rank next to another is in its cabinet: griffon-2 before griffon-10.
+  // Sorts digits in names by value (griffon-2 before griffon-10), so that consecutive ranks are in
+  // the same cabinet.
   const auto comes_before = [](const sg::Host* one, const sg::Host* other) {
     const long first  = number_of(one);
     const long second = number_of(other);
@@ -232,13 +234,15 @@ std::vector<Link> PlatformNetwork::describe_links(const Topology& topology)
 
 namespace {
 
-/** Where SimGrid has come to in a file that it reads; nothing in a library, or where it has read all. */
+/** Returns the line at which SimGrid is reading an XML file; empty for a library, and after the end
+ * of the file. */
 std::string place_in(const std::string& path, bool reading)
 {
   return reading && path.ends_with(".xml") ? ": line " + std::to_string(simgrid_parse_lineno) : "";
 }
 
-/** SimGrid reads a platform, and says what is wrong in exceptions, and in its log before it aborts. */
+/** Lets SimGrid load a platform, and turns its errors into UserError. SimGrid reports them by
+ * exceptions, or by its log before it aborts. */
 void read_platform(const std::string& path, const std::function<void()>& prepare)
 {
   bool reading = true;
@@ -247,7 +251,7 @@ void read_platform(const std::string& path, const std::function<void()>& prepare
     sg::Engine::get_instance()->load_platform(path);
     reading = false;
     prepare();
-    sg::Engine::get_instance()->get_netzone_root()->seal(); // some zones know their routes only then
+    sg::Engine::get_instance()->get_netzone_root()->seal(); // some zones compute routes only when sealed
   } catch (const UserError&) {
     throw;
   } catch (const simgrid::ParseError& error) { // "Parse error at FILE:LINE: …"
@@ -302,7 +306,7 @@ std::pair<Fabric, std::unique_ptr<PlatformNetwork>> PlatformNetwork::load(const 
 
 namespace {
 
-/** Proves one route after the other; throws at the first that is wrong. */
+/** Checks routes one by one; throws at the first bad one. */
 class PlatformRoutes {
   const std::string& path_;
   std::int64_t routes_ = 0;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A platform of SimGrid's (XML or library) whose smart switches are hosts with properties (Belbeisi et al., figure 2).
+/* SimGrid platform (XML or library) whose smart switches are hosts with properties (Belbeisi et
+ * al., figure 2); switch_properties.hpp describes these.
  *
- * What the properties say: switch_properties.hpp.
- *
- * All that is known of the network is its routes. A host or switch is cabled to a smart switch where no other smart
- * switch lies on its route there, that is, where the links to no other are the first part of the links to it.
- */
+ * The network is known only by its routes. A host or switch counts as cabled to a smart switch if
+ * no other smart switch lies on its route there, that is, if the links to no other smart switch are
+ * a prefix of the links to it. */
 #pragma once
 
 #include "binding/platform/network.hpp"
@@ -31,15 +30,15 @@ class PlatformNetwork : public Network {
   std::vector<Link> describe_links(const Topology& topology);
 
 public:
-  /** Load a platform into the running engine and describe it. Throws UserError. */
+  /** Loads a platform into the running engine and describes it. Throws UserError. */
   static std::pair<Fabric, std::unique_ptr<PlatformNetwork>> load(const std::string& path);
 
-  /** Prove that there is a route from every host to every other, and to and from every smart switch, that uses no link
-   *  twice: all pairs of up to 1,024 hosts, else a seeded sample. Returns what was proven; throws UserError with the
-   *  first route for which it does not hold. */
+  /** Checks that every host has a route to every other host, and to and from every smart switch,
+   * and that no route uses a link twice: all pairs of up to 1,024 hosts, otherwise a seeded
+   * sample. Returns a description of what was checked; throws UserError with the first bad route. */
   std::string check_routes(const std::string& path) const;
 
-  /** The hosts on which ranks can run, in the engine's order. */
+  /** Returns the hosts on which ranks can run, in the engine's order. */
   std::vector<simgrid::s4u::Host*> hosts() const;
 
   StreamZone& streams() override { return *streams_; }

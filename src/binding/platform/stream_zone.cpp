@@ -14,13 +14,13 @@
 namespace sg = simgrid::s4u;
 
 namespace weft {
-/** Two end points and the route that they lend to the stream in flight. */
+/** Two endpoints and the route between them for the stream in flight. */
 struct StreamZone::Stream {
   sg::Host* from = nullptr;
   sg::Host* to   = nullptr;
-  sg::Link* pace = nullptr; // as fast as the stream may ever be: SimGrid drops the rate of a host-to-host flow
+  sg::Link* pace = nullptr; // limits the stream's rate: SimGrid ignores rates of host-to-host flows
   StreamRequest request;
-  sg::CommPtr flow; // kept until the next use: SimGrid still looks at it after telling that it ended
+  sg::CommPtr flow; // kept until the next use: SimGrid accesses it after signalling its end
 };
 
 StreamZone::StreamZone(const std::string& name) : NetZoneImpl(name) {}
@@ -28,13 +28,13 @@ StreamZone::~StreamZone() = default;
 
 StreamZone* StreamZone::create()
 {
-  auto* zone = new StreamZone("weft.streams"); // SimGrid deletes it with the root zone
+  auto* zone = new StreamZone("weft.streams"); // deleted by SimGrid with the root zone
   zone->set_parent(sg::Engine::get_instance()->get_netzone_root()->get_impl());
   zone->backwards_ = zone->get_iface()->add_link("weft.streams.backwards", 1e18);
   return zone;
 }
 
-// End points are made when they are first needed: ranks are placed on "all hosts" where nobody gives a host file.
+// Endpoints are created on first use: without a hostfile, ranks are placed on "all hosts".
 StreamZone::Stream& StreamZone::borrow()
 {
   if (idle_.empty()) {
@@ -107,7 +107,8 @@ double FlowFactors::at(const std::vector<Boundary>& factors, double size)
 
 void StreamZone::divide_out_factors(StreamRequest& request) const
 {
-  // The factors depend on the flow's size, which is what they change: take the size that comes out right.
+  // Finds the size that is right once the factors have been applied: they depend on the size that
+  // they change.
   double size = request.wire.value();
   for (int attempt = 0; attempt < 8; ++attempt)
     size = std::max(1.0, request.wire.value() * FlowFactors::at(factors_->bandwidth, size));
@@ -117,7 +118,7 @@ void StreamZone::divide_out_factors(StreamRequest& request) const
 
 void StreamZone::start(const StreamRequest& request, FlowEnd done)
 {
-  // In one go: a rank that makes a host would else give way to others in the middle.
+  // One simcall: creating a host in a rank's context would let other ranks run in the middle.
   simgrid::kernel::actor::simcall_answered([&] { begin(request, std::move(done)); });
 }
 
@@ -125,13 +126,13 @@ void StreamZone::begin(const StreamRequest& request, FlowEnd done)
 {
   Stream& stream = borrow();
   stream.request = request;
-  // The latency factor divides by it.
+  // The latency factor divides by it, so it must not be 0.
   stream.request.sharing_latency = std::max(request.sharing_latency, Seconds(1e-9));
   if (factors_)
     divide_out_factors(stream.request);
   stream.pace->set_bandwidth(request.rate_limit.value());
   stream.flow = sg::Comm::sendto_init();
-  // SimGrid never says of a flow of no bytes that it has ended, of one with a part of a byte it does.
+  // SimGrid never signals the end of a flow of 0 bytes, but does for a fraction of a byte.
   stream.flow->set_payload_size(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(stream.request.wire.value())));
   if (request.exact)
     reinterpret_cast<simgrid::kernel::activity::CommImpl*>(stream.flow->get_impl())->set_size(request.wire.value());
@@ -142,7 +143,7 @@ void StreamZone::begin(const StreamRequest& request, FlowEnd done)
     idle_.push_back(&stream);
     done(result);
   });
-  stream.flow->set_source(stream.from)->set_destination(stream.to); // starts it
+  stream.flow->set_source(stream.from)->set_destination(stream.to); // starts the flow
 }
 
 } // namespace weft

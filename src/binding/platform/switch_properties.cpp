@@ -43,7 +43,7 @@ public:
     if (not text)
       return;
     try {
-      // Belbeisi et al. (CF '26) write plain numbers of seconds and bytes.
+      // Belbeisi et al. (CF '26) give seconds and bytes as plain numbers.
       const bool plain = text->find_first_not_of("0123456789.eE+-") == std::string::npos;
       into             = parse<Q>(plain ? *text + plain_unit : *text);
     } catch (const UnitError& error) {
@@ -121,7 +121,8 @@ SwitchModel read_switch_properties(const std::string& file, const sg::Host* host
   reader.read("streaming_from", model.streaming_from, "B");
   if (const std::optional<std::string> offload = reader.find("offload"))
     model.capabilities = parse_capabilities(*offload, reader.place("offload"));
-  // The platform's routes have it in their links; only what a tree switch passes on pays it here.
+  // The latencies of the platform's links include forwarding; only what a tree switch passes on
+  // pays it here.
   model.forwarding_latency = Seconds();
   model.forwarding         = {};
   reader.read("forwarding_latency", model.forwarding_latency, "s");
@@ -136,7 +137,7 @@ SwitchModel read_switch_properties(const std::string& file, const sg::Host* host
 NicModel read_nic_properties(const std::string& file, const std::vector<sg::Host*>& switches)
 {
   NicModel nic;
-  std::map<std::string, std::pair<const sg::Host*, std::string>> first; // by key: where it was found, and what
+  std::map<std::string, std::pair<const sg::Host*, std::string>> first; // by key: host that first sets it, and value
   for (const sg::Host* host : switches) {
     const PropertyReader reader(file, host);
     for (const char* key :

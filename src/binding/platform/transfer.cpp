@@ -18,7 +18,8 @@ std::unordered_map<sg::Comm*, sg::CommPtr>& in_flight()
   return transfers;
 }
 
-/** SimGrid still looks at a transfer after telling that it ended: those that did go when the next one starts. */
+/** Ended transfers, released when the next one starts: SimGrid accesses a transfer after signalling
+ * its end. */
 std::vector<sg::CommPtr>& ended()
 {
   static std::vector<sg::CommPtr> transfers;
@@ -30,13 +31,13 @@ void begin(sg::Host* from, sg::Host* to, Bytes bytes, FlowEnd done)
   ended().clear();
   const sg::CommPtr comm  = sg::Comm::sendto_init();
   in_flight()[comm.get()] = comm;
-  // SimGrid never ends a transfer of nothing.
+  // SimGrid never ends a transfer of 0 bytes.
   comm->set_payload_size(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(bytes.value())));
   comm->on_this_completion_cb([key = comm.get(), done = std::move(done)](const sg::Comm& flow) {
-    done(result_of(flow)); // which may start the next one
+    done(result_of(flow)); // may start the next transfer
     ended().push_back(std::move(in_flight().extract(key).mapped()));
   });
-  comm->set_source(from)->set_destination(to); // starts it
+  comm->set_source(from)->set_destination(to); // starts the transfer
 }
 
 } // namespace

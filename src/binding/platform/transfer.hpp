@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Messages of weft's own between hosts, as those of ranks go: what offloaded calls need beside their streams. */
+/* Messages of weft's own between hosts, like those of ranks; offloaded calls need them besides
+ * their streams. */
 #pragma once
 
 #include "base/units.hpp"
@@ -9,7 +10,7 @@
 
 namespace weft {
 
-/** Start a transfer; @p done runs in SimGrid's kernel context when it has ended. */
+/** Starts a transfer; @p done runs in SimGrid's kernel context when it has ended. */
 void transfer(simgrid::s4u::Host* from, simgrid::s4u::Host* to, Bytes bytes, FlowEnd done);
 
 } // namespace weft
