@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Equal messages of many ranks are one flow.
+/* Coalesces equal messages of many ranks into one flow.
  *
- * SimGrid makes an action for each message, with a variable for its solver that has an element for each link: some
- * 600 bytes, and a part of each solution where others use its links. In a halo exchange the ranks of a host send as
- * many bytes as each other to the ranks of another host at the same instant, and flows that start alike stay alike.
- * Where there are many ranks such messages share the first one's action, which demands as much of its links as all of
- * them:
+ * SimGrid creates an action for each message, whose solver variable has one element per link: some
+ * 600 bytes, plus a share of every solution in which other traffic uses its links. In a halo
+ * exchange, the ranks of a host send equal numbers of bytes to the ranks of another host at the
+ * same instant, and flows that start alike stay alike. In runs with many ranks, such messages
+ * share the action of the first, which then loads its links as much as all of them:
  *
- *   - A variable's element has a weight, how many bytes its link carries for each of the variable's. That of n messages
- *     is n times that of one; rate, bound and end of the action stay those of one. On links of kind FATPIPE flows
- *     do not slow each other down, and the weight stays (lmm::System::expand in src/kernel/lmm/System.cpp).
- *   - SimGrid takes each action that has ended once, and ends its activity. It is given a shared one once for each
- *     message.
- *   - A message that is cancelled leaves the others. (Nothing of MPI's suspends a rank; SimGrid's own function would
- *     suspend the messages of the others with it.)
+ *   - An element's weight is the number of bytes that its link carries per byte of the variable.
+ *     The weight for n messages is n times that of one; rate, bound and end of the action remain
+ *     those of one. On FATPIPE links flows do not slow each other down, and the weight stays as is
+ *     (lmm::System::expand in src/kernel/lmm/System.cpp).
+ *   - SimGrid extracts each finished action once and ends its activity. A shared action is
+ *     returned once per message.
+ *   - Cancelling one message leaves the others running. (MPI never suspends a rank; SimGrid's own
+ *     suspend function would also suspend the other messages.)
  *
- * A message is started as ever, with an action of its own, which is given up then: whatever counts and follows messages
- * is asked about each of them. Times are the same but for rounding. But where several messages end at one instant,
- * ranks go on in another order, so that a rank may find another message first and a call may end earlier or later by
- * what a message costs its receiver: runs of fewer ranks, which can be held against SimGrid alone, have each message
- * apart.
+ * Each message still starts with an action of its own, which is then discarded, so that everything
+ * that counts or follows messages still sees each of them. Times are equal up to rounding. But
+ * when several messages end at the same instant, ranks resume in a different order, so that a rank
+ * may match a different message first and a call may end earlier or later by the receiver's cost
+ * of one message. Runs with fewer ranks, which can be compared with plain SimGrid, therefore do
+ * not coalesce messages.
  */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
@@ -49,13 +51,13 @@ using simgrid::kernel::lmm::Variable;
 using simgrid::kernel::resource::Action;
 using simgrid::kernel::resource::Model;
 
-/** What a variable demands of a link. */
+/** Load of a variable on a link. */
 struct Demand {
   Constraint* link;
   double weight;
 };
 
-/** What makes two messages equal that start at the same instant. */
+/** Key under which messages that start at the same instant are equal. */
 struct Likeness {
   const simgrid::s4u::Host* from;
   const simgrid::s4u::Host* to;
@@ -67,7 +69,7 @@ struct Likeness {
 struct HashLikeness {
   std::size_t operator()(const Likeness& one) const
   {
-    constexpr std::size_t ODD = 0x9E3779B97F4A7C15U; // of Fibonacci hashing: 2^64 by the golden ratio
+    constexpr std::size_t ODD = 0x9E3779B97F4A7C15U; // Fibonacci hashing: 2^64 divided by the golden ratio
     std::size_t hash          = 0;
     for (const std::size_t part : {std::hash<const void*>()(one.from), std::hash<const void*>()(one.to),
                                    std::hash<double>()(one.bytes), std::hash<double>()(one.bound)})
@@ -78,17 +80,17 @@ struct HashLikeness {
 
 /** Messages that share an action. */
 struct CoalescedMessages {
-  std::vector<Demand> demands;         // of one of them
-  std::vector<ActivityImplPtr> others; // beside the one that the action knows, in the order in which they started
+  std::vector<Demand> demands;         // load of one message
+  std::vector<ActivityImplPtr> others; // all except the one that the action refers to, in starting order
 };
 
-/** An action that has ended, and messages that SimGrid has yet to be told of. */
+/** Finished action, and those of its messages that SimGrid has yet to end. */
 struct Ending {
   Action* action = nullptr;
-  std::vector<ActivityImplPtr> left; // in the end the one to be told of first
+  std::vector<ActivityImplPtr> left; // in reverse: the last one ends first
 };
 
-/** What stands for a message that has left the others, until SimGrid ends it: an action that has failed. */
+/** Failed action that stands in for a cancelled message until SimGrid ends the message. */
 class Cancelled : public Action {
 public:
   explicit Cancelled(Model* model) : Action(model, 1, true) {}
@@ -98,13 +100,13 @@ public:
 class FlowCoalescing {
   bool one_       = actions_are_shared();
   double instant_ = -1;
-  std::unordered_map<Likeness, Action*, HashLikeness> started_; // at that instant; each is held
+  std::unordered_map<Likeness, Action*, HashLikeness> started_; // actions started at instant_; each holds a reference
   std::unordered_map<const Action*, CoalescedMessages> together_;
-  std::vector<Demand> demands_; // of the message that starts now
+  std::vector<Demand> demands_; // load of the message that is starting
   bool starts_ = false;
   Ending ending_;
-  ActivityImplPtr told_;      // the message of it that SimGrid is ending
-  std::size_t action_at_ = 0; // in an activity; 0: not known yet
+  ActivityImplPtr told_;      // message of ending_ that SimGrid is ending
+  std::size_t action_at_ = 0; // offset in an activity; 0: not yet known
 
   static ActivityImpl* as_activity(CommImpl* message) { return reinterpret_cast<ActivityImpl*>(message); }
   Action*& action_of(CommImpl* message) const
@@ -119,11 +121,11 @@ class FlowCoalescing {
 public:
   static FlowCoalescing& get()
   {
-    static auto* const THE_MESSAGES = new FlowCoalescing; // ranks may still end while static objects are destroyed
+    static auto* const THE_MESSAGES = new FlowCoalescing; // leaked: ranks may end during static destruction
     return *THE_MESSAGES;
   }
 
-  /** Whether equal messages are one flow in this run. */
+  /** True if this run coalesces equal messages. */
   bool are_sought() const { return one_; }
   void begin()
   {
@@ -135,11 +137,11 @@ public:
     if (starts_)
       demands_.push_back({link, weight});
   }
-  /** A message has been started, or waits for its other side. */
+  /** Called once a message has been started, or waits for its peer. */
   void end(CommImpl* message);
-  /** It is about to be cancelled. */
+  /** Called before a message is cancelled. */
   void leave(CommImpl* message);
-  /** An action that has ended, with the message of it that SimGrid is to end; null: none. */
+  /** Returns a finished action that refers to the message that SimGrid is to end; null: none. */
   Action* next_ended(Model* model, Action* (*next)(Model*));
 };
 
@@ -173,7 +175,7 @@ void FlowCoalescing::end(CommImpl* message)
   if (not latest)
     return;
   Action* const own = latest_action(*latest->model);
-  if (not own || own->get_activity() != as_activity(message) || own->is_suspended()) // it has failed at once, for one
+  if (not own || own->get_activity() != as_activity(message) || own->is_suspended()) // for instance, it failed at once
     return;
   find_action_in(message, own);
   if (const double now = simgrid::s4u::Engine::get_clock(); now != instant_) {
@@ -201,12 +203,12 @@ void FlowCoalescing::join(CommImpl* message, Action* own, Action* shared)
   demand(shared, all.demands, 1);
 }
 
-// The action knows one of them. It is given another one where that leaves.
+// The action refers to one of its messages, so it is given another if that one leaves.
 void FlowCoalescing::leave(CommImpl* message)
 {
   if (action_at_ == 0 || not action_of(message))
     return;
-  const ActivityImplPtr kept(as_activity(message)); // it may be these lists alone that keep it
+  const ActivityImplPtr kept(as_activity(message)); // these lists may hold the only reference
   Action* const shared = action_of(message);
   if (const auto found = together_.find(shared); found != together_.end() && not found->second.others.empty()) {
     std::vector<ActivityImplPtr>& others = found->second.others;
@@ -221,10 +223,10 @@ void FlowCoalescing::leave(CommImpl* message)
     if (others.empty())
       together_.erase(found);
   } else if (std::erase(ending_.left, as_activity(message)) == 0) {
-    forget_started(); // it is alone, and may end the action
+    forget_started(); // it is the only message, and may end the action
     return;
   }
-  auto* const cancelled = new Cancelled(shared->get_model()); // the message owns it
+  auto* const cancelled = new Cancelled(shared->get_model()); // owned by the message
   cancelled->set_activity(as_activity(message));
   action_of(message) = cancelled;
   shared->unref();

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* SMPI numbers the messages of a communicator by sender, receiver and tag, so that none overtakes another on its way
- * through another mailbox. Its tables have texts as keys, which it makes five times a message, and keep them as long as
- * the communicator lives. These keep what is on its way alone.
+/* Numbers of messages in flight between two ranks of a communicator.
  *
- * Once as many messages have come as have been sent nobody holds a number, and both may begin again at 0.
+ * SMPI numbers the messages of a communicator by sender, receiver and tag, so that none overtakes
+ * another by way of another mailbox. Its tables have strings as keys, which it builds five times
+ * per message, and keep every entry for the life of the communicator. These tables keep only what
+ * is in flight.
+ *
+ * Once as many messages have been received as sent, nobody holds a number, and both counts can
+ * restart at 0.
  */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
@@ -17,7 +21,7 @@ namespace weft {
 namespace {
 
 struct NumberedPair {
-  std::int64_t communicator; ///< its number, which SMPI never uses again; the same at sender and receiver
+  std::int64_t communicator; ///< SMPI's id, which is never reused; the same at sender and receiver
   int sender;
   int receiver;
   int tag;
@@ -27,7 +31,7 @@ struct NumberedPair {
 struct HashOfPair {
   std::size_t operator()(const NumberedPair& pair) const
   {
-    constexpr std::uint64_t ODD = 0x9E3779B97F4A7C15; // 2^64 by the golden ratio: multiplication spreads what differs
+    constexpr std::uint64_t ODD = 0x9E3779B97F4A7C15; // 2^64 divided by the golden ratio; multiplying spreads bits
     auto mixed                  = static_cast<std::uint64_t>(pair.communicator) * ODD;
     mixed                       = (mixed ^ static_cast<std::uint32_t>(pair.sender)) * ODD;
     mixed                       = (mixed ^ static_cast<std::uint32_t>(pair.receiver)) * ODD;
@@ -43,15 +47,15 @@ struct PairCounts {
 
 using NumberTable = std::unordered_map<NumberedPair, PairCounts, HashOfPair>;
 
-/** Of all communicators; ranks may still end while the process's static objects are destroyed. */
+/** Table for all communicators, leaked: ranks may end during static destruction. */
 NumberTable& number_table()
 {
   static auto* const ALL = new NumberTable;
   return *ALL;
 }
 
-/** Whether messages are counted here: not where communicators have no number of their own, which are those that SMPI is
- *  making, MPI_COMM_SELF, and where several programs run the worlds of each. */
+/** True if messages of @p comm are counted here. Communicators without a unique id are left to
+ *  SMPI: those that SMPI is creating, MPI_COMM_SELF, and the worlds of a run with several programs. */
 bool numbers_here(const simgrid::smpi::Comm* comm)
 {
   const int number = comm->id();
@@ -73,7 +77,7 @@ void number_one_more(const simgrid::smpi::Comm* comm, int sender, int receiver, 
     number_table().erase(found);
 }
 
-/** SMPI's function of a communicator. */
+/** Signature of SMPI's functions on a communicator. */
 template <class Result> using TheirsOfComm = Result (*)(simgrid::smpi::Comm*, int, int, int);
 
 } // namespace
@@ -96,7 +100,7 @@ WEFT_INTERPOSED void Comm::increment_sent_messages_count(int sender, int receive
       weft::original<weft::TheirsOfComm<void>>("_ZN7simgrid4smpi4Comm29increment_sent_messages_countEiii");
   if (not weft::numbers_here(this))
     return THEIRS(this, sender, receiver, tag);
-  if (not is_smp_comm()) // whose receivers look at no number (Request::match_recv)
+  if (not is_smp_comm()) // whose receivers ignore the number (Request::match_recv)
     weft::number_one_more(this, sender, receiver, tag, &weft::PairCounts::sent);
 }
 
@@ -120,8 +124,8 @@ WEFT_INTERPOSED void Comm::increment_received_messages_count(int sender, int rec
 
 } // namespace simgrid::smpi
 
-/** Where a call stands in the program, for SimGrid's model checker alone, which does not run here: SMPI writes it out
- * for each message that begins and each wait. */
+/** Source location of a call, used only by SimGrid's model checker, which does not run here: SMPI
+ *  formats it for each message that begins and each wait. */
 // NOLINTNEXTLINE(modernize-use-string-view): SMPI's signature
 WEFT_INTERPOSED std::string smpi_trace_call_location_t::get_call_location() const
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What ranks run, which is the same for all. SMPI makes of its program and a rank's arguments a function, SimGrid
- * copies it, for one who is started again: 0.3 KB a rank, and more for each argument. Of the arguments the first is not
- * looked at (the rank's number; smpi_run_entry_point in src/smpi/internals/smpi_global.cpp), and the function never
- * changes the others: it copies them for the rank as it begins. So ranks with the same arguments have one function
- * here.
- */
+/* Shares the entry function among ranks. SMPI builds a function from its program and a rank's
+ * arguments, and SimGrid copies it in case the actor is restarted: 0.3 KB per rank, and more for
+ * each argument. The first argument (the rank's number) is ignored (smpi_run_entry_point in
+ * src/smpi/internals/smpi_global.cpp), and the others are never changed: the function copies them
+ * for the rank when it starts. So ranks with the same arguments share one function here. */
 #include "binding/abi/original.hpp"
 #include "binding/process/exit_handlers.hpp"
 #include "binding/process/process.hpp"
@@ -26,7 +25,7 @@ namespace {
 using RankCode    = std::function<void()>;
 using CodeFactory = std::function<RankCode(std::vector<std::string>)>;
 
-/** One function for those that are started one after the other with the same arguments. */
+/** Shares one function among ranks that are created consecutively with the same arguments. */
 class SharedCode {
   struct Made {
     std::vector<std::string> arguments;
@@ -34,7 +33,7 @@ class SharedCode {
   };
 
   CodeFactory make_;
-  std::shared_ptr<std::deque<Made>> made_ = std::make_shared<std::deque<Made>>(); // which stay where they are
+  std::shared_ptr<std::deque<Made>> made_ = std::make_shared<std::deque<Made>>(); // a deque: addresses stay valid
 
 public:
   explicit SharedCode(CodeFactory make) : make_(std::move(make)) {}
@@ -51,7 +50,7 @@ public:
       (*code)();
       run_exit_handlers();
       if (is_forked_child())
-        leave_process(0); // any other status is told of before
+        leave_process(0); // any other status has already been reported
     };
   }
 };
@@ -63,7 +62,7 @@ public:
 
 namespace simgrid::s4u {
 
-/** SMPI's launcher registers its program without a name, for all ranks. */
+/** SMPI's launcher registers its program for all ranks under an empty name. */
 WEFT_INTERPOSED void Engine::register_function(const std::string& name, const kernel::actor::ActorCodeFactory& factory)
 {
   using Register           = void (*)(Engine*, const std::string&, const kernel::actor::ActorCodeFactory&);

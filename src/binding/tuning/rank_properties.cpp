@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What SMPI tells each rank as it is started: the program that it belongs to and its number there, properties of its
- * actor named "instance_id" and "rank" (src/smpi/internals/smpi_deployment.cpp). SimGrid keeps an actor's properties in
- * a table of texts, which takes 0.4 KB for these two. Here they take 8 bytes: the programs' names are the same for all
- * ranks, and an actor's name ends with the number. Whoever asks for all properties gets such a table, which then holds.
- */
+/* Compact storage of the two properties that SMPI sets on each rank's actor: "instance_id", the
+ * program, and "rank", its number there (src/smpi/internals/smpi_deployment.cpp). SimGrid keeps an
+ * actor's properties in a table of strings, which takes 0.4 KB for these two. Here they take 8
+ * bytes: the programs' names are shared by all ranks, and an actor's name ends with its number. A
+ * caller that asks for all properties gets SimGrid's table, which is used from then on. */
 #include "binding/abi/kernel_scope.hpp"
 #include "binding/abi/original.hpp"
 #include "binding/ranks/actor_map.hpp"
@@ -23,34 +23,34 @@ namespace {
 constexpr std::string_view PROGRAM_PROPERTY = "instance_id";
 constexpr std::string_view NUMBER_PROPERTY  = "rank";
 
-/** Of an actor; 0 where it has none, or where SimGrid knows it. */
+/** Properties of an actor; 0 if it has none, or if SimGrid holds them. */
 struct KnownProperties {
-  std::uint32_t program = 0; ///< its number, from 1
-  std::uint32_t number  = 0; ///< of the characters of the actor's name that say it
+  std::uint32_t program = 0; ///< index from 1
+  std::uint32_t number  = 0; ///< digits at the end of the actor's name
   bool any() const { return program != 0 || number != 0; }
 };
 
 struct PropertyTable {
   ActorMap<KnownProperties> by_actor;
-  std::vector<const std::string*> programs; ///< by number, less 1
+  std::vector<const std::string*> programs; ///< by index - 1
   std::set<std::string, std::less<>> names;
 };
 
-/** Ranks may still end while the process's static objects are destroyed. */
+/** Table of all actors, leaked: ranks may end during static destruction. */
 PropertyTable& property_table()
 {
   static auto* const ALL = new PropertyTable;
   return *ALL;
 }
 
-/** Null for an actor of which nothing is known here. */
+/** Returns null for an actor without properties here. */
 KnownProperties* known_properties(const simgrid::s4u::Actor& actor)
 {
   KnownProperties* const known = property_table().by_actor.find(actor.get_pid());
   return known && known->any() ? known : nullptr;
 }
 
-/** Null where it is not known here. */
+/** Returns null if the property is not kept here. */
 const char* known_property(const simgrid::s4u::Actor& actor, std::string_view key)
 {
   const KnownProperties* known = known_properties(actor);
@@ -66,7 +66,7 @@ const char* known_property(const simgrid::s4u::Actor& actor, std::string_view ke
 std::uint32_t number_of_program(const std::string& name)
 {
   PropertyTable& table = property_table();
-  // Ranks of a program are started one after the other.
+  // The ranks of a program are started consecutively.
   if (table.programs.empty() || *table.programs.back() != name) {
     const std::string* const kept = &*table.names.insert(name).first;
     for (std::size_t index = 0; index < table.programs.size(); ++index)
@@ -77,7 +77,7 @@ std::uint32_t number_of_program(const std::string& name)
   return static_cast<std::uint32_t>(table.programs.size());
 }
 
-/** @return whether it is known here from now on. */
+/** Stores the property here if it is one of the two. @return true if stored. */
 bool keep_property(const simgrid::s4u::Actor& actor, const std::string& key, const std::string& value)
 {
   const bool is_number = key == NUMBER_PROPERTY && not value.empty() && actor.get_name().ends_with(value);
@@ -100,7 +100,7 @@ void set_in_simgrid(simgrid::s4u::Actor& actor, const std::string& key, const st
   THEIRS(&actor, key, value);
 }
 
-/** Let SimGrid know what is known here, which is forgotten. */
+/** Moves the properties kept here to SimGrid. */
 void hand_over_properties(simgrid::s4u::Actor& actor)
 {
   KnownProperties* const known = known_properties(actor);
@@ -120,7 +120,8 @@ void hand_over_properties(simgrid::s4u::Actor& actor)
 
 namespace simgrid::s4u {
 
-/** What an actor says of one is left to SimGrid, where others run meanwhile. */
+/** Properties that an actor sets itself are left to SimGrid, whose simcall lets others run
+ *  meanwhile. */
 WEFT_INTERPOSED void Actor::set_property(const std::string& key, const std::string& value)
 {
   if (this_actor::is_maestro() && weft::keep_property(*this, key, value))

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The numbers that Fortran has for requests.
+/* Fortran numbers for requests, assigned on demand.
  *
- * SMPI gives each request a number as it makes it, in a table of all handles: some 50 bytes a message, and two look-ups
- * in a table that has what is on its way in the whole run. Only Fortran and MPI_Request_c2f ask for it (F2C::c2f in
- * src/smpi/mpi/smpi_f2c.cpp), so here a request gets its number when it is asked for it; it gives it back as ever.
+ * SMPI numbers each request at creation, in a table of all handles: some 50 bytes per message, and
+ * two look-ups in a table that holds everything in flight in the whole run. Only Fortran and
+ * MPI_Request_c2f ask for the number (F2C::c2f in src/smpi/mpi/smpi_f2c.cpp), so here a request
+ * gets its number on first use; releasing it is unchanged.
  *
- * Two things else are in that table's hands, and then all is as in SMPI: SimGrid's list of handles that a program has
- * not freed, where a run asks for it, and where in the program each was made, where that was compiled to say so.
+ * Two other features read that table, and leave SMPI's behaviour as it is: SimGrid's list of
+ * handles that the program has not freed, if the run asks for it, and the places where handles
+ * were created, if the program was compiled to report them.
  */
 #include "binding/tuning/request_numbers.hpp"
 
@@ -17,9 +19,9 @@
 namespace weft {
 namespace {
 
-/** Whether the program says where its calls stand (SMPI's -trace-call-location). */
+/** True if the program reports where its calls are (SMPI's -trace-call-location). */
 bool places_are_known = false; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-/** Whether some request has been given a number. */
+/** True once any request has been numbered. */
 bool are_numbered = false; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 simgrid::smpi::HandleLayout& layout_of(simgrid::smpi::F2C* handle)
@@ -27,7 +29,7 @@ simgrid::smpi::HandleLayout& layout_of(simgrid::smpi::F2C* handle)
   return *reinterpret_cast<simgrid::smpi::HandleLayout*>(handle);
 }
 
-/** Two words before its functions a table has its offset and its type (the Itanium C++ ABI, 2.5.2). */
+/** The address point of a vtable is preceded by two words, offset and type (Itanium C++ ABI, 2.5.2). */
 bool is_a_request(simgrid::smpi::F2C* handle)
 {
   static const void* const REQUESTS = original<const char*>("_ZTVN7simgrid4smpi7RequestE") + (2 * sizeof(void*));
@@ -68,7 +70,7 @@ WEFT_INTERPOSED int F2C::c2f()
 
 } // namespace simgrid::smpi
 
-// Fortran's call it.
+// Called by Fortran programs.
 extern "C" WEFT_INTERPOSED void smpi_trace_set_call_location(const char* file, int line, const char* call)
 {
   static const auto THEIRS = weft::original(&smpi_trace_set_call_location);

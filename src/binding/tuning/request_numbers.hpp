@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Whether requests have numbers, by which Fortran knows them. */
+/* Fortran numbers of requests. */
 #pragma once
 
 #include <smpi/smpi.h>
 
 namespace weft {
 
-/** Whether @p request has one. It is not looked at where none has: it may be far away. */
+/** Returns true if @p request has a number. Returns early if no request has one, which avoids a
+ *  cache miss. */
 bool has_number(MPI_Request request);
 
 } // namespace weft

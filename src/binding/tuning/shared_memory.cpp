@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The block of memory that all ranks share (SMPI_SHARED_MALLOC) is in memory, not in a file on a disk.
+/* Places the memory block that all ranks share (SMPI_SHARED_MALLOC) in memory instead of a file on
+ * disk.
  *
- * SMPI makes it by mkstemp in /tmp (src/smpi/internals/smpi_shared.cpp) and maps it again and again. Where /tmp is on a
- * disk, Linux writes it there every few seconds, and each of millions of mapped pages waits for that when it is next
- * written to: NAS DT of 448 ranks computed for 2 minutes in 30.
+ * SMPI creates it by mkstemp in /tmp (src/smpi/internals/smpi_shared.cpp) and maps it repeatedly.
+ * If /tmp is on a disk, Linux writes the block back every few seconds, and each of millions of
+ * mapped pages waits for that at its next write: NAS DT with 448 ranks computed during only 2 of
+ * 30 minutes.
  */
 #include "binding/abi/interposed_symbol.hpp"
 

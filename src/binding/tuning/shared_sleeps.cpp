@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Sleeps of ranks in large runs, without SimGrid's actions.
  *
- * SMPI lets a rank sleep for what a message costs its core. SimGrid makes an activity, an action and a variable of its
- * solver for each sleep: some 730 bytes, which all ranks of a program that takes turns hold at the same instant. Where
- * ranks share actions (actions_are_shared()), those that wake at one instant share a timer, and a sleep takes a
+ * SMPI charges a message's cost to a core by letting the rank sleep. SimGrid creates an activity,
+ * an action and a solver variable for each sleep: some 730 bytes, which in a program whose ranks
+ * work in lockstep all ranks hold at the same instant. In runs that share actions
+ * (actions_are_shared()), ranks that wake at the same instant share a timer, and a sleep costs one
  * pointer.
  *
- * SimGrid runs timers before the actions that end at the same instant, and ends sleeps before messages: the order among
- * these stays. Ranks that wake together go on in the order in which they fell asleep. */
+ * SimGrid runs timers before the actions that end at the same instant, and ends sleeps before
+ * messages, so this order is preserved. Ranks that wake together resume in the order in which they
+ * fell asleep.
+ */
 #include "binding/abi/original.hpp"
 #include "binding/ranks/sleep.hpp"
 #include "binding/settings/settings.hpp"
@@ -30,11 +33,11 @@ class SharedSleeps {
 public:
   static SharedSleeps& get()
   {
-    static auto* const THE_SLEEPS = new SharedSleeps; // ranks may still end while static objects are destroyed
+    static auto* const THE_SLEEPS = new SharedSleeps; // leaked: ranks may end during static destruction
     return *THE_SLEEPS;
   }
 
-  /** From a rank. */
+  /** Called by a rank, which sleeps. */
   void sleep_until(double end)
   {
     const auto [at, is_first] = by_end_.try_emplace(end);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What SimGrid and SMPI make for each rank as it starts, and few programs ever use: made when somebody asks for it, or
- * not at all. With a million ranks each 100 bytes are 100 MB.
+/* Parts of a rank that SimGrid and SMPI create at its start but few programs use: created on
+ * demand, or not at all. With a million ranks, every 100 bytes are 100 MB.
  *
- * Of a rank (src/smpi/internals/smpi_actor.cpp):
- *   - The mailbox of small messages, 0.6 KB: messages pass it where smpi/async-small-thresh says so, and those of
- *     one-sided communication. MPI_Init makes it, to say that it has a receiver, so that messages begin before anybody
- *     waits for them. The receiver has a reference from there, so that no rank's actor went before the run's end.
+ * Parts of a rank (src/smpi/internals/smpi_actor.cpp):
+ *   - The mailbox for small messages, 0.6 KB, used by messages below smpi/async-small-thresh and
+ *     by one-sided communication. MPI_Init creates it to set its receiver, so that messages start
+ *     before anybody waits for them. The mailbox holds a reference to the receiver, which would
+ *     keep every rank's actor until the end of the run.
  *   - The lock of its two mailboxes, 0.3 KB, for the same messages.
- *   - The clock of what it computes, 64 bytes (computation_clock.cpp says who looks at it).
- * Of an actor (src/kernel/actor/ActorImpl.cpp): the list of what it has read and written, 0.2 KB, for the model
- * checker.
+ *   - The timer of its computation, 64 bytes (computation_clock.cpp lists its users).
+ * Part of an actor (src/kernel/actor/ActorImpl.cpp): the list of its reads and writes, 0.2 KB, for
+ * the model checker.
  *
- * Making a mailbox is a simcall, at which others run before the rank goes on. Whoever needs it here must go on at once,
- * as one that finds it: it is made as the kernel makes it.
+ * Creating a mailbox is a simcall, during which other ranks run. Here its user must continue at
+ * once, as if the mailbox already existed, so it is created in kernel context.
  */
 #include "binding/abi/kernel_scope.hpp"
 #include "binding/abi/original.hpp"
@@ -33,11 +34,11 @@ using simgrid::smpi::ActorExtLayout;
 namespace weft {
 namespace {
 
-/** What is being made, or done, just now. */
+/** State of the creation in progress, and its latest result. */
 struct BeingStarted {
-  bool parts           = false;   ///< an ActorExt, whose parts are to wait
-  bool rank            = false;   ///< MPI_Init, up to where others run
-  const void* accesses = nullptr; ///< the list of accesses that an actor has just got
+  bool parts           = false;   ///< inside an ActorExt's constructor, whose parts are deferred
+  bool rank            = false;   ///< inside MPI_Init, up to where others run
+  const void* accesses = nullptr; ///< list of accesses that an actor has just received
 };
 
 BeingStarted& being_started()
@@ -46,7 +47,7 @@ BeingStarted& being_started()
   return what;
 }
 
-/** While this lives, @p flag holds. */
+/** Sets @p flag during its lifetime. */
 class FlagScope {
   bool& flag_;
 
@@ -57,7 +58,8 @@ public:
   ~FlagScope() { flag_ = false; }
 };
 
-/** What MPI_Init gets for a rank's mailbox of small messages, and sets the receiver of. */
+/** Placeholder that MPI_Init gets for a rank's mailbox of small messages, and whose receiver it
+ *  sets. */
 sg::Mailbox* nobodys_mailbox()
 {
   static auto* const MAILBOX = [] {
@@ -72,7 +74,8 @@ ActorExtLayout& late_parts(const ActorExt* rank)
   return *reinterpret_cast<ActorExtLayout*>(const_cast<ActorExt*>(rank));
 }
 
-/** Of one that has all its parts. */
+/** Checks the layout against an ActorExt that has all its parts. @throws std::logic_error if it
+ *  differs. */
 void check_layout(ActorExt* rank)
 {
   using Mutex             = sg::MutexPtr (*)(const ActorExt*);
@@ -86,7 +89,7 @@ void check_layout(ActorExt* rank)
     throw std::logic_error("what this SimGrid adds to actors is not laid out as weft knows it; use SimGrid 4.1");
 }
 
-/** Where in an actor the address of its list of accesses stands, found in the first that gets one. */
+/** Offset of the list of accesses in an actor, found in the first that gets one. */
 std::optional<std::size_t> place_of_accesses(const void* actor, const void* accesses)
 {
   constexpr std::size_t FIELDS = 64; // less than an actor has
@@ -104,7 +107,7 @@ void free_accesses(void* actor, const void* accesses)
     static_cast<ActivityImplPtr*>(actor)[*place].reset();
 }
 
-/** Whether the model checker looks at it. */
+/** True if the model checker replays this run. */
 bool is_replayed_for_checker()
 {
   static const bool REPLAYED = not simgrid::config::get_value<std::string>("model-check/replay").empty();
@@ -116,7 +119,7 @@ bool is_replayed_for_checker()
 
 // ---- Replaced functions --------------------------------------------------------------------------------------------
 
-// Constructors, of src/smpi/internals/smpi_actor.cpp, src/kernel/actor/ActorImpl.cpp and
+// Constructors, from src/smpi/internals/smpi_actor.cpp, src/kernel/actor/ActorImpl.cpp and
 // src/kernel/activity/MemoryImpl.cpp.
 
 constexpr const char* ADD_TO_ACTOR  = "_ZN7simgrid4smpi8ActorExtC1EPNS_3s4u5ActorE";
@@ -149,7 +152,7 @@ void make_actor(void* self, const std::string& name, sg::Host* host, aid_t paren
 {
   static const auto THEIRS = weft::original<decltype(&make_actor)>(MAKE_ACTOR);
   THEIRS(self, name, host, parent);
-  if (host && not weft::is_replayed_for_checker()) // the kernel's has none
+  if (host && not weft::is_replayed_for_checker()) // the kernel's own actor has none
     weft::free_accesses(self, weft::being_started().accesses);
 }
 

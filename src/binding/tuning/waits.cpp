@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Waiting for one of several requests, which MPI_Waitall does as often as there are requests.
+/* Waiting for one of several requests, which MPI_Waitall does once per request.
  *
- * SMPI makes tables of all requests first, each time (Request::waitany in src/smpi/mpi/smpi_request.cpp). What it then
- * takes is the first request that has nothing to wait for, which is a message that was sent and needs no answer; where
- * there is none, the first whose message has ended (ActivityImpl::wait_any_for). Where there is one of these, SMPI is
- * given that request alone; it does the same with it, at the same time, in the same round of SimGrid's.
+ * SMPI first builds tables of all requests, each time (Request::waitany in
+ * src/smpi/mpi/smpi_request.cpp). It then takes the first request that has nothing to wait for (a
+ * message that has been sent and needs no answer), or else the first whose message has ended
+ * (ActivityImpl::wait_any_for). If there is such a request, SMPI is called with it alone, which
+ * gives the same result at the same time, in the same scheduling round of SimGrid.
  */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
@@ -15,8 +16,9 @@
 namespace weft {
 namespace {
 
-/** The position of the request that is taken; nothing where all are still under way, or none is. Apart, since what SMPI
- *  calls while it waits reaches the end of a rank's first page of stack. */
+/** Returns the index of the request that SMPI would take; nothing if all are in flight, or none is
+ *  active. Not inlined, since SMPI's own calls while it waits reach the end of the first page of a
+ *  rank's stack. */
 [[gnu::noinline]] std::optional<int> first_at_its_end(std::span<const MPI_Request> requests)
 {
   std::optional<int> ended;
