@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The malloc of a simulation: mimalloc's for small pieces, of which messages give and take dozens each, since it is
- * faster at them than glibc's; glibc's own for large ones.
+/* Memory allocator of a simulation: mimalloc for small chunks, of which each message allocates and
+ * frees dozens, since it is faster at them than glibc; glibc for large ones.
  *
- * A library of its own, loaded behind libweft.so and before the C library (python/weft/runs/launch.py), so that the
- * functions here are those of the simulator, of all its libraries and of the ranks. It knows nothing else of weft, and
- * C++'s operators stay libstdc++'s, which call malloc. mimalloc stands behind it as a library of which nothing but the
- * functions called here is seen (setup/allocator.py).
+ * This is a library of its own, loaded after libweft.so and before the C library
+ * (python/weft/runs/launch.py), so that the simulator, all its libraries and the ranks use it. It
+ * depends on nothing else of weft. C++'s operators remain libstdc++'s, which call malloc. mimalloc
+ * is linked as a library that exports only the functions called here (setup/allocator.py).
  *
- * Large pieces are glibc's because mimalloc's differ from what programs know (version 2.0.9): any size is given, also
- * more than the machine has; calloc writes into all of them, so that a rank holds what it never touches; they are kept
- * when they are freed, and copied when they grow. Whose a piece is says its address: mimalloc gets one range of
- * addresses, and takes no others. Where the system does not give it (ulimit -v, ulimit -d, vm.overcommit_memory of 2),
- * or when it is full, all is glibc's.
- */
+ * Large chunks come from glibc because mimalloc (version 2.0.9) treats them in ways that programs
+ * do not expect: it grants any size, even more than the machine's memory; calloc writes to all of a
+ * chunk, so that memory which a rank never touches becomes resident; freed chunks are kept; growing
+ * copies. The owner of a chunk follows from its address: mimalloc gets one address range and uses
+ * no others. If the system refuses that range (ulimit -v, ulimit -d, vm.overcommit_memory of 2) or
+ * it is full, glibc serves all chunks. */
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -22,7 +22,8 @@
 #include <mimalloc.h>
 #include <sys/mman.h>
 
-/** The C library's names; ours have others, since its headers declare those in ways of their own. */
+/** Gives a function a symbol of the C library. Its C++ name differs because the library's headers
+ * declare their names with other attributes. */
 #define WEFT_MALLOC(symbol) __asm__(symbol) __attribute__((visibility("default")))
 
 extern "C" {
@@ -37,16 +38,17 @@ namespace {
 
 constexpr std::size_t LARGE        = 16U << 10U;
 constexpr std::uintptr_t PAGE      = 4096;
-constexpr std::uintptr_t ALIGNMENT = std::uintptr_t{32} << 20U; // of mimalloc's segments
-constexpr std::size_t RANGE        = std::size_t{256} << 30U;   // addresses, which are no memory until they are used
+constexpr std::uintptr_t ALIGNMENT = std::uintptr_t{32} << 20U; // alignment of mimalloc's segments
+constexpr std::size_t RANGE        = std::size_t{256} << 30U;   // address space; takes no memory until used
 
 enum class Mimalloc { unasked, there, not_there };
 
 Mimalloc mimalloc = Mimalloc::unasked; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-/** Where it begins; before there is one, where no piece is, nor anything up to RANGE behind it. */
+/** Start of mimalloc's range; until it exists, an address such that no chunk lies within RANGE
+ * above it. */
 std::uintptr_t start = std::uintptr_t{1} << 63U; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-/** Give mimalloc its range; called by the process's first malloc, when it has one thread. */
+/** Gives mimalloc its range. The process's first malloc calls this, while there is only one thread. */
 void begin()
 {
   mimalloc = Mimalloc::not_there;
@@ -56,7 +58,7 @@ void begin()
     return;
   const std::size_t before = -reinterpret_cast<std::uintptr_t>(range) % ALIGNMENT;
   mi_option_enable(mi_option_limit_os_alloc);
-  // Said to be not committed, since mimalloc gives nothing back of what is.
+  // Declared as not committed: mimalloc returns no committed memory to the system.
   char* const aligned = static_cast<char*>(range) + before;
   if (not mi_manage_os_memory(aligned, RANGE, false, false, true, -1))
     return;
@@ -117,7 +119,7 @@ void* weft_realloc(void* piece, std::size_t size)
     return weft_malloc(size);
   if (not is_mimallocs(piece))
     return __libc_realloc(piece, size);
-  if (size == 0) { // as glibc's
+  if (size == 0) { // like glibc
     mi_free(piece);
     return nullptr;
   }
@@ -154,7 +156,7 @@ void* weft_memalign(std::size_t alignment, std::size_t size)
 void* weft_aligned_alloc(std::size_t alignment, std::size_t size) WEFT_MALLOC("aligned_alloc");
 void* weft_aligned_alloc(std::size_t alignment, std::size_t size)
 {
-  return weft_memalign(alignment, size); // as glibc's: the size need not be a multiple
+  return weft_memalign(alignment, size); // like glibc, which accepts sizes that are not multiples
 }
 
 int weft_posix_memalign(void** piece, std::size_t alignment, std::size_t size) WEFT_MALLOC("posix_memalign");
@@ -162,7 +164,7 @@ int weft_posix_memalign(void** piece, std::size_t alignment, std::size_t size)
 {
   if (alignment == 0 || alignment % sizeof(void*) != 0 || (alignment & (alignment - 1)) != 0)
     return EINVAL;
-  const int before  = errno; // stays
+  const int before  = errno; // must not change
   void* const found = weft_memalign(alignment, size);
   errno             = before;
   if (not found)
