@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-/** Handles and their names, to be looked up either way. */
+/** Bidirectional map between handles and their names. */
 template <class Handle> class HandleNames {
   std::unordered_map<Handle, std::string> name_of_;
   std::unordered_map<std::string, Handle> handle_of_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The names of MPI's predefined datatypes and operations, as switch presets, records and traces write them. Knows
- * nothing but MPI. */
+/* Names of MPI's predefined datatypes and operations, as switch presets, records and traces write
+ * them. Depends on nothing but MPI. */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -10,17 +10,18 @@
 
 namespace weft {
 
-/** "MPI_INT", …; "derived" for a type that a program made. */
+/** Returns "MPI_INT", …; "derived" for a derived datatype, "" for MPI_DATATYPE_NULL. */
 const std::string& datatype_name(MPI_Datatype datatype);
-/** The datatype of that name; nothing where MPI defines none. */
+/** Returns the datatype called @p name; nothing if MPI defines none. */
 std::optional<MPI_Datatype> named_datatype(const std::string& name);
-/** Whether MPI itself defines it; false for MPI_DATATYPE_NULL. */
+/** Returns whether MPI itself defines @p datatype; false for MPI_DATATYPE_NULL. */
 bool is_predefined(MPI_Datatype datatype);
-/** "MPI_SUM", …; "user-defined" for an operation that a program made, "" for none (as in a replayed trace). */
+/** Returns "MPI_SUM", …; "user-defined" for an operation of the program, "" for MPI_OP_NULL (as in
+ * a replayed trace). */
 const std::string& operation_name(MPI_Op operation);
-/** Whether MPI itself defines it; false for MPI_OP_NULL. */
+/** Returns whether MPI itself defines @p operation; false for MPI_OP_NULL. */
 bool is_predefined(MPI_Op operation);
-/** The operation of that name; nothing where MPI defines none. */
+/** Returns the operation called @p name; nothing if MPI defines none. */
 std::optional<MPI_Op> named_operation(const std::string& name);
 
 } // namespace weft
