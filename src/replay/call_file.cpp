@@ -23,7 +23,7 @@ template <class Number> Number parsed(std::string_view word)
   return number;
 }
 
-/** Call @p take with each item of a list and how often it stands there. */
+/** Calls @p take with each item of a list and its repeat count. */
 template <class Take> void each(std::string_view list, Take&& take)
 {
   while (not list.empty()) {
@@ -34,7 +34,7 @@ template <class Take> void each(std::string_view list, Take&& take)
   }
 }
 
-/** A type of so many bytes, of which the trace says no more. */
+/** Returns a datatype of @p size bytes; traces record no more of derived datatypes. */
 MPI_Datatype derived(int size)
 {
   static std::map<int, MPI_Datatype> known;
@@ -146,7 +146,7 @@ std::optional<Words> CallFile::next(int rank)
 {
   std::deque<std::string>& mine = ahead_.at(static_cast<std::size_t>(rank));
   for (std::string line; mine.empty() && std::getline(file_, line);) {
-    if (line.front() < '0' || line.front() > '9') // about a communicator, or the end
+    if (line.front() < '0' || line.front() > '9') // a communicator's line, or the end
       continue;
     const auto space = line.find(' ');
     const auto whose = parsed<std::size_t>(std::string_view(line).substr(0, space));

@@ -11,7 +11,7 @@
 
 namespace weft::replay {
 
-/** The words of one line, which are taken one after the other. docs/traces.md says what they are. */
+/** Words of one line, consumed one by one. docs/traces.md describes them. */
 class Words {
   std::string line_;
   std::size_t at_ = 0;
@@ -19,31 +19,32 @@ class Words {
 public:
   explicit Words(std::string line) : line_(std::move(line)) {}
   std::string_view next();
-  /** The next word, which is still there. */
+  /** Returns the next word without consuming it. */
   std::string_view ahead() const;
   int integer();
-  /** Of memory: more than an int holds. */
+  /** Size of memory, which may exceed an int. */
   long long bytes();
   double real();
-  /** A number, or what a name stands for. */
+  /** Reads a number; @p meaning if the word is @p name. */
   int integer_or(std::string_view name, int meaning);
-  /** 3,0*4,5; null is -1. */
+  /** Reads a list such as 3,0*4,5, where 0*4 repeats 0 four times; `-` is empty. Null
+   * requests are written as -1. */
   std::vector<int> numbers();
-  /** 0-15,20; `-` is none. */
+  /** Reads ranges such as 0-15,20; `-` is empty. */
   std::vector<int> places();
   MPI_Datatype datatype();
   std::vector<MPI_Datatype> datatypes();
   MPI_Op operation();
 };
 
-/** A file of all ranks' calls, which is read as far as some rank needs it. */
+/** File with the calls of all ranks, read only as far as some rank needs it. */
 class CallFile {
   std::ifstream file_;
-  std::vector<std::deque<std::string>> ahead_; ///< by rank: what was read while looking for another rank's line
+  std::vector<std::deque<std::string>> ahead_; ///< by rank: lines read while looking for another rank's
 
 public:
   CallFile(const std::string& path, int ranks);
-  /** The rest of the rank's next line; nothing at its end. */
+  /** Returns the rest of the rank's next line; nothing at the rank's end. */
   std::optional<Words> next(int rank);
 };
 

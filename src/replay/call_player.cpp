@@ -27,7 +27,7 @@ void sleep(CallPlayer& /*player*/, Words& words)
   smpi_nanosleep(&time, nullptr);
 }
 
-/** The same ranks come together as did then, whatever ranks share hosts here. */
+/** Groups the same ranks as in the recording, whichever ranks share hosts now. */
 void split_by_host(CallPlayer& player, Words& words)
 {
   MPI_Comm made       = MPI_COMM_NULL;

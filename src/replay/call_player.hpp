@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Makes the calls that a trace says of one rank (trace/calls.hpp), in their order, with what was computed between them.
+/* Replays the calls that a trace lists for one rank (trace/calls.hpp), in order, with the
+ * computation between them.
  *
- * Requests and communicators are the rank's own, by the numbers that the trace gives them. A wait or test that ended
- * some requests when it was recorded is called until they have ended: on the recording's network once. Elsewhere they
- * may end later, which takes as many tests more as it takes, or may have ended in an earlier test, which then needs no
- * other; a test that ended none is called once.
- */
+ * Requests and communicators belong to the rank and have the numbers that the trace gives them. A
+ * wait or test that completed some requests in the recording is called until these have completed,
+ * which takes one call on the recorded network. On another network they may complete later, which
+ * takes more tests, or have completed in an earlier test, which makes the call unnecessary. A test
+ * that completed none is called once. */
 #pragma once
 
 #include "replay/call_file.hpp"
@@ -18,7 +19,7 @@ namespace weft::replay {
 class CallPlayer {
   struct Request {
     MPI_Request handle = MPI_REQUEST_NULL;
-    bool has_ended     = false; ///< which of a persistent one its handle does not say
+    bool has_ended     = false; ///< a persistent request's handle does not tell
   };
   std::vector<Request> requests_;
   std::map<int, MPI_Comm> communicators_;
@@ -33,9 +34,10 @@ public:
   MPI_Win& window(int number) { return windows_[number]; }
   void started(int number) { requests_[static_cast<std::size_t>(number)].has_ended = false; }
 
-  /** Those of the numbers, MPI_REQUEST_NULL for -1. */
+  /** Returns the handles of the requests by number; MPI_REQUEST_NULL for -1. */
   std::vector<MPI_Request> handles(const std::vector<int>& numbers) const;
-  /** Make a call of some requests until those have ended that the trace says; it says which it has ended itself. */
+  /** Repeats @p call on the requests @p numbers until those at the indices @p ended have
+   * completed; each @p call returns the indices that it has completed. */
   template <class Call> void wait(const std::vector<int>& numbers, const std::vector<int>& ended, Call&& call);
 
 private:

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The MPI program that replays a trace (`weft replay`): every rank calls what its lines say, `replayer actions|calls
- * FILE`.
+/* MPI program that replays a trace (`weft replay`): `replayer actions|calls FILE`. Every rank
+ * executes its own lines.
  *
- * SimGrid has a replayer of its own, smpireplaymain. It is not used, because in SimGrid 4.1 it
- * - aborts in every algorithm that asks which ranks share a host (Comm::init_smp lets a rank leave replay mode while
- *   others send to it in that mode), which are most of Open MPI's from 16 ranks on;
- * - knows no operations, so that it cannot tell what a switch would have added up;
- * - bypasses the MPI functions, and with them whatever stands in their place.
- * The file was checked line by line before (python/weft/trace): what is wrong with it here is a fault of weft's.
- */
+ * SimGrid's own replayer, smpireplaymain, is not used because in SimGrid 4.1 it
+ * - aborts in every algorithm that asks which ranks share a host, which are most of Open MPI's from
+ *   16 ranks on (Comm::init_smp lets a rank leave replay mode while others send to it in that
+ *   mode);
+ * - knows no operations, so it cannot tell what a switch would aggregate;
+ * - bypasses the MPI functions, and with them everything that interposes on them.
+ *
+ * python/weft/trace has already checked the file line by line, so any error found here is a bug in
+ * weft. */
 #include "replay/call_player.hpp"
 #include "replay/player.hpp"
 #include "replay/scratch.hpp"
@@ -18,7 +20,7 @@
 
 namespace {
 
-/** SimGrid's lines; all ranks are in one process and read one file. */
+/** Replays a trace in SimGrid's format. All ranks are in one process and share the open file. */
 void play_actions(const char* path, int rank, int ranks)
 {
   static weft::replay::Trace lines(path, ranks);
@@ -28,12 +30,12 @@ void play_actions(const char* path, int rank, int ranks)
   MPI_Finalize();
 }
 
-/** weft's own. */
+/** Replays a trace in weft's own format. */
 void play_calls(const char* path, int rank, int ranks)
 {
   static weft::replay::CallFile lines(path, ranks);
   weft::replay::CallPlayer player;
-  MPI_Buffer_attach(weft::replay::Scratch::to_send().of(0), INT_MAX); // for MPI_Bsend; SMPI leaves it alone
+  MPI_Buffer_attach(weft::replay::Scratch::to_send().of(0), INT_MAX); // for MPI_Bsend; SMPI does not touch it
   for (auto words = lines.next(rank); words; words = lines.next(rank))
     player.play(*words);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Plays the line of a call: makes what its roles are, calls, and gives them what came of it; waits and tests by the
- * number of requests that they take. */
+/* Replays one line: constructs the roles of its call, makes the call, and passes the results to the
+ * roles. Waits and tests are treated by the number of requests that they complete. */
 #pragma once
 
 #include "replay/played_roles.hpp"
@@ -12,7 +12,8 @@
 
 namespace weft::replay {
 
-/** A wait or a test in the form that those of several requests have; it says which it has ended. */
+/** Adapters that give all waits and tests one form: on several requests, returning the indices of
+ * those completed. */
 namespace ending {
 
 inline std::vector<int> all(std::size_t count, int flag)
@@ -43,7 +44,7 @@ inline std::vector<int> make(decltype(&MPI_Waitall) wait, Requests& requests)
   return all(requests.size(), 1);
 }
 
-/** MPI_Testall, and MPI_Waitany, which has an index where that has a flag. */
+/** MPI_Testall, and MPI_Waitany, which returns an index in place of the flag. */
 inline std::vector<int> make(decltype(&MPI_Testall) call, Requests& requests, bool is_index)
 {
   int output = is_index ? MPI_UNDEFINED : 0;
@@ -53,8 +54,7 @@ inline std::vector<int> make(decltype(&MPI_Testall) call, Requests& requests, bo
   return all(requests.size(), output);
 }
 
-/** MPI_Waitsome and MPI_Testsome; and MPI_Testany, which has an index and a flag where those have a number and indices.
- */
+/** MPI_Waitsome and MPI_Testsome. */
 inline std::vector<int> make_several(decltype(&MPI_Waitsome) call, Requests& requests)
 {
   int count = 0;
@@ -78,7 +78,7 @@ template <class Call> void CallPlayer::wait(const std::vector<int>& numbers, con
 {
   const auto is_missing = [&](int place) { return is_open(numbers.at(static_cast<std::size_t>(place))); };
   if (not ended.empty() && std::ranges::none_of(ended, is_missing))
-    return; // an earlier test has found them
+    return; // completed by an earlier test
   do {
     std::vector<MPI_Request> now = handles(numbers);
     const std::vector<int> done  = call(now);
@@ -100,7 +100,7 @@ template <class Role> bool is_wanted(const Role& role)
     return false;
 }
 
-/** Play the line of a call: once, or until it has given what the line says. */
+/** Makes a call once, or repeatedly until it yields the result in the line. */
 template <class... Roles, class Function>
 void play_roles(trace::List<Roles...> /*roles*/, Function function, Turn& turn)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What each role of a call (trace/calls.hpp) is when a trace is played: made of its words, it has the arguments, and
- * takes what the call gives. */
+/* Replay side of each role of a call (trace/calls.hpp): constructed from the words of a line, it
+ * supplies arguments of the call and takes the call's results. */
 #pragma once
 
 #include "replay/call_player.hpp"
@@ -15,7 +15,7 @@
 
 namespace weft::replay {
 
-/** What the roles of one call share. */
+/** Context that the roles of one call share. */
 struct Turn {
   CallPlayer& player;
   Words& words;
@@ -29,8 +29,9 @@ struct Turn {
   }
 };
 
-/** Made of a Turn, it has `arguments()`; some have `done(turn)`, for after the call, and `again()`: whether the call
- * has to be made again for what it was to give. */
+/** Replay side of a role, constructed from a Turn. All have `arguments()`; some have `done(turn)`,
+ * for after the call, and `again()`, which returns whether the call must be repeated to obtain the
+ * recorded result. */
 template <class Role> struct Played;
 
 namespace playing {
@@ -47,7 +48,8 @@ inline std::int64_t sum_of(const std::vector<int>& counts)
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
-/** Whether the words say that there is no data; what @p buffer is then. */
+/** Returns whether the next word replaces the data ("in-place", which sets @p buffer, or "-"); if
+ * so, consumes it. */
 inline bool is_left_out(Words& words, void*& buffer)
 {
   if (words.ahead() == "in-place")
@@ -82,7 +84,7 @@ template <bool given, bool each> struct Data {
 template <bool given> struct Parts {
   void* buffer = scratch(given).of(0);
   std::vector<int> counts;
-  std::vector<int> offsets; // all parts may lie in the same place
+  std::vector<int> offsets; // all 0: parts may overlap
   MPI_Datatype type = MPI_BYTE;
 
   explicit Parts(Turn& turn)
@@ -163,7 +165,7 @@ template <class Value> struct One {
   auto arguments() { return std::tuple(value); }
 };
 
-/** Converts to whatever a call ignores. */
+/** Converts to any argument that a call ignores. */
 struct Nothing {
   operator int() const { return 0; } // NOLINT(google-explicit-constructor): that is what it is for
   template <class T> operator T*() const
@@ -298,7 +300,7 @@ template <> struct Played<trace::Made> {
   void done(Turn& turn) { turn.player.add_communicator(turn.words.next(), made); }
 };
 
-/** MPI_Comm_split_type is played as MPI_Comm_split (call_player.cpp). */
+/** MPI_Comm_split_type is replayed as MPI_Comm_split (call_player.cpp). */
 template <> struct Played<trace::MadeByHost> : Played<trace::Made> {
   using Played<trace::Made>::Played;
 };
@@ -309,8 +311,7 @@ template <> struct Played<trace::Freed> {
   auto arguments() { return std::tuple(&comm); }
 };
 
-// ---- One-sided communication: all windows are the same memory
-// ---------------------------------------------------------
+// ---- One-sided communication: all windows share the same memory -----------------------------------------------------
 
 template <> struct Played<trace::Memory> {
   MPI_Aint size;

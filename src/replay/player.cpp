@@ -37,7 +37,7 @@ std::int64_t sum_of(const std::vector<int>& counts)
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
-/** All parts may lie in the same place. */
+/** Returns zero offsets: parts may overlap. */
 std::vector<int> no_offsets(const std::vector<int>& counts)
 {
   return std::vector<int>(counts.size(), 0);
@@ -148,7 +148,7 @@ void Player::wait_for_all(Action& /*action*/)
   collectives_.clear();
 }
 
-/** MPI_Waitall of what is named, and of all non-blocking collectives where there are any among it. */
+/** Calls MPI_Waitall on the listed requests, and on all non-blocking collectives if the list has any. */
 void Player::wait_for_list(Action& action)
 {
   std::vector<MPI_Request> all;

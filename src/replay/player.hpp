@@ -9,14 +9,14 @@
 
 namespace weft::replay {
 
-/** Does what the trace says of one rank. */
+/** Replays the actions of one rank from a trace in SimGrid's format. */
 class Player {
   using Key = std::tuple<int, int, int>; ///< source, destination, tag
 
   int rank_;
   int size_;
-  std::map<Key, std::deque<MPI_Request>> requests_; ///< open, in the order in which they were opened
-  std::deque<MPI_Request> collectives_;             ///< open non-blocking ones, likewise
+  std::map<Key, std::deque<MPI_Request>> requests_; ///< open, in the order of their calls
+  std::deque<MPI_Request> collectives_;             ///< open non-blocking collectives, likewise
 
 public:
   Player(int rank, int size) : rank_(rank), size_(size) {}
@@ -58,7 +58,7 @@ private:
   struct Message;
   Message read_message(Action& action) const;
   MPI_Request* open(const Key& key);
-  /** Call a collective, by whichever form the action is of. */
+  /** Calls a collective in the form, blocking or non-blocking, that the action names. */
   template <class Blocking, class NonBlocking, class... Arguments>
   void call(const Action& action, Blocking blocking, NonBlocking non_blocking, Arguments... arguments);
 };

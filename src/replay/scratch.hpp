@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Memory for data that nobody looks at: SMPI does not copy what comes from its shared memory or goes there, and all of
- * a block is the same MiB. All ranks use the same; what was handed out stays valid, for open requests. */
+/* Memory for data that is never read. SMPI does not copy from or to its shared memory, in which all
+ * of a block maps to the same MiB. All ranks use the same block; blocks handed out stay valid, for
+ * open requests. */
 #pragma once
 
 #include <algorithm>

@@ -10,7 +10,8 @@
 
 namespace weft::replay {
 
-/** One line of a trace: `3 allreduce 16 0 MPI_INT MPI_SUM`. Its arguments are taken one after the other. */
+/** One line of a trace in SimGrid's format, such as `3 allreduce 16 0 MPI_INT MPI_SUM`. Its
+ * arguments are consumed one by one. */
 class Action {
   std::vector<std::string> words_;
   std::size_t at_ = 2;
@@ -25,16 +26,17 @@ public:
   int integer();
   double real();
   std::vector<int> integers(int count);
-  /** A datatype by its MPI name. */
+  /** Reads a datatype by its MPI name. */
   MPI_Datatype datatype();
-  /** An operation by its MPI name; one of the user's commutes and does nothing. */
+  /** Reads an operation by its MPI name; a user's operation is replaced by a commutative one that
+   * does nothing. */
   MPI_Op operation();
 };
 
-/** A trace of all ranks in one file, which is read as far as some rank needs it. */
+/** Trace of all ranks in one file, read only as far as some rank needs it. */
 class Trace {
   std::ifstream file_;
-  std::vector<std::deque<Action>> ahead_; ///< by rank: what was read while looking for another rank's line
+  std::vector<std::deque<Action>> ahead_; ///< by rank: actions read while looking for another rank's
 
 public:
   Trace(const std::string& path, int ranks);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* An operation of MPI_Op_create's in the place of one that the traced program had made: nobody looks at the data. */
+/* User-defined operation in place of the traced program's. It does nothing, since the data is never
+ * read. */
 #pragma once
 
 #include <array>
