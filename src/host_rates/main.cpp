@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Measures what a core of this machine takes to combine and to copy vectors, and what a message between two processes
- * takes that goes through memory that both see. It knows nothing of weft; `weft calibrate host --here` starts it.
+/* Measures how fast a core of this machine combines and copies vectors, and how long a message
+ * takes between two processes through shared memory. Depends on nothing of weft; `weft calibrate
+ * host --here` runs it.
  *
- *   host-rates sum|copy TYPE BYTES REPETITIONS     seconds per call on vectors of BYTES, one line a repetition
- *   host-rates message|stream bytes BYTES REPETITIONS     seconds per message one way; or of a row of them
+ *   host-rates sum|copy TYPE BYTES REPETITIONS           seconds per call on vectors of BYTES, one line per repetition
+ *   host-rates message|stream bytes BYTES REPETITIONS    seconds per message one way; stream: in a row of messages
  *
- * Loops are those of an MPI library's operations: plain C on two vectors, vectorised for the compiler's own target. */
+ * The loops are those of an MPI library's operations: plain C on two vectors, vectorised for the
+ * compiler's default target. */
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -34,10 +36,11 @@ double seconds_since(Clock::time_point start)
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Long enough for the clock and for a core to raise its frequency, short enough for some minutes of them.
+// Long enough for the clock's resolution and for a core to raise its frequency, short enough for a
+// whole measurement to take some minutes.
 constexpr double LEAST_S = 4e-3;
 
-/** Prints the time of a call by repetition, the first of which only warms caches. */
+/** Prints the time per call of each repetition, one a line. The first, untimed call warms the caches. */
 template <class Call> void repeat(int repetitions, const Call& call)
 {
   long calls   = 1;
@@ -55,12 +58,12 @@ template <class Call> void repeat(int repetitions, const Call& call)
   }
 }
 
-// So few that both processes are likely to run meanwhile, though others want their cores, and how long to wait for
-// that.
+// Calls per burst: so few that both processes are likely to run throughout, even if others want
+// their cores. And the time in seconds in which to find such a burst.
 constexpr long BURST      = 8;
 constexpr double WINDOW_S = 0.1;
 
-/** Prints by repetition the time of a call of the fastest burst in a while. */
+/** Prints the time per call of the fastest burst within WINDOW_S, one line per repetition. */
 template <class Call> void repeat_bursts(int repetitions, const Call& call)
 {
   call(BURST);
@@ -76,7 +79,7 @@ template <class Call> void repeat_bursts(int repetitions, const Call& call)
   }
 }
 
-/** Keeps the compiler from leaving a loop out. */
+/** Keeps the compiler from removing a loop. */
 void use(void* memory)
 {
   asm volatile("" : : "g"(memory) : "memory");
@@ -116,7 +119,8 @@ constexpr std::size_t LINE  = 64;
 constexpr std::size_t SLOTS = 16;
 constexpr int MOST_SPINS    = 20000;
 
-/** One direction: slots of memory that both processes see, each filled by one copy and emptied by another. */
+/** One direction of communication through slots of shared memory. The sender copies a message into
+ * a slot, the receiver copies it out. */
 class Channel {
   struct alignas(LINE) Flag {
     std::atomic<std::uint32_t> full = 0;
@@ -132,7 +136,7 @@ class Channel {
     Flag& its = (*flags_)[next_];
     for (int spins = 0; its.full.load(std::memory_order_acquire) != full; ++spins)
       if (spins > MOST_SPINS)
-        sched_yield(); // the other process may wait for this core
+        sched_yield(); // the other process may need this core
     return its;
   }
   char* slot() { return slots_ + next_ * bytes_; }
@@ -174,7 +178,7 @@ void pin(int cpu)
   std::exit(1);
 }
 
-/** The first two processors that this process may run on. */
+/** Returns the first two CPUs on which this process may run. */
 std::array<int, 2> two_processors()
 {
   cpu_set_t allowed;
@@ -192,7 +196,7 @@ std::array<int, 2> two_processors()
   return found;
 }
 
-/** @p answers: half of a round trip; else the time of a message of a row of them. */
+/** Measures messages: half a round trip with @p answers; otherwise the time per message of a row. */
 void message(std::size_t bytes, int repetitions, bool answers)
 {
   bytes                         = (bytes + LINE - 1) / LINE * LINE;
