@@ -13,7 +13,7 @@
 namespace weft::python {
 namespace {
 
-// What is static here is made when the module is loaded, before anybody could catch anything.
+// Statics are constructed when the module is loaded: nothing could catch their exceptions.
 // NOLINTBEGIN(bugprone-throwing-static-initialization)
 const RowKind<"Offload", Capability> OFFLOAD{"Collectives that a switch does, and what it can do reductions on. A "
                                              "conversion is one of the hosts' (\"\" for none, "
@@ -24,12 +24,11 @@ const RowKind<"Offload", Capability> OFFLOAD{"Collectives that a switch does, an
                                               {"conversion", &Capability::conversion},
                                               {"conversion_rate_Bps", &Capability::conversion_rate}}};
 
-/** A switch of a fabric. */
 struct NamedSwitch {
   std::string name;
   const SwitchModel* model;
 };
-/** A value of its model. */
+/** Returns a getter of a value of the switch's model. */
 template <class Get> auto of_model(Get get)
 {
   return [get](const NamedSwitch& one) { return std::invoke(get, *one.model); };
@@ -117,7 +116,7 @@ const RowKind<"Mpi", MpiModel> MPI{
      {"receive_copy_rate_Bps", &MpiModel::receive_copy_rate},
      {"overheads", [](const MpiModel& mpi) { return MPI_OVERHEADS.all(mpi.overheads); }}}};
 
-/** The link of a cable that goes up stands for both. */
+/** A cable is represented by its upward link. */
 const RowKind<"Cable", Link> CABLE{
     "One cable; its links are `NAME.up`, from the lower vertex to the upper, and `NAME.down`.",
     {{"name", [](const Link& link) { return link.name.substr(0, link.name.rfind('.')); }},
@@ -250,7 +249,7 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
           "Prove the routes; returns what was proven, raises UserError where it does not hold.");
 }
 
-/** The same, with the algorithms that it names held against those that there are. */
+/** Loads a fabric and checks that the algorithms that it names exist. */
 Fabric load_checked(const std::string& name_or_path, const std::vector<std::string>& changes)
 {
   Fabric fabric = Fabric::load(name_or_path, changes);

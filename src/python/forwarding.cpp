@@ -12,7 +12,7 @@ namespace {
 
 using Counters = py::typing::Dict<py::str, py::int_>;
 
-// What is static here is made when the module is loaded, before anybody could catch anything.
+// Statics are constructed when the module is loaded: nothing could catch their exceptions.
 // NOLINTBEGIN(bugprone-throwing-static-initialization)
 const RowKind<"HashProof", HashProof> HASH_PROOF{
     "What was proven of a forwarding hash on a fabric.",
@@ -80,12 +80,12 @@ std::pair<Counters, Counters> cache_of_messages(int entries, int ways, const std
   return {counters(study.messages), counters(study.empty)};
 }
 
-/** A tag that a switch looks up, and those for whom it does. */
+/** Tag that a switch looks up, and the destinations that it stands for. */
 struct TagOfSwitch {
   ForwardingTag tag;
-  std::string port; ///< the switch's link that they leave by
+  std::string port; ///< the switch's outgoing link
   int hosts;
-  std::string first; ///< of them
+  std::string first; ///< of the destinations
 };
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 const RowKind<"ForwardingTag", TagOfSwitch> TAG{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The algorithms by which MPI libraries execute collectives on hosts, for Python. */
+/* Algorithms by which MPI libraries execute collectives on hosts, for Python. */
 #include "base/error.hpp"
 #include "base/share.hpp"
 #include "collective/host/engine/walk.hpp"
@@ -16,7 +16,7 @@
 namespace weft::python {
 namespace {
 
-// What is static here is made when the module is loaded, before anybody could catch anything.
+// Statics are constructed when the module is loaded: nothing could catch their exceptions.
 // NOLINTBEGIN(bugprone-throwing-static-initialization)
 const RowKind<"HostAlgorithm", Algorithm> ALGORITHM{
     "One algorithm of a collective's, with Open MPI's number of it and the library whose it is.",
@@ -65,7 +65,8 @@ Rows<"Selection"> selections()
   return SELECTION.all(all);
 }
 
-/** A call as Python tells it; @p counts, by rank, are those of collectives whose blocks differ. */
+/** Builds a call from Python's arguments. @p counts, by rank, apply to collectives with blocks of
+ * different sizes. */
 HostCall make_call(const std::string& collective, int ranks, Elements count, double element_bytes, int root,
                    bool commutative, bool blocking, const std::optional<std::vector<Elements>>& counts)
 {
@@ -115,7 +116,8 @@ Row<"HostSchedule"> schedule(const std::string& selection_name, const std::strin
 
 using TimedCall = std::tuple<std::string, int, int, Elements, double>;
 
-/** Of each call the mean over its ranks, in seconds; ranks fill hosts one after the other. */
+/** Returns the mean time of each call over its ranks, in seconds. Ranks fill hosts one after the
+ * other. */
 std::vector<double> predicted_times(const Fabric& fabric, const std::string& fallback_text,
                                     const std::vector<TimedCall>& calls)
 {

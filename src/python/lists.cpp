@@ -16,7 +16,7 @@ namespace py = pybind11;
 
 namespace {
 
-// What is static here is made when the module is loaded, before anybody could catch anything.
+// Statics are constructed when the module is loaded: nothing could catch their exceptions.
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 const RowKind<"Mechanism", MechanismKind> MECHANISM{
     "A way in which the network carries out collectives.",
@@ -42,7 +42,7 @@ template <class Q> Factors factors()
   return units;
 }
 
-/** By the option type that has them. */
+/** Returns the units by option type. */
 std::map<std::string, Factors> units()
 {
   return {{"size", factors<Bytes>()},

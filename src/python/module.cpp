@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* weft._core: the pure parts of weft for Python. Knows nothing of SimGrid but where it was found. */
+/* weft._core: the core of weft for Python. Of SimGrid, it knows only version and installation prefix. */
 #include "base/error.hpp"
 #include "base/text_file.hpp"
 #include "python/bindings.hpp"
@@ -21,7 +21,8 @@ std::map<std::string, KindText> row_kinds()
   return kinds;
 }
 
-/** Text for Python; bytes that are no UTF-8, as of a file of another kind, by their numbers. */
+/** Converts to a Python string. Bytes that are not UTF-8, as in a file of another kind, become
+ * backslash escapes. */
 py::object as_text(const std::string& bytes)
 {
   return py::reinterpret_steal<py::object>(
@@ -37,7 +38,7 @@ void audit_read(const std::string& path)
     throw py::error_already_set();
 }
 
-/** The exception that stands for UserError; alive as long as the interpreter, as the module is. */
+/** Returns Python's UserError, which lives as long as the interpreter, like the module. */
 PyObject*& user_error()
 {
   static PyObject* one = nullptr;

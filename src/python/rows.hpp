@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Rows for Python: dictionaries whose names, keys and types are said once.
+/* Rows for Python: dictionaries whose names, keys and types are declared once.
  *
- * A RowKind makes the dictionary of an object from its list of fields, and row_kinds() lists all kinds, from which
- * python/weft/_core.pyi gets its TypedDicts (setup/stub.py). In the signatures of functions a Row carries its name.
- * Quantities become floats in base units, and values with names their names.
- */
+ * A RowKind converts an object to a dictionary by its list of fields. row_kinds() lists all kinds;
+ * setup/stub.py generates the TypedDicts of python/weft/_core.pyi from it. Signatures of functions
+ * show a Row's name. Quantities become floats in base units; named values become their names. */
 #pragma once
 
 #include "base/named.hpp"
@@ -28,7 +27,7 @@ namespace weft::python {
 
 namespace py = pybind11;
 
-/** A text as an argument of a template. */
+/** String as a template argument. */
 template <std::size_t N> struct Literal {
   // The type of a string literal. NOLINTBEGIN(modernize-avoid-c-arrays)
   char text[N]{};
@@ -36,7 +35,7 @@ template <std::size_t N> struct Literal {
   // NOLINTEND(modernize-avoid-c-arrays)
 };
 
-/** A dictionary of the kind of that name. */
+/** Dictionary of the kind called NAME. */
 template <Literal NAME> struct Row : py::dict {
   using py::dict::dict;
 };
@@ -100,20 +99,21 @@ template <class V> struct TypeName<py::typing::List<V>> {
 
 // ---- Kinds of rows -------------------------------------------------------------------------------------------------
 
-/** What a kind says of itself: its keys with their types. */
+/** Description of a kind: its keys and their types. */
 struct KindOfRow {
   std::string name;
   std::string meaning;
   std::vector<std::pair<std::string, std::string>> fields;
 };
-/** All kinds, in the order in which they were made. */
+/** Returns all kinds, in order of construction. */
 inline std::vector<KindOfRow>& row_kinds()
 {
   static std::vector<KindOfRow> kinds;
   return kinds;
 }
 
-/** One key of a row of a T's, and how its value is found: a member, a function, or what takes a T. */
+/** Key of a row for a T, and the getter of its value: a member, a member function, or a function of
+ * a T. */
 template <class T> struct Field {
   std::string name;
   std::string type;
@@ -128,7 +128,8 @@ template <class T> struct Field {
   }
 };
 
-/** Makes rows of T's. Objects of this type are static, so that row_kinds() is complete when the module is there. */
+/** Converts Ts to rows. Objects of this type are static, so that row_kinds() is complete once the
+ * module is loaded. */
 template <Literal NAME, class T> class RowKind {
   std::vector<Field<T>> fields_;
 
