@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Included before all else in what `weft cc` and `weft cxx` compile: functions that a simulated program gets from SMPI in
- * place of the system's.
+/* Included before everything else in sources that `weft cc` and `weft cxx` compile. Replaces system
+ * functions by SMPI's in a simulated program.
  *
- * SMPI's own header makes macros of them, which also rewrite a program's own members and variables of these names. Here
- * the names stay, and the compiler calls other symbols for them. -trace-call-location has to have macros.
+ * SMPI's own header defines macros for this, which also rewrite a program's own members and
+ * variables of these names. Here the names remain, and the compiler emits other symbols for them.
+ * -trace-call-location needs the macros.
  */
 #ifndef WEFT_PROGRAM_H
 #define WEFT_PROGRAM_H
@@ -35,8 +36,9 @@
 #pragma redefine_extname realloc weft_program_realloc
 #pragma redefine_extname free smpi_shared_free
 
-/* SMPI tells pieces that ranks share (smpi/auto-shared-malloc-thresh) by where the program asks for them: a file and a
- * line there, here the distance of the call from these functions, which is the same in each rank's copy. */
+/* SMPI identifies memory that ranks share (smpi/auto-shared-malloc-thresh) by its allocation site. Its
+ * macros use file and line; here it is the offset of the call from these functions, which is the
+ * same in each rank's copy. */
 #ifdef __cplusplus
 extern "C" {
 #endif
