@@ -196,7 +196,8 @@ std::array<int, 2> two_processors()
   return found;
 }
 
-/** Measures messages: half a round trip with @p answers; otherwise the time per message of a row. */
+/** Measures the time of a message: half a round trip if the other process @p answers, otherwise
+ * the mean in a row of messages. */
 void message(std::size_t bytes, int repetitions, bool answers)
 {
   bytes                         = (bytes + LINE - 1) / LINE * LINE;

@@ -38,7 +38,7 @@ void audit_read(const std::string& path)
     throw py::error_already_set();
 }
 
-/** Returns Python's UserError, which lives as long as the interpreter, like the module. */
+/** Returns Python's UserError, kept for the lifetime of the interpreter, like the module. */
 PyObject*& user_error()
 {
   static PyObject* one = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Replays one line: constructs the roles of its call, makes the call, and passes the results to the
- * roles. Waits and tests are treated by the number of requests that they complete. */
+ * roles. Waits and tests have overloads by the number of requests that they complete. */
 #pragma once
 
 #include "replay/played_roles.hpp"

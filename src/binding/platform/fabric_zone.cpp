@@ -265,7 +265,7 @@ const PointToPointSegment* FabricZone::segment(double size, const sg::Host* from
 }
 
 // SimGrid calls this exactly once per communication, with its route, so bytes are counted here.
-// Those of streams are counted when they start.
+// Bytes of streams are counted when they start.
 double FabricZone::latency_factor(double size, const sg::Host* from, const sg::Host* to,
                                   const std::vector<sg::Link*>& links)
 {
@@ -380,7 +380,7 @@ void FabricZone::count_again(const FlowRoute& way, VertexId from, VertexId to, B
 
 bool FabricZone::uses(int resource)
 {
-  // Queries SimGrid, which is slow, only about resources that it has been seen to use.
+  // Queries SimGrid only about resources that it has been seen to use, since the query is slow.
   const auto at              = static_cast<std::size_t>(resource);
   const sg::Link* const link = resources_[at];
   if (not link || not seen_used_[at])

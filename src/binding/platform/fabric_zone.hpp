@@ -55,8 +55,8 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::vector<simgrid::s4u::Host*> switches_;
   std::vector<simgrid::s4u::Host*> hosts_; // by vertex; null if no rank is placed there
   std::vector<VertexId> vertices_;         // by id of the net point
-  std::vector<double> use_begins_;         // by resource; SimGrid's own answer counts only later
-  std::vector<bool> seen_used_;            // by resource; SimGrid may use it
+  std::vector<double> use_begins_;         // by resource; time from which SimGrid's answer is valid
+  std::vector<bool> seen_used_;            // by resource; possibly in use by SimGrid
   std::function<void(int)> on_use_;
   std::optional<LatestMessage> latest_;
   double latency_ = 0;                       // of the message that is starting
@@ -64,8 +64,8 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::vector<std::uint32_t> messages_sent_; // by vertex, if links have jitter
 
   bool is_link(int resource) const { return std::cmp_less(resource, fabric_.links().size()); }
-  /** Returns the number of a resource; nothing if @p link is none. Takes no look-up if the link is
-   * at @p position of the latest route. */
+  /** Returns the number of a resource; nothing if @p link is none. Needs no hash lookup if the
+   * link is at @p position of the latest route. */
   std::optional<int> number_of(const simgrid::s4u::Link* link, std::size_t position) const;
   /** Appends the numbers of the resources that a message on link @p id uses. */
   void append_numbers(LinkId id, std::vector<int>& into) const;

@@ -118,7 +118,7 @@ void StreamZone::divide_out_factors(StreamRequest& request) const
 
 void StreamZone::start(const StreamRequest& request, FlowEnd done)
 {
-  // One simcall: creating a host in a rank's context would let other ranks run in the middle.
+  // A single simcall: creating a host from a rank's context would yield to other ranks midway.
   simgrid::kernel::actor::simcall_answered([&] { begin(request, std::move(done)); });
 }
 

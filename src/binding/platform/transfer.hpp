@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Messages of weft's own between hosts, like those of ranks; offloaded calls need them besides
- * their streams. */
+/* weft's own messages between hosts, simulated like those of ranks. Offloaded calls need them in
+ * addition to their streams. */
 #pragma once
 
 #include "base/units.hpp"

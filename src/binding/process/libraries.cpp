@@ -60,7 +60,7 @@ std::string fresh_name(std::string name, std::size_t number)
   return name;
 }
 
-/** ELF file in memory in which needed libraries can be renamed. */
+/** In-memory ELF file whose needed libraries can be renamed. */
 class Binary {
   std::string bytes_;
 

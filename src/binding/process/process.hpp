@@ -15,8 +15,8 @@ void watch_process();
 /** Returns whether ranks run or will: true from watch_process() until the last rank has ended. */
 bool is_simulating();
 
-/** Returns the rank whose code runs now; nothing in SimGrid's own code and on threads that the
- * program has created. */
+/** Returns the rank whose code runs now; nothing if SimGrid's own code or a thread of the program
+ * runs. */
 std::optional<int> rank_here();
 
 /** Calls the C library's sigaction(), which sets handlers of the process rather than of a rank. */

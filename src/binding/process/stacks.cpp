@@ -25,15 +25,15 @@ namespace weft {
 namespace {
 
 constexpr std::size_t KIB = 1024;
-/** Stack of few ranks; SimGrid's default. Besides the memory that a rank touches, each stack needs
- * one page of the page table, 4 KiB. */
+/** Stack size for up to MOST_LARGE ranks; SimGrid's default. Besides the memory that a rank
+ * touches, each stack needs one page of the page table, 4 KiB. */
 constexpr std::size_t LARGE = 8 * KIB * KIB;
 constexpr int MOST_LARGE    = 1024;
-/** Stack of more ranks. Four of them need as many upper-level page-table entries as one large
- * stack. Each turn among thousands of ranks begins with a page-table walk: with large stacks, an
- * Allreduce of 1 KiB over 4,096 ranks takes an eighth more CPU time. */
+/** Stack size above MOST_LARGE ranks. Four such stacks need as many upper-level page-table entries
+ * as one large stack. Each turn among thousands of ranks begins with a page-table walk: with large
+ * stacks, an Allreduce of 1 KiB over 4,096 ranks takes an eighth more CPU time. */
 constexpr std::size_t MEDIUM = 2 * KIB * KIB;
-/** Stack of many ranks. Eight of them share one page of the page table. */
+/** Stack size above MANY_RANKS ranks. Eight such stacks share one page of the page table. */
 constexpr std::size_t SMALL = 256 * KIB;
 /** Ratio of stack size to guard size. Functions with larger arrays may skip the guard unless weft's
  * compilers compiled them (-fstack-clash-protection). */
