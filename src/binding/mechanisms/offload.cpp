@@ -34,8 +34,8 @@ void OffloadedCall::contribute(int rank, RankBuffers buffers, bool stay, MPI_Op 
   given(rank, buffers);
   if (++given_ == communicator_->size()) {
     exchange_->combine(operation);
-    // A request is completed by SimGrid's kernel, which must not run SMPI's copies; a rank that blocks fetches its
-    // result when it wakes and its memory is at hand.
+    // SimGrid's kernel completes requests, but must not run SMPI's copies. A rank that blocks
+    // fetches its result after it has woken, when its memory is accessible.
     for (int other = 0; not descriptor_->blocking && other < communicator_->size(); ++other)
       deliver(other);
   }
@@ -44,7 +44,7 @@ void OffloadedCall::contribute(int rank, RankBuffers buffers, bool stay, MPI_Op 
 
 void OffloadedCall::end(int rank, const FlowResult& result)
 {
-  // It may hold what holds this.
+  // The callback may own this object.
   const CallEnd on_end = std::exchange(on_end_[static_cast<std::size_t>(rank)], nullptr);
   on_end(result);
 }
@@ -71,8 +71,8 @@ void OffloadedCall::send_contribution_in_background(const std::shared_ptr<Offloa
 {
   if (not call->must_send_contribution(rank))
     return;
-  // By SimGrid's kernel: SMPI takes an actor whose parent is a rank for that rank (Group::rank), and counts it among
-  // the ranks of its host (Comm::find_intra_comm).
+  // Created by SimGrid's kernel: SMPI takes an actor whose parent is a rank for that rank
+  // (Group::rank), and counts it among the ranks of its host (Comm::find_intra_comm).
   simgrid::kernel::actor::simcall_answered([&call, rank, host = sg::this_actor::get_host()] {
     host->add_actor(SPEAKER_NAME, [call, rank] { call->send_contribution(rank); });
   });

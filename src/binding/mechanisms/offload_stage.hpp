@@ -13,15 +13,15 @@
 
 namespace weft {
 
-/** The call that a stage belongs to. From a rank or SimGrid's kernel. */
+/** Call that a stage belongs to. Called from a rank or SimGrid's kernel. */
 class Staged {
 public:
   virtual ~Staged() = default;
-  /** The contributions of all ranks of @p member are together. */
+  /** The contributions of all ranks of @p member have been combined. */
   virtual void contributed(int member)              = 0;
   virtual void stage_ended(int rank)                = 0;
   virtual void stage_failed(const std::string& why) = 0;
-  /** Itself, to be kept until nothing of its stage runs. */
+  /** Owner, to be kept until no part of the stage runs. */
   virtual std::shared_ptr<void> kept() = 0;
 };
 
@@ -45,17 +45,17 @@ class OffloadStage : HostStage::Listener, ProgressedCall {
   void make_progress(int rank) override { stage_.make_progress(rank); }
 
 public:
-  /** All must outlive it. */
+  /** All arguments must outlive this object. */
   OffloadStage(HostNetwork& network, const Communicator& communicator, HostStageAlgorithms algorithms,
                HostStageCall call, Staged& staged);
 
-  /** @p rank, which the current actor is, enters the call. */
+  /** The current actor, rank @p rank, enters the call. */
   void enter(int rank, bool blocks);
-  /** What @p member gets has come to it. From a rank, an actor or SimGrid's kernel. */
+  /** The result of @p member has arrived. Called from a rank, an actor or SimGrid's kernel. */
   void deliver(int member);
 };
 
-/** The stage of a call, which @p staged is; null where nobody speaks for other ranks. */
+/** Creates the stage of @p staged; null if no rank represents others. */
 std::unique_ptr<OffloadStage> make_stage(RunContext& context, const Communicator& communicator,
                                          const CallDescriptor& call, Staged& staged);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The actors of a call's ranks, as its schedules depend on them: whether a rank is in MPI, where calls that do not
- * block go on only there (Progress::calls), and how long its core takes (CoreNoise). */
+/* Actors of a call's ranks, as its schedules need them: whether a rank is in MPI, if non-blocking
+ * calls progress only there (Progress::calls), and how long its core takes (CoreNoise). */
 #pragma once
 
 #include "binding/messages/host_network.hpp"
@@ -13,14 +13,14 @@ namespace weft {
 class RankActors {
   HostNetwork& network_;
   const Communicator& communicator_;
-  std::vector<aid_t> in_mpi_; // by rank, where the call goes on only while they are in MPI
+  std::vector<aid_t> in_mpi_; // by rank; set if the call progresses only while ranks are in MPI
 
 public:
   RankActors(HostNetwork& network, const Communicator& communicator) : network_(network), communicator_(communicator) {}
 
-  /** @p rank, which the current actor is, enters @p call. */
+  /** The current actor, rank @p rank, enters @p call. */
   void enter(int rank, bool blocks, ProgressedCall& call);
-  /** Its part has ended. */
+  /** The part of @p rank has ended. */
   void end(int rank, const ProgressedCall& call);
   bool makes_progress(int rank) const;
   Seconds with_os_noise(int rank, Seconds start, Seconds work) const;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A mechanism that carries calls out over the communicator's tree of switches: who can, and the channels that it takes.
- */
+/* Base of mechanisms that execute calls over a communicator's tree of switches: feasibility, and channels. */
 #pragma once
 
 #include "binding/mechanisms/tree_state.hpp"
@@ -12,9 +11,9 @@
 namespace weft {
 
 class TreeMechanism : public Mechanism {
-  /** Whether a rank must reach other ranks' memory for such a call. */
+  /** True if ranks access other ranks' memory in such a call. */
   virtual bool needs_shared_memory(const CallDescriptor& call) const = 0;
-  /** The call, for which the channels are taken. */
+  /** Creates the call, whose channels have been taken. */
   virtual std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
                                               const CallDescriptor& call) = 0;
 

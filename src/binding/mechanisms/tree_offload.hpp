@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Calls over a reduction tree. How the tree is timed is up to the mechanisms. */
+/* Calls over a reduction tree. Mechanisms determine its timing. */
 #pragma once
 
 #include "binding/mechanisms/offload.hpp"
@@ -11,7 +11,6 @@
 
 namespace weft {
 
-/** A call over the communicator's reduction tree. */
 class TreeOffload : public OffloadedCall, Staged {
   TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call,
               TreeState& state);
@@ -24,19 +23,19 @@ class TreeOffload : public OffloadedCall, Staged {
 
 protected:
   TreeState& state_;
-  const std::shared_ptr<const CommunicatorTree> kept_tree_; // the one that the call began with
+  const std::shared_ptr<const CommunicatorTree> kept_tree_; // the tree in effect when the call began
   const ReductionTree& tree_;
   const TreeCall call_;
   const HostWork host_work_;
 
 private:
-  std::unique_ptr<OffloadStage> stage_; // where ranks share hosts that speak for them
+  std::unique_ptr<OffloadStage> stage_; // set if ranks share hosts that represent them
 
 protected:
   void enter(int rank) override;
-  /** The contributions of all ranks of @p member are together. From a rank or SimGrid's kernel. */
+  /** The contributions of all ranks of @p member have been combined. Called from a rank or SimGrid's kernel. */
   virtual void member_ready(int member) = 0;
-  /** What @p member gets has come to it. From a rank, an actor or SimGrid's kernel. */
+  /** The result of @p member has arrived. Called from a rank, an actor or SimGrid's kernel. */
   void member_done(int member);
 
 public:

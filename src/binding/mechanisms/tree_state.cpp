@@ -17,7 +17,7 @@ std::vector<VertexId> hosts_of_members(const Communicator& communicator)
   return hosts;
 }
 
-/** The models of a tree's switches, each where it comes first. */
+/** Returns the distinct models of a tree's switches, in order of first use. */
 std::vector<const SwitchModel*> models_of(const Fabric& fabric, const ReductionTree& tree)
 {
   std::vector<const SwitchModel*> models;
@@ -96,7 +96,7 @@ HostWork host_work(const Fabric& fabric, const CommunicatorTree& tree, const Cal
         model->serving(std::string(call.kind->name), std::string(call.type_name()), std::string(call.operation_name()));
     if (not capability || capability->conversion.empty())
       continue;
-    // One core does one after the other.
+    // One core does both in turn.
     const double seconds_a_byte = 1 / copy_rate.value() + 1 / capability->conversion_rate.value();
     return {BytesPerSecond(1 / seconds_a_byte), static_cast<std::size_t>(model->payload / Bytes(sizeof(float)))};
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The reduction tree of a communicator: what mechanisms over trees of switches keep there. */
+/* Reduction tree of a communicator, with the state that tree mechanisms keep there. */
 #pragma once
 
 #include "binding/run/communicator.hpp"
@@ -15,11 +15,12 @@
 
 namespace weft {
 
-/** Tree of a communicator for one epoch of the fabric's state. Calls hold the one that they began with. */
+/** Tree of a communicator for one epoch of the fabric's state. Calls hold the tree that they started with. */
 struct CommunicatorTree {
   std::optional<ReductionTree> tree;
-  std::optional<NoTree> no_tree; ///< where there is none: why
-  /// Of the tree's switches, each once, in their order; without a tree, of all the fabric's smart switches.
+  std::optional<NoTree> no_tree; ///< reason, if there is no tree
+  /// Distinct models of the tree's switches, in order; without a tree, of all smart switches of the
+  /// fabric.
   std::vector<const SwitchModel*> models;
 };
 
@@ -32,31 +33,32 @@ class TreeState : public CommunicatorState {
   const FabricState& state_;
   const Communicator& communicator_;
   std::vector<Aggregation>& switches_; // by index in the fabric
-  std::set<int> held_;                 // switches on which the communicator has taken a channel
+  std::set<int> held_;                 // switches on which the communicator holds a channel
   StateCache<CommunicatorTree> tree_;
   std::optional<KeptPlan> kept_plan_;
 
 public:
   TreeState(RunContext& context, const Communicator& communicator);
 
-  /** Returns the tree for what of the fabric is up now. */
+  /** Returns the tree for the fabric's current state. */
   const std::shared_ptr<const CommunicatorTree>& tree();
   Aggregation& aggregation(const TreeSwitch& node) { return switches_[static_cast<std::size_t>(node.index)]; }
-  /** Whether all switches have a channel for the communicator, or could have one. */
+  /** True if each switch has a channel for the communicator, or a free one. */
   bool channels_are_free();
   void take_channels();
   void release() override;
-  /** Returns the streams of a call over @p tree. Programs repeat calls, so the last plan is kept. */
+  /** Returns the streams of a call over @p tree. The last plan is cached, since programs repeat calls. */
   std::shared_ptr<const StreamPlan> plan(const ReductionTree& tree, const TreeCall& call, BytesPerSecond host_rate);
 };
 
-/** Returns the state of a communicator, which is made when it is first asked for. */
+/** Returns the state of a communicator, created on first use. */
 TreeState& tree_state(RunContext& context, Communicator& communicator);
 
-/** What hosts do with the data of an offloaded call. */
+/** Work of hosts on the data of an offloaded call. */
 struct HostWork {
-  BytesPerSecond rate; ///< at which a core copies and converts
-  /// Floats become integers, in blocks of so many that share a scale (model/switch/fixed_point.hpp); 0: they do not.
+  BytesPerSecond rate; ///< rate at which a core copies and converts
+  /// Number of floats converted to integers with a common scale (model/switch/fixed_point.hpp); 0:
+  /// no conversion.
   std::size_t fixed_point_block = 0;
 };
 HostWork host_work(const Fabric& fabric, const CommunicatorTree& tree, const CallDescriptor& call);

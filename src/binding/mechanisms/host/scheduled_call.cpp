@@ -27,7 +27,8 @@ HostCall on_hosts(HostCall call, std::vector<int> hosts)
   return call;
 }
 
-/** Bytes of a block that a rank gives, or gets where it gives none: the mean of all, rounded up to a power of two. */
+/** Size in bytes of a typical block that a rank sends, or receives if it sends none: the mean over
+ *  all ranks, rounded up to a power of two. */
 Elements usual_block(const Sides& sides, int ranks)
 {
   const Side& known = sides.gives.peers != Side::Peers::none ? sides.gives : sides.gets;
@@ -94,8 +95,8 @@ bool ScheduledCall::choose(const HostShape& shape, int calls)
 {
   HostCall asked = call_;
   if (shape.uneven && not shape.parts && fallback_.takes_best(call_.collective)) {
-    // Nobody knows all blocks: predicted is a call whose blocks are all as the first rank's in the mean, to a power
-    // of 2.
+    // No rank knows all blocks. The prediction assumes that every block has the mean size of the
+    // first rank's, rounded up to a power of two.
     asked.block = {};
     asked.count = usual_block(*shape.sides, call_.ranks);
   }
@@ -105,7 +106,7 @@ bool ScheduledCall::choose(const HostShape& shape, int calls)
   return choice_.algorithm != nullptr;
 }
 
-/** A rank that asks is in the call. */
+/** Returns the bytes that @p from sends to @p to. The rank that asks, one of the two, has entered the call. */
 Elements ScheduledCall::block(int from, int to) const
 {
   const Member& giver = members_[static_cast<std::size_t>(from)];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Calls that the hosts carry out by weft's own schedules: a rank sleeps once, and is woken when its part has ended. */
+/* Calls that the hosts execute by weft's own schedules: each rank sleeps once, and is woken when
+ * its part has ended. */
 #pragma once
 
 #include "binding/data/host_data.hpp"
@@ -18,21 +19,22 @@
 
 namespace weft {
 
-/** Messages of a call, in the elements of a rank's own arguments; the rest of a HostCall is as its descriptor says. */
+/** Sizes of a call in elements of a rank's own arguments; the call's descriptor gives the rest of
+ *  the HostCall. */
 struct HostShape {
-  Elements count   = 0; ///< as HostCall has it
+  Elements count   = 0; ///< as in HostCall
   Bytes element    = Bytes(1);
-  const int* parts = nullptr; ///< of Reduce_scatter and Allgatherv: elements of each rank's part
-  /// Of calls that only move data, and whose ranks' blocks may differ.
+  const int* parts = nullptr; ///< Reduce_scatter and Allgatherv: elements per rank
+  /// Set for calls that only move data, whose blocks may differ between ranks.
   const Sides* sides = nullptr;
   bool uneven        = false;
 };
 
 class ScheduledCall : public RankCallbacks, public ProgressedCall, public std::enable_shared_from_this<ScheduledCall> {
-  /** What a rank gives to each, or gets from each, in bytes. */
+  /** Bytes that a rank sends to each peer, or receives from each. */
   class Blocks {
     Side side_;
-    std::vector<Elements> kept_; // where the rank may go on, and change or free what the side points to
+    std::vector<Elements> kept_; // a copy, for calls whose rank may return and change or free what side_ points to
 
   public:
     Blocks() = default;
@@ -49,10 +51,10 @@ class ScheduledCall : public RankCallbacks, public ProgressedCall, public std::e
   HostCall call_;
   const HostFallback& fallback_;
   Selection::Choice choice_{};
-  std::vector<Elements> parts_; // of reductions and Allgatherv
-  std::vector<Member> members_; // by rank, where blocks differ otherwise
+  std::vector<Elements> parts_; // set for reductions and Allgatherv
+  std::vector<Member> members_; // by rank, if blocks differ otherwise
   std::vector<FlowEnd> on_end_; // by rank
-  std::vector<Tally> tallies_;  // by rank, where they are kept
+  std::vector<Tally> tallies_;  // by rank; empty unless counted
   RankActors actors_;
   int entered_ = 0; // ranks
   int ended_   = 0; // ranks
@@ -65,21 +67,23 @@ public:
   ScheduledCall(HostNetwork& network, const Communicator& communicator, const HostFallback& fallback, HostCall call,
                 const HostShape& shape);
 
-  /** Which algorithm carries it out, as one of @p calls in a row; @p shape is the first rank's. Before any rank joins.
-   *  Throws UserError where that cannot. */
+  /** Selects the algorithm for this call, as one of @p calls in a row, from the first rank's
+   *  @p shape. Called before any rank joins. @return false if there is none. @throws UserError if
+   *  the algorithm cannot execute the call. */
   bool choose(const HostShape& shape, int calls);
 
-  /** The algorithm's name, with the library that decides on the calls within it where it is not the selection. */
+  /** Name of the algorithm, with the library that chose it unless that is the selection's own. */
   std::string algorithm() const;
   Tuning tuning() const { return choice_.tuning; }
-  /** Count what each rank does from now on. */
+  /** Counts each rank's steps from now on. */
   void keep_tallies() { tallies_.resize(on_end_.size()); }
-  /** None where nobody counts. */
+  /** Empty unless keep_tallies() was called. */
   const std::vector<Tally>& tallies() const { return tallies_; }
-  /** Rank @p rank enters; @p on_end runs in SimGrid's kernel context when its part has ended. Where it @p blocks, what
-   *  the sides of @p shape point to stays as it is until then. wake() follows, at the same instant. */
+  /** Enters rank @p rank; @p on_end runs in SimGrid's kernel context once the rank's part has
+   *  ended. If the rank @p blocks, the arrays that @p shape points to remain valid until then. The
+   *  caller calls wake() at the same instant. */
   void join(int rank, const HostShape& shape, bool blocks, FlowEnd on_end);
-  /** Have what has been entered go on. Lets other ranks run. */
+  /** Resumes the execution of everything entered. Lets other ranks run. */
   void wake() { network_.wake(); }
 
   void rank_ended(int rank) override;
@@ -92,8 +96,8 @@ public:
   void call_failed(const std::string& why) override;
 };
 
-/** One of @p call, which @p shape says; null where @p fallback has no algorithm for it. Ends the run where it has one
- *  that cannot do it. */
+/** Creates the execution of @p call with @p shape; null if @p fallback has no algorithm for it.
+ *  Ends the run if the algorithm cannot execute it. */
 std::shared_ptr<ScheduledCall> make_scheduled_call(HostNetwork& network, const Communicator& communicator,
                                                    const HostFallback& fallback, HostCall call, const HostShape& shape);
 

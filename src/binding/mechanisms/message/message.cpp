@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Message granularity: Belbeisi et al. (CF '26), section 4, with its actor at every switch of a communicator's tree.
+/* Message granularity: Belbeisi et al. (CF '26), section 4, with its actor at each switch of a
+ * communicator's tree.
  *
- * Each tree switch of a communicator has an actor on the switch's host, with one ingress mailbox. The actor pre-posts a
- * receive for every message that it combines; each member sends its request (with its reply mailbox) and its data to
- * the first switch on its way; when all are there the actor sleeps the processing latency and sends one such message on
- * to the next switch. At the root the call is complete, and what members get goes back through the reply mailboxes, to
- * all children at once at each switch. Store and forward: on a quiet star an Allreduce of S bytes lasts overhead + up +
- * S/B + processing + S/B + down. Sizes up and down are those of traffic.hpp; a message that carries nothing still goes.
+ * Each tree switch of a communicator has an actor on the switch's host, with one ingress mailbox.
+ * The actor pre-posts a receive for every message that it combines. Each member sends its request
+ * (with its reply mailbox) and its data to the first switch on its path. Once all have arrived,
+ * the actor sleeps for the processing latency and sends one message of the same kind to the next
+ * switch. At the root the call is complete, and the results return through the reply mailboxes,
+ * from each switch to all children at once. This is store-and-forward: on a quiet star, an
+ * Allreduce of S bytes lasts overhead + up + S/B + processing + S/B + down. Sizes up and down are
+ * those of traffic.hpp; messages without payload are sent too.
  *
- * SMPI replaces S4U's copy callback by one that copies bytes: a receiver gets the first eight bytes of the object that
- * was put. So what is put is a struct whose first member is its own address.
+ * SMPI replaces S4U's copy callback by one that copies bytes: a receiver gets the first eight
+ * bytes of the object that was put. So the object is a struct whose first member is its own
+ * address.
  */
 #include "binding/mechanisms/message/message.hpp"
 
@@ -43,18 +47,19 @@ class MessageCall;
 /** Tree of a communicator with the actors of its switches. */
 struct ServedTree {
   std::shared_ptr<const CommunicatorTree> tree;
-  std::size_t number;                        ///< among the communicator's trees
-  std::int64_t calls                = 0;     ///< that its switches have been given
-  bool has_servers                  = false; ///< whether its switches have actors
-  std::vector<sg::ActorPtr> servers = {};    ///< those actors
+  std::size_t number;                        ///< index among the communicator's trees
+  std::int64_t calls                = 0;     ///< calls started over this tree
+  bool has_servers                  = false; ///< true once its switches have actors
+  std::vector<sg::ActorPtr> servers = {};
 
   const std::vector<TreeSwitch>& switches() const { return tree->tree->switches; }
 };
 
-/** State of the mechanism at a communicator: a served tree for each epoch of the fabric in which it made calls. */
+/** State of the mechanism at a communicator: one served tree for each epoch of the fabric in which
+ *  it made calls. */
 struct MessageState : CommunicatorState {
   std::deque<ServedTree> trees;
-  std::vector<int> nic_position; ///< by member: which one it is of those that share its NIC
+  std::vector<int> nic_position; ///< by member: position among the members that share its NIC
 
   explicit MessageState(const Communicator& communicator);
   ServedTree& served(const std::shared_ptr<const CommunicatorTree>& tree);
@@ -71,7 +76,7 @@ MessageState::MessageState(const Communicator& communicator)
 void MessageState::release()
 {
   for (ServedTree& tree : trees)
-    for (const sg::ActorPtr& server : std::exchange(tree.servers, {})) // they hold the communicator
+    for (const sg::ActorPtr& server : std::exchange(tree.servers, {})) // their closures hold the communicator
       server->kill();
 }
 
@@ -88,7 +93,7 @@ MessageState& message_state(Communicator& communicator)
 }
 
 struct Request : Addressed<Request> {
-  MemberRange below; ///< the members that it speaks for
+  MemberRange below; ///< members that it represents
   sg::Mailbox* reply_mailbox = nullptr;
   MessageCall* call          = nullptr;
 };
@@ -106,8 +111,8 @@ sg::Mailbox* ingress(const Communicator& communicator, const ServedTree& tree, i
   return sg::Mailbox::by_name(mailbox_name(communicator, tree, "ingress" + std::to_string(position)));
 }
 
-/** Where one answer is waited for. A program may have several calls in flight, whose answers come in any order at a
- * rank: each has its own mailbox. Those live as long as the engine, so they are used again. */
+/** Mailbox for one reply. A program may have several calls in flight, whose replies reach a rank in
+ *  any order, so each has its own mailbox. Mailboxes live as long as the engine, and are reused. */
 class ReplyMailbox {
   sg::Mailbox* mailbox_;
 
@@ -140,7 +145,7 @@ class MessageCall : public TreeOffload {
   MessageState& messages_;
   ServedTree& served_;
   Traffic traffic_;
-  std::int64_t number_;                         // among the calls over the tree
+  std::int64_t number_;                         // index among the tree's calls
   std::vector<sg::SemaphorePtr> members_ready_; // by member
 
 public:
@@ -177,9 +182,9 @@ protected:
   bool must_send_contribution(int rank) const override { return communicator_->speaks(rank); }
 };
 
-/** Whether @p reply has ended, with or without the answer. SimGrid keeps what test() finds at its end as long as the
- *  sender lives, among the activities that are to be cancelled with it: only a wait, which then takes no time, lets go.
- */
+/** Returns true once @p reply has ended, whether it arrived or failed. A communication whose end
+ *  test() finds stays, while its sender lives, among the activities to be cancelled with the
+ *  sender: only wait(), which takes no time here, releases it. */
 bool has_ended(const sg::CommPtr& reply)
 {
   if (result_of(*reply, {}).arrived())
@@ -192,16 +197,17 @@ std::uint64_t simulated_size(Bytes bytes)
   return static_cast<std::uint64_t>(bytes.value());
 }
 
-/** One tree switch of one communicator: serves one call after the other until the communicator is freed. */
+/** Actor of one tree switch of one communicator: serves calls one after another until the
+ *  communicator is freed. */
 class ServingSwitch {
   RunContext& context_;
   const std::shared_ptr<Communicator> communicator_;
   const ServedTree& tree_;
-  int position_; // in the tree
+  int position_;
   const TreeSwitch& node_;
   Aggregation& aggregation_;
   std::int64_t served_ = 0;
-  std::map<std::int64_t, std::vector<Request*>> waiting_; // by the number of their call
+  std::map<std::int64_t, std::vector<Request*>> waiting_; // by number of their call
   std::vector<sg::CommPtr> replies_;
 
 public:
@@ -218,7 +224,7 @@ public:
       const std::vector<Request*> requests = collect();
       const double start                   = sg::Engine::get_clock();
       MessageCall& call                    = *requests.front()->call;
-      const auto kept                      = call.shared_from_this(); // its last member may be done before this is
+      const auto kept = call.shared_from_this(); // the call's last member may finish before this switch does
       aggregation_.begin(call.vector());
       sg::this_actor::sleep_for(delay(call).value());
       if (node_.parent >= 0)
@@ -238,7 +244,7 @@ private:
     return call.tree_call().movement.combines ? model().processing_latency : model().hop_latency();
   }
 
-  /** All requests of the next call. Those of later ones may come between them. */
+  /** Receives all requests of the next call; requests of later calls may arrive in between. */
   std::vector<Request*> collect()
   {
     const auto all                        = static_cast<std::size_t>(node_.contributions);
@@ -266,7 +272,8 @@ private:
     request.call          = &call;
     ingress(*communicator_, tree_, node_.parent)->put(&request, simulated_size(call.up(node_.below, model())));
     partial->get<Reply>();
-    // What passes through on its way down is forwarded like any packet, as MemberDelays counts it.
+    // A result that only passes through on its way down is forwarded like any packet, as in
+    // MemberDelays.
     const bool combined = call.tree_call().movement.combines_on_the_way_down();
     sg::this_actor::sleep_for((combined ? model().processing_latency : model().hop_latency()).value());
   }
@@ -275,8 +282,8 @@ private:
   {
     Bytes reduced;
     Bytes multicast;
-    // Those of earlier calls that have arrived: ranks may start further calls while some are on their way. If they were
-    // detached, SMPI would free what it copies.
+    // Finished replies of earlier calls: ranks may start further calls while some are in flight.
+    // Detached replies would make SMPI free what it copies.
     std::erase_if(replies_, has_ended);
     for (const Request* request : requests) {
       const Bytes down = call.down(request->below, model());
@@ -288,7 +295,7 @@ private:
   }
 };
 
-/** Start the actors of the communicator's tree at its first call. */
+/** Starts the actors of the communicator's tree at the first call. */
 void MessageCall::ensure_served()
 {
   if (std::exchange(served_.has_servers, true))
@@ -308,7 +315,7 @@ void MessageCall::send_contribution(int rank)
 {
   if (not must_send_contribution(rank))
     return;
-  ensure_served(); // gives way to other ranks
+  ensure_served(); // yields to other ranks
   const int member = communicator_->member(rank);
   const auto at    = static_cast<std::size_t>(member);
 
@@ -348,7 +355,8 @@ class Message : public TreeMechanism {
 public:
   explicit Message(RunContext& context) : TreeMechanism(mechanism_kind("message"), context) {}
 
-  /** With privatization by mmap, SimGrid takes every actor for an MPI rank and dies of the switch's. */
+  /** With privatization by mmap, SimGrid takes every actor for an MPI rank and crashes on the
+   *  switches' actors. */
   void check(const std::string& /*platform*/, int /*ranks*/) const override
   {
     if (simgrid::config::get_value<std::string>("smpi/privatization") == "mmap")

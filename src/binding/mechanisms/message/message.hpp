@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Whole messages from switch to switch of the tree. */
+/* Message granularity: store-and-forward of whole messages over the switches of a tree. */
 #pragma once
 
 #include "binding/run/mechanism.hpp"

@@ -30,7 +30,7 @@ class Multicast : public Mechanism {
     return communicator.state<MulticastState>(
         [&] { return std::make_unique<MulticastState>(context_.state, run_, communicator); });
   }
-  /** The chunks of a rank's receive buffer. */
+  /** Number of chunks of a rank's receive buffer. */
   std::int64_t chunks(const CallDescriptor& call) const
   {
     return chunks_of(context_.fabric.multicast(), call.vector());

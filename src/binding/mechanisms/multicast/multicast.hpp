@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The hosts' multicast protocol over the switches' multicast. */
+/* The hosts' multicast protocol on top of the switches' multicast. */
 #pragma once
 
 #include "binding/run/mechanism.hpp"

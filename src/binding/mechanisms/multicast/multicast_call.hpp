@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What one call of the multicast protocol is: its blocks, of how many chunks, in which chains. */
+/* One call of the multicast protocol: its blocks, their numbers of chunks, and their chains. */
 #pragma once
 
 #include "binding/mechanisms/multicast/multicast_state.hpp"
@@ -15,10 +15,10 @@ namespace weft {
 struct MulticastCall {
   const std::shared_ptr<const Communicator> communicator;
   const MulticastModel& model;
-  const std::shared_ptr<const GroupResult> kept_group; ///< the one that the call began with
+  const std::shared_ptr<const GroupResult> kept_group; ///< group in effect when the call began
   const MulticastGroup& group;
-  std::string collective; ///< as the record names it
-  std::int64_t number;    ///< among the communicator's multicast ones
+  std::string collective; ///< name in the record
+  std::int64_t number;    ///< index among the communicator's multicast calls
   MulticastShape shape;
   std::vector<Bytes> sizes; ///< by block
 
@@ -26,8 +26,8 @@ struct MulticastCall {
   Bytes size(int number_of_it) const { return sizes[static_cast<std::size_t>(number_of_it)]; }
 };
 
-/** The next call on @p all, whose state is @p state; members without a part, of no bytes, have no block. @p parts: by
- *  member. */
+/** Describes the next call on @p all, whose state is @p state. @p parts: bytes by member; members
+ *  without bytes have no block. */
 MulticastCall describe_multicast(const std::shared_ptr<Communicator>& all, MulticastState& state,
                                  const MulticastModel& model, std::string collective, const std::vector<double>& parts);
 

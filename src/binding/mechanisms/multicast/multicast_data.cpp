@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-/** Whether elements of a type have no gaps. */
+/** True if elements of a type are contiguous. */
 bool lie_together(MPI_Datatype type)
 {
   MPI_Aint low    = 0;
@@ -50,7 +50,7 @@ void MulticastData::find_places(int rank, const RankBuffers& buffers)
     std::ptrdiff_t position = 0;
     if (buffers.displacements)
       position = static_cast<std::ptrdiff_t>(buffers.displacements[root]) * element;
-    else if (each_gives_) // all parts are of one size
+    else if (each_gives_) // all parts have the same size
       position = static_cast<std::ptrdiff_t>(call_.size(block).value()) * root;
     its.positions.push_back(position);
   }

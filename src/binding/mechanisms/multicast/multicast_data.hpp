@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The data of one call of the multicast protocol.
+/* Data of one call of the multicast protocol.
  *
- * A rank that receives elements that lie one after the other gets them chunk by chunk, as the protocol says, from the
- * root's data or from its neighbour's buffer; others, whose elements have gaps, get them whole, as from other offloaded
- * calls.
+ * A rank that receives contiguous elements gets them chunk by chunk, as the protocol delivers
+ * them, from the root's data or from its neighbour's buffer. Other ranks, whose elements have
+ * gaps, get them whole, as in other offloaded calls.
  */
 #pragma once
 
@@ -18,12 +18,12 @@ namespace weft {
 
 class MulticastData {
   struct Rank {
-    std::byte* receive = nullptr;          // of the first block; none: it stores nothing here
+    std::byte* receive = nullptr;          // buffer of the first block; null: the rank stores nothing here
     std::vector<std::ptrdiff_t> positions; // of the blocks, in bytes
   };
   const MulticastCall& call_;
   const Exchange& exchange_;
-  const bool each_gives_; // its own part
+  const bool each_gives_; // each rank sends its own part
   std::vector<Rank> ranks_;
 
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -35,14 +35,14 @@ class MulticastData {
   void find_places(int rank, const RankBuffers& buffers);
 
 public:
-  /** @p call and @p exchange must outlive it. */
+  /** @p call and @p exchange must outlive this object. */
   MulticastData(const MulticastCall& call, const Exchange& exchange, const Movement& movement);
 
-  /** Rank @p rank has given its data to the exchange. */
+  /** Called when rank @p rank has given its data to the exchange. */
   void given(int rank, const RankBuffers& buffers);
-  /** Whether @p rank gets its data chunk by chunk. */
+  /** True if @p rank gets its data chunk by chunk. */
   bool stores(int rank) const { return at(rank).receive != nullptr; }
-  /** Put chunks where @p rank wants them, from rank @p from, which has them all. */
+  /** Copies chunks into the buffer of @p rank, from rank @p from, which has all of them. */
   void store(int rank, int block, ChunkRun run, int from);
 };
 

@@ -17,12 +17,12 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Of flows whose way is counted apart. Without any, SimGrid gives a flow the share of one whose latency is 1 s
- *  (NetworkCm02Model::communicate in its network_cm02.cpp). */
+/** Latency of flows whose path delay is added separately. For a flow without latency, SimGrid
+ *  assumes 1 s when it computes shares (NetworkCm02Model::communicate in its network_cm02.cpp). */
 constexpr Seconds NO_LATENCY{1e-15};
-/** Least latency that a flow's share is computed from: StreamZone takes no less. */
+/** Smallest latency from which a flow's share is computed, as in StreamZone. */
 constexpr Seconds LEAST_SHARING{1e-9};
-/** Of the clock, in seconds: a timer that was set for a time may expire this much earlier. */
+/** Rounding of the clock, in seconds: a timer may expire this much early. */
 constexpr double ROUNDING = 1e-12;
 
 std::int64_t count_chunks(const std::vector<BlockRun>& runs)
@@ -33,14 +33,15 @@ std::int64_t count_chunks(const std::vector<BlockRun>& runs)
   return count;
 }
 
-/** Of blocks that come together, chunk by chunk in turn, all but those of the numbers @p lost in that order. */
+/** Returns the chunks that remain when blocks arrive together, chunk by chunk in turn, and the
+ *  chunks with numbers @p lost in that order are lost. */
 std::vector<BlockRun> interleaved_without(const std::vector<BlockRun>& runs, const std::vector<std::int64_t>& lost)
 {
-  std::map<int, std::int64_t> all; // chunks of each block that come
+  std::map<int, std::int64_t> all; // chunks of each block that arrive
   for (const BlockRun& run : runs)
     all[run.block] += run.chunks.count;
   std::map<int, std::int64_t> come;
-  std::vector<std::tuple<double, int, std::int64_t>> order; // when, in the whole; block; chunk
+  std::vector<std::tuple<double, int, std::int64_t>> order; // relative time of arrival, block, chunk
   for (const BlockRun& run : runs)
     for (std::int64_t chunk = run.chunks.first; chunk < run.chunks.first + run.chunks.count; ++chunk)
       order.emplace_back((static_cast<double>(come[run.block]++) + 0.5) / static_cast<double>(all[run.block]),
@@ -72,7 +73,7 @@ MulticastFlows::MulticastFlows(RunContext& context, MulticastRun& run, const Mul
 {
   for (int rank = 0; rank < call.communicator->size(); ++rank)
     ranks_at_[member_of(rank)].push_back(rank);
-  // One block of each chain. Where all ranks send, nobody receives its own.
+  // One block of each chain. If all ranks send, no rank receives its own.
   Bytes all;
   std::vector<Bytes> own(ranks_at_.size());
   for (std::size_t block = 0; block < call.sizes.size(); ++block) {
@@ -135,7 +136,7 @@ void MulticastFlows::multicast(int block)
   });
 }
 
-/** What is on its way to hosts is later by the jitter of the links from the roots. */
+/** Delays each host's arrival by the jitter of the links from the roots. */
 void MulticastFlows::add_jitter(Departure& departure) const
 {
   const auto& noise = context_.fabric.noise();
@@ -190,8 +191,8 @@ void MulticastFlows::depart()
   }
   if (ports_.empty())
     hold_back(departure);
-  // SimGrid weighs a flow by one over its latency. All blocks in flight share a receiver's cable as one message would,
-  // and each other link in proportion to their bytes there.
+  // SimGrid weighs a flow by the inverse of its latency. All blocks in flight share a receiver's
+  // cable as one message would, and every other link in proportion to their bytes there.
   for (std::size_t flow = 0; flow < plan.flows.size(); ++flow) {
     const double weight = plan.flows[flow].flow.wire / together_;
     context_.network.start_flow(plan.flows[flow].flow, NO_LATENCY, std::max(plan.forwarding, LEAST_SHARING) / weight,
@@ -209,8 +210,8 @@ MulticastPlan MulticastFlows::plan(const std::vector<int>& blocks, const LinkUse
   return plan_multicast(context_.fabric, call_.group, roots, use);
 }
 
-/** Links are alike where all blocks of the call put as much on them, and where others leave as much of them, to the
- * 64th part. */
+/** Returns the links' load, by which links compare as equal if all blocks of the call put the same
+ *  bytes on them and other traffic leaves the same bandwidth, rounded to 1/64. */
 LinkUse MulticastFlows::use_of_links() const
 {
   constexpr double PARTS = 64;
@@ -223,7 +224,7 @@ LinkUse MulticastFlows::use_of_links() const
   };
 }
 
-/** What leaves the roots waits for the receivers as well. */
+/** Delays the end of the roots' sending until the receivers have room. */
 void MulticastFlows::hold_back(const Shared& departure)
 {
   if (not backpressure_) {
@@ -252,7 +253,7 @@ void MulticastFlows::await_backpressure()
     });
 }
 
-/** Roots whose blocks the receivers have taken. */
+/** Ends the wait of roots whose blocks the receivers have taken. */
 void MulticastFlows::release()
 {
   for (const std::size_t number : backpressure_->take_left(Seconds(sg::Engine::get_clock()))) {
@@ -308,7 +309,7 @@ void MulticastFlows::take_off(int block)
   moved_.headers += (call_.model.packet_overhead * call_.model.packets(call_.size(block))).value();
 }
 
-/** A flow has ended, or one that feeds it. */
+/** Called when a flow, or one that feeds it, has ended. */
 void MulticastFlows::ended(const Shared& departure, std::size_t flow)
 {
   if (--departure->waits_for[flow] == 0)
@@ -330,7 +331,7 @@ void MulticastFlows::complete(const Shared& departure, std::size_t flow)
     add_events(*departure);
 }
 
-/** All of a root's block has left it; other ranks of its host have it from the NIC. */
+/** Called when all of a root's block has left it. Other ranks of its host receive it from the NIC. */
 void MulticastFlows::leave(const Departure& departure, std::size_t root)
 {
   const int block = departure.blocks[root];
@@ -343,7 +344,7 @@ void MulticastFlows::leave(const Departure& departure, std::size_t root)
   deliver(std::move(deliveries));
 }
 
-/** All that a flow carries has come to its switch. */
+/** Called when all data of a flow have reached its switch. */
 void MulticastFlows::fed(Departure& departure, std::size_t flow)
 {
   if (ports_.empty())
@@ -354,7 +355,7 @@ void MulticastFlows::fed(Departure& departure, std::size_t flow)
     wire += wire_of(block);
     all += call_.block(block).chunks;
   }
-  // Last chunks of blocks are not full.
+  // The last chunk of a block may be partial.
   const double part = call_.model.wire(call_.model.chunk) * static_cast<double>(all) / wire;
   for (const int its : departure.plan.members[flow]) {
     const auto member = static_cast<std::size_t>(its);
@@ -371,7 +372,7 @@ void MulticastFlows::fed(Departure& departure, std::size_t flow)
   }
 }
 
-/** What the flows of all trees have brought is at a host a way later. */
+/** Passes what the flows of all trees have brought to the hosts, delayed by the path. */
 void MulticastFlows::arrive(Departure& departure, std::size_t flow)
 {
   Deliveries deliveries;
@@ -409,7 +410,7 @@ std::vector<BlockRun> MulticastFlows::runs_to(int rank, const Departure& departu
   return runs;
 }
 
-/** What of that its switch had room for. */
+/** Returns the chunks for which the rank's switch had room. */
 std::vector<BlockRun> MulticastFlows::pass_switch(int rank, const Departure& departure)
 {
   std::vector<BlockRun> runs            = runs_to(rank, departure);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* One call by the multicast protocol (collective/multicast/protocol.hpp): what the protocol asks for is done by those
- * who know how. Its signals, multicasts and reads move over links (multicast_flows.hpp), its chunks are the program's
- * data (multicast_data.hpp), its timers are SimGrid's.
- */
+/* One call by the multicast protocol (collective/multicast/protocol.hpp). The protocol's requests
+ * are delegated: signals, multicasts and reads move over links (multicast_flows.hpp), chunks are
+ * the program's data (multicast_data.hpp), timers are SimGrid's. */
 #include "binding/mechanisms/multicast/multicast_offload.hpp"
 
 #include "binding/mechanisms/multicast/multicast_data.hpp"
@@ -19,12 +18,12 @@ using simgrid::kernel::timer::Timer;
 namespace weft {
 namespace {
 
-/** What a request or acknowledgement says of each block, and a read of each run of chunks, in bytes: its number, resp.
- * an address and a length. */
+/** Payload in bytes of a request or acknowledgement per block (a number), and of a read per run of
+ *  chunks (an address and a length). */
 constexpr double BLOCK_NUMBER = 4;
 constexpr double RUN_TO_READ  = 16;
 
-/** What each takes part with who multicasts: the parts of the ranks that it speaks for. */
+/** Returns each member's part: the sum over the ranks that it represents. */
 std::vector<double> parts_of_members(const Communicator& communicator, const std::vector<double>& parts)
 {
   std::vector<double> sums(communicator.member_ranks.size());
@@ -33,15 +32,15 @@ std::vector<double> parts_of_members(const Communicator& communicator, const std
   return sums;
 }
 
-/** Its ranks are those who multicast: of a communicator whose hosts have a stage of their own, those who speak for
- * members; else all. */
+/** Offloaded call whose ranks are those who multicast: the ranks that represent members, if the
+ *  communicator's hosts have a stage of their own; otherwise all. */
 class MulticastOffload : public OffloadedCall, public MulticastActions, public MulticastListener, Staged {
-  /** Where a rank stands. */
+  /** Progress of a rank. */
   struct Rank {
     Timer* timer         = nullptr;
     MulticastPhase phase = MulticastPhase::barrier;
-    double since         = 0; // it is in its phase
-    double start         = 0; // of its call
+    double since         = 0; // start of its phase
+    double start         = 0; // start of its call
     MulticastTimes times{};
   };
   MulticastRun& run_;
@@ -51,7 +50,7 @@ class MulticastOffload : public OffloadedCall, public MulticastActions, public M
   MulticastProtocol protocol_;
   std::vector<Rank> ranks_;
   MulticastStatistics statistics_;
-  std::unique_ptr<OffloadStage> stage_; // where ranks share hosts that speak for them
+  std::unique_ptr<OffloadStage> stage_; // set if ranks share hosts that represent them
 
 public:
   MulticastOffload(RunContext& context, MulticastRun& run, MulticastState& state,
@@ -74,7 +73,7 @@ public:
 protected:
   void given(int rank, const RankBuffers& buffers) override
   {
-    if (not stage_) // else nobody looks at who has what until the host's own stage is over
+    if (not stage_) // otherwise the buffers are not used before the host's own stage is over
       data_.given(rank, buffers);
   }
 
@@ -98,7 +97,7 @@ private:
 
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
-  // What comes of blocks on their way.
+  // MulticastListener
 
   void block_left(int block) override { protocol_.injected(block); }
   void chunks_came(int rank, int block, ChunkRun run) override { protocol_.arrived(rank, block, run); }
@@ -120,7 +119,7 @@ private:
                       [keep = shared_from_this(), action = std::move(action)] { action(); });
   }
 
-  // What the protocol wants done.
+  // MulticastActions
 
   void send(int from, int to, const MulticastSignal& signal) override
   {
@@ -218,7 +217,8 @@ private:
     statistics_.add(flows_.moved());
     for (int rank = 0; rank < call_.communicator->size(); ++rank) {
       MulticastRank seen{flows_.drops(rank), protocol_.counts(rank), at(rank).times};
-      // All ranks have all chunks: those still on their way, or in a staging ring, come a second time.
+      // Every rank has all chunks, so those still in flight, or in a staging ring, arrive as
+      // duplicates.
       seen.counts.duplicates += protocol_.due(rank) - seen.drops.all;
       const int of_run = Profile::get().rank_of(call_.communicator->actors[static_cast<std::size_t>(rank)]);
       statistics_.ranks.emplace(of_run, seen);

@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/** @p run and @p state, that of @p communicator, must outlive it. */
+/** Creates a call. @p run and @p state, which belongs to @p communicator, must outlive it. */
 std::shared_ptr<OffloadedCall> make_multicast_call(RunContext& context, MulticastRun& run, MulticastState& state,
                                                    const std::shared_ptr<Communicator>& communicator,
                                                    const CallDescriptor& call);

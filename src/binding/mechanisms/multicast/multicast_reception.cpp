@@ -45,7 +45,7 @@ MulticastReception::Processed MulticastReception::process(int rank, const Stagin
   const ProgressEngine* const its = engine(rank);
   if (not its)
     return {arrival.last, {}};
-  // Workers that have all they wait for have stopped; its own have not.
+  // Workers that wait for nothing more have stopped; the rank's own have not.
   const int busy           = std::max(receiving_workers_[host(rank)], workers(*its));
   StagingRing::Taken taken = rings_[static_cast<std::size_t>(rank)].take(arrival, rate(*its, busy).value(), going);
   return {taken.processed + its->latency(call_.model.transport).value(), std::move(taken.lost)};

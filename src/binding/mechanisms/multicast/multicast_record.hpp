@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What the record says of multicast calls: what ranks have seen of them, and what they have put on links. */
+/* Multicast calls in the record: what ranks observed, and the traffic on links. */
 #pragma once
 
 #include "binding/observe/record_part.hpp"
@@ -14,7 +14,7 @@
 
 namespace weft {
 
-/** How long a rank spends in the phases of multicast calls, in simulated seconds. */
+/** Time of a rank in the phases of multicast calls, in simulated seconds. */
 struct MulticastTimes {
   double barrier   = 0;
   double multicast = 0;
@@ -25,11 +25,11 @@ struct MulticastTimes {
 /** Chunks that did not reach a rank. */
 struct MulticastDrops {
   std::int64_t all     = 0;
-  std::int64_t staging = 0; ///< of those, for which a staging ring had no room
-  std::int64_t port    = 0; ///< of those, for which a switch had no room
+  std::int64_t staging = 0; ///< included: dropped for lack of room in a staging ring
+  std::int64_t port    = 0; ///< included: dropped for lack of room in a switch
 };
 
-/** What a rank has seen of multicast calls. */
+/** A rank's view of multicast calls. */
 struct MulticastRank {
   MulticastDrops drops;
   MulticastCounts counts;
@@ -38,24 +38,24 @@ struct MulticastRank {
   void add(const MulticastRank& other);
 };
 
-/** One rank's multicast call, whose phases follow one another. */
+/** One rank's multicast call, whose phases are consecutive. */
 struct MulticastRankCall {
-  int rank; ///< of the run
+  int rank; ///< in the run
   int communicator;
   std::string collective;
   double start;
   MulticastRank seen;
 };
 
-/** The multicast calls of one collective on communicators of one size. */
+/** Multicast calls of one collective on communicators of one size. */
 struct MulticastStatistics {
   std::int64_t calls      = 0;
-  std::int64_t multicasts = 0; ///< roots' blocks
-  std::int64_t chunks     = 0; ///< of those, each counted once whatever the number of receivers
-  double payload          = 0; ///< bytes of those
+  std::int64_t multicasts = 0; ///< blocks sent by roots
+  std::int64_t chunks     = 0; ///< of the blocks, each counted once regardless of the number of receivers
+  double payload          = 0; ///< bytes of the blocks
   double headers          = 0; ///< bytes of their packets' headers
   double fetched_bytes    = 0;
-  std::map<int, MulticastRank> ranks; ///< of the run
+  std::map<int, MulticastRank> ranks; ///< by rank of the run
 
   void add(const MulticastStatistics& other);
 };
@@ -67,9 +67,9 @@ class MulticastRecord : public RecordPart {
 
 public:
   void count(const std::string& collective, int communicator_size, const MulticastStatistics& call);
-  /** Count what multicasts put on a link, without headers. */
+  /** Counts multicast payload on a link, without headers. */
   void count_on_link(LinkId link, Bytes payload) { on_link_[link] += payload.value(); }
-  /** Where events are kept. */
+  /** Adds a call; called only if events are kept. */
   void add_call(MulticastRankCall call) { rank_calls_.push_back(std::move(call)); }
 
   void add_rows(Json& record) const override;

@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-/** Those who speak for the members, as a communicator of one rank each; null where all ranks do. */
+/** Returns a communicator of the ranks that represent members; null if every rank is a member. */
 std::shared_ptr<Communicator> speakers_of(const Communicator& all)
 {
   if (all.members() == all.size())

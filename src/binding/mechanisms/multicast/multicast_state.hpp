@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What multicast calls keep: at a communicator, and for the whole run. */
+/* State of multicast calls, per communicator and for the whole run. */
 #pragma once
 
 #include "binding/mechanisms/multicast/multicast_record.hpp"
@@ -14,10 +14,10 @@
 
 namespace weft {
 
-/** What the run's multicast calls share. */
+/** State shared by the run's multicast calls. */
 struct MulticastRun {
-  std::map<VertexId, EngineMemory> memories; ///< what communicators keep in the hosts' progress engines
-  std::map<VertexId, int> receiving_workers; ///< of those, at work
+  std::map<VertexId, EngineMemory> memories; ///< memory that communicators hold in the hosts' progress engines
+  std::map<VertexId, int> receiving_workers; ///< polling workers of the progress engines, by host
   MulticastRecord record;
 };
 
@@ -25,7 +25,7 @@ class MulticastState : public CommunicatorState {
   const FabricState& state_;
   const Fabric& fabric_;
   MulticastRun& run_;
-  const std::shared_ptr<Communicator> speakers_; // of the members, where ranks share them
+  const std::shared_ptr<Communicator> speakers_; // the ranks that represent members; null if every rank is a member
   Communicator& all_;
   StateCache<GroupResult> group_;
 
@@ -34,20 +34,21 @@ class MulticastState : public CommunicatorState {
 public:
   std::int64_t calls = 0;
 
-  /** @p state and @p run must outlive it. */
+  /** @p state and @p run must outlive this object. */
   MulticastState(const FabricState& state, MulticastRun& run, Communicator& communicator);
 
-  /** Returns the ranks' hosts with the trees between them, for what of the fabric is up now. Calls hold it. */
+  /** Returns the ranks' hosts with the trees between them, for the fabric's current state. Calls
+   *  hold the result. */
   const std::shared_ptr<const GroupResult>& group();
 
-  /** Those who multicast: all ranks, or those who speak for members. */
+  /** Ranks that multicast: all, or those that represent members. */
   Communicator& members() { return speakers_ ? *speakers_ : all_; }
-  /** The same, to be kept, where @p all is the state's own communicator. */
+  /** Shared ownership of members(), if @p all is the state's own communicator. */
   std::shared_ptr<Communicator> kept_members(const std::shared_ptr<Communicator>& all) const
   {
     return speakers_ ? speakers_ : all;
   }
-  /** Whether the progress engines have room for what a call with receive buffers of so many chunks keeps there. */
+  /** True if the progress engines have room for a call with receive buffers of @p chunks chunks. */
   bool has_memory(std::int64_t chunks);
   void take_memory(std::int64_t chunks);
   void release() override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Stream granularity: ranks leave their contribution and sleep; when the last contribution is there the flows of all
- * tree switches start; when the last flow ends, all wake up. */
+/* Stream granularity: ranks contribute and sleep; the last contribution starts the flows of all
+ * tree switches; the last flow's end wakes all ranks. */
 #include "binding/mechanisms/stream/stream.hpp"
 
 #include "binding/mechanisms/tree_mechanism.hpp"
@@ -16,7 +16,7 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** How many streams of a communicator have started, by which their jitter differs. */
+/** Number of streams that a communicator has started, which selects their jitter. */
 struct StreamState : CommunicatorState {
   std::uint32_t calls = 0;
 };
@@ -24,7 +24,7 @@ struct StreamState : CommunicatorState {
 class StreamCall : public TreeOffload {
   std::shared_ptr<const StreamPlan> plan_;
   int ready_    = 0; // members
-  int flows_    = 0; // that have not ended
+  int flows_    = 0; // unfinished
   double start_ = 0;
 
 public:
@@ -41,7 +41,7 @@ protected:
 private:
   Bytes vector() const { return call_.movement.combines ? call_.message : Bytes(); }
 
-  /** What jitter adds to the base latency. */
+  /** Returns the jitter to add to the base latency. */
   Seconds jitter()
   {
     const auto& noise = context_.fabric.noise();
@@ -105,7 +105,7 @@ Seconds Stream::predicted(Communicator& communicator, const CallDescriptor& call
   const TreeCall load  = tree_call(call, communicator.all_members(), call.part_sizes(), fabric.nic());
   const auto tree      = state.tree();
   const auto plan      = state.plan(*tree->tree, load, host_work(fabric, *tree, call).rate);
-  // A stream ends for all ranks at once, so that streams in a row do not overlap.
+  // A stream ends for all ranks at once, so consecutive streams do not overlap.
   if (communicator.members() == communicator.size())
     return plan->duration();
   return predicted_staged_interval(fabric, context_.costs(), communicator.rank_hosts, communicator.all_members(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Packets stream through the tree of switches: one flow per tree switch. */
+/* Stream granularity: packets stream through the tree of switches, one flow per tree switch. */
 #pragma once
 
 #include "binding/run/mechanism.hpp"
