@@ -14,7 +14,7 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Ways that the zone counts, as it does those of all messages. */
+/** Routes that the zone counts, like those of all messages. */
 class ZoneRoutes : public FabricRoutes {
   FabricZone& zone_;
   std::size_t links_;
@@ -43,7 +43,7 @@ public:
 private:
   void add_jitter(int from, FlowRoute& into)
   {
-    std::vector<LinkId> links; // without shared media, and memories
+    std::vector<LinkId> links; // without shared media and memories
     std::ranges::copy_if(into.resources, std::back_inserter(links),
                          [this](int resource) { return std::cmp_less(resource, links_); });
     into.latency += zone_.next_jitter(links, from).value();
@@ -58,7 +58,7 @@ protected:
   }
 };
 
-/** SimGrid's flows, as others see them. */
+/** SimGrid's flows, as traffic outside the flow network. */
 class ZoneFlows : public OtherTraffic, public Due {
   FabricZone& zone_;
   HostNetwork& network_;
@@ -83,8 +83,8 @@ public:
 
   void take(FlowNumber flow, const FlowRoute& way, double left, std::size_t copies) override
   {
-    // So many flows are one of as many times the bytes and the weight. SimGrid gives a flow its weight when its latency
-    // is over, so there must be some.
+    // The copies become one flow with the sum of their bytes and weights. SimGrid sets a flow's
+    // weight when its latency is over, so the latency must not be zero.
     const auto times = static_cast<double>(copies);
     StreamRequest request;
     request.base_latency    = Seconds(1e-15);
@@ -110,8 +110,8 @@ private:
   }
 };
 
-/** The resources of a fabric as flows share them: links and media that do not contend hold any number of flows, each of
- *  which is bounded by the narrowest of them. */
+/** Returns the capacities of a fabric's resources. Links and media without contention carry any
+ *  number of flows, each bounded by the narrowest of them. */
 std::vector<double> capacities_of(const Fabric& fabric)
 {
   std::vector<double> all = FabricRoutes::capacities(fabric);
@@ -140,7 +140,7 @@ public:
 std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
                                                       bool folds)
 {
-  // Where links do not contend, SimGrid bounds a flow of several messages as it does one.
+  // Without contention SimGrid bounds a flow for several messages as it does one message.
   return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds && settings().contention);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Messages of hosts' schedules on a fabric: flows of weft's own, where nothing of SimGrid's uses their links; else
- * SimGrid's, over the same links. */
+/* Messages of host schedules on a fabric: flows of weft's own while no traffic of SimGrid uses
+ * their links, else flows of SimGrid over the same links. */
 #pragma once
 
 #include "binding/messages/host_network.hpp"
@@ -13,7 +13,8 @@
 
 namespace weft {
 
-/** @p folds: whether equal messages are one flow, which changes no time. All must outlive it. */
+/** Creates the network. @p folds: coalesces equal messages, which changes no times. All arguments
+ *  must outlive the result. */
 std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
                                                       bool folds);
 

@@ -68,7 +68,7 @@ private:
   ArrivalDue due_{arrivals_};
 };
 
-/** SMPI's own, which the user's options say. */
+/** Returns SMPI's own cost, as set by the user's options. */
 MessageCosts::Time smpi_cost(const Network& network,
                              double (simgrid::smpi::Host::*cost)(std::size_t, sg::Host*, sg::Host*) const, bool sender)
 {
@@ -80,7 +80,7 @@ MessageCosts::Time smpi_cost(const Network& network,
   };
 }
 
-/** Whether a host has a property that stands in the place of an option of SMPI's. */
+/** True if a host has a property that overrides an option of SMPI. */
 bool a_host_says(const char* option, int hosts, const Network& network)
 {
   for (int number = 0; number < hosts; ++number)
@@ -136,7 +136,7 @@ void HostNetwork::end_progress(aid_t actor, const ProgressedCall& call)
   std::erase_if(entries_.outstanding[actor], [&call](const Outstanding& one) { return one.call == &call; });
 }
 
-/** From a rank, which finds the call's request as it is after that (MPI_Test). */
+/** Called by a rank, which then finds the call's request in the new state (MPI_Test). */
 void HostNetwork::enter(aid_t actor)
 {
   const std::vector<Outstanding>* const calls = entries_.outstanding.find(actor);
@@ -152,7 +152,7 @@ void HostNetwork::enter(aid_t actor)
 
 void HostNetwork::Entries::due(std::uint64_t actor)
 {
-  // A call that ends is none of them any more.
+  // A copy: a call that ends removes itself.
   for (const Outstanding& one : std::vector(outstanding[static_cast<aid_t>(actor)]))
     one.call->make_progress(one.rank);
 }
@@ -175,7 +175,8 @@ void HostNetwork::run()
   }
   running_ = false;
   ended_.clear();
-  // What is still due then are ends of flows that have ended before: the run must not wait for them.
+  // The remaining entries are ends of flows that have already ended; the run must not wait for
+  // them.
   if (calls_ == 0)
     agenda_.clear();
   if (agenda_.next() < Seconds(std::numeric_limits<double>::infinity()))

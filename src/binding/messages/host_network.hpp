@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The network as the schedules of hosts see it: what is due to them comes to pass in SimGrid's time. */
+/* The network as host schedules see it: due events happen in SimGrid's time. */
 #pragma once
 
 #include "binding/platform/core_noise.hpp"
@@ -16,7 +16,7 @@
 
 namespace weft {
 
-/** A call in progress that goes on only while its ranks are in MPI. */
+/** Call that progresses only while its ranks are in MPI. */
 class ProgressedCall {
 public:
   ProgressedCall()                                 = default;
@@ -37,10 +37,10 @@ class HostNetwork {
   };
   Entries entries_;
   bool by_calls_                        = false;
-  simgrid::kernel::timer::Timer* timer_ = nullptr; // for what is due next
+  simgrid::kernel::timer::Timer* timer_ = nullptr; // for the next due event
   bool running_                         = false;
   int calls_                            = 0; // in progress
-  std::vector<std::shared_ptr<void>> ended_; // calls, while something of them runs
+  std::vector<std::shared_ptr<void>> ended_; // calls, kept while any part of them runs
 
   void set_timer();
   void run();
@@ -51,7 +51,7 @@ protected:
 
 public:
   const MessageCosts costs;
-  /// Told the UserError of a rank that is to do what cannot be done; does not return.
+  /// Reports a UserError from a rank's schedule; does not return.
   std::function<void(const std::string& why)> refuse;
   CoreNoise* core_noise                           = nullptr;                               ///< of the ranks' cores
   const std::shared_ptr<Execution::Memory> memory = std::make_shared<Execution::Memory>(); ///< of the calls
@@ -63,17 +63,17 @@ public:
 
   Agenda& agenda() { return agenda_; }
   virtual Messages& messages() = 0;
-  /** Something has been added to the agenda. From a rank, or from SimGrid's kernel. */
+  /** Called after an addition to the agenda, by a rank or SimGrid's kernel. */
   void wake();
-  /** Collectives that do not block go on only in calls of MPI (Progress::calls). */
+  /** Makes non-blocking collectives progress only in MPI calls (Progress::calls). */
   void advance_by_calls();
   bool by_calls() const { return by_calls_; }
-  /** @p call is told from now on when @p actor, its rank @p rank, enters MPI. */
+  /** Calls make_progress() of @p call from now on whenever @p actor, its rank @p rank, enters MPI. */
   void begin_progress(aid_t actor, ProgressedCall& call, int rank);
   void end_progress(aid_t actor, const ProgressedCall& call);
-  /** A call begins. */
+  /** Registers the start of a call. */
   void begin() { ++calls_; }
-  /** It has ended for all its ranks; it is kept until nothing runs. */
+  /** Registers a call's end for all its ranks; the call is kept until nothing runs. */
   void end(std::shared_ptr<void> call)
   {
     --calls_;
@@ -81,10 +81,10 @@ public:
   }
 };
 
-/** What SMPI's options and a fabric file's [mpi] table mean. To be asked once both are known. */
+/** Returns the costs set by SMPI's options and a fabric file's [mpi] table. Both must be known. */
 MessageCosts message_costs(const Fabric& fabric, const Network& network);
 
-/** One whose messages are SimGrid's. */
+/** Creates a network whose messages are SimGrid's. */
 std::unique_ptr<HostNetwork> make_simgrid_host_network(const Network& network, MessageCosts costs);
 
 } // namespace weft

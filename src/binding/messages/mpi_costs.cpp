@@ -12,7 +12,7 @@ namespace {
 
 using Time = Seconds (MpiModel::*)(Bytes) const;
 
-/** SMPI's own option comes first. */
+/** Sets a cost, unless SMPI's own option is set. */
 void set_cost(const char* option, SmpiOperation operation, const Fabric& fabric, CoreNoise& noise, Time time)
 {
   if (not simgrid::config::is_default(option))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The MPI library's part of a message, told to SMPI. */
+/* Message costs of the MPI library, passed to SMPI. */
 #pragma once
 
 #include "binding/platform/core_noise.hpp"
@@ -9,11 +9,11 @@
 
 namespace weft {
 
-/** Make SMPI use what @p fabric says, but for what the command line sets, with the detours of the ranks' cores. Must
- *  come before SMPI starts the ranks. */
+/** Makes SMPI use the costs of @p fabric, with OS noise of the ranks' cores; options on the command
+ *  line take precedence. Must be called before SMPI starts the ranks. */
 void set_mpi_costs(const Fabric& fabric, CoreNoise& noise);
 
-/** Cost of a poll that finds nothing; nothing where the run has chosen smpi/test or smpi/iprobe. */
+/** Cost of a poll that finds nothing; empty if the run sets smpi/test or smpi/iprobe. */
 std::optional<Seconds> poll_overhead(const Fabric& fabric);
 
 } // namespace weft
