@@ -19,7 +19,7 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Differences of instants below it are rounding; SimGrid's own precision is 1 ns. */
+/** Time differences below this are rounding; SimGrid's own precision is 1 ns. */
 constexpr double NO_TIME = 1e-10;
 
 CallTrace*& the_trace()
@@ -44,7 +44,7 @@ std::string name_of(MPI_Datatype type)
   return "derived:" + std::to_string(size);
 }
 
-/** Words for all of a sequence, those that are the same one after the other with their number. */
+/** Formats a sequence, with consecutive equal values written once with their number. */
 template <class Value, class Write> std::string repeated(const Value* all, int count, Write&& write)
 {
   std::string text;
@@ -144,7 +144,7 @@ CallTrace::CallTrace(const std::string& path) : file_(path)
     actor.on_exit([this, &rank](bool /*killed*/) { flush(rank); });
   });
   sg::Exec::on_start_cb([this](const sg::Exec& exec) {
-    if (exec.get_name() == "computation") // smpi_execute's; those of polls are theirs
+    if (exec.get_name() == "computation") // smpi_execute's; polls have other names and are part of the poll
       compute(sg::this_actor::get_pid(), exec.get_cost());
   });
   sg::Exec::on_completion_cb([this](const sg::Exec& /*exec*/) {
@@ -166,7 +166,7 @@ void CallTrace::begin(const std::string& path)
 
 std::ostream& CallTrace::file()
 {
-  if (not has_header_) // only now all ranks are known
+  if (not has_header_) // all ranks are known only now
     file_ << trace::FORMAT << ' ' << trace::VERSION << ' ' << ranks_.size() << '\n';
   has_header_ = true;
   return file_;
@@ -184,7 +184,7 @@ void CallTrace::write(const TraceLine& line)
     file() << line.text() << '\n';
 }
 
-/** Write what the rank has done since its last call. */
+/** Writes what the rank has done since its last call. */
 void CallTrace::flush(TracedRank& rank)
 {
   if (rank.operations > 0)
@@ -201,7 +201,7 @@ void CallTrace::compute(aid_t actor, double operations)
   TracedRank* const rank = by_actor_.get(actor);
   if (not rank)
     return;
-  if (rank->in_call) // what the program computed before it, which SMPI simulates as the call begins
+  if (rank->in_call) // computed before the call; SMPI simulates it when the call begins
     return write(TraceLine(*rank, "compute").real(operations));
   if (sg::Engine::get_clock() - rank->since > NO_TIME)
     flush(*rank);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The file of calls that a run records (WEFT_CALLS names it): what trace/calls.hpp says of each call that the program
- * makes, and between calls what it computes (operations, which take as long as the host is slow) and how long it does
- * something else (sleeps, looks at clocks). traced_call.hpp writes the lines.
- */
+/* Call trace of a run (in the file named by WEFT_CALLS): for each call of the program, the line
+ * that trace/calls.hpp specifies; between calls, computation (in operations, whose duration
+ * depends on the host) and the duration of anything else (sleeps, clock reads). traced_call.hpp
+ * writes the lines. */
 #pragma once
 
 #include "binding/ranks/actor_map.hpp"
@@ -20,7 +20,7 @@
 
 namespace weft {
 
-/** The numbers of what a rank has open; those of what is over are used again. */
+/** Numbers of a rank's open handles. Numbers of closed handles are reused. */
 template <class Handle> class TracedHandles {
   std::unordered_map<Handle, int> numbers_;
   std::vector<int> free_;
@@ -30,7 +30,7 @@ public:
   void open(Handle handle)
   {
     const auto [place, is_new] = numbers_.try_emplace(handle, next_);
-    if (not is_new) // it has ended in a way that no call shows
+    if (not is_new) // the handle ended without a call that shows it
       return;
     if (free_.empty()) {
       ++next_;
@@ -39,7 +39,7 @@ public:
       free_.pop_back();
     }
   }
-  /** -1 where no call in the trace has opened it. */
+  /** Returns -1 if no call in the trace has opened the handle. */
   int number(Handle handle) const
   {
     const auto found = numbers_.find(handle);
@@ -54,17 +54,17 @@ public:
   }
 };
 
-/** What the trace knows of a rank. */
+/** State of a rank in the trace. */
 struct TracedRank {
   int rank;
   TracedHandles<MPI_Request> requests = {};
   TracedHandles<MPI_Win> windows      = {};
   bool in_call                        = false;
-  double since                        = 0; ///< when the last call or computation has ended
-  double operations                   = 0; ///< computed since, not yet written
+  double since                        = 0; ///< end of the last call or computation
+  double operations                   = 0; ///< computed since then, not yet written
 };
 
-/** A line that a call writes, word by word. */
+/** Line of a call, written word by word. */
 class TraceLine {
   std::string text_;
 
@@ -73,16 +73,16 @@ public:
   TracedRank& rank;
   MPI_Comm comm = MPI_COMM_NULL; ///< the call's
   int root      = -1;
-  std::vector<MPI_Request> requests; ///< that the call waits for
-  std::string unfit;                 ///< why a trace cannot hold it
+  std::vector<MPI_Request> requests; ///< requests that the call waits for
+  std::string unfit;                 ///< reason why a trace cannot represent the call
 
   TraceLine(TracedRank& its_rank, const char* its_call);
   TraceLine& word(std::string_view word);
   TraceLine& number(long long number);
   TraceLine& real(double number);
-  /** Numbers in one word: 3,0*4,5. */
+  /** Appends numbers as one word: 3,0*4,5. */
   TraceLine& numbers(const int* all, int count);
-  /** The same of ranks or places, where neighbours stand as 0-15; `-` for none. */
+  /** Appends ranks or places as one word, with ranges as 0-15; `-` for none. */
   TraceLine& places(const std::vector<int>& all);
   TraceLine& datatype(MPI_Datatype type);
   TraceLine& datatypes(const MPI_Datatype* types, int count);
@@ -93,8 +93,8 @@ public:
 class CallTrace {
   std::ofstream file_;
   std::deque<TracedRank> ranks_;
-  ActorMap<TracedRank*> by_actor_; // null for actors that are no ranks
-  std::set<int> communicators_;    // of which the file has the members
+  ActorMap<TracedRank*> by_actor_; // null for actors that are not ranks
+  std::set<int> communicators_;    // those whose members have been written
   long long lines_ = 0;
   bool has_header_ = false;
   bool unfit_      = false;
@@ -106,22 +106,22 @@ class CallTrace {
   void compute(aid_t actor, double operations);
 
 public:
-  /** The run's; null where it records none. */
+  /** Returns the run's trace; null if none is recorded. */
   static CallTrace* get();
-  /** Begin one, before the ranks do. */
+  /** Starts a trace, before the ranks start. */
   static void begin(const std::string& path);
 
   /** The current rank enters a call. */
   TraceLine enter(const char* call);
-  /** It leaves it; @p done says whether there is a line of it. */
+  /** The rank leaves the call. @p done: the call gets a line. */
   void leave(const TraceLine& line, bool done);
-  /** Have the file say who the members of a communicator are. */
+  /** Writes the members of a communicator, once. */
   void introduce(MPI_Comm comm);
-  /** The run is over: the file is whole. */
+  /** Completes the file at the end of the run. */
   void end();
 };
 
-/** The number of a communicator in traces: 0 for MPI_COMM_WORLD. */
+/** Number of a communicator in traces: 0 for MPI_COMM_WORLD. */
 int traced_number(MPI_Comm comm);
 
 } // namespace weft

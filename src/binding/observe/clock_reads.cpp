@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Three signs of a program that waits for its own computation:
+/* Detects programs that wait for their own computation, by any of three signs:
  *
- *   - a rank reads the clock many times in a row, and nothing moves it but the reads themselves (smpi/wtime);
- *   - between many pairs of reads of equal times this machine computes for a microsecond or more;
- *   - between fewer it computes for seconds in all.
+ *   - a rank reads the clock many times in a row, and only the reads themselves advance it
+ *     (smpi/wtime);
+ *   - between many pairs of reads of equal times, this machine computes for a microsecond or more;
+ *   - between fewer pairs, it computes for seconds in total.
  *
- * Programs that read the clock around their calls of MPI do not compute between the end of one and the next one.
- * The note is written while the program runs, because the run may never end; the record does not depend on it.
+ * Programs that read the clock around their MPI calls do not compute between the end of one and
+ * the start of the next. The note is printed while the program runs, since the run may never end;
+ * the record does not depend on it.
  */
 #include "binding/observe/clock_reads.hpp"
 
@@ -38,17 +40,17 @@ constexpr std::chrono::microseconds STEP(1);
 constexpr std::chrono::seconds MOST_COMPUTING(5);
 constexpr aid_t UNWATCHED = -1;
 
-/** The reads of one rank. */
+/** Clock reads of one rank. */
 struct Reads {
-  double time         = -1; ///< simulated, when the last one returned
-  std::int64_t in_row = 0;  ///< that found the clock where the one before left it
+  double time         = -1; ///< simulated time at the last return
+  std::int64_t in_row = 0;  ///< consecutive reads since which the clock has not advanced
   Machine::time_point returned;
 };
 
 struct AllReads {
   ActorMap<Reads> by_rank;
-  std::int64_t still = 0; ///< that found the clock where the same rank's last one left it
-  std::int64_t steps = 0; ///< of these, those before which this machine has computed
+  std::int64_t still = 0; ///< reads that found the clock where the same rank's previous read left it
+  std::int64_t steps = 0; ///< of these, reads before which this machine had computed
   Machine::duration computing{};
   bool told = false;
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A note for programs that wait for a clock that stands still.
+/* Warning about programs that wait for a clock that does not advance.
  *
- * While computation takes no simulated time, the clock moves in calls of MPI alone. A program that computes until some
- * time has passed, or that measures one step to choose how many it takes, may then never end. */
+ * If computation takes no simulated time, the clock advances only in MPI calls. A program that
+ * computes until some time has passed, or that times one step to choose the number of steps, may
+ * then never end.
+ */
 #pragma once
 
 #include <simgrid/forward.h>
 
 namespace weft {
 
-/** One read of the clock by the current rank, which SMPI answers during its lifetime. */
+/** Clock read by the current rank, which SMPI answers during this object's lifetime. */
 class ClockRead {
   aid_t rank_;
 
@@ -20,7 +22,7 @@ public:
   ~ClockRead();
 };
 
-/** PMPI_Wtime by way of @p theirs, SMPI's. */
+/** Calls @p next_definition, SMPI's PMPI_Wtime, as a watched read. */
 double watched_Wtime(double (*next_definition)()); // NOLINT(readability-identifier-naming): MPI's name
 
 } // namespace weft

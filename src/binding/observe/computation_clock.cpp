@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* SMPI's clock of what programs compute, read only where somebody looks at it.
+/* SMPI's timer of computation, read only if its value is used.
  *
- * SMPI asks the system for the thread's CPU time as each call of MPI begins and ends: two system calls a call of MPI, a
- * tenth of what an offloaded Allreduce costs. It needs them to turn computation into simulated time (weft's
- * --host-speed), for its own statistics, and inside loops that a program samples (SMPI_SAMPLE_…). With privatization by
- * mmap it also maps a rank's variables there. Everywhere else these functions of SMPI's change nothing.
+ * SMPI reads the thread's CPU time at the start and end of each MPI call: two system calls per MPI
+ * call, a tenth of the cost of an offloaded Allreduce. It needs them to turn computation into
+ * simulated time (weft's --host-speed), for its own statistics, and inside loops that a program
+ * samples (SMPI_SAMPLE_…). With privatization by mmap it also maps a rank's variables there. In
+ * all other cases these functions of SMPI have no effect.
  */
 #include "binding/observe/computation_clock.hpp"
 
@@ -18,7 +19,7 @@
 namespace weft {
 namespace {
 
-/** Or has done so. */
+/** True once the program has sampled a loop. */
 bool& program_samples()
 {
   static bool samples = false;
@@ -61,7 +62,7 @@ WEFT_INTERPOSED void smpi_bench_end()
     THEIRS();
 }
 
-/** What a sampled loop begins with. */
+/** Start of a sampled loop. */
 WEFT_INTERPOSED int smpi_sample_cond(int global, const char* file, const char* tag, int iterations, double threshold,
                                      int count)
 {

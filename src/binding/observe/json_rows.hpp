@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The shape that repeats in the record: a list of rows. */
+/* Lists of rows in the record. */
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,9 +7,9 @@
 
 namespace weft {
 
-using Json = nlohmann::ordered_json; // fields stay in the order in which a reader wants them
+using Json = nlohmann::ordered_json; // keeps fields in the order in which a reader wants them
 
-/** A row for each of @p items, as @p to_row makes it; a null makes none. */
+/** Returns a row for each of @p items, made by @p to_row, which skips an item by returning null. */
 template <class Items, class ToRow> Json rows_of(const Items& items, const ToRow& to_row)
 {
   Json rows = Json::array();

@@ -16,12 +16,12 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** In the order of CallKind. */
+/** Names in the order of CallKind. */
 constexpr std::array<const char*, CALL_KINDS> KIND_NAMES = {"communicators", "point-to-point", "waits", "polls",
                                                             "collectives",   "one-sided",      "I/O",   "other"};
 
-/** Where SMPI turns the program's own computation into simulated time, it does so as the next call of MPI begins. It is
- *  made to do so now, so that the call does not count it as its own. */
+/** Charges the program's computation now. If SMPI simulates computation, it does so at the start of
+ *  the next MPI call, which would otherwise count it as its own time. */
 void settle_computation()
 {
   static const bool SIMULATED = simgrid::config::get_value<bool>("smpi/simulate-computation");
@@ -35,7 +35,7 @@ void settle_computation()
 
 Profile& Profile::get()
 {
-  static auto* profile = new Profile; // ranks may still end while the process's static objects are destroyed
+  static auto* profile = new Profile; // leaked: ranks may end during static destruction
   return *profile;
 }
 
@@ -59,7 +59,7 @@ KindTime& Profile::time_of(const RankActivity& rank, CallKind kind)
   const auto at = static_cast<std::size_t>(rank.rank);
   if (at >= times.size()) {
     if (times.empty())
-      times.reserve(ranks_.size()); // without room for ranks that never come
+      times.reserve(ranks_.size()); // exactly: doubling would waste memory
     times.resize(ranks_.size());
   }
   return times[at];
@@ -71,7 +71,7 @@ RankActivity* Profile::enter(MpiFunction& function)
   RankActivity* rank = by_actor_.get(actor);
   if (not rank || rank->inside)
     return nullptr;
-  // Ranks mostly come in the order of their actors.
+  // Ranks mostly arrive in the order of their actors.
   if (constexpr aid_t NEXT = 4; RankActivity* const next = by_actor_.get(actor + NEXT))
     prefetch(next, sizeof(RankActivity));
   if (not function.known_to_profile) {

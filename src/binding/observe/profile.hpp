@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Where the ranks' simulated time goes: by kind of call and rank, and by function of MPI.
+/* Breakdown of the ranks' simulated time by kind of call and rank, and by MPI function.
  *
- * Each function of MPI that can take simulated time is wrapped (timed_calls.cpp, communicator_making.cpp) in a
- * TimedCall, which reads the clock before and after. Of nested calls the outermost counts, so that each moment of a
- * rank is counted once: in a call, outside MPI, or after the rank's end. A rank's times add up to the run's.
+ * Each MPI function that can take simulated time is wrapped (timed_calls.cpp,
+ * communicator_making.cpp) in a TimedCall, which reads the clock before and after. Only the
+ * outermost of nested calls counts, so that each moment of a rank is counted once: in a call,
+ * outside MPI, or after the rank's end. A rank's times add up to the run's.
  */
 #pragma once
 
@@ -22,18 +23,18 @@
 namespace weft {
 
 enum class CallKind {
-  communicators,  ///< making and freeing communicators
+  communicators,  ///< creating and freeing communicators
   point_to_point, ///< send, receive, and starting either
-  waits,          ///< that block until something has happened
-  polls,          ///< that only look whether it has
-  collectives,    ///< blocking ones, and starting those that do not block
+  waits,          ///< calls that block until something has happened
+  polls,          ///< calls that only test whether it has
+  collectives,    ///< blocking ones, and starting non-blocking ones
   one_sided,
   io,
   other, ///< MPI_Init, MPI_Finalize, the clock
 };
 constexpr std::size_t CALL_KINDS = 8;
 
-/** A function of MPI, and the calls of all ranks. */
+/** MPI function, and the calls of all ranks to it. */
 struct MpiFunction {
   const char* name;
   CallKind kind;
@@ -44,7 +45,7 @@ struct MpiFunction {
   bool known_to_profile = false;
 };
 
-/** A call on a rank's time line that SimGrid's trace does not show. */
+/** Call on a rank's timeline that SimGrid's trace does not show. */
 struct CallSlice {
   int rank;
   const MpiFunction* function;
@@ -52,15 +53,15 @@ struct CallSlice {
   double end;
 };
 
-/** What one rank does. */
+/** Current activity of a rank. */
 struct RankActivity {
   int rank;
-  bool over           = false;   ///< whether it has ended
-  MpiFunction* inside = nullptr; ///< the outermost call that the rank is in
-  double since        = 0;       ///< when that began, or when the rank ended
+  bool over           = false;   ///< true once the rank has ended
+  MpiFunction* inside = nullptr; ///< outermost call that the rank is in
+  double since        = 0;       ///< start of that call, or end of the rank
 };
 
-/** What one rank has done of a kind. */
+/** Totals of one rank for one kind of call. */
 struct KindTime {
   double time        = 0;
   std::int64_t calls = 0;
@@ -68,8 +69,8 @@ struct KindTime {
 
 class Profile {
   std::deque<RankActivity> ranks_;
-  std::array<std::vector<KindTime>, CALL_KINDS> times_; // by rank; of a kind that some rank has called
-  ActorMap<RankActivity*> by_actor_;                    // null for actors that are no ranks
+  std::array<std::vector<KindTime>, CALL_KINDS> times_; // by rank; empty for kinds that no rank has called
+  ActorMap<RankActivity*> by_actor_;                    // null for actors that are not ranks
   std::vector<MpiFunction*> functions_;
   std::vector<CallSlice> slices_;
   std::function<void(aid_t actor)> on_entry_;
@@ -81,33 +82,35 @@ class Profile {
 public:
   bool keep_slices = false;
 
-  /** The process's; ranks are unknown to it until they are announced. */
+  /** Returns the process's profile. Ranks are unknown to it until they are announced. */
   static Profile& get();
-  /** Announce a rank; they are numbered in this order. */
+  /** Announces a rank; ranks are numbered in this order. */
   void rank_begins(aid_t actor);
   void rank_ends(aid_t actor);
 
-  /** The current rank enters @p function. Null where nothing is to be counted: it is in another call, or no rank. */
+  /** The current rank enters @p function. Returns null if the call is not counted: it is nested in
+   *  another, or the actor is not a rank. */
   RankActivity* enter(MpiFunction& function);
   void leave(RankActivity& rank);
 
-  /** Count what ranks are in the middle of, as a run ends before its program does. */
+  /** Closes the calls in progress, if a run ends before its program does. */
   void stop();
 
-  /** Have @p told know each call that a rank enters, but for MPI_Wtime, in which libraries look at no message. */
+  /** Calls @p told for each call that a rank enters, except MPI_Wtime, in which libraries make no progress. */
   void on_entry(std::function<void(aid_t actor)> told) { on_entry_ = std::move(told); }
   bool knows(aid_t actor) const { return by_actor_.get(actor) != nullptr; }
-  /** The number of a rank in the run. */
+  /** Number of a rank in the run. */
   int rank_of(aid_t actor) const { return by_actor_.get(actor)->rank; }
-  /** Whether a rank is in a call of MPI. */
+  /** True if a rank is in an MPI call. */
   bool is_inside(aid_t actor) const { return by_actor_.get(actor)->inside != nullptr; }
-  /** The records' `profile`, `mpi_calls`, `slices`. Empty where the program's calls were not seen (no LD_PRELOAD). */
+  /** The record's `profile`, `mpi_calls`, `slices`. Empty if the program's calls were not seen (no
+   *  LD_PRELOAD). */
   nlohmann::ordered_json kinds_to_json(double simulated_time) const;
   nlohmann::ordered_json functions_to_json() const;
   nlohmann::ordered_json slices_to_json() const;
 };
 
-/** The time between its making and its end is a call of @p function by the current rank. */
+/** Counts its lifetime as a call of @p function by the current rank. */
 class TimedCall {
   RankActivity* rank_;
 
@@ -120,7 +123,7 @@ public:
     if (rank_)
       Profile::get().leave(*rank_);
   }
-  /** Whether the program makes it, and not MPI itself within another call. */
+  /** True if the program makes the call, as opposed to MPI within another call. */
   bool outermost() const { return rank_ != nullptr; }
 };
 

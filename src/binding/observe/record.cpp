@@ -86,7 +86,7 @@ void Record::add_event(const SwitchEvent& event)
 
 namespace {
 
-/** The text of numbers one after the other, of which most are as the one before. */
+/** Text of consecutive numbers, most of which equal their predecessor. */
 class RepeatedNumber {
   double number_ = 0;
   std::string text_{Json(0.0).dump()};
@@ -104,7 +104,8 @@ public:
 
 } // namespace
 
-// Row by row: of a fabric with many links, the rows as Json would take several times the memory of the fabric itself.
+// Written row by row: for a fabric with many links, the rows as Json would take several times the
+// memory of the fabric itself.
 void Record::write_links(const Run& run, std::ostream& file) const
 {
   RepeatedNumber bandwidth;
@@ -138,7 +139,7 @@ void Record::write_links(const Run& run, std::ostream& file) const
 
 namespace {
 
-/** What a row of calls is about; the record is in its order. */
+/** Readable key of a row of calls, by which the record is ordered. */
 struct CallName {
   std::string collective;
   bool blocking;
@@ -154,7 +155,7 @@ struct CallName {
 Json call_to_json(const CallName& name, const CallStatistics& row, const std::map<std::string, std::string>& algorithms)
 {
   const bool smpi = name.path == path_name(nullptr) && name.algorithm.empty();
-  // SMPI has no choice of algorithms for some collectives, the non-blocking ones among them.
+  // SMPI has no choice of algorithms for some collectives, including the non-blocking ones.
   const auto next_definition = algorithms.find(name.collective);
   const std::string used =
       smpi ? "smpi:" + (next_definition == algorithms.end() ? "only" : next_definition->second) : name.algorithm;
@@ -178,7 +179,8 @@ Json call_to_json(const CallName& name, const CallStatistics& row, const std::ma
 
 Json Record::calls_to_json(const Run& run) const
 {
-  // Keys hold addresses, which differ from run to run: order by what they stand for.
+  // Keys hold addresses, which differ between runs, so rows are ordered by what the addresses stand
+  // for.
   std::map<CallName, CallStatistics> rows;
   for (const auto& [key, row] : calls_) {
     const CallDescriptor call{.kind = key.kind, .blocking = key.blocking, .type = key.type, .operation = key.operation};

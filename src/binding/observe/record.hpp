@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The record that a run leaves: what was called, offloaded or not and why, and what switches and links did.
+/* Record of a run: calls, offloaded or not and why, and the activity of switches and links.
  *
  * Written as one JSON object; docs/record.md describes every field.
  */
@@ -26,7 +26,7 @@
 
 namespace weft {
 
-/** One line of the record: all calls that are alike. */
+/** Row of the record: all calls with the same key. */
 struct CallStatistics {
   std::int64_t rank_calls = 0; ///< calls, counted once per rank
   double bytes            = 0; ///< messages, summed over ranks
@@ -36,7 +36,7 @@ struct CallStatistics {
   void add(const CallStatistics& other);
 };
 
-/** An offloaded collective on a switch's time line. */
+/** Offloaded collective on a switch's timeline. */
 struct SwitchEvent {
   int switch_index;
   int communicator;
@@ -47,18 +47,18 @@ struct SwitchEvent {
   double end;
 };
 
-/** One rank's call that hosts carried out by a schedule. */
+/** One rank's call that the hosts executed by a schedule. */
 struct HostedCall {
-  int rank; ///< of the run
+  int rank; ///< in the run
   std::string collective;
   std::string algorithm;
-  double segment; ///< bytes that messages are cut into; 0: they are not
+  double segment; ///< segment size in bytes; 0: messages are not segmented
   Tally tally;
   double start;
   double end;
 };
 
-/** How the program ended, as far as the simulation can tell. */
+/** Outcome of the program, as far as the simulation can tell. */
 struct Outcome {
   std::string kind = "completed"; ///< docs/record.md lists all
   std::string message;
@@ -73,7 +73,7 @@ class Record {
     const ReductionOperation* operation;
     const MechanismKind* mechanism;
     Fallback reason;
-    std::string algorithm; // of weft's on the hosts; empty where they have none
+    std::string algorithm; // weft's on the hosts; empty if none
     auto tie() const
     {
       return std::tuple{kind,
@@ -93,16 +93,16 @@ class Record {
 
 public:
   bool keep_events = false;
-  bool host_stages = false; ///< whether ranks of a host combined what they gave to an offloaded call
+  bool host_stages = false; ///< true if ranks of a host combined their contributions to an offloaded call
   Outcome outcome;
 
-  /** Counts one rank's call. @p algorithm: of weft's on the hosts; empty where it is not carried out by one. */
+  /** Counts one rank's call. @p algorithm: weft's on the hosts; empty if none executed the call. */
   void count(const CallDescriptor& call, Decision decision, const std::string& algorithm, double duration);
   void add_event(const SwitchEvent& event);
-  /** Where events are kept. */
+  /** Adds a call; called only if events are kept. */
   void add_host_call(HostedCall call) { host_calls_.push_back(std::move(call)); }
 
-  /** What the record needs to know of the run beside the calls. */
+  /** Facts about the run that the record needs besides the calls. */
   struct Run {
     const Fabric& fabric;
     OffloadMode mode;
@@ -111,13 +111,13 @@ public:
     double simulated_time = 0;
     const std::vector<Aggregation>& switches;
     std::vector<const RecordPart*> parts;                       ///< of mechanisms, in their order
-    std::function<std::optional<double>(LinkId)> bytes_on_link; ///< nothing where they are not counted
-    std::function<std::optional<LookupCounters>(int)> lookups;  ///< by switch; nothing where it has no cache
+    std::function<std::optional<double>(LinkId)> bytes_on_link; ///< empty if not counted
+    std::function<std::optional<LookupCounters>(int)> lookups;  ///< by switch; empty without a cache
     std::map<std::string, std::string> algorithms;              ///< collective -> fallback algorithm
-    std::optional<StacksMade> stacks;                           ///< nothing where SimGrid has made them
-    std::optional<Seconds> poll_overhead;                       ///< nothing where SMPI's options say it
+    std::optional<StacksMade> stacks;                           ///< empty if SimGrid created them
+    std::optional<Seconds> poll_overhead;                       ///< empty if set by SMPI's options
   };
-  /** Write the record as JSON text. Deterministic. */
+  /** Writes the record as JSON text. Deterministic. */
   void write_json(const Run& run, std::ostream& file) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Where a run's record goes. */
+/* Destination of a run's record. */
 #pragma once
 
 #include <functional>
@@ -12,12 +12,11 @@ class RecordFile {
   std::string path_;
 
 public:
-  /** @p path may be empty: no record is wanted. */
+  /** Creates the destination. @p path is empty if no record is wanted. */
   explicit RecordFile(std::string path) : path_(std::move(path)) {}
   bool wanted() const { return not path_.empty(); }
   const std::string& path() const { return path_; }
-  /** Have it written by @p writer, so that it is there as a whole or not at all; where that cannot be done, the process
-   *  ends and says so. */
+  /** Writes the file by @p writer, atomically. If that fails, prints the reason and ends the process. */
   void write(const std::function<void(std::ostream&)>& writer) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What a mechanism adds to the record, beside the rows that calls of all mechanisms have. */
+/* A mechanism's additions to the record, beside the rows that all mechanisms have. */
 #pragma once
 
 #include "binding/observe/json_rows.hpp"
@@ -16,11 +16,11 @@ public:
   RecordPart& operator=(const RecordPart&) = delete;
   virtual ~RecordPart()                    = default;
 
-  /** Adds fields behind the rows of calls. */
+  /** Adds fields after the rows of calls. */
   virtual void add_rows(Json& /*record*/) const {}
-  /** Adds fields that list single calls, where events are kept. */
+  /** Adds fields that list single calls, if events are kept. */
   virtual void add_events(Json& /*record*/) const {}
-  /** The field that links have of it; empty: none. */
+  /** Name of the field that links have for this mechanism; empty: none. */
   virtual std::string_view link_field() const { return {}; }
   virtual double on_link(LinkId /*link*/) const { return 0; }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Writes the line of a call that the program makes, by the roles of its arguments (written_roles.hpp). */
+/* Writes the trace line of a program's call from the roles of its arguments (written_roles.hpp). */
 #pragma once
 
 #include "binding/observe/written_roles.hpp"
@@ -12,7 +12,7 @@
 
 namespace weft {
 
-/** What is done about a call of the program's, from before it to after it; about any other call, nothing. */
+/** Records a call of the program before and after it runs; other calls are not recorded. */
 template <class Roles, class... Arguments> class TracedRoles;
 
 template <class... Roles, class... Arguments> class TracedRoles<trace::List<Roles...>, Arguments...> {
@@ -25,7 +25,7 @@ template <class... Roles, class... Arguments> class TracedRoles<trace::List<Role
     else
       return Written<Role>::WIDTH;
   }
-  /** Have @p visit called with each role's writing and its arguments. */
+  /** Calls @p visit with each role's writing and its arguments. */
   template <class Visit> void each(Visit&& visit) const { next<0, Visit, Roles...>(visit); }
   template <std::size_t at, class Visit> void next(Visit& /*visit*/) const {}
   template <std::size_t at, class Visit, class Role, class... Rest> void next(Visit& visit) const
@@ -98,7 +98,7 @@ public:
   template <class Result> Result end(Result result) { return result; }
 };
 
-/** So that the types of arguments need not be said. */
+/** Deduces the types of the arguments. */
 template <class Call, class... Arguments> TracedCall<Call, Arguments...> traced_call(bool is_programs, Arguments... all)
 {
   return TracedCall<Call, Arguments...>(is_programs, all...);

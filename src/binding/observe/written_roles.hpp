@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* How each role of a call (trace/calls.hpp) is written into a trace's line: what the call takes is read before it,
- * since it changes requests, and what it gives after it. */
+/* Trace text of each role of a call (trace/calls.hpp): inputs are read before the call, since it
+ * changes requests, and outputs after it. */
 #pragma once
 
 #include "binding/abi/private_abi.hpp"
@@ -14,7 +14,7 @@
 
 namespace weft {
 
-/** How a role is written: it stands for WIDTH arguments. What is not said here is nothing. */
+/** Default writing of a role with WIDTH arguments: writes nothing. */
 template <std::size_t width> struct Writing {
   static constexpr std::size_t WIDTH = width;
   template <class... Arguments> static void context(TraceLine& /*line*/, const Arguments&... /*all*/) {}
@@ -78,7 +78,7 @@ struct PartsReduction : Writing<4> {
   }
 };
 
-/** A number, or the name of one that means something. */
+/** Writes a number, or @p name if it equals @p other. */
 inline void number_or(TraceLine& line, int number, int other, const char* name)
 {
   if (number == other)
@@ -98,7 +98,7 @@ inline void request(TraceLine& line, MPI_Request request)
     line.number(number);
 }
 
-/** The numbers of requests, as one word. */
+/** Writes the numbers of requests as one word. */
 inline void requests(TraceLine& line, int count, const MPI_Request* all)
 {
   line.requests.assign(all, all + count);
@@ -111,7 +111,7 @@ inline void requests(TraceLine& line, int count, const MPI_Request* all)
   line.numbers(numbers.data(), count);
 }
 
-/** Those are over that the call has set to MPI_REQUEST_NULL. */
+/** Closes the requests that the call has set to MPI_REQUEST_NULL. */
 inline void close(TraceLine& line, const MPI_Request* all)
 {
   for (std::size_t i = 0; i < line.requests.size(); ++i)
@@ -364,7 +364,7 @@ template <> struct Written<trace::Freed> : Writing<1> {
   static void before(TraceLine& line, const MPI_Comm* comm) { Written<trace::Comm>::context(line, *comm); }
 };
 
-/** The arguments of a wait or a test up to its requests: one, or a number of them. */
+/** Arguments of a wait or a test up to its requests: one request, or a count and an array. */
 struct WaitWriting : Writing<0> {
   template <class... Outputs> static void before(TraceLine& line, const MPI_Request* request, Outputs... /*outputs*/)
   {
