@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The network as host schedules see it: due events happen in SimGrid's time. */
+/* Network of host schedules: executes their events in SimGrid's time. */
 #pragma once
 
 #include "binding/platform/core_noise.hpp"
@@ -31,7 +31,7 @@ class HostNetwork {
     ProgressedCall* call;
     int rank;
   };
-  struct Entries : Due { // of actors into MPI
+  struct Entries : Due { // entries of actors into MPI
     ActorMap<std::vector<Outstanding>> outstanding;
     void due(std::uint64_t actor) override;
   };

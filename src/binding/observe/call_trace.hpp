@@ -71,7 +71,7 @@ class TraceLine {
 public:
   const char* call;
   TracedRank& rank;
-  MPI_Comm comm = MPI_COMM_NULL; ///< the call's
+  MPI_Comm comm = MPI_COMM_NULL; ///< communicator of the call
   int root      = -1;
   std::vector<MPI_Request> requests; ///< requests that the call waits for
   std::string unfit;                 ///< reason why a trace cannot represent the call

@@ -78,7 +78,7 @@ template <class Value> void set_one(const Value& wanted, Value& now, void (*chan
 
 void set_those_of_who_runs()
 {
-  if (not running_context) // temporarily in the kernel's place (AsKernel)
+  if (not running_context) // temporarily in the kernel's place (KernelScope)
     return;
   static const ProcessAttributes NONE;
   const ProcessAttributes* found  = OwnState<ProcessAttributes>::get().find_made();

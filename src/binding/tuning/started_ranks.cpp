@@ -92,7 +92,7 @@ void check_layout(ActorExt* rank)
 /** Offset of the list of accesses in an actor, found in the first that gets one. */
 std::optional<std::size_t> place_of_accesses(const void* actor, const void* accesses)
 {
-  constexpr std::size_t FIELDS = 64; // less than an actor has
+  constexpr std::size_t FIELDS = 64; // fewer than an actor has
   static std::optional<std::size_t> place;
   for (std::size_t at = 0; not place && at < FIELDS; ++at)
     if (static_cast<void* const*>(actor)[at] == accesses)
@@ -205,7 +205,7 @@ WEFT_INTERPOSED s4u::Mailbox* ActorExt::mailbox_small()
     return weft::nobodys_mailbox();
   const weft::KernelScope kernel;
   s4u::Mailbox* const made = THEIRS(this);
-  if (initializing() != 0 || initialized() != 0 || finalizing() != 0) // or MPI_Init will do so
+  if (initializing() != 0 || initialized() != 0 || finalizing() != 0) // otherwise MPI_Init sets it
     made->set_receiver(get_actor());
   return made;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Waiting for one of several requests, which MPI_Waitall does once per request.
+/* Request::waitany without tables of all requests; MPI_Waitall calls it once per request.
  *
  * SMPI first builds tables of all requests, each time (Request::waitany in
  * src/smpi/mpi/smpi_request.cpp). It then takes the first request that has nothing to wait for (a

@@ -29,7 +29,7 @@ void MulticastRank::add(const MulticastRank& other)
 
 namespace {
 
-/** Returns the fields of a row about ranks, with their times divided by @p among. */
+/** Returns the fields of one rank, or of several whose times are divided by @p among. */
 Json seen_to_json(const MulticastRank& seen, double among)
 {
   return {{"drops", seen.drops.all},
