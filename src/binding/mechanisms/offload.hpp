@@ -57,9 +57,9 @@ public:
   /** Gate that a blocking rank waits for, which opens when its part of the call has ended: one for
    *  all ranks, or @p own. */
   Gate& gate(Gate& own) { return all_end_together() ? common_gate_ : own; }
-  /** Rank @p rank contributes. @p stay: its data remain valid until the call ends; the arrays of a
-   *  non-blocking call may change nevertheless. Returns at once; @p on_end runs when the rank's
-   *  part of the call has ended. */
+  /** Joins rank @p rank with its contribution. Returns at once; @p on_end runs when the rank's part
+   *  of the call has ended. @p stay: the rank's data stay unchanged until the call ends; even then
+   *  the arrays of a non-blocking call may change (MayChange). */
   template <class End> void join(int rank, const RankBuffers& buffers, bool stay, MPI_Op operation, End&& on_end)
   {
     // Constructed in place: moving what has just been written would wait for all outstanding
@@ -73,7 +73,8 @@ public:
   virtual void send_contribution(int /*rank*/) {}
   /** Runs send_contribution() in an actor beside the rank, if there is anything to do. */
   static void send_contribution_in_background(const std::shared_ptr<OffloadedCall>& call, int rank);
-  /** Copies the result of a blocking rank into its buffer, once its part of the call has ended. */
+  /** Copies a rank's result into its receive buffer: in blocking calls once the rank's part has
+   *  ended, in non-blocking ones as soon as all ranks have contributed. */
   virtual void deliver(int rank) { exchange_->deliver(rank); }
 
 protected:

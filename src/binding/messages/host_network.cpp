@@ -175,8 +175,8 @@ void HostNetwork::run()
   }
   running_ = false;
   ended_.clear();
-  // The remaining entries are ends of flows that have already ended; the run must not wait for
-  // them.
+  // Without calls, the remaining entries are obsolete ends of flows that ended earlier; the run
+  // must not wait for them.
   if (calls_ == 0)
     agenda_.clear();
   if (agenda_.next() < Seconds(std::numeric_limits<double>::infinity()))

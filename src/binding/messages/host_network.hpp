@@ -16,7 +16,7 @@
 
 namespace weft {
 
-/** Call that progresses only while its ranks are in MPI. */
+/** Call that progresses only while its ranks are in MPI, if Progress::calls applies. */
 class ProgressedCall {
 public:
   ProgressedCall()                                 = default;

@@ -113,7 +113,7 @@ public:
 
   /** The current rank enters a call. */
   TraceLine enter(const char* call);
-  /** The rank leaves the call. @p done: the call gets a line. */
+  /** The rank leaves the call, which gets a line if it is @p done or unfit for a trace. */
   void leave(const TraceLine& line, bool done);
   /** Writes the members of a communicator, once. */
   void introduce(MPI_Comm comm);

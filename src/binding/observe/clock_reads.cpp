@@ -43,14 +43,14 @@ constexpr aid_t UNWATCHED = -1;
 /** Clock reads of one rank. */
 struct Reads {
   double time         = -1; ///< simulated time at the last return
-  std::int64_t in_row = 0;  ///< consecutive reads since which the clock has not advanced
+  std::int64_t in_row = 0;  ///< consecutive reads that found the clock where the previous one left it
   Machine::time_point returned;
 };
 
 struct AllReads {
   ActorMap<Reads> by_rank;
   std::int64_t still = 0; ///< reads that found the clock where the same rank's previous read left it
-  std::int64_t steps = 0; ///< of these, reads before which this machine had computed
+  std::int64_t steps = 0; ///< of these, reads before which this machine computed for at least STEP
   Machine::duration computing{};
   bool told = false;
 

@@ -34,7 +34,7 @@ class ScheduledCall : public RankCallbacks, public ProgressedCall, public std::e
   /** Bytes that a rank sends to each peer, or receives from each. */
   class Blocks {
     Side side_;
-    std::vector<Elements> kept_; // a copy, for calls whose rank may return and change or free what side_ points to
+    std::vector<Elements> kept_; // copy, if the rank may return from the call and change or free what side_ points to
 
   public:
     Blocks() = default;
@@ -75,13 +75,13 @@ public:
   /** Name of the algorithm, with the library that chose it unless that is the selection's own. */
   std::string algorithm() const;
   Tuning tuning() const { return choice_.tuning; }
-  /** Counts each rank's steps from now on. */
+  /** Counts each rank's messages and rounds from now on. */
   void keep_tallies() { tallies_.resize(on_end_.size()); }
   /** Empty unless keep_tallies() was called. */
   const std::vector<Tally>& tallies() const { return tallies_; }
   /** Enters rank @p rank; @p on_end runs in SimGrid's kernel context once the rank's part has
-   *  ended. If the rank @p blocks, the arrays that @p shape points to remain valid until then. The
-   *  caller calls wake() at the same instant. */
+   *  ended. If the rank @p blocks, the arrays that @p shape points to stay unchanged until then.
+   *  The caller calls wake() at the same instant. */
   void join(int rank, const HostShape& shape, bool blocks, FlowEnd on_end);
   /** Resumes the execution of everything entered. Lets other ranks run. */
   void wake() { network_.wake(); }
@@ -97,7 +97,7 @@ public:
 };
 
 /** Creates the execution of @p call with @p shape; null if @p fallback has no algorithm for it.
- *  Ends the run if the algorithm cannot execute it. */
+ *  @throws UserError if the algorithm cannot execute it. */
 std::shared_ptr<ScheduledCall> make_scheduled_call(HostNetwork& network, const Communicator& communicator,
                                                    const HostFallback& fallback, HostCall call, const HostShape& shape);
 

@@ -73,7 +73,7 @@ MulticastFlows::MulticastFlows(RunContext& context, MulticastRun& run, const Mul
 {
   for (int rank = 0; rank < call.communicator->size(); ++rank)
     ranks_at_[member_of(rank)].push_back(rank);
-  // One block of each chain. If all ranks send, no rank receives its own.
+  // One block of each chain is in flight at a time. If that is every block, no rank receives its own.
   Bytes all;
   std::vector<Bytes> own(ranks_at_.size());
   for (std::size_t block = 0; block < call.sizes.size(); ++block) {
@@ -210,8 +210,8 @@ MulticastPlan MulticastFlows::plan(const std::vector<int>& blocks, const LinkUse
   return plan_multicast(context_.fabric, call_.group, roots, use);
 }
 
-/** Returns the links' load, by which links compare as equal if all blocks of the call put the same
- *  bytes on them and other traffic leaves the same bandwidth, rounded to 1/64. */
+/** Returns a key of each link's load. Keys are equal if all blocks of the call put the same bytes
+ *  on the links and other traffic uses the same fraction of their bandwidth, rounded to 1/64. */
 LinkUse MulticastFlows::use_of_links() const
 {
   constexpr double PARTS = 64;
@@ -344,7 +344,8 @@ void MulticastFlows::leave(const Departure& departure, std::size_t root)
   deliver(std::move(deliveries));
 }
 
-/** Called when all data of a flow have reached its switch. */
+/** Called when all data of a flow have reached its switch. Once this holds for all flows to a
+ *  member, determines the chunks that found no room in its port's buffer. */
 void MulticastFlows::fed(Departure& departure, std::size_t flow)
 {
   if (ports_.empty())
@@ -372,7 +373,8 @@ void MulticastFlows::fed(Departure& departure, std::size_t flow)
   }
 }
 
-/** Passes what the flows of all trees have brought to the hosts, delayed by the path. */
+/** Called when a flow has ended. Hosts that have now received the flows of all trees have their
+ *  data one path latency later. */
 void MulticastFlows::arrive(Departure& departure, std::size_t flow)
 {
   Deliveries deliveries;
@@ -410,7 +412,7 @@ std::vector<BlockRun> MulticastFlows::runs_to(int rank, const Departure& departu
   return runs;
 }
 
-/** Returns the chunks for which the rank's switch had room. */
+/** Returns the chunks for which the rank's switch had room, and counts the others as drops. */
 std::vector<BlockRun> MulticastFlows::pass_switch(int rank, const Departure& departure)
 {
   std::vector<BlockRun> runs            = runs_to(rank, departure);

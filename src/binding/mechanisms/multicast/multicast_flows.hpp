@@ -47,11 +47,12 @@ class MulticastFlows {
     std::vector<int> blocks;
     double start = 0;
     MulticastPlan plan{};
-    std::vector<std::size_t> waits_for{};             // by flow: its own end, and those of the flows that feed it
+    std::vector<std::size_t> waits_for{};             // by flow: its own end, ends of the flows that feed it, and
+                                                      // its release by backpressure
     std::vector<std::size_t> fed_by{};                // by flow: unfinished flows that feed it
     std::vector<std::vector<std::size_t>> feeds{};    // by flow: flows that wait for it
     std::vector<std::vector<std::size_t>> roots_of{}; // by flow: roots whose blocks leave with it
-    std::vector<std::size_t> leaves_after{};          // by root: unfinished flows
+    std::vector<std::size_t> leaves_after{};          // by root: unfinished flows that carry its block from its host
     std::size_t going = 0;                            // unfinished flows
 
     std::vector<int> coming_to{};                        // by member: unfinished flows

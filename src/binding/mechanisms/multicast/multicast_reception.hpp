@@ -52,7 +52,7 @@ public:
   {
     return not rings_.empty() && rings_[static_cast<std::size_t>(rank)].sleeps(time, coming);
   }
-  /** Rate at which a rank's workers send a block. */
+  /** Rate at which a rank's workers send a block; infinite without a progress engine. */
   BytesPerSecond send_rate(int rank) const;
 };
 
