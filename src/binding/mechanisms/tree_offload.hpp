@@ -29,7 +29,7 @@ protected:
   const HostWork host_work_;
 
 private:
-  std::unique_ptr<OffloadStage> stage_; // set if ranks share hosts that represent them
+  std::unique_ptr<OffloadStage> stage_; // null if every rank contributes for itself
 
 protected:
   void enter(int rank) override;

@@ -182,9 +182,9 @@ protected:
   bool must_send_contribution(int rank) const override { return communicator_->speaks(rank); }
 };
 
-/** Returns true once @p reply has ended, whether it arrived or failed. A communication whose end
- *  test() finds stays, while its sender lives, among the activities to be cancelled with the
- *  sender: only wait(), which takes no time here, releases it. */
+/** Returns true once @p reply has ended, whether it arrived or failed. If test() finds it complete,
+ *  SimGrid keeps it for the sender's lifetime, among the activities to cancel with the sender. Only
+ *  wait(), which takes no time here, releases it. */
 bool has_ended(const sg::CommPtr& reply)
 {
   if (result_of(*reply, {}).arrived())
@@ -282,8 +282,8 @@ private:
   {
     Bytes reduced;
     Bytes multicast;
-    // Finished replies of earlier calls: ranks may start further calls while some are in flight.
-    // Detached replies would make SMPI free what it copies.
+    // Drops finished replies of earlier calls; others may be in flight, because ranks may start
+    // further calls. Replies are not detached, because SMPI would free the object that it copies.
     std::erase_if(replies_, has_ended);
     for (const Request* request : requests) {
       const Bytes down = call.down(request->below, model());

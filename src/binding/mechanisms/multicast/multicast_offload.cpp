@@ -50,7 +50,7 @@ class MulticastOffload : public OffloadedCall, public MulticastActions, public M
   MulticastProtocol protocol_;
   std::vector<Rank> ranks_;
   MulticastStatistics statistics_;
-  std::unique_ptr<OffloadStage> stage_; // set if ranks share hosts that represent them
+  std::unique_ptr<OffloadStage> stage_; // null if every rank contributes for itself
 
 public:
   MulticastOffload(RunContext& context, MulticastRun& run, MulticastState& state,
