@@ -4,22 +4,17 @@
 A doc comment begins with what the thing is or does: a noun phrase or a verb in the third person.
 Comments that begin with "Of", "Whether" or "How" make the reader guess, so `make lint` refuses them
 in C and C++ (`/** …`, `/// …`, `///< …` and heads of files) and in Python's docstrings.
-
-Folders listed in `unconverted.txt`, with all below them, are counted but not refused. New folders
-are checked from the start.
 """
 
 import ast
 import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-UNCONVERTED = Path(__file__).with_name("unconverted.txt")
 C_SUFFIXES = (".cpp", ".hpp", ".c", ".h")
 
 _OPENER = re.compile(r"(?:Of|That of|Those|What|Whether|Who|Whose|How|By which|It)\b")
@@ -87,18 +82,6 @@ def findings(path: str, source: str) -> Iterator[Finding]:
             yield Finding(path, line, text)
 
 
-def unconverted_folders(text: str) -> list[str]:
-    """Return the folders of a list with comments and empty lines."""
-    lines = (line.split("#")[0].strip() for line in text.splitlines())
-    return [line for line in lines if line]
-
-
-def folder_of(path: str, folders: list[str]) -> str | None:
-    """Return the longest of the folders that contain a file."""
-    inside = [folder for folder in folders if path.startswith(f"{folder}/")]
-    return max(inside, key=len, default=None)
-
-
 def sources() -> list[str]:
     """Return the sources that Git tracks or would track; none without Git."""
     listing = subprocess.run(
@@ -113,25 +96,16 @@ def sources() -> list[str]:
 
 
 def main() -> int:
-    """Print the findings, and the number of exempt ones in the listed folders."""
-    folders = unconverted_folders(UNCONVERTED.read_text(encoding="utf-8"))
-    refused: list[Finding] = []
-    waiting: Counter[str] = Counter()
-    for path in sources():
-        for found in findings(path, (ROOT / path).read_text(encoding="utf-8")):
-            if folder := folder_of(path, folders):
-                waiting[folder] += 1
-            else:
-                refused.append(found)
+    """Print the findings; return 1 if there are any."""
+    refused = [
+        found
+        for path in sources()
+        for found in findings(path, (ROOT / path).read_text(encoding="utf-8"))
+    ]
     for found in refused:
         print(found)
     if refused:
         print("lint: begin a doc comment with what the thing is (a noun) or does (a verb)")
-    if folders:
-        print(f"lint: {waiting.total()} doc comments to rewrite in {len(folders)} folders")
-    for folder in folders:
-        if not waiting[folder]:
-            print(f"lint: {folder} is clean: delete it from {UNCONVERTED.relative_to(ROOT)}")
     return 1 if refused else 0
 
 

@@ -8,11 +8,12 @@
  *   barrier     recursive doubling: no root multicasts before all ranks have posted their receives
  *   multicast   the first root of each chain, then the next one, activated by a message; receivers record chunks in a
  *               bitmap, in any order, and store each once
- *   recovery    a rank that misses chunks when its cutoff timer expires requests the blocks from its left neighbour.
- * The neighbour acknowledges each block once it is complete there, after a recovery of its own if necessary; then the
- * missing chunks are read from it. The root has its whole block, so that recovery terminates, in the worst case as a
- * ring Allgather handshake   a complete rank notifies its left neighbour, and leaves once its right neighbour, which
- * may still read from it, has notified it
+ *   recovery    a rank that misses chunks when its cutoff timer expires requests the blocks from its left neighbour,
+ *               which acknowledges each block once it is complete there, after a recovery of its own if necessary; then
+ *               the missing chunks are read from it. The root has its whole block, so that recovery terminates, in the
+ *               worst case as a ring Allgather
+ *   handshake   a complete rank notifies its left neighbour, and leaves once its right neighbour, which may still read
+ *               from it, has notified it
  *
  * A rank knows of the multicast only its own clock and its bitmap. Its cutoff timer runs for the transfer time of the
  * data on its link plus the slack alpha. If a chunk has arrived within the last alpha when it expires, because other

@@ -53,19 +53,6 @@ def test_other_comments_pass(path: str, source: str) -> None:
     assert list(doc_comments.findings(path, source)) == []
 
 
-def test_a_listed_folder_stands_for_all_below_it() -> None:
-    folders = doc_comments.unconverted_folders("# comment\nsrc/fabric\nsrc/fabric/file # why\n\n")
-    assert folders == ["src/fabric", "src/fabric/file"]
-    assert doc_comments.folder_of("src/fabric/topology/star.cpp", folders) == "src/fabric"
-    assert doc_comments.folder_of("src/fabric/file/reader.cpp", folders) == "src/fabric/file"
-    assert doc_comments.folder_of("src/fabrics.cpp", folders) is None
-
-
-def test_the_list_names_folders_that_exist_once_and_in_order() -> None:
-    folders = doc_comments.unconverted_folders(doc_comments.UNCONVERTED.read_text())
-    assert folders == sorted(set(folders))
-
-
 # ---- Titles of commits ---------------------------------------------------------------------------
 
 
