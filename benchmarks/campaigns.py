@@ -57,7 +57,7 @@ def _of_a_run(work: Path) -> float:
 
 
 def _of_results(work: Path) -> dict[str, float]:
-    """Return the CPU time of commands in a store of 10,000 results, one of which is simulated."""
+    """Return the CPU time of commands in a store of 10,000 results, one of them simulated."""
     file = _write(work / "results.toml", calls=10, largest="160B", slots=7)
     prepared = fabricated.fill(file)
     assert len(table.frame(prepared).filter(pl.col("state") == "done")) == 10_000

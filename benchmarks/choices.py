@@ -79,7 +79,7 @@ Call = tuple[str, int]
 WAYS = ("stream", "auto", "hosts", "best")
 """`hosts` uses the default algorithms; `best` is the fastest of these and of four others."""
 ALLOWED = 0.02
-"""Fraction by which a right choice may be slower than the better alternative."""
+"""Tolerance: a right choice may be slower than the better alternative by this fraction."""
 
 
 @dataclass(frozen=True)

@@ -48,14 +48,14 @@ Device read(std::string_view text)
   return read_from(OptionTable::read_file(file.path()).table("device"));
 }
 
-/** The message about a [device] table of @p lines. */
+/** Returns the error message for a [device] table with @p lines. */
 std::string device_message(const std::string& lines)
 {
   return message_about("[device]\n" + lines,
                        [](const std::string& path) { read_from(OptionTable::read_file(path).table("device")); });
 }
 
-/** The message about a file of @p text, of which nothing but the syntax matters. */
+/** Returns the error message for a file with a syntax error. */
 std::string syntax_message(std::string_view text)
 {
   return message_about(text, [](const std::string& path) { OptionTable::read_file(path); });
@@ -117,7 +117,7 @@ TEST(OptionFile, ChangesOfAnArrayOfTablesAreOfAllOfThem)
   const std::vector<std::string> changes{"device.ports=7"};
   for (const OptionTable& table : file.changed(changes).tables("device"))
     EXPECT_EQ(read_from(table).ports, 7);
-  EXPECT_EQ(file.tables("device").front().integer("ports"), 4); // the file that was read is what it was
+  EXPECT_EQ(file.tables("device").front().integer("ports"), 4); // the original table is unchanged
 }
 
 TEST(OptionFile, MessagesAboutAChangedKeyNameTheChange)
@@ -267,7 +267,7 @@ TEST(OptionFile, EndsOfLinesAndByteOrderMarksDoNotMatter)
 
 TEST(OptionFile, FilesThatCannotBeReadAreNamed)
 {
-  const std::string path = TestFile("").path(); // gone again
+  const std::string path = TestFile("").path(); // deleted at the end of this statement
   EXPECT_EQ(message_of([&] { OptionTable::read_file(path); }), path + ": cannot be read: No such file or directory");
   const std::string directory = std::filesystem::temp_directory_path();
   EXPECT_EQ(message_of([&] { OptionTable::read_file(directory); }), directory + ": cannot be read: Is a directory");
@@ -328,7 +328,7 @@ TEST(OptionFile, MessagesStayOnOneLineAndShort)
             "FILE: [device] ports: found \"" + std::string(79, 'x') + "...; allowed: an integer");
   std::string long_text;
   for (int i = 0; i < 100; ++i)
-    long_text += "ö"; // two bytes: not cut in the middle
+    long_text += "ö"; // two bytes, which truncation must not separate
   EXPECT_EQ(device_message("ports = \"" + long_text + "\""),
             "FILE: [device] ports: found \"" + long_text.substr(0, 78) + "...; allowed: an integer");
 }

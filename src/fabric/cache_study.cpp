@@ -43,7 +43,7 @@ MessageEnds random_ends(std::mt19937& random, int hosts)
   return {from, (from + 1 + below(random, hosts - 1)) % hosts};
 }
 
-/** Returns the host at the same offset from switch 0 in each dimension as @p host has from @p at. */
+/** Translates the torus so that @p at becomes switch 0, and returns the new number of @p host. */
 int translated(int host, int at, int size)
 {
   int result = 0;
@@ -156,7 +156,8 @@ std::vector<std::size_t> next_uses(const std::vector<PortLookup>& lookups)
   return next;
 }
 
-/** Returns for each message the one that its host sends @p ahead messages later, or the number of messages. */
+/** Returns for each message the index of the message that its host sends @p ahead messages later; messages.size() if
+ *  there is none. */
 std::vector<std::size_t> later_messages(std::span<const MessageEnds> messages, int ahead)
 {
   std::vector<std::size_t> later(messages.size(), messages.size());

@@ -30,7 +30,8 @@ using MessageEnds = std::pair<VertexId, VertexId>;
 
 /** Prefetching of cache entries (Hirasawa et al., section VI). */
 struct Refill {
-  int ahead         = 0;     ///< an empty packet precedes each message by this many messages of its host; 0: none
+  int ahead         = 0;     ///< prefetch distance: number of messages of the same host by which an empty packet
+                             ///< precedes each message; 0: no prefetching
   bool knows_future = false; ///< optimal replacement instead of the shape's: evict the entry used farthest in the
                              ///< future (L. Belady, IBM Systems Journal 5(2), 1966)
 };

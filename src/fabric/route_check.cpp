@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-/** Checks routes one by one; throws at the first that is wrong. */
+/** Checks routes one at a time and throws UserError on the first invalid one. */
 class RouteChecker {
   const Fabric& fabric_;
   Route route_;

@@ -4,7 +4,7 @@
  * host --here` runs it.
  *
  *   host-rates sum|copy TYPE BYTES REPETITIONS           seconds per call on vectors of BYTES, one line per repetition
- *   host-rates message|stream bytes BYTES REPETITIONS    seconds per message one way; stream: in a row of messages
+ *   host-rates message|stream bytes BYTES REPETITIONS    seconds per message one way; stream: back to back
  *
  * The loops are those of an MPI library's operations: plain C on two vectors, vectorised for the
  * compiler's default target. */
@@ -197,7 +197,7 @@ std::array<int, 2> two_processors()
 }
 
 /** Measures the time of a message: half a round trip if the other process @p answers, otherwise
- * the mean in a row of messages. */
+ * the mean over back-to-back messages. */
 void message(std::size_t bytes, int repetitions, bool answers)
 {
   bytes                         = (bytes + LINE - 1) / LINE * LINE;

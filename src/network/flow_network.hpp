@@ -11,7 +11,7 @@
  *   - A flow that is alone on its links needs no solver.
  *   - Rates are recomputed once per instant, and only those that change
  *     (incremental_fair_share.hpp); events within rounding of an instant belong to it.
- *   - Ends of groups that share links wait in a heap, of which the agenda knows the earliest.
+ *   - A heap holds the ends of groups that share links; the agenda holds only the earliest.
  *
  * Links may have users that this network does not know of (Others). Flows on such links are handed
  * over. */

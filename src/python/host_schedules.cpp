@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Algorithms by which MPI libraries execute collectives on hosts, for Python. */
+/* Python bindings of the MPI libraries' algorithms for collectives on hosts. */
 #include "base/error.hpp"
 #include "base/share.hpp"
 #include "collective/host/engine/walk.hpp"

@@ -18,7 +18,7 @@ def every(setting: Setting) -> Iterator[Case]:
 
 
 def plain(setting: Setting) -> Iterator[Case]:
-    """Yield the blocking calls with one datatype and operation: rules distinguish no others."""
+    """Yield the blocking calls with MPI_INT and MPI_SUM; rules ignore type and operation."""
     for case in calls(setting.ranks):
         if form(case.called)[1] and (case.operation, case.type) == ("sum", "int"):
             yield case

@@ -206,14 +206,14 @@ def cache_traffic(
     interval_ns: float = Cache.interval_ns,
     tcam_interval_ns: float = Cache.tcam_interval_ns,
 ) -> CacheTable:
-    """Study hits and misses by hash on a fabric while hosts send to uniformly chosen others.
+    """Study hits and misses by hash on a fabric under uniform traffic.
 
     Args:
         fabric: The fabric.
         messages: Number of messages.
         pattern: Random pairs, or all-to-alls.
-        ahead: Distance, in messages of its host, by which an empty packet precedes each message to
-            prefetch its entries; 0: no such packets.
+        ahead: Prefetch distance: the number of messages of the same host by which an empty packet
+            precedes each message, to load its entries; 0: no prefetching.
         hash: Forwarding hashes.
         entries: Entries per port.
         ways: Associativity: entries per set.
@@ -249,7 +249,7 @@ def cache_jobs(*files: PathLike) -> CacheTable:
 
 @dataclass(frozen=True)
 class HashProof:
-    """Proof of the hash by which switches look packets up."""
+    """Proof that the forwarding hash of a fabric's switches is correct."""
 
     text: str
     """What was proven, in two lines."""
@@ -281,7 +281,7 @@ class HashProof:
 def cache_hash(
     fabric: PathLike | None = None, *, cube: hashes.Cube | None = None, hash: str = "auto"
 ) -> HashProof:
-    """Prove the hash by which the switches of a fabric look packets up.
+    """Prove that the forwarding hash of a fabric's switches is correct.
 
     Args:
         fabric: The fabric.

@@ -89,7 +89,7 @@ class Model(msgspec.Struct, kw_only=True, dict=True, omit_defaults=False):
 
 
 class SchemaModel(Model, kw_only=True):
-    """A file of which only the schema name is read, to identify its type."""
+    """Schema name of a file, which identifies its type; other keys are ignored."""
 
     schema: str
 

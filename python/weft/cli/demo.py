@@ -147,7 +147,7 @@ def _print_next(on: Console) -> None:
 
 
 def _own_name() -> str:
-    """Return the command by which the user called weft."""
+    """Return the command that the user ran weft with."""
     path = Path(sys.argv[0])
     return path.name if shutil.which(path.name) == str(path) else _shown(path)
 

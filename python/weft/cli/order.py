@@ -35,7 +35,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
 _WITH_OUTPUT = ("-o", "--json", "--csv", "--trace", "--record", "--plot")
 _LAST = ("--force", "--quiet")
 _EITHER = ("--fabric", "--platform")
-"""Options of which one is required in commands that have both."""
+"""Alternative options: commands that have both require one of them."""
 
 
 def sections(

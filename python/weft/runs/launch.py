@@ -71,7 +71,7 @@ class PreparedRun:
     program: Path
     simgrid: SimGrid = field(default_factory=SimGrid)
     libraries: tuple[Library, ...] = ()
-    """Shared libraries of which each rank gets its own copy."""
+    """Shared libraries that are copied for each rank."""
     copies: bool = True
     """True if each rank gets its own copy of the program."""
     seen: limits.StartResources | None = field(default=None, compare=False)

@@ -30,7 +30,7 @@ _STACK_HINT = (
     " try --cfg contexts/stack-size:65536 (in KiB)"
 )
 _LARGER_STACK = 8
-"""Factor by which the message suggests to enlarge the stack."""
+"""Suggested stack size in the message, as a multiple of the present one."""
 _HINTS = {
     signal.SIGSEGV: _STACK_HINT,
     signal.SIGBUS: _STACK_HINT,

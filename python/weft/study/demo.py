@@ -67,7 +67,7 @@ class Gain:
     most_at: int
     """Bytes with the largest speed-up."""
     pays_from: int
-    """Bytes from which on offloading is faster at every size."""
+    """Smallest size, in bytes, from which offloading is always faster."""
 
 
 def gain(hosts: Column, offloaded: Column) -> Gain:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Calls that the hosts carry out: their data, and the stand-in arguments that SMPI's algorithm gets
+/* Calls that the hosts execute: their data, and the placeholder arguments that SMPI's algorithm gets
  * instead (host_data.hpp). One function per collective, shared by the blocking and the non-blocking
  * form. */
 #pragma once
@@ -64,7 +64,7 @@ template <class... Arguments> struct ReducedCall {
   RankBuffers buffers;
   MPI_Datatype type;
   MPI_Op operation;
-  ExchangeShape shape; ///< number of ranks filled in by come()
+  ExchangeShape shape; ///< come() sets the number of ranks
   std::tuple<Arguments...> arguments;
   std::vector<PlaceholderBuffers> kept = {};
   const int* parts                     = nullptr; ///< Reduce_scatter: elements of each rank's part
@@ -165,7 +165,7 @@ template <class MakeParts, class Algorithm, class... Arguments>
   }
 }
 
-/** Carries out a blocking call on the hosts, by a schedule or by SMPI's @p algorithm; weft moves
+/** Executes a blocking call on the hosts, by a schedule or by SMPI's @p algorithm; weft moves
  * the data if wanted. The last of @p arguments, the call's own, is the communicator. Only one
  * result of @p make_parts is on the rank's stack. */
 template <class MakeParts, class Algorithm, class... Arguments>
@@ -233,7 +233,7 @@ inline auto moved_allgatherv(const void* send, int send_count, MPI_Datatype send
   return call;
 }
 
-/** With MPI_IN_PLACE the root contributes nothing to itself; SMPI's algorithm copies the stand-in as usual. */
+/** With MPI_IN_PLACE the root contributes nothing to itself; SMPI's algorithm copies the placeholder as usual. */
 inline auto moved_gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                          MPI_Datatype type, int root, MPI_Comm comm)
 {

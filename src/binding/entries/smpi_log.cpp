@@ -51,7 +51,7 @@ constexpr std::string_view NO_OBJECT = "std::bad_alloc";
 constexpr std::string_view NO_COPY   = "dlopen failed: %s";
 constexpr std::array NOT_MAPPED = {"failed to map segment", "cannot allocate", "cannot create shared object descriptor",
                                    "cannot apply additional memory protection", "cannot change memory protections"};
-/** Factor by which the message proposes larger blocks; DT of class C needs twice as large ones. */
+/** Block size that the message proposes, as a multiple of the present one; DT of class C needs a factor of two. */
 constexpr int LARGER_BLOCKS = 16;
 
 struct State {

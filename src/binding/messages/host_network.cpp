@@ -68,7 +68,7 @@ private:
   ArrivalDue due_{arrivals_};
 };
 
-/** Returns SMPI's own cost, as set by the user's options. */
+/** Returns the message cost that SMPI computes from the user's options. */
 MessageCosts::Time smpi_cost(const Network& network,
                              double (simgrid::smpi::Host::*cost)(std::size_t, sg::Host*, sg::Host*) const, bool sender)
 {
@@ -152,7 +152,7 @@ void HostNetwork::enter(aid_t actor)
 
 void HostNetwork::Entries::due(std::uint64_t actor)
 {
-  // A copy: a call that ends removes itself.
+  // Iterates over a copy: a call that ends removes itself from the list.
   for (const Outstanding& one : std::vector(outstanding[static_cast<aid_t>(actor)]))
     one.call->make_progress(one.rank);
 }

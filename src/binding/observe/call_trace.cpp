@@ -44,7 +44,7 @@ std::string name_of(MPI_Datatype type)
   return "derived:" + std::to_string(size);
 }
 
-/** Formats a sequence, with consecutive equal values written once with their number. */
+/** Formats a sequence with run-length encoding: "value*count". */
 template <class Value, class Write> std::string repeated(const Value* all, int count, Write&& write)
 {
   std::string text;
@@ -144,7 +144,7 @@ CallTrace::CallTrace(const std::string& path) : file_(path)
     actor.on_exit([this, &rank](bool /*killed*/) { flush(rank); });
   });
   sg::Exec::on_start_cb([this](const sg::Exec& exec) {
-    if (exec.get_name() == "computation") // smpi_execute's; polls have other names and are part of the poll
+    if (exec.get_name() == "computation") // from smpi_execute; the time of a poll is part of its call
       compute(sg::this_actor::get_pid(), exec.get_cost());
   });
   sg::Exec::on_completion_cb([this](const sg::Exec& /*exec*/) {
@@ -184,7 +184,7 @@ void CallTrace::write(const TraceLine& line)
     file() << line.text() << '\n';
 }
 
-/** Writes what the rank has done since its last call. */
+/** Writes the computation and the sleep of the rank since its last call. */
 void CallTrace::flush(TracedRank& rank)
 {
   if (rank.operations > 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Detects programs that wait for their own computation, by any of three signs:
  *
- *   - a rank reads the clock many times in a row, and only the reads themselves advance it
+ *   - a rank reads the clock many times in succession, and only the reads themselves advance it
  *     (smpi/wtime);
  *   - between many pairs of reads of equal times, this machine computes for a microsecond or more;
  *   - between fewer pairs, it computes for seconds in total.

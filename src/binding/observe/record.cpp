@@ -139,7 +139,7 @@ void Record::write_links(const Run& run, std::ostream& file) const
 
 namespace {
 
-/** Readable key of a row of calls, by which the record is ordered. */
+/** Readable key of a row of calls; the record is sorted by it. */
 struct CallName {
   std::string collective;
   bool blocking;

@@ -45,7 +45,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   bool ports_bound_                       = false;
   ForwardingState::MessageNumber started_ = ForwardingState::NONE;           // started, not begun yet
   std::unordered_map<const void*, ForwardingState::MessageNumber> followed_; // by SimGrid action
-  std::ofstream messages_; // open if the ends of messages are recorded
+  std::ofstream messages_;                                                   // open if messages are recorded
   StreamZone* streams_ = nullptr;
   std::vector<simgrid::s4u::Link*> resources_; // numbered as in FabricRoutes::capacities(); null until used
   std::unordered_map<const simgrid::s4u::Link*, int> numbers_;       // inverse of resources_
@@ -96,9 +96,9 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
 
 public:
   /** Adds the zone, and one for streams, to the root zone. The engine owns both; @p state must
-   * outlive them. Only hosts named in @p used are created in SimGrid; all if it is not given. If
-   * @p messages is not empty, the ends of all messages between hosts are written to that file:
-   * two host numbers each, as ints. */
+   * outlive them. Only the hosts named in @p used are created in SimGrid; without @p used, all are.
+   * If @p messages is not empty, the source and destination of every message between hosts are
+   * written to that file as two ints, the numbers of the hosts. */
   static FabricZone* create(const FabricState& state, const std::optional<std::unordered_set<std::string>>& used,
                             const std::string& messages);
   explicit FabricZone(const FabricState& state);
@@ -106,8 +106,8 @@ public:
   void get_local_route(const simgrid::kernel::routing::NetPoint* from, const simgrid::kernel::routing::NetPoint* to,
                        simgrid::kernel::routing::Route* into, double* latency) override;
 
-  /** Returns the message between hosts that started last, and each only once. Nothing on SimGrid
-   * platforms, and if equal messages may take different times because of caches, port intervals or
+  /** Returns the latest message between hosts, each one only once. Returns nothing on SimGrid
+   * platforms, or if equal messages may take different times because of caches, port intervals or
    * jitter. */
   static std::optional<LatestMessage> take_latest_message();
 
@@ -144,7 +144,7 @@ public:
   /** Returns whether SimGrid flows use a resource, or will before on_use() reports it; also true if
    * the resource is off. */
   bool uses(int resource);
-  /** Sets a callback for each resource that a SimGrid flow begins to use or that goes off. */
+  /** Sets a callback that runs when a SimGrid flow begins to use a resource, or when a resource is turned off. */
   void on_use(std::function<void(int resource)> told);
   VertexId vertex_of(const simgrid::s4u::Host* host) const override;
   std::optional<double> bytes_on_link(LinkId id) const override

@@ -56,7 +56,7 @@ class StreamZone : public simgrid::kernel::routing::NetZoneImpl {
   std::vector<Stream*> idle_;
   std::optional<FlowFactors> factors_;
   std::function<void(const StreamRequest&)> on_start_;
-  simgrid::s4u::Link* backwards_ = nullptr; // route of acknowledgements, which streams do not have
+  simgrid::s4u::Link* backwards_ = nullptr; // route back: without resources, since streams have no acknowledgements
 
   Stream& borrow();
   void divide_out_factors(StreamRequest& request) const;
@@ -66,7 +66,7 @@ class StreamZone : public simgrid::kernel::routing::NetZoneImpl {
 public:
   /** Adds the zone to the root zone. The engine owns it. */
   static StreamZone* create();
-  /** Declares that the network model multiplies streams by @p factors from now on, like all flows. */
+  /** Declares that from now on the network model applies @p factors to streams as to all other flows. */
   void expect_factors(FlowFactors factors) { factors_ = std::move(factors); }
   /** Sets a callback that runs before each stream starts. */
   void on_start(std::function<void(const StreamRequest&)> told) { on_start_ = std::move(told); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Stacks of ranks, in memory of which only touched pages count.
+/* Stacks of ranks, in memory that is committed page by page on first touch.
  *
  * SimGrid allocates each stack by malloc, with a protected page below it. Each rank then costs
  * another page, for malloc's header, and two of the mappings that Linux allows a process

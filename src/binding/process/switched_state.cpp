@@ -49,7 +49,8 @@ struct Exceptions {
   }
 };
 
-/** Library variables except errno, which hardly ever keeps its value. */
+/** Variables of the C and C++ libraries except errno, which is saved without a comparison since it almost always
+ *  differs. */
 class Variables {
   int h_errno_           = h_errno;
   int signgam_           = signgam;

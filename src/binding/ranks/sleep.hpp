@@ -32,8 +32,8 @@ public:
   bool over() const { return over_; }
 };
 
-/** Queue of ranks, of which each open() lets one pass: a semaphore without its allocations. Times
- * are those of a semaphore, and so is the order: first come, first served. */
+/** Queue of ranks; each open() releases one. Times and order (first come, first
+ * served) are those of a SimGrid semaphore, but it does not allocate. */
 class Gate {
   struct Waiting {
     Sleeper sleeper;

@@ -39,7 +39,7 @@ public:
   virtual Fallback shortage(Communicator& communicator, const CallDescriptor& call) = 0;
   /** Returns whether the mechanism predicts times. */
   virtual bool predicts() const { return false; }
-  /** Returns the predicted time per call of @p calls in a row. */
+  /** Returns the predicted time per call of @p calls consecutive calls. */
   virtual Seconds predicted(Communicator& communicator, const CallDescriptor& call, int calls);
   /** Starts a call, which its ranks then join; acquires the resources for it until the communicator
    * is released. */

@@ -18,7 +18,7 @@ constexpr int CALLS_IN_A_ROW = 10;
 /** Memoized predictions on a communicator, since programs repeat calls; valid for one epoch of the
  * fabric's state. */
 struct KeptPredictions : CommunicatorState {
-  /// Mechanism, then the call's collective, blocking or not, bytes, root, operation, and calls in a row.
+  /// Mechanism, then the call's collective, blocking or not, bytes, root, operation, and number of consecutive calls.
   using Key =
       std::tuple<const MechanismKind*, const CollectiveKind*, bool, std::int64_t, int, const ReductionOperation*, int>;
   std::map<Key, bool> hosts_are_faster;

@@ -33,7 +33,7 @@ struct Settings {
   std::string fallback; ///< WEFT_FALLBACK: algorithms of the hosts, in the syntax of collective/host/fallback.hpp
 
   std::string program;     ///< WEFT_PROGRAM: the program's file, whose exit handlers run per rank
-  Lines private_libraries; ///< WEFT_PRIVATE_LIBRARIES: libraries of which each rank has a copy, NAME=PATH each
+  Lines private_libraries; ///< WEFT_PRIVATE_LIBRARIES: libraries copied for each rank, as NAME=PATH
   bool cxx_streams;        ///< WEFT_CXX_STREAMS: the program uses libstdc++, whose streams get a state per rank
   std::string parent;      ///< WEFT_PARENT: process whose death ends this one
 

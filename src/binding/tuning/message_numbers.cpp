@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Numbers of messages in flight between two ranks of a communicator.
+/* Sequence numbers of messages between two ranks of a communicator.
  *
- * SMPI numbers the messages of a communicator by sender, receiver and tag, so that none overtakes
- * another by way of another mailbox. Its tables have strings as keys, which it builds five times
- * per message, and keep every entry for the life of the communicator. These tables keep only what
- * is in flight.
+ * SMPI numbers the messages of a communicator by sender, receiver and tag, so that messages in
+ * different mailboxes do not overtake each other. SMPI's tables have string keys, which it builds
+ * five times per message, and keep every entry for the life of the communicator. The table here
+ * keeps only pairs with messages in flight.
  *
- * Once as many messages have been received as sent, nobody holds a number, and both counts can
- * restart at 0.
+ * Once as many messages have been received as sent, no message in flight has a number, and both
+ * counts can restart at 0.
  */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
@@ -54,8 +54,8 @@ NumberTable& number_table()
   return *ALL;
 }
 
-/** True if messages of @p comm are counted here. Communicators without a unique id are left to
- *  SMPI: those that SMPI is creating, MPI_COMM_SELF, and the worlds of a run with several programs. */
+/** Returns whether messages of @p comm are numbered here. SMPI numbers those of communicators
+ *  without a unique id: those that SMPI is creating, MPI_COMM_SELF, and the worlds of a run with several programs. */
 bool numbers_here(const simgrid::smpi::Comm* comm)
 {
   const int number = comm->id();

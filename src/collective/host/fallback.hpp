@@ -55,7 +55,7 @@ public:
   void predict_on(const Fabric& fabric, FastestAlgorithm::MakeCosts costs);
   /** Returns true if a collective takes the fastest algorithm; for "", if any collective does. */
   bool takes_best(std::string_view collective = "") const;
-  /** Returns the algorithm of a call that is one of @p calls in a row; none if it is not determined, or SMPI executes
+  /** Returns the algorithm of one of @p calls consecutive calls; none if it is not determined, or SMPI executes
    * it. Throws UserError if the named algorithm cannot execute the call. */
   Selection::Choice choose(const HostCall& call, int calls = 1) const;
   /** Returns the call with its nested calls resolved by the library that @p choice names, or by the selection. */

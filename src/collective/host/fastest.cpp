@@ -14,8 +14,8 @@
 namespace weft {
 namespace {
 
-/// Factor by which a later candidate must be faster: equal ones differ by rounding, and libraries' own choices come
-/// first.
+/// Minimum speedup of a later candidate over the best so far: equal ones differ by rounding, and libraries' own choices
+/// come first.
 constexpr double CLEARLY = 1 - 1e-9;
 /// Number of distinct count vectors predicted exactly, per collective and set of hosts. After that, parts are taken as
 /// equal: the program evidently changes its counts from call to call.

@@ -3,8 +3,8 @@
  * libraries' own choices first; a prediction stops once it is slower than the best so far.
  *
  * Predictions let all ranks enter together on a quiet network. Choices are memoized by everything that they depend on:
- * the hosts of the ranks, collective, count, element size, kind of operation, root, and calls in a row. Roots are
- * equivalent if they have the same index on hosts with equally many ranks. */
+ * the hosts of the ranks, collective, count, element size, kind of operation, root, and number of consecutive calls.
+ * Roots are equivalent if they have the same index on hosts with the same number of ranks. */
 #pragma once
 
 #include "collective/host/engine/execution.hpp"
@@ -27,8 +27,9 @@ public:
   using MakeCosts = std::function<MessageCosts()>;
 
 private:
-  /// Number of the placement; collective, blocking, commutative, predefined; count, element size; the root's index on
-  /// its host and the number of ranks there; elements of each rank's part if they differ; calls in a row.
+  /// Key of the memoized choices: number of the placement; collective, blocking, commutative, predefined; count,
+  /// element size; the root's index on its host and the number of ranks there; elements of each rank's part if they
+  /// differ; number of consecutive calls.
   using Key = std::tuple<int, std::string, bool, bool, bool, Elements, double, int, int, std::vector<Elements>, int>;
 
   const Fabric& fabric_;
@@ -49,7 +50,7 @@ public:
   FastestAlgorithm(const FastestAlgorithm&)            = delete; // choices refer to its libraries
   FastestAlgorithm& operator=(const FastestAlgorithm&) = delete;
 
-  /** Returns the fastest algorithm of @p call, whose hosts are known, as one of @p calls in a row. */
+  /** Returns the fastest algorithm of @p call, whose hosts are known, as one of @p calls consecutive calls. */
   Selection::Choice choose(const HostCall& call, int calls);
 };
 

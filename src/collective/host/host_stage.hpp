@@ -70,7 +70,7 @@ public:
   void make_progress(int rank);
 
 private:
-  /** One of the two directions. */
+  /** Schedules of one direction, to or from the leader. */
   struct Way : RankCallbacks {
     HostStage& stage;
     void (HostStage::* const when_ended)(int rank);
@@ -88,7 +88,7 @@ private:
     void call_failed(const std::string& why) override { stage.listener_.call_failed(why); }
   };
   struct Member {
-    int entered    = 0;     // ranks
+    int entered    = 0;     // number of ranks
     bool together  = false; // the leader has the host's contribution
     bool delivered = false;
     std::vector<int> waiting; // ranks that only wait for the delivery

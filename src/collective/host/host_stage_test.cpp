@@ -202,7 +202,7 @@ TEST_F(HostStageTest, TakesALinearReduceForNonCommutativeOperations)
   EXPECT_EQ(shared.contributions[0], linear.contributions[0]);
 }
 
-// Calls in a row take longer by the time of their stages, during which the tree is idle.
+// Consecutive calls take longer by the time of their stages, during which the tree is idle.
 TEST_F(HostStageTest, IsPartOfThePrediction)
 {
   const std::vector<int> hosts{0, 0, 1, 1};

@@ -109,7 +109,7 @@ public:
   void enter(int rank, Seconds now) { stage_.enter(rank, now); }
 };
 
-/** Identical calls in a row: each rank enters the next call when it leaves the previous one. */
+/** Consecutive identical calls: each rank enters the next call when it leaves the previous one. */
 template <class Call> class CallsInARow {
   struct Numbered {
     CallEnds ends;

@@ -18,7 +18,7 @@ namespace weft {
 Seconds predicted_time(const Fabric& fabric, const MessageCosts& costs, const std::vector<int>& hosts,
                        const HostCall& call, const Selection::Choice& choice);
 
-/** Returns the time per call of @p calls identical calls in a row, until the last rank has left the last one. Ranks
+/** Returns the time per call of @p calls consecutive identical calls, until the last rank has left the last one. Ranks
  * enter a call when they leave the previous one, so that calls overlap if ranks leave early (all but the root of a
  * Reduce). Returns infinity, as early as possible, if the time exceeds @p most. */
 Seconds predicted_interval(const Fabric& fabric, const MessageCosts& costs, const std::vector<int>& hosts,

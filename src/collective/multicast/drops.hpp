@@ -33,7 +33,7 @@ public:
   /** Both must outlive the object. */
   Drops(const Fabric& fabric, const MulticastGroup& group) : fabric_(fabric), group_(group) {}
 
-  /** Returns by rank the chunks that do not reach it; empty if no rule applies. */
+  /** Returns the dropped chunks by receiving rank; empty if no rule applies. */
   std::vector<std::vector<ChunkRun>> of(const MulticastTrip& trip) const;
 };
 

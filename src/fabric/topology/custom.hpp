@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Custom: hosts, switches and cables as the file lists them.
  *
- * A cable connects a host and a switch, two switches, or two hosts, which alone can use it. Packets take a shortest
- * path, by number of links, that passes through no host: at each vertex the first cable in the file that begins such a
- * path, or of parallel cables the one that the destination selects. A breadth-first search from the destination finds
- * the cable at every vertex. The resulting tables are cached up to a fixed amount of memory, so that next_hop() is not
- * thread-safe.
+ * A cable connects a host and a switch, two switches, or two hosts; a cable between two hosts carries only their
+ * own traffic. Packets take a shortest path, by number of links, that passes through no host. If a vertex has several
+ * next hops on shortest paths, it uses the cable that the file lists first; the destination selects among parallel
+ * cables. Routing tables come from a breadth-first search from the destination and are cached up to a fixed amount of
+ * memory, so next_hop() is not thread-safe.
  */
 #pragma once
 

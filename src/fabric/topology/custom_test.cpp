@@ -20,7 +20,7 @@ std::vector<std::string> named(const std::string& name, int count)
   return names;
 }
 
-/** Returns a random connected graph: a tree of switches, some more cables, and hosts with one or two cables. */
+/** Returns a random connected graph: a tree of switches with some extra cables, and hosts with one or two cables. */
 Custom random_custom(unsigned seed)
 {
   std::mt19937 random(seed);
@@ -82,7 +82,7 @@ std::string two_leaves(const std::string& more)
          cable("left", "detour") + more;
 }
 
-/** Returns the lists of hosts and switches of a file. */
+/** Returns the beginning of a fabric file, with the lists of hosts and switches. */
 std::string with(const std::string& hosts, const std::string& switches)
 {
   return "kind = \"custom\"\nhosts = " + hosts + "\n" + (switches.empty() ? "" : "switches = " + switches + "\n");
@@ -135,7 +135,7 @@ TEST(Custom, two_hosts_reach_each_other_by_a_cable_of_their_own)
   EXPECT_EQ(alone->next_hop(1, 0).to, 0);
   const std::vector<VertexId> both{0, 1};
   EXPECT_TRUE(alone->meeting_switches(both).empty());
-  // It is shorter than the path through the switch, and no other route uses it.
+  // The direct cable is shorter than the path through the switch, and no other route uses it.
   const auto beside = topology_of(with(R"(["a", "b", "c"])", R"(["s"])") + cable("a", "s") + cable("b", "s") +
                                   cable("c", "s") + cable("a", "b"));
   Route route;
@@ -188,7 +188,7 @@ TEST(Custom, unconnected_graphs_are_refused_with_a_pair)
   EXPECT_EQ(failure_of(parts), "[topology] hosts: \"c\" has no cable; list one with [[topology.cables]]");
   EXPECT_EQ(failure_of(parts + cable("c", "s")),
             "[topology] cables: there is no way from \"a\" to \"b\"; hosts do not forward");
-  // "c" is on both switches, but hosts do not forward.
+  // "c" is connected to both switches, but hosts do not forward.
   EXPECT_EQ(failure_of(parts + cable("c", "s") + cable("c", "t")),
             "[topology] cables: there is no way from \"a\" to \"b\"; hosts do not forward");
   EXPECT_EQ(failure_of(with(R"(["a", "b"])", R"(["s", "t"])") + cable("a", "s") + cable("b", "s")),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Switchable hash of the packet forwarding cache (Hirasawa et al., section IV): maps a destination to the tag by which
- * a switch looks it up.
+/* Switchable hash of the packet forwarding cache (Hirasawa et al., section IV): maps a destination to the tag that
+ * a switch looks up.
  *
  * A packet carries the address of its destination, at most 24 bits, which the hash maps to a tag. On regular topologies
- * all destinations behind a port share a tag, so that a switch has at most as many tags as ports, and its cache misses
+ * all destinations behind a port share a tag, so a switch has at most as many tags as ports, and its cache misses
  * each once. On other topologies the tag is the CRC of the destination, one per destination. Invariant, proven by
  * prove(): destinations with equal tags leave by the same port.
  *

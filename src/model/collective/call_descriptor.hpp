@@ -28,7 +28,7 @@ struct ElementType {
   bool predefined   = true;
 };
 
-/** Operation by which a call combines elements. */
+/** Reduction operation of a call. */
 struct ReductionOperation {
   const void* handle = nullptr; ///< Operation that combines elements.
   std::string name;             ///< MPI's; "user-defined" for one that the program made

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Data movement of a collective, in the terms that trees, streams, hosts and data need: who gives
- * what, who gets what, and whether data are combined on the way. Code asks for these properties
- * instead of the collective's name. */
+/* Data movement of a collective: which ranks send what, which ranks receive what, and whether data
+ * are combined on the way. Trees, streams and hosts depend on these properties instead of the
+ * collective's name. */
 #pragma once
 
 namespace weft {
 
 enum class Participants { all, root };
 
-/** Share of a call's vector that a rank gives or gets. */
+/** Share of a call's vector that a rank sends or receives. */
 enum class Share {
   nothing, ///< a packet without payload
   whole,   ///< all of it
@@ -30,11 +30,11 @@ struct Movement {
   bool in_blocks() const { return gives == Share::blocks; }
   /** Returns whether ranks have parts of their own, whose sizes may differ. */
   bool in_parts() const { return gives == Share::part || gets == Share::part || in_blocks(); }
-  /** Returns whether all get the same data, so that switches copy them. */
+  /** Returns whether all ranks receive the same data, so switches only replicate packets on the way down. */
   bool copies() const { return receivers == Participants::all && (gets == Share::whole || gets == Share::nothing); }
-  /** Returns whether switches combine on the way down too: receivers get different data, so that a
-   * switch combines data for one of them with data from elsewhere. Otherwise the result is complete
-   * at the tree's root and is copied. */
+  /** Returns whether switches combine on the way down too: receivers get different data, so a switch
+   * combines a receiver's data from above with those from below. Otherwise the result is complete at
+   * the tree's root and is copied. */
   bool combines_on_the_way_down() const { return combines && not copies(); }
   /** Returns whether it carries any data. */
   bool carries_data() const { return gives != Share::nothing; }

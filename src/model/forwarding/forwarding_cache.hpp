@@ -27,7 +27,7 @@
 
 namespace weft {
 
-/** Tag by which a packet's destination is looked up; at most 24 bits. */
+/** Lookup key of a packet's destination; at most 24 bits. */
 using ForwardingTag = std::uint32_t;
 /** Marks a tag that is never evicted, because its set has room for every tag that can occur in it. Combined with a
  *  small unique number, it replaces the tag; one bit per number tells whether the cache has it. */

@@ -70,7 +70,7 @@ class _Run:
     arguments: Sequence[str]
     fabric: str
     file: str
-    """Path or name by which weft finds the fabric."""
+    """Path or name of the fabric, as weft accepts it."""
     keys: Mapping[str, str]
     """Other keys in which runs may differ."""
     command: Sequence[str]

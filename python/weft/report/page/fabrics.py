@@ -20,7 +20,7 @@ class Variant:
     fabric: str
     """Name in the campaign file."""
     file: str
-    """Path or name by which weft finds it."""
+    """Path or name of the fabric, as weft accepts it."""
     changes: tuple[str, ...]
     rows: Sequence[int]
 

@@ -36,7 +36,7 @@ _REAL = ("float", "double")
 
 @dataclass(frozen=True)
 class Column:
-    """One figure of a row."""
+    """Column of the output table: one figure per row."""
 
     key: str
     """Name in CSV files and tables."""
@@ -113,12 +113,12 @@ class Benchmark:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Figures in OSU's order."""
+        """Columns of the output table, in OSU's order."""
         return COLUMNS[self.family]
 
     @property
     def figure(self) -> Column:
-        """Main figure, for tables with room for only one."""
+        """Main column, for tables with room for only one."""
         return self.columns[0]
 
     @property

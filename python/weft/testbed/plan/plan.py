@@ -96,7 +96,7 @@ class Plan:
         return load / self.inventory.chassis.ports[loop].speed
 
     def end(self, experiment: Experiment, cable: str, node: str) -> int | Port:
-        """Return the port by which a cable enters a host or switch; a number for a slice."""
+        """Return the port at one end of a cable, a host or switch; a number for a slice."""
         way = experiment.cables[cable]
         upper = node == experiment.wanted.cables[cable].upper
         if way.kind == "recirculated":

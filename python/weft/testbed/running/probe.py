@@ -43,7 +43,7 @@ _MOST_TRIES = 3
 
 @dataclass(frozen=True)
 class Probe:
-    """One frame: from a NIC port to an address."""
+    """Frame from a NIC port to an address."""
 
     experiment: int
     host: str
@@ -102,7 +102,7 @@ def _probes(plan: Plan, layout: Layout) -> Iterator[Probe]:
 
 
 class _Watch:
-    """Socket at every interface, which stays in the namespace where it was created."""
+    """Sockets on all interfaces; each stays in the namespace where it was created."""
 
     def __init__(self, stack: ExitStack, spaces: dict[str, str], layout: Layout) -> None:
         self.selector = stack.enter_context(selectors.DefaultSelector())
@@ -225,9 +225,9 @@ class _TraceChecker:
     def _hosts(self, probe: Probe) -> set[str]:
         """Return the servers that a broadcast must reach.
 
-        On a direct cable between two hosts, this is the other host. From a host's first port at a
-        switch, it is all hosts with a port at a switch; from further ports none must be reached,
-        but any may be.
+        On a direct cable between two hosts, this is the other host. A broadcast from a host's first
+        port at a switch must reach all hosts with a port at a switch; one from a further port may
+        reach any of them.
         """
         one = self.plan.experiments[probe.experiment]
         wanted = one.wanted

@@ -67,7 +67,7 @@ public:
   ScheduledCall(HostNetwork& network, const Communicator& communicator, const HostFallback& fallback, HostCall call,
                 const HostShape& shape);
 
-  /** Selects the algorithm for this call, as one of @p calls in a row, from the first rank's
+  /** Selects the algorithm for this call, as one of @p calls consecutive ones, from the first rank's
    *  @p shape. Called before any rank joins. @return false if there is none. @throws UserError if
    *  the algorithm cannot execute the call. */
   bool choose(const HostShape& shape, int calls);

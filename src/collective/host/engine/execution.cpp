@@ -8,7 +8,7 @@ namespace weft {
 
 namespace {
 
-/** Returns the key by which messages and receives match: peer and tag. */
+/** Returns the matching key of a message or receive: peer and tag. */
 int matching(int peer, int tag)
 {
   return peer * TAGS + tag;

@@ -13,7 +13,7 @@
 namespace weft::mpich {
 namespace {
 
-/** Position of a rank among the hosts. */
+/** Host of a rank, and its index among the ranks there. */
 struct NodePosition {
   std::shared_ptr<const Nodes> nodes;
   int node;
@@ -152,7 +152,7 @@ Schedule scan_smp(const HostCall& call, int rank, Tuning /*tuning*/)
     if (stand.node > 0)
       co_yield recv(stand.nodes->ranks[static_cast<std::size_t>(stand.node) - 1].front(), vector);
   }
-  if (call.blocking) { // an int that tells whether there is anything to add
+  if (call.blocking) { // an int: whether there is a prefix to add
     HostCall word = call;
     word.element  = Bytes(4);
     word.count    = 1;

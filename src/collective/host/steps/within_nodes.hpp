@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Calls within a call, on a subset of the ranks: those of a host, or one of each host. */
+/* Nested calls on a subset of the ranks: all ranks of one host, or one rank of each host. */
 #pragma once
 
 #include "collective/host/engine/host_call.hpp"
@@ -9,14 +9,14 @@
 
 namespace weft {
 
-/** Returns the steps of the rank ranks[place] in the call @p inner, in which its rank is @p place;
- * the algorithm is the library's, or @p otherwise. */
+/** Returns the schedule of rank @p place of the nested call @p inner, which is ranks[place] in the
+ * outer call. The algorithm is the library's, or @p otherwise if it names none. */
 Schedule among(std::vector<int> ranks, HostCall inner, int place, MakeSchedule otherwise);
 /** Overload for @p ranks that outlive the schedule. */
 Schedule among(std::span<const int> ranks, HostCall inner, int place, MakeSchedule otherwise);
 
-/** Returns a call of @p collective on @p ranks ranks with the vector or block of @p call; no two of
- * them share a host. */
+/** Returns a nested call of @p collective on @p ranks ranks, each on its own host, with the vector or
+ * block of @p call. */
 HostCall part_of(const HostCall& call, std::string_view collective, std::size_t ranks, int root);
 
 } // namespace weft
