@@ -51,7 +51,7 @@ def folders(group: str) -> list[str]:
 
 
 def sources(room: str) -> list[Path]:
-    """Return a room's files except unit tests, which may include anything."""
+    """Return the source files of a room, without unit tests, which may include anything."""
     return [path for path in sorted((SRC / room).glob("*.?pp")) if not path.stem.endswith("_test")]
 
 

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-/** An options struct with a member of every kind. */
+/** Options struct with a member of every kind. */
 struct Device {
   std::string preset;
   int ports     = 1;

@@ -174,7 +174,7 @@ weft::Jobs& launched_jobs(const sg::Engine& engine)
   weft::Job job{weft::Job::LAUNCHED};
   job.ranks                     = ranks;
   job.hosts                     = placed_hosts();
-  std::vector<std::string> line = engine.get_cmdline(); // of smpimain: program, platform, arguments
+  std::vector<std::string> line = engine.get_cmdline(); // smpimain: program, platform, arguments
   std::erase_if(line, [](const std::string& word) { return word.starts_with("--cfg=") || word.starts_with("--log="); });
   if (not line.empty())
     job.program = line.front();

@@ -15,7 +15,7 @@
 
 namespace weft {
 
-/** Number of a version of the state; every change of what is up begins another epoch. */
+/** Version of the state: every failure or repair begins a new epoch. */
 using FabricEpoch = std::uint64_t;
 
 class FabricState {

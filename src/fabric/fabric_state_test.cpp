@@ -67,12 +67,12 @@ TEST_F(FabricStateTest, EveryChangeBeginsAnEpoch)
 {
   const FabricEpoch first = state_.epoch();
   state_.set_link(2, true);
-  EXPECT_EQ(state_.epoch(), first); // it was up
+  EXPECT_EQ(state_.epoch(), first); // already up
   state_.set_link(2, false);
   state_.set_link(2, false);
   EXPECT_EQ(state_.epoch(), first + 1);
   state_.set_link(2, true);
-  EXPECT_EQ(state_.epoch(), first + 2); // what was computed meanwhile is stale too
+  EXPECT_EQ(state_.epoch(), first + 2); // results computed in between are stale too
   state_.set_switch(0, false);
   EXPECT_EQ(state_.epoch(), first + 3);
 }

@@ -14,8 +14,8 @@ ForwardingState::ForwardingState(const Fabric& fabric)
     tagging_of_.push_back(tagging_at(index));
 }
 
-/** Determines the KEPT tags. If tags are consecutive from zero: all, provided that there are as many entries. If each
- *  host has a tag: those in sets that have room for the tags of all hosts.
+/** Determines which tags are never evicted (KEPT). Consecutive tags from zero are kept if the cache has an entry for
+ *  each of them. Tags of individual hosts are kept if their set has room for every tag that maps to it.
  */
 ForwardingState::Tagging ForwardingState::tagging(const ForwardingHash* hash, const CacheShape& shape, int hosts)
 {

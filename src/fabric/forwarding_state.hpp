@@ -75,7 +75,7 @@ private:
   std::vector<Tagging> taggings_;                       // distinct taggings of switches
   std::vector<int> tagging_of_;                         // by switch: index in taggings_; any without cache
   std::unordered_map<MessageNumber, Message> messages_; // in flight
-  std::vector<Hop> hops_;                               // of the message being started
+  std::vector<Hop> hops_;                               // hops of the message being started
   MessageNumber last_ = NONE;
 
   int switch_after(LinkId into) const { return fabric_.link(into).to - fabric_.host_count(); }

@@ -14,7 +14,7 @@ Fabric with_policy(const std::string& tables)
   return fabric_of(FABRIC + tables);
 }
 
-/** Returns the error about a [[policy]] table of @p lines, without its place. */
+/** Returns the error message for a [[policy]] table with @p lines, without the prefix "FILE: [policy]". */
 std::string policy_message(const std::string& lines)
 {
   const std::string place   = "FILE: [policy] ";

@@ -77,7 +77,7 @@ private:
     std::uint32_t messages = 0;
     std::uint32_t receives = 0;
     std::uint32_t wild     = 0;     // number of posted receives with wildcards
-    bool wildcards_indexed = false; // whether its messages are in the wildcard queues
+    bool wildcards_indexed = false; // true if its messages are in the wildcard queues
   };
 
   std::vector<EndpointState> endpoints_;

@@ -23,7 +23,7 @@ struct SharingFlow {
 class FairShare {
   struct Resource {
     double left  = 0;       // capacity not yet given to fixed flows
-    double usage = 0;       // of flows whose rate is not fixed yet, at one weight each
+    double usage = 0;       // usage by flows whose rate is not fixed yet, at one weight each
     int open     = 0;       // uses by such flows
     std::vector<int> flows; // positions of the flows that use it
   };

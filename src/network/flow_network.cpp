@@ -323,7 +323,7 @@ void FlowNetwork::hand_over(FlowNumber number, double left)
   Flow& flow = flows_[number];
   flow.state = State::elsewhere;
   ++flow.version;
-  // A flow that ends now has nothing left, and an empty transfer cannot be carried out elsewhere.
+  // A flow that ends now has no bytes left, and an empty transfer cannot be handed over.
   constexpr double NOTHING = 1e-3;
   if (left < NOTHING)
     ends_elsewhere(number, agenda_.now());

@@ -108,9 +108,9 @@ private:
     int to                = -1;
     double bytes          = 0;
     double missed         = 0;
-    double since          = 0;    // when it was sent
+    double since          = 0;    // time of sending
     GroupNumber group     = 0;    // valid while it flows
-    std::uint32_t version = 0;    // of its expected end
+    std::uint32_t version = 0;    // version of its expected end
     FlowNumber next_idle  = NONE; // next idle flow that started from the same host
     std::vector<Message> messages;
   };
@@ -124,11 +124,11 @@ private:
     }
   };
   struct Group {               // flow of fair_share_, with one copy per message of its members
-    double rate           = 0; // of each copy
+    double rate           = 0; // rate of each copy
     double served         = 0; // bytes of each copy, at time `since`
     double since          = 0;
     double ends           = 0; // time at which the next member ends at this rate
-    std::uint32_t version = 0; // of that end
+    std::uint32_t version = 0; // version of that end
     std::uint64_t visited = 0;
     std::vector<Member> members; // heap with the next member to end in front
   };
@@ -150,7 +150,7 @@ private:
   MessageRoutes& ways_;
   OtherTraffic* others_;
   bool folds_;
-  bool vary_;                            // whether the capacities of resources vary
+  bool vary_;                            // true if the capacities of resources vary
   std::vector<double> fixed_capacities_; // only if they vary
   IncrementalFairShare fair_share_;      // its flows are the groups
   std::vector<Flow> flows_;

@@ -47,7 +47,7 @@ private:
     double weight        = 1;
     double bound         = 0;
     double copies        = 1;
-    double rate          = 0; // of each copy
+    double rate          = 0; // rate of each copy
     std::uint64_t solved = 0; // the update that solved it last
     bool changed         = false;
     std::vector<Use> uses;
@@ -80,7 +80,7 @@ private:
     bool verify;             // rates on it have changed, or it is a bottleneck
     double left;             // capacity left by flows that are not solved
     double free;             // part of it left by flows whose rate is fixed
-    double usage;            // of flows whose rate is not fixed yet, at one weight each
+    double usage;            // usage by flows whose rate is not fixed yet, at one weight each
     std::uint32_t open;      // uses by such flows
     std::uint32_t solved;    // uses by flows that are solved
     std::uint32_t last_user; // position in users_

@@ -23,7 +23,7 @@ distribution = "exponential"
 
 
 def together(ranks: int, chains: int, mode: str, jitter: str = "") -> Table:
-    """Run both in one mode."""
+    """Run Allgather and Reduce-Scatter concurrently in one mode."""
     name = f"ag-rs-{ranks}-{chains}-{mode}{jitter and '-jitter'}"
     return kept_rows("multicast", [(name, partial(_together, ranks, chains, mode, jitter))])
 

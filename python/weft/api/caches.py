@@ -252,7 +252,7 @@ class HashProof:
     """Proof that the forwarding hash of a fabric's switches is correct."""
 
     text: str
-    """What was proven, in two lines."""
+    """Summary of the proof, in two lines."""
     details: hashes.FabricHash | None = None
 
     def _of_fabric(self) -> hashes.FabricHash:

@@ -72,7 +72,7 @@ class Progress:
     last: str = ""
     """Reason of the latest failure or refusal."""
     note: str = ""
-    """What runs are waiting for on a cluster."""
+    """Reason why runs are waiting on a cluster."""
 
     def __str__(self) -> str:
         """Return a one-line summary."""

@@ -68,7 +68,7 @@ def check_targets(targets: Iterable[tuple[str, Path]]) -> None:
 
 
 def check_writable(option: str, target: Path) -> None:
-    """Check before the work that this file can be written afterwards."""
+    """Check in advance that the output file can be written."""
     if target.is_dir():
         raise WeftError(f"{option}: {target} is a directory; name a file in it")
     if _is_stream(target):

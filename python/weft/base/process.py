@@ -208,7 +208,7 @@ class ChildExit:
     over_memory: bool = False
     """True if the child was killed for exceeding its memory limit."""
     starved: str = ""
-    """Whose memory was nearly exhausted, and what was left, if the child was killed for that."""
+    """Exhausted memory (machine or job) and what was left, if the child was killed for that."""
 
 
 @dataclass(frozen=True)

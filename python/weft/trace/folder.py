@@ -101,7 +101,7 @@ class Folder:
 
 
 def check_target(option: str, target: Path) -> None:
-    """Check before a run that the trace can be written here afterwards."""
+    """Check before a run that the trace can be written to this directory."""
     parent = target.resolve().parent
     if not parent.is_dir():
         raise WeftError(

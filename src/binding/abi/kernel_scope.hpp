@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/** Scope in which simcalls are carried out immediately. */
+/** Scope in which simcalls are executed immediately. */
 class KernelScope {
   simgrid::kernel::context::Context* self_ = simgrid::kernel::context::Context::self();
 

@@ -188,7 +188,7 @@ int allreduce__rdb(const void* send, void* receive, int count, MPI_Datatype type
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 int bcast__mvapich2_knomial_intra_node(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 
-/** Collectives by which Comm::init_smp() discovers which ranks share a host. */
+/** Collectives that Comm::init_smp() uses to discover which ranks share a host. */
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): SMPI's names
 int allgather__ring(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                     MPI_Datatype type, MPI_Comm comm);

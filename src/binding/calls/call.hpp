@@ -80,7 +80,7 @@ public:
   bool empty() const { return descriptor_.empty(); }
   bool alone() const { return size_ == 1; }
 
-  /** Returns the data of a call that the hosts carry out; the first rank to ask creates it with @p make. */
+  /** Returns the data of a call that the hosts execute; the first rank to ask creates it with @p make. */
   template <class Data, class Make> Data& host_data(Make&& make)
   {
     std::shared_ptr<HostData>& data = pending_ ? pending_->host_data : alone_data_;
@@ -91,7 +91,7 @@ public:
   /** Ends this rank's part in the data of that call. */
   void leave_host_data();
 
-  /** Returns whether a schedule of weft's carries out the call; all ranks get the same answer.
+  /** Returns whether a schedule of weft's executes the call; all ranks get the same answer.
    * @p make_parts returns an object with host_shape() (host_calls.hpp); it is called only if a
    * schedule is possible and none exists yet. */
   template <class MakeParts> [[gnu::noinline]] bool scheduled(const MakeParts& make_parts)

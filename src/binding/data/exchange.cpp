@@ -83,7 +83,7 @@ class Reduction : public Exchange {
   std::vector<Values> copies_;       // contributions of ranks whose buffers may change
   std::vector<MPI_Aint> beginnings_; // offset of each rank's first byte from its elements' address
   int count_          = 0;
-  MPI_Datatype type_  = MPI_DATATYPE_NULL; // of the result
+  MPI_Datatype type_  = MPI_DATATYPE_NULL; // type of the result
   bool plain_         = false;             // no gaps between its elements
   MPI_Aint beginning_ = 0;                 // offset of the result's first byte from its elements' address
   MPI_Aint extent_    = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Data of calls that the hosts carry out.
+/* Data of calls that the hosts execute.
  *
  * SMPI's algorithms only time these calls. They often corrupt the data: with types whose elements
  * have gaps, negative lower bounds or absolute addresses, with blocks out of order, with operations

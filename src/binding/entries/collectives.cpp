@@ -276,7 +276,7 @@ template <class Function> void register_entry(RunContext& context, Entry<Functio
   std::vector<std::string> names;
   for (const auto& algorithm : *algorithms) {
     names.push_back(algorithm.name);
-    // Calls that the mechanism cannot carry out use the default algorithm.
+    // Calls that the mechanism cannot execute use the default algorithm.
     if (algorithm.name == (takes_mechanism ? "default" : selected))
       entry.selected = reinterpret_cast<Function>(algorithm.coll);
     if (algorithm.name == "default")

@@ -3,7 +3,7 @@
  *
  * SMPI's functions check their arguments, count by count for all ranks, describe the call for a
  * trace that nobody writes, and read clocks: a third and more of the cost of a call that weft
- * carries out. weft skips all of that if it would have no effect; @p theirs is SMPI's function, for
+ * executes. weft skips all of that if it would have no effect; @p theirs is SMPI's function, for
  * all other calls and for invalid arguments. */
 #pragma once
 

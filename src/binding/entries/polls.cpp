@@ -119,7 +119,7 @@ public:
     over_ = true;
     if (polls_ == 0)
       return set_timer(sg::Engine::get_clock());
-    constexpr double ROUNDING = 1e-6; // of a poll
+    constexpr double ROUNDING = 1e-6; // fraction of a poll
     const double begun        = std::ceil((sg::Engine::get_clock() - start_) / overhead() - ROUNDING);
     polls_                    = std::clamp(static_cast<std::int64_t>(begun), std::int64_t{1}, polls_);
     set_timer(start_ + static_cast<double>(polls_) * overhead());

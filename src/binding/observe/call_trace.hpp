@@ -94,7 +94,7 @@ class CallTrace {
   std::ofstream file_;
   std::deque<TracedRank> ranks_;
   ActorMap<TracedRank*> by_actor_; // null for actors that are not ranks
-  std::set<int> communicators_;    // those whose members have been written
+  std::set<int> communicators_;    // communicators whose members have been written
   long long lines_ = 0;
   bool has_header_ = false;
   bool unfit_      = false;

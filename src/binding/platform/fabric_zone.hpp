@@ -59,7 +59,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::vector<bool> seen_used_;            // by resource; possibly in use by SimGrid
   std::function<void(int)> on_use_;
   std::optional<LatestMessage> latest_;
-  double latency_ = 0;                       // of the message that is starting
+  double latency_ = 0;                       // latency of the message that is starting
   std::optional<Jitter> jitter_;             // if links have jitter
   std::vector<std::uint32_t> messages_sent_; // by vertex, if links have jitter
 

@@ -61,7 +61,7 @@ struct Region {
 
 struct StacksState {
   std::size_t page        = 0;
-  std::size_t bytes       = 0; // of a stack; 0: SimGrid allocates stacks
+  std::size_t bytes       = 0; // size of a stack; 0: SimGrid allocates stacks
   std::size_t guard_bytes = 0;
   Guard guard             = Guard::none;
   std::size_t most_mapped = 0; // limit of guarded stacks if guards take mappings

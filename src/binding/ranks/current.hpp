@@ -15,7 +15,7 @@ namespace weft {
  * SimGrid has an engine. */
 extern constinit thread_local simgrid::kernel::context::Context* running_context
     __attribute__((tls_model("initial-exec")));
-/** Number that changes whenever running_context does: what was looked up for a rank is valid until then. */
+/** Generation of running_context, changed with it: per-rank look-ups may be cached until then. */
 extern constinit std::uint64_t turn;
 using TurnCallback = void (*)();
 /** Callback for each change of running_context; null if nobody needs it (process_attributes.cpp). */

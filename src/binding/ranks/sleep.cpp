@@ -42,7 +42,7 @@ Sleeper sleeper(SleepsIn where)
  * prefetched some ranks ahead. */
 class Woken {
   std::vector<Sleeper> ranks_;
-  std::size_t gone_ = 0; // how many of them have resumed
+  std::size_t gone_ = 0; // number of them that have resumed
 
 public:
   static Woken& get()

@@ -40,7 +40,7 @@ class Gate {
     bool in_simcall;
   };
   std::vector<Waiting> waiting_; // in order of arrival
-  std::size_t passed_ = 0;       // how many of them have passed
+  std::size_t passed_ = 0;       // number of them that have passed
   int open_           = 0;       // permits for ranks that have not arrived
 
   void wait_in_simcall(const Sleeper& self);

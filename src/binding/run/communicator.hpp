@@ -31,9 +31,9 @@ namespace weft {
 
 /** State of one offloaded call, shared by the ranks that make it. */
 class OffloadedCall;
-/** Data of one call that the hosts carry out. */
+/** Data of one call that the hosts execute. */
 class HostData;
-/** Call that the hosts carry out by a schedule of weft's. */
+/** Call that the hosts execute by a schedule of weft's. */
 class ScheduledCall;
 
 /** Call in flight on a communicator: its descriptor, the ranks that are in it, and what carries it out. */

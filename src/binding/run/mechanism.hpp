@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Interface of a mechanism: one way in which the network carries out collectives.
+/* Interface of a mechanism: one way in which the network executes collectives.
  * binding/registry.cpp lists the mechanisms; the selector queries them, and start() begins a call
- * that one of them carries out. */
+ * that one of them executes. */
 #pragma once
 
 #include "binding/run/communicator.hpp"

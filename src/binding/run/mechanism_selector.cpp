@@ -11,8 +11,8 @@
 namespace weft {
 namespace {
 
-/** Assumed length of a row of calls with equal collective and root: as many as `weft bench` times
- * by default. */
+/** Assumed number of consecutive calls with the same collective and root: the number that `weft bench`
+ * times by default. */
 constexpr int CALLS_IN_A_ROW = 10;
 
 /** Memoized predictions on a communicator, since programs repeat calls; valid for one epoch of the

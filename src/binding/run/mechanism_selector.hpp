@@ -27,7 +27,7 @@ class MechanismSelector {
   const Fabric& fabric_;
   const OffloadMode asked_;
   const std::map<std::string, std::string>& algorithms_; // collective -> the SMPI algorithm that it falls back to
-  const HostFallback& hosts_;                            // calls on the hosts that weft carries out itself
+  const HostFallback& hosts_;                            // calls on the hosts that weft executes itself
   const std::function<const MessageCosts&()> costs_;   // message costs of the run, known once SMPI has read its options
   std::vector<std::unique_ptr<Mechanism>> mechanisms_; // in the order of their kinds
   std::vector<const MechanismKind*> predictable_;

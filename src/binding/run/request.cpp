@@ -145,7 +145,7 @@ void RequestSignal::make_activity(MPI_Request request)
   const sg::MessPtr message                         = queue_->get_async();
   reinterpret_cast<RequestLayout*>(request)->action = message->get_impl();
   message_                                          = message;
-  if (end_.over()) // it may have ended just now, while others ran
+  if (end_.over()) // the call may have ended while other ranks ran
     put();
 }
 

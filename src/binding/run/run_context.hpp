@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Context of a run: its jobs, its fabric and the parts that carry out and observe calls.
+/* Context of a run: its jobs, its fabric and the components that execute and observe calls.
  *
  * Everything below the entries from MPI gets a reference to the context. SMPI passes none to the functions that it
  * calls, so the entries look it up (binding/entries/current_run.hpp). load_platform() makes the context, and nobody
@@ -51,7 +51,7 @@ public:
   Record record;
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
   std::function<std::unique_ptr<HostNetwork>(MessageCosts costs)> make_host_network;
-  HostFallback hosts_fallback;                ///< algorithms of calls that weft carries out on the hosts
+  HostFallback hosts_fallback;                ///< algorithms of calls that weft executes on the hosts
   const HostStageAlgorithms stage_algorithms; ///< among the ranks of a host in an offloaded call
   MechanismSelector selector;
   Communicators communicators;
@@ -68,7 +68,7 @@ public:
   /** Returns the network as host schedules see it; created by make_host_network for the first call
    * that needs it. */
   HostNetwork& host_network();
-  /** Ends the run, because the algorithm chosen for the hosts cannot carry out a call. */
+  /** Ends the run, because the algorithm chosen for the hosts cannot execute a call. */
   [[noreturn]] void refuse_fallback(const std::string& why);
 
   /** Notes that a rank has ended by itself, and ends the process if a call in flight waits for it. */

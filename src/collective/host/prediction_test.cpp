@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-constexpr double LATENCY = 2.25e-6; // of a route
+constexpr double LATENCY = 2.25e-6; // latency of a route
 constexpr Bytes VECTOR{984};
 constexpr double WIRE = 1000 / 1e9; // including the envelope
 constexpr Seconds ANY{1.0};

@@ -222,7 +222,7 @@ TEST(TreeOfABrokenFabric, TakesAnotherRootWhereACableToOneIsDown)
 {
   const Fabric fabric               = fabric_of(two_levels(2));
   const TreeResult whole            = tree_of(fabric, {0, 3}, 0);
-  const std::vector<TreeLink> links = whole.tree->switches[0].links; // of root 2
+  const std::vector<TreeLink> links = whole.tree->switches[0].links; // links of root 2
   for (const TreeLink& link : links)
     for (const LinkId direction : {link.up, reverse(link.up)}) {
       FabricState state(fabric);

@@ -97,7 +97,7 @@ class MulticastProtocol {
   struct Rank {
     MulticastPhase phase = MulticastPhase::barrier;
     bool entered         = false;
-    std::size_t step     = 0; // of the barrier
+    std::size_t step     = 0; // step of the barrier
     bool sent            = false;
     std::set<int> heard; // rounds of the barrier
     std::vector<bool> complete;

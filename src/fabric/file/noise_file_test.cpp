@@ -87,7 +87,7 @@ TEST(Noise, LeavesCoresTimeToWork)
             "host take less than its whole time, and they take 100 % of it");
   const std::string half = replaced(HOST, "25us", "500us");
   EXPECT_NE(message(half + half).find("they take 100 % of it"), std::string::npos);
-  // Of different hosts.
+  // Detours of different hosts do not add up.
   EXPECT_EQ(noise_of(half + "match = 'host-0'\n" + half + "match = 'host-1'\n").hosts.size(), 2);
 }
 

@@ -24,7 +24,7 @@ class Detours {
     std::uint64_t seed_;
     std::uint32_t table_;
     std::uint32_t core_;
-    std::uint32_t number_ = 0; // of the current detour
+    std::uint32_t number_ = 0; // number of the current detour
     Detour detour_{};
 
     double draw(std::uint32_t what) const;

@@ -35,7 +35,7 @@ std::array<std::uint32_t, 4> philox(RandomPlace place, std::array<std::uint32_t,
 
 double uniform(std::uint64_t seed, RandomPlace place)
 {
-  constexpr unsigned UNUSED = 11; // of 64 bits, a double has 53
+  constexpr unsigned UNUSED = 11; // low bits to drop: a double has 53 of the 64
   const auto bits = philox(place, {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> WORD)});
   const std::uint64_t number = (static_cast<std::uint64_t>(bits[0]) << WORD | bits[1]) >> UNUSED;
   return static_cast<double>(number) * 0x1p-53;

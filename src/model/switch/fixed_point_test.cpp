@@ -42,7 +42,7 @@ int block_exponent(const Ranks& ranks, std::size_t first, std::size_t last)
 
 double exact(const Ranks& ranks, std::size_t element)
 {
-  double sum = 0; // of few floats: its error is far below their rounding
+  double sum = 0; // sum of few floats; its error is far below their rounding
   for (const std::vector<float>& rank : ranks)
     sum += static_cast<double>(rank[element]);
   return sum;
@@ -162,7 +162,7 @@ TEST(FixedPoint, LosesValuesFarBelowTheBlocksMaximum)
   const Ranks ranks{{1.0F, 0x1p-32F, 0x1p-30F}};
   EXPECT_EQ(added(ranks, 3)[1], 0.0F);
   EXPECT_NE(added(ranks, 3)[2], 0.0F);
-  // It survives in a block of its own.
+  // A small value survives in a separate block.
   EXPECT_EQ(added(ranks, 1)[1], 0x1p-32F);
 }
 

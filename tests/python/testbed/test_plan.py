@@ -230,7 +230,7 @@ preset = "l2"
 
 
 def placements(one: Wanted, there: Inventory) -> Iterator[dict[str, str]]:
-    """Yield every choice of layer 2 switches for some of the switches."""
+    """Yield every placement of any subset of the requested switches on layer 2 switches."""
     names = [*there.switches]
     for chosen in itertools.product([None, *names], repeat=len(one.switches)):
         used = [name for name in chosen if name]

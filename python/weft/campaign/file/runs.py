@@ -213,7 +213,7 @@ def _changes(point: Point) -> Iterator[str]:
 
 
 def _seeds(point: Point, drawn: frozenset[str]) -> Iterator[str]:
-    """Yield the changes made by a seed: the seed of everything random on this fabric."""
+    """Yield the changes that set the seed of everything random on this fabric."""
     if "seed" not in point:
         return
     here = {name for name, key in _DRAWN.items() if name in drawn or any(map(key, point))}

@@ -66,7 +66,7 @@ def make_plan(
     chassis: str | None,
     output: Path,
 ) -> None:
-    """Read, solve, write."""
+    """Read the inventory and the fabrics, make a plan, and write it."""
     there = inventories.read_all(inventory, chassis)
     running = _running(there[0], keep, ended)
     if running is not None:

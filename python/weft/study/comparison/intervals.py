@@ -34,7 +34,7 @@ class IntervalEnds:
 
 
 def ends(plan: PreparedRun) -> list[IntervalEnds]:
-    """Prepare runs at the ends of a fabric's intervals; values set by the user have none."""
+    """Prepare runs at both bounds of each interval, except for values set by the user."""
     placement = plan.request.placement
     if placement.fabric is None:
         return []

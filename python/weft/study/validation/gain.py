@@ -97,7 +97,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Pair:
-    """One row, keyed by bytes or ranks, with both sides."""
+    """Measured and simulated times of one row, keyed by bytes or ranks."""
 
     key: int
     measured: Times

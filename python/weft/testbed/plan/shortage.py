@@ -16,7 +16,7 @@ from weft.testbed.plan.solver import NoPlanError, Shortage
 
 
 def check_servers(demand: Demand, inventory: Inventory) -> None:
-    """Check by counting that there can be enough servers."""
+    """Check a necessary condition: the inventory has enough servers of each kind."""
     if short := max(_too_few(demand, inventory), default=None):
         raise NoPlanError(short[1])
 

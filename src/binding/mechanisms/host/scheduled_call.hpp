@@ -52,7 +52,7 @@ class ScheduledCall : public RankCallbacks, public ProgressedCall, public std::e
   const HostFallback& fallback_;
   Selection::Choice choice_{};
   std::vector<Elements> parts_; // set for reductions and Allgatherv
-  std::vector<Member> members_; // by rank, if blocks differ otherwise
+  std::vector<Member> members_; // by rank; empty unless call_ and parts_ cannot describe the blocks
   std::vector<FlowEnd> on_end_; // by rank
   std::vector<Tally> tallies_;  // by rank; empty unless counted
   RankActors actors_;

@@ -19,7 +19,7 @@ namespace weft {
 class MulticastData {
   struct Rank {
     std::byte* receive = nullptr;          // buffer of the first block; null: the rank stores nothing here
-    std::vector<std::ptrdiff_t> positions; // of the blocks, in bytes
+    std::vector<std::ptrdiff_t> positions; // positions of the blocks, in bytes
   };
   const MulticastCall& call_;
   const Exchange& exchange_;

@@ -90,7 +90,7 @@ class MulticastFlows {
   Bytes together_;                           // bytes on a receiver's cable of the blocks in flight at a time
   std::optional<MulticastPlan> whole_;       // plan of all blocks, if they do not start together
   std::optional<Backpressure> backpressure_; // set for lossless links, once roots have started
-  std::vector<Shared> departures_;           // of the backpressure, by number
+  std::vector<Shared> departures_;           // roots that wait for the backpressure, by number
   int backpressure_timers_ = 0;
   std::vector<MulticastDrops> drops_; // by rank
   MulticastStatistics moved_;

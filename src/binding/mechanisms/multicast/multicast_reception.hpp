@@ -43,7 +43,7 @@ public:
     double time = 0;                ///< at which the last chunk's data are in the user's buffer, s
     std::vector<std::int64_t> lost; ///< positions of the chunks that found no room
   };
-  /** Processes chunks that have arrived at a rank; called in the order of the arrivals' ends.
+  /** Processes chunks that have arrived at a rank; call it in the order in which arrivals end.
    *  @p going: as in StagingRing::take(). */
   Processed process(int rank, const StagingRing::Arrival& arrival, std::span<const double> going);
 

@@ -150,7 +150,7 @@ private:
     Request posted = 0;  // messages posted so far
     Step send      = {}; // remaining steps of a SendReceive: this send,
     Request coming = -1; // then a wait for this receive;
-    int left       = 0;  // how many of the two
+    int left       = 0;  // number of the two that remain
   };
 
   static void post(Progress& progress, Step next)

@@ -54,7 +54,7 @@ void add_forms(const Algorithm& algorithm, std::vector<HostCall>& calls)
     if (algorithm.name.starts_with("smp")) {
       call.host = [](int rank) { return rank / 3; };
       calls.push_back(call);
-      if (algorithm.collective != "scan") { // it requires ranks in the order of the hosts
+      if (algorithm.collective != "scan") { // Scan requires ranks in the order of the hosts
         call.host = [](int rank) { return rank % 3; };
         calls.push_back(call);
       }

@@ -11,8 +11,8 @@ namespace {
 struct Running {
   ConcurrentSchedule strand;
   std::vector<Request> posted  = {}; // requests of the whole schedule, by the strand's own numbers
-  std::vector<Request> open    = {}; // those not waited for yet
-  std::vector<Request> awaited = {}; // those that the strand waits for now
+  std::vector<Request> open    = {}; // requests not waited for yet
+  std::vector<Request> awaited = {}; // requests that the strand waits for now
   bool ended                   = false;
 };
 

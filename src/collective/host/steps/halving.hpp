@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/** Ranks reduced to a power of two of places: the first ones form pairs, of which the second rank is
+/** Ranks reduced to a power of two of places: the first ones form pairs whose second rank is
  * idle. */
 struct Folded {
   int places; ///< the largest power of two that is at most the number of ranks
