@@ -160,7 +160,7 @@ class Pages:
                     waiting.append(found)
 
     def link(self, document: str, link: str) -> str:
-        """Return the site's form of a link in the document."""
+        """Rewrite a link of a document for the site."""
         found = target(document, link)
         here = place(document)
         return posixpath.relpath(place(found), posixpath.dirname(here) or ".")

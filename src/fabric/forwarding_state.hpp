@@ -61,8 +61,8 @@ private:
   struct Tagging {
     const ForwardingHash* hash; // nullptr: no lookups
     CacheShape shape;
-    bool keeps;                         // all tags, since there are at least as many entries
-    std::vector<ForwardingTag> by_host; // if each tag identifies a host
+    bool keeps;                         // true: no tag is ever evicted, since there are at least as many entries
+    std::vector<ForwardingTag> by_host; // tags, if each identifies a host
   };
   struct Message {
     std::vector<Lookup> lookups; // at ports that limit it

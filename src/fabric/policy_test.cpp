@@ -14,7 +14,7 @@ Fabric with_policy(const std::string& tables)
   return fabric_of(FABRIC + tables);
 }
 
-/** Returns the error message for a [[policy]] table with @p lines, without the prefix "FILE: [policy]". */
+/** Returns the error message for a [[policy]] table with @p lines, without the prefix. */
 std::string policy_message(const std::string& lines)
 {
   const std::string place   = "FILE: [policy] ";

@@ -31,7 +31,7 @@ FlowNetwork::FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<
 }
 
 /** Returns an idle flow for a message from host @p from: the last one that started there, or a new
- *  one. A host's messages are much alike, so its way can often be reused. */
+ *  one. Consecutive messages of a host are similar, so the route can often be reused. */
 FlowNumber FlowNetwork::borrow(int from)
 {
   FlowNumber& idle = recent_[static_cast<std::size_t>(from)].idle;

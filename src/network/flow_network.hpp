@@ -52,9 +52,9 @@ public:
   /** Finds the way of a message that leaves host @p from for host @p to. @p missed is the part of it
    * that is not in the hosts' caches. */
   virtual void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) = 0;
-  /** Counts another message with the same start, size and way. */
+  /** Counts another message with the same start, size and route. */
   virtual void repeat(const FlowRoute& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) {}
-  /** Returns whether equal messages of the same instant and hosts have equal ways. */
+  /** Returns whether equal messages between the same hosts at the same instant have equal routes. */
   virtual bool repeats() const { return true; }
   /** Returns whether capacities depend on a resource's users; if so, left() and capacity() are
    * called. */
@@ -76,7 +76,7 @@ public:
   virtual ~OtherTraffic()                      = default;
   /** Returns whether a resource has another user, or may get one before this network is notified. */
   virtual bool use(int resource) = 0;
-  /** Carries out the rest of a flow: @p copies copies with @p left bytes to go each. Calls
+  /** Takes over the rest of a flow: @p copies copies with @p left bytes to go each. Calls
    * FlowNetwork::ends_elsewhere or fails_elsewhere at its end. */
   virtual void take(FlowNumber flow, const FlowRoute& way, double left, std::size_t copies) = 0;
 };
@@ -156,7 +156,7 @@ private:
   std::vector<Flow> flows_;
   std::vector<Group> groups_;
   EventHeap ends_;          // ends of groups that share links
-  double next_end_ = NEVER; // the earliest of these that is on the agenda
+  double next_end_ = NEVER; // the earliest of these ends, which is on the agenda
   std::vector<Ending> ending_;
   std::vector<Recent> recent_;         // by host
   std::vector<std::uint64_t> visited_; // by resource: number of the last visit

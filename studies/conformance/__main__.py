@@ -58,7 +58,7 @@ class Result:
 
 
 def main() -> int:
-    """Build, run, print, write."""
+    """Build and run the tests, and print and write the results."""
     options = _parse()
     raise_on_signals()
     BUILD.mkdir(parents=True, exist_ok=True)

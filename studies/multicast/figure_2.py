@@ -24,7 +24,7 @@ def way_ports(one: int, other: int) -> int:
 
 
 def multicast_ports(ranks: int) -> int:
-    """Return the traffic of a multicast Allgather: parts of a rank, summed over switch ports."""
+    """Return the traffic of a multicast Allgather over all switch ports, in parts of one rank."""
     return ranks * tree_ports(ranks)
 
 

@@ -95,7 +95,7 @@ class Schedule:
 
     @call
     def figure(self) -> "Figure":
-        """Return the same drawing as a matplotlib figure."""
+        """Return the drawing as a matplotlib figure."""
         return schedules.figure(self.details)
 
     def __repr__(self) -> str:

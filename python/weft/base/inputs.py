@@ -24,7 +24,7 @@ from weft.base.errors import WeftError
 
 
 class OutputIsInputError(WeftError):
-    """An output is also an input."""
+    """Raised if an output is also an input."""
 
 
 Identity = tuple[int, int]

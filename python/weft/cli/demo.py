@@ -47,7 +47,7 @@ Example:
     help="Directory for tables and figures.",
 )
 def demo(out: Path) -> None:
-    """Run, print, draw."""
+    """Run the demo's simulations, print the results, and draw the figures."""
     with progress_bar(api.simulations()) as progress:
         results = api.run(progress)
     on = console()

@@ -127,7 +127,7 @@ def _click_message(error: click.ClickException) -> str:
 
 
 def _say(message: str, status: int) -> int:
-    """Print a message, unless it is empty or the reader has gone."""
+    """Print a message unless it is empty; ignore a closed standard error."""
     with suppress(OSError):
         if message:
             print(f"weft: {printable(message)}", file=sys.stderr, flush=True)

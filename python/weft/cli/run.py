@@ -64,7 +64,7 @@ def run(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Check, run, report."""
+    """Check the options, run the program, and report the results."""
     if record is not None:
         _check_recorded(record, compare=compare)
     request = Request.of(command=("weft", *sys.argv[1:]), **options)

@@ -104,7 +104,7 @@ def validate(
     document: Path | None,
     **asked: Any,
 ) -> int:
-    """Run, print, write."""
+    """Run the checks, print their results, and write the requested files."""
     if figures is not None:
         need("report")
     checks = _own_checks(tables, asked)

@@ -109,7 +109,7 @@ public:
    * the rank's stack meanwhile. */
   void wait_for_schedule(Sleep& until_end) const;
 
-  /** Carries out an offloaded call and waits for its end. */
+  /** Executes an offloaded call and waits for its end. */
   [[gnu::noinline]] void offload(const RankBuffers& buffers, MPI_Op operation);
   [[gnu::noinline]] void end();
 };

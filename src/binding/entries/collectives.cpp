@@ -29,7 +29,7 @@ template <class Function> struct Entry {
 
   Function fallback(MPI_Comm comm) const { return comm->size() == 1 ? simplest : selected; }
 
-  /** Carries out a call. @p describe fills the call's descriptor, @p buffers returns a RankBuffers
+  /** Executes a call. @p describe fills the call's descriptor, @p buffers returns a RankBuffers
    * and @p parts a call of host_calls.hpp; each is called only if needed. */
   template <class Describe, class Buffers, class Parts, class... Arguments>
   int carry_out(MPI_Comm comm, MPI_Op operation, Describe&& describe, Buffers&& buffers, Parts&& parts,
@@ -45,7 +45,7 @@ template <class Function> struct Entry {
     return run_on_host(call, comm, parts, address(arguments)...);
   }
 
-  /** Carries out a call that is not offloaded. Out of line, so that offloaded calls need no stack for it. */
+  /** Executes a call that is not offloaded. Out of line, so that offloaded calls need no stack for it. */
   template <class Parts, class... Arguments>
   [[gnu::noinline]] int run_on_host(Call& call, MPI_Comm comm, const Parts& parts, Arguments... arguments) const
   {
@@ -76,7 +76,7 @@ template <class Function> struct Entry {
                                  "); choose another with --cfg smpi/" + name + ":NAME, or none for Open MPI's choice.");
   }
 
-  /** Carries out a call that is never offloaded. */
+  /** Executes a call that is never offloaded. */
   template <class Describe, class Parts, class... Arguments>
   int on_host(MPI_Comm comm, Describe&& describe, Parts&& parts, Arguments... arguments) const
   {
@@ -226,7 +226,7 @@ int alltoallv(const void* send, const int* send_counts, const int* send_displace
       send, send_counts, send_displacements, send_type, receive, counts, displacements, type, comm);
 }
 
-/** Returns the name of SMPI's algorithm for a collective; if weft carries the collective out
+/** Returns the name of SMPI's algorithm for a collective; if weft executes the collective
  * itself, the algorithm serves calls that are not the program's own. SMPI's option for the
  * collective takes precedence over the fallback. */
 std::string selected_algorithm(RunContext& context, const std::string& collective)

@@ -148,8 +148,8 @@ MPI_Comm split_in_memory(MPI_Comm comm, int colour, int key)
   return made;
 }
 
-/** Carries out a call (of trace::calls) by which the ranks of @p comm create something that has a
- * context id. */
+/** Executes a call (of trace::calls) in which the ranks of @p comm create an object with a
+ * context ID. */
 template <class Name, class Make, class... Arguments>
 int make(MpiFunction& function, const MPI_Comm& comm, Make&& making, Arguments... arguments)
 {

@@ -41,7 +41,7 @@ template <class Function, class Parts, class... Arguments>
   return next_definition(address(arguments)..., comm, request, external);
 }
 
-/** Carries out a non-blocking call, offloaded or as SMPI does. @p describe returns a
+/** Executes a non-blocking call, offloaded or as SMPI does. @p describe returns a
  * CallDescriptor, @p buffers a RankBuffers and @p parts a call of host_calls.hpp; each is called
  * only if needed. @p arguments are the call's up to the communicator. */
 template <class Function, class Describe, class Buffers, class Parts, class... Arguments>
@@ -59,7 +59,7 @@ int start(Function next_definition, MPI_Request* request, int external, MPI_Comm
   return start_on_hosts(call, next_definition, request, external, comm, make_parts, arguments...);
 }
 
-/** Carries out a non-blocking call that is never offloaded. */
+/** Executes a non-blocking call that is never offloaded. */
 template <class Function, class Describe, class Parts, class... Arguments>
 int start_on_host(Function next_definition, MPI_Request* request, int external, MPI_Comm comm, Describe&& describe,
                   Parts&& parts, Arguments... arguments)
@@ -69,7 +69,7 @@ int start_on_host(Function next_definition, MPI_Request* request, int external, 
       arguments...);
 }
 
-/** Carries out a blocking call that is never offloaded. */
+/** Executes a blocking call that is never offloaded. */
 template <class Function, class Describe, class Parts, class... Arguments>
 int on_host(Function next_definition, MPI_Comm comm, Describe&& describe, Parts&& parts, Arguments... arguments)
 {

@@ -73,7 +73,7 @@ class Record {
     const ReductionOperation* operation;
     const MechanismKind* mechanism;
     Fallback reason;
-    std::string algorithm; // weft's on the hosts; empty if none
+    std::string algorithm; // weft's algorithm on the hosts; empty if none
     auto tie() const
     {
       return std::tuple{kind,

@@ -107,8 +107,7 @@ double FlowFactors::at(const std::vector<Boundary>& factors, double size)
 
 void StreamZone::divide_out_factors(StreamRequest& request) const
 {
-  // Finds the size that is right once the factors have been applied: they depend on the size that
-  // they change.
+  // Fixed-point iteration, since the bandwidth factor depends on the size that it is applied to.
   double size = request.wire.value();
   for (int attempt = 0; attempt < 8; ++attempt)
     size = std::max(1.0, request.wire.value() * FlowFactors::at(factors_->bandwidth, size));

@@ -137,7 +137,7 @@ public:
     if (starts_)
       demands_.push_back({link, weight});
   }
-  /** Called once a message has been started, or waits for its peer. */
+  /** Called after a message has started, or has begun to wait for its peer. */
   void end(CommImpl* message);
   /** Called before a message is cancelled. */
   void leave(CommImpl* message);

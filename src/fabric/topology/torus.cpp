@@ -57,8 +57,8 @@ int Torus::cable_to_next(const Dimension& dimension, int switch_index, int numbe
   return dimension.first_cable + rank * parallel_ + number;
 }
 
-/** Returns the hop along @p dimension. The destination selects among parallel cables by what differs among the
- *  destinations behind them: coordinates from this dimension on, and the host. */
+/** Returns the hop along @p dimension. The destination selects among parallel cables by its coordinates from this
+ * dimension on and its host, which are all that differs among destinations behind these cables. */
 Hop Torus::step(const Dimension& dimension, int from, int to, int destination) const
 {
   const int host    = destination < host_count() ? destination % hosts_per_switch_ : 0;

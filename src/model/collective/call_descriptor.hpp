@@ -22,8 +22,8 @@ namespace weft {
 
 /** Datatype of the elements that a call combines. */
 struct ElementType {
-  const void* handle = nullptr; ///< MPI's; the core only compares it
-  std::string name;             ///< MPI's; "derived" for a type that the program made
+  const void* handle = nullptr; ///< MPI's handle; the core only compares it
+  std::string name;             ///< MPI's name; "derived" for a type that the program created
   std::int64_t size = 0;        ///< bytes
   bool predefined   = true;
 };

@@ -43,7 +43,7 @@ Work receive_work(const ProgressEngine& engine, Transport transport)
                                     : work_of(engine, engine.uc_cycles, engine.uc_instructions);
 }
 
-/** Returns the chunk rate of @p workers. All have the same share of the traffic, so that the fullest core limits each.
+/** Returns the chunk rate of @p workers. All have the same share of the traffic, so the busiest core limits each.
  */
 Hertz worker_rate(const ProgressEngine& engine, const Work& work, int workers)
 {

@@ -88,7 +88,7 @@ TEST(Switch, OffloadTablesReplaceThoseOfThePreset)
   EXPECT_EQ(model.slots, 256);
 }
 
-/** Returns the error about a [[switch.offload]] table of @p lines, without its place. */
+/** Returns the error message for a [[switch.offload]] table with @p lines, without the prefix. */
 std::string offload_message(const std::string& lines)
 {
   const std::string place   = "FILE: [switch.offload] ";

@@ -240,7 +240,7 @@ def test_export_names_what_a_platform_cannot_say(
 
 
 def mutilated(program: Program, tmp_path: Path, change: Callable[[str], str]) -> str:
-    """Return the message about an exported platform after a change to it."""
+    """Return the error message for an exported platform after a change to it."""
     path = tmp_path / "x.xml"
     export.export(_core.load_fabric("tofino-4"), path)
     text = path.read_text()

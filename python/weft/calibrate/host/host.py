@@ -76,8 +76,8 @@ class HostFit:
     def held_out(self, measured: Times, rows: Sequence[HostRow] | None = None) -> LogError | None:
         """Return the prediction error on held-out rows.
 
-        Rows that were not fitted count with their plain prediction, fitted rows with that of their
-        fold.
+        A fitted row is predicted by the fit of its fold, which leaves it out; other rows are
+        predicted by the fit to all rows.
         """
         logs = [abs(log) for row, log in self.left_out.items() if rows is None or row in rows]
         logs += [

@@ -120,7 +120,7 @@ def _measure(
     format_: str = "table",
     full: bool = False,
 ) -> None:
-    """Check, run, print, write."""
+    """Check the options, run the benchmark, and print and write the results."""
     if format_ == "osu" or full:
         _as_osu(collective, modes, unchecked)(
             *(fabric, ranks, None, None if ppn is None else str(ppn), iterations, osu.WARM_UP, ()),

@@ -69,7 +69,7 @@ def like(
     config: tuple[str, ...],
     csv_file: Path | None,
 ) -> None:
-    """Check, run, print, write."""
+    """Check the options, run the benchmark, and print and write the results."""
     sample = shared.sampling(fabric, changes, iterations, None, micro_benchmarks.ITERATIONS)
     asked = LikeOptions(fabric, ranks, ppn, parse_modes(modes), sample.iterations, changes, config)
     planned = api.plan(file, asked)

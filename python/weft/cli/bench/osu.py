@@ -236,7 +236,10 @@ def measure(
     changes: tuple[str, ...],
     **more: Any,
 ) -> None:
-    """Check, run, print, write; `more` are options that only some benchmarks have."""
+    """Check the options, run the benchmark, and print and write the results.
+
+    `more` are options that only some benchmarks have.
+    """
     plot: Path | None = more.get("plot")
     check_outputs(plot)
     wanted = more.get("percentiles")

@@ -384,7 +384,7 @@ Example:
 @click.argument("files", type=Input(), metavar="[FILE...]", nargs=-1)
 @_results
 def job_sizes(files: Sequence[Path], csv_file: Path | None, figure: Path | None) -> int:
-    """Read, print, write."""
+    """Read the archives, and print and write the sizes of their jobs."""
     _check(figure)
     sizes = jobs.read_all(files) if files else jobs.shipped_jobs()
     return _report(forwarding.job_sizes(sizes), csv_file, figure)

@@ -38,7 +38,7 @@ Examples:
 )
 @output_option("-o", "output", help="Fabric file to write.")
 def cpu(repetitions: int, base: str | None, output: Path | None) -> None:
-    """Check, measure, write, print."""
+    """Measure this machine's speed, write the fabric file, and print the result."""
     from weft.calibrate.host import cpu as api
     from weft.calibrate.point_to_point import fabric_file
 

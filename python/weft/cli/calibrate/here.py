@@ -46,7 +46,7 @@ def measure_here(
     caches: str | None,
     others: Mapping[str, Any],
 ) -> None:
-    """Measure, write, print."""
+    """Measure this machine, write the fabric file, and print the result."""
     from weft.calibrate.host import here
 
     if given := [name for name, value in others.items() if value]:

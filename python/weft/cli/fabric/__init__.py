@@ -123,7 +123,7 @@ Examples:
     help="Record of a run on this fabric.",
 )
 def plot(fabric: str, output: Path, record: Path | None) -> None:
-    """Check, read, draw."""
+    """Draw a fabric, with the load of a recorded run if given."""
     from weft.fabric.picture import plot as draw
     from weft.fabric.traffic import read_traffic
 
@@ -150,7 +150,7 @@ Examples:
 @click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 @output_option("-o", "output", required=True, help="File to write: .xml or .dot.")
 def export(fabric: str, output: Path) -> None:
-    """Check, read, write."""
+    """Write a fabric in the format that the file name implies."""
     from weft.fabric import export as api
 
     api.check_format(output)
