@@ -29,7 +29,7 @@ enum { EXIT_USAGE = 2, TAG = 1, DIAGONALS = 64 };
 
 typedef struct {
   int rank, side, row, column;
-  int size, piece; /* of the matrix, and of a rank's part of a vector */
+  int size, piece; /* rows of the matrix, and elements of a rank's part of a vector */
   int* first;      /* index in `columns` of each row's first entry */
   int* columns;    /* columns of the entries that are -1 */
   double* received;

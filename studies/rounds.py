@@ -15,6 +15,6 @@ class Spread(NamedTuple):
 
 
 def spread(rounds: Iterable[float]) -> Spread:
-    """Return the median, the least and the most of the rounds."""
+    """Return the median, minimum and maximum of the rounds."""
     values = list(rounds)
     return Spread(statistics.median(values), min(values), max(values))

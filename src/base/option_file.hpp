@@ -74,7 +74,7 @@ public:
   [[noreturn]] void fail(const std::string& key, const std::string& problem) const;
 };
 
-/** Required keys are missing. */
+/** Error for missing required keys. */
 class MissingError : public UserError {
 public:
   using UserError::UserError;

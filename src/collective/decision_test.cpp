@@ -141,7 +141,7 @@ TEST(Decision, AutoTakesWhatIsPredictedToBeFaster)
 
 TEST(Decision, AutoSaysWhatKeepsACallFromTheNetworkBeforeThePolicy)
 {
-  Facts unable(OffloadMode::automatic()); // its prediction must not be requested
+  Facts unable(OffloadMode::automatic()); // the prediction must not be requested
   unable.obstacles = {{&STREAM, Fallback::operation}};
   EXPECT_EQ(unable.decision(), fallback(Fallback::operation));
   unable.policy = OffloadMode::off();
@@ -150,7 +150,7 @@ TEST(Decision, AutoSaysWhatKeepsACallFromTheNetworkBeforeThePolicy)
 
 TEST(Decision, AutoFollowsTheFabricsPolicyFirst)
 {
-  Facts fixed(OffloadMode::automatic()); // its prediction must not be requested
+  Facts fixed(OffloadMode::automatic()); // the prediction must not be requested
   fixed.policy = OffloadMode(MESSAGE);
   EXPECT_EQ(fixed.decision(), Decision{&MESSAGE});
   fixed.policy = OffloadMode::off();

@@ -54,7 +54,7 @@ _READS = ("read_record",)
 
 
 class ArgumentError(WeftError, TypeError):
-    """A call has an unknown argument or lacks a required one."""
+    """Raised if a call has an unknown argument or lacks a required one."""
 
 
 def call(function: Callable[P, R]) -> Callable[P, R]:

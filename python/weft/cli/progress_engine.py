@@ -75,7 +75,7 @@ def throughput(
     link: str | None,
     csv_file: Path | None,
 ) -> None:
-    """Compute, write, print."""
+    """Compute the throughput of an engine, and print and write the table."""
     case = Case(
         engine,
         _parse_transports(transport),
@@ -144,7 +144,7 @@ Examples:
 @click.option("--chunk", default="4KiB", show_default=True, metavar="SIZE", help="Chunk payload.")
 @output_option("--csv", "csv_file", help="Write the table as CSV.")
 def memory(engine: str, chunk: str, csv_file: Path | None) -> None:
-    """Compute, write, print."""
+    """Compute the receive buffers that fit an engine's memory, and print and write the table."""
     rows = api.memory(engine, parse_size(chunk, "--chunk"))
     _print_memory(rows)
     if csv_file is not None:

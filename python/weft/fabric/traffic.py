@@ -33,7 +33,7 @@ class Traffic:
 
     @property
     def reduced_max(self) -> float:
-        """The most bytes that one switch reduced."""
+        """Maximum over the switches of the bytes reduced."""
         return max(self.by_switch.values())
 
 

@@ -108,7 +108,7 @@ class CollectivePart(Model, kw_only=True):
 
     @property
     def why(self) -> str:
-        """Reason for the way in a few words."""
+        """Short reason why the call was or was not offloaded."""
         return "offloaded" if self.offloaded else self.reason
 
     @property

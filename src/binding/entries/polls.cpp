@@ -431,7 +431,7 @@ int polled_Testsome(decltype(&PMPI_Testsome) next_definition, int count, MPI_Req
   return next_definition(count, requests, ended, indices, statuses);
 }
 
-// SMPI's function takes a receive for one that has ended.
+// SMPI's function mistakes a pending receive for a completed one.
 int polled_Request_get_status(decltype(&PMPI_Request_get_status) next_definition, MPI_Request request, int* flag,
                               MPI_Status* status)
 {

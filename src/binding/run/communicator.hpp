@@ -43,7 +43,7 @@ struct CallInFlight {
   int entered = 0;
   int left    = 0;
   std::vector<bool> inside; ///< ranks that have entered and not left, for deadlock messages
-  Decision decision;        ///< made by the first rank and followed by all
+  Decision decision;        ///< made by the first rank; holds for all ranks
   std::shared_ptr<OffloadedCall> offloaded;
   std::shared_ptr<HostData> host_data; ///< if weft moves the data
   std::shared_ptr<ScheduledCall> scheduled;

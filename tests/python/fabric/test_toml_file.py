@@ -103,7 +103,7 @@ def test_a_table_goes_with_the_comments_right_above_it_and_no_others() -> None:
 
 
 def test_tables_that_take_turns_lose_nothing() -> None:
-    """tomlkit groups them."""
+    """Interleaved arrays of tables are kept, although tomlkit groups them."""
     text = "[[a]]\nx = 1\n[[b]]\ny = 1\n[[a]]\nx = 2\n[c]\n"
     assert tomllib.loads(without_tables(text, ())) == tomllib.loads(text)
     assert tomllib.loads(without_tables(text, ["b"])) == {"a": [{"x": 1}, {"x": 2}], "c": {}}

@@ -34,7 +34,7 @@ class Program:
     def run(
         self, fabric: str, arguments: Sequence[str], ranks: int, **options: Any
     ) -> tuple[Lines, Record]:
-        """Run it on a fabric of this text; return the printed lines of numbers and the record."""
+        """Run the program on a fabric given as text; return its lines of numbers and the record."""
         with work_directory() as work:
             file = work / "fabric.toml"
             file.write_text(fabric, encoding="utf-8")

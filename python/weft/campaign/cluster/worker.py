@@ -64,7 +64,7 @@ class UnsuitableWorker:
 
 
 def version() -> str:
-    """Return what must be equal on two machines for their results to be equal."""
+    """Return the versions and the digest of files that must match on all nodes of a campaign."""
     digest = runs.simulator_digest()[:12]
     return f"weft {_core.version} with SimGrid {_core.simgrid_version} (files {digest})"
 

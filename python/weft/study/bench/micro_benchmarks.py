@@ -267,7 +267,7 @@ def _run(
 
 
 def _way_of(study: Study, program: Path, row: Time, ppn: int | None) -> Way:
-    """Return the way taken by calls of one size, which the record of all sizes does not show."""
+    """Return the way in which calls of one size are executed, from a separate run of that size."""
     alone = replace(study, sizes=(row.bytes,), percentiles=(), iterations=1, warm_up=0)
     request = _request(alone, program, row.mode, row.ranks, ppn)
     return _way(study, _ran(request, row.mode, _ignore), row.mode)

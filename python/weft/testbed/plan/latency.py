@@ -24,7 +24,7 @@ MOST_FRAME_BYTES = 9018
 class Prediction:
     """Path from one host to another and back: all counts are sums over both directions.
 
-    `passes` are those through the chassis; `wires` of them are virtual wires.
+    `passes` is the number of passes through the chassis, `wires` that of virtual wires among them.
     """
 
     source: str

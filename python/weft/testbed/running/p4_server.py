@@ -43,7 +43,7 @@ class Chassis:
     """Namespace configured by entries."""
 
     def __init__(self, space: str) -> None:
-        """Begin with an empty state."""
+        """Initialize the state as empty."""
         self.space = space
         self.state: bridges.State | None = bridges.State()
         """None after a failure: the state is then read from the kernel."""

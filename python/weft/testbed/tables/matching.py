@@ -249,7 +249,7 @@ def _assigned(gain: "np.ndarray[Any, np.dtype[np.float64]]") -> list[tuple[int, 
 
 
 class _Proof:
-    """The same problem as a constraint program, for few cables."""
+    """Matching problem as a constraint program, for few cables."""
 
     def __init__(self, problem: _Problem) -> None:
         from ortools.sat.python import cp_model
