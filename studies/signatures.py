@@ -50,7 +50,7 @@ def default(one: DeclaredOption) -> str:
     """Return the default of a parameter in the API's sources."""
     if isinstance(one.option.kind, value_types.Changes):
         return "None"
-    return "offloads.DEFAULT" if one.default == offload_modes.DEFAULT else repr(one.default)
+    return "offload_modes.DEFAULT" if one.default == offload_modes.DEFAULT else repr(one.default)
 
 
 def meaning(one: DeclaredOption) -> str:

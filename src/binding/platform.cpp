@@ -9,6 +9,7 @@
 #include "binding/messages/mpi_costs.hpp"
 #include "binding/platform/fabric_zone.hpp"
 #include "binding/platform/platform_network.hpp"
+#include "binding/point_to_point/own_messages.hpp"
 #include "binding/process/stacks.hpp"
 #include "binding/registry.hpp"
 #include "binding/settings/settings.hpp"
@@ -207,6 +208,23 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
   return context;
 }
 
+/** Selects the transport of point-to-point messages. */
+void choose_messages(weft::RunContext& context, bool on_fabric)
+{
+  const std::string& asked = weft::settings().point_to_point;
+  if (asked != "" && asked != "weft" && asked != "smpi")
+    throw weft::UserError("WEFT_POINT_TO_POINT: found \"" + asked + "\"; allowed: weft, smpi");
+  if (asked != "weft")
+    return;
+  const auto refusal =
+      on_fabric ? weft::OwnMessages::refusal() : std::optional<std::string>("weft's transport needs a weft fabric");
+  context.record.messages_reason = refusal.value_or("");
+  if (refusal)
+    return;
+  context.record.messages = "weft";
+  weft::OwnMessages::begin(context);
+}
+
 /** Ends the simulator when its parent dies, however weft is killed. */
 void die_with_parent()
 {
@@ -246,6 +264,7 @@ void load(const sg::Engine& engine)
   if (const weft::MechanismKind* asked = context.mode.mechanism())
     context.selector.mechanism(*asked).check(platform, jobs.ranks());
   read_fallback(context, platform.empty());
+  choose_messages(context, platform.empty());
   weft::install_stacks(jobs.ranks());
   weft::register_collectives(context);
 }

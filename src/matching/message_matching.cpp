@@ -252,6 +252,17 @@ std::optional<MessageMatching::Found> MessageMatching::extract(Endpoint endpoint
   return message;
 }
 
+bool MessageMatching::withdraw(Endpoint endpoint, std::uint64_t message, int source, int tag)
+{
+  std::uint32_t item = first_message(endpoint, source, tag);
+  while (item != NONE && items_[item].what != message)
+    item = items_[item].links[NOTHING].after;
+  if (item == NONE)
+    return false;
+  remove_message(item);
+  return true;
+}
+
 std::size_t MessageMatching::waiting_receives(Endpoint endpoint) const
 {
   return endpoint < endpoints_.size() ? endpoints_[endpoint].receives : 0;

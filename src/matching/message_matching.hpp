@@ -125,6 +125,8 @@ public:
   std::optional<Found> probe(Endpoint endpoint, int source, int tag);
   /** Returns the earliest message that matches and removes it (MPI_Mprobe). */
   std::optional<Found> extract(Endpoint endpoint, int source, int tag);
+  /** Removes an unexpected message, given its source and tag. Returns false if it is not there. */
+  bool withdraw(Endpoint endpoint, std::uint64_t message, int source, int tag);
 
   std::size_t waiting_receives(Endpoint endpoint) const;
   std::size_t unexpected_messages(Endpoint endpoint) const;

@@ -66,6 +66,21 @@ TEST(MessageMatchingTest, ACancelledReceiveGetsNothing)
   EXPECT_EQ(matching.waiting_receives(0), 0U);
 }
 
+TEST(MessageMatchingTest, AWithdrawnMessageIsFoundByNobody)
+{
+  MessageMatching matching;
+  for (const std::uint64_t message : {1U, 2U, 3U})
+    matching.arrive(0, message, 4, 5);
+  EXPECT_TRUE(matching.probe(0, MessageMatching::ANY_SOURCE, MessageMatching::ANY_TAG));
+  EXPECT_FALSE(matching.withdraw(0, 1, 4, 6));
+  EXPECT_FALSE(matching.withdraw(0, 9, 4, 5));
+  EXPECT_TRUE(matching.withdraw(0, 2, 4, 5));
+  EXPECT_FALSE(matching.withdraw(0, 2, 4, 5));
+  EXPECT_EQ(matching.unexpected_messages(0), 2U);
+  EXPECT_EQ(matching.extract(0, MessageMatching::ANY_SOURCE, 5), (MessageMatching::Found{1, 4, 5}));
+  EXPECT_EQ(matching.extract(0, 4, MessageMatching::ANY_TAG), (MessageMatching::Found{3, 4, 5}));
+}
+
 // Extracts in the order of arrival, in reverse, and by wildcards; a linear search would take
 // minutes.
 TEST(MessageMatchingTest, ManyUnexpectedMessagesAreFoundAtOnce)

@@ -5,6 +5,11 @@
 #include <limits>
 
 namespace weft {
+namespace {
+
+constexpr double LEAST_PENALTY = 1e-9;
+
+} // namespace
 
 std::vector<double> FabricRoutes::capacities(const Fabric& fabric)
 {
@@ -30,7 +35,7 @@ void FabricRoutes::within(int host, Bytes bytes, double missed, FlowRoute& into)
   const int copies       = model.copies(bytes - SMPI_ENVELOPE);
   const bool passes      = model.shares_memory() && missed > 0;
   into.latency           = model.loopback_latency.value();
-  into.penalty           = std::max(into.latency, 1e-9); // equal for all flows that share a host's memory
+  into.penalty           = std::max(into.latency, LEAST_PENALTY); // equal for all flows that share a host's memory
   into.volume            = bytes.value();
   into.bound             = model.loopback_bandwidth.value();
   if (copies == 2 && model.cores_copy()) { // the copies cost core time; the remainder is waiting for memory
@@ -44,8 +49,27 @@ void FabricRoutes::within(int host, Bytes bytes, double missed, FlowRoute& into)
   }
 }
 
+/** Finds the route within a host of a message whose cache misses are unknown. */
+void FabricRoutes::within_anyhow(int host, Bytes bytes, FlowRoute& into) const
+{
+  const HostModel& model = fabric_.host();
+  into.latency           = model.loopback_latency.value();
+  into.penalty           = std::max(into.latency, LEAST_PENALTY);
+  into.volume            = bytes.value();
+  into.bound             = model.loopback_bandwidth.value();
+  if (model.shares_memory()) {
+    const int copies = model.copies(Bytes(std::numeric_limits<double>::max()));
+    into.resources.assign(static_cast<std::size_t>(copies), memory(host));
+    into.bound = std::min(into.bound, model.memory_bandwidth.value());
+  }
+}
+
 void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute& into)
 {
+  if (from == to && missed == UNKNOWN_PART) {
+    within_anyhow(from, bytes, into);
+    return;
+  }
   if (from == to) {
     within(from, bytes, missed, into);
     return;
@@ -75,7 +99,7 @@ void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute&
   // The bandwidth factor is the share of the occupied bandwidth that a message gets.
   const Seconds latency = fabric_.latency(route_) + start(route_, from, to, bytes);
   into.latency          = (latency * factors.latency_factor).value();
-  into.penalty          = latency.value();
+  into.penalty          = latency > Seconds() ? latency.value() : 1; // SimGrid's default
   into.bound            = narrowest;
   into.volume           = bytes.value() / factors.bandwidth_factor;
 }

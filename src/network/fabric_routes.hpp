@@ -15,6 +15,7 @@ class FabricRoutes : public MessageRoutes {
   Route route_;
 
   void within(int host, Bytes bytes, double missed, FlowRoute& into) const;
+  void within_anyhow(int host, Bytes bytes, FlowRoute& into) const;
   int memory(int host) const;
 
 protected:

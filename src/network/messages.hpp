@@ -21,6 +21,10 @@ public:
   virtual void failed(std::uint64_t /*message*/, const std::string& /*why*/) {}
 };
 
+/** Value of `missed` for point-to-point messages, whose cache misses are not modelled: within a host they use the
+ * memory as long messages do, between hosts not at all. */
+constexpr double UNKNOWN_PART = -1;
+
 class Messages {
 public:
   Messages()                           = default;
@@ -28,7 +32,7 @@ public:
   Messages& operator=(const Messages&) = delete;
   virtual ~Messages()                  = default;
   /** Sends a message of @p bytes, including all headers, from host @p from to host @p to now. @p
-   * missed is the part of it that is not in the hosts' caches. @p receiver, which must outlive the
+   * missed is the part of it that is not in the hosts' caches, or UNKNOWN_PART. @p receiver, which must outlive the
    * message, is notified of its arrival or failure. */
   virtual void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) = 0;
 };

@@ -61,6 +61,7 @@ class NetworkOptions(TypedDict, total=False):
     ppn: int | None
     offload: str
     fallback: PathLike | None
+    messages: str
     cfg: Mapping[str, object] | Sequence[str]
     timeout: float | None
     memory: int | str | None
@@ -97,6 +98,7 @@ def run(
     offload: str = offload_modes.DEFAULT,
     fallback: PathLike | None = None,
     host_speed: str | None = None,
+    messages: str = "smpi",
     privatize: bool = True,
     cfg: Mapping[str, object] | Sequence[str] = (),
     timeout: float | None = None,
@@ -138,6 +140,9 @@ def run(
             openmpi-5.0.
         host_speed: Speed of this machine, from which the time of computation is derived. For
             example 10Gf, or auto to measure it. By default computation takes no simulated time.
+        messages: Transport of point-to-point messages. smpi: SimGrid's MPI; weft: weft's own
+            matching and network model, with equal simulated times in less CPU time, on fabrics
+            only.
         privatize: Separate global variables for each rank. False: let all ranks share the program's
             global variables: saves memory and start-up time with thousands of ranks; correct only
             for programs that write no global variable.
@@ -169,7 +174,8 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
         trace: The folder that `weft.record_trace` or `weft run --record` has written. The number of
             ranks is that of the recorded run.
         options: Those of `weft.run` that say where and how: `fabric`, `platform`, `contention`,
-            `set`, `ppn`, `offload`, `fallback`, `cfg`, `timeout`, `memory`, `timeline`, `on_line`.
+            `set`, `ppn`, `offload`, `fallback`, `messages`, `cfg`, `timeout`, `memory`, `timeline`,
+            `on_line`.
 
     Returns:
         The record.

@@ -317,6 +317,7 @@ def _own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
         events=outputs.timeline is not None,
         calls=str(outputs.calls or ""),
         messages=str(outputs.messages or ""),
+        point_to_point=plan.request.simulation.point_to_point,
         refusal=str(work / outcome.REFUSED),
     )
 

@@ -193,6 +193,19 @@ class Simulation:
             replays=False,
         ),
     ] = None
+    point_to_point: Annotated[
+        str,
+        RunOption(
+            flag="--messages",
+            kind=value_types.Choice(("weft", "smpi")),
+            group=SIMULATION,
+            name="messages",
+            meaning="Transport of point-to-point messages",
+            more="smpi: SimGrid's MPI; weft: weft's own matching and network model, with equal"
+            " simulated times in less CPU time, on fabrics only.",
+            campaigns="",
+        ),
+    ] = "smpi"
     privatize: Annotated[
         bool,
         RunOption(

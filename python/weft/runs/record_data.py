@@ -285,6 +285,10 @@ class RecordData(Model, kw_only=True):
     """Progress of non-blocking calls on the hosts: in a `thread`, or only inside MPI `calls`."""
     poll_overhead_s: Number | None = None
     """Cost of an unsuccessful poll; None if smpi/test or smpi/iprobe sets it."""
+    messages: str = "smpi"
+    """Transport of point-to-point messages: `weft`, or `smpi` for SimGrid's MPI."""
+    messages_reason: str = ""
+    """Why the run could not use the requested transport."""
     host_stages: bool = False
     """True if ranks of a host combined their contributions to an offloaded call."""
     outcome: OutcomePart

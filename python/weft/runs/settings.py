@@ -42,6 +42,7 @@ class Settings:
     events: bool = False
     calls: str = ""
     messages: str = ""
+    point_to_point: str = ""
     refusal: str = ""
 
     def variables(self) -> dict[str, str]:

@@ -214,6 +214,7 @@ public:
   int initialized() const;
   int finalized() const;
   int finalizing() const;
+  bool replaying() const; ///< replays a trace, without message data
   s4u::ActorPtr get_actor();
   /* Interposed in binding/tuning/started_ranks.cpp. */
   s4u::Mailbox* mailbox_small();
@@ -295,7 +296,7 @@ struct HandleLayout {
 /** Number of an object to which none has been assigned. */
 constexpr int UNNUMBERED = -1;
 
-/** Fields of a Request up to the detached message that it receives. */
+/** Fields of a Request. */
 struct RequestLayout {
   void* virtual_table;
   int f2c_id;
@@ -318,24 +319,53 @@ struct RequestLayout {
   unsigned flags;
   bool detached;
   MPI_Request detached_sender; ///< of a receive; null if the message is not detached, or none has arrived
+  int references;
+  std::vector<unsigned> message_numbers;
+  MPI_Op op;
+  void* generalized;
+  std::vector<MPI_Request> parts; ///< of a non-blocking collective
+  s4u::Host* source_host;         ///< of a receive with MPI_ANY_SOURCE: host of the matched sender
 };
 /** Request flags: created but not started (MPI_REQ_PREPARED); ended (MPI_REQ_FINISHED). */
 constexpr unsigned PREPARED_FLAG = 0x80;
 constexpr unsigned FINISHED_FLAG = 0x100;
-/** Request flags: persistent; receive; generalized request, and its completion; receive that has
- * its message; cancelled; non-blocking collective (MPI_REQ_PERSISTENT, MPI_REQ_RECV,
+/** Request flags: persistent; not persistent; receive; non-blocking, synchronous and buffered send; one-sided;
+ * generalized request, and its completion; matched; cancelled; non-blocking collective (MPI_REQ_PERSISTENT,
+ * MPI_REQ_NON_PERSISTENT, MPI_REQ_RECV, MPI_REQ_ISEND, MPI_REQ_SSEND, MPI_REQ_BSEND, MPI_REQ_RMA,
  * MPI_REQ_GENERALIZED, MPI_REQ_COMPLETE, MPI_REQ_MATCHED, MPI_REQ_CANCELLED, MPI_REQ_NBC). */
 constexpr unsigned PERSISTENT_FLAG             = 0x1;
+constexpr unsigned NON_PERSISTENT_FLAG         = 0x2;
 constexpr unsigned RECEIVE_FLAG                = 0x8;
+constexpr unsigned NONBLOCKING_SEND_FLAG       = 0x20;
+constexpr unsigned SYNCHRONOUS_FLAG            = 0x40;
+constexpr unsigned BUFFERED_FLAG               = 0x2000;
+constexpr unsigned ONE_SIDED_FLAG              = 0x200;
 constexpr unsigned GENERALIZED_FLAG            = 0x800;
 constexpr unsigned COMPLETE_FLAG               = 0x1000;
 constexpr unsigned MATCHED_FLAG                = 0x4000;
 constexpr unsigned CANCELLED_FLAG              = 0x8000;
 constexpr unsigned NONBLOCKING_COLLECTIVE_FLAG = 0x10000;
+/** weft's own request flags, which SMPI ignores: message of binding/point_to_point; data packed into a contiguous copy;
+ * a rank sleeps until it ends; ended; failed. */
+constexpr unsigned OWN_FLAG     = 0x8000000;
+constexpr unsigned PACKED_FLAG  = 0x10000000;
+constexpr unsigned AWAITED_FLAG = 0x20000000;
+constexpr unsigned ENDED_FLAG   = 0x40000000;
+constexpr unsigned FAILED_FLAG  = 0x80000000;
 /** Returns the fields of a request that is not MPI_REQUEST_NULL. */
 inline const RequestLayout& layout_of(MPI_Request request)
 {
   return *reinterpret_cast<const RequestLayout*>(request);
+}
+/** Returns whether weft's transport carries a request's message. */
+inline bool is_own(MPI_Request request)
+{
+  return (layout_of(request).flags & OWN_FLAG) != 0;
+}
+/** Returns whether weft's transport carries a request's message, which has not ended. */
+inline bool is_own_and_pending(MPI_Request request)
+{
+  return (layout_of(request).flags & (OWN_FLAG | ENDED_FLAG)) == OWN_FLAG;
 }
 /** Returns whether a request has been started and its end has not been noticed. */
 inline bool is_active(MPI_Request request)
@@ -347,8 +377,13 @@ constexpr unsigned NONBLOCKING_COLLECTIVE_FLAGS = 0x10001;
 
 class Request {
 public:
-  /** Waits for one of the requests and returns its position; interposed in binding/tuning/waits.cpp. */
+  /* Interposed in binding/point_to_point/waits.cpp, as is test(). */
+  static int wait(MPI_Request* request, MPI_Status* status);
+  /** Waits for one of the requests and returns its position. */
   static int waitany(int count, MPI_Request* requests, MPI_Status* status);
+  static int waitall(int count, MPI_Request* requests, MPI_Status* statuses);
+  void init_buffer(int count);                                       ///< packs the data of a derived type
+  static bool match_types(MPI_Datatype sent, MPI_Datatype received); ///< warns of a mismatch
   static void unref(MPI_Request* request); ///< drops a reference; the last one frees it and sets MPI_REQUEST_NULL
   /** Tests whether a request has ended, and then finishes it. */
   static int test(MPI_Request* request, MPI_Status* status, int* flag);
@@ -358,6 +393,7 @@ public:
   static int waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses); ///< number that ended
   /** Returns the messages of one of SMPI's own non-blocking collectives. */
   std::vector<MPI_Request> get_nbc_requests() const;
+  /** Interposed in binding/point_to_point/probes.cpp. */
   static void iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
   /* Interposed in binding/entries/polls.cpp. */
   void start(); ///< sends, or starts to receive

@@ -13,6 +13,7 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/point_to_point/own_messages.hpp"
 
 #include <string_view>
 
@@ -44,7 +45,9 @@ namespace simgrid::smpi {
 WEFT_INTERPOSED void Request::cancel()
 {
   static const auto THEIRS = weft::original<void (*)(Request*)>("_ZN7simgrid4smpi7Request6cancelEv");
-  const auto& action       = layout_of(this).action;
+  if (is_active(this) && is_own(this))
+    return weft::OwnMessages::get()->cancel(this);
+  const auto& action = layout_of(this).action;
   if (action == nullptr || std::string_view(action->get_state_str()) == "WAITING")
     THEIRS(this);
 }
@@ -53,6 +56,8 @@ WEFT_INTERPOSED void Request::finish_wait(MPI_Request* request, MPI_Status* stat
 {
   static const auto THEIRS = weft::original(&Request::finish_wait);
   const unsigned flags     = layout_of(*request).flags;
+  if (is_own(*request))
+    weft::OwnMessages::get()->check(*request);
   THEIRS(request, status);
   const bool is_cancelled =
       (flags & PERSISTENT_FLAG) != 0 && (flags & (CANCELLED_FLAG | MATCHED_FLAG)) == CANCELLED_FLAG;

@@ -5,6 +5,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/cancelled.hpp"
 #include "binding/entries/current_run.hpp"
+#include "binding/point_to_point/own_messages.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/run/request.hpp"
 
@@ -68,12 +69,14 @@ double overhead()
 
 class Nap;
 
-/** Naps by the activity that may end them early. */
-std::unordered_multimap<const ActivityImpl*, Nap*>& watchers()
+/** Naps by the activity or request that may end them early. */
+std::unordered_multimap<const void*, Nap*>& watchers()
 {
-  static auto* const ALL = new std::unordered_multimap<const ActivityImpl*, Nap*>; // ranks may outlive static objects
+  static auto* const ALL = new std::unordered_multimap<const void*, Nap*>; // ranks may outlive static objects
   return *ALL;
 }
+
+void wake_watchers(const void* watched);
 
 /** Sleep of the current rank for a number of polls. */
 class Nap {
@@ -136,13 +139,13 @@ struct Probed {
 
 /** Polling state of a rank. */
 class Poller {
-  std::int64_t in_a_row_ = 0;                // failed polls with no other simulated time between them
-  std::int64_t prepaid_  = 0;                // further polls that the rank has slept for
-  double last_           = -1;               // time after the last of them
-  std::vector<const ActivityImpl*> watched_; // activities that the row's polls look at; compared, never dereferenced
-  std::size_t next_watched_ = 0;             // loops watch the same activities again
-  std::vector<Probed> probed_;               // failed probes since a message was last sent to the rank
-  unsigned messages_ = 0;                    // number sent to the rank
+  std::int64_t in_a_row_ = 0;        // failed polls with no other simulated time between them
+  std::int64_t prepaid_  = 0;        // further polls that the rank has slept for
+  double last_           = -1;       // time after the last of them
+  std::vector<const void*> watched_; // activities that the row's polls look at; compared, never dereferenced
+  std::size_t next_watched_ = 0;     // loops watch the same activities again
+  std::vector<Probed> probed_;       // failed probes since a message was last sent to the rank
+  unsigned messages_ = 0;            // number sent to the rank
   Nap* nap_          = nullptr;
   bool for_messages_ = false; // the next message ends the nap
 
@@ -165,7 +168,7 @@ public:
     next_watched_ = 0;
     probed_.clear();
   }
-  void watch(const ActivityImpl* activity);
+  void watch(const void* activity);
   bool has_probed(const Probed& what) const { return std::ranges::find(probed_, what) != probed_.end(); }
   unsigned messages() const { return messages_; }
   /** Notes that a probe found nothing after @p messages had been sent. */
@@ -201,7 +204,7 @@ Poller& Poller::of_this_rank()
   return *poller;
 }
 
-void Poller::watch(const ActivityImpl* activity)
+void Poller::watch(const void* activity)
 {
   if (next_watched_ >= watched_.size())
     next_watched_ = 0;
@@ -224,7 +227,7 @@ void Poller::nap(std::int64_t polls, bool watch)
     Asleep(Poller& its_poller, std::int64_t polls, bool watch) : poller(its_poller), nap(polls), watches(watch)
     {
       poller.nap_ = &nap;
-      for (const ActivityImpl* activity : watched())
+      for (const void* activity : watched())
         watchers().emplace(activity, &nap);
     }
     Asleep(const Asleep&)            = delete;
@@ -232,14 +235,14 @@ void Poller::nap(std::int64_t polls, bool watch)
     ~Asleep()
     {
       poller.nap_ = nullptr;
-      for (const ActivityImpl* activity : watched()) {
+      for (const void* activity : watched()) {
         const auto [first, last] = watchers().equal_range(activity);
         watchers().erase(std::find_if(first, last, [this](const auto& entry) { return entry.second == &nap; }));
       }
     }
-    std::span<const ActivityImpl* const> watched() const
+    std::span<const void* const> watched() const
     {
-      return watches ? std::span(poller.watched_) : std::span<const ActivityImpl* const>();
+      return watches ? std::span(poller.watched_) : std::span<const void* const>();
     }
   } asleep(*this, polls, watch);
   asleep.nap.sleep();
@@ -271,6 +274,14 @@ void Poller::await_message(unsigned messages)
   end_row();
 }
 
+void wake_watchers(const void* watched)
+{
+  if (watchers().empty())
+    return;
+  const auto [first, last] = watchers().equal_range(watched);
+  std::for_each(first, last, [](const auto& entry) { entry.second->wake(); });
+}
+
 enum class RequestState { inactive, pending, ended };
 
 RequestState state_of(MPI_Request request);
@@ -292,6 +303,8 @@ RequestState state_of(MPI_Request request)
     return RequestState::ended;
   if ((layout.flags & GENERALIZED_FLAG) != 0)
     return (layout.flags & COMPLETE_FLAG) != 0 ? RequestState::ended : RequestState::pending;
+  if (is_own(request))
+    return is_own_and_pending(request) ? RequestState::pending : RequestState::ended;
   if (layout.action && not has_ended(*layout.action))
     return RequestState::pending;
   return (layout.flags & NONBLOCKING_COLLECTIVE_FLAG) != 0 ? state_of(request->get_nbc_requests())
@@ -320,8 +333,12 @@ void watch(Poller& poller, std::span<const MPI_Request> requests)
     if (state_of(request) != RequestState::pending)
       continue;
     const RequestLayout& layout = simgrid::smpi::layout_of(request);
-    if (layout.action)
+    if (simgrid::smpi::is_own(request)) {
+      OwnMessages::get()->tell_of_ends([](MPI_Request ended) { wake_watchers(ended); });
+      poller.watch(request);
+    } else if (layout.action) {
       poller.watch(layout.action.get());
+    }
     if ((layout.flags & simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAG) != 0)
       watch(poller, request->get_nbc_requests());
   }
@@ -436,7 +453,8 @@ int polled_Request_get_status(decltype(&PMPI_Request_get_status) next_definition
                               MPI_Status* status)
 {
   RequestSignal::make_activities();
-  if (not tests_are_ours() || request == MPI_REQUEST_NULL || not flag)
+  const bool own = request != MPI_REQUEST_NULL && simgrid::smpi::is_own(request);
+  if (not(tests_are_ours() || own) || request == MPI_REQUEST_NULL || not flag)
     return next_definition(request, flag, status);
   *flag = state_of(request) == RequestState::pending ? 0 : 1;
   if (*flag == 0)
@@ -480,7 +498,8 @@ WEFT_INTERPOSED void Request::start()
   weft::forget_last_use(this);
   const RequestLayout& sent = layout_of(this);
   const aid_t receiver      = (sent.flags & RECEIVE_FLAG) == 0 ? sent.destination : -1;
-  THEIRS(this);
+  if (weft::OwnMessages* const messages = weft::OwnMessages::get(); not messages || not messages->start(this))
+    THEIRS(this);
   if (const auto* const poller = receiver < 0 ? nullptr : weft::pollers().find(receiver); poller && *poller)
     (*poller)->message_sent();
 }
@@ -505,29 +524,17 @@ WEFT_INTERPOSED void Request::probe(int source, int tag, MPI_Comm comm, MPI_Stat
 
 namespace simgrid::kernel::activity {
 
-namespace {
-
-void wake_watchers(const void* activity)
-{
-  if (weft::watchers().empty())
-    return;
-  const auto [first, last] = weft::watchers().equal_range(static_cast<const ActivityImpl*>(activity));
-  std::for_each(first, last, [](const auto& entry) { entry.second->wake(); });
-}
-
-} // namespace
-
 WEFT_INTERPOSED void CommImpl::finish()
 {
   static const auto THEIRS = weft::original<void (*)(CommImpl*)>("_ZN7simgrid6kernel8activity8CommImpl6finishEv");
-  wake_watchers(this);
+  weft::wake_watchers(this);
   THEIRS(this);
 }
 
 WEFT_INTERPOSED void MessImpl::finish()
 {
   static const auto THEIRS = weft::original<void (*)(MessImpl*)>("_ZN7simgrid6kernel8activity8MessImpl6finishEv");
-  wake_watchers(this);
+  weft::wake_watchers(this);
   THEIRS(this);
 }
 

@@ -175,9 +175,9 @@ void HostNetwork::run()
   }
   running_ = false;
   ended_.clear();
-  // Without calls, the remaining entries are obsolete ends of flows that ended earlier; the run
+  // Without calls and messages, the remaining entries are obsolete ends of flows that ended earlier; the run
   // must not wait for them.
-  if (calls_ == 0)
+  if (calls_ == 0 && messages_ == 0)
     agenda_.clear();
   if (agenda_.next() < Seconds(std::numeric_limits<double>::infinity()))
     set_timer();

@@ -40,6 +40,7 @@ class HostNetwork {
   simgrid::kernel::timer::Timer* timer_ = nullptr; // for the next due event
   bool running_                         = false;
   int calls_                            = 0; // in progress
+  std::size_t messages_                 = 0; // point-to-point, in flight
   std::vector<std::shared_ptr<void>> ended_; // calls, kept while any part of them runs
 
   void set_timer();
@@ -73,6 +74,9 @@ public:
   void end_progress(aid_t actor, const ProgressedCall& call);
   /** Registers the start of a call. */
   void begin() { ++calls_; }
+  /** Counts the point-to-point messages in flight. */
+  void message_leaves() { ++messages_; }
+  void message_ends() { --messages_; }
   /** Registers a call's end for all its ranks; the call is kept until nothing runs. */
   void end(std::shared_ptr<void> call)
   {

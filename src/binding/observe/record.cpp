@@ -230,6 +230,8 @@ void Record::write_json(const Run& run, std::ostream& file) const
              {"offload", std::string(to_text(run.mode))},
              {"progress", std::string(to_text(run.fabric.mpi().value_or(MpiModel()).progress))},
              {"poll_overhead_s", run.poll_overhead ? Json(run.poll_overhead->value()) : Json()},
+             {"messages", messages},
+             {"messages_reason", messages_reason},
              {"host_stages", host_stages},
              {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
              {"simulated_time_s", run.simulated_time},

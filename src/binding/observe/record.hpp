@@ -92,8 +92,10 @@ class Record {
   std::vector<HostedCall> host_calls_;
 
 public:
-  bool keep_events = false;
-  bool host_stages = false; ///< true if ranks of a host combined their contributions to an offloaded call
+  bool keep_events     = false;
+  bool host_stages     = false;  ///< true if ranks of a host combined their contributions to an offloaded call
+  std::string messages = "smpi"; ///< transport of point-to-point messages
+  std::string messages_reason;   ///< why the requested transport was not used
   Outcome outcome;
 
   /** Counts one rank's call. @p algorithm: weft's on the hosts; empty if none executed the call. */

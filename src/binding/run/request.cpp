@@ -78,7 +78,8 @@ MPI_Request empty_request()
   const auto& layout = simgrid::smpi::layout_of(request);
   const bool known   = layout.type == MPI_BYTE && layout.size == 0 && layout.source == 0 && layout.destination == 0 &&
                        layout.comm == MPI_COMM_SELF && not layout.action &&
-                       layout.flags == simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAGS;
+                       layout.flags == simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAGS && layout.references == 1 &&
+                       layout.op == MPI_REPLACE && layout.parts.empty();
   if (not known)
     throw std::logic_error("this SimGrid's MPI requests are not laid out as weft knows them; use SimGrid 4.1");
   return request;

@@ -25,7 +25,6 @@ class RequestSignal {
   simgrid::s4u::MessPtr message_;
 
   void put();
-  void make_activity(MPI_Request request);
 
 public:
   RequestSignal()                                = default;
@@ -36,6 +35,9 @@ public:
   /** Creates the request; called once, by the rank that owns it. SimGrid's trace identifies the
    * collective by the request's tag, so the request gets SMPI's tag. */
   static MPI_Request make_request(const std::shared_ptr<RequestSignal>& signal, const CollectiveKind& collective);
+  /** Gives @p request an activity that completes when this fires, for SMPI to wait for and test; called at most once.
+   */
+  void make_activity(MPI_Request request);
   /** Completes the request in no simulated time. Called from a rank, an actor or SimGrid's kernel. */
   void fire();
 

@@ -50,6 +50,7 @@ Settings read()
       .events            = variable("WEFT_EVENTS") == "1",
       .calls             = variable("WEFT_CALLS"),
       .messages          = variable("WEFT_MESSAGES"),
+      .point_to_point    = variable("WEFT_POINT_TO_POINT"),
       .refusal           = variable("WEFT_REFUSAL"),
       .host_flows        = variable("WEFT_HOST_FLOWS"),
       .rank_flows        = variable("WEFT_RANK_FLOWS"),

@@ -41,7 +41,8 @@ struct Settings {
   bool events;          ///< WEFT_EVENTS: "1" lists each offloaded collective in the record
   std::string calls;    ///< WEFT_CALLS: output file for every MPI call, in trace format
   std::string messages; ///< WEFT_MESSAGES: output file for the hosts of each message: int32 sender, int32 receiver
-  std::string refusal;  ///< WEFT_REFUSAL: output file for why the run is refused; default: standard error
+  std::string point_to_point; ///< WEFT_POINT_TO_POINT: transport of point-to-point messages, "weft" or "smpi"
+  std::string refusal;        ///< WEFT_REFUSAL: output file for why the run is refused; default: standard error
 
   std::string host_flows; ///< WEFT_HOST_FLOWS: "simgrid": SimGrid carries schedules' messages; "unfolded": a flow each
   std::string rank_flows; ///< WEFT_RANK_FLOWS: "together": equal messages are coalesced; "apart": a flow each

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Dense endpoint numbers for the matching; an endpoint is one rank in one communicator. Numbers of endpoints without
+ * messages are reused if a rank uses many communicators. */
+#pragma once
+
+#include "binding/ranks/actor_map.hpp"
+#include "matching/message_matching.hpp"
+
+#include <cstddef>
+#include <smpi/smpi.h>
+#include <vector>
+
+namespace weft {
+
+class Endpoints {
+  struct Known {
+    int communicator;
+    MessageMatching::Endpoint endpoint;
+  };
+  struct OfActor {
+    std::vector<Known> known;
+    std::size_t last  = 0; // position of the last one looked up
+    std::size_t limit = 0; // size at which unused ones are dropped
+  };
+  const MessageMatching& matching_;
+  ActorMap<OfActor> by_actor_;
+  std::vector<MessageMatching::Endpoint> idle_;
+  MessageMatching::Endpoint made_ = 0;
+
+  void give_up_unused(OfActor& actor);
+
+public:
+  explicit Endpoints(const MessageMatching& matching) : matching_(matching) {}
+  /** Returns the endpoint of @p actor in @p comm. It is stable while a receive or message waits there. */
+  MessageMatching::Endpoint of(aid_t actor, MPI_Comm comm);
+};
+
+} // namespace weft

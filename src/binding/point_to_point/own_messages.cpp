@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/point_to_point/own_messages.hpp"
+
+#include "binding/abi/kernel_scope.hpp"
+#include "binding/run/diagnosis.hpp"
+#include "binding/settings/settings.hpp"
+#include "model/host/mpi_model.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <new>
+#include <simgrid/s4u.hpp>
+#include <utility>
+#include <xbt/config.hpp>
+
+namespace sg = simgrid::s4u;
+using simgrid::smpi::layout_of;
+using simgrid::smpi::RequestLayout;
+
+namespace weft {
+namespace {
+
+OwnMessages*& messages_of_run()
+{
+  static OwnMessages* all = nullptr;
+  return all;
+}
+
+RequestLayout& changeable(MPI_Request request)
+{
+  return *reinterpret_cast<RequestLayout*>(request);
+}
+
+MPI_Request request_of(std::uint64_t receive)
+{
+  return reinterpret_cast<MPI_Request>(receive);
+}
+
+int matched_source(aid_t source)
+{
+  return source == MPI_ANY_SOURCE ? MessageMatching::ANY_SOURCE : static_cast<int>(source);
+}
+
+int matched_tag(int tag)
+{
+  return tag == MPI_ANY_TAG ? MessageMatching::ANY_TAG : tag;
+}
+
+/** Returns whether weft's definitions precede SMPI's (LD_PRELOAD). */
+bool interposes()
+{
+  Dl_info used;
+  Dl_info own;
+  void* const start = dlsym(RTLD_DEFAULT, "_ZN7simgrid4smpi7Request5startEv");
+  return start && dladdr(start, &used) != 0 && dladdr(reinterpret_cast<void*>(&messages_of_run), &own) != 0 &&
+         used.dli_fbase == own.dli_fbase;
+}
+
+bool is_replayed()
+{
+  return sg::Actor::self()->extension<simgrid::smpi::ActorExt>()->replaying();
+}
+
+/** "rank 3" */
+std::string name_of_rank(aid_t actor)
+{
+  const sg::ActorPtr its = sg::Actor::by_pid(actor);
+  const char* rank       = its ? its->get_property("rank") : nullptr;
+  return rank ? "rank " + std::string(rank) : "a rank that has ended";
+}
+
+} // namespace
+
+OwnMessages::OwnMessages(RunContext& context) : context_(context), endpoints_(matching_)
+{
+  using simgrid::config::is_default;
+  const bool costs =
+      context.fabric.mpi() || context.fabric.host().message_overhead > Seconds() || context.core_noise.any();
+  sends_cost_    = costs || not is_default("smpi/os") || not is_default("smpi/ois");
+  receives_cost_ = costs || not is_default("smpi/or");
+  sg::Actor::on_termination_cb([this](const sg::Actor& actor) { places_[actor.get_pid()].gone = true; });
+}
+
+OwnMessages* OwnMessages::get()
+{
+  return messages_of_run();
+}
+
+std::optional<std::string> OwnMessages::refusal()
+{
+  using simgrid::config::get_value;
+  using simgrid::config::is_default;
+  if (not interposes())
+    return "weft's library is not preloaded";
+  if (get_value<bool>("tracing"))
+    return "SimGrid traces only its own messages";
+  if (not memory_is_shared())
+    return "smpi/privatization:mmap maps a rank's memory only while the rank runs";
+  if (not is_default("plugin"))
+    return "a SimGrid plugin may observe messages";
+  if (get_value<std::string>("network/model") != "SMPI" || get_value<bool>("network/crosstraffic") ||
+      get_value<double>("network/TCP-gamma") != 0 || get_value<double>("network/weight-S") != 0 ||
+      not is_default("maxmin/concurrency-limit"))
+    return "SimGrid options change its network model";
+  return std::nullopt;
+}
+
+void OwnMessages::begin(RunContext& context)
+{
+  messages_of_run() = new OwnMessages(context); // ranks may still end while static objects are destroyed
+}
+
+HostNetwork& OwnMessages::network()
+{
+  if (not network_)
+    network_ = &context_.host_network();
+  return *network_;
+}
+
+OwnMessages::Place& OwnMessages::place_of(aid_t actor)
+{
+  Place& place = places_[actor];
+  if (not place.host && not place.gone) {
+    if (const sg::ActorPtr its = sg::Actor::by_pid(actor)) {
+      place.host   = its->get_host();
+      place.vertex = context_.network.vertex_of(place.host);
+    } else {
+      place.gone = true;
+    }
+  }
+  return place;
+}
+
+// ---- Starting requests -------------------------------------------------------------------------------------------
+
+bool OwnMessages::start(MPI_Request request)
+{
+  RequestLayout& fields = changeable(request);
+  if ((fields.flags & simgrid::smpi::ONE_SIDED_FLAG) != 0 || fields.source == MPI_PROC_NULL ||
+      fields.destination == MPI_PROC_NULL)
+    return false;
+  const bool receives = (fields.flags & simgrid::smpi::RECEIVE_FLAG) != 0;
+  if (not receives && place_of(fields.destination).gone)
+    return false; // SMPI reports it
+  prepare(fields, request);
+  if (receives)
+    post(request);
+  else
+    send(request);
+  return true;
+}
+
+/** Resets a request, which may have been started before. */
+void OwnMessages::prepare(RequestLayout& fields, MPI_Request request) const
+{
+  using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
+  if ((fields.flags & FINISHED_FLAG) != 0 && (fields.flags & PACKED_FLAG) != 0) {
+    int type_size = 0;
+    PMPI_Type_size(fields.type, &type_size);
+    fields.buffer = fields.old_buffer;
+    if (type_size > 0)
+      request->init_buffer(static_cast<int>(fields.size / static_cast<std::size_t>(type_size)));
+  } else if ((fields.flags & OWN_FLAG) == 0 && fields.buffer != fields.old_buffer) {
+    fields.flags |= PACKED_FLAG;
+  }
+  fields.flags = (fields.flags & ~(PREPARED_FLAG | FINISHED_FLAG | ENDED_FLAG | FAILED_FLAG | AWAITED_FLAG)) | OWN_FLAG;
+  fields.action          = nullptr;
+  fields.truncated       = false;
+  fields.unmatched_types = false;
+  fields.real_size       = fields.size;
+  // finish_wait() drops one reference; end() drops the other or, for a detached send, the end of its receive.
+  fields.references += 2;
+}
+
+void OwnMessages::post(MPI_Request request)
+{
+  RequestLayout& fields = changeable(request);
+  const auto posted =
+      matching_.post(endpoints_.of(fields.destination, fields.comm), reinterpret_cast<std::uint64_t>(request),
+                     matched_source(fields.source), matched_tag(fields.tag));
+  if (posted.found)
+    match(posted.found->message, request, posted.found->source, posted.found->tag);
+  else
+    fields.real_source = posted.place; // which SMPI reads only after a match
+}
+
+void OwnMessages::pay_for_send(const RequestLayout& fields) const
+{
+  using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
+  const bool goes_on = fields.detached || (fields.flags & (NONBLOCKING_SEND_FLAG | SYNCHRONOUS_FLAG)) != 0;
+  if (not sends_cost_ || not goes_on)
+    return;
+  sg::Host* const from  = sg::this_actor::get_host();
+  sg::Host* const to    = sg::Actor::by_pid(fields.destination)->get_host();
+  const auto* const mpi = from->extension<simgrid::smpi::Host>();
+  const double overhead = (fields.flags & NONBLOCKING_SEND_FLAG) != 0 ? mpi->oisend(fields.size, from, to)
+                                                                      : mpi->osend(fields.size, from, to);
+  if (overhead > 0)
+    sg::this_actor::sleep_for(overhead);
+}
+
+void OwnMessages::send(MPI_Request request)
+{
+  using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
+  RequestLayout& fields   = changeable(request);
+  const MessageCosts& its = network().costs;
+  const Bytes size(static_cast<double>(fields.size));
+  const bool synchronous = (fields.flags & SYNCHRONOUS_FLAG) != 0;
+  fields.detached        = not synchronous && ((fields.flags & BUFFERED_FLAG) != 0 || size < its.detached_below);
+  if (fields.detached)
+    fields.flags |= ENDED_FLAG;
+  pay_for_send(fields);
+
+  const Index number = new_message(request);
+  const auto receive = matching_.arrive(endpoints_.of(fields.destination, fields.comm), number,
+                                        static_cast<int>(fields.source), fields.tag);
+  Message& message   = messages_[number];
+  if (receive) {
+    match(number, request_of(*receive), static_cast<int>(fields.source), fields.tag);
+    return;
+  }
+  if (message.detached)
+    keep(message);
+  if (not synchronous && size < its.eager_below)
+    leave(number);
+}
+
+OwnMessages::Index OwnMessages::new_message(MPI_Request request)
+{
+  const RequestLayout& fields = layout_of(request);
+  Index number                = messages_.size();
+  if (idle_.empty()) {
+    messages_.emplace_back();
+  } else {
+    number = idle_.back();
+    idle_.pop_back();
+  }
+  changeable(request).real_source = static_cast<aid_t>(number); // which SMPI does not read for sends
+  const int from                  = place_of(fields.source).vertex;
+  const int to                    = place_of(fields.destination).vertex;
+  messages_[number]               = {.sender    = request,
+                                     .receive   = MPI_REQUEST_NULL,
+                                     .type      = fields.type,
+                                     .data      = static_cast<std::byte*>(fields.buffer),
+                                     .size      = fields.size,
+                                     .from      = from,
+                                     .to        = to,
+                                     .detached  = fields.detached,
+                                     .kept      = fields.detached && (fields.flags & simgrid::smpi::PACKED_FLAG) != 0,
+                                     .left      = false,
+                                     .arrived   = false,
+                                     .copied    = fields.size == 0 || not fields.buffer || is_replayed(),
+                                     .failed    = false,
+                                     .withdrawn = false};
+  return number;
+}
+
+// ---- Matching ----------------------------------------------------------------------------------------------------
+
+/** Pairs a message with a receive. @p source is the sender's actor. */
+void OwnMessages::match(Index number, MPI_Request receive, int source, int tag)
+{
+  Message& message      = messages_[number];
+  RequestLayout& fields = changeable(receive);
+  message.receive       = receive;
+  if (fields.source == MPI_ANY_SOURCE) {
+    fields.real_source = source;
+    fields.source_host = place_of(source).host;
+  }
+  if (fields.tag == MPI_ANY_TAG)
+    fields.real_tag = tag;
+  if (message.size != 0 && fields.real_size != 0 && message.type && message.type != fields.type &&
+      not simgrid::smpi::Request::match_types(message.type, fields.type))
+    fields.unmatched_types = true;
+  if (fields.real_size < message.size)
+    fields.truncated = true;
+  else
+    fields.real_size = message.size;
+  fields.flags |= simgrid::smpi::MATCHED_FLAG;
+  if (message.sender != MPI_REQUEST_NULL) {
+    changeable(message.sender).flags |= simgrid::smpi::MATCHED_FLAG;
+    if (message.detached)
+      fields.detached_sender = message.sender; // released by finish_wait() of the receive
+  }
+  if (message.arrived) {
+    deliver(number);
+    return;
+  }
+  if (message.detached) // the receive buffer must not be read before its end
+    copy_to_receive(message);
+  if (not message.left)
+    leave(number);
+}
+
+/** Copies the data, as the sender may reuse its buffer. */
+void OwnMessages::keep(Message& message) const
+{
+  if (message.copied || message.kept)
+    return;
+  auto* const copy = static_cast<std::byte*>(std::malloc(message.size));
+  if (not copy)
+    throw std::bad_alloc();
+  std::memcpy(copy, message.data, message.size);
+  message.data = copy;
+  message.kept = true;
+}
+
+void OwnMessages::copy_to_receive(Message& message) const
+{
+  const RequestLayout& fields = layout_of(message.receive);
+  const std::size_t size      = std::min(message.size, fields.real_size);
+  if (not message.copied && fields.buffer && size > 0)
+    std::memcpy(fields.buffer, message.data, size);
+  message.copied = true;
+  if (message.kept)
+    std::free(message.data);
+  message.kept = false;
+}
+
+// ---- Transport ---------------------------------------------------------------------------------------------------
+
+// Sends in the kernel's turn at the same instant, so that the rank does not yield.
+void OwnMessages::leave(Index number)
+{
+  messages_[number].left = true;
+  leaving_.push_back(number);
+  network().message_leaves();
+  if (leaving_.size() > 1)
+    return;
+  network().agenda().add(Seconds(sg::Engine::get_clock()), *this, 0);
+  const KernelScope kernel;
+  network().wake();
+}
+
+void OwnMessages::due(std::uint64_t /*what*/)
+{
+  std::swap(leaving_, left_);
+  for (const Index number : left_) {
+    const Message& message = messages_[number];
+    const Bytes size       = Bytes(static_cast<double>(message.size)) + SMPI_ENVELOPE;
+    network().messages().send(message.from, message.to, size, UNKNOWN_PART, *this, number);
+  }
+  left_.clear();
+}
+
+void OwnMessages::arrived(std::uint64_t number)
+{
+  network().message_ends();
+  Message& message = messages_[number];
+  message.arrived  = true;
+  if (not message.detached && message.sender != MPI_REQUEST_NULL) {
+    if (message.receive == MPI_REQUEST_NULL)
+      keep(message);
+    else
+      copy_to_receive(message);
+    message.type = MPI_DATATYPE_NULL;
+    end(std::exchange(message.sender, MPI_REQUEST_NULL));
+  }
+  if (messages_[number].withdrawn)
+    forget(number);
+  else if (messages_[number].receive != MPI_REQUEST_NULL)
+    deliver(number);
+}
+
+// check() reports the failure when a rank finishes the request, as in SMPI.
+void OwnMessages::failed(std::uint64_t number, const std::string& /*why*/)
+{
+  Message& message = messages_[number];
+  message.failed   = true;
+  if (message.sender != MPI_REQUEST_NULL && not message.detached)
+    changeable(message.sender).flags |= simgrid::smpi::FAILED_FLAG;
+  arrived(number);
+}
+
+/** Completes a message that has arrived and is matched. */
+void OwnMessages::deliver(Index number)
+{
+  Message& message          = messages_[number];
+  const MPI_Request receive = message.receive;
+  copy_to_receive(message);
+  if (message.failed)
+    changeable(receive).flags |= simgrid::smpi::FAILED_FLAG;
+  forget(number);
+  end(receive);
+}
+
+void OwnMessages::forget(Index number)
+{
+  Message& message = messages_[number];
+  if (message.kept)
+    std::free(message.data);
+  message = {};
+  idle_.push_back(number);
+}
+
+void OwnMessages::end(MPI_Request request)
+{
+  using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
+  RequestLayout& fields = changeable(request);
+  fields.flags |= ENDED_FLAG;
+  if (fields.action) {
+    if (const auto found = activities_.find(request); found != activities_.end()) {
+      const std::shared_ptr<RequestSignal> signal = std::move(found->second);
+      activities_.erase(found);
+      signal->fire();
+    }
+  }
+  if ((fields.flags & AWAITED_FLAG) != 0) {
+    fields.flags &= ~AWAITED_FLAG;
+    Waiter* const waiter = waiters_.find((fields.flags & RECEIVE_FLAG) != 0 ? fields.destination : fields.source);
+    if (waiter && waiter->asleep && --waiter->missing == 0)
+      std::exchange(waiter->asleep, nullptr)->wake();
+  }
+  if (told_of_end_)
+    told_of_end_(request);
+  release(request);
+}
+
+/** Drops the transport's reference to a request. */
+void OwnMessages::release(MPI_Request request) const
+{
+  RequestLayout& fields = changeable(request);
+  if (fields.references > 1) {
+    --fields.references;
+    return;
+  }
+  // MPI_Request_free() was called, so finish_wait() will not be.
+  if (fields.detached_sender != MPI_REQUEST_NULL && (fields.flags & simgrid::smpi::RECEIVE_FLAG) != 0)
+    simgrid::smpi::Request::unref(&fields.detached_sender);
+  simgrid::smpi::Request::unref(&request);
+}
+
+// ---- Waiting -----------------------------------------------------------------------------------------------------
+
+void OwnMessages::await(MPI_Request request)
+{
+  changeable(request).flags |= simgrid::smpi::AWAITED_FLAG;
+}
+
+void OwnMessages::no_longer_await(MPI_Request request)
+{
+  changeable(request).flags &= ~simgrid::smpi::AWAITED_FLAG;
+}
+
+void OwnMessages::sleep(int ends)
+{
+  struct Asleep {
+    ActorMap<Waiter>& waiters;
+    aid_t self = sg::this_actor::get_pid();
+    Sleep sleep;
+    Asleep(ActorMap<Waiter>& all, int ends) : waiters(all) { waiters[self] = {&sleep, ends}; }
+    Asleep(const Asleep&)            = delete;
+    Asleep& operator=(const Asleep&) = delete;
+    ~Asleep() { waiters[self].asleep = nullptr; } // also if the rank is killed
+  } asleep(waiters_, ends);
+  asleep.sleep.sleep(SleepsIn::wait);
+}
+
+void OwnMessages::give_activity(MPI_Request request)
+{
+  if (layout_of(request).action || not simgrid::smpi::is_own_and_pending(request))
+    return;
+  const auto signal = std::make_shared<RequestSignal>();
+  activities_.emplace(request, signal);
+  signal->make_activity(request);
+}
+
+void OwnMessages::check(MPI_Request request)
+{
+  if ((layout_of(request).flags & simgrid::smpi::FAILED_FLAG) != 0)
+    context_.abort("network-failure", describe_broken_message(name_of_rank(sg::this_actor::get_pid())));
+}
+
+// ---- Probe and cancel --------------------------------------------------------------------------------------------
+
+std::optional<OwnMessages::Seen> OwnMessages::probe(aid_t source, int tag, MPI_Comm comm)
+{
+  const auto found =
+      matching_.probe(endpoints_.of(sg::this_actor::get_pid(), comm), matched_source(source), matched_tag(tag));
+  if (not found)
+    return std::nullopt;
+  return Seen{found->source, found->tag, messages_[found->message].size};
+}
+
+void OwnMessages::cancel(MPI_Request request)
+{
+  using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
+  const unsigned flags = layout_of(request).flags;
+  if ((flags & (MATCHED_FLAG | CANCELLED_FLAG)) != 0)
+    return;
+  if ((flags & RECEIVE_FLAG) != 0)
+    cancel_receive(request);
+  else
+    cancel_send(request);
+}
+
+void OwnMessages::cancel_receive(MPI_Request request)
+{
+  RequestLayout& fields = changeable(request);
+  matching_.cancel(static_cast<MessageMatching::Place>(fields.real_source));
+  if ((fields.flags & simgrid::smpi::PACKED_FLAG) != 0)
+    std::free(std::exchange(fields.buffer, nullptr));
+  fields.flags |= simgrid::smpi::CANCELLED_FLAG;
+  end(request);
+}
+
+// A message in flight still uses the network, but is dropped when it arrives.
+void OwnMessages::cancel_send(MPI_Request request)
+{
+  RequestLayout& fields = changeable(request);
+  const auto number     = static_cast<Index>(fields.real_source);
+  Message& message      = messages_[number];
+  if (message.sender != request || not matching_.withdraw(endpoints_.of(fields.destination, fields.comm), number,
+                                                          static_cast<int>(fields.source), fields.tag))
+    return;
+  fields.flags |= simgrid::smpi::CANCELLED_FLAG;
+  message.withdrawn = true;
+  message.copied    = true; // the data is not needed
+  message.sender    = MPI_REQUEST_NULL;
+  if (not message.left || message.arrived)
+    forget(number);
+  end(request);
+}
+
+} // namespace weft

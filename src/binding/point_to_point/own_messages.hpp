@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Point-to-point messages, matched by weft and carried by its network.
+ *
+ * The protocols are SMPI's (src/smpi/mpi/smpi_request.cpp): a detached send, which is short or buffered, completes at
+ * once; an eager message leaves at once, any other when its receive is posted. A probe sees a message as soon as it is
+ * sent. The sender of a detached or non-blocking message pays its overhead before the message leaves; the receiver of a
+ * detached message pays in Request::finish_wait, which remains SMPI's.
+ *
+ * Messages are matched when they are sent or when their receive is posted, in the order of these calls. */
+#pragma once
+
+#include "binding/abi/private_abi.hpp"
+#include "binding/messages/host_network.hpp"
+#include "binding/point_to_point/endpoints.hpp"
+#include "binding/ranks/actor_map.hpp"
+#include "binding/ranks/sleep.hpp"
+#include "binding/run/request.hpp"
+#include "binding/run/run_context.hpp"
+#include "matching/message_matching.hpp"
+#include "network/agenda.hpp"
+#include "network/messages.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace weft {
+
+class OwnMessages : public Receiving, public Due {
+  struct Message {
+    MPI_Request sender;  // null once its end does not depend on this message
+    MPI_Request receive; // null until there is one
+    MPI_Datatype type;   // null once it may have been freed
+    std::byte* data;
+    std::size_t size;
+    int from; // hosts
+    int to;
+    bool detached : 1;
+    bool kept : 1;    // `data` is an allocated copy
+    bool left : 1;    // in flight, or arrived
+    bool arrived : 1; // or failed
+    bool copied : 1;  // into the receive buffer, or without data
+    bool failed : 1;
+    bool withdrawn : 1; // cancelled
+  };
+  struct Place { // location of an actor
+    simgrid::s4u::Host* host = nullptr;
+    int vertex               = -1;
+    bool gone                = false;
+  };
+  struct Waiter {
+    Sleep* asleep = nullptr;
+    int missing   = 0; // requests whose end it awaits
+  };
+  using Index = std::uint64_t;
+
+  RunContext& context_;
+  HostNetwork* network_ = nullptr; // null before the first message
+  bool sends_cost_      = false;
+  bool receives_cost_   = false;
+  MessageMatching matching_;
+  Endpoints endpoints_;
+  std::vector<Message> messages_;
+  std::vector<Index> idle_;
+  std::vector<Index> leaving_; // messages that leave at this instant
+  std::vector<Index> left_;    // reused by due()
+  ActorMap<Place> places_;
+  ActorMap<Waiter> waiters_;
+  std::unordered_map<MPI_Request, std::shared_ptr<RequestSignal>>
+      activities_; // signals of requests that have an activity
+  void (*told_of_end_)(MPI_Request) = nullptr;
+
+  HostNetwork& network();
+  Place& place_of(aid_t actor);
+  void prepare(simgrid::smpi::RequestLayout& fields, MPI_Request request) const;
+  void post(MPI_Request request);
+  void send(MPI_Request request);
+  void pay_for_send(const simgrid::smpi::RequestLayout& fields) const;
+  Index new_message(MPI_Request request);
+  void match(Index number, MPI_Request receive, int source, int tag);
+  void leave(Index number);
+  void keep(Message& message) const;
+  void copy_to_receive(Message& message) const;
+  void deliver(Index number);
+  void forget(Index number);
+  void end(MPI_Request request);
+  void release(MPI_Request request) const;
+  void make_activity(MPI_Request request);
+  void cancel_receive(MPI_Request request);
+  void cancel_send(MPI_Request request);
+
+  explicit OwnMessages(RunContext& context);
+
+public:
+  /** Message found by a probe. */
+  struct Seen {
+    aid_t source;
+    int tag;
+    std::size_t size;
+  };
+
+  /** Returns the transport of the process; null if messages are SMPI's. */
+  static OwnMessages* get();
+  /** Returns why this run cannot use weft's transport, if it cannot. */
+  static std::optional<std::string> refusal();
+  /** Enables weft's transport for all messages from now on. */
+  static void begin(RunContext& context);
+
+  /** Starts a request as Request::start() does. @return false if SMPI has to start it */
+  bool start(MPI_Request request);
+  /** Returns the first matching message of the current rank. @p source is an actor, or MPI_ANY_SOURCE. */
+  std::optional<Seen> probe(aid_t source, int tag, MPI_Comm comm);
+  /** Cancels an own request unless it is matched. */
+  void cancel(MPI_Request request);
+  /** Suspends the current rank until @p ends of its requests marked by await() have ended. */
+  void sleep(int ends);
+  /** Marks a pending own request of the current rank. */
+  static void await(MPI_Request request);
+  /** Removes the mark. */
+  static void no_longer_await(MPI_Request request);
+  /** Returns whether receives may have an overhead. */
+  bool receives_cost() const { return receives_cost_; }
+  /** Gives a pending own request an activity, for SMPI to wait for and test. */
+  void give_activity(MPI_Request request);
+  /** Ends the run if the message of a request has failed. */
+  void check(MPI_Request request);
+  /** Registers a callback for the end of each own request. */
+  void tell_of_ends(void (*told)(MPI_Request)) { told_of_end_ = told; }
+
+  void arrived(std::uint64_t message) override;
+  void failed(std::uint64_t message, const std::string& why) override;
+  void due(std::uint64_t what) override;
+};
+
+} // namespace weft

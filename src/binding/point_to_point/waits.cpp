@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Waiting for and testing of requests.
+ *
+ * A rank that waits for own requests sleeps until they have ended. They have no activity, so SMPI then treats them as
+ * complete and finishes them. If a list also contains requests with activities, the own ones get activities too, and
+ * SMPI waits.
+ *
+ * SMPI's MPI_Waitall calls waitany() once per request, and each call builds tables of all requests (Request::waitany in
+ * src/smpi/mpi/smpi_request.cpp). It selects the first request without an activity, such as a detached send; otherwise
+ * the first whose activity has ended (ActivityImpl::wait_any_for). If there is one, SMPI gets that request alone, which
+ * has the same effect at the same simulated time and in the same scheduling round. */
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/point_to_point/own_messages.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <xbt/config.hpp>
+
+namespace weft {
+namespace {
+
+using simgrid::smpi::is_active;
+using simgrid::smpi::is_own;
+using simgrid::smpi::is_own_and_pending;
+using simgrid::smpi::layout_of;
+using Requests = std::span<MPI_Request>;
+
+/** States of the requests of a list. */
+struct Mixture {
+  std::optional<int> ended; ///< position of the request that is selected
+  int own     = 0;          ///< number of own pending requests
+  bool others = false;      ///< some activity has not ended
+};
+
+// Not inlined, to keep the stack frame of waiting ranks within the first page.
+[[gnu::noinline]] Mixture look_at_all(std::span<const MPI_Request> requests)
+{
+  Mixture found;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (not is_active(requests[i]))
+      continue;
+    const auto& layout = layout_of(requests[i]);
+    const bool own     = is_own(requests[i]);
+    if (own ? layout.detached : not layout.action) {
+      found.ended = static_cast<int>(i);
+      return found;
+    }
+    if (own ? not is_own_and_pending(requests[i]) : has_ended(*layout.action))
+      found.ended = found.ended.value_or(static_cast<int>(i));
+    else if (own)
+      ++found.own;
+    else
+      found.others = true;
+  }
+  return found;
+}
+
+bool waits_for_own(MPI_Request request)
+{
+  return is_active(request) && is_own_and_pending(request);
+}
+
+/** Sleeps until an own request has ended. */
+void sleep_for_one(Requests requests)
+{
+  const auto own = [](MPI_Request request) { return waits_for_own(request); };
+  for (MPI_Request request : requests)
+    if (own(request))
+      OwnMessages::await(request);
+  OwnMessages::get()->sleep(1);
+  for (MPI_Request request : requests)
+    if (own(request))
+      OwnMessages::no_longer_await(request);
+}
+
+void sleep_for_all(Requests requests)
+{
+  int missing = 0;
+  for (MPI_Request request : requests)
+    if (waits_for_own(request)) {
+      OwnMessages::await(request);
+      ++missing;
+    }
+  if (missing > 0)
+    OwnMessages::get()->sleep(missing);
+}
+
+/** Returns whether all active requests are own or complete. */
+bool are_plain(std::span<const MPI_Request> requests)
+{
+  constexpr unsigned SPECIAL = simgrid::smpi::GENERALIZED_FLAG | simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAG;
+  return std::ranges::all_of(requests, [](MPI_Request request) {
+    return not is_active(request) || is_own(request) ||
+           (not layout_of(request).action && (layout_of(request).flags & SPECIAL) == 0);
+  });
+}
+
+/** Returns whether an active request has ended. */
+bool is_there(MPI_Request request)
+{
+  return is_active(request) && not(is_own(request) && is_own_and_pending(request));
+}
+
+/** Sets the statuses of inactive requests and of MPI_PROC_NULL, as SMPI does first. */
+void set_empty(Requests requests, MPI_Status* statuses)
+{
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i] == MPI_REQUEST_NULL || layout_of(requests[i]).destination == MPI_PROC_NULL ||
+        (layout_of(requests[i]).flags & simgrid::smpi::PREPARED_FLAG) != 0) {
+      simgrid::smpi::Status::empty(statuses + i);
+    } else if (layout_of(requests[i]).source == MPI_PROC_NULL) {
+      simgrid::smpi::Status::empty(statuses + i);
+      statuses[i].MPI_SOURCE = MPI_PROC_NULL;
+    }
+  }
+}
+
+/** Finishes a request that has ended. @return whether its message was truncated */
+bool finish(MPI_Request& request, MPI_Status* status)
+{
+  const bool truncated = layout_of(request).truncated;
+  simgrid::smpi::Request::finish_wait(&request, status);
+  if (request != MPI_REQUEST_NULL && (layout_of(request).flags & simgrid::smpi::NON_PERSISTENT_FLAG) != 0)
+    request = MPI_REQUEST_NULL;
+  return truncated;
+}
+
+int wait_for_plain(Requests requests, MPI_Status* statuses)
+{
+  const bool wanted = statuses != MPI_STATUSES_IGNORE;
+  if (wanted)
+    set_empty(requests, statuses);
+  bool truncated = false;
+  while (true) {
+    bool pending = false;
+    if (not OwnMessages::get()->receives_cost())
+      sleep_for_all(requests);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (is_there(requests[i])) {
+        MPI_Status status;
+        truncated |= finish(requests[i], wanted ? &status : MPI_STATUS_IGNORE);
+        if (wanted)
+          statuses[i] = status;
+      } else {
+        pending |= is_active(requests[i]);
+      }
+    }
+    if (not pending)
+      return wanted && truncated ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+    if (std::ranges::none_of(requests, is_there))
+      sleep_for_one(requests);
+  }
+}
+
+} // namespace
+} // namespace weft
+
+namespace simgrid::smpi {
+
+WEFT_INTERPOSED int Request::wait(MPI_Request* request, MPI_Status* status)
+{
+  static const auto THEIRS = weft::original(&Request::wait);
+  if (*request != MPI_REQUEST_NULL && weft::waits_for_own(*request))
+    weft::sleep_for_all({request, 1});
+  return THEIRS(request, status);
+}
+
+WEFT_INTERPOSED int Request::waitany(int count, MPI_Request* requests, MPI_Status* status)
+{
+  static const auto THEIRS = weft::original(&Request::waitany);
+  if (count < 1 || (count < 2 && not weft::OwnMessages::get()))
+    return THEIRS(count, requests, status);
+  const std::span all(requests, static_cast<std::size_t>(count));
+  while (true) {
+    const weft::Mixture found = weft::look_at_all(all);
+    if (found.ended)
+      return THEIRS(1, requests + *found.ended, status) == MPI_UNDEFINED ? MPI_UNDEFINED : *found.ended;
+    if (found.own == 0 || found.others)
+      break;
+    weft::sleep_for_one(all);
+  }
+  for (MPI_Request request : all)
+    if (weft::waits_for_own(request))
+      weft::OwnMessages::get()->give_activity(request);
+  return THEIRS(count, requests, status);
+}
+
+WEFT_INTERPOSED int Request::waitall(int count, MPI_Request* requests, MPI_Status* statuses)
+{
+  static const auto THEIRS = weft::original(&Request::waitall);
+  if (count < 1 || not weft::OwnMessages::get())
+    return THEIRS(count, requests, statuses);
+  const std::span all(requests, static_cast<std::size_t>(count));
+  return weft::are_plain(all) ? weft::wait_for_plain(all, statuses) : THEIRS(count, requests, statuses);
+}
+
+WEFT_INTERPOSED int Request::test(MPI_Request* request, MPI_Status* status, int* flag)
+{
+  static const auto THEIRS = weft::original(&Request::test);
+  if (not weft::waits_for_own(*request))
+    return THEIRS(request, status, flag);
+  static const bool COSTS = simgrid::config::get_value<double>("smpi/test") > 0;
+  if (COSTS) { // the request may end during the test
+    weft::OwnMessages::get()->give_activity(*request);
+    return THEIRS(request, status, flag);
+  }
+  Status::empty(status);
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+} // namespace simgrid::smpi

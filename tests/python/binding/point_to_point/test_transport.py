@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Point-to-point messages by weft's own transport: data and times equal SMPI's."""
+
+import re
+
+import pytest
+
+from tests.support.simulated import Result, Run
+
+PROGRAM = "random_messages.c"
+LINE = re.compile(r"(\d+): (\d+) wrong, sum (\d+), clocks (.*)")
+# Microseconds. SimGrid merges events within 1 ns of each other, several times a round.
+PRECISION_US = 0.02
+PLACEMENTS = {
+    "one rank a host": ("star-8", 4, ()),
+    "eager": ("hdr100-8", 8, ("--ppn", "2")),
+    "rendezvous": ("star-8", 8, ("--ppn", "2")),
+    "eager and detached": (
+        "fat-tree-8",
+        16,
+        ("--ppn", "2", "--offload", "off", "--cfg", "smpi/async-small-thresh:8192"),
+    ),
+    "collectives of SMPI": ("tofino-4", 4, ("--offload", "off", "--fallback", "smpi:ompi")),
+}
+
+
+def clocks(result: Result) -> dict[str, tuple[str, list[float]]]:
+    """Return the checksum and the clocks of each rank; all data was right."""
+    assert result.status == 0, result.stderr
+    found = [match for line in result.lines if (match := LINE.match(line))]
+    assert {match[2] for match in found} == {"0"}
+    return {match[1]: (match[3], [float(one) for one in match[4].split()]) for match in found}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 5, 11])
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_random_messages_take_the_times_of_smpi(run: Run, placement: str, seed: int) -> None:
+    fabric, ranks, options = PLACEMENTS[placement]
+    theirs, ours = (
+        run(
+            PROGRAM,
+            str(seed),
+            "6",
+            ranks=ranks,
+            on=fabric,
+            options=(*options, "--messages", transport),
+        )
+        for transport in ("smpi", "weft")
+    )
+    assert ours.record["messages"] == "weft"
+    expected, found = clocks(theirs), clocks(ours)
+    assert {rank: one[0] for rank, one in found.items()} == {
+        rank: one[0] for rank, one in expected.items()
+    }
+    for rank, (_, times) in found.items():
+        assert times == pytest.approx(expected[rank][1], rel=0, abs=PRECISION_US)
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_what_smpi_crashes_of(run: Run, seed: int) -> None:
+    """Cancelled receives, restarted requests of types with gaps, messages to oneself."""
+    clocks(
+        run(PROGRAM, str(seed), "8", "alone", ranks=6, options=("--ppn", "2", "--messages", "weft"))
+    )
+
+
+@pytest.mark.parametrize("what", ["tests", "alone", "partial", "status"])
+def test_completion_of_inactive_requests(run: Run, what: str) -> None:
+    result = run("inactive.c", what, ranks=2, options=("--messages", "weft"))
+    assert result.lines == ["right"]
+
+
+@pytest.mark.parametrize("messages", [0, 1, 9])
+def test_cancelled_persistent_receives(run: Run, messages: int) -> None:
+    options = ("--messages", "weft")
+    assert run("inactive.c", "cancel", str(messages), ranks=3, options=options).lines == ["right"]
+
+
+def test_a_message_to_a_rank_that_has_ended(run: Run) -> None:
+    result = run("gone.c", ranks=2, options=("--messages", "weft"), status=134)
+    assert "simgrid: Actor pid=2 is gone??" in result.stderr
+
+
+def test_other_network_models_need_smpi(run: Run) -> None:
+    result = run("pingpong.c", "8", "1", ranks=2, options=("--messages", "weft"))
+    assert result.record["messages_reason"] == ""
+    result = run(
+        "pingpong.c",
+        "8",
+        "1",
+        ranks=2,
+        options=("--messages", "weft", "--cfg", "network/crosstraffic:yes"),
+    )
+    assert (result.record["messages"], "network model" in result.record["messages_reason"]) == (
+        "smpi",
+        True,
+    )
