@@ -37,7 +37,7 @@ def by_ways() -> forwarding.CacheStudy:
 
 
 def by_trace() -> forwarding.CacheStudy:
-    """Return their figure 6, for NAS IS of class S."""
+    """Return figure 6 of Hirasawa et al., for NAS IS of class S."""
     with work_directory() as work:
         shipped = paths.installed("fabrics", "torus-4x4x4x4.toml").read_text(encoding="utf-8")
         text = with_values(shipped, "topology", {"dimensions": TRACE_DIMENSIONS})

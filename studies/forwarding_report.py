@@ -288,7 +288,7 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def draw(rows: Sequence[Row], fabric: str, title: str) -> Figure:
-    """Draw relative performance, with table 1 of the paper and as its simulation may have been.
+    """Draw relative performance with the paper's table 1 and with its simulation's presumed setup.
 
     Each program is a group of bars. They rise from the baseline's performance, 1, on a logarithmic
     axis, so that equal lengths are equal gains.

@@ -30,7 +30,7 @@ struct Facts : Verdicts {
   std::map<const MechanismKind*, Fallback> obstacles;
   std::map<const MechanismKind*, std::function<Fallback()>> shortages;
   std::vector<const MechanismKind*> predictions{&STREAM};
-  std::map<const MechanismKind*, Seconds> times; ///< of the mechanisms that can be asked for
+  std::map<const MechanismKind*, Seconds> times; ///< predicted times of the mechanisms that have predictions
   std::function<bool(const MechanismKind&)> host_is_faster = [](const MechanismKind&) { return must_not_be_asked(); };
   std::function<const MechanismKind*()> hosts_take         = [] { return nullptr; };
 

@@ -85,7 +85,7 @@ struct TagOfSwitch {
   ForwardingTag tag;
   std::string port; ///< the switch's outgoing link
   int hosts;
-  std::string first; ///< of the destinations
+  std::string first; ///< first of the destinations
 };
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 const RowKind<"ForwardingTag", TagOfSwitch> TAG{

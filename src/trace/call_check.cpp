@@ -32,7 +32,7 @@ struct CallCheck::Line {
   long long number; ///< in the file
   int rank              = -1;
   std::string_view call = {};
-  int size              = 0; ///< of the communicator
+  int size              = 0; ///< size of the communicator
 
   [[noreturn]] void fail(const std::string& what) const
   {

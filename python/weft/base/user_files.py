@@ -26,7 +26,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class UnreadableError(WeftError):
-    """Why a file is unusable, as a clause that the caller puts in context."""
+    """Reason why a file is unusable, as a clause that the caller puts in context."""
 
 
 def read_text(path: Path, *, old: bool = False) -> str:

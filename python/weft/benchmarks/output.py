@@ -72,7 +72,7 @@ _ROUNDED = 1024
 
 
 class NoBenchmarkError(WeftError):
-    """The file contains no benchmark output."""
+    """Raised if a file contains no benchmark output."""
 
 
 @dataclass(frozen=True)

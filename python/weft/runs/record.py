@@ -21,7 +21,7 @@ _LAST_LINES = 10
 
 
 class FailedRunError(WeftError):
-    """The program of a run failed, and the caller required success."""
+    """Raised if the program of a run failed and the caller required success."""
 
     def __init__(self, record: "Record") -> None:
         """Compose the message from the outcome and the last output, if kept."""

@@ -49,7 +49,7 @@ _LEAST, _MOST, _MOST_REAL = -(1 << 31), (1 << 31) - 1, 1e30
 
 
 class UnfitError(WeftError):
-    """Why a trace cannot be replayed, as a clause that the caller puts in context."""
+    """Reason why a trace cannot be replayed, as a clause that the caller puts in context."""
 
 
 class Shape(NamedTuple):

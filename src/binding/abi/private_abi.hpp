@@ -318,13 +318,13 @@ struct RequestLayout {
   kernel::activity::ActivityImplPtr action; ///< activity that SMPI waits for and tests
   unsigned flags;
   bool detached;
-  MPI_Request detached_sender; ///< of a receive; null if the message is not detached, or none has arrived
+  MPI_Request detached_sender; ///< receives: the sender's request; null unless a detached message has arrived
   int references;
   std::vector<unsigned> message_numbers;
   MPI_Op op;
   void* generalized;
-  std::vector<MPI_Request> parts; ///< of a non-blocking collective
-  s4u::Host* source_host;         ///< of a receive with MPI_ANY_SOURCE: host of the matched sender
+  std::vector<MPI_Request> parts; ///< requests of a non-blocking collective
+  s4u::Host* source_host;         ///< receives with MPI_ANY_SOURCE: host of the matched sender
 };
 /** Request flags: created but not started (MPI_REQ_PREPARED); ended (MPI_REQ_FINISHED). */
 constexpr unsigned PREPARED_FLAG = 0x80;

@@ -69,7 +69,7 @@ public:
     std::construct_at(&place, std::forward<End>(on_end));
     contribute(rank, buffers, stay, operation);
   }
-  /** Performs what a rank that has joined must do itself; returns when that is done. */
+  /** Sends the contribution of a rank that has joined, if the mechanism needs that; blocks until it has been sent. */
   virtual void send_contribution(int /*rank*/) {}
   /** Runs send_contribution() in an actor beside the rank, if there is anything to do. */
   static void send_contribution_in_background(const std::shared_ptr<OffloadedCall>& call, int rank);

@@ -54,8 +54,8 @@ public:
   const MessageCosts costs;
   /// Reports a UserError from a rank's schedule; does not return.
   std::function<void(const std::string& why)> refuse;
-  CoreNoise* core_noise                           = nullptr;                               ///< of the ranks' cores
-  const std::shared_ptr<Execution::Memory> memory = std::make_shared<Execution::Memory>(); ///< of the calls
+  CoreNoise* core_noise                           = nullptr; ///< OS noise of the ranks' cores
+  const std::shared_ptr<Execution::Memory> memory = std::make_shared<Execution::Memory>(); ///< memory of the calls
 
   explicit HostNetwork(MessageCosts its_costs) : costs(std::move(its_costs)) {}
   HostNetwork(const HostNetwork&)            = delete;

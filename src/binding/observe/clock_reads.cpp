@@ -50,7 +50,7 @@ struct Reads {
 struct AllReads {
   ActorMap<Reads> by_rank;
   std::int64_t still = 0; ///< reads that found the clock where the same rank's previous read left it
-  std::int64_t steps = 0; ///< of these, reads before which this machine computed for at least STEP
+  std::int64_t steps = 0; ///< those of `still` before which this machine computed for at least STEP
   Machine::duration computing{};
   bool told = false;
 

@@ -41,7 +41,7 @@ struct MpiFunction {
   bool traced           = true; ///< SimGrid's own trace shows its calls
   std::int64_t calls    = 0;
   double total_time     = 0; ///< simulated seconds, summed over ranks
-  double max_time       = 0; ///< of one call
+  double max_time       = 0; ///< longest time of one call
   bool known_to_profile = false;
 };
 

@@ -31,7 +31,7 @@ struct CallStatistics {
   std::int64_t rank_calls = 0; ///< calls, counted once per rank
   double bytes            = 0; ///< messages, summed over ranks
   double total_time       = 0; ///< simulated seconds, summed over ranks
-  double max_time         = 0; ///< of one rank in one call
+  double max_time         = 0; ///< longest time of one rank in one call
 
   void add(const CallStatistics& other);
 };
@@ -112,7 +112,7 @@ public:
     int hosts_used        = 0;
     double simulated_time = 0;
     const std::vector<Aggregation>& switches;
-    std::vector<const RecordPart*> parts;                       ///< of mechanisms, in their order
+    std::vector<const RecordPart*> parts;                       ///< parts of mechanisms, in their order
     std::function<std::optional<double>(LinkId)> bytes_on_link; ///< empty if not counted
     std::function<std::optional<LookupCounters>(int)> lookups;  ///< by switch; empty without a cache
     std::map<std::string, std::string> algorithms;              ///< collective -> fallback algorithm

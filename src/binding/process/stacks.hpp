@@ -20,7 +20,7 @@ namespace weft {
 
 /** Stacks that weft has allocated. */
 struct StacksMade {
-  std::size_t bytes     = 0; ///< of each stack
+  std::size_t bytes     = 0; ///< size of each stack
   std::size_t made      = 0;
   std::size_t unguarded = 0; ///< stacks without guard pages
 };

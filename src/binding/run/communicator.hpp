@@ -81,7 +81,7 @@ public:
   const int handle;          ///< number unique within the run; key of channels and memory
   std::vector<aid_t> actors; ///< SimGrid's actor of each rank
   std::vector<VertexId> rank_hosts;
-  std::vector<simgrid::s4u::Host*> hosts; ///< of each rank; null if it has ended
+  std::vector<simgrid::s4u::Host*> hosts; ///< host of each rank; null if the rank has ended
   /// Members, which contribute to the tree: each rank, or each host for all of its ranks (see
   /// NicModel::contributions).
   std::vector<int> member_of;                      ///< by rank

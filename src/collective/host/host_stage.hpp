@@ -42,7 +42,7 @@ struct HostStageCall {
   Bytes element{1};
   bool commutative          = true;
   std::vector<double> parts = {}; ///< bytes by rank, if ranks have parts or blocks
-  Bytes buffers             = {}; ///< of a rank; see buffers_of_a_rank
+  Bytes buffers             = {}; ///< size of a rank's buffers; see buffers_of_a_rank
 };
 
 /** Returns the view of @p call that the ranks of a host have. */

@@ -35,13 +35,13 @@ namespace weft {
 struct FlowLink {
   LinkId link           = 0;
   std::int64_t messages = 0; ///< number of messages that cross it; each counts as a flow when bandwidth is shared
-  Bytes wire;                ///< of all messages
-  double packets = 0;        ///< of all messages
+  Bytes wire;                ///< size of all messages
+  double packets = 0;        ///< number of packets of all messages
 };
 
 struct StreamFlow {
   std::vector<FlowLink> links;
-  Bytes wire;                ///< of one message, including packet overhead; a whole number
+  Bytes wire;                ///< size of one message, including packet overhead; a whole number
   BytesPerSecond rate_limit; ///< upper bound of the messages' rate, even without other traffic
 };
 

@@ -53,7 +53,7 @@ TreeCall tree_call(const CallDescriptor& call, const Members& members, const std
 /** Load of a link in one direction. */
 struct Load {
   std::int64_t messages = 0;
-  Bytes payload; ///< of all messages
+  Bytes payload; ///< payload of all messages
   Bytes wire;    ///< payload with packet overhead
   double packets = 0;
 };

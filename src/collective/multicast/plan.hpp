@@ -37,7 +37,7 @@ namespace weft {
 
 /** Ranks of a communicator and the trees between their hosts. Each host is one member. */
 struct MulticastGroup {
-  FabricEpoch epoch = 0;            ///< of the state that the trees were built for
+  FabricEpoch epoch = 0;            ///< epoch of the state that the trees were built for
   std::vector<int> member_of;       ///< by rank
   std::vector<int> ranks_at;        ///< by member
   std::vector<ReductionTree> trees; ///< at least one
@@ -77,13 +77,13 @@ struct MulticastArrival {
 };
 
 struct MulticastPlan {
-  FabricEpoch epoch = 0; ///< of its group
+  FabricEpoch epoch = 0; ///< epoch of its group
   std::vector<MulticastFlow> flows;
   std::vector<std::vector<int>> members;         ///< by flow: the members that it reaches
   std::vector<MulticastArrival> arrivals;        ///< by member; complete one `way` after the end of its flows
   std::vector<std::vector<std::size_t>> leaving; ///< by root: flows whose end means that its last chunk has left
   std::vector<FlowLink> links;                   ///< load of each link over all trees; `messages` is 1
-  std::vector<Bytes> payloads;                   ///< of those links, without headers
+  std::vector<Bytes> payloads;                   ///< payload on those links, without headers
   Seconds forwarding; ///< latency of the longest path: weight of the flows against point-to-point messages
 };
 

@@ -38,8 +38,8 @@ enum class MulticastPhase { barrier, multicast, recovery, handshake, over };
 struct MulticastSignal {
   enum class Kind { barrier, activation, request, acknowledgement, final };
   Kind kind = Kind::barrier;
-  int round = 0;           ///< of the barrier
-  std::vector<int> blocks; ///< of requests and acknowledgements
+  int round = 0;           ///< round of the barrier
+  std::vector<int> blocks; ///< blocks that are requested or acknowledged
 };
 
 /** Chunks of one block to read from a neighbour. */

@@ -28,7 +28,7 @@ constexpr const char* PRESETS = "presets/progress_engine";
 
 /** Cost of a chunk in cycles. */
 struct Work {
-  double total; ///< of a thread that has the core to itself
+  double total; ///< cycles of a thread that has the core to itself
   double issue; ///< part of total in which the core issues instructions
 };
 

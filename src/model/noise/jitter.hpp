@@ -17,7 +17,7 @@ struct Crossing {
   enum class Kind : std::uint8_t { message, up_the_tree, down_the_tree, multicast };
   Kind kind;
   std::uint32_t who;    ///< the sender's host, or the communicator
-  std::uint32_t number; ///< of the message, call or multicast
+  std::uint32_t number; ///< number of the message, call or multicast
 };
 
 class Jitter {

@@ -23,7 +23,7 @@ struct Capability {
   std::vector<std::string> datatypes;   ///< MPI's names, "MPI_INT", or "all" alone; reductions only
   std::vector<std::string> operations;  ///< MPI's names, "MPI_SUM", or "all" alone; reductions only
   std::string conversion{};             ///< "fixed-point": hosts convert float data to integers and back; else empty
-  BytesPerSecond conversion_rate{std::numeric_limits<double>::infinity()}; ///< of a host's core
+  BytesPerSecond conversion_rate{std::numeric_limits<double>::infinity()}; ///< conversion rate of a host's core
 
   /** Returns the first property of a call that is not supported. */
   Unsupported lacks(const std::string& collective, const std::string& datatype, const std::string& operation) const;

@@ -30,7 +30,7 @@ struct SwitchModel {
   Seconds turnaround;         ///< time between two uses of a slot, in a tree of one switch
   int channels    = 0;        ///< communicators that can be offloaded at the same time
   int slots       = 0;        ///< per channel
-  int total_slots = 0;        ///< of the switch; 0: no known limit
+  int total_slots = 0;        ///< all slots of the switch; 0: no known limit
   Bytes payload;              ///< payload of a packet: the size of a slot
   Bytes packet_overhead;      ///< headers, preamble and gap of an offload packet on the wire
   /// Rate of aggregation, over all contributions.

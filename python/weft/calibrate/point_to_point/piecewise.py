@@ -45,7 +45,7 @@ LEAST_FIXED_S, LEAST_PER_BYTE_S = 1e-9, 1e-15
 
 
 class TooFewRowsError(ValueError):
-    """The table has too few rows for this number of segments."""
+    """Raised if the table has too few rows for this number of segments."""
 
 
 @dataclass(frozen=True)

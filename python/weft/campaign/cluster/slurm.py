@@ -15,7 +15,7 @@ _WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"
 
 
 class SlurmUnreachableError(Exception):
-    """Slurm does not answer; the text is the message of its command."""
+    """Raised if Slurm does not answer; the text is the message of its command."""
 
 
 @dataclass(frozen=True)

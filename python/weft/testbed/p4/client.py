@@ -76,7 +76,7 @@ def pipeline(info: Path | None = None, config: Path | None = None) -> Pipeline:
 
 
 class ForeignEntriesError(WeftError):
-    """A switch has entries unknown to weft's program."""
+    """Raised if a switch has entries unknown to weft's program."""
 
 
 class Client:

@@ -42,7 +42,7 @@ _MOST_WORK = 60.0
 
 
 class NoPlanError(WeftError):
-    """There is no plan: the message names the shortage, or reports that the solver gave up."""
+    """Raised without a plan: the message names the shortage, or says that the solver gave up."""
 
 
 @dataclass

@@ -51,7 +51,7 @@ struct MulticastRankCall {
 struct MulticastStatistics {
   std::int64_t calls      = 0;
   std::int64_t multicasts = 0; ///< blocks sent by roots
-  std::int64_t chunks     = 0; ///< of the blocks, each counted once regardless of the number of receivers
+  std::int64_t chunks     = 0; ///< chunks of the blocks, each counted once regardless of the number of receivers
   double payload          = 0; ///< bytes of the blocks
   double headers          = 0; ///< bytes of their packets' headers
   double fetched_bytes    = 0;
