@@ -144,7 +144,7 @@ def _shares() -> _Chart:
                 axis=alt.Axis(format="%", title=None, tickCount=5),
             ),
             color=alt.Color("part:N", legend=None),
-            order=alt.RunTask("pi:Q"),
+            order=alt.Order("pi:Q"),
             tooltip=_TIP,
         )
     )
