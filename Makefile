@@ -28,7 +28,7 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,src/compilers presets fabrics data examples inventories,*)
 
-COMMANDS := help demo wheel stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding bench-scale bench-growth paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs fuzz build unit pytest lint tidy format clean
+COMMANDS := help demo wheel stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding bench-scale bench-growth paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs test-simgrid-4.0 fuzz build unit pytest lint tidy format clean
 .PHONY: $(COMMANDS) FORCE
 FORCE:
 
@@ -36,7 +36,7 @@ FORCE:
 $(filter-out help demo wheel clean,$(COMMANDS)): $(TOOLS)
 
 help: ## this list
-	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 24
+	@sed -nE 's/^([a-z0-9.-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 24
 
 # SimGrid is built while Python's packages are installed.
 demo: ## an MPI program on a simulated Tofino switch, beside the measured testbed; plots in build/demo
@@ -109,6 +109,11 @@ fuzz: $(WEFT) ## hostile files and options, COUNT=1000000 of SEED=1; build/fuzz 
 real-programs: $(WEFT) ## NAS DT, EP, IS and HPCC with each switch, and replays of their traces; docs/real-programs.md
 	@$(BIN)/python -m studies real-programs real-program-traces
 
+# Small: what tunings replace differs between versions, and all else is SimGrid's own.
+test-simgrid-4.0: $(TOOLS) ## programs on SimGrid 4.0 with and without tunings; not part of `make test`
+	@setup/test-simgrid tests/python/binding/tuning/test_switched_off.py tests/python/binding/tuning/test_on_demand.py \
+	  tests/python/binding/calls/test_concurrent_data.py -m 'not slow'
+
 stub: $(WEFT) ## python/weft/_core.pyi, the types of the compiled core, and options of runs in python/weft/api
 	@$(BIN)/python setup/stub.py
 	@$(BIN)/python -m studies.signatures
@@ -130,7 +135,7 @@ lint: $(WEFT) ## formatters and static checks, warnings are errors
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --diff .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/shellcheck setup/quiet setup/simgrid setup/system-packages setup/venv .ci/run .githooks/commit-msg
+	@$(BIN)/shellcheck setup/quiet setup/simgrid setup/system-packages setup/test-simgrid setup/venv .ci/run .githooks/commit-msg
 	@$(BIN)/rumdl check --quiet .
 	@$(BIN)/python setup/checks/doc_comments.py
 	@$(BIN)/python setup/checks/commit_titles.py

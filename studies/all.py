@@ -16,6 +16,7 @@ from studies import (
     rooms,
     scale,
     testbed,
+    tunings,
     tutorial,
 )
 from studies.growth import page as growth
@@ -51,7 +52,7 @@ STUDIES: dict[str, Study] = {
             traces,
         ),
         *(host_algorithms, rooms, testbed, tutorial),
-        *(campaigns, command_line, fabric_files, reports),
+        *(campaigns, command_line, fabric_files, reports, tunings),
         *(point_to_point, collectives, dt, speed),
         *(
             figure_2,

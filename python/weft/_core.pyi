@@ -204,6 +204,16 @@ class Topology(typing.TypedDict):
     meaning: str
     options: list[Option]
 
+class Tuning(typing.TypedDict):
+    """An optimisation of SimGrid from outside."""
+
+    name: str
+    simgrid: str
+    weft: str
+    gain: str
+    oldest: str
+    newest: str
+
 class Way(typing.TypedDict):
     """The way between two vertices, by names."""
 
@@ -249,6 +259,8 @@ __all__: list[str] = [
     "smpi_fallbacks",
     "streaming_time",
     "topologies",
+    "tunings",
+    "tunings_off",
     "uniform_messages",
     "units",
     "version",
@@ -567,6 +579,16 @@ def streaming_time(
 def topologies() -> list[Topology]:
     """
     The kinds of topology with the keys of each.
+    """
+
+def tunings() -> list[Tuning]:
+    """
+    Optimisations of SimGrid from outside, and the SimGrid versions that they know.
+    """
+
+def tunings_off(choice: str = "") -> list[str]:
+    """
+    Names of the tunings that a choice (all, none, NAME,…, -NAME,…) or the installed SimGrid's version turns off.
     """
 
 def uniform_messages(fabric: Fabric, count: int, seed: int) -> list[tuple[int, int]]:

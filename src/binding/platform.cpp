@@ -13,6 +13,7 @@
 #include "binding/process/stacks.hpp"
 #include "binding/registry.hpp"
 #include "binding/settings/settings.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <charconv>
 #include <csignal>
@@ -203,7 +204,8 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
     const std::string& flows = weft::settings().host_flows;
     if (flows == "simgrid")
       return weft::make_simgrid_host_network(zone, std::move(costs));
-    return weft::make_fabric_host_network(fabric, zone, std::move(costs), flows != "unfolded");
+    return weft::make_fabric_host_network(fabric, zone, std::move(costs),
+                                          flows != "unfolded" && weft::is_on(weft::TuningId::schedule_coalescing));
   };
   return context;
 }
@@ -251,6 +253,7 @@ void load(const sg::Engine& engine)
   die_with_parent();
   weft::stop_preloading();
   check_threads();
+  weft::check_tunings();
   const std::string& fabric   = weft::settings().fabric;
   const std::string& platform = weft::settings().platform;
   if (fabric.empty() == platform.empty())

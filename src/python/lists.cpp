@@ -3,6 +3,7 @@
 #include "model/host/mpi_model.hpp"
 #include "model/mechanism/offload_mode.hpp"
 #include "model/switch/streaming.hpp"
+#include "model/tuning/tuning.hpp"
 #include "python/bindings.hpp"
 #include "python/rows.hpp"
 
@@ -30,6 +31,28 @@ Rows<"Mechanism"> mechanisms()
   for (const MechanismKind* kind : mechanism_kinds())
     rows.append(MECHANISM(*kind));
   return rows;
+}
+
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization)
+const RowKind<"Tuning", TuningRow> TUNING{"An optimisation of SimGrid from outside.",
+                                          {{"name", [](const TuningRow& one) { return std::string(one.name); }},
+                                           {"simgrid", [](const TuningRow& one) { return std::string(one.simgrid); }},
+                                           {"weft", [](const TuningRow& one) { return std::string(one.weft); }},
+                                           {"gain", [](const TuningRow& one) { return std::string(one.gain); }},
+                                           {"oldest", [](const TuningRow& one) { return one.oldest.text(); }},
+                                           {"newest", [](const TuningRow& one) { return one.newest.text(); }}}};
+
+Rows<"Tuning"> all_rows()
+{
+  Rows<"Tuning"> rows;
+  for (const TuningRow& one : tunings())
+    rows.append(TUNING(one));
+  return rows;
+}
+
+std::vector<std::string> names_off(const std::string& choice)
+{
+  return tuning_names(known_tunings(chosen_tunings(choice), SimGridVersion::parse(SIMGRID_VERSION_TEXT)), false);
 }
 
 using Factors = std::vector<std::pair<std::string, double>>;
@@ -79,6 +102,10 @@ void bind_lists(py::module_& module)
   module.def("offload_modes", &names_of<OffloadMode>, "What a run may ask for: a mechanism, auto or off.");
   module.def("paths", &path_names, "Who carries a call out, as records say it.");
   module.def("fallback_reasons", &names_of<Fallback>, "Why a call falls back, as records say it; \"\": it does not.");
+  module.def("tunings", &all_rows, "Optimisations of SimGrid from outside, and the SimGrid versions that they know.");
+  module.def("tunings_off", &names_off, py::arg("choice") = "",
+             "Names of the tunings that a choice (all, none, NAME,…, -NAME,…) or the installed SimGrid's version turns "
+             "off.");
   module.def("units", &units, "By the type of a value: its units by rising factor, with that to SI's.");
   module.def("streaming_time", &streaming_times, py::arg("slots"), py::arg("payload_bytes"),
              py::arg("packet_overhead_bytes"), py::arg("message_bytes"), py::arg("line_rate_Bps"),

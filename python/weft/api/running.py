@@ -62,6 +62,7 @@ class NetworkOptions(TypedDict, total=False):
     offload: str
     fallback: PathLike | None
     messages: str
+    tunings: str | None
     cfg: Mapping[str, object] | Sequence[str]
     timeout: float | None
     memory: int | str | None
@@ -98,8 +99,9 @@ def run(
     offload: str = offload_modes.DEFAULT,
     fallback: PathLike | None = None,
     host_speed: str | None = None,
-    messages: str = "smpi",
+    messages: str = 'smpi',
     privatize: bool = True,
+    tunings: str | None = None,
     cfg: Mapping[str, object] | Sequence[str] = (),
     timeout: float | None = None,
     memory: int | str | None = None,
@@ -146,6 +148,8 @@ def run(
         privatize: Separate global variables for each rank. False: let all ranks share the program's
             global variables: saves memory and start-up time with thousands of ranks; correct only
             for programs that write no global variable.
+        tunings: Optimisations of SimGrid that the run uses; they change no simulated time. Values:
+            all; none; NAME,… for only these; -NAME,… for all but these. By default all.
         cfg: SimGrid options. For example `{"smpi/wtime": 0}`, or a list of KEY:VALUE.
         timeout: Wall-time limit of the run, in seconds. The record states that the run reached it.
         memory: Memory limit of the simulator, such as 2GiB. Checked twenty times per second. The
@@ -174,8 +178,8 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
         trace: The folder that `weft.record_trace` or `weft run --record` has written. The number of
             ranks is that of the recorded run.
         options: Those of `weft.run` that say where and how: `fabric`, `platform`, `contention`,
-            `set`, `ppn`, `offload`, `fallback`, `messages`, `cfg`, `timeout`, `memory`, `timeline`,
-            `on_line`.
+            `set`, `ppn`, `offload`, `fallback`, `messages`, `tunings`, `cfg`, `timeout`, `memory`,
+            `timeline`, `on_line`.
 
     Returns:
         The record.

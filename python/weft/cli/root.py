@@ -54,9 +54,16 @@ Terms:
 """
 
 
+def _tunings() -> str:
+    """Return which tunings are on, and which do not know the installed SimGrid."""
+    off = _core.tunings_off()
+    on = [row["name"] for row in _core.tunings() if row["name"] not in off]
+    return f"Tunings on: {', '.join(on) or 'none'}\nTunings off: {', '.join(off) or 'none'}"
+
+
 weft = click.version_option(
     _core.version,
     "-V",
     "--version",
-    message=f"weft %(version)s, with SimGrid {_core.simgrid_version}",
+    message=f"weft %(version)s, with SimGrid {_core.simgrid_version}\n{_tunings()}",
 )(lazy_group("weft", _HELP, _COMMANDS))

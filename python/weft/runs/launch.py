@@ -102,6 +102,7 @@ def prepare(request: Request) -> PreparedRun:
     if request.collectives.fallback is not None:
         check_fallback(named("fallback"), request.collectives.fallback, simgrid)
     _check_contention(request)
+    _tunings_off(request)
     settings.check(request.simulation.host_speed, request.simulation.config, simgrid)
     program = _program(request)
     libraries = _libraries(request, program, simgrid)
@@ -111,6 +112,14 @@ def prepare(request: Request) -> PreparedRun:
     )
     plan = PreparedRun(request, site, program, simgrid, libraries, copies)
     return replace(plan, seen=limits.check(_needs(plan)))
+
+
+def _tunings_off(request: Request) -> list[str]:
+    """Return the tunings that are off in a run; refuse an invalid choice."""
+    try:
+        return _core.tunings_off(request.simulation.tunings or "")
+    except _core.UserError as error:
+        raise WeftError(f"{named('tunings')}: {error}") from None
 
 
 def _check_contention(request: Request) -> None:
@@ -310,6 +319,7 @@ def _own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
         contention=plan.request.placement.contention,
         offload=plan.request.collectives.offload,
         fallback=fallback_of(plan.request),
+        tunings=plan.request.simulation.tunings or "",
         program=str(plan.program.absolute()),
         private_libraries=tuple(f"{library.name}={library.path}" for library in plan.libraries),
         cxx_streams=any(map(uses_cxx_streams, binaries)),
@@ -354,6 +364,8 @@ def _allocator(plan: PreparedRun, environment: Mapping[str, str]) -> str:
     or tunes glibc's. It is also kept if ranks are threads: mimalloc reserves memory per thread, 70
     KB per rank.
     """
+    if "allocator" in _tunings_off(plan.request):
+        return ""
     users = environment.get("LD_PRELOAD") or _OF_GLIBCS in environment.get("GLIBC_TUNABLES", "")
     return "" if users or _needs(plan).has_threads else _ALLOCATOR
 
@@ -396,6 +408,7 @@ def _empty_record(plan: PreparedRun) -> Record:
         ranks=plan.request.placement.ranks,
         hosts_used=0,
         offload=plan.request.collectives.offload,
+        tunings_off=_tunings_off(plan.request),
         outcome=OutcomePart(kind="unfinished"),
         simulated_time_s=0.0,
         events=list[EventPart](),

@@ -218,6 +218,21 @@ class Simulation:
             replays=False,
         ),
     ] = True
+    tunings: Annotated[
+        str | None,
+        RunOption(
+            flag="--tunings",
+            kind=value_types.Text(),
+            group=SIMULATION,
+            meaning="Optimisations of SimGrid that the run uses; they change no simulated time",
+            more="Values: all; none; NAME,… for only these; -NAME,… for all but these.",
+            metavar="WHAT",
+            absent="all",
+            example="-waits,-stacks",
+            command_line="`weft --version` lists them.",
+            campaigns="",
+        ),
+    ] = None
     config: Annotated[
         tuple[str, ...],
         RunOption(

@@ -291,6 +291,8 @@ class RecordData(Model, kw_only=True):
     """Why the run could not use the requested transport."""
     host_stages: bool = False
     """True if ranks of a host combined their contributions to an offloaded call."""
+    tunings_off: list[str] = field(default_factory=list)
+    """Tunings that were switched off, or do not know the SimGrid that ran."""
     outcome: OutcomePart
     simulated_time_s: Number
     profile: list[ProfilePart] = field(default_factory=list)

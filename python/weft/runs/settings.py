@@ -35,6 +35,7 @@ class Settings:
     routes: str = ""
     offload: str = ""
     fallback: str = ""
+    tunings: str = ""
     program: str = ""
     private_libraries: Sequence[str] = ()
     cxx_streams: bool = False

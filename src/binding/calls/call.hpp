@@ -43,6 +43,7 @@ class Call {
   std::shared_ptr<HostData> alone_data_;
   bool ended_ = false;
 
+  // Out of line, here and below, as the class comment says.
   [[gnu::noinline]] void begin(MPI_Comm comm);
   bool may_be_scheduled() const;
   [[gnu::noinline]] bool schedule(const HostShape& shape);
@@ -93,7 +94,7 @@ public:
 
   /** Returns whether a schedule of weft's executes the call; all ranks get the same answer.
    * @p make_parts returns an object with host_shape() (host_calls.hpp); it is called only if a
-   * schedule is possible and none exists yet. */
+   * schedule is possible and none exists yet. Out of line. */
   template <class MakeParts> [[gnu::noinline]] bool scheduled(const MakeParts& make_parts)
   {
     if (not may_be_scheduled())
@@ -103,13 +104,13 @@ public:
     const auto& parts = make_parts();
     return schedule(parts.host_shape());
   }
-  /** Joins the schedule; @p until_end is woken when this rank's part ends. */
+  /** Joins the schedule; @p until_end is woken when this rank's part ends. Out of line. */
   [[gnu::noinline]] void join_schedule(const HostShape& shape, Sleep& until_end);
   /** Waits for the end of the schedule. Separate from join_schedule(), whose locals would occupy
    * the rank's stack meanwhile. */
   void wait_for_schedule(Sleep& until_end) const;
 
-  /** Executes an offloaded call and waits for its end. */
+  /** Executes an offloaded call and waits for its end. Out of line. */
   [[gnu::noinline]] void offload(const RankBuffers& buffers, MPI_Op operation);
   [[gnu::noinline]] void end();
 };

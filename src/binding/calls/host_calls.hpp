@@ -124,6 +124,7 @@ struct EmptyCall {
 };
 
 /** Joins a scheduled call. @return whether it has data */
+// Out of line, as the next two: calls that take another path need no stack for it.
 template <class MakeParts>
 [[gnu::noinline]] bool join_scheduled(Call& call, const MakeParts& make_parts, Sleep& until_end)
 {
@@ -134,7 +135,7 @@ template <class MakeParts>
   return parts.has_data();
 }
 
-/** Joins a scheduled call and waits for its end. */
+/** Joins a scheduled call and waits for its end. Out of line, as above. */
 template <class MakeParts> [[gnu::noinline]] int run_scheduled(Call& call, const MakeParts& make_parts)
 {
   Sleep until_end;
@@ -145,7 +146,7 @@ template <class MakeParts> [[gnu::noinline]] int run_scheduled(Call& call, const
   return MPI_SUCCESS;
 }
 
-/** Runs a blocking call with SMPI's algorithm; weft moves the data if wanted. */
+/** Runs a blocking call with SMPI's algorithm; weft moves the data if wanted. Out of line, as above. */
 template <class MakeParts, class Algorithm, class... Arguments>
 [[gnu::noinline]] int run_theirs(Call& call, MPI_Comm comm, const MakeParts& make_parts, const Algorithm& algorithm,
                                  Arguments... arguments)

@@ -67,6 +67,7 @@ template <class Function> struct Entry {
     }
   }
 
+  // Out of line: an error path.
   [[noreturn, gnu::noinline]] void refuse_algorithm(int ranks, const std::invalid_argument& problem) const
   {
     RunContext& context    = current_run();

@@ -28,6 +28,7 @@
 #include "binding/observe/traced_call.hpp"
 #include "binding/ranks/agreement.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <algorithm>
 #include <array>
@@ -268,7 +269,8 @@ void make_comm(void* self, MPI_Group group, void* topology, bool smp, int id)
 {
   static const auto THEIRS = original<decltype(&make_comm)>(MAKE_COMM);
   const MPI_Group offered  = CommonCreationScope::take();
-  const MPI_Group common   = can_replace(offered, group) ? offered : MPI_GROUP_NULL;
+  const bool shares        = is_on(TuningId::shared_groups) && can_replace(offered, group);
+  const MPI_Group common   = shares ? offered : MPI_GROUP_NULL;
   if (common != MPI_GROUP_NULL && common != group) {
     simgrid::smpi::Group::unref(group);
     common->ref();
@@ -280,8 +282,9 @@ void make_comm(void* self, MPI_Group group, void* topology, bool smp, int id)
 void copy_group(void* self, MPI_Group origin)
 {
   static const auto THEIRS = original<decltype(&copy_group)>(COPY_GROUP);
-  const bool is_common     = origin != MPI_GROUP_NULL && origin == CommonCreationScope::group();
-  empty_copy()             = is_common ? self : nullptr;
+  const bool is_common =
+      is_on(TuningId::shared_groups) && origin != MPI_GROUP_NULL && origin == CommonCreationScope::group();
+  empty_copy() = is_common ? self : nullptr;
   THEIRS(self, is_common ? MPI_GROUP_NULL : origin);
 }
 

@@ -8,7 +8,7 @@
 #include "binding/ranks/counts_summary.hpp"
 #include "binding/ranks/places.hpp"
 #include "binding/run/request.hpp"
-#include "binding/settings/settings.hpp"
+#include "binding/settings/tunings.hpp"
 #include "mpi/names.hpp"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ bool are_counts(const int* counts, MPI_Comm comm)
 
 bool is_plain_reduction(const void* send, const void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
-  return smpi_only_checks() && count >= 0 && are_buffers(send, receive) && is_allowed(op, type) && is_usable(comm);
+  return calls_are_direct() && count >= 0 && are_buffers(send, receive) && is_allowed(op, type) && is_usable(comm);
 }
 
 bool& buffers_stay_now()
@@ -173,7 +173,7 @@ int direct_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) next_definition, cons
                            const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
 {
   const CountsHeld held;
-  if (not(smpi_only_checks() && request && are_buffers(send, receive) && is_allowed(op, type) && is_usable(comm) &&
+  if (not(calls_are_direct() && request && are_buffers(send, receive) && is_allowed(op, type) && is_usable(comm) &&
           are_counts(counts, comm)))
     return learn(in_place_Ireduce_scatter(next_definition, send, receive, counts, type, op, comm, request), op, type);
   if (colls::is_blocking(request))
@@ -186,7 +186,7 @@ int direct_Iallgatherv(decltype(&PMPI_Iallgatherv) next_definition, const void* 
                        MPI_Datatype type, MPI_Comm comm, MPI_Request* request)
 {
   const CountsHeld held;
-  if (not(smpi_only_checks() && request && send_count >= 0 && displacements && are_buffers(send, receive) &&
+  if (not(calls_are_direct() && request && send_count >= 0 && displacements && are_buffers(send, receive) &&
           is_allowed(MPI_OP_NULL, send_type) && is_allowed(MPI_OP_NULL, type) && is_usable(comm) &&
           are_counts(counts, comm))) {
     const int result =

@@ -7,6 +7,7 @@
  * src/kernel/activity/ActivityImpl.cpp, CommImpl::finish). */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <string_view>
 
@@ -18,7 +19,8 @@ WEFT_INTERPOSED bool CommImpl::test(actor::ActorImpl* issuer)
       "_ZN7simgrid6kernel8activity8CommImpl4testEPNS0_5actor9ActorImplE");
   const bool ended = THEIRS(this, issuer);
   // Nothing is left to cancel, so both ranks drop the message.
-  if (ended && std::string_view(reinterpret_cast<ActivityImpl*>(this)->get_state_str()) == smpi::FLOW_ARRIVED)
+  if (ended && weft::is_on(weft::TuningId::tested_messages) &&
+      std::string_view(reinterpret_cast<ActivityImpl*>(this)->get_state_str()) == smpi::FLOW_ARRIVED)
     cancel();
   return ended;
 }

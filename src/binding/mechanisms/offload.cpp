@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/mechanisms/offload.hpp"
 
+#include "binding/abi/versions.hpp"
 #include "binding/run/ranks.hpp"
 #include "binding/settings/settings.hpp"
 
@@ -74,7 +75,7 @@ void OffloadedCall::send_contribution_in_background(const std::shared_ptr<Offloa
   // Created by SimGrid's kernel: SMPI takes an actor whose parent is a rank for that rank
   // (Group::rank), and counts it among the ranks of its host (Comm::find_intra_comm).
   simgrid::kernel::actor::simcall_answered([&call, rank, host = sg::this_actor::get_host()] {
-    host->add_actor(SPEAKER_NAME, [call, rank] { call->send_contribution(rank); });
+    add_actor(host, SPEAKER_NAME, [call, rank] { call->send_contribution(rank); });
   });
 }
 

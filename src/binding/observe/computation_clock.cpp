@@ -12,6 +12,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/settings/settings.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
 #include <smpi/smpi.h>
@@ -28,7 +29,8 @@ bool& program_samples()
 
 bool is_read()
 {
-  static const bool BY_SETTINGS = simgrid::config::get_value<bool>("smpi/simulate-computation") ||
+  static const bool BY_SETTINGS = not is_on(TuningId::computation_clock) ||
+                                  simgrid::config::get_value<bool>("smpi/simulate-computation") ||
                                   simgrid::config::get_value<bool>("smpi/display-timing") || not memory_is_shared();
   return BY_SETTINGS || program_samples();
 }

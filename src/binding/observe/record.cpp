@@ -233,6 +233,7 @@ void Record::write_json(const Run& run, std::ostream& file) const
              {"messages", messages},
              {"messages_reason", messages_reason},
              {"host_stages", host_stages},
+             {"tunings_off", run.tunings_off},
              {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
              {"simulated_time_s", run.simulated_time},
              {"profile", Profile::get().kinds_to_json(run.simulated_time)},

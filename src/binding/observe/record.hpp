@@ -117,6 +117,7 @@ public:
     std::function<std::optional<LookupCounters>(int)> lookups;  ///< by switch; empty without a cache
     std::map<std::string, std::string> algorithms;              ///< collective -> fallback algorithm
     std::optional<StacksMade> stacks;                           ///< empty if SimGrid created them
+    std::vector<std::string> tunings_off;                       ///< names
     std::optional<Seconds> poll_overhead;                       ///< empty if set by SMPI's options
   };
   /** Writes the record as JSON text. Deterministic. */

@@ -3,7 +3,9 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/abi/versions.hpp"
 #include "binding/settings/settings.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <algorithm>
 #include <array>
@@ -83,9 +85,9 @@ void FabricZone::add_hosts(const std::optional<std::unordered_set<std::string>>&
 // loopback for all hosts, the cost would be quadratic in the flows.
 sg::Link* FabricZone::loopback(const simgrid::kernel::routing::NetPoint* point)
 {
-  sg::Link*& known = loopbacks_[point->id()];
+  sg::Link*& known = loopbacks_[is_on(TuningId::host_loopbacks) ? point->id() : 0];
   if (not known) {
-    unseal();
+    unseal_zone(*this);
     known = get_iface()->add_link(point->get_name() + ".loopback", fabric_.host().loopback_bandwidth.value());
     known->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
     known->set_latency(fabric_.host().loopback_latency.value())->seal();
@@ -105,7 +107,7 @@ sg::Link* FabricZone::resource(int number)
 
 sg::Link* FabricZone::make_resource(int number)
 {
-  unseal();
+  unseal_zone(*this);
   if (is_link(number)) {
     const Link& link      = fabric_.link(number);
     sg::Link* const added = get_iface()->add_link(link.name, link.bandwidth.value())->set_latency(link.latency.value());
@@ -173,7 +175,7 @@ void FabricZone::add_switches()
 {
   if (not switches_.empty())
     return;
-  unseal();
+  unseal_zone(*this);
   for (int index = 0; index < fabric_.switch_count(); ++index)
     switches_.push_back(add_host(fabric_.host_count() + index, 1.0)->seal());
 }

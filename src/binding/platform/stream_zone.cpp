@@ -2,6 +2,7 @@
 #include "binding/platform/stream_zone.hpp"
 
 #include "binding/abi/private_abi.hpp"
+#include "binding/abi/versions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +39,7 @@ StreamZone* StreamZone::create()
 StreamZone::Stream& StreamZone::borrow()
 {
   if (idle_.empty()) {
-    unseal();
+    unseal_zone(*this);
     auto stream            = std::make_unique<Stream>();
     const std::string name = "weft.stream-" + std::to_string(streams_.size());
     stream->from           = get_iface()->add_host(name + ".from", 1.0)->seal();

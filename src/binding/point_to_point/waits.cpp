@@ -12,6 +12,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/point_to_point/own_messages.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -170,7 +171,8 @@ WEFT_INTERPOSED int Request::wait(MPI_Request* request, MPI_Status* status)
 WEFT_INTERPOSED int Request::waitany(int count, MPI_Request* requests, MPI_Status* status)
 {
   static const auto THEIRS = weft::original(&Request::waitany);
-  if (count < 1 || (count < 2 && not weft::OwnMessages::get()))
+  const bool is_quick      = count > 1 && weft::is_on(weft::TuningId::waits);
+  if (count < 1 || not(is_quick || weft::OwnMessages::get()))
     return THEIRS(count, requests, status);
   const std::span all(requests, static_cast<std::size_t>(count));
   while (true) {

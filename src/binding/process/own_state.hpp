@@ -21,6 +21,7 @@ template <class State> class OwnState {
   std::uint64_t turn_                           = 0;
   State* here_                                  = nullptr;
 
+  // Out of line: needed once a turn, while callers such as rand() are frequent.
   [[gnu::noinline]] State* find()
   {
     here_ = nullptr;

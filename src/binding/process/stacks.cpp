@@ -5,6 +5,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/process/process.hpp"
 #include "binding/settings/settings.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -251,7 +252,7 @@ void tell_of_unguarded(std::size_t ranks)
 
 void install_stacks(int ranks)
 {
-  if (not are_ours())
+  if (not is_on(TuningId::stacks) || not are_ours())
     return;
   StacksState& all = stacks_state();
   all.page         = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

@@ -120,6 +120,7 @@ class FloatingPoint {
   }
 
 public:
+  // Out of line, so that the stack of a waiting rank fits into one page.
   [[gnu::noinline]] void set_status() const
   {
     std::fenv_t all;
@@ -218,7 +219,8 @@ struct InitialState {
   }
 };
 
-/** Saves the current rank's variables, which differ from the initial ones. */
+/** Saves the current rank's variables, which differ from the initial ones. Out of line, so that the
+ * stack of a waiting rank fits into one page. */
 [[gnu::noinline]] std::unique_ptr<const Variables> keep_variables()
 {
   auto own = std::make_unique<const Variables>();
@@ -234,6 +236,7 @@ class KeptState {
   FloatingPoint floating_point_;
   std::unique_ptr<const Variables> variables_;
 
+  // Out of line, so that the stack of a waiting rank fits into one page.
   [[gnu::noinline]] void begin()
   {
     const InitialState& start = InitialState::get();
@@ -264,7 +267,7 @@ Yield simgrids_yield()
   return THEIRS;
 }
 
-/** Yields and preserves the streams; a function of its own, since the stacks of programs without
+/** Yields and preserves the streams. Out of line, since the stacks of programs without
  * streams lack room for them. */
 [[gnu::noinline]] void yield_with_streams(simgrid::kernel::actor::ActorImpl* rank)
 {

@@ -10,6 +10,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/actor_map.hpp"
+#include "binding/settings/tunings.hpp"
 
 namespace weft {
 namespace {
@@ -28,13 +29,14 @@ constinit union FoundActors {
 constinit int cleanings = 0;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-/** Asks SimGrid, and memoizes the answer unless SimGrid is cleaning up. */
+/** Asks SimGrid, and memoizes the answer unless SimGrid is cleaning up. Out of line, so that
+ * look-ups are inlined. */
 [[gnu::noinline]] ActorImpl* find_actor(EngineImpl* engine, aid_t pid)
 {
   static const auto THEIRS =
       original<ActorImpl* (*)(EngineImpl*, aid_t)>("_ZN7simgrid6kernel10EngineImpl16get_actor_by_pidEl");
   ActorImpl* const found = THEIRS(engine, pid);
-  if (found)
+  if (found && is_on(TuningId::actors_by_number))
     found_actors.by_number[pid] = cleanings == 0 ? found : nullptr;
   return found;
 }

@@ -10,6 +10,7 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <simgrid/s4u/Engine.hpp>
 
@@ -27,11 +28,12 @@ namespace {
 constinit simgrid::s4u::Engine* const* engine_place = nullptr;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-/** Returns the engine, created if there is none. */
+/** Returns the engine, created if there is none. Out of line, so that the fast path has no frame. */
 [[gnu::noinline]] simgrid::s4u::Engine* find_engine()
 {
   static const auto THEIRS = original<simgrid::s4u::Engine* (*)()>("_ZN7simgrid3s4u6Engine12get_instanceEv");
-  engine_place             = original<simgrid::s4u::Engine* const*>("_ZN7simgrid3s4u6Engine9instance_E");
+  if (is_on(TuningId::engine_pointer))
+    engine_place = original<simgrid::s4u::Engine* const*>("_ZN7simgrid3s4u6Engine9instance_E");
   return THEIRS();
 }
 
@@ -49,12 +51,21 @@ WEFT_INTERPOSED s4u::Engine* s4u::Engine::get_instance()
 
 WEFT_INTERPOSED kernel::context::Context* kernel::context::Context::self()
 {
-  return weft::running_context;
+  using Find = Context* (*)();
+  if (weft::is_on(weft::TuningId::current_context)) [[likely]]
+    return weft::running_context;
+  static const auto THEIRS = weft::original<Find>("_ZN7simgrid6kernel7context7Context4selfEv");
+  return THEIRS();
 }
 
 WEFT_INTERPOSED void kernel::context::Context::set_current(Context* now)
 {
   weft::running_context = now;
+  if (not weft::is_on(weft::TuningId::current_context)) [[unlikely]] {
+    using Note               = void (*)(Context*);
+    static const auto THEIRS = weft::original<Note>("_ZN7simgrid6kernel7context7Context11set_currentEPS2_");
+    THEIRS(now);
+  }
   ++weft::turn;
   if (weft::on_turn_change) [[unlikely]]
     weft::on_turn_change();

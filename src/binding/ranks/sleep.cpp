@@ -3,6 +3,7 @@
 
 #include "base/prefetch.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/simcall.hpp>
@@ -57,7 +58,7 @@ public:
   }
   void one_goes_on()
   {
-    if (const std::size_t next = gone_++ + AHEAD; next < ranks_.size()) {
+    if (const std::size_t next = gone_++ + AHEAD; next < ranks_.size() && is_on(TuningId::woken_prefetch)) {
       prefetch(ranks_[next].context, CONTEXT);
       prefetch(reinterpret_cast<const std::byte*>(ranks_[next].rank), ACTOR);
       prefetch(ranks_[next].stack, STACK);

@@ -4,7 +4,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/actor_map.hpp"
-#include "binding/settings/settings.hpp"
+#include "binding/settings/tunings.hpp"
 #include "binding/tuning/request_numbers.hpp"
 
 #include <algorithm>
@@ -132,7 +132,7 @@ MPI_Request RequestSignal::make_request(const std::shared_ptr<RequestSignal>& si
   if (request == MPI_REQUEST_NULL)
     request = empty_request();
   reinterpret_cast<RequestLayout*>(request)->tag = tag_of(collective);
-  if (smpi_only_checks())
+  if (calls_are_direct())
     own.without_activity.push_back({request, signal});
   else
     signal->make_activity(request);

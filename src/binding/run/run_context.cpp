@@ -9,6 +9,7 @@
 #include "binding/process/stacks.hpp"
 #include "binding/run/diagnosis.hpp"
 #include "binding/settings/settings.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <cstdio>
 #include <utility>
@@ -116,6 +117,7 @@ void RunContext::write_record() const
                         [this](int index) { return network.lookups(index); },
                         algorithms,
                         stacks_made(),
+                        tunings_off(),
                         poll_overhead(fabric)};
   record_file_.write([&](std::ostream& file) { record.write_json(run, file); });
 }

@@ -42,6 +42,7 @@ Settings read()
       .routes            = variable("WEFT_ROUTES"),
       .offload           = variable("WEFT_OFFLOAD"),
       .fallback          = variable("WEFT_FALLBACK"),
+      .tunings           = variable("WEFT_TUNINGS"),
       .program           = variable("WEFT_PROGRAM"),
       .private_libraries = lines("WEFT_PRIVATE_LIBRARIES"),
       .cxx_streams       = not variable("WEFT_CXX_STREAMS").empty(),
@@ -88,15 +89,6 @@ bool memory_is_shared()
   // Queried several times per call and rank, and looking up a SimGrid option takes hundreds of instructions.
   static const bool SHARED = simgrid::config::get_value<std::string>("smpi/privatization") != "mmap";
   return SHARED;
-}
-
-bool smpi_only_checks()
-{
-  const auto is_set      = [](const char* option) { return simgrid::config::get_value<bool>(option); };
-  static const bool ONLY = memory_is_shared() && not is_set("tracing") && not is_set("smpi/simulate-computation") &&
-                           not is_set("smpi/pedantic") && not is_set("smpi/display-timing") &&
-                           not is_set("smpi/display-allocs");
-  return ONLY;
 }
 
 bool handles_are_listed()

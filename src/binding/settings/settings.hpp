@@ -32,6 +32,8 @@ struct Settings {
   std::string offload;  ///< WEFT_OFFLOAD: a mechanism (default: the first one), "auto" or "off"
   std::string fallback; ///< WEFT_FALLBACK: algorithms of the hosts, in the syntax of collective/host/fallback.hpp
 
+  std::string tunings; ///< WEFT_TUNINGS: tunings that are on, in the syntax of model/tuning/tuning.hpp; default: all
+
   std::string program;     ///< WEFT_PROGRAM: the program's file, whose exit handlers run per rank
   Lines private_libraries; ///< WEFT_PRIVATE_LIBRARIES: libraries copied for each rank, as NAME=PATH
   bool cxx_streams;        ///< WEFT_CXX_STREAMS: the program uses libstdc++, whose streams get a state per rank
@@ -76,9 +78,6 @@ bool actions_are_shared();
 /** Returns whether all ranks' memory is accessible at any time. With privatization by mmap, a
  * rank's global variables are mapped only while it runs. */
 bool memory_is_shared();
-
-/** Returns whether SMPI's functions do nothing for a valid call except call the algorithm, or wait. */
-bool smpi_only_checks();
 
 /** Returns whether SMPI reports at the end which handles the program has not freed
  * (smpi_cfg_display_alloc() in its src/smpi/internals/smpi_config.cpp). */

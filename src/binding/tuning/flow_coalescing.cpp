@@ -27,6 +27,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/platform/fabric_zone.hpp"
 #include "binding/settings/settings.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -98,7 +99,7 @@ public:
 };
 
 class FlowCoalescing {
-  bool one_       = actions_are_shared();
+  bool one_       = is_on(TuningId::message_coalescing) && actions_are_shared();
   double instant_ = -1;
   std::unordered_map<Likeness, Action*, HashLikeness> started_; // actions started at instant_; each holds a reference
   std::unordered_map<const Action*, CoalescedMessages> together_;

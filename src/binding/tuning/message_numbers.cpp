@@ -11,6 +11,7 @@
  */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +59,8 @@ NumberTable& number_table()
  *  without a unique id: those that SMPI is creating, MPI_COMM_SELF, and the worlds of a run with several programs. */
 bool numbers_here(const simgrid::smpi::Comm* comm)
 {
+  if (not is_on(TuningId::message_numbers))
+    return false;
   const int number = comm->id();
   return number >= 0 || (number != MPI_UNDEFINED && comm == MPI_COMM_WORLD);
 }
@@ -129,5 +132,7 @@ WEFT_INTERPOSED void Comm::increment_received_messages_count(int sender, int rec
 // NOLINTNEXTLINE(modernize-use-string-view): SMPI's signature
 WEFT_INTERPOSED std::string smpi_trace_call_location_t::get_call_location() const
 {
-  return {};
+  static const auto THEIRS = weft::original<std::string (*)(const smpi_trace_call_location_t*)>(
+      "_ZNK26smpi_trace_call_location_t17get_call_locationB5cxx11Ev");
+  return weft::is_on(weft::TuningId::call_locations) ? std::string() : THEIRS(this);
 }

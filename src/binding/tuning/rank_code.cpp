@@ -9,6 +9,7 @@
 #include "binding/process/process.hpp"
 #include "binding/process/process_exit.hpp"
 #include "binding/process/switched_state.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <deque>
 #include <functional>
@@ -25,6 +26,16 @@ namespace {
 using RankCode    = std::function<void()>;
 using CodeFactory = std::function<RankCode(std::vector<std::string>)>;
 
+/** Runs a rank's function between the start and the end of its state. */
+void run_rank(const RankCode& code)
+{
+  begin_switched_state();
+  code();
+  run_exit_handlers();
+  if (is_forked_child())
+    leave_process(0); // any other status has already been reported
+}
+
 /** Shares one function among ranks that are created consecutively with the same arguments. */
 class SharedCode {
   struct Made {
@@ -40,18 +51,14 @@ public:
 
   RankCode operator()(std::vector<std::string> arguments) const
   {
+    if (not is_on(TuningId::rank_code))
+      return [code = make_(std::move(arguments))] { run_rank(code); };
     const auto all_but_first = std::views::drop(1);
     if (made_->empty() || not std::ranges::equal(made_->back().arguments | all_but_first, arguments | all_but_first)) {
       RankCode code = make_(arguments);
       made_->push_back({std::move(arguments), std::move(code)});
     }
-    return [code = &made_->back().code] {
-      begin_switched_state();
-      (*code)();
-      run_exit_handlers();
-      if (is_forked_child())
-        leave_process(0); // any other status has already been reported
-    };
+    return [code = &made_->back().code] { run_rank(*code); };
   }
 };
 

@@ -7,6 +7,7 @@
 #include "binding/abi/kernel_scope.hpp"
 #include "binding/abi/original.hpp"
 #include "binding/ranks/actor_map.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -124,7 +125,8 @@ namespace simgrid::s4u {
  *  meanwhile. */
 WEFT_INTERPOSED void Actor::set_property(const std::string& key, const std::string& value)
 {
-  if (this_actor::is_maestro() && weft::keep_property(*this, key, value))
+  if (weft::is_on(weft::TuningId::rank_properties) && this_actor::is_maestro() &&
+      weft::keep_property(*this, key, value))
     return;
   weft::hand_over_properties(*this);
   weft::set_in_simgrid(*this, key, value);

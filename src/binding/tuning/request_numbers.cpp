@@ -15,6 +15,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/settings/settings.hpp"
+#include "binding/settings/tunings.hpp"
 
 namespace weft {
 namespace {
@@ -57,7 +58,8 @@ namespace simgrid::smpi {
 
 WEFT_INTERPOSED int F2C::add_f()
 {
-  if (weft::places_are_known || weft::handles_are_listed() || not weft::is_a_request(this))
+  if (not weft::is_on(weft::TuningId::request_numbers) || weft::places_are_known || weft::handles_are_listed() ||
+      not weft::is_a_request(this))
     return weft::number(this);
   return simgrid::smpi::UNNUMBERED;
 }

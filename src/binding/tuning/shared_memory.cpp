@@ -8,6 +8,7 @@
  * 30 minutes.
  */
 #include "binding/abi/interposed_symbol.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <string_view>
 #include <sys/mman.h>
@@ -23,7 +24,7 @@ constexpr std::string_view SHARED_BLOCK = "/tmp/simgrid-shmalloc-";
 extern "C" int weft_mkstemp(char* name) WEFT_REPLACES("mkstemp");
 int weft_mkstemp(char* name)
 {
-  if (std::string_view(name).starts_with(weft::SHARED_BLOCK))
+  if (weft::is_on(weft::TuningId::shared_memory) && std::string_view(name).starts_with(weft::SHARED_BLOCK))
     return memfd_create("simgrid-shmalloc", MFD_CLOEXEC);
   return weft::next_definition<int (*)(char*)>("mkstemp")(name);
 }

@@ -14,6 +14,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/ranks/sleep.hpp"
 #include "binding/settings/settings.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -71,7 +72,8 @@ namespace simgrid::s4u::this_actor {
 WEFT_INTERPOSED void sleep_for(double duration)
 {
   static const auto THEIRS = weft::original<void (*)(double)>("_ZN7simgrid3s4u10this_actor9sleep_forEd");
-  if (duration > 0 && std::isfinite(duration) && weft::actions_are_shared())
+  if (duration > 0 && std::isfinite(duration) && weft::is_on(weft::TuningId::shared_sleeps) &&
+      weft::actions_are_shared())
     weft::SharedSleeps::get().sleep_until(Engine::get_clock() + duration);
   else
     THEIRS(duration);

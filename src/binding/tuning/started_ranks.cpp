@@ -18,6 +18,7 @@
 #include "binding/abi/kernel_scope.hpp"
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -138,6 +139,8 @@ void add_to_actor(ActorExt* self, sg::Actor* actor)
 {
   static const auto THEIRS = weft::original<decltype(&add_to_actor)>(ADD_TO_ACTOR);
   static bool checked      = false;
+  if (not weft::is_on(weft::TuningId::started_ranks))
+    return THEIRS(self, actor);
   if (checked) {
     const weft::FlagScope making(weft::being_started().parts);
     THEIRS(self, actor);
@@ -152,7 +155,8 @@ void make_actor(void* self, const std::string& name, sg::Host* host, aid_t paren
 {
   static const auto THEIRS = weft::original<decltype(&make_actor)>(MAKE_ACTOR);
   THEIRS(self, name, host, parent);
-  if (host && not weft::is_replayed_for_checker()) // the kernel's own actor has none
+  if (host && weft::is_on(weft::TuningId::access_lists) &&
+      not weft::is_replayed_for_checker()) // the kernel's own actor has none
     weft::free_accesses(self, weft::being_started().accesses);
 }
 
@@ -192,6 +196,8 @@ namespace simgrid::smpi {
 WEFT_INTERPOSED void ActorExt::init()
 {
   static const auto THEIRS = weft::original<void (*)()>("_ZN7simgrid4smpi8ActorExt4initEv");
+  if (not weft::is_on(weft::TuningId::started_ranks))
+    return THEIRS();
   const weft::FlagScope starting(weft::being_started().rank);
   THEIRS();
 }
@@ -199,6 +205,8 @@ WEFT_INTERPOSED void ActorExt::init()
 WEFT_INTERPOSED s4u::Mailbox* ActorExt::mailbox_small()
 {
   static const auto THEIRS = weft::original<s4u::Mailbox* (*)(ActorExt*)>("_ZN7simgrid4smpi8ActorExt13mailbox_smallEv");
+  if (not weft::is_on(weft::TuningId::started_ranks))
+    return THEIRS(this);
   if (s4u::Mailbox* const made = weft::late_parts(this).mailbox_small)
     return made;
   if (weft::being_started().rank)
@@ -212,6 +220,10 @@ WEFT_INTERPOSED s4u::Mailbox* ActorExt::mailbox_small()
 
 WEFT_INTERPOSED s4u::MutexPtr ActorExt::mailboxes_mutex() const
 {
+  static const auto THEIRS =
+      weft::original<s4u::MutexPtr (*)(const ActorExt*)>("_ZNK7simgrid4smpi8ActorExt15mailboxes_mutexEv");
+  if (not weft::is_on(weft::TuningId::started_ranks))
+    return THEIRS(this);
   s4u::MutexPtr& mutex = weft::late_parts(this).mailboxes_mutex;
   if (not mutex)
     mutex = s4u::Mutex::create();
@@ -220,6 +232,9 @@ WEFT_INTERPOSED s4u::MutexPtr ActorExt::mailboxes_mutex() const
 
 WEFT_INTERPOSED xbt_os_timer_t ActorExt::timer()
 {
+  static const auto THEIRS = weft::original<xbt_os_timer_t (*)(ActorExt*)>("_ZN7simgrid4smpi8ActorExt5timerEv");
+  if (not weft::is_on(weft::TuningId::started_ranks))
+    return THEIRS(this);
   xbt_os_timer_t& timer = weft::late_parts(this).timer;
   if (not timer)
     timer = xbt_os_timer_new();

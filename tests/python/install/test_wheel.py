@@ -272,7 +272,8 @@ def test_the_container_runs_programs_of_three_languages(wheel: Path, sources: Pa
         for compiler, (suffix, _) in OF_THREE_LANGUAGES.items()
     )
     said = container.run(tool, f"cd /here && weft --version && {script}", sources)
-    assert said.splitlines() == SAID
+    lines = [line for line in said.splitlines() if not line.startswith("Tunings ")]
+    assert lines == SAID
 
 
 def test_the_recipe_for_apptainer_runs_programs_of_three_languages(
@@ -289,4 +290,5 @@ def test_the_recipe_for_apptainer_runs_programs_of_three_languages(
             image.run(image.command(compiler, *made), sources)
             run = ("run", "-q", "--fabric", "tofino-4", "-n", "4", "--", f"./sum-{suffix}", "word")
             said += image.run(image.command(*run), sources)
-    assert said.splitlines() == SAID
+    lines = [line for line in said.splitlines() if not line.startswith("Tunings ")]
+    assert lines == SAID

@@ -112,6 +112,22 @@ def uses(pattern: str, *allowed: str) -> list[str]:
     ]
 
 
+def test_code_that_is_kept_out_of_line_says_why() -> None:
+    """Tunings are about such things; elsewhere a comment in the lines above gives the reason."""
+    reason = re.compile(r"out of line", re.IGNORECASE)
+    without = []
+    for path in sorted(SRC.rglob("*.?pp")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        without += [
+            f"{path.relative_to(ROOT)}:{at + 1}"
+            for at, line in enumerate(lines)
+            if "gnu::noinline" in line
+            and not path.is_relative_to(SRC / "binding" / "tuning")
+            and not reason.search(" ".join(lines[max(0, at - 8) : at]))
+        ]
+    assert without == []
+
+
 def test_only_entries_from_mpi_look_up_the_run() -> None:
     entries = ("binding/entries/", "binding/platform.cpp")
     assert uses(r"\b(current_run|begin_run)\(|current_run\.hpp\"", *entries) == []

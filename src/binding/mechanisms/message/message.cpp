@@ -18,6 +18,7 @@
 #include "binding/mechanisms/message/message.hpp"
 
 #include "base/error.hpp"
+#include "binding/abi/versions.hpp"
 #include "binding/mechanisms/tree_mechanism.hpp"
 #include "binding/mechanisms/tree_offload.hpp"
 #include "binding/platform/flow_result.hpp"
@@ -306,7 +307,7 @@ void MessageCall::ensure_served()
       ServingSwitch(context, communicator, state, tree, position).serve();
     };
     served_.servers.emplace_back(
-        host->add_actor(mailbox_name(*communicator_, served_, "switch" + std::to_string(position)), serve)
+        add_actor(host, mailbox_name(*communicator_, served_, "switch" + std::to_string(position)), serve)
             ->daemonize());
   }
 }
