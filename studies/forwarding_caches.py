@@ -137,7 +137,7 @@ def draw_jobs() -> Figure:
         line(rows, "processors", "share_of_jobs_up_to", name, number, trace=name)
         for number, name in enumerate(dict.fromkeys(row["trace"] for row in rows))
     ]
-    texts = (title_of("jobs"), "processors", "jobs of at most so many (%)")
+    texts = (title_of("jobs"), "processors", "cumulative share of jobs (%)")
     return plots.shares_figure(series, texts, logarithmic=True)
 
 

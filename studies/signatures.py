@@ -8,6 +8,7 @@ the API, so that type checkers, editors and the reference show them.
 """
 
 import ast
+import json
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -46,11 +47,18 @@ def annotation(one: DeclaredOption) -> str:
     return f"{kind} | None" if one.default is None else kind
 
 
+def _literal(value: object) -> str:
+    """Return a value as Python source, quoted as the formatter does."""
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
 def default(one: DeclaredOption) -> str:
     """Return the default of a parameter in the API's sources."""
     if isinstance(one.option.kind, value_types.Changes):
         return "None"
-    return "offload_modes.DEFAULT" if one.default == offload_modes.DEFAULT else repr(one.default)
+    return (
+        "offload_modes.DEFAULT" if one.default == offload_modes.DEFAULT else _literal(one.default)
+    )
 
 
 def meaning(one: DeclaredOption) -> str:

@@ -19,8 +19,8 @@ class Cable(typing.TypedDict):
     latency_s: float
 
 class ForwardingTag(typing.TypedDict):
-    """A tag that a switch looks up: the link by which it leaves, how many hosts have it, and the
-    first of them."""
+    """A tag of a switch's forwarding cache: its output link, the number of its hosts, and the first
+    of them."""
 
     tag: int
     link: str
@@ -36,7 +36,7 @@ class HashProof(typing.TypedDict):
     crowded: bool
 
 class Host(typing.TypedDict):
-    """What every host is."""
+    """Parameters of every host."""
 
     preset: str
     speed_flops: float
@@ -56,7 +56,7 @@ class Host(typing.TypedDict):
     unmeasured: list[str]
 
 class HostAlgorithm(typing.TypedDict):
-    """One algorithm of a collective's, with Open MPI's number of it and the library whose it is."""
+    """One algorithm of a collective, with its number in Open MPI and its library."""
 
     collective: str
     name: str
@@ -67,8 +67,8 @@ class HostAlgorithm(typing.TypedDict):
     one_host: bool
 
 class HostSchedule(typing.TypedDict):
-    """What a collective does on hosts: messages as (round, from, to, bytes), and the bytes that
-    each rank combines."""
+    """Schedule of a collective on hosts: messages as (round, from, to, bytes), and the bytes that
+    each rank reduces."""
 
     algorithm: str
     segment_bytes: float
@@ -78,14 +78,14 @@ class HostSchedule(typing.TypedDict):
     combined_bytes: list[float]
 
 class Mechanism(typing.TypedDict):
-    """A way in which the network carries out collectives."""
+    """A mechanism that executes collectives in the network."""
 
     name: str
     meaning: str
     rest: str
 
 class Mpi(typing.TypedDict):
-    """What the hosts' MPI library adds to messages; a rate without limit is infinite."""
+    """Message costs of the hosts' MPI library; unlimited rates are infinite."""
 
     eager_threshold_bytes: float
     send_overhead_s: float
@@ -95,7 +95,7 @@ class Mpi(typing.TypedDict):
     overheads: list[MpiOverheads]
 
 class MpiOverheads(typing.TypedDict):
-    """What messages of at least so many bytes cost the hosts, in place of what `Mpi` says."""
+    """Host costs of messages from a size on, instead of those of `Mpi`."""
 
     from_bytes: float
     send_overhead_s: float
@@ -104,7 +104,7 @@ class MpiOverheads(typing.TypedDict):
     receive_copy_rate_Bps: float
 
 class Nic(typing.TypedDict):
-    """What every host's network interface is; a rate without limit is infinite."""
+    """Parameters of every NIC; unlimited rates are infinite."""
 
     preset: str
     offload_overhead_s: float
@@ -121,7 +121,7 @@ class Nic(typing.TypedDict):
     host_bcast: str
 
 class NicCalls(typing.TypedDict):
-    """Costs of offloaded calls of at least so many bytes, in place of what `Nic` says."""
+    """Costs of offloaded calls from a size on, instead of those of `Nic`."""
 
     from_bytes: float
     offload_overhead_s: float
@@ -129,8 +129,8 @@ class NicCalls(typing.TypedDict):
     packet_copy_rate_Bps: float
 
 class Offload(typing.TypedDict):
-    """Collectives that a switch does, and what it can do reductions on. A conversion is one of the
-    hosts' ("" for none, whose rate is infinite)."""
+    """Collectives that a switch executes, with the datatypes and operations of reductions. A
+    conversion is done by the hosts ("" for none, with an infinite rate)."""
 
     collectives: list[str]
     datatypes: list[str]
@@ -139,8 +139,8 @@ class Offload(typing.TypedDict):
     conversion_rate_Bps: float
 
 class Option(typing.TypedDict):
-    """One key of a table of a fabric file. `otherwise` is what holds where it is absent, and empty
-    where it must be there; `allowed` says which values are, where not all of its type are."""
+    """One key of a table of a fabric file. `otherwise` is the default, empty for required keys;
+    `allowed` lists the allowed values if not all of its type are."""
 
     key: str
     type: str
@@ -151,7 +151,7 @@ class Option(typing.TypedDict):
     names: list[str]
 
 class Segment(typing.TypedDict):
-    """Factors of point-to-point messages of at least so many bytes."""
+    """Factors of point-to-point messages from a size on."""
 
     from_bytes: float
     latency_factor: float
@@ -164,13 +164,13 @@ class Selection(typing.TypedDict):
     description: str
 
 class Shared(typing.TypedDict):
-    """What several links pass beside themselves, by their names."""
+    """Bandwidth that several links share, with their names."""
 
     links: list[str]
     bandwidth_Bps: float
 
 class Switch(typing.TypedDict):
-    """One switch; all that begins with `processing_latency_s` means nothing but in smart ones."""
+    """One switch; fields from `processing_latency_s` on apply to smart switches only."""
 
     name: str
     preset: str
@@ -215,7 +215,7 @@ class Tuning(typing.TypedDict):
     newest: str
 
 class Way(typing.TypedDict):
-    """The way between two vertices, by names."""
+    """Route between two vertices, by names."""
 
     links: list[str]
     through: list[str]
@@ -273,22 +273,22 @@ class UserError(Exception):
 
 class Fabric:
     """
-    A fabric as a file describes it; nothing of it can be changed. Its vertices are numbered from 0, hosts first, then switches.
+    An immutable fabric, as described by a file. Vertices are numbered from 0, hosts first, then switches.
     """
     def cables(self) -> list[Cable]: ...
     def check(self) -> str:
         """
-        Prove the routes; returns what was proven, raises UserError where it does not hold.
+        Verify the routes; returns a description, raises UserError if the check fails.
         """
     def describe(self) -> str: ...
     def route(self, source: int, destination: int) -> Way:
         """
-        Raises IndexError where there is no such vertex.
+        Raises IndexError if there is no such vertex.
         """
     @property
     def changes(self) -> list[str]:
         """
-        What differs from the file: TABLE.KEY=VALUE each.
+        Changes of the file, TABLE.KEY=VALUE each.
         """
     @property
     def cores_per_host(self) -> int: ...
@@ -311,7 +311,7 @@ class Fabric:
     @property
     def mpi(self) -> Mpi | None:
         """
-        What the hosts' MPI library adds, where the file says it.
+        Message costs of the hosts' MPI library, if the file has them.
         """
     @property
     def name(self) -> str: ...
@@ -320,7 +320,7 @@ class Fabric:
     @property
     def noise_seed(self) -> int | None:
         """
-        Of what makes runs on it vary; None where nothing does.
+        Seed of the random variation of runs; None if there is none.
         """
     @property
     def point_to_point(self) -> list[Segment]:
@@ -339,22 +339,22 @@ class Fabric:
 
 class ProgressEngine:
     """
-    Who does the multicast protocol's work at a host.
+    Progress engine of the multicast protocol at a host.
     """
     def communicators(self, chunks: int) -> int:
         """
-        How many with receive buffers of so many chunks its memory holds.
+        Number of communicators with receive buffers of this many chunks that its memory holds.
         """
     def describe(self) -> str: ...
     def receive_chunks_per_s(self, transport: str, chunk_bytes: float, workers: int) -> float:
         """
-        Chunks that so many threads receive in a second. Raises UserError.
+        Chunks per second that a number of threads receives. Raises UserError.
         """
     def receive_time_s(
         self, transport: str, chunk_bytes: float, buffer_bytes: float, workers: int, link_Bps: float
     ) -> float:
         """
-        Seconds from a buffer's first byte on the link until all of it is with the user. Raises UserError.
+        Seconds from the first byte of a buffer on the link until the user has all of it. Raises UserError.
         """
     @property
     def cores(self) -> int: ...
@@ -370,7 +370,7 @@ class ProgressEngine:
 
 class CallCheck:
     """
-    Proves of a file of recorded calls that it can be played.
+    Checks that a file of recorded calls can be replayed.
     """
     def __init__(
         self, ranks: int, datatypes: collections.abc.Set[str], operations: collections.abc.Set[str]
@@ -420,7 +420,7 @@ def cache_of_port(
     seed: int,
 ) -> dict[str, int]:
     """
-    Hits and misses of one port's forwarding cache with packets to so many hosts, by CRC.
+    Hits and misses of one port's forwarding cache under uniform traffic to a number of hosts, with the CRC hash.
     """
 
 def cache_of_torus(
@@ -444,17 +444,17 @@ def fabric_schema() -> list[Table]:
 
 def fallback_reasons() -> list[str]:
     """
-    Why a call falls back, as records say it; "": it does not.
+    Fallback reasons, as named in records; "" for none.
     """
 
 def forwarding_addresses(fabric: Fabric, hash: str) -> list[int]:
     """
-    What packets carry of their destination, by host.
+    Destination address in packets, by host.
     """
 
 def forwarding_hash_name(fabric: Fabric, hash: str) -> str:
     """
-    What "auto" is on a fabric. Raises UserError.
+    Hash that "auto" selects on a fabric. Raises UserError.
     """
 
 def forwarding_tags(fabric: Fabric, hash: str, switch: int) -> list[ForwardingTag]:
@@ -464,7 +464,7 @@ def forwarding_tags(fabric: Fabric, hash: str, switch: int) -> list[ForwardingTa
 
 def host_algorithms() -> list[HostAlgorithm]:
     """
-    All algorithms: collective, name, Open MPI's number, whose they are, what they need.
+    All algorithms: collective, name, number in Open MPI, library, requirements.
     """
 
 def host_schedule(
@@ -484,12 +484,12 @@ def host_schedule(
     predefined: bool = True,
 ) -> HostSchedule:
     """
-    The messages of a collective on hosts, in rounds: (round, from, to, bytes). The selection's choice where no algorithm is named.
+    Messages of a collective on hosts, in rounds: (round, from, to, bytes). Without an algorithm, the selection chooses one.
     """
 
 def line_rate(latency_s: float, stages: int, frame_bytes: float) -> float:
     """
-    Bytes a second of frames that a port can look up.
+    Highest line rate at which a port can look up every frame, in bytes per second.
     """
 
 def list_fabrics() -> list[str]:
@@ -504,7 +504,7 @@ def list_presets(kind: str) -> list[str]:
 
 def load_fabric(name_or_path: str, changes: collections.abc.Sequence[str] = []) -> Fabric:
     """
-    Read a fabric file, or a shipped fabric by its name, with other values of some keys: each of `changes` is TABLE.KEY=VALUE. Raises UserError.
+    Read a fabric file, or a shipped fabric by its name; each of `changes`, TABLE.KEY=VALUE, overrides a key. Raises UserError.
     """
 
 def load_progress_engine(name_or_path: str) -> ProgressEngine:
@@ -514,7 +514,7 @@ def load_progress_engine(name_or_path: str) -> ProgressEngine:
 
 def mechanisms() -> list[Mechanism]:
     """
-    The ways in which the network carries out collectives; `rest`: which one takes those that it does not do.
+    Mechanisms that execute collectives in the network; `rest`: the mechanism for collectives that it does not support.
     """
 
 def offload_modes() -> list[str]:
@@ -524,29 +524,29 @@ def offload_modes() -> list[str]:
 
 def parse_bandwidth(text: str) -> float:
     """
-    Bytes a second. Raises UserError.
+    Bytes per second. Raises UserError.
     """
 
 def paths() -> list[str]:
     """
-    Who carries a call out, as records say it.
+    Executors of a call, as named in records.
     """
 
 def predicted_times(
     fabric: Fabric, fallback: str, calls: collections.abc.Sequence[tuple[str, int, int, int, float]]
 ) -> list[float]:
     """
-    How long the hosts take for collectives on a quiet network, in seconds, the mean over the ranks: calls as (collective, ranks, ranks per host, elements, bytes of one).
+    Predicted times of collectives on the hosts of an idle network, in seconds, averaged over the ranks: calls as (collective, ranks, ranks per host, elements, bytes of one).
     """
 
 def prove_cube_hash(size: int, dimensions: int, wraps: bool) -> HashProof:
     """
-    The same of three switches of a cube whose fabric is not built. Raises UserError where it is too large.
+    The same check for three switches of a cube whose fabric is not built. Raises UserError if it is too large.
     """
 
 def prove_hash(fabric: Fabric, hash: str, step: int = 1) -> HashProof:
     """
-    Hold every step-th switch against every host: pairs, most tags of a switch, and what does not hold.
+    Check every step-th switch against every host: pairs, most tags of a switch, and the violation found.
     """
 
 def row_kinds() -> dict[str, tuple[str, list[tuple[str, str]]]]:
@@ -561,7 +561,7 @@ def selections() -> list[Selection]:
 
 def smpi_fallbacks(fallback: str) -> dict[str, str]:
     """
-    Check what a run is told to do on the hosts (collective/host/fallback.hpp), but for SMPI's names: those, by collective, and for all under an empty name.
+    Check the fallback of a run (collective/host/fallback.hpp); returns SMPI's names in it by collective, and for all collectives under an empty name.
     """
 
 def streaming_time(

@@ -159,7 +159,7 @@ void apply(const std::string& file, toml::node& node, const Change& change, std:
   toml::table* table = node.as_table();
   if (not table)
     throw UserError(on_one_line(file + " with " + change.path + ": found " + shown(node) +
-                                " where the change calls for a table; " + std::string(CHANGE_FORM)));
+                                " where the change needs a table; " + std::string(CHANGE_FORM)));
   if (depth == change.tables.size()) {
     table->insert_or_assign(change.key, *change.value.get(change.key));
     return;
@@ -184,8 +184,7 @@ OptionTable OptionTable::read_text(const std::string& text, const std::string& p
     const toml::table* base = root.get();
     return OptionTable(std::make_shared<Node>(Node{std::move(root), base, path, "", nullptr}));
   } catch (const toml::parse_error& error) {
-    throw UserError(path + ": " + position(error.source()) +
-                    ": this is not valid TOML: " + std::string(error.description()));
+    throw UserError(path + ": " + position(error.source()) + ": invalid TOML: " + std::string(error.description()));
   }
 }
 
@@ -271,7 +270,7 @@ void OptionTable::check_text(const std::string& key, const std::string& value) c
 {
   const bool lines = value.find('\n') != std::string::npos && key != "description";
   if (lines || commands_terminal(value))
-    fail(key, "found " + found(key) + "; allowed: a text on one line, without control characters");
+    fail(key, "found " + found(key) + "; allowed: a single line of text, without control characters");
 }
 
 std::optional<std::string> OptionTable::text(const std::string& key, const std::string& allowed) const

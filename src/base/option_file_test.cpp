@@ -146,7 +146,7 @@ TEST(OptionFile, ChangesThatAreNotWrittenAsSuchAreRefused)
     EXPECT_EQ(message_of([&] { changed({change}); }),
               "FILE: found the change \"" + std::string(change) + "\"" + allowed);
   EXPECT_EQ(message_of([] { changed({"device.ports.more=1"}); }),
-            "FILE with device.ports.more: found 4 where the change calls for a table" + allowed);
+            "FILE with device.ports.more: found 4 where the change needs a table" + allowed);
 }
 
 TEST(OptionFile, UnknownKeysAreRefusedWithASuggestion)
@@ -232,7 +232,7 @@ TEST(OptionFile, AllThatIsMissingIsToldAtOnce)
 
 TEST(OptionFile, TextsThatCommandATerminalAreRefused)
 {
-  const std::string refused = "allowed: a text on one line, without control characters";
+  const std::string refused = "allowed: a single line of text, without control characters";
   for (const std::string text : {"\\u0000", "\\u001b[2J", "a\\nb", "\\u009b31m", "\\u007f"})
     EXPECT_NE(device_message("ports = 1\ndelay = \"" + text + "\"").find(refused), std::string::npos) << text;
 }
@@ -245,7 +245,7 @@ TEST(OptionFile, AFileWithoutEndIsNotRead)
 
 TEST(OptionFile, BadSyntaxIsShownWithItsPlace)
 {
-  EXPECT_EQ(syntax_message("[device]\nports = \n").find("FILE: line 2, column 9: this is not valid TOML: "), 0);
+  EXPECT_EQ(syntax_message("[device]\nports = \n").find("FILE: line 2, column 9: invalid TOML: "), 0);
   EXPECT_EQ(syntax_message("ports = 1\nports = 2\n").find("FILE: line 2, column 9: "), 0);
   EXPECT_EQ(syntax_message("[device]\n[device]\n").find("FILE: line 2, column 1: "), 0);
   EXPECT_EQ(syntax_message("<?xml version='1.0'?>\n<platform/>").find("FILE: line 1, column 1: "), 0);
@@ -256,8 +256,8 @@ TEST(OptionFile, WhatIsNoTextIsRefused)
   const std::string zeros(1000, '\0');
   const std::string binary = "\x7f"
                              "ELF\x02\x01\xff\xfe\xfd";
-  EXPECT_EQ(syntax_message(zeros).find("FILE: line 1, column 1: this is not valid TOML: "), 0);
-  EXPECT_EQ(syntax_message(binary).find("FILE: line 1, column 6: this is not valid TOML: "), 0);
+  EXPECT_EQ(syntax_message(zeros).find("FILE: line 1, column 1: invalid TOML: "), 0);
+  EXPECT_EQ(syntax_message(binary).find("FILE: line 1, column 6: invalid TOML: "), 0);
 }
 
 TEST(OptionFile, EndsOfLinesAndByteOrderMarksDoNotMatter)

@@ -47,7 +47,7 @@ void describe_network()
   for (const char* option : {"network/latency-factor", "network/bandwidth-factor"})
     if (not simgrid::config::is_default(option))
       throw weft::UserError(std::string(option) +
-                            ": found on the command line; give such factors in the fabric file, as [[point_to_point]]");
+                            ": found on the command line; set such factors in the fabric file, as [[point_to_point]]");
 }
 
 weft::OffloadMode read_mode()
@@ -69,9 +69,8 @@ void read_fallback(weft::RunContext& context, bool on_fabric)
   try {
     context.hosts_fallback = weft::HostFallback::parse(text);
     if (context.hosts_fallback.takes_best() && not on_fabric)
-      throw weft::UserError(
-          "found \"best\" on a platform of SimGrid's; algorithms are predicted on weft's fabrics alone:"
-          " name a selection or an algorithm, or give a fabric");
+      throw weft::UserError("found \"best\" on a platform of SimGrid's; predictions need a weft fabric: name a "
+                            "selection or an algorithm, or run on a fabric");
     context.hosts_fallback.predict_on(context.fabric,
                                       [its = &context] { return message_costs(its->fabric, its->network); });
   } catch (const weft::UserError& error) {
@@ -89,7 +88,7 @@ int ranks_per_host(int ranks, int count)
   const char* end  = text.data() + text.size();
   const auto found = std::from_chars(text.data(), end, ppn);
   if (found.ec != std::errc() || found.ptr != end || ppn < 1)
-    throw weft::UserError("WEFT_PPN: found \"" + text + "\"; allowed: a number of ranks per host, from 1 on");
+    throw weft::UserError("WEFT_PPN: found \"" + text + "\"; allowed: a number of ranks per host, at least 1");
   return ppn;
 }
 
@@ -110,7 +109,7 @@ void place_ranks(const weft::PlatformNetwork& network, int ranks)
     const auto* host = hosts[static_cast<std::size_t>(rank / ppn)];
     if (ppn > host->get_core_count())
       throw weft::UserError("host \"" + host->get_name() + "\" has " + std::to_string(host->get_core_count()) +
-                            " cores, and " + std::to_string(ppn) + " ranks per host are asked for");
+                            " cores, and " + std::to_string(ppn) + " ranks per host are requested");
     file << host->get_name() << "\n";
   }
   file.close();
@@ -197,7 +196,7 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
   weft::FabricZone& zone = *weft::FabricZone::create(state, hosts, weft::settings().messages);
   if (not weft::settings().contention && zone.ports_bound())
     throw weft::UserError("--no-contention: the ports of " + fabric.file() +
-                          " share their lookups among messages ([switch.forwarding] frame); leave frame out");
+                          " share their lookups among messages ([switch.forwarding] frame); leave out frame");
   weft::RunContext& context = make_run(state, zone, jobs);
   weft::set_mpi_costs(fabric, context.core_noise);
   context.make_host_network = [&fabric, &zone](weft::MessageCosts costs) {
@@ -245,7 +244,7 @@ void check_threads()
   const int threads = simgrid::config::get_value<int>("contexts/nthreads");
   if (threads != 1)
     throw weft::UserError("contexts/nthreads: found " + std::to_string(threads) +
-                          "; SimGrid's MPI crashes where ranks run side by side, so only 1 is allowed");
+                          "; SMPI crashes if ranks run in parallel, so only 1 is allowed");
 }
 
 void load(const sg::Engine& engine)

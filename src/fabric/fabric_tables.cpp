@@ -6,7 +6,7 @@ namespace weft {
 const std::vector<Option<AboutFabric>>& about_options()
 {
   static const std::vector<Option<AboutFabric>> ROWS{
-      {"name", "short name, shown in records and plots", &AboutFabric::name},
+      {"name", "short name for records and plots", &AboutFabric::name},
       {"description", "one line", &AboutFabric::description, Need::otherwise("none")},
   };
   return ROWS;
@@ -16,8 +16,8 @@ const std::vector<Option<LinkModel>>& link_options()
 {
   using M = LinkModel;
   static const std::vector<Option<M>> ROWS{
-      {"bandwidth", "of each direction of a cable", &M::bandwidth},
-      {"latency", "of each direction of a cable, with the host's or NIC's part where it ends at a host", &M::latency,
+      {"bandwidth", "bandwidth of each direction of a cable", &M::bandwidth},
+      {"latency", "latency of each direction of a cable, including the host and NIC at its end", &M::latency,
        Need::required, Allowed::non_negative},
   };
   return ROWS;
@@ -28,7 +28,7 @@ const std::vector<Option<SharedMedium>>& shared_options()
   using M = SharedMedium;
   static const std::vector<Option<M>> ROWS{
       {"links", R"(names of links: a cable's, with ".up" or ".down")", &M::links},
-      {"bandwidth", "of all of them together", &M::bandwidth},
+      {"bandwidth", "total bandwidth of these links", &M::bandwidth},
   };
   return ROWS;
 }
@@ -37,45 +37,37 @@ const std::vector<Option<HostModel>>& host_options()
 {
   using M = HostModel;
   static const std::vector<Option<M>> ROWS{
-      {"speed", "of one core; computation that is timed is scaled to it", &M::speed},
-      {"cores", "ranks that fit on a host", &M::cores},
-      {"loopback_bandwidth", "of messages between ranks of one host", &M::loopback_bandwidth},
-      {"loopback_latency", "of messages between ranks of one host", &M::loopback_latency, Need::required,
+      {"speed", "speed of one core; timed computation is scaled to it", &M::speed},
+      {"cores", "maximum number of ranks on a host", &M::cores},
+      {"loopback_bandwidth", "bandwidth of messages between ranks of one host", &M::loopback_bandwidth},
+      {"loopback_latency", "latency of messages between ranks of one host", &M::loopback_latency, Need::required,
        Allowed::non_negative},
-      {"memory_bandwidth", "at which all ranks of a host together copy messages between them", &M::memory_bandwidth,
+      {"memory_bandwidth", "total rate at which the ranks of a host copy messages between them", &M::memory_bandwidth,
        Need::otherwise("unlimited")},
       {"single_copy_threshold",
-       "messages between ranks of one host of at least so many bytes are copied once, shorter ones twice",
+       "size from which messages between ranks of one host are copied once; shorter ones are copied twice",
        &M::single_copy_threshold, Need::otherwise("all are copied twice"), Allowed::non_negative},
-      {"cache_size",
-       "of all its caches: collectives on the hosts whose buffers on a host are no larger do not pass its memory",
+      {"cache_size", "total size of the host's caches; host collectives whose buffers fit do not access memory",
        &M::cache_size, Need::optional, Allowed::non_negative},
-      {"message_overhead", "what a core spends on sending a message within its host, and again on receiving one",
+      {"message_overhead", "core time for sending a message within the host, and again for receiving it",
        &M::message_overhead, Need::optional, Allowed::non_negative},
-      {"copy_rate",
-       "at which a core copies a message for a rank of its host, and one from it, where both are cores' work: see "
-       "single_copy_threshold",
+      {"copy_rate", "rate at which a core copies a message to or from a rank of its host; see single_copy_threshold",
        &M::copy_rate, Need::otherwise("unlimited")},
-      {"piece_overhead",
-       "what a core spends on each piece of a message that does not lie in one piece in memory, in collectives on the "
-       "hosts",
+      {"piece_overhead", "core time per contiguous piece of a non-contiguous message, in host collectives",
        &M::piece_overhead, Need::optional, Allowed::non_negative},
       {"reduction_rate",
-       "at which a core combines two vectors in a collective on the hosts, or copies one within a rank's memory",
+       "rate at which a core reduces two vectors in a host collective, or copies one within a rank's memory",
        &M::reduction_rate, Need::otherwise("unlimited")},
       {"core_cache_size",
-       "of a core's own caches, for the buffers that a rank gives and gets: up to so many bytes collectives on the "
-       "hosts "
-       "work at copy_rate and reduction_rate alone",
+       "size of a core's private caches; up to this total of a rank's buffers, host collectives run at copy_rate and "
+       "reduction_rate",
        &M::core_cache_size, Need::optional, Allowed::non_negative},
-      {"shared_cache_rate",
-       "at which a core that copies or combines moves what is in the host's caches but not in its own, in addition",
+      {"shared_cache_rate", "additional rate limit of copies and reductions for data in the host's shared caches",
        &M::shared_cache_rate, Need::otherwise("unlimited")},
-      {"core_memory_rate",
-       "at which a core that copies or combines moves what is in no cache (see cache_size), in addition",
+      {"core_memory_rate", "additional rate limit of copies and reductions for data in memory (see cache_size)",
        &M::core_memory_rate, Need::otherwise("unlimited")},
       {"unmeasured",
-       "keys of this table whose values nobody measured on such hosts: runs with several ranks per host name them",
+       "keys of this table that were not measured on such hosts; runs with several ranks per host report them",
        &M::unmeasured, Need::otherwise("none")},
   };
   return ROWS;
@@ -85,9 +77,9 @@ const std::vector<Option<PointToPointSegment>>& point_to_point_options()
 {
   using M = PointToPointSegment;
   static const std::vector<Option<M>> ROWS{
-      {"from", "smallest message that the factors hold for", &M::from, Need::required, Allowed::non_negative},
-      {"latency_factor", "on the route's latency", &M::latency_factor},
-      {"bandwidth_factor", "on the route's bandwidth", &M::bandwidth_factor},
+      {"from", "smallest message that the factors apply to", &M::from, Need::required, Allowed::non_negative},
+      {"latency_factor", "factor on the latency of the route", &M::latency_factor},
+      {"bandwidth_factor", "factor on the bandwidth of the route", &M::bandwidth_factor},
   };
   return ROWS;
 }

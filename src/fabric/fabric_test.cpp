@@ -51,7 +51,7 @@ TEST_P(Shipped, FabricIsReadAndProven)
   EXPECT_EQ(fabric.name(), GetParam());
   EXPECT_FALSE(fabric.description().empty());
   const std::string proven = check(fabric);
-  EXPECT_NE(proven.find("each joins end to end"), std::string::npos) << proven;
+  EXPECT_NE(proven.find("each is connected end to end"), std::string::npos) << proven;
   const std::string text = describe(fabric);
   EXPECT_EQ(text.find(fabric.name() + ": " + fabric.description() + "\n"), 0) << text;
   std::string plain = text; // counts have commas

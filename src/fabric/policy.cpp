@@ -15,10 +15,10 @@ const std::vector<Option<PolicyRow>>& policy_options()
 {
   using M = PolicyRow;
   static const std::vector<Option<M>> ROWS{
-      {"collectives", "collectives that it is for, as in [[switch.offload]]", &M::collectives},
-      {"at_least", "smallest message that it holds for", &M::at_least, Need::optional, Allowed::non_negative},
-      {"below", "smallest message that it no longer holds for", &M::below, Need::optional},
-      {"offload", "what such calls get; \"auto\": by the predicted times", &M::offload},
+      {"collectives", "collectives that it applies to, as in [[switch.offload]]", &M::collectives},
+      {"at_least", "smallest message that it applies to", &M::at_least, Need::optional, Allowed::non_negative},
+      {"below", "smallest message that it no longer applies to", &M::below, Need::optional},
+      {"offload", "mechanism of these calls; \"auto\": the fastest by prediction", &M::offload},
   };
   return ROWS;
 }

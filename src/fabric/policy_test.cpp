@@ -70,9 +70,9 @@ TEST(PolicyTables, AreChecked)
 {
   const std::string collectives = "collectives = ['allreduce']\n";
   EXPECT_EQ(policy_message(collectives),
-            "offload: is missing; it says: what such calls get; \"auto\": by the predicted times");
+            "offload: is missing; it says: mechanism of these calls; \"auto\": the fastest by prediction");
   EXPECT_EQ(policy_message("offload = 'off'\n"),
-            "collectives: is missing; it says: collectives that it is for, as in [[switch.offload]]");
+            "collectives: is missing; it says: collectives that it applies to, as in [[switch.offload]]");
   EXPECT_EQ(
       policy_message("collectives = ['bcats']\noffload = 'off'\n"),
       "collectives: found \"bcats\"; did you mean \"bcast\"? allowed: allreduce, reduce, reduce_scatter, barrier, "

@@ -91,11 +91,11 @@ std::string check_hashes(const Fabric& fabric)
       throw UserError(fabric.name() + ": switch " + fabric.topology().switch_name(proof.misroute->switch_index) +
                       ": hosts " + fabric.topology().host_name(proof.misroute->one) + " and " +
                       fabric.topology().host_name(proof.misroute->other) + " have one tag of the hash " + hash->name() +
-                      " and leave by two ports; take hash = \"crc\"");
+                      " but leave by two ports; use hash = \"crc\"");
     text += "\nhash " + hash->name() + " of forwarding caches: " + grouped(proof.pairs) +
             " pairs of a switch and a host" +
             (step > 1 ? ", every " + grouped(static_cast<std::int64_t>(step)) + "th switch" : "") +
-            ": equal tags leave by equal ports; at most " + grouped(proof.most_tags) + " tags at a switch";
+            ": equal tags leave by the same port; at most " + grouped(proof.most_tags) + " tags at a switch";
   }
   return text;
 }
@@ -126,7 +126,7 @@ std::string check(const Fabric& fabric)
   return grouped(pairs) + (all ? " routes, every pair of hosts" : " routes, a seeded sample of every host's") +
          ", and to and from each of " + grouped(fabric.switch_count()) +
          (fabric.switch_count() == 1 ? " switch" : " switches") +
-         ": each joins end to end over existing cables, visits nothing twice, goes through a switch" +
+         ": each is connected end to end over existing cables, visits nothing twice, passes a switch" +
          (checker.direct() ? " or is one cable between two hosts," : "") + " and has at most " +
          std::to_string(fabric.topology().diameter()) + " links" + check_hashes(fabric);
 }

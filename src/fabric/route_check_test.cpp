@@ -14,8 +14,8 @@ namespace {
 TEST(Check, ProvesEveryPairOfASmallFabric)
 {
   EXPECT_EQ(check(fabric_of(FABRIC)),
-            "12 routes, every pair of hosts, and to and from each of 1 switch: each joins end to end over existing "
-            "cables, visits nothing twice, goes through a switch and has at most 2 links");
+            "12 routes, every pair of hosts, and to and from each of 1 switch: each is connected end to end over "
+            "existing cables, visits nothing twice, passes a switch and has at most 2 links");
 }
 
 TEST(Check, HasNothingToProveForOneHost)

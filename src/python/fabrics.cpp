@@ -15,14 +15,14 @@ namespace {
 
 // Statics are constructed when the module is loaded: nothing could catch their exceptions.
 // NOLINTBEGIN(bugprone-throwing-static-initialization)
-const RowKind<"Offload", Capability> OFFLOAD{"Collectives that a switch does, and what it can do reductions on. A "
-                                             "conversion is one of the hosts' (\"\" for none, "
-                                             "whose rate is infinite).",
-                                             {{"collectives", &Capability::collectives},
-                                              {"datatypes", &Capability::datatypes},
-                                              {"operations", &Capability::operations},
-                                              {"conversion", &Capability::conversion},
-                                              {"conversion_rate_Bps", &Capability::conversion_rate}}};
+const RowKind<"Offload", Capability> OFFLOAD{
+    "Collectives that a switch executes, with the datatypes and operations of reductions. A conversion is done by the "
+    "hosts (\"\" for none, with an infinite rate).",
+    {{"collectives", &Capability::collectives},
+     {"datatypes", &Capability::datatypes},
+     {"operations", &Capability::operations},
+     {"conversion", &Capability::conversion},
+     {"conversion_rate_Bps", &Capability::conversion_rate}}};
 
 struct NamedSwitch {
   std::string name;
@@ -35,7 +35,7 @@ template <class Get> auto of_model(Get get)
 }
 
 const RowKind<"Switch", NamedSwitch> SWITCH{
-    "One switch; all that begins with `processing_latency_s` means nothing but in smart ones.",
+    "One switch; fields from `processing_latency_s` on apply to smart switches only.",
     {{"name", &NamedSwitch::name},
      {"preset", of_model(&SwitchModel::preset)},
      {"smart", of_model(&SwitchModel::smart)},
@@ -54,7 +54,7 @@ const RowKind<"Switch", NamedSwitch> SWITCH{
      {"streaming_from_bytes", of_model(&SwitchModel::streaming_from)},
      {"offload", of_model([](const SwitchModel& model) { return OFFLOAD.all(model.capabilities); })}}};
 
-const RowKind<"Host", HostModel> HOST{"What every host is.",
+const RowKind<"Host", HostModel> HOST{"Parameters of every host.",
                                       {{"preset", &HostModel::preset},
                                        {"speed_flops", &HostModel::speed},
                                        {"cores", &HostModel::cores},
@@ -72,14 +72,13 @@ const RowKind<"Host", HostModel> HOST{"What every host is.",
                                        {"core_memory_rate_Bps", &HostModel::core_memory_rate},
                                        {"unmeasured", &HostModel::unmeasured}}};
 
-const RowKind<"NicCalls", NicCalls> NIC_CALLS{
-    "Costs of offloaded calls of at least so many bytes, in place of what `Nic` says.",
-    {{"from_bytes", &NicCalls::from},
-     {"offload_overhead_s", &NicCalls::offload_overhead},
-     {"offload_copy_rate_Bps", &NicCalls::offload_copy_rate},
-     {"packet_copy_rate_Bps", &NicCalls::packet_copy_rate}}};
+const RowKind<"NicCalls", NicCalls> NIC_CALLS{"Costs of offloaded calls from a size on, instead of those of `Nic`.",
+                                              {{"from_bytes", &NicCalls::from},
+                                               {"offload_overhead_s", &NicCalls::offload_overhead},
+                                               {"offload_copy_rate_Bps", &NicCalls::offload_copy_rate},
+                                               {"packet_copy_rate_Bps", &NicCalls::packet_copy_rate}}};
 
-const RowKind<"Nic", NicModel> NIC{"What every host's network interface is; a rate without limit is infinite.",
+const RowKind<"Nic", NicModel> NIC{"Parameters of every NIC; unlimited rates are infinite.",
                                    {{"preset", &NicModel::preset},
                                     {"offload_overhead_s", &NicModel::offload_overhead},
                                     {"message_gap_s", &NicModel::message_gap},
@@ -94,13 +93,13 @@ const RowKind<"Nic", NicModel> NIC{"What every host's network interface is; a ra
                                     {"host_reduce", &NicModel::host_reduce},
                                     {"host_bcast", &NicModel::host_bcast}}};
 
-const RowKind<"Segment", PointToPointSegment> SEGMENT{"Factors of point-to-point messages of at least so many bytes.",
+const RowKind<"Segment", PointToPointSegment> SEGMENT{"Factors of point-to-point messages from a size on.",
                                                       {{"from_bytes", &PointToPointSegment::from},
                                                        {"latency_factor", &PointToPointSegment::latency_factor},
                                                        {"bandwidth_factor", &PointToPointSegment::bandwidth_factor}}};
 
 const RowKind<"MpiOverheads", MpiOverheads> MPI_OVERHEADS{
-    "What messages of at least so many bytes cost the hosts, in place of what `Mpi` says.",
+    "Host costs of messages from a size on, instead of those of `Mpi`.",
     {{"from_bytes", &MpiOverheads::from},
      {"send_overhead_s", &MpiOverheads::send_overhead},
      {"send_copy_rate_Bps", &MpiOverheads::send_copy_rate},
@@ -108,7 +107,7 @@ const RowKind<"MpiOverheads", MpiOverheads> MPI_OVERHEADS{
      {"receive_copy_rate_Bps", &MpiOverheads::receive_copy_rate}}};
 
 const RowKind<"Mpi", MpiModel> MPI{
-    "What the hosts' MPI library adds to messages; a rate without limit is infinite.",
+    "Message costs of the hosts' MPI library; unlimited rates are infinite.",
     {{"eager_threshold_bytes", &MpiModel::eager_threshold},
      {"send_overhead_s", &MpiModel::send_overhead},
      {"send_copy_rate_Bps", &MpiModel::send_copy_rate},
@@ -126,7 +125,7 @@ const RowKind<"Cable", Link> CABLE{
      {"latency_s", &Link::latency}}};
 
 const RowKind<"Shared", SharedMedium> SHARED{
-    "What several links pass beside themselves, by their names.",
+    "Bandwidth that several links share, with their names.",
     {{"links", &SharedMedium::links}, {"bandwidth_Bps", &SharedMedium::bandwidth}}};
 
 struct NamedRoute {
@@ -135,19 +134,19 @@ struct NamedRoute {
   Seconds latency;
 };
 const RowKind<"Way", NamedRoute> WAY{
-    "The way between two vertices, by names.",
+    "Route between two vertices, by names.",
     {{"links", &NamedRoute::links}, {"through", &NamedRoute::through}, {"latency_s", &NamedRoute::latency}}};
 
-const RowKind<"Option", OptionHelp> OPTION{"One key of a table of a fabric file. `otherwise` is what holds where it is "
-                                           "absent, and empty where it must be there; "
-                                           "`allowed` says which values are, where not all of its type are.",
-                                           {{"key", &OptionHelp::key},
-                                            {"type", &OptionHelp::type},
-                                            {"meaning", &OptionHelp::meaning},
-                                            {"required", &OptionHelp::required},
-                                            {"otherwise", &OptionHelp::otherwise},
-                                            {"allowed", &OptionHelp::allowed},
-                                            {"names", &OptionHelp::names}}};
+const RowKind<"Option", OptionHelp> OPTION{
+    "One key of a table of a fabric file. `otherwise` is the default, empty for required keys; `allowed` lists the "
+    "allowed values if not all of its type are.",
+    {{"key", &OptionHelp::key},
+     {"type", &OptionHelp::type},
+     {"meaning", &OptionHelp::meaning},
+     {"required", &OptionHelp::required},
+     {"otherwise", &OptionHelp::otherwise},
+     {"allowed", &OptionHelp::allowed},
+     {"names", &OptionHelp::names}}};
 
 const RowKind<"Topology", TopologyKind> TOPOLOGY{
     "One kind of topology with the keys of its [topology] table.",
@@ -219,13 +218,13 @@ Row<"Way"> route(const Fabric& fabric, int from, int to)
 
 void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets a class
 {
-  py::class_<Fabric>(module, "Fabric",
-                     "A fabric as a file describes it; nothing of it can be changed. Its vertices are numbered from 0, "
-                     "hosts first, then switches.")
+  py::class_<Fabric>(
+      module, "Fabric",
+      "An immutable fabric, as described by a file. Vertices are numbered from 0, hosts first, then switches.")
       .def_property_readonly("name", &Fabric::name)
       .def_property_readonly("description", &Fabric::description)
       .def_property_readonly("file", &Fabric::file)
-      .def_property_readonly("changes", &Fabric::changes, "What differs from the file: TABLE.KEY=VALUE each.")
+      .def_property_readonly("changes", &Fabric::changes, "Changes of the file, TABLE.KEY=VALUE each.")
       .def_property_readonly("topology", &Fabric::topology_kind)
       .def_property_readonly("hosts", &hosts, "Names of the hosts, in order.")
       .def_property_readonly("cores_per_host", [](const Fabric& fabric) { return fabric.host().cores; })
@@ -235,18 +234,17 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
       .def_property_readonly(
           "point_to_point", [](const Fabric& fabric) { return SEGMENT.all(fabric.segments()); },
           "Factors of point-to-point messages, by rising size.")
-      .def_property_readonly("mpi", &mpi, "What the hosts' MPI library adds, where the file says it.")
-      .def_property_readonly("noise_seed", &noise_seed, "Of what makes runs on it vary; None where nothing does.")
+      .def_property_readonly("mpi", &mpi, "Message costs of the hosts' MPI library, if the file has them.")
+      .def_property_readonly("noise_seed", &noise_seed, "Seed of the random variation of runs; None if there is none.")
       .def_property_readonly(
           "links", [](const Fabric& fabric) { return fabric.links().size(); }, "Number of links, two per cable.")
       .def_property_readonly("shared", [](const Fabric& fabric) { return SHARED.all(fabric.shared()); })
       .def("cables", &cables)
-      .def("route", &route, py::arg("source"), py::arg("destination"),
-           "Raises IndexError where there is no such vertex.")
+      .def("route", &route, py::arg("source"), py::arg("destination"), "Raises IndexError if there is no such vertex.")
       .def("describe", [](const Fabric& fabric) { return describe(fabric); })
       .def(
           "check", [](const Fabric& fabric) { return check(fabric); },
-          "Prove the routes; returns what was proven, raises UserError where it does not hold.");
+          "Verify the routes; returns a description, raises UserError if the check fails.");
 }
 
 /** Loads a fabric and checks that the algorithms that it names exist. */
@@ -263,8 +261,8 @@ void bind_fabrics(py::module_& module)
 {
   bind_fabric(module);
   module.def("load_fabric", &load_checked, py::arg("name_or_path"), py::arg("changes") = std::vector<std::string>(),
-             "Read a fabric file, or a shipped fabric by its name, with other values of some keys: each of `changes`"
-             " is TABLE.KEY=VALUE. Raises UserError.");
+             "Read a fabric file, or a shipped fabric by its name; each of `changes`, TABLE.KEY=VALUE, overrides a "
+             "key. Raises UserError.");
   module.def("list_fabrics", [] { return list_shared("fabrics"); }, "Names of the shipped fabrics.");
   module.def(
       "list_presets", [](const std::string& kind) { return list_shared("presets/" + kind); }, py::arg("kind"),

@@ -89,7 +89,7 @@ struct TagOfSwitch {
 };
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 const RowKind<"ForwardingTag", TagOfSwitch> TAG{
-    "A tag that a switch looks up: the link by which it leaves, how many hosts have it, and the first of them.",
+    "A tag of a switch's forwarding cache: its output link, the number of its hosts, and the first of them.",
     {{"tag", [](const TagOfSwitch& one) { return static_cast<std::int64_t>(one.tag); }},
      {"link", &TagOfSwitch::port},
      {"hosts", &TagOfSwitch::hosts},
@@ -137,9 +137,10 @@ HashProof prove_cube_for(int size, int dimensions, bool wraps)
 
 void bind_forwarding(py::module_& module)
 {
-  module.def("cache_of_port", &cache_of_port, py::arg("entries"), py::arg("ways"), py::arg("replacement"),
-             py::arg("destinations"), py::arg("scattered"), py::arg("lookups"), py::arg("seed"),
-             "Hits and misses of one port's forwarding cache with packets to so many hosts, by CRC.");
+  module.def(
+      "cache_of_port", &cache_of_port, py::arg("entries"), py::arg("ways"), py::arg("replacement"),
+      py::arg("destinations"), py::arg("scattered"), py::arg("lookups"), py::arg("seed"),
+      "Hits and misses of one port's forwarding cache under uniform traffic to a number of hosts, with the CRC hash.");
   module.def("cache_of_torus", &cache_of_torus, py::arg("entries"), py::arg("ways"), py::arg("replacement"),
              py::arg("size"), py::arg("dimensions"), py::arg("hashed"), py::arg("messages"), py::arg("seed"),
              "The same of a torus under uniform traffic: ports of hosts, then of each dimension.");
@@ -162,18 +163,18 @@ void bind_forwarding(py::module_& module)
         return HASH_PROOF(prove(*hash_of(fabric, hash), fabric.topology(), step));
       },
       py::arg("fabric"), py::arg("hash"), py::arg("step") = 1,
-      "Hold every step-th switch against every host: pairs, most tags of a switch, and what does not hold.");
+      "Check every step-th switch against every host: pairs, most tags of a switch, and the violation found.");
   module.def(
       "prove_cube_hash",
       [](int size, int dimensions, bool wraps) { return HASH_PROOF(prove_cube_for(size, dimensions, wraps)); },
       py::arg("size"), py::arg("dimensions"), py::arg("wraps"),
-      "The same of three switches of a cube whose fabric is not built. Raises UserError where it is too large.");
+      "The same check for three switches of a cube whose fabric is not built. Raises UserError if it is too large.");
   module.def(
       "forwarding_hash_name",
       [](const Fabric& fabric, const std::string& hash) { return hash_of(fabric, hash)->name(); }, py::arg("fabric"),
-      py::arg("hash"), "What \"auto\" is on a fabric. Raises UserError.");
+      py::arg("hash"), "Hash that \"auto\" selects on a fabric. Raises UserError.");
   module.def("forwarding_addresses", &addresses_of, py::arg("fabric"), py::arg("hash"),
-             "What packets carry of their destination, by host.");
+             "Destination address in packets, by host.");
   module.def(
       "forwarding_tags",
       [](const Fabric& fabric, const std::string& hash, int index) { return TAG.all(tags_of(fabric, hash, index)); },
@@ -184,7 +185,7 @@ void bind_forwarding(py::module_& module)
         return line_rate(lookup_interval(Seconds(latency), stages), Bytes(frame)).value();
       },
       py::arg("latency_s"), py::arg("stages"), py::arg("frame_bytes"),
-      "Bytes a second of frames that a port can look up.");
+      "Highest line rate at which a port can look up every frame, in bytes per second.");
 }
 
 } // namespace weft::python

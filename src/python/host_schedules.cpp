@@ -19,7 +19,7 @@ namespace {
 // Statics are constructed when the module is loaded: nothing could catch their exceptions.
 // NOLINTBEGIN(bugprone-throwing-static-initialization)
 const RowKind<"HostAlgorithm", Algorithm> ALGORITHM{
-    "One algorithm of a collective's, with Open MPI's number of it and the library whose it is.",
+    "One algorithm of a collective, with its number in Open MPI and its library.",
     {{"collective", [](const Algorithm& one) { return std::string(one.collective); }},
      {"name", [](const Algorithm& one) { return std::string(one.name); }},
      {"number", [](const Algorithm& one) { return one.number; }},
@@ -47,7 +47,7 @@ struct Schedule {
   std::vector<double> sums;
 };
 const RowKind<"HostSchedule", Schedule> SCHEDULE{
-    "What a collective does on hosts: messages as (round, from, to, bytes), and the bytes that each rank combines.",
+    "Schedule of a collective on hosts: messages as (round, from, to, bytes), and the bytes that each rank reduces.",
     {{"algorithm", &Schedule::algorithm},
      {"segment_bytes", [](const Schedule& one) { return one.tuning.segment; }},
      {"fan_out", [](const Schedule& one) { return one.tuning.fan_out; }},
@@ -151,23 +151,22 @@ void bind_host_schedules(py::module_& module)
 {
   module.def(
       "host_algorithms", [] { return ALGORITHM.all(host_algorithms()); },
-      "All algorithms: collective, name, Open MPI's number, whose they are, what they need.");
+      "All algorithms: collective, name, number in Open MPI, library, requirements.");
   module.def("selections", &selections, "Names and descriptions of the shipped selections of algorithms.");
   module.def(
       "smpi_fallbacks", [](const std::string& text) { return HostFallback::parse(text).left_to_smpi(); },
       py::arg("fallback"),
-      "Check what a run is told to do on the hosts (collective/host/fallback.hpp), but for SMPI's names: those, by "
-      "collective, and for all under an empty name.");
+      "Check the fallback of a run (collective/host/fallback.hpp); returns SMPI's names in it by collective, and for "
+      "all collectives under an empty name.");
   module.def("host_schedule", &schedule, py::arg("selection"), py::arg("algorithm"), py::arg("segment_bytes"),
              py::arg("fan_out"), py::arg("collective"), py::arg("ranks"), py::arg("count"), py::arg("element_bytes"),
              py::arg("root"), py::arg("commutative"), py::arg("blocking"), py::arg("counts") = py::none(),
              py::arg("hosts") = py::none(), py::arg("predefined") = true,
-             "The messages of a collective on hosts, in rounds: (round, from, to, bytes). The selection's choice where "
-             "no algorithm is named.");
-  module.def(
-      "predicted_times", &predicted_times, py::arg("fabric"), py::arg("fallback"), py::arg("calls"),
-      "How long the hosts take for collectives on a quiet network, in seconds, the mean over the ranks: calls as "
-      "(collective, ranks, ranks per host, elements, bytes of one).");
+             "Messages of a collective on hosts, in rounds: (round, from, to, bytes). Without an algorithm, the "
+             "selection chooses one.");
+  module.def("predicted_times", &predicted_times, py::arg("fabric"), py::arg("fallback"), py::arg("calls"),
+             "Predicted times of collectives on the hosts of an idle network, in seconds, averaged over the ranks: "
+             "calls as (collective, ranks, ranks per host, elements, bytes of one).");
 }
 
 } // namespace weft::python

@@ -20,7 +20,7 @@ namespace {
 // Statics are constructed when the module is loaded: nothing could catch their exceptions.
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 const RowKind<"Mechanism", MechanismKind> MECHANISM{
-    "A way in which the network carries out collectives.",
+    "A mechanism that executes collectives in the network.",
     {{"name", [](const MechanismKind& one) { return std::string(one.name); }},
      {"meaning", [](const MechanismKind& one) { return std::string(one.meaning); }},
      {"rest", [](const MechanismKind& one) { return std::string(one.rest); }}}};
@@ -96,12 +96,12 @@ void bind_lists(py::module_& module)
 {
   module.attr("SMPI_ENVELOPE_BYTES")        = static_cast<int>(SMPI_ENVELOPE.value());
   module.attr("SMPI_EAGER_THRESHOLD_BYTES") = static_cast<int>(MpiModel{}.eager_threshold.value());
-  module.def(
-      "mechanisms", &mechanisms,
-      "The ways in which the network carries out collectives; `rest`: which one takes those that it does not do.");
+  module.def("mechanisms", &mechanisms,
+             "Mechanisms that execute collectives in the network; `rest`: the mechanism for collectives that it does "
+             "not support.");
   module.def("offload_modes", &names_of<OffloadMode>, "What a run may ask for: a mechanism, auto or off.");
-  module.def("paths", &path_names, "Who carries a call out, as records say it.");
-  module.def("fallback_reasons", &names_of<Fallback>, "Why a call falls back, as records say it; \"\": it does not.");
+  module.def("paths", &path_names, "Executors of a call, as named in records.");
+  module.def("fallback_reasons", &names_of<Fallback>, "Fallback reasons, as named in records; \"\" for none.");
   module.def("tunings", &all_rows, "Optimisations of SimGrid from outside, and the SimGrid versions that they know.");
   module.def("tunings_off", &names_off, py::arg("choice") = "",
              "Names of the tunings that a choice (all, none, NAME,…, -NAME,…) or the installed SimGrid's version turns "

@@ -44,26 +44,26 @@ double parse_bandwidth(const std::string& text)
 
 void bind_progress_engines(py::module_& module)
 {
-  py::class_<ProgressEngine>(module, "ProgressEngine", "Who does the multicast protocol's work at a host.")
+  py::class_<ProgressEngine>(module, "ProgressEngine", "Progress engine of the multicast protocol at a host.")
       .def_readonly("preset", &ProgressEngine::preset)
       .def_readonly("cores", &ProgressEngine::cores)
       .def_readonly("threads", &ProgressEngine::threads, "Hardware threads of a core.")
       .def_property_readonly("memory_bytes", [](const ProgressEngine& engine) { return engine.memory.value(); })
       .def("describe", [](const ProgressEngine& engine) { return describe(engine); })
       .def("receive_chunks_per_s", &receive_chunks, py::arg("transport"), py::arg("chunk_bytes"), py::arg("workers"),
-           "Chunks that so many threads receive in a second. Raises UserError.")
+           "Chunks per second that a number of threads receives. Raises UserError.")
       .def("receive_time_s", &receive_time, py::arg("transport"), py::arg("chunk_bytes"), py::arg("buffer_bytes"),
            py::arg("workers"), py::arg("link_Bps"),
-           "Seconds from a buffer's first byte on the link until all of it is with the user. Raises UserError.")
+           "Seconds from the first byte of a buffer on the link until the user has all of it. Raises UserError.")
       .def("communicators", &ProgressEngine::communicators, py::arg("chunks"),
-           "How many with receive buffers of so many chunks its memory holds.");
+           "Number of communicators with receive buffers of this many chunks that its memory holds.");
 
   module.def("load_progress_engine", &load_progress_engine, py::arg("name_or_path"),
              "A preset, or the table [progress_engine] of a file. Raises UserError.");
   module.def(
       "bitmap_bytes", [](std::int64_t chunks) { return bitmap_size(chunks).value(); }, py::arg("chunks"),
       "The bitmap of a receive buffer: a bit per chunk.");
-  module.def("parse_bandwidth", &parse_bandwidth, py::arg("text"), "Bytes a second. Raises UserError.");
+  module.def("parse_bandwidth", &parse_bandwidth, py::arg("text"), "Bytes per second. Raises UserError.");
 }
 
 } // namespace weft::python

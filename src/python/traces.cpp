@@ -10,7 +10,7 @@ namespace py = pybind11;
 
 void bind_traces(const py::module_& module)
 {
-  py::class_<trace::CallCheck>(module, "CallCheck", "Proves of a file of recorded calls that it can be played.")
+  py::class_<trace::CallCheck>(module, "CallCheck", "Checks that a file of recorded calls can be replayed.")
       .def(py::init<int, trace::CallCheck::Names, trace::CallCheck::Names>(), py::arg("ranks"), py::arg("datatypes"),
            py::arg("operations"), "Of so many ranks; the names are those that lines may have.")
       .def(

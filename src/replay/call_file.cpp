@@ -19,7 +19,7 @@ template <class Number> Number parsed(std::string_view word)
   Number number{};
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error != std::errc() || end != word.data() + word.size())
-    throw std::runtime_error("a trace has '" + std::string(word) + "' where a number stands");
+    throw std::runtime_error("a trace has '" + std::string(word) + "' instead of a number");
   return number;
 }
 
@@ -65,7 +65,7 @@ std::string_view Words::next()
 {
   const std::string_view word = ahead();
   if (word.empty())
-    throw std::runtime_error("a trace has a line that ends too soon: " + line_);
+    throw std::runtime_error("a line of the trace is truncated: " + line_);
   at_ += word.size() + 1;
   return word;
 }

@@ -76,7 +76,7 @@ MPI_Comm CallPlayer::communicator(std::string_view word) const
 void CallPlayer::add_communicator(std::string_view word, MPI_Comm made)
 {
   if ((word == "null") != (made == MPI_COMM_NULL))
-    throw std::logic_error("a call makes another communicator than it did when it was recorded");
+    throw std::logic_error("a call creates a different communicator than in the recorded run");
   if (made != MPI_COMM_NULL)
     communicators_[std::stoi(std::string(word))] = made;
 }

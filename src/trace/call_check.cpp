@@ -43,7 +43,7 @@ struct CallCheck::Line {
   {
     const std::string_view word = ahead();
     if (word.empty())
-      fail("found no more words" + (call.empty() ? std::string() : " in " + quoted(call)));
+      fail("found the end of the line" + (call.empty() ? std::string() : " in " + quoted(call)));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
     return word;
   }
@@ -215,7 +215,7 @@ void CallCheck::add(std::string_view text)
 long long CallCheck::end()
 {
   if (not rest_.empty() || not is_whole_)
-    throw UserError("it is cut: its last line is not 'end' with the number of those before");
+    throw UserError("it is truncated: its last line is not 'end' with the number of lines before it");
   return played_;
 }
 
@@ -270,7 +270,7 @@ void CallCheck::add_calls_line(Line& line)
   }
   const auto found = calls_.find(line.call);
   if (found == calls_.end())
-    line.fail("found the call " + quoted(line.call) + ", which is none that traces hold");
+    line.fail("found the call " + quoted(line.call) + ", which traces do not have");
   rank.has_ended = line.call == "Finalize";
   if (found->second.has_communicator)
     communicator(line);
@@ -309,7 +309,7 @@ void CallCheck::datatype(Line& line, std::string_view word)
     line.whole(word.substr(DERIVED.size()), 0);
   else if (not datatypes_.contains(word))
     line.fail("found the datatype " + quoted(word) + " in " + quoted(line.call) +
-              "; it has its MPI name, or is derived:BYTES");
+              "; allowed: MPI names and derived:BYTES");
 }
 
 void CallCheck::data(Line& line)
@@ -391,7 +391,7 @@ void CallCheck::operation(Line& line)
   if (const std::string_view word = line.next();
       word != "user" && word != "user-ordered" && not operations_.contains(word))
     line.fail("found the operation " + quoted(word) + " in " + quoted(line.call) +
-              "; it has its MPI name, or is user or user-ordered");
+              "; allowed: MPI names, user and user-ordered");
 }
 
 void CallCheck::group(Line& line)
@@ -403,7 +403,7 @@ void CallCheck::grid(Line& line)
 {
   const std::size_t sizes = line.numbers(line.next(), 0);
   if (line.numbers(line.next(), 0) != sizes)
-    line.fail("found other numbers of sizes and of periods in 'Cart_create'");
+    line.fail("found different numbers of sizes and periods in 'Cart_create'");
 }
 
 void CallCheck::kept(Line& line)

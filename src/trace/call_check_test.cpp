@@ -58,13 +58,13 @@ TEST(CallCheck, RanksMustBeMembersOfTheCommunicator)
 
 TEST(CallCheck, ReportsCallsThatWereNotRecorded)
 {
-  EXPECT_EQ(said("unfit rank 1 calls MPI_Put, which traces do not hold\n"),
-            "rank 1 calls MPI_Put, which traces do not hold");
+  EXPECT_EQ(said("unfit rank 1 calls MPI_Put, which traces do not support\n"),
+            "rank 1 calls MPI_Put, which traces do not support");
 }
 
 TEST(CallCheck, ReportsTruncatedFiles)
 {
-  const std::string cut = "it is cut: its last line is not 'end' with the number of those before";
+  const std::string cut = "it is truncated: its last line is not 'end' with the number of lines before it";
   EXPECT_EQ(said("0 Barrier 0\n"), cut);
   EXPECT_EQ(said("0 Barrier 0\nend 1"), cut);
   EXPECT_EQ(said("0 Barrier 0\nend 2\n"), "line 3: found 'end 2'; there are 1 lines");

@@ -296,7 +296,7 @@ def validate(
     if not tables:
         named = [*asked, *(["fabric"] if fabric else []), *(["mode"] if mode else [])]
         if named:
-            raise WeftError(f"{named[0]}: is for a table of your own; give one")
+            raise WeftError(f"{named[0]}: applies to your own table; give one")
         found = gain_runs.run(gain_pairs.read_gains())
         return Validation(validations.run(validations.read_checks()), found)
     if fabric is None or mode is None:

@@ -56,7 +56,7 @@ class CacheTable:
         """Draw the figure: .png, .svg or .pdf."""
         check_format("path", Path(path))
         if not self.study.series:
-            raise WeftError(f"plot: there is no figure of '{self.title}'; use frame()")
+            raise WeftError(f"plot: '{self.title}' has no figure; use frame()")
         self.study.draw("path", Path(path))
 
     def __repr__(self) -> str:
@@ -292,7 +292,7 @@ def cache_hash(
         WeftError: The proof fails.
     """
     if (fabric is None) == (cube is None):
-        raise WeftError("fabric: name a fabric or a cube, one of them")
+        raise WeftError("fabric: give either a fabric or a cube")
     if cube is not None:
         choice("hash", hash, ("auto", "cube"))
         return HashProof(hashes.prove_cube(cube))

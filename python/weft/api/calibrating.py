@@ -55,7 +55,9 @@ def calibrate_cpu(
     from weft.calibrate.point_to_point import fabric_file
 
     if (base is None) != (path is None):
-        raise WeftError("base and path go together: name the fabric to change, and the new file")
+        raise WeftError(
+            "base and path require each other: name the fabric to change, and the new file"
+        )
     if base is not None:
         cpu.with_speed(str(base), "1Gf")
     speed = cpu.measure(whole("repetitions", repetitions, 1, 10_000))
@@ -120,7 +122,7 @@ def calibrate_p2p(
     if allreduce is None:
         pingpong = read_pingpong(file, column, None if pair is None else parse_pair(pair))
     elif pair is not None:
-        raise WeftError("pair: is of a ping-pong, and allreduce says that the table is of none")
+        raise WeftError("pair: applies to ping-pongs only, not with allreduce")
     else:
         pingpong = single_messages(read_allreduce(file, column), allreduce)
     name = None if base is None else str(base)

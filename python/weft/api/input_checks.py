@@ -151,7 +151,7 @@ def _argument_error(
     unknown = [one for one in given if one not in known]
     if unknown:
         return ArgumentError(f"{name}: no argument '{unknown[0]}'; {suggestion(unknown[0], known)}")
-    return ArgumentError(f"{name}: {problem}; its arguments are {', '.join(known)}")
+    return ArgumentError(f"{name}: {problem}; the arguments are {', '.join(known)}")
 
 
 def whole(name: str, value: object, least: int, most: int) -> int:
@@ -228,8 +228,8 @@ def measured(name: str, table: PathLike) -> Path:
     shipped = {path.stem: path for path in sorted(paths.installed("data").glob("*.csv"))}
     if str(table) not in shipped:
         raise WeftError(
-            f"{name}: found '{table}': there is no such file, and no table of that name comes with"
-            f" weft; {suggestion(str(table), shipped)}"
+            f"{name}: found '{table}': there is no such file and no shipped table of that name;"
+            f" {suggestion(str(table), shipped)}"
         )
     return shipped[str(table)]
 

@@ -124,7 +124,7 @@ class Results:
         from weft.campaign import export_files
 
         if collectives and missing:
-            raise WeftError("missing: is not for collectives, which runs to do have none of")
+            raise WeftError("missing: cannot be combined with collectives: missing runs have none")
 
         export_files.check_format("path", Path(path))
         rows = self.collectives() if collectives else self.frame(missing=missing)
@@ -142,7 +142,7 @@ class Results:
 
         study = loading.of(self._prepared)
         if (study.rows["state"] == "missing").all():
-            raise WeftError(f"campaign {self.status.name}: nothing of it has been run yet")
+            raise WeftError(f"campaign {self.status.name}: no run of it has finished yet")
         with whole_file("path", Path(path)) as file:
             file.write(page.render(study))
 

@@ -99,7 +99,7 @@ def run(
     offload: str = offload_modes.DEFAULT,
     fallback: PathLike | None = None,
     host_speed: str | None = None,
-    messages: str = 'smpi',
+    messages: str = "smpi",
     privatize: bool = True,
     tunings: str | None = None,
     cfg: Mapping[str, object] | Sequence[str] = (),
@@ -132,8 +132,9 @@ def run(
             else as few as possible.
         offload: Mechanism that executes collectives in the network. stream: packet by packet, over
             a tree of switches; message: message by message, over a tree of switches; multicast:
-            Bcast and Allgather by the hosts' multicast protocol, others as stream; auto: the
-            fastest by prediction, hosts included, unless [[policy]] decides; off: no offloading.
+            multicast protocol of the hosts for Bcast and Allgather, stream for other collectives;
+            auto: the fastest by prediction, hosts included, unless [[policy]] decides; off: no
+            offloading.
         fallback: Host algorithms of collectives that are not offloaded. An MPI library's selection,
             by name or file; an algorithm (recursive_doubling); an algorithm per collective
             (bcast=binomial, bcast=best); SMPI's algorithms as smpi:NAME; or best: for each call the
@@ -212,9 +213,7 @@ def compare(
     """
     if Path(program).is_dir():
         for name in options.keys() - NetworkOptions.__annotations__.keys():
-            raise WeftError(
-                f"{name}: is not for the folder of a trace, which says it; leave it out"
-            )
+            raise WeftError(f"{name}: is given by the trace; leave it out")
         plan = _of_trace(program, options)
     else:
         plan = _of_program(program, options)

@@ -52,9 +52,9 @@ class P4Switch:
         from weft.testbed.p4.client import Client, pipeline
 
         if self.config is not None and self.p4info is None:
-            raise WeftError("config: is given without p4info, which its compiler writes beside it")
+            raise WeftError("config: requires p4info, the file that the compiler writes beside it")
         if self.p4info is not None and self.config is None and not configured:
-            raise WeftError("p4info: is given without config, the compiled program that it is of")
+            raise WeftError("p4info: requires config, the compiled program")
         tls = None if self.tls is None else Path(self.tls)
         files = [None if one is None else Path(one) for one in (self.p4info, self.config)]
         with Client(self.address, pipeline(*files), primary=primary, tls=tls) as controller:
@@ -360,10 +360,10 @@ def testbed_plan(
         if not there:
             raise WeftError(
                 f"chassis: found '{chassis}', but keep is a plan of {one.inventory.chassis.name},"
-                " and what runs stays where it is; leave chassis out"
+                " and running experiments stay there; leave out chassis"
             )
     if not fabrics and not (kept and ended):
-        raise WeftError("fabrics: found none; name the topologies that are wanted")
+        raise WeftError("fabrics: found none; name the topologies to plan")
     topologies = [wanted_topology.read(_text(one)) for one in fabrics]
     return TestbedPlan(plan.on_first(there, lambda at: plan.make(at, topologies, kept)))
 
@@ -409,7 +409,7 @@ def testbed_status(
                 row["difference"] = entry_numbers.compare(other.details, controller.read()).said()
         return polars.DataFrame([row])
     if other is not None and name is None:
-        raise WeftError("plan: is of one testbed; give its name")
+        raise WeftError("plan: applies to one testbed; give its name")
     found = status.of_all() if name is None else [status.of_one(name)]
     rows = [{**asdict(one), "experiments": list(one.experiments)} for one in found]
     if other is not None and name is not None:

@@ -161,4 +161,6 @@ def _on_read(path: Any) -> None:
 
 
 def _is_read(option: str, target: Path, why: str) -> OutputIsInputError:
-    return OutputIsInputError(f"{option}: {target} is a file that {why}; name another one to write")
+    return OutputIsInputError(
+        f"{option}: {target} is a file that {why}; choose another output file"
+    )

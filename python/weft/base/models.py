@@ -233,8 +233,8 @@ def _said(kind: type[Model], problem: str, data: Any) -> str:
     else:
         allowed = " or ".join(map(repr, _words(kind, path))) or reason
     if not name:
-        return f"the whole is {described(data)}, and allowed is {allowed}"
-    return f"'{name}' is {_found(data, path)}, and allowed is {allowed}"
+        return f"found {described(data)}; allowed is {allowed}"
+    return f"'{name}' is {_found(data, path)}, but must be {allowed}"
 
 
 def _allowed(kinds: str) -> str:

@@ -26,10 +26,10 @@ def parse(text: str, source: str) -> "Options":
     try:
         return Options(source, "", tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise WeftError(f"{source}: this is no TOML: {printable(str(error))}") from None
+        raise WeftError(f"{source}: invalid TOML: {printable(str(error))}") from None
     except (RecursionError, ValueError):
         raise WeftError(
-            f"{source}: this is no TOML: nested too deeply, or too long a number"
+            f"{source}: invalid TOML: nested too deeply, or too long a number"
         ) from None
 
 
@@ -56,7 +56,7 @@ class Options:
     def need(self, key: str) -> Any:
         """Return a required value."""
         if key not in self.values:
-            self.fail(key, "is missing; it must be given")
+            self.fail(key, "is missing, but required")
         return self.values[key]
 
     def part(self, key: str) -> "Options":
@@ -70,7 +70,7 @@ class Options:
         """Yield the tables of an array of tables; none if it is absent."""
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-            self.fail(key, f"write tables, [[{key}]]")
+            self.fail(key, f"write [[{key}]] tables")
         for one in value:
             yield Options(self.source, f"[{key}]", one)
 
@@ -108,13 +108,15 @@ class Options:
         """Return `node-1`, `node-2` … of `node-[1-4]`."""
         sizes = [int(last) - int(first) + 1 for first, last in _RANGE.findall(text)]
         if len(sizes) > 1 and prod(sizes) > _MOST:
-            self.fail(key, f"found {text!r}; ranges name at most {_MOST} things together")
+            self.fail(key, f"found {text!r}; ranges may name at most {_MOST} things in total")
         match = _RANGE.search(text)
         if match is None:
             return [text]
         first, last = int(match[1]), int(match[2])
         if not first <= last < first + _MOST:
-            self.fail(key, f"found {text!r}; a range rises, and has at most {_MOST} numbers")
+            self.fail(
+                key, f"found {text!r}; a range must increase and have at most {_MOST} numbers"
+            )
         start, end = text[: match.start()], text[match.end() :]
         return [
             name for k in range(first, last + 1) for name in self.expand(key, f"{start}{k}{end}")

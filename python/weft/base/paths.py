@@ -21,7 +21,7 @@ def file_name(where: str, name: str) -> str:
     """Return a user's name if it can be part of a file name. Raises `WeftError` otherwise."""
     if not _FILE_NAME.fullmatch(name) or len(name.encode(errors="replace")) > _MOST_BYTES:
         raise WeftError(
-            f"{where}: found '{printable(name[:60])}', which becomes the name of a file; allowed"
+            f"{where}: found '{printable(name[:60])}', which becomes a file name; allowed"
             " are letters, digits, spaces and _ . + - @ = , #, first a letter, a digit or _, and up"
             f" to {_MOST_BYTES} bytes"
         )

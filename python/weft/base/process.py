@@ -192,7 +192,7 @@ def _temporary_root() -> str:
             return path
     raise WeftError(
         f"temporary directory: cannot use {candidates[0]}; set TMPDIR to a writable directory"
-        " without blanks, commas or colons in its name"
+        " without spaces, commas or colons in its name"
     )
 
 
@@ -411,8 +411,8 @@ def no_more_tasks(what: str) -> WeftError:
     left, whose = Machine().tasks()
     return WeftError(
         f"processes: {what}: a run needs {_TASKS} processes and threads with weft itself, and the"
-        f" system allows {left:,} more ({whose}); allow more (ulimit -u, or pids.max of the control"
-        " group)"
+        f" system allows {left:,} more ({whose}); raise the limit (ulimit -u, or pids.max of the"
+        " control group)"
     )
 
 

@@ -21,7 +21,7 @@ def parse_size(text: str, option: str = "size") -> int:
     if match is None or match[2] not in UNITS or not match[1].strip("0"):
         raise WeftError(
             f"{option}: found '{text}'; allowed is a positive whole number with one of the units"
-            f" {UNIT_NAMES} (or none, for bytes); write for example 1KiB"
+            f" {UNIT_NAMES} (or none, for bytes); for example 1KiB"
         )
     digits = match[1].lstrip("0")
     size = int(digits[:_DIGITS]) * UNITS[match[2]]
@@ -43,7 +43,7 @@ def parse_counts(text: str, option: str = "counts") -> list[int]:
     if not _COUNTS.fullmatch(text):
         raise WeftError(
             f"{option}: found '{text}'; write whole numbers from 1 to 999999, as a list (1,4,16)"
-            " or a range that doubles (1:16)"
+            " or a doubling range (1:16)"
         )
     return parse_sizes(text, option)
 
@@ -52,8 +52,8 @@ def _range_of_sizes(text: str, option: str) -> list[int]:
     ends = [parse_size(end, option) for end in text.split(":")]
     if len(ends) != 2 or ends[1] < ends[0]:
         raise WeftError(
-            f"{option}: found '{text}'; a range is written SMALLEST:LARGEST, for example 4:1MiB,"
-            " and doubles"
+            f"{option}: found '{text}'; write a doubling range as SMALLEST:LARGEST, for example"
+            " 4:1MiB"
         )
     return _doubling(*ends)
 

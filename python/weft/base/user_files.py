@@ -47,11 +47,11 @@ def read_text(path: Path, *, old: bool = False) -> str:
         text = content.decode("utf-8-sig", errors="replace" if old else "strict")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise UnreadableError(f"is no text: line {line} is not UTF-8") from None
+        raise UnreadableError(f"is not text: line {line} is not UTF-8") from None
     if not old and (found := _CONTROL.search(text)):
         line = text.count("\n", 0, found.start()) + 1
         raise UnreadableError(
-            f"is no text: line {line} has the control character {printable(found[0])}"
+            f"is not text: line {line} has the control character {printable(found[0])}"
         )
     return text
 
@@ -62,7 +62,7 @@ def _decompressed(content: bytes) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
             return file.read(MOST_BYTES + 1)
     except (OSError, EOFError, zlib.error):
-        raise UnreadableError("is compressed by gzip and damaged: it cannot be unpacked") from None
+        raise UnreadableError("is a damaged gzip file") from None
 
 
 def looks_like_json(text: str) -> bool:
@@ -77,11 +77,11 @@ def read_json(path: Path) -> Any:
         found = json.loads(text, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise UnreadableError(f"is no JSON: it goes wrong at {place}") from None
+        raise UnreadableError(f"is not valid JSON: error at {place}") from None
     except RecursionError:
         raise UnreadableError("is nested too deeply") from None
     except ValueError:
-        raise UnreadableError("holds a number that is none") from None
+        raise UnreadableError("has a number that is not finite") from None
     _refuse_controls(found)
     return found
 
@@ -91,7 +91,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         found = tomllib.loads(read_text(path))
     except (ValueError, RecursionError) as error:
-        raise UnreadableError(f"this is no TOML: {printable(str(error))}") from None
+        raise UnreadableError(f"invalid TOML: {printable(str(error))}") from None
     _refuse_controls(found)
     return found
 
@@ -100,7 +100,7 @@ def _refuse_controls(found: Any) -> None:
     for said in _texts(found):
         if control := _CONTROL.search(said):
             raise UnreadableError(
-                f"holds the control character {printable(control[0])}; names have none"
+                f"holds the control character {printable(control[0])}; names must not have any"
             )
 
 

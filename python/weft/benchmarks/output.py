@@ -156,7 +156,7 @@ def read(path: Path, root: Path | None = None) -> tuple[Measured, ...]:
     starts = [number for number, line in enumerate(lines, 1) if _begins(line)]
     if not starts:
         raise NoBenchmarkError(
-            f"{path}: holds no output of the OSU micro-benchmarks or IMB: no line begins with"
+            f"{path}: has no output of the OSU micro-benchmarks or IMB: no line begins with"
             " '# OSU MPI' or '# Benchmarking'"
         )
     ends = [*(start - 1 for start in starts[1:]), len(lines)]
@@ -172,8 +172,8 @@ def read(path: Path, root: Path | None = None) -> tuple[Measured, ...]:
         said = _replaced(said, lines_said(path, lines[start:end], start + 1))
     if not found:
         raise NoBenchmarkError(
-            f"{path}: ended before any result: line {starts[-1]} names a benchmark, and no columns"
-            " follow; leave the file out"
+            f"{path}: ends before any result: line {starts[-1]} names a benchmark, but no columns"
+            " follow; leave out the file"
         )
     return tuple(found)
 
@@ -223,7 +223,7 @@ class _Block:
         names = _column_names(self.lines[header - 1])
         rows, unit = self._rows(header, names)
         if not rows:
-            self.fail(header, f"{self.name}: there are no rows below it; leave the file out")
+            self.fail(header, f"{self.name}: there are no rows below it; leave out the file")
         self._check_sizes(rows)
         self._check_rates(header, rows, names)
         command = next((one.text for one in reversed(said) if one.is_command), None)
@@ -273,8 +273,8 @@ class _Block:
             if len(cells) != len(names):
                 self.fail(
                     number,
-                    f"found {len(cells)} columns, and line {header} names {len(names)}: cut off,"
-                    " or mixed tables?",
+                    f"found {len(cells)} columns, and line {header} names {len(names)}: is the"
+                    " file cut off, or are these two tables?",
                 )
             numbers = {
                 name: float(cell)
@@ -328,7 +328,8 @@ class _Block:
                 again = "stands twice" if row.bytes == last.bytes else f"follows {last.bytes} B"
                 self.fail(
                     row.line,
-                    f"{row.bytes} B {again} (line {last.line}); sizes must rise: mixed tables?",
+                    f"{row.bytes} B {again} (line {last.line}); sizes must increase; are these two"
+                    " tables?",
                 )
             last = row
 

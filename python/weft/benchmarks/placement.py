@@ -277,14 +277,13 @@ def _complete(path: Path, line: int, found: Mapping[str, tuple[int, PlacementSou
     if ppn is None and ranks and hosts:
         if ranks % hosts:
             raise WeftError(
-                f"{path}: line {line}: {ranks} ranks do not spread evenly on {hosts} hosts"
+                f"{path}: line {line}: {ranks} ranks cannot be divided evenly among {hosts} hosts"
             )
         ppn = ranks // hosts
     if ranks is not None and ppn is not None and ranks % ppn:
         if ranks > ppn:
             raise WeftError(
-                f"{path}: line {line}: {ranks} ranks are no hosts of {ppn} ranks each; allowed are"
-                " multiples"
+                f"{path}: line {line}: {ranks} ranks are not a multiple of {ppn} ranks per host"
             )
         ppn = ranks  # # all ranks fit on one host
     return Placement(ranks, ppn, {what: one.text for what, (_, one) in found.items()})

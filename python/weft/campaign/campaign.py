@@ -112,7 +112,7 @@ def prepare_read(
         found = runs.of(campaign, programs)
     if not found.runs:
         reason = found.impossible[0][1]
-        raise WeftError(f"{file}: none of its combinations can be run: {reason}")
+        raise WeftError(f"{file}: no combination can be run: {reason}")
     return Prepared(campaign, opened, found)
 
 

@@ -27,7 +27,7 @@ from weft.campaign.store.index import Index
 
 __all__ = ["COLLECTIVE_COLUMNS", "COLUMNS", "Column", "collectives", "described", "frame"]
 
-_KEY = Column("", "A key of the campaign, as its file has it")
+_KEY = Column("", "Key of the campaign, as in its file")
 
 
 def frame(

@@ -46,13 +46,13 @@ def list_(collective: str) -> None:
             "collective": row.collective,
             "algorithm": row.name,
             "library": row.source,
-            "its number": str(row.number or ""),
+            "number": str(row.number or ""),
             "needs": _needs(row),
         }
         for row in schedules.algorithms(collective)
     ]
     left = ("collective", "algorithm", "library", "needs")
-    print_table(fitting(rows, ("its number", "library", "needs"), left, on), on)
+    print_table(fitting(rows, ("number", "library", "needs"), left, on), on)
     for selection in _core.selections():
         on.print(f"selection {selection['name']}: {selection['description']}", soft_wrap=True)
 
@@ -202,7 +202,7 @@ _MOST_LINES = 12
 def _print(shown: Schedule) -> None:
     on = console()
     print_title(schedules.title(shown), on)
-    table = new_table(("round", "messages", "of bytes", "from and to"), left=("from and to",))
+    table = new_table(("round", "messages", "size", "sender>receiver"), left=("sender>receiver",))
     rounds: dict[tuple[int, int], list[str]] = {}
     for message in shown.messages:
         pair = f"{message.sender}>{message.receiver}"
@@ -216,6 +216,6 @@ def _print(shown: Schedule) -> None:
     on.print(
         f"{plural(len(shown.messages), 'message')} in {plural(shown.rounds, 'round')},"
         f" {format_size(shown.sent_bytes)} in all;"
-        f" the rank that sends most sends {format_size(shown.busiest_bytes)}",
+        f" the busiest rank sends {format_size(shown.busiest_bytes)}",
         soft_wrap=True,
     )

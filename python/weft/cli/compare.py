@@ -51,7 +51,7 @@ def run_comparison(
         first.append(record)
         if sys.stderr.isatty() and not quiet:
             best = "" if len(first) == 1 else f" and --fallback {api.BEST}"
-            _say(f"--compare: once more, with --offload off{best}")
+            _say(f"--compare: running again with --offload off{best}")
 
     try:
         comparison = api.compare(plan, between, intervals=not no_intervals)
@@ -86,19 +86,21 @@ def _say_what_failed(comparison: Comparison) -> None:
     if first.failed:
         _say(first.outcome.message)
     if second is None:
-        _say("--compare: there was no run without offload, because the one with it did not end")
+        _say(
+            "--compare: there is no run without offloading, because the run with it did not finish"
+        )
     elif second.failed and second.outcome != first.outcome:
         if not second.ended:
             click.echo(comparison.errors, nl=False, err=True)
-        _say(f"--compare: in the run without offload {second.outcome.message}")
+        _say(f"--compare: in the run without offloading: {second.outcome.message}")
     elif comparison.best and comparison.best.failed and comparison.best.outcome != first.outcome:
         if not comparison.best.ended:
             click.echo(comparison.errors, nl=False, err=True)
         _say(f"--compare: in the run with --fallback {api.BEST} {comparison.best.outcome.message}")
     if api.input_was_ignored():
         _say(
-            "--compare: the program was given no input, since a pipe can be read once; write it to"
-            " a file and give that: < FILE"
+            "--compare: the program had no input, since a pipe can be read only once; write the"
+            " input to a file: < FILE"
         )
 
 

@@ -75,7 +75,7 @@ def _columns() -> list[str]:
     for k, comparison in enumerate(COMPARISONS):
         if _MEASURED[comparison.measured] not in columns:
             columns.append(_MEASURED[comparison.measured])
-        columns += [comparison.mode, "off by" + " " * k]
+        columns += [comparison.mode, "error" + " " * k]
     return columns
 
 
@@ -108,21 +108,21 @@ def _print_by_hosts(results: Results, on: Console) -> None:
     table = new_table(("hosts", *(comparison.mode for comparison in COMPARISONS)))
     for hosts in HOSTS:
         table.add_row(str(hosts), *(f"{results.hosts(one.mode)[hosts]:.2f}" for one in COMPARISONS))
-    print_title("MPI_Allreduce of 1 KiB, one rank a host: simulated latency in us", on)
+    print_title("MPI_Allreduce of 1 KiB, one rank per host: simulated latency in us", on)
     print_table(table, on)
     on.print()
 
 
 def _print_gains(results: Results, on: Console) -> None:
     table = new_table(
-        ("offloaded against Open MPI tuned", "times as fast, mean", "at most", "faster from"),
+        ("offloaded against Open MPI tuned", "mean speed-up", "max", "faster from"),
         left=("offloaded against Open MPI tuned",),
     )
     for name, gain in results.gains().items():
         most = f"{gain.most:.2f} at {format_size(gain.most_at)}"
         table.add_row(name, f"{gain.mean:.2f}", most, format_size(gain.pays_from))
-    table.add_row("Belbeisi et al., CF '26, sizes not said", "", f"{api.PAPER_GAIN:.1f}", "")
-    print_title("What offloading gains on 4 hosts (mean: geometric, over all sizes)", on)
+    table.add_row("Belbeisi et al., CF '26, sizes not stated", "", f"{api.PAPER_GAIN:.1f}", "")
+    print_title("Speed-up from offloading on 4 hosts (geometric mean over all sizes)", on)
     print_table(table, on)
     on.print()
 

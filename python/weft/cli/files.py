@@ -36,7 +36,7 @@ def _name(value: Any, param: click.Parameter | None) -> Any:
     if _CONTROL.search(text):
         said = printable(text).replace("\n", "\\n")
         raise WeftError(
-            f"{label(param)}: found '{said}'; allowed are names without control characters"
+            f"{label(param)}: found '{said}'; control characters are not allowed in names"
         )
     return value
 
@@ -79,8 +79,8 @@ class Measured(Input):
             shipped = {path.stem: path for path in sorted(folder.glob("*.csv"))}
             if name not in shipped:
                 self.fail(
-                    f"'{printable(name)}': there is no such file, and no table of that name comes"
-                    f" with weft; {suggestion(name, shipped)}",
+                    f"'{printable(name)}': there is no such file and no shipped table of that"
+                    f" name; {suggestion(name, shipped)}",
                     param,
                     ctx,
                 )
@@ -178,8 +178,7 @@ class OutputDirectory(_File):
         """Return the value if valid."""
         if str(value) == "-":
             raise WeftError(
-                f"{label(param)}: found '-', and several files do not go to standard output;"
-                " name a directory"
+                f"{label(param)}: found '-', but the command writes several files; name a directory"
             )
         return super().convert(value, param, ctx)
 
@@ -247,7 +246,7 @@ class Command(click.Command):
         for param, times in Counter(order).items():
             if isinstance(param, click.Option) and times > 1 and _single(param):
                 raise click.UsageError(
-                    f"{label(param)}: found {times} times; allowed is once: leave the others out",
+                    f"{label(param)}: given {times} times; give it once",
                     ctx,
                 )
         return super().parse_args(ctx, args)

@@ -66,7 +66,7 @@ def show(context: click.Context, topic: str | None, markdown: bool) -> None:
     else:
         known = [*topics, *weft.list_commands(context)]
         raise WeftError(
-            f"TOPIC: found '{printable(topic)}', which is no page and no command;"
+            f"TOPIC: found '{printable(topic)}', which is neither a page nor a command;"
             f" {suggestion(topic, known)} (`weft help` lists the pages)"
         )
 

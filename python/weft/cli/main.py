@@ -89,12 +89,12 @@ def _refusal(error: OSError) -> str:
     reason = error.strerror or str(error)
     if error.filename == _STDOUT:
         _close_stdout()
-        return f"{_STDOUT}: cannot be written: {reason}; free some space, or send it elsewhere"
+        return f"{_STDOUT}: cannot be written: {reason}; free some space, or redirect it"
     if error.filename:
-        return f"the system refused: {reason} ({os.fsdecode(error.filename)})"
+        return f"system error: {reason} ({os.fsdecode(error.filename)})"
     if not _has_directory():
-        return "the working directory has been removed; change to another one"
-    return f"the system refused: {reason}"
+        return "the working directory no longer exists; change to another one"
+    return f"system error: {reason}"
 
 
 def _has_directory() -> bool:

@@ -167,6 +167,6 @@ def _print_memory(rows: Sequence[Memory]) -> None:
     print_table(table, on)
     if limited:
         on.print(
-            f"All of its memory, {format_size(first.memory_bytes)}, is the bitmap of a receive"
+            f"All of its memory, {format_size(first.memory_bytes)}, holds the bitmap of a receive"
             f" buffer of {format_size(api.addressable_bytes(first))}."
         )

@@ -144,4 +144,4 @@ def _once(option: str, given: Sequence[str], end: str) -> None:
     keys = Counter(one.partition(end)[0].strip() for one in dict.fromkeys(given))
     for key, times in keys.items():
         if times > 1:
-            raise WeftError(f"{option}: found {key} {times} times; allowed is once: leave one out")
+            raise WeftError(f"{option}: {key} is set {times} times; set it once")

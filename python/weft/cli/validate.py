@@ -47,7 +47,7 @@ Examples:
 Exit status: 1 if an error exceeds its bound.
 """
 _OF_OWN = ("fabric", "mode", "column", "ranks", "bytes_", "rows", "mean", "worst")
-ABOVE = "ABOVE ITS BOUND"
+ABOVE = "BOUND EXCEEDED"
 _BOUND = click.FloatRange(min=0, min_open=True)
 
 
@@ -143,11 +143,11 @@ def _own_checks(tables: Sequence[Path], asked: dict[str, Any]) -> list[Check] | 
     given = {name: asked[name] for name in _OF_OWN if asked[name] is not None}
     if not tables:
         if given:
-            raise WeftError(f"{named(next(iter(given)))}: is for a TABLE of your own; name one")
+            raise WeftError(f"{named(next(iter(given)))}: applies to your own TABLE; name one")
         return None
     for needed in ("fabric", "mode"):
         if needed not in given:
-            raise WeftError(f"{named(needed)}: is missing; an own TABLE is compared with one")
+            raise WeftError(f"{named(needed)}: is missing; your own TABLE is compared with one")
     if "bytes_" in given:
         given["bytes"] = parse_size(given.pop("bytes_"), "--bytes")
     return own_tables.own_checks(tables, own_tables.TableSimulation(**given))
@@ -155,8 +155,8 @@ def _own_checks(tables: Sequence[Path], asked: dict[str, Any]) -> list[Check] | 
 
 def _print_gains(gains: Sequence[GainResult]) -> None:
     on = console()
-    names = ("pairs of", "simulated", "rows", "wrong side", "mean", "bound", "worst", "")
-    table = new_table(names, left=("pairs of", "simulated", ""))
+    names = ("compared", "simulated", "rows", "wrong side", "mean", "bound", "worst", "")
+    table = new_table(names, left=("compared", "simulated", ""))
     for one in gains:
         table.add_row(
             one.gain.name,
@@ -168,7 +168,7 @@ def _print_gains(gains: Sequence[GainResult]) -> None:
             f"{one.error.worst:.1%}",
             "" if one.holds else ABOVE,
         )
-    print_title("Gain from offloading, the hosts' time by the switches': logarithmic error", on)
+    print_title("Gain from offloading (host time / switch time): logarithmic error", on)
     print_table(table, on)
     print_title(gain_report.summary(gains), on)
 
@@ -189,14 +189,14 @@ def _print(results: Sequence[Result]) -> None:
             _bound(check.worst),
             "" if result.holds else ABOVE,
         )
-    print_title("Logarithmic error of the simulator against measurements", on)
+    print_title("Logarithmic error, simulated against measured", on)
     print_table(table, on)
 
 
 def _print_rows(results: Sequence[Result]) -> None:
     on = console()
     for result in results:
-        table = new_table((result.by, "measured", "simulated", "off by"))
+        table = new_table((result.by, "measured", "simulated", "error"))
         measured, simulated = result.in_unit(result.measured), result.in_unit(result.simulated)
         for key in measured:
             off = simulated[key] / measured[key] - 1

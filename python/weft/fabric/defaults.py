@@ -63,8 +63,8 @@ class FilledTemplate:
         said = f"not measured on your devices but {'; '.join(parts)}{guess}"
         if self.compare_with:
             said += (
-                "; other switch presets bring other hosts: to compare fabrics, give all of them"
-                f" --hosts-like {self.compare_with}"
+                "; other switch presets use other hosts; to compare fabrics, create all of them"
+                f" with --hosts-like {self.compare_with}"
             )
         return said
 

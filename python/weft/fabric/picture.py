@@ -39,7 +39,7 @@ _CABLE = "#808080"
 _UNUSED = "#D4D4D4"
 _LINK_SCALE = ("viridis_r", 0.12, 1.0)
 _SWITCH_SCALE = ("Oranges", 0.0, 0.9)
-_BUSY = "utilisation of a cable's busier link"
+_BUSY = "utilisation of a cable's busier direction"
 _REDUCED = "bytes that a switch reduced"
 _SHAPES = {"host": "s", "smart": "D", "plain": "o"}
 _BACKGROUND = {
@@ -308,7 +308,7 @@ class _Picture:
             )
         if self.traffic and min(self.traffic.by_cable) == 0:
             width = self._line_width(1)
-            yield Line2D([], [], color=_UNUSED, linewidth=width, label="cable that nothing crossed")
+            yield Line2D([], [], color=_UNUSED, linewidth=width, label="unused cable")
 
 
 def _kind(mark: "GraphNode") -> str:
@@ -320,7 +320,7 @@ def _kind(mark: "GraphNode") -> str:
 def _meaning(kind: str, marks: "Sequence[GraphNode]") -> str:
     if kind == "host":
         alone = all(len(mark.vertices) == 1 for mark in marks)
-        return "host" if alone else "hosts of a switch, and their number"
+        return "host" if alone else "hosts of a switch, with their number"
     presets = sorted({mark.switch["preset"] for mark in marks if mark.switch} - {""})
     return f"{kind} switch ({', '.join(presets)})" if presets else f"{kind} switch"
 

@@ -49,8 +49,8 @@ def render(fabric: "Fabric") -> Iterator[str]:
     if len(fabric.hosts) > MOST_HOSTS:
         raise WeftError(
             f"{named('output')}:"
-            f" {fabric.name} has {len(fabric.hosts):,} hosts, and a platform file lists the"
-            f" routes between all of them; allowed are {MOST_HOSTS}; export to .dot, or run on the"
+            f" {fabric.name} has {len(fabric.hosts):,} hosts, but a platform file lists all routes"
+            f" between hosts and is limited to {MOST_HOSTS}; export to .dot, or run on the"
             " fabric itself"
         )
     return _Platform(fabric).lines()

@@ -128,7 +128,7 @@ def write(template: Template, target: Path, *, force: bool = False) -> "Fabric":
     if target.is_file() and target != STANDARD_OUTPUT and not force:
         raise WeftError(
             f"{named('output')}:"
-            f" {target} exists; choose another name, or take {named('force')} to replace it"
+            f" {target} exists; choose another name, or replace it with {named('force')}"
         )
     text = render(template)
     fabric = _proven(text)
@@ -262,9 +262,7 @@ def _between_switches(fabric: "Fabric", topology: str) -> list[str]:
     hosts = len(fabric.hosts)
     inner = [cable for cable in fabric.cables() if cable["lower"] >= hosts]
     if not inner:
-        raise WeftError(
-            f"{named('switch_latency')}: there is no cable between switches in this {topology}"
-        )
+        raise WeftError(f"{named('switch_latency')}: no cable connects switches in this {topology}")
     prefix = _common_prefix(inner[0]["name"], inner[-1]["name"])
     pattern = _literally(re.sub(r"[\d#-]+$", "", prefix)) + "*"
     matching = [one["name"] for one in fabric.cables() if fnmatchcase(one["name"], pattern)]
@@ -392,14 +390,14 @@ def _number(key: str, text: str) -> str:
 def _integers(key: str, text: str) -> str:
     parts = [part.strip() for part in text.split(",")]
     if not all(map(_INTEGER.fullmatch, parts)):
-        raise _bad(key, text, "whole numbers with commas between, such as 4,4,4")
+        raise _bad(key, text, "whole numbers separated by commas, such as 4,4,4")
     return in_toml([int(part) for part in parts])
 
 
 def _texts(key: str, text: str) -> str:
     parts = [part.strip() for part in text.split(",")]
     if not all(parts):
-        raise _bad(key, text, "names with commas between, such as a,b,c")
+        raise _bad(key, text, "names separated by commas, such as a,b,c")
     for part in parts:
         _quoted(key, part)
     return in_toml(parts)

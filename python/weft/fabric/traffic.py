@@ -68,8 +68,8 @@ def _check_fabric(source: str, record: Record, fabric: "Fabric") -> None:
 def _other_fabric(source: str, problem: str, fabric: "Fabric") -> WeftError:
     return WeftError(
         f"{named('record')}:"
-        f" {source} is no run on '{fabric.name}' with {plural(fabric.links, 'link')}:"
-        f" {problem}; name the fabric that it ran on"
+        f" {source} is not a run on '{fabric.name}' with {plural(fabric.links, 'link')}:"
+        f" {problem}; name the fabric of the run"
     )
 
 

@@ -25,9 +25,9 @@ def record_as_html(record: RecordData) -> str:
         parts.append(table([cells_of(row) for row in ordered]))
     parts += [f"<p>{escape(line)}</p>" for line in (*_reasons(record), *losses(record))]
     if rows := profile_rows(record):
-        parts.append(folded("where the time of a rank went", table(rows)))
+        parts.append(folded("time per rank", table(rows)))
     if record.output:
-        parts.append(folded("what the program printed", preformatted(_last(record.output))))
+        parts.append(folded("output of the program", preformatted(_last(record.output))))
     return "<div>" + "".join(parts) + "</div>"
 
 

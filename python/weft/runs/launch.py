@@ -130,14 +130,14 @@ def _check_contention(request: Request) -> None:
         one.rpartition("=")[2] == "best" for one in fallback
     ):
         raise WeftError(
-            f"{named('contention=False')}: found together with {named('fallback')} best, whose"
-            " predictions are of links that contend; name a selection or an algorithm"
+            f"{named('contention=False')}: found together with {named('fallback')} best, which"
+            " predicts times with link contention; name a selection or an algorithm"
         )
     if not request.placement.contention and offload != "off":
         raise WeftError(
             f"{named('contention=False')}: found together with {named('offload')} {offload};"
-            " switches share their links among the parts of a collective, so that it goes with"
-            f" {named('offload')} off alone"
+            " switches divide their links among the parts of a collective, so this requires"
+            f" {named('offload')} off"
         )
 
 
@@ -171,7 +171,7 @@ def _program(request: Request) -> Path:
 def check_fallback(option: str, text: str, simgrid: SimGrid) -> None:
     """Check that this is a valid choice of host algorithms."""
     if not text:
-        raise WeftError(f"{option}: found nothing; leave it out for {DEFAULT_FALLBACK}")
+        raise WeftError(f"{option}: found an empty text; leave it out for {DEFAULT_FALLBACK}")
     try:
         left = _core.smpi_fallbacks(text)
     except _core.UserError as error:

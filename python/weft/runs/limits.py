@@ -55,7 +55,7 @@ _TEMPORARY_FILES = 6
 _PAGE = 4 << 10
 _MOMENT_S = 1.0
 """Validity of the machine's observed resources."""
-_SHARED = f"{named('privatize=False')} where the program writes no global variable"
+_SHARED = f"{named('privatize=False')} if the program writes no global variable"
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,12 @@ class StartResources:
         """Return the most likely reason for an external kill, given the peak memory."""
         surely = self.machine.oom_kills() > self.oom_kills
         who = (
-            "the system has killed it for want of memory"
+            "the system killed it for lack of memory"
             if surely
-            else "something else killed it, perhaps for want of memory"
+            else "another process killed it, perhaps for lack of memory"
         )
         return (
-            f"{who}: it held {format_size(peak_bytes)}, and {self.whose} had"
+            f"{who}: it used {format_size(peak_bytes)}, and {self.whose} had"
             f" {format_size(self.memory_bytes)} left when it began"
         )
 
@@ -138,8 +138,8 @@ def _check_memory(needs: ResourceInputs, start: StartResources) -> None:
         raise WeftError(
             f"memory: the run needs at least {format_size(needs.memory_bytes)}"
             f" ({needs.ranks:,} ranks{copies}), and {start.whose} has"
-            f" {format_size(start.memory_bytes)} left; take{less} fewer ranks, a smaller fabric, or"
-            " a machine with more"
+            f" {format_size(start.memory_bytes)} left; take{less} fewer ranks, a smaller fabric,"
+            " or a machine with more memory"
         )
 
 
@@ -177,8 +177,8 @@ def _check_mappings(needs: ResourceInputs, machine: Machine) -> None:
         less = f" take {_SHARED}," if needs.copied else ""
         raise WeftError(
             f"mappings: the run needs at least {count:,} ({each} for each of {needs.ranks:,}"
-            f" ranks), and Linux gives a process {most:,};{less} let it give more (as root, sysctl"
-            f" vm.max_map_count={2 * count}), or take fewer ranks"
+            f" ranks), and Linux gives a process {most:,};{less} raise the limit (as root, sysctl"
+            f" vm.max_map_count={2 * count}), or use fewer ranks"
         )
 
 
@@ -214,7 +214,7 @@ def _check_threads(needs: ResourceInputs, machine: Machine) -> None:
     if needs.ranks > there:
         raise WeftError(
             f"threads: with --cfg contexts/factory:thread each of {needs.ranks:,} ranks needs one,"
-            f" and the system allows {there:,} ({whose}); leave that setting out, or take fewer"
+            f" and the system allows {there:,} ({whose}); leave out that setting, or use fewer"
             " ranks"
         )
 
@@ -227,8 +227,8 @@ def _check_files(needs: ResourceInputs, machine: Machine) -> None:
     if (count := needs.ranks + _OTHER_FILES) > there:
         raise WeftError(
             f"files: with --cfg smpi/privatization:mmap {needs.ranks:,} ranks need {count:,} open"
-            f" files, and the system allows {there:,} (ulimit -n); leave that setting out, allow"
-            " more, or take fewer ranks"
+            f" files, and the system allows {there:,} (ulimit -n); leave out that setting, raise"
+            " the limit, or use fewer ranks"
         )
     with suppress(OSError):
         size = needs.ranks * max([_PAGE, *map(_variables, needs.copied)])
@@ -237,7 +237,7 @@ def _check_files(needs: ResourceInputs, machine: Machine) -> None:
             raise WeftError(
                 f"shared memory: with --cfg smpi/privatization:mmap {needs.ranks:,} ranks need at"
                 f" least {format_size(size)} in {machine.shared_memory}, which has"
-                f" {format_size(free)} left; leave that setting out, or take fewer ranks"
+                f" {format_size(free)} left; leave out that setting, or use fewer ranks"
             )
 
 

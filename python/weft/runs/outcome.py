@@ -26,15 +26,14 @@ REFUSED = "refused"
 """File in which libweft.so leaves its reason for not starting."""
 TIMED_OUT = 124
 _STACK_HINT = (
-    "; if it has arrays on its stack that are larger than that,"
-    " try --cfg contexts/stack-size:65536 (in KiB)"
+    "; if its stack arrays are larger than that, try --cfg contexts/stack-size:65536 (in KiB)"
 )
 _LARGER_STACK = 8
 """Suggested stack size in the message, as a multiple of the present one."""
 _HINTS = {
     signal.SIGSEGV: _STACK_HINT,
     signal.SIGBUS: _STACK_HINT,
-    signal.SIGABRT: "; what it said, if anything, is above",
+    signal.SIGABRT: "; see its output above, if any",
 }
 
 
@@ -52,7 +51,7 @@ def read_raw_record(path: Path) -> Record | None:
         raise incomplete(path) from None
     except UnreadableError as error:
         raise WeftError(
-            f"installation: libweft.so and weft's Python are not of one version: in the record,"
+            f"installation: libweft.so and weft's Python have different versions: in the record,"
             f" {error}; build weft again with `make build`"
         ) from None
 
@@ -60,8 +59,8 @@ def read_raw_record(path: Path) -> Record | None:
 def incomplete(path: Path) -> WeftError:
     """Return the error for a truncated temporary file."""
     return WeftError(
-        f"temporary directory: {path} is incomplete, so the disk may be full; free some space,"
-        " or set TMPDIR to a directory on another disk"
+        f"temporary directory: {path} is incomplete; the disk may be full: free some space, or set"
+        " TMPDIR to a directory on another disk"
     )
 
 
@@ -75,19 +74,19 @@ def judge(
 ) -> tuple[OutcomePart, int]:
     """Return the outcome and weft's exit status."""
     if ended.timed_out:
-        message = f"the run was given up after {timeout_s:g} s; allow more with --timeout"
+        message = f"the run exceeded its time limit of {timeout_s:g} s; raise it with --timeout"
         return OutcomePart(kind="timeout", message=message), TIMED_OUT
     if ended.over_memory:
         most = format_size(memory_bytes or 0)
-        message = f"the run was ended because it took more than {most} of memory"
-        return OutcomePart(kind="memory-limit", message=f"{message}; allow more with --memory"), (
+        message = f"the run exceeded its memory limit of {most}"
+        return OutcomePart(kind="memory-limit", message=f"{message}; raise it with --memory"), (
             128 + signal.SIGKILL
         )
     if ended.starved:
         message = (
-            "the run was ended for want of memory: it held"
-            f" {format_size(ended.peak_memory_bytes)}, and {ended.starved}; take fewer ranks, or a"
-            " machine with more"
+            "the run ran out of memory: it used"
+            f" {format_size(ended.peak_memory_bytes)}, and {ended.starved}; use fewer ranks, or a"
+            " machine with more memory"
         )
         killed = signal.SIGKILL
         return OutcomePart(kind="signal", message=message, signal=killed.name), 128 + killed
@@ -102,8 +101,8 @@ def judge(
         return OutcomePart(kind="exit", message=message), ended.returncode
     if reported.kind == "unfinished":
         reported.message = (
-            "the program left the simulation before its end, perhaps by _exit;"
-            " let every rank call MPI_Finalize"
+            "the program exited before the simulation ended, perhaps by _exit; let every rank call"
+            " MPI_Finalize"
         )
     return reported, 0 if reported.kind == "completed" else 1
 
@@ -154,7 +153,8 @@ def _hint(signum: int, ended: ChildExit, start: StartResources | None) -> str:
 
 def _small_stack(rank: int | None, stack: int, name: str) -> str:
     return (
-        f"rank {rank} needs more stack than the {format_size(stack)} that it has ({name}):"
+        f"stack overflow: rank {rank} needs more stack than the {format_size(stack)} that it has"
+        f" ({name}):"
         f" give each rank more, for example --cfg contexts/stack-size:"
         f"{stack // 1024 * _LARGER_STACK} (in KiB)"
     )

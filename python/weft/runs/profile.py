@@ -26,12 +26,12 @@ def takes_time(time_s: float) -> bool:
 
 def _row(part: ProfilePart, simulated_time_s: float) -> dict[str, str]:
     return {
-        "time of a rank": kind_name(part.kind),
+        "time per rank": kind_name(part.kind),
         "calls": str(part.calls) if part.calls else "",
-        "least us": f"{part.least_s * 1e6:.3f}",
-        "mean us": f"{part.mean_s * 1e6:.3f}",
-        "most us": f"{part.most_s * 1e6:.3f}",
-        "share": _percent(part.mean_s / simulated_time_s, 1),
+        "min(us)": f"{part.least_s * 1e6:.3f}",
+        "mean(us)": f"{part.mean_s * 1e6:.3f}",
+        "max(us)": f"{part.most_s * 1e6:.3f}",
+        "App%": f"{part.mean_s / simulated_time_s * 100:.1f}",
     }
 
 

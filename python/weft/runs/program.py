@@ -62,10 +62,10 @@ def check_program(path: Path) -> None:
         raise WeftError(f"program: {path} is a directory; name the program in it")
     if _is_python(path):
         raise WeftError(
-            f"program: {path} is Python, and Python programs (mpi4py) cannot run here: all ranks"
-            " share one process, and it would have one interpreter; compile a program that makes"
-            " the same calls with `weft cc`, or give `weft replay` a trace of them (`weft help"
-            " traces`)"
+            f"program: {path} is a Python script; Python programs (mpi4py) cannot run in the"
+            " simulator, because all ranks share one process and thus one interpreter; compile a"
+            " program that makes the same calls with `weft cc`, or replay a trace of them with"
+            " `weft replay` (`weft help traces`)"
         )
     binary = _read(path)
     if not os.access(path, os.X_OK):
@@ -100,8 +100,8 @@ def _read(path: Path) -> _Binary:
         raise WeftError(f"program: cannot read {path} ({error.strerror})") from None
     except ELFError:
         raise WeftError(
-            f"program: {path} is damaged: it begins like a compiled program, but cannot be read"
-            " as one; compile it again with `weft cc`"
+            f"program: {path} is damaged: it starts as an ELF file but cannot be read; compile it"
+            " again with `weft cc`"
         ) from None
 
 
@@ -110,8 +110,8 @@ def _parse(path: Path, file: BinaryIO) -> _Binary:
     if start != b"\x7fELF":
         what = "a script" if start.startswith(b"#!") else "not a compiled program (no ELF file)"
         raise WeftError(
-            f"program: {path} is {what}; weft runs the MPI program itself:"
-            " compile it with `weft cc`, `weft cxx` or `weft f90`"
+            f"program: {path} is {what}; name the MPI program itself, compiled with `weft cc`,"
+            " `weft cxx` or `weft f90`"
         )
     elf = ELFFile(file)
     return _Binary(_libraries(elf), _entry_points(elf), not _has_interpreter(elf))
@@ -147,4 +147,4 @@ def _why_not_smpi(binary: _Binary) -> str:
         return (
             "it was not linked by one of SimGrid's compilers" if uses else "it does not use SimGrid"
         )
-    return "" if binary.entry_points else "it has no main program that can be called"
+    return "" if binary.entry_points else "it has no main function that SMPI can call"

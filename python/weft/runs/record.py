@@ -91,16 +91,16 @@ def read_record(path: Path) -> Record:
         found = SchemaModel.from_json(data).schema
         if found == COMPARISON_SCHEMA:
             raise WeftError(
-                f"record: {path} holds the two records of a comparison; write the one that is meant"
-                f" into a file of its own, for example `jq .with_offload {path}`"
+                f"record: {path} holds the two records of a comparison; extract one of them, for"
+                f" example `jq .with_offload {path}`"
             )
         if found != SCHEMA:
             raise UnreadableError(f"it has the schema {described(found)}; allowed is '{SCHEMA}'")
         return Record.from_json(data)
     except UnreadableError as error:
         raise WeftError(
-            f"record: {path} is no record of a run: {error}; give a file that"
-            " `weft run --json` has written"
+            f"record: {path} is not a record of a run: {error}; name a file written by `weft run"
+            " --json`"
         ) from None
 
 

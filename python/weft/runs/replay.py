@@ -53,7 +53,7 @@ def record_calls(plan: PreparedRun, target: Path, runner: Runner = launch.run) -
         raw = work / "calls"
         record = runner(replace(plan, request=plan.request.changed(calls=raw)))
         if not record.ended:
-            return Recording(record, (f"{target} was not written: the program did not end",))
+            return Recording(record, (f"{target} was not written: the program did not finish",))
         try:
             folder = write_calls(raw, _calls_manifest(plan, record), target)
         except UnfitError as error:
@@ -97,11 +97,11 @@ def _differences(
     replayed = runner(launch.prepare(_replay_at_home(plan, folder)))
     recorded_s, replayed_s = record.simulated_time_s, replayed.simulated_time_s
     if replayed.failed:
-        yield f"the trace does not replay: {replayed.outcome.message}"
+        yield f"the trace cannot be replayed: {replayed.outcome.message}"
     elif abs(replayed_s - recorded_s) > TOLERANCE * recorded_s:
         yield (
             f"on the same fabric the trace takes {replayed_s:.9g} s and the program"
-            f" {recorded_s:.9g} s: do not trust replays"
+            f" {recorded_s:.9g} s: replays of this trace are not reliable"
         )
 
 

@@ -15,21 +15,22 @@ from weft.runs.record_data import CollectivePart, MulticastPart, RecordData
 
 _PLAIN_WIDTH = 1000
 _USUAL_WIDTH = 80
-_DISPENSABLE = ("bytes", "max us", "ranks")
+_DISPENSABLE = ("bytes", "max(us)", "ranks")
 REASONS = {
-    "datatype": "the switch does not compute with this datatype",
-    "op": "the switch does not compute this operation",
-    "collective": "the switch does not do this collective",
-    "policy": "the fabric's [[policy]] leaves it to the hosts",
+    "datatype": "the switch does not support this datatype",
+    "op": "the switch does not support this operation",
+    "collective": "the switch does not support this collective",
+    "policy": "the fabric's [[policy]] selects the hosts",
     "one host": "all ranks of the communicator are on one host",
     "one rank": "the communicator has one rank",
-    "zero count": "there are no data",
+    "zero count": "the call moves no data",
     "no free channel": "the switch has no free channel",
-    "no NIC memory": "the NIC's memory has no room for this call's multicast state",
+    "no NIC memory": "the multicast state of this call does not fit into the NIC's memory",
     "host is faster": "the hosts are predicted to be faster (--offload auto)",
     "privatization": "ranks cannot reach each other's memory (smpi/privatization:mmap)",
-    "communicator not on the tree": "its hosts reach no common smart switch",
-    "tree gains nothing": "some link would carry every rank's contribution all the same",
+    "communicator not on the tree": "no smart switch connects all hosts of the communicator",
+    "tree gains nothing": "the tree does not reduce traffic: one link would still carry all"
+    " contributions",
 }
 
 
@@ -104,7 +105,7 @@ def fitting(
 def print_profile(record: RecordData, on: Console) -> None:
     """Print where the ranks' time went."""
     if rows := profile_rows(record):
-        print_table(fitting(rows, ("least us",), ("time of a rank",), on), on)
+        print_table(fitting(rows, ("min(us)",), ("time per rank",), on), on)
 
 
 def finalize_warning(record: RecordData) -> list[str]:
@@ -161,7 +162,7 @@ def print_run(record: RecordData, on: Console) -> None:
 def _collectives(rows: Sequence[CollectivePart], on: Console) -> Table:
     ordered = sorted(rows, key=lambda row: -(row.total_time_s or 0))
     cells = [cells_of(row) for row in ordered]
-    return fitting(cells, _DISPENSABLE, ("collective", "type, op", "path", "why"), on)
+    return fitting(cells, _DISPENSABLE, ("collective", "type, op", "path", "reason"), on)
 
 
 def cells_of(row: CollectivePart) -> dict[str, str]:
@@ -171,11 +172,11 @@ def cells_of(row: CollectivePart) -> dict[str, str]:
         "ranks": str(row.communicator_size),
         "type, op": type_and_op(row.datatype, row.op),
         "path": row.way,
-        "why": row.why,
+        "reason": row.why,
         "calls": str(row.calls),
         "bytes": format_size(row.bytes),
-        "mean us": microseconds(row.mean_time_s),
-        "max us": microseconds(row.max_time_s),
+        "mean(us)": microseconds(row.mean_time_s),
+        "max(us)": microseconds(row.max_time_s),
     }
 
 
@@ -190,11 +191,11 @@ def microseconds(time_s: float | None) -> str:
 
 
 def reasons(record: RecordData) -> list[str]:
-    """Return an explanation for each word in the column `why`, and remarks on progress."""
+    """Return an explanation for each word in the column `reason`, and remarks on progress."""
     if not any(row.offloaded for row in record.collectives):
         return [why_nothing(record), *progress(record)]
     words = dict.fromkeys(row.reason for row in record.collectives if not row.offloaded)
-    return [*(f"why {word}: {explain(word, record)}" for word in words), *progress(record)]
+    return [*(f"fallback ({word}): {explain(word, record)}" for word in words), *progress(record)]
 
 
 def progress(record: RecordData) -> list[str]:
@@ -217,7 +218,7 @@ def progress(record: RecordData) -> list[str]:
 def why_nothing(record: RecordData) -> str:
     """Return the reasons why no collective was offloaded, in one line."""
     if not record.collectives:
-        return "Nothing was offloaded: the program made no call that a switch could take."
+        return "Nothing was offloaded: the program called no collective that a switch can execute."
     reasons: dict[str, int] = {}
     for row in record.collectives:
         reasons[row.reason] = reasons.get(row.reason, 0) + row.calls
@@ -230,8 +231,8 @@ def why_nothing(record: RecordData) -> str:
 def explain(reason: str, record: RecordData) -> str:
     """Return a reason in a few words."""
     if reason == "policy" and record.offload == "off":
-        return "offloading is switched off"
-    return REASONS.get(reason, reason or "no reason was given")
+        return "offloading is off"
+    return REASONS.get(reason, reason or "no reason recorded")
 
 
 def unmeasured(record: RecordData) -> list[str]:
@@ -240,7 +241,7 @@ def unmeasured(record: RecordData) -> list[str]:
     on_hosts = record.host_stages or any(not row.offloaded for row in record.collectives)
     if not keys or not on_hosts or record.ranks <= record.hosts_used:
         return []
-    return [f"[host] guesses or another device's values: {', '.join(keys)}"]
+    return [f"[host] values that were not measured on these hosts: {', '.join(keys)}"]
 
 
 def losses(record: RecordData) -> list[str]:
@@ -265,7 +266,7 @@ def _where(row: MulticastPart) -> str:
 
 def _why(row: MulticastPart) -> str:
     places = {"a staging ring": row.staging_drops, "a switch": row.port_drops}
-    full = [f"{drops:,} had no room in {place}" for place, drops in places.items() if drops]
+    full = [f"{drops:,} dropped by {place}" for place, drops in places.items() if drops]
     return f" ({', '.join(full)})" if full else ""
 
 

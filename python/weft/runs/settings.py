@@ -127,8 +127,8 @@ def check_form(setting: str) -> None:
     key, colon, value = setting.partition(":")
     if not (key and colon and value) or not setting.isprintable() or set(setting) & set(" ,"):
         raise WeftError(
-            f"{named('config')}: found '{setting}'; write KEY:VALUE without blanks and commas,"
-            f" for example {named('config')} contexts/stack-size:16384"
+            f"{named('config')}: found '{setting}'; write KEY:VALUE without spaces and commas, for"
+            f" example {named('config')} contexts/stack-size:16384"
         )
     if key in _OWN:
         raise WeftError(f"{named('config')}: weft sets {key} itself; use {_OWN[key]}")
@@ -140,8 +140,8 @@ def check_form(setting: str) -> None:
         )
     if key == "contexts/nthreads" and value != "1":
         raise WeftError(
-            f"{named('config')}: found {setting}; SimGrid's MPI crashes where ranks run side by"
-            " side, so only 1 is allowed. Several runs at a time use several cores (weft campaign)"
+            f"{named('config')}: found {setting}; SMPI crashes if ranks run in parallel, so only 1"
+            " is allowed. To use several cores, run several simulations at a time (weft campaign)"
         )
     most = _MOST.get(key)
     if most is not None and not (re.fullmatch("[0-9]{1,9}", value) and int(value) <= most):
@@ -168,6 +168,6 @@ def _rejected(config: Sequence[str], simgrid: SimGrid, reason: str) -> WeftError
         if key not in known:
             return WeftError(
                 f"{named('config')}:"
-                f" found '{key}', which is no option of SimGrid; {suggestion(key, known)}"
+                f" found '{key}', which is not a SimGrid option; {suggestion(key, known)}"
             )
     return WeftError(f"{named('config')}: SimGrid does not accept {' '.join(config)}: {reason}")

@@ -113,8 +113,8 @@ def choose_site(
     """Return the location named by the user, after checking that every rank gets a core."""
     if where.fabric is not None and where.platform is not None:
         raise WeftError(
-            f"{named('fabric')}: found together with {named('platform')}, which is another network;"
-            " leave one out"
+            f"{named('fabric')}: found together with {named('platform')}, which names another"
+            " network; leave one out"
         )
     if where.fabric is None and where.platform is None:
         raise WeftError(
@@ -125,7 +125,7 @@ def choose_site(
         if where.changes:
             raise WeftError(
                 f"{named('changes')}: found '{where.changes[0]}' together with {named('platform')};"
-                f" only a fabric's keys can be changed so; change the platform file itself"
+                f" this changes keys of fabrics only; edit the platform file"
             )
         check_platform(where.platform)
         return PlatformSite(where.platform, where.ranks, where.ppn)
@@ -153,16 +153,16 @@ def check_platform(path: Path) -> None:
     if path.suffix not in PLATFORM_SUFFIXES:
         raise WeftError(
             f"{named('platform')}:"
-            f" found '{path}'; SimGrid reads platforms from .xml files and .so libraries"
-            f" (a fabric file of weft's goes with {named('fabric')})"
+            f" found '{path}'; SimGrid reads platforms from .xml files and .so libraries (for a"
+            f" fabric file use {named('fabric')})"
         )
     if path.suffix == ".xml":
         _check_xml(path)
     elif not _is_platform_library(path):
         raise WeftError(
             f"{named('platform')}:"
-            f" found '{path}', which is no library with the function load_platform;"
-            " build one as SimGrid's documentation says (C++ platforms)"
+            f" found '{path}', which is not a library with the function load_platform; build one"
+            " as in SimGrid's documentation of C++ platforms"
         )
 
 
@@ -182,7 +182,7 @@ def _check_xml(path: Path) -> None:
         line, column = error.position
         problem = ErrorString(error.code)
         raise WeftError(
-            f"platform {path}: line {line}, column {column + 1}: this is not valid XML: {problem}"
+            f"platform {path}: line {line}, column {column + 1}: invalid XML: {problem}"
         ) from None
     except OSError as error:
         raise WeftError(f"{named('platform')}: {path} cannot be read: {error.strerror}") from None
@@ -213,7 +213,7 @@ def choose_ppn(
     if ranks > hosts * cores:
         raise WeftError(
             f"{asked_by}: found {ranks} ranks; {has}, so that at most {hosts * cores} are allowed;"
-            " take fewer ranks or a larger fabric"
+            " use fewer ranks or a larger fabric"
         )
     least = -(-ranks // hosts)
     chosen = least if ppn is None else ppn

@@ -85,7 +85,7 @@ def _check_chunks(case: Case) -> None:
     if "ud" in case.transports and large:
         raise WeftError(
             f"{named('chunk')}: found {format_size(large[0])}; a UD datagram has at most"
-            f" {format_size(UD_LARGEST_BYTES)}: take smaller chunks, or"
+            f" {format_size(UD_LARGEST_BYTES)}: use smaller chunks, or"
             f" {named('transport')} uc alone"
         )
 

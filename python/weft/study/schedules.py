@@ -177,8 +177,8 @@ def _check(case: Case) -> None:
         for field, value in (("segment", case.segment_bytes), ("fan_out", case.fan_out)):
             if value:
                 raise WeftError(
-                    f"{named(field)}: found {value}; it is for an algorithm that"
-                    f" {named('algorithm')} names, and the selection says its own"
+                    f"{named(field)}: found {value}; it requires {named('algorithm')}; a selection"
+                    " sets its own"
                 )
         return
     chosen = next((row for row in known if row.name == case.algorithm), None)
@@ -188,8 +188,8 @@ def _check(case: Case) -> None:
     if not chosen.any_operation and not case.commutative:
         fitting = ", ".join(row.name for row in known if row.any_operation)
         raise WeftError(
-            f"{named('algorithm')}: found '{case.algorithm}', which needs an operation that"
-            f" commutes; allowed: {fitting}"
+            f"{named('algorithm')}: found '{case.algorithm}', which needs a commutative operation;"
+            f" allowed: {fitting}"
         )
     if case.algorithm == "two_proc" and case.ranks != 2:
         raise WeftError(
@@ -229,7 +229,7 @@ def check_picture(ranks: int, target: Path, option: str = "target") -> None:
     plots.check_format(option, target)
     if ranks > MOST_DRAWN:
         raise WeftError(
-            f"{named('ranks')}: found {ranks}; a picture has room for {MOST_DRAWN} ranks at most"
+            f"{named('ranks')}: found {ranks}; a picture shows at most {MOST_DRAWN} ranks"
         )
 
 

@@ -98,12 +98,12 @@ class Grammar:
     def check(self, words: Words) -> None:
         """Raise an `UnfitError` unless the line can be executed."""
         if len(words) < 2:
-            raise UnfitError("found no action; a line is a rank, an action and its arguments")
+            raise UnfitError("found no action; a line has a rank, an action and its arguments")
         rank, name, *arguments = words
         if not (_WHOLE.fullmatch(rank) and 0 <= int(rank) < self.ranks):
             raise UnfitError(f"found rank '{rank[:40]}'; the trace has ranks 0 to {self.ranks - 1}")
         if name not in self._shapes:
-            raise UnfitError(f"found the action '{name[:40]}', which is none")
+            raise UnfitError(f"found the action '{name[:40]}', which does not exist")
         shape = self._shapes[name]
         if name == WAIT_LIST:
             shape = Shape(1 + 3 * (len(arguments) // 3))

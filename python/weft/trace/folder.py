@@ -109,8 +109,8 @@ def check_target(option: str, target: Path) -> None:
         )
     if target.exists() and not (target.is_dir() and _is_ours(target)):
         raise WeftError(
-            f"{option}: found {target}, which holds something else than a trace;"
-            " name a new directory, or one with a trace to replace"
+            f"{option}: found {target}, which is not a trace; name a new directory, or a trace to"
+            " replace"
         )
     for file in target.iterdir() if target.exists() else ():
         inputs.declare_output(option, file)
@@ -223,7 +223,7 @@ def _check_ranks(folder: Folder) -> None:
         raise _unreadable(folder, error) from None
     least = _SHORTEST_LINE if folder.form == "actions" else _SHORTEST_PACKED
     if not 1 <= ranks <= MOST_RANKS or ranks * least > size:
-        raise UnreadableError(f"says {ranks} ranks, which {folder.lines.name} has not")
+        raise UnreadableError(f"states {ranks} ranks, unlike {folder.lines.name}")
 
 
 def _unreadable(folder: Folder, error: OSError) -> WeftError:
@@ -232,6 +232,5 @@ def _unreadable(folder: Folder, error: OSError) -> WeftError:
 
 def _no_trace(path: Path, reason: str) -> WeftError:
     return WeftError(
-        f"trace: {path} is no trace ({reason});"
-        f" name a directory that `weft run --record` has written"
+        f"trace: {path} is not a trace ({reason}); name a directory written by `weft run --record`"
     )

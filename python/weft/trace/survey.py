@@ -123,7 +123,7 @@ class Survey:
         if count < still and not state.tests:
             raise UnfitError(
                 f"rank {rank} waits for {count} of its {still} open requests in one MPI_Waitall,"
-                " and the replay would wait for all of them"
+                " but a replay would wait for all of them"
             )
         state.requests.clear()
         state.open_collectives = 0
@@ -133,7 +133,7 @@ class Survey:
         if collectives not in (0, state.open_collectives):
             raise UnfitError(
                 f"rank {rank} waits for {collectives} of its {state.open_collectives} open"
-                " non-blocking collectives in one MPI_Waitall, and the replay would wait for all"
+                " non-blocking collectives in one MPI_Waitall, but a replay would wait for all"
             )
         state.open_collectives -= collectives
         for request in _threes(requests):
@@ -142,14 +142,14 @@ class Survey:
     def _wait_for_collective(self, rank: int, index: int) -> None:
         state = self._ranks[rank]
         if not 0 <= index < state.open_collectives:
-            raise UnfitError(f"rank {rank} waits for a collective that it has not begun")
+            raise UnfitError(f"rank {rank} waits for a collective that it has not started")
         state.open_collectives -= 1
 
     def check(self) -> None:
         """Check at the end of a trace that it is complete, and that every message is received."""
         for rank, state in enumerate(self._ranks):
             if not state.ended:
-                raise UnfitError(f"it is cut: there is no 'finalize' of rank {rank}")
+                raise UnfitError(f"it is truncated: there is no 'finalize' of rank {rank}")
             if state.open_requests > 0 and not state.tests:
                 raise UnfitError(
                     f"rank {rank} ends with requests that it never waits for"

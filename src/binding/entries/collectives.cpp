@@ -74,7 +74,8 @@ template <class Function> struct Entry {
     const std::string name = called.name();
     context.abort("refused", "SMPI's algorithm \"" + context.algorithms[name] + "\" for " + name +
                                  " cannot do a call of " + std::to_string(ranks) + " ranks (" + problem.what() +
-                                 "); choose another with --cfg smpi/" + name + ":NAME, or none for Open MPI's choice.");
+                                 "); choose another with --cfg smpi/" + name +
+                                 ":NAME, or none for Open MPI's selection.");
   }
 
   /** Executes a call that is never offloaded. */
@@ -248,8 +249,8 @@ std::string selected_algorithm(RunContext& context, const std::string& collectiv
 const char* defect_of(const std::string& option, const std::string& algorithm)
 {
   static const std::map<std::string, const char*> ALLREDUCES{
-      {"smp_rdb", "hangs where the ranks of a host are no power of two"},
-      {"smp_binomial", "hangs where the ranks of a host are no power of two"},
+      {"smp_rdb", "hangs if the ranks of a host are not a power of two"},
+      {"smp_binomial", "hangs if the ranks of a host are not a power of two"},
       {"smp_rsag", "adds wrongly"},
       {"smp_rsag_lr", "adds wrongly"},
       {"smp_rsag_rab", "adds wrongly"}};
@@ -269,10 +270,10 @@ template <class Function> void register_entry(RunContext& context, Entry<Functio
   const bool takes_mechanism =
       std::ranges::any_of(offered, [&](const Mechanism* its) { return its->kind.name == selected; });
   if (selected == "automatic")
-    throw UserError(option + ": \"automatic\" runs all algorithms that are registered, weft's too; take one of them");
+    throw UserError(option + ": \"automatic\" runs all registered algorithms, including weft's; choose one of them");
   if (const char* defect = defect_of(option, selected))
     throw UserError(option + ": SMPI's \"" + selected + "\" " + defect +
-                    "; take another, or none for Open MPI's choice");
+                    "; choose another, or none for Open MPI's selection");
   auto* algorithms = simgrid::smpi::colls::get_smpi_coll_descriptions(name);
   std::vector<std::string> names;
   for (const auto& algorithm : *algorithms) {
@@ -309,7 +310,7 @@ void see_what_smpi_has(HostFallback& fallback)
       having.emplace_back(collective);
   if (having.empty())
     throw UserError("--fallback: found \"smpi:" + fallback.smpi_for_all() +
-                    "\", and SMPI has no algorithm of that name; `smpirun --help-coll` lists its names");
+                    "\", but SMPI has no algorithm of that name; `smpirun --help-coll` lists them");
   if (having.size() < REGISTERED.size())
     fallback.leave_only(having);
 }

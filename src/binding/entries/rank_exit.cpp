@@ -103,7 +103,7 @@ void check_finalize()
   PMPI_Finalized(&finalized);
   const std::optional<int> rank = rank_here();
   if (rank && finalized != 0)
-    current_run().abort("error", name_of(*rank) + " called MPI_Finalize a second time; MPI allows one call");
+    current_run().abort("error", name_of(*rank) + " called MPI_Finalize twice; MPI allows one call");
   if (rank && initialized == 0)
     current_run().abort("error", name_of(*rank) + " called MPI_Finalize without MPI_Init before it");
 }

@@ -92,27 +92,26 @@ bool starts_processes(std::string_view name)
   const std::string name = users_name(function);
   const char* family     = "";
   if (name.find("eighbor") != std::string::npos || name.find("raph_") != std::string::npos)
-    family = " (it knows no graph topologies and no neighbourhood collectives)";
+    family = " (graph topologies and neighbourhood collectives are not implemented)";
   else if (name.starts_with("MPI_Intercomm") || name.find("_remote_") != std::string::npos)
-    family = " (it knows no intercommunicators)";
+    family = " (intercommunicators are not implemented)";
   else if (starts_processes(name))
-    family = " (nothing that starts or joins processes)";
-  current_run().abort("unsupported", who() + " called " + name + ", which SimGrid's MPI does not have" + family);
+    family = " (dynamic process management is not implemented)";
+  current_run().abort("unsupported", who() + " called " + name + ", which SimGrid's MPI does not implement" + family);
 }
 
 [[noreturn]] void refuse_thread(const char* function)
 {
-  current_run().abort("unsupported",
-                      "a thread that the program has made called " + users_name(function) +
-                          "; with SimGrid's MPI only the thread that main runs on may (MPI_THREAD_FUNNELED)");
+  current_run().abort("unsupported", "a thread created by the program called " + users_name(function) +
+                                         "; SimGrid's MPI allows that on the main thread only (MPI_THREAD_FUNNELED)");
 }
 
 [[noreturn]] void refuse_file()
 {
-  current_run().abort("unsupported", who() + " opened a file by MPI (MPI_File_…), and host '" +
-                                         simgrid::s4u::this_actor::get_host()->get_name() +
-                                         "' has no disk: hosts of fabrics have none; those of a platform of "
-                                         "SimGrid's (--platform) do where its file says <disk>");
+  current_run().abort(
+      "unsupported",
+      who() + " opened a file with MPI (MPI_File_…), but host '" + simgrid::s4u::this_actor::get_host()->get_name() +
+          "' has no disk: hosts of fabrics have none; a SimGrid platform (--platform) can give hosts one with <disk>");
 }
 
 std::string first_line_of(const char* file)
@@ -126,33 +125,33 @@ std::string first_line_of(const char* file)
 [[noreturn]] void tell_of_mappings()
 {
   const auto block = static_cast<long long>(simgrid::config::get_value<double>("smpi/shared-malloc-blocksize"));
-  current_run().abort("memory", "the shared memory of all ranks is more than Linux maps for a process in blocks of " +
-                                    std::to_string(block) + " B (vm.max_map_count is " +
-                                    first_line_of("/proc/sys/vm/max_map_count") +
-                                    "): take larger blocks, --cfg smpi/shared-malloc-blocksize:" +
-                                    std::to_string(block * LARGER_BLOCKS) + ", of which the memory needs one in all");
+  current_run().abort(
+      "memory", "the shared memory of all ranks needs more mappings than Linux allows a process, in blocks of " +
+                    std::to_string(block) + " B (vm.max_map_count is " + first_line_of("/proc/sys/vm/max_map_count") +
+                    "): use larger blocks, --cfg smpi/shared-malloc-blocksize:" +
+                    std::to_string(block * LARGER_BLOCKS) + ", of which the memory needs one in all");
 }
 
 [[noreturn]] void tell_of_memory()
 {
-  current_run().abort("memory", who() + " asked for more shared memory than Linux promises in advance: let it "
-                                        "promise any (as root, sysctl vm.overcommit_memory=1), which costs "
-                                        "nothing as all ranks share one block");
+  current_run().abort("memory",
+                      who() + " asked for more shared memory than Linux commits: allow overcommitting (as root, sysctl "
+                              "vm.overcommit_memory=1), which needs no more memory, because all ranks share one block");
 }
 
 /** Returns what most likely keeps the process from more memory. */
 std::string limits_and_mappings()
 {
   const std::string limits = memory_limits();
-  return (limits.empty() ? "the machine's memory is used up, or promised" : limits) + "; vm.max_map_count is " +
+  return (limits.empty() ? "the machine's memory is used or committed" : limits) + "; vm.max_map_count is " +
          first_line_of("/proc/sys/vm/max_map_count") + ", of which " + std::to_string(mappings_now()) + " are taken";
 }
 
 [[noreturn]] void tell_of_refusal(const std::string& asked)
 {
   current_run().abort("memory", (rank_here() ? who() : std::string("the simulator")) + " asked for " + asked +
-                                    ", which the system does not give: " + limits_and_mappings() +
-                                    "; allow more, or take fewer ranks");
+                                    ", which the system refused: " + limits_and_mappings() +
+                                    "; raise the limit, or use fewer ranks");
 }
 
 /** Ends the run because a platform has no route for a message. */
@@ -162,9 +161,10 @@ std::string limits_and_mappings()
   text.resize(text.find(NO_ROUTE));
   if (text.starts_with(BEFORE))
     text.erase(0, BEFORE.size());
-  current_run().abort("network-failure", "the platform has no route " + text +
-                                             ", over which a message goes; give one, for example by <route>, and "
-                                             "let `weft fabric check` prove all routes");
+  current_run().abort(
+      "network-failure",
+      "the platform has no route " + text +
+          " for a message; add one, for example with <route>, and check all routes with `weft fabric check`");
 }
 
 /** Returns the only number in SimGrid's text. */
@@ -198,7 +198,7 @@ void act_on_want_of_memory(std::string_view format, const std::string& text)
   current_run().abort("error", (name == "recv" ? "a receive of " + who() : who() + " called " + name + ", which") +
                                    " failed with " + text.substr(code, text.find(' ', code) - code) +
                                    (reason.empty() ? "" : " (" + reason + ")") +
-                                   "; as MPI says, that ends the program (MPI_ERRORS_ARE_FATAL)");
+                                   "; the error handler MPI_ERRORS_ARE_FATAL ends the program");
 }
 
 /** Acts on a log message of SimGrid's. @return whether the message is thereby handled and must not be logged */
@@ -269,11 +269,10 @@ int weft_init_thread(int* argc, char*** argv, int required, int* provided)
   const int level = std::min(required, static_cast<int>(MPI_THREAD_FUNNELED));
   if (required > level && not weft::state().told_of_threads) {
     weft::state().told_of_threads = true;
-    std::fprintf(
-        stderr,
-        "weft: MPI_Init_thread: the program asks for %s, and SimGrid's MPI gives MPI_THREAD_FUNNELED: only the "
-        "thread that main runs on may call MPI\n",
-        weft::level_name(required));
+    std::fprintf(stderr,
+                 "weft: MPI_Init_thread: the program requests %s, but SimGrid's MPI provides MPI_THREAD_FUNNELED: only "
+                 "the main thread may call MPI\n",
+                 weft::level_name(required));
   }
   if (const std::optional<int> rank = weft::rank_here())
     weft::state().thread_levels[*rank] = level;

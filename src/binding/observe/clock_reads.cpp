@@ -70,10 +70,9 @@ bool computation_is_free()
 void tell(int rank)
 {
   std::fprintf(stderr,
-               "weft: note: rank %d reads the clock (MPI_Wtime, gettimeofday, clock_gettime) again and again, and it "
-               "stands still: computation takes no simulated time, so a program that computes until some time has "
-               "passed, or chooses its number of steps by the time of one, may never end; --host-speed times the "
-               "computation\n",
+               "weft: note: rank %d keeps reading the clock (MPI_Wtime, gettimeofday, clock_gettime), which does not "
+               "advance: computation takes no simulated time, so a program that computes for a given time, or derives "
+               "its number of steps from the time of one, may never end; --host-speed times the computation\n",
                rank);
 }
 

@@ -18,7 +18,7 @@ void RecordFile::write(const std::function<void(std::ostream&)>& writer) const
   if (not file || std::rename(beside.c_str(), path_.c_str()) != 0) {
     const int error    = errno;
     const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-    std::fprintf(stderr, "weft: the record cannot be written to %s: %s%s\n", path_.c_str(), std::strerror(error),
+    std::fprintf(stderr, "weft: cannot write the record to %s: %s%s\n", path_.c_str(), std::strerror(error),
                  is_full ? "; free some space, or set TMPDIR to a directory on another disk" : "");
     std::remove(beside.c_str());
     std::fflush(nullptr);

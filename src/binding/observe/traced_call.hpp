@@ -65,7 +65,7 @@ public:
 template <class... Arguments> class TracedRoles<trace::List<trace::Untraceable>, Arguments...> {
 public:
   explicit TracedRoles(Arguments... /*arguments*/) {}
-  void before(TraceLine& line) const { line.unfit = "which traces do not hold"; }
+  void before(TraceLine& line) const { line.unfit = "which traces do not support"; }
   bool after(TraceLine& /*line*/) const { return false; }
 };
 

@@ -91,7 +91,7 @@ inline void request(TraceLine& line, MPI_Request request)
 {
   const int number = request == MPI_REQUEST_NULL ? 0 : line.rank.requests.number(request);
   if (number < 0)
-    line.unfit = "with a request of a call that traces do not hold";
+    line.unfit = "with a request of a call that traces do not support";
   if (request == MPI_REQUEST_NULL)
     line.word("null");
   else
@@ -106,7 +106,7 @@ inline void requests(TraceLine& line, int count, const MPI_Request* all)
   for (const MPI_Request one : line.requests) {
     numbers.push_back(one == MPI_REQUEST_NULL ? -1 : line.rank.requests.number(one));
     if (one != MPI_REQUEST_NULL && numbers.back() < 0)
-      line.unfit = "with a request of a call that traces do not hold";
+      line.unfit = "with a request of a call that traces do not support";
   }
   line.numbers(numbers.data(), count);
 }
@@ -280,7 +280,7 @@ template <> struct Written<trace::Window> : Writing<1> {
   static void before(TraceLine& line, MPI_Win window)
   {
     if (line.rank.windows.number(window) < 0)
-      line.unfit = "on a window that traces do not hold";
+      line.unfit = "on a window that traces do not support";
     line.number(line.rank.windows.number(window));
   }
 };

@@ -334,7 +334,7 @@ public:
   {
     const auto [links, latency] = find(from, to);
     if (links.empty() && latency <= 0)
-      fail(from, to, "is missing; give one, for example by <route>");
+      fail(from, to, "is missing; add one, for example with <route>");
     Links sorted = links;
     std::ranges::sort(sorted);
     if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
@@ -373,7 +373,7 @@ std::string PlatformNetwork::check_routes(const std::string& path) const
          (switches > 0
               ? ", and to and from each of " + grouped(switches) + " smart " + (switches == 1 ? "switch" : "switches")
               : "") +
-         ": each is there and uses no link twice\n";
+         ": each exists and uses no link twice\n";
 }
 
 std::vector<sg::Host*> PlatformNetwork::hosts() const

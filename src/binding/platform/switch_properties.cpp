@@ -148,7 +148,7 @@ NicModel read_nic_properties(const std::string& file, const std::vector<sg::Host
       const auto& [other, said] = first.try_emplace(key, host, *text).first->second;
       if (said != *text)
         reader.fail(key, "found \"" + *text + "\", and host \"" + other->get_name() + "\" has \"" + said +
-                             "\"; allowed: one value, as all hosts' NICs are alike");
+                             "\"; allowed: one value, because all NICs are equal");
     }
     reader.read("offload_overhead", nic.offload_overhead, "s");
     reader.read("message_gap", nic.message_gap, "s");

@@ -111,12 +111,12 @@ void add_region(std::size_t count)
   const std::size_t bytes = all.each() * count;
   void* const begin = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (begin == MAP_FAILED)
-    throw UserError("stacks of the ranks: Linux does not give " + std::to_string(bytes / KIB / KIB) +
-                    " MiB of the address space for " + std::to_string(count) + " stacks of " +
-                    std::to_string(all.bytes / KIB) + " KiB (" +
-                    (memory_limits().empty() ? std::strerror(errno) : memory_limits()) +
-                    "): take smaller ones, --cfg contexts/stack-size:256 (KiB), or allow it (ulimit -v unlimited; as"
-                    " root, sysctl vm.overcommit_memory=0)");
+    throw UserError(
+        "stacks of the ranks: Linux refused " + std::to_string(bytes / KIB / KIB) + " MiB of the address space for " +
+        std::to_string(count) + " stacks of " + std::to_string(all.bytes / KIB) + " KiB (" +
+        (memory_limits().empty() ? std::strerror(errno) : memory_limits()) +
+        "): use smaller ones, --cfg contexts/stack-size:256 (KiB), or raise the limit (ulimit -v unlimited; as"
+        " root, sysctl vm.overcommit_memory=0)");
   madvise(begin, bytes, MADV_NOHUGEPAGE); // a huge page would cost each rank 2 MiB
   all.regions.push_back(
       {static_cast<char*>(begin), count, 0, std::vector<int>(count, NOBODY), std::vector<bool>(count)});
@@ -242,9 +242,9 @@ void tell_of_unguarded(std::size_t ranks)
   if (all.guard_bytes == 0 || all.guard == Guard::page_table || guarded == ranks) // guard_bytes == 0: the user's choice
     return;
   std::fprintf(stderr,
-               "weft: stacks: %zu of the %zu ranks have no guard pages below theirs, since Linux has mappings for no "
-               "more (vm.max_map_count is %zu): one that needs more than its %s is told of only at the end of the run, "
-               "or when it crashes\n",
+               "weft: stacks: %zu of the %zu ranks have no guard pages, because the mappings of the process are "
+               "exhausted (vm.max_map_count is %zu): overflows of their stacks of %s are reported only at the end of "
+               "the run or by a crash\n",
                ranks - guarded, ranks, most_mappings(), in_kib(all.bytes).c_str());
 }
 

@@ -60,7 +60,7 @@ std::string holders_of(const CallInFlight& call)
 std::string describe_deadlock(const Communicators& communicators)
 {
   std::ostringstream text;
-  text << "deadlock at " << seconds_now() << " of simulated time: no rank can go on.";
+  text << "deadlock at " << seconds_now() << " of simulated time: no rank can proceed.";
   for (const auto& [key, communicator] : communicators.all())
     for (const auto& call : communicator->pending())
       text << " On " << communicator->text() << ", " << holders_of(*call);
@@ -70,14 +70,14 @@ std::string describe_deadlock(const Communicators& communicators)
       alive.push_back(rank);
   std::ranges::sort(alive);
   text << " Ranks that have not ended: " << some_of(alive)
-       << ". Look for a receive without its send, or a collective that not all ranks of a communicator call.";
+       << ". Look for a receive without a matching send, or a collective that not all ranks of a communicator call.";
   return text.str();
 }
 
 std::string describe_mismatch(const Communicator& communicator, const std::string& calls)
 {
   return "on " + communicator.text() + ", " + calls +
-         ". MPI asks all ranks of a communicator for the same collectives in the same order.";
+         ". All ranks of a communicator must call the same collectives in the same order.";
 }
 
 std::string describe_broken_call(const Communicator& communicator, const CallDescriptor& call,

@@ -81,7 +81,7 @@ MPI_Request empty_request()
                        layout.flags == simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAGS && layout.references == 1 &&
                        layout.op == MPI_REPLACE && layout.parts.empty();
   if (not known)
-    throw std::logic_error("this SimGrid's MPI requests are not laid out as weft knows them; use SimGrid 4.1");
+    throw std::logic_error("the layout of MPI requests in this SimGrid is unknown to weft; use SimGrid 4.1");
   return request;
 }
 

@@ -93,7 +93,7 @@ void RunContext::check_stacks()
 {
   if (const auto rank = rank_out_of_stack())
     abort(OUT_OF_STACK, "rank " + std::to_string(*rank) +
-                            " has used up its stack, and may have written over other ranks' data; " +
+                            " overflowed its stack and may have overwritten data of other ranks; " +
                             advise_on_stack(stacks_made()->bytes));
 }
 

@@ -153,7 +153,7 @@ void FlowCoalescing::find_action_in(CommImpl* message, const Action* action)
   if (action_at_ == 0)
     action_at_ = static_cast<std::size_t>(std::ranges::find(words, action) - words.begin()) * sizeof(Action*);
   if (action_at_ == words.size_bytes() || action_of(message) != action)
-    throw std::logic_error("a message of SimGrid's has its action elsewhere than weft thinks; use SimGrid 4.1");
+    throw std::logic_error("the layout of messages in this SimGrid is unknown to weft; use SimGrid 4.1");
 }
 
 void FlowCoalescing::demand(Action* action, std::span<const Demand> demands, double sign) const

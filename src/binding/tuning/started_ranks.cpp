@@ -87,7 +87,7 @@ void check_layout(ActorExt* rank)
   const ActorExtLayout& layout = late_parts(rank);
   if (not layout.timer || layout.timer != TIMER(rank) || not layout.mailboxes_mutex ||
       layout.mailboxes_mutex != MUTEX(rank))
-    throw std::logic_error("what this SimGrid adds to actors is not laid out as weft knows it; use SimGrid 4.1");
+    throw std::logic_error("the layout of actor extensions in this SimGrid is unknown to weft; use SimGrid 4.1");
 }
 
 /** Offset of the list of accesses in an actor, found in the first that gets one. */

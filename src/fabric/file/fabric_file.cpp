@@ -58,7 +58,7 @@ std::vector<PointToPointSegment> read_segments(const OptionTable& file)
     require_options(row, point_to_point_options(), read_options(row, point_to_point_options(), {}, segment));
     if (segments.empty() ? segment.from != Bytes{} : segment.from <= segments.back().from)
       row.fail("from", "found " + row.found("from") +
-                           "; allowed: \"0B\" in the first [[point_to_point]], then rising from table to table");
+                           "; allowed: \"0B\" in the first [[point_to_point]], then increasing from table to table");
     segments.push_back(segment);
   }
   if (segments.empty())
@@ -71,7 +71,7 @@ std::string read_match(const OptionTable& rule)
 {
   if (const std::optional<std::string> match = rule.text("match"))
     return *match;
-  rule.fail("match", "is missing; it says for which names the table is: a name, or a pattern with * and ?");
+  rule.fail("match", "is missing; write the names that the table applies to: a name, or a pattern with * and ?");
 }
 
 bool matches(const std::string& pattern, const std::string& name)
@@ -201,7 +201,7 @@ class FabricReader {
       used                                             = true;
     }
     if (not used)
-      rule.fail("match", "found \"" + pattern + "\", and no switch has such a name; the first is \"" +
+      rule.fail("match", "found \"" + pattern + "\", which matches no switch; the first is \"" +
                              topology().switch_name(0) + "\", the last \"" + topology().switch_name(switches - 1) +
                              "\"");
   }
@@ -221,7 +221,7 @@ class FabricReader {
     if (topology().switch_count() > 0 && hosts > ports)
       file_.table("switch").fail("max_ports", "the topology has " + std::to_string(hosts) +
                                                   " hosts, and all switches together " + std::to_string(ports) +
-                                                  " ports; take fewer hosts or switches with more ports");
+                                                  " ports; use fewer hosts, or switches with more ports");
   }
 
   /** @p ports: number of ports that the topology uses, by vertex. */
@@ -234,7 +234,7 @@ class FabricReader {
         file_.table("switch").fail("max_ports", "\"" + topology().switch_name(index) + "\" has " +
                                                     std::to_string(most) + " ports, and the topology needs " +
                                                     std::to_string(used) +
-                                                    "; take fewer cables or a switch with more ports");
+                                                    "; use fewer cables, or a switch with more ports");
     }
   }
 
@@ -247,7 +247,7 @@ class FabricReader {
     for (const OptionTable& rule : file_.tables("progress_engines")) {
       const std::string pattern = read_match(rule);
       if (parts_.progress_engines.empty())
-        rule.fail("match", "there is no table [progress_engine], whose values [[progress_engines]] change");
+        rule.fail("match", "there is no table [progress_engine] that [[progress_engines]] could override");
       parts_.progress_engines.push_back(read_progress_engine(rule, parts_.progress_engines.front()));
       apply_last_engine(rule, pattern);
     }
@@ -266,8 +266,8 @@ class FabricReader {
       used                                             = true;
     }
     if (not used)
-      rule.fail("match", "found \"" + pattern + "\", and no host has such a name; the first is \"" +
-                             topology().host_name(0) + "\", the last \"" + topology().host_name(hosts - 1) + "\"");
+      rule.fail("match", "found \"" + pattern + "\", which matches no host; the first is \"" + topology().host_name(0) +
+                             "\", the last \"" + topology().host_name(hosts - 1) + "\"");
   }
 
   // ---- Links
@@ -311,7 +311,7 @@ class FabricReader {
     }
     for (const LinkRule& rule : rules)
       if (not rule.used)
-        rule.table.fail("match", "found \"" + rule.pattern + "\", and no cable has such a name; the first is \"" +
+        rule.table.fail("match", "found \"" + rule.pattern + "\", which matches no cable; the first is \"" +
                                      cable_name(topology(), cables.front(), ports) + "\", the last \"" +
                                      cable_name(topology(), cables.back(), ports) + "\"");
   }
@@ -358,7 +358,7 @@ class FabricReader {
                             "\", the last \"" + parts_.links.back().name + "\"");
     int& medium = parts_.shared_of[found->second];
     if (medium >= 0)
-      row.fail("links", "found \"" + name + "\" twice; allowed: one place for each link in all [[shared]] tables");
+      row.fail("links", "found \"" + name + "\" twice; allowed: each link once in all [[shared]] tables");
     medium = static_cast<int>(parts_.shared.size());
   }
 
@@ -371,7 +371,7 @@ class FabricReader {
       if (rule.link.empty() ||
           std::ranges::any_of(parts_.links, [&](const Link& link) { return rule.hits(link.name); }))
         continue;
-      row.fail("link", "found \"" + rule.link + "\", and no link or cable has such a name; the first link is \"" +
+      row.fail("link", "found \"" + rule.link + "\", which matches no link or cable; the first link is \"" +
                            parts_.links.front().name + "\", the last \"" + parts_.links.back().name + "\"");
     }
   }

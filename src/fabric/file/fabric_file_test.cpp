@@ -77,7 +77,7 @@ TEST(Fabric, MayHaveHostsWithOtherProgressEngines)
   EXPECT_EQ(cpus.progress_engine(1)->threads, 1);
   EXPECT_EQ(cpus.progress_engine(1)->receive_workers, 1); // not inherited from the other device
   EXPECT_EQ(fabric_message(all + "[[progress_engines]]\nmatch = 'node'\n"),
-            "FILE: [progress_engines] match: found \"node\", and no host has such a name; the first is \"host-0\", the "
+            "FILE: [progress_engines] match: found \"node\", which matches no host; the first is \"host-0\", the "
             "last \"host-3\"");
   EXPECT_EQ(fabric_message(all + "[[progress_engines]]\nmatch = '*'\nreceive_workers = 1000\n"),
             "FILE: [[progress_engines]] receive_workers: found 1000; allowed: at most 256, the threads of all cores");
@@ -87,8 +87,8 @@ TEST(Fabric, MayHaveHostsWithOtherProgressEngines)
 TEST(Fabric, RefusesDropRulesWithoutLink)
 {
   EXPECT_EQ(fabric_message(FABRIC + "[[multicast.drops]]\nlink = 'nosuchlink'\n"),
-            "FILE: [multicast.drops] link: found \"nosuchlink\", and no link or cable has such a name; the first link "
-            "is \"host-0.up\", the last \"host-3.down\"");
+            "FILE: [multicast.drops] link: found \"nosuchlink\", which matches no link or cable; the first link is "
+            "\"host-0.up\", the last \"host-3.down\"");
   const DropRule cable = fabric_of(FABRIC + "[[multicast.drops]]\nlink = 'host-2'\n").multicast().drops.front();
   EXPECT_TRUE(cable.hits("host-2.up"));
   EXPECT_TRUE(cable.hits("host-2.down"));
@@ -141,13 +141,13 @@ TEST(Exceptions, ChangeMatchingSwitches)
 TEST(Exceptions, MustMatchSomething)
 {
   EXPECT_EQ(fabric_message(FABRIC + "[[links]]\nmatch = 'hots-*'\n"),
-            "FILE: [links] match: found \"hots-*\", and no cable has such a name; the first is \"host-0\", the last "
+            "FILE: [links] match: found \"hots-*\", which matches no cable; the first is \"host-0\", the last "
             "\"host-3\"");
   EXPECT_EQ(fabric_message(FABRIC + "[[switches]]\nmatch = 'leaf-*'\n"),
-            "FILE: [switches] match: found \"leaf-*\", and no switch has such a name; the first is \"switch\", the "
+            "FILE: [switches] match: found \"leaf-*\", which matches no switch; the first is \"switch\", the "
             "last \"switch\"");
-  const std::string missing = "match: is missing; it says for which names the table is: a name, or a pattern with * "
-                              "and ?";
+  const std::string missing =
+      "match: is missing; write the names that the table applies to: a name, or a pattern with * and ?";
   EXPECT_EQ(fabric_message(FABRIC + "[[links]]\nlatency = '1us'\n"), "FILE: [links] " + missing);
   EXPECT_EQ(fabric_message(FABRIC + "[[switches]]\nmax_ports = 9\n"), "FILE: [switches] " + missing);
 }
@@ -184,8 +184,7 @@ TEST(Shared, NamesLinksOnce)
             "FILE: [shared] links: found \"host-1\", which is no link; the first is \"host-0.up\", the last "
             "\"host-3.down\"");
   EXPECT_EQ(fabric_message(FABRIC + "[[shared]]\nlinks = ['host-1.up', 'host-1.up'" + rest),
-            "FILE: [shared] links: found \"host-1.up\" twice; allowed: one place for each link in all [[shared]] "
-            "tables");
+            "FILE: [shared] links: found \"host-1.up\" twice; allowed: each link once in all [[shared]] tables");
 }
 
 // ---- Errors
@@ -212,16 +211,16 @@ TEST(BadFabric, EmptyOrNotToml)
       "writes a file that has them";
   EXPECT_EQ(fabric_message(""), "FILE: these keys are missing: [fabric] name, " + keys);
   EXPECT_EQ(fabric_message("[fabric]\nname = \"a\"\n"), "FILE: these keys are missing: " + keys);
-  EXPECT_EQ(fabric_message("\x80\x81").find("FILE: line 1, column 1: this is not valid TOML: "), 0);
+  EXPECT_EQ(fabric_message("\x80\x81").find("FILE: line 1, column 1: invalid TOML: "), 0);
 }
 
 TEST(BadFabric, WithoutAName)
 {
-  const std::string missing = "FILE: [fabric] name: is missing; it says: short name, shown in records and plots";
+  const std::string missing = "FILE: [fabric] name: is missing; it says: short name for records and plots";
   EXPECT_EQ(fabric_message(with("[fabric]\nname = \"small\"", "")), missing);
   EXPECT_EQ(fabric_message(with("name = \"small\"", "")), missing);
   EXPECT_EQ(fabric_message(with("name = \"small\"", "name = \"\\u001b[31m\"")),
-            "FILE: [fabric] name: found \" [31m\"; allowed: a text on one line, without control characters");
+            "FILE: [fabric] name: found \" [31m\"; allowed: a single line of text, without control characters");
   EXPECT_EQ(fabric_message(with("\"small\"", "\"\"")),
             "FILE: [fabric] name: found \"\"; allowed: a text that is not empty");
 }
@@ -264,13 +263,13 @@ TEST(BadFabric, WithMoreHostsThanPorts)
   for (const std::string hosts : {"9", "16777216"})
     EXPECT_EQ(fabric_message(with("hosts = 4", "hosts = " + hosts)),
               "FILE: [switch] max_ports: the topology has " + hosts +
-                  " hosts, and all switches together 8 ports; take fewer hosts or switches with more ports");
+                  " hosts, and all switches together 8 ports; use fewer hosts, or switches with more ports");
 }
 
 TEST(BadFabric, WithMoreCablesThanPorts)
 {
   EXPECT_EQ(fabric_message(with("kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [4, 2]\nup = [1, 5]")),
-            "FILE: [switch] max_ports: \"level1-0\" has 8 ports, and the topology needs 9; take fewer cables or a "
+            "FILE: [switch] max_ports: \"level1-0\" has 8 ports, and the topology needs 9; use fewer cables, or a "
             "switch with more ports");
 }
 
@@ -307,7 +306,7 @@ TEST(BadFabric, WithSegmentsThatDoNotRise)
   };
   const auto message = [](const std::string& size) {
     return "FILE: [point_to_point] from: found \"" + size +
-           "\"; allowed: \"0B\" in the first [[point_to_point]], then rising from table to table";
+           "\"; allowed: \"0B\" in the first [[point_to_point]], then increasing from table to table";
   };
   EXPECT_EQ(segments({"0B", "1kB", "1KiB"}), "");
   EXPECT_EQ(segments({"1B"}), message("1B"));
@@ -319,9 +318,9 @@ TEST(BadFabric, WithSegmentsThatDoNotRise)
 TEST(BadFabric, WithIncompleteSegments)
 {
   EXPECT_EQ(fabric_message(FABRIC + "[[point_to_point]]\nlatency_factor = 1\nbandwidth_factor = 1\n"),
-            "FILE: [point_to_point] from: is missing; it says: smallest message that the factors hold for");
+            "FILE: [point_to_point] from: is missing; it says: smallest message that the factors apply to");
   EXPECT_EQ(fabric_message(FABRIC + "[[point_to_point]]\nfrom = '0B'\nlatency_factor = 1\n"),
-            "FILE: [point_to_point] bandwidth_factor: is missing; it says: on the route's bandwidth");
+            "FILE: [point_to_point] bandwidth_factor: is missing; it says: factor on the bandwidth of the route");
   EXPECT_EQ(fabric_message(FABRIC + "[[point_to_point]]\nfrom = '0B'\nlatency_factor = 0\nbandwidth_factor = 1\n"),
             "FILE: [point_to_point] latency_factor: found 0; allowed: more than zero");
 }

@@ -19,7 +19,7 @@ namespace {
 std::vector<OptionHelp> with_preset(const std::string& kind, std::vector<OptionHelp> options)
 {
   options.insert(options.begin(),
-                 {"preset", "text", "a shipped " + kind + ", whose values the table's own override", false, "none"});
+                 {"preset", "text", "a shipped " + kind + "; keys of this table override its values", false, "none"});
   return options;
 }
 
@@ -31,7 +31,7 @@ std::vector<OptionHelp> with_match(const std::string& rule, std::vector<OptionHe
     option.otherwise = "as in [" + rule + "]";
   }
   options.insert(options.begin(),
-                 {"match", "text", "names that the table is for: one name, or a pattern with * and ?", true});
+                 {"match", "text", "names that the table applies to: one name, or a pattern with * and ?", true});
   return options;
 }
 
@@ -39,56 +39,54 @@ std::vector<OptionHelp> with_match(const std::string& rule, std::vector<OptionHe
 
 std::vector<TableHelp> fabric_schema()
 {
-  std::vector<TableHelp> schema{{"fabric", "what the fabric is called", describe_options(about_options())},
+  std::vector<TableHelp> schema{{"fabric", "name and description of the fabric", describe_options(about_options())},
                                 {"topology",
-                                 "how hosts and switches are laid out",
-                                 {{"kind", "text", "the topology, see below", true, "", "", topology_names()}}}};
+                                 "arrangement of hosts and switches",
+                                 {{"kind", "text", "topology, see below", true, "", "", topology_names()}}}};
   for (const TopologyKind& row : topology_kinds())
     schema.push_back({"topology." + row.name, row.meaning, row.options});
   schema.push_back({"host", "every host", with_preset("host", describe_options(host_options()))});
   schema.push_back({"nic", "every host's network interface", with_preset("NIC", describe_options(nic_options()))});
-  schema.push_back({"nic.calls", "costs of larger offloaded calls, by size, as [[nic.calls]]; replaces a preset's",
+  schema.push_back({"nic.calls",
+                    "costs of larger offloaded calls by size, as [[nic.calls]]; replaces those of a preset",
                     describe_options(nic_calls_options())});
   schema.push_back({"link", "every cable", describe_options(link_options())});
-  schema.push_back({"links", "cables whose names match, as [[links]]: values that differ from [link]'s",
+  schema.push_back({"links", "overrides of [link] for cables whose names match, as [[links]]",
                     with_match("link", describe_options(link_options()))});
-  schema.push_back(
-      {"shared", "what several links pass beside themselves, as [[shared]]", describe_options(shared_options())});
+  schema.push_back({"shared", "bandwidth that several links share, as [[shared]]", describe_options(shared_options())});
   schema.push_back({"switch", "every switch", with_preset("switch", describe_options(switch_options()))});
-  schema.push_back({"switch.offload", "smart: what a switch executes, as [[switch.offload]]; replaces a preset's",
+  schema.push_back({"switch.offload",
+                    "smart: collectives that a switch executes, as [[switch.offload]]; replaces those of a preset",
+                    describe_options(capability_options())});
+  schema.push_back({"switch.forwarding", "forwarding lookup of a switch", describe_options(forwarding_options())});
+  schema.push_back({"switches", "overrides of [switch] for switches whose names match, as [[switches]]",
+                    with_match("switch", with_preset("switch", describe_options(switch_options())))});
+  schema.push_back({"switches.offload", "as [switch.offload], for these switches: [[switches.offload]]",
                     describe_options(capability_options())});
   schema.push_back(
-      {"switch.forwarding", "how a switch finds the port of a packet", describe_options(forwarding_options())});
-  schema.push_back({"switches", "switches whose names match, as [[switches]]: values that differ from [switch]'s",
-                    with_match("switch", with_preset("switch", describe_options(switch_options())))});
-  schema.push_back({"switches.offload", "the same of these switches, as [[switches.offload]]",
-                    describe_options(capability_options())});
-  schema.push_back({"switches.forwarding", "the same of these switches, as [switches.forwarding]",
-                    describe_options(forwarding_options())});
+      {"switches.forwarding", "as [switch.forwarding], for these switches", describe_options(forwarding_options())});
   schema.push_back({"point_to_point", "factors of point-to-point messages by size, as [[point_to_point]]",
                     describe_options(point_to_point_options())});
-  schema.push_back({"mpi", "what the hosts' MPI library adds to messages",
+  schema.push_back({"mpi", "message costs of the hosts' MPI library",
                     with_preset("library's messages", describe_options(mpi_options()))});
-  schema.push_back({"mpi.overheads", "the same of larger messages, by size, as [[mpi.overheads]]",
+  schema.push_back({"mpi.overheads", "message costs of larger messages by size, as [[mpi.overheads]]",
                     describe_options(mpi_overheads_options())});
-  schema.push_back({"progress_engine", "who does the multicast protocol's work at every host",
+  schema.push_back({"progress_engine", "progress engine of the multicast protocol at every host",
                     with_preset("progress engine", describe_options(progress_engine_options()))});
   schema.push_back(
-      {"progress_engines", "hosts whose names match, as [[progress_engines]]: values that differ",
+      {"progress_engines", "overrides of [progress_engine] for hosts whose names match, as [[progress_engines]]",
        with_match("progress_engine", with_preset("progress engine", describe_options(progress_engine_options())))});
-  schema.push_back({"policy", "what --offload auto does, by collective and size, as [[policy]]; the first that holds",
+  schema.push_back({"policy",
+                    "choices of --offload auto by collective and size, as [[policy]]; the first match decides",
                     describe_options(policy_options())});
+  schema.push_back({"multicast", "multicast protocol of --offload multicast", describe_options(multicast_options())});
+  schema.push_back({"multicast.drops", "losses of chunks, as [[multicast.drops]]", describe_options(drop_options())});
+  schema.push_back({"noise", "random variation of runs; none without this table", describe_options(noise_options())});
   schema.push_back(
-      {"multicast", "how the hosts multicast, with --offload multicast", describe_options(multicast_options())});
-  schema.push_back(
-      {"multicast.drops", "chunks that get lost, as [[multicast.drops]]", describe_options(drop_options())});
-  schema.push_back(
-      {"noise", "what makes runs vary; where it is absent, nothing does", describe_options(noise_options())});
-  schema.push_back({"noise.host", "how cores are taken away from their programs, as [[noise.host]]",
-                    describe_options(host_noise_options())});
-  schema.push_back({"noise.link", "how much later messages arrive than on a quiet link, as [[noise.link]]",
+      {"noise.host", "OS noise: interruptions of cores, as [[noise.host]]", describe_options(host_noise_options())});
+  schema.push_back({"noise.link", "link jitter: additional latency of messages, as [[noise.link]]",
                     describe_options(link_noise_options())});
-  schema.push_back({"calibration", "what a calibration leaves open", {}});
+  schema.push_back({"calibration", "uncertainty of a calibration", {}});
   schema.push_back({"calibration.intervals",
                     R"(by key, as "host.copy_rate" = ["1.9GBps", "2.4GBps"], the interval of a fitted value)",
                     {}});

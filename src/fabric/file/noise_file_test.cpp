@@ -55,13 +55,14 @@ TEST(Noise, IsDescribed)
 
 TEST(Noise, RefusesWrongValues)
 {
-  EXPECT_EQ(message("[noise]\n"), "FILE: [noise] host: is missing, and so is link; a [noise] table has a "
-                                  "[[noise.host]] or a [[noise.link]] at least");
-  EXPECT_EQ(message("[noise]\nseed = 1\n"), "FILE: [noise] seed: found 1, and nothing is drawn with it; give a "
-                                            "[[noise.host]] or a [[noise.link]] as well, or no seed");
+  EXPECT_EQ(
+      message("[noise]\n"),
+      "FILE: [noise] host: is missing, and so is link; a [noise] table needs a [[noise.host]] or a [[noise.link]]");
+  EXPECT_EQ(message("[noise]\nseed = 1\n"), "FILE: [noise] seed: found 1, but no random numbers need it; add a "
+                                            "[[noise.host]] or [[noise.link]], or remove the seed");
   EXPECT_EQ(message("[noise]\nseed = -1\n" + LINK), "FILE: [noise] seed: found -1; allowed: zero or more");
   EXPECT_EQ(message(LINK + "match = 'nowhere'\n"),
-            "FILE: [noise.link] match: found \"nowhere\", and no cable has such a name; the first is "
+            "FILE: [noise.link] match: found \"nowhere\", which matches no cable; the first is "
             "\"host-0\", the last \"host-3\"");
   EXPECT_EQ(message(replaced(LINK, "exponential", "normal")),
             "FILE: [noise.link] distribution: found \"normal\"; allowed: fixed, exponential, pareto");
@@ -73,7 +74,7 @@ TEST(Noise, RefusesWrongValues)
   for (const std::string value : {"1", "0.5"})
     EXPECT_EQ(message(pareto + "shape = " + value + "\n"),
               "FILE: [noise.link] shape: found " + value +
-                  "; allowed: more than 1, since a Pareto distribution has no mean otherwise");
+                  "; allowed: more than 1, because a Pareto distribution has no mean otherwise");
   for (const std::string value : {"nan", "inf", "-2"})
     EXPECT_NE(message(pareto + "shape = " + value + "\n").find("shape: found"), std::string::npos);
   for (const std::string value : {"'-1us'", "'nanus'", "'infs'", "'0s'", "'1e400s'", "3"})
@@ -83,8 +84,8 @@ TEST(Noise, RefusesWrongValues)
 TEST(Noise, LeavesCoresTimeToWork)
 {
   EXPECT_EQ(message(replaced(HOST, "25us", "1ms")),
-            "FILE: [noise.host] detour: found \"1ms\" each \"1ms\"; allowed: so much that all detours of a "
-            "host take less than its whole time, and they take 100 % of it");
+            "FILE: [noise.host] detour: found \"1ms\" each \"1ms\"; allowed: detours of a host that take less than its "
+            "total time, but they take 100 % of it");
   const std::string half = replaced(HOST, "25us", "500us");
   EXPECT_NE(message(half + half).find("they take 100 % of it"), std::string::npos);
   // Detours of different hosts do not add up.

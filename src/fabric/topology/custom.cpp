@@ -197,8 +197,7 @@ const std::vector<Option<CustomOptions>>& custom_options()
   using M = CustomOptions;
   static const std::vector<Option<M>> ROWS{
       {"hosts", "names of the hosts, in the order of ranks", &M::hosts},
-      {"switches", "names of the switches; none where hosts are cabled to each other alone", &M::switches,
-       Need::optional},
+      {"switches", "names of the switches; empty if hosts are cabled directly", &M::switches, Need::optional},
       link_aggregation_option<M>(),
   };
   return ROWS;
@@ -228,7 +227,7 @@ class CustomReader {
     for (const std::string& name : names) {
       if (name.empty() || not vertices_.emplace(name, static_cast<VertexId>(names_.size())).second)
         table.fail(key, "found \"" + name + "\"" + (name.empty() ? "" : " twice") +
-                            "; allowed: a name for each host and switch that no other has");
+                            "; allowed: unique names of hosts and switches");
       // Reserved names: cables between switches are "ONE--OTHER", objects of weft "weft.SOMETHING".
       if (name.starts_with("weft.") || name.find("--") != std::string::npos)
         table.fail(key, "found \"" + name + R"("; allowed: names that do not begin with "weft." and have no "--")");
@@ -241,7 +240,7 @@ class CustomReader {
     if (const auto found = vertices_.find(name); found != vertices_.end())
       return found->second;
     const std::string meant = nearest(name, names_);
-    row.fail("between", "found \"" + name + "\", which is no host and no switch" +
+    row.fail("between", "found \"" + name + "\", which is neither a host nor a switch" +
                             (meant.empty() ? "" : "; did you mean \"" + meant + "\"?"));
   }
 
@@ -296,8 +295,8 @@ std::unique_ptr<Topology> build_custom(const OptionTable& table)
 {
   auto custom = CustomReader().read(table);
   if (const std::optional<Custom::Gap> gap = custom->find_gap())
-    table.fail("cables", "there is no way from \"" + custom->vertex_name(gap->host) + "\" to \"" +
-                             custom->vertex_name(gap->other) + "\"; hosts do not forward");
+    table.fail("cables", "there is no route from \"" + custom->vertex_name(gap->host) + "\" to \"" +
+                             custom->vertex_name(gap->other) + "\"; hosts do not forward packets");
   return custom;
 }
 
@@ -309,7 +308,7 @@ TopologyKind custom_kind()
   options.push_back({"cables", "tables", "the cables, as [[topology.cables]]", true});
   for (const OptionHelp& row : describe_options(cable_options()))
     options.emplace_back(row).key = "cables." + row.key;
-  return {"custom", "hosts, switches and cables as listed; routed on shortest ways", options, build_custom};
+  return {"custom", "hosts, switches and cables as listed; shortest-path routing", options, build_custom};
 }
 
 } // namespace weft

@@ -147,15 +147,15 @@ TEST(Custom, two_hosts_reach_each_other_by_a_cable_of_their_own)
   EXPECT_EQ(beside->diameter(), 2);
   EXPECT_EQ(beside->meeting_switches(both), (std::vector<VertexId>{3}));
   EXPECT_EQ(failure_of(with(R"(["a", "b", "c"])", "") + cable("a", "b") + cable("b", "c")),
-            "[topology] cables: there is no way from \"a\" to \"c\"; hosts do not forward");
+            "[topology] cables: there is no route from \"a\" to \"c\"; hosts do not forward packets");
   EXPECT_EQ(failure_of(with(R"(["a", "b", "c"])", R"(["s"])") + cable("a", "b") + cable("b", "s") + cable("c", "s")),
-            "[topology] cables: there is no way from \"a\" to \"c\"; hosts do not forward");
+            "[topology] cables: there is no route from \"a\" to \"c\"; hosts do not forward packets");
 }
 
 TEST(Custom, wrong_cables_are_refused)
 {
   EXPECT_EQ(failure_of(two_leaves(cable("left", "rght"))),
-            "[topology.cables] between: found \"rght\", which is no host and no switch; did you mean \"right\"?");
+            "[topology.cables] between: found \"rght\", which is neither a host nor a switch; did you mean \"right\"?");
   EXPECT_EQ(failure_of(two_leaves(cable("a", "a"))),
             "[topology.cables] between: found \"a\" and \"a\"; allowed: two different ends");
   EXPECT_EQ(failure_of(two_leaves("[[topology.cables]]\nbetween = [\"a\"]\n")),
@@ -169,9 +169,9 @@ TEST(Custom, wrong_cables_are_refused)
 TEST(Custom, names_that_are_not_unique_are_refused)
 {
   EXPECT_EQ(failure_of(with(R"(["a", "b", "a"])", R"(["s"])")),
-            "[topology] hosts: found \"a\" twice; allowed: a name for each host and switch that no other has");
+            "[topology] hosts: found \"a\" twice; allowed: unique names of hosts and switches");
   EXPECT_EQ(failure_of(with(R"(["a", "b"])", R"(["b"])")),
-            "[topology] switches: found \"b\" twice; allowed: a name for each host and switch that no other has");
+            "[topology] switches: found \"b\" twice; allowed: unique names of hosts and switches");
 }
 
 TEST(Custom, names_of_links_and_of_weft_are_refused)
@@ -187,12 +187,12 @@ TEST(Custom, unconnected_graphs_are_refused_with_a_pair)
   const std::string parts = with(R"(["a", "b", "c"])", R"(["s", "t"])") + cable("a", "s") + cable("b", "t");
   EXPECT_EQ(failure_of(parts), "[topology] hosts: \"c\" has no cable; list one with [[topology.cables]]");
   EXPECT_EQ(failure_of(parts + cable("c", "s")),
-            "[topology] cables: there is no way from \"a\" to \"b\"; hosts do not forward");
+            "[topology] cables: there is no route from \"a\" to \"b\"; hosts do not forward packets");
   // "c" is connected to both switches, but hosts do not forward.
   EXPECT_EQ(failure_of(parts + cable("c", "s") + cable("c", "t")),
-            "[topology] cables: there is no way from \"a\" to \"b\"; hosts do not forward");
+            "[topology] cables: there is no route from \"a\" to \"b\"; hosts do not forward packets");
   EXPECT_EQ(failure_of(with(R"(["a", "b"])", R"(["s", "t"])") + cable("a", "s") + cable("b", "s")),
-            "[topology] cables: there is no way from \"a\" to \"t\"; hosts do not forward");
+            "[topology] cables: there is no route from \"a\" to \"t\"; hosts do not forward packets");
 }
 
 } // namespace

@@ -174,12 +174,12 @@ const std::vector<Option<DragonflyOptions>>& dragonfly_options()
 {
   using M = DragonflyOptions;
   static const std::vector<Option<M>> ROWS{
-      {"groups", "groups, every one cabled to every other", &M::groups},
-      {"chassis", "chassis of a group; 1 makes a group all to all", &M::chassis, Need::optional},
-      {"routers", "routers (switches) of a chassis, all to all", &M::routers},
-      {"hosts", "hosts on each router", &M::hosts},
+      {"groups", "number of groups; every group is cabled to every other", &M::groups},
+      {"chassis", "chassis per group; 1 connects all routers of a group directly", &M::chassis, Need::optional},
+      {"routers", "routers (switches) per chassis, connected all to all", &M::routers},
+      {"hosts", "hosts per router", &M::hosts},
       {"global_cables", "parallel cables between two groups (blue)", &M::global_cables, Need::optional},
-      {"chassis_cables", "parallel cables between routers of the same place in two chassis of a group (black)",
+      {"chassis_cables", "parallel cables between routers at the same position in two chassis of a group (black)",
        &M::chassis_cables, Need::optional},
       {"router_cables", "parallel cables between two routers of a chassis (green)", &M::router_cables, Need::optional},
       link_aggregation_option<M>(),
@@ -219,7 +219,7 @@ std::unique_ptr<Topology> build_dragonfly(const OptionTable& table)
 
 TopologyKind dragonfly_kind()
 {
-  return {"dragonfly", "groups of routers, every group cabled to every other; routed minimally",
+  return {"dragonfly", "groups of routers, every group cabled to every other; minimal routing",
           describe_options(dragonfly_options()), build_dragonfly};
 }
 

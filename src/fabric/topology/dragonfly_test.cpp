@@ -144,8 +144,7 @@ TEST(Dragonfly, is_read_with_one_chassis_and_single_cables)
 TEST(Dragonfly, impossible_parameters_are_refused)
 {
   const std::string kind = "kind = \"dragonfly\"\n";
-  EXPECT_EQ(failure_of(kind + "groups = 4\nrouters = 4"),
-            "[topology] hosts: is missing; it says: hosts on each router");
+  EXPECT_EQ(failure_of(kind + "groups = 4\nrouters = 4"), "[topology] hosts: is missing; it says: hosts per router");
   EXPECT_EQ(failure_of(kind + "groups = 0\nrouters = 4\nhosts = 1"),
             "[topology] groups: found 0; allowed: more than zero");
   EXPECT_EQ(failure_of(kind + "groups = 4\nrouters = 4\nhosts = 1\nrouter_cables = 0"),

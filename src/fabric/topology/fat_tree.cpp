@@ -151,13 +151,12 @@ const std::vector<Option<FatTreeOptions>>& fat_tree_options()
 {
   using M = FatTreeOptions;
   static const std::vector<Option<M>> ROWS{
-      {"down", "one value per level, lowest first: hosts of a level 1 switch, switches below one of level 2, ...",
+      {"down", "one value per level, lowest first: hosts per level-1 switch, switches below each level-2 switch, ...",
        &M::down},
-      {"up", "one value per level: switches that a host is cabled to, level 2 switches above one of level 1, ...",
-       &M::up},
-      {"cables", "one value per level: parallel cables to each of those", &M::cables, Need::otherwise("1 each")},
-      {"hosts", "number of hosts, where there is room for more: the last places stay empty", &M::hosts,
-       Need::otherwise("as many as there is room for")},
+      {"up", "one value per level: switches per host, level-2 switches above each level-1 switch, ...", &M::up},
+      {"cables", "one value per level: parallel cables to each parent", &M::cables, Need::otherwise("1 each")},
+      {"hosts", "number of hosts, if fewer than the tree has room for: the last places stay empty", &M::hosts,
+       Need::otherwise("all that the tree has room for")},
       link_aggregation_option<M>(),
   };
   return ROWS;
@@ -214,7 +213,7 @@ std::unique_ptr<Topology> build_fat_tree(const OptionTable& table)
 
 TopologyKind fat_tree_kind()
 {
-  return {"fat_tree", "levels of switches, each with several parents; routed up and down by destination (D-mod-k)",
+  return {"fat_tree", "levels of switches with several parents each; up-down routing by destination (D-mod-k)",
           describe_options(fat_tree_options()), build_fat_tree};
 }
 

@@ -142,9 +142,8 @@ TEST(FatTree, is_read_with_the_hosts_that_it_has)
 TEST(FatTree, impossible_parameters_are_refused)
 {
   const std::string kind = "kind = \"fat_tree\"\n";
-  EXPECT_EQ(failure_of(kind + "down = [4, 4]"),
-            "[topology] up: is missing; it says: one value per level: switches that a "
-            "host is cabled to, level 2 switches above one of level 1, ...");
+  EXPECT_EQ(failure_of(kind + "down = [4, 4]"), "[topology] up: is missing; it says: one value per level: switches per "
+                                                "host, level-2 switches above each level-1 switch, ...");
   EXPECT_EQ(failure_of(kind + "down = [4, 4]\nup = [1]"),
             "[topology] up: found 1 values; allowed: as many as in \"down\", which has 2");
   EXPECT_EQ(failure_of(kind + "down = [4, 4]\nup = [1, 4]\ncables = [1, 1, 1]"),

@@ -34,7 +34,7 @@ public:
     if (std::cmp_greater(bits, ADDRESS_BITS))
       throw HashError("the coordinates of a host need an address of " + std::to_string(bits) +
                       " bits; allowed: at most " + std::to_string(ADDRESS_BITS) +
-                      "; take fewer dimensions or sizes that are powers of two, or hash = \"crc\"");
+                      "; use fewer dimensions, sizes that are powers of two, or hash = \"crc\"");
   }
 
   ForwardingAddress pack(const std::vector<int>& coordinates) const

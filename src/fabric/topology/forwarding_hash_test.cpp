@@ -145,9 +145,8 @@ TEST(ForwardingHash, IsRefusedBeyond24Bits)
 {
   // 3 bits per dimension, and one for the host.
   const std::string text = "kind = \"torus\"\ndimensions = [5, 5, 5, 5, 5, 5, 5, 5]\nhosts_per_switch = 2";
-  EXPECT_EQ(hash_failure("auto", text),
-            "the coordinates of a host need an address of 25 bits; allowed: at most 24; take fewer dimensions or sizes "
-            "that are powers of two, or hash = \"crc\"");
+  EXPECT_EQ(hash_failure("auto", text), "the coordinates of a host need an address of 25 bits; allowed: at most 24; "
+                                        "use fewer dimensions, sizes that are powers of two, or hash = \"crc\"");
   EXPECT_EQ(hash_failure("crc", text), "");
 }
 

@@ -33,7 +33,8 @@ public:
 /** Returns the key for topologies that can have parallel cables. */
 template <class T> Option<T> link_aggregation_option()
 {
-  return {"link_aggregation", R"(what chooses among parallel cables: the destination's "coordinates", or its "crc")",
+  return {"link_aggregation",
+          R"(hash that selects among parallel cables: of the destination's "coordinates", or its "crc")",
           &T::link_aggregation, Need::optional, Allowed::one_of({"coordinates", "crc"})};
 }
 

@@ -69,7 +69,7 @@ std::unique_ptr<Topology> build_star(const OptionTable& table)
 
 TopologyKind star_kind()
 {
-  return {"star", "one switch, a cable to each host", describe_options(star_options()), build_star};
+  return {"star", "one switch with a cable to each host", describe_options(star_options()), build_star};
 }
 
 } // namespace weft

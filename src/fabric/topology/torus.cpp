@@ -141,7 +141,7 @@ const std::vector<Option<TorusOptions>>& torus_options()
 {
   using M = TorusOptions;
   static const std::vector<Option<M>> ROWS{
-      {"dimensions", "switches along each dimension, as [4, 4, 4]", &M::dimensions},
+      {"dimensions", "switches along each dimension, such as [4, 4, 4]", &M::dimensions},
       {"hosts_per_switch", "hosts on each switch", &M::hosts_per_switch, Need::optional},
       {"cables", "parallel cables between neighbouring switches", &M::cables, Need::optional},
       link_aggregation_option<M>(),
@@ -155,7 +155,7 @@ void check_size(const OptionTable& table, const TorusOptions& options, Torus::Ed
   for (const int size : options.dimensions) {
     if (size < 2)
       table.fail("dimensions", "found a size of " + std::to_string(size) +
-                                   "; allowed: at least 2 switches along each dimension; leave that dimension out");
+                                   "; allowed: at least 2 switches along each dimension; omit that dimension");
     switches *= size;
   }
   check_cable_count(table, "dimensions", switches);
@@ -178,15 +178,14 @@ std::unique_ptr<Topology> build_torus(const OptionTable& table, Torus::Edges edg
 
 TopologyKind torus_kind()
 {
-  return {"torus",
-          "switches on a grid whose dimensions are rings; routed dimension by dimension, the shorter way round",
+  return {"torus", "switches on a grid with wrap-around; dimension-order routing, the shorter way round",
           describe_options(torus_options()),
           [](const OptionTable& table) { return build_torus(table, Torus::Edges::wrapped); }};
 }
 
 TopologyKind mesh_kind()
 {
-  return {"mesh", "switches on a grid; routed dimension by dimension", describe_options(torus_options()),
+  return {"mesh", "switches on a grid; dimension-order routing", describe_options(torus_options()),
           [](const OptionTable& table) { return build_torus(table, Torus::Edges::open); }};
 }
 

@@ -104,8 +104,8 @@ TEST(Torus, is_read_with_one_host_and_one_cable)
 TEST(Torus, impossible_parameters_are_refused)
 {
   EXPECT_EQ(failure_of("kind = \"torus\"\ndimensions = [4, 1]"),
-            "[topology] dimensions: found a size of 1; allowed: at least 2 switches along each dimension; leave that "
-            "dimension out");
+            "[topology] dimensions: found a size of 1; allowed: at least 2 switches along each dimension; omit that "
+            "dimension");
   EXPECT_EQ(failure_of("kind = \"torus\"\ndimensions = [4, -4]"),
             "[topology] dimensions: found [ 4, -4 ]; allowed: more than zero");
   EXPECT_EQ(failure_of("kind = \"mesh\"\ndimensions = [100000, 100000]"),

@@ -34,23 +34,22 @@ const std::vector<Option<ForwardingModel>>& forwarding_options()
 {
   using M = ForwardingModel;
   static const std::vector<Option<M>> ROWS{
-      {"kind", R"(what finds a packet's output port: "tcam", or "cache" at each input port before it)", &M::kind,
+      {"kind", R"(lookup of a packet's output port: "tcam", or "cache" at each input port before it)", &M::kind,
        Need::required, Allowed::one_of({"tcam", "cache"})},
-      {"tcam_latency", "of a search in the TCAM: of every packet, or of those that the cache does not know",
-       &M::tcam_latency, Need::required, Allowed::non_negative},
-      {"hit_latency", "cache: of a look into it, which every packet takes", &M::hit_latency,
+      {"tcam_latency", "latency of a TCAM search: for every packet, or for cache misses", &M::tcam_latency,
+       Need::required, Allowed::non_negative},
+      {"hit_latency", "cache: latency of the cache lookup that every packet takes", &M::hit_latency,
        Need::otherwise("required for a cache"), Allowed::non_negative},
-      {"interval", "from one lookup of an input port to its next", &M::interval, Need::otherwise("unlimited")},
-      {"tcam_interval", "cache: the same of one that searches the TCAM", &M::tcam_interval,
+      {"interval", "minimum time between two lookups of an input port", &M::interval, Need::otherwise("unlimited")},
+      {"tcam_interval", "cache: minimum time after a lookup that misses", &M::tcam_interval,
        Need::otherwise("as `interval`")},
-      {"frame", "largest frame of messages from host to host, each of which is looked up", &M::frame, Need::optional},
-      {"flush_at", "cache: instant of a run at which routes change, so that all entries are flushed", &M::flush_at,
+      {"frame", "largest frame of point-to-point messages; every frame is looked up", &M::frame, Need::optional},
+      {"flush_at", "cache: simulated time at which routes change and all entries are flushed", &M::flush_at,
        Need::otherwise("never")},
-      {"entries", "cache: of an input port", &M::entries, Need::optional},
-      {"ways", "cache: entries that a tag may be in", &M::ways, Need::optional},
-      {"replacement", "cache: the entry that makes room", &M::replacement, Need::optional},
-      {"hash", "cache: what makes tags of destinations", &M::hash, Need::optional,
-       Allowed::one_of(forwarding_hashes())},
+      {"entries", "cache: entries per input port", &M::entries, Need::optional},
+      {"ways", "cache: associativity (entries per set)", &M::ways, Need::optional},
+      {"replacement", "cache: replacement policy", &M::replacement, Need::optional},
+      {"hash", "cache: hash from destinations to tags", &M::hash, Need::optional, Allowed::one_of(forwarding_hashes())},
   };
   return ROWS;
 }

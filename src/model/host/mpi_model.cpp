@@ -13,12 +13,12 @@ namespace {
 template <class M> std::vector<Option<M>> costs()
 {
   return {
-      {"send_overhead", "what a host spends on sending a message, beside the network", &M::send_overhead,
+      {"send_overhead", "host time for sending a message, besides the network", &M::send_overhead, Need::optional,
+       Allowed::non_negative},
+      {"send_copy_rate", "rate at which a sender copies an eager message", &M::send_copy_rate, Need::optional},
+      {"receive_overhead", "host time for receiving an eager message, besides the network", &M::receive_overhead,
        Need::optional, Allowed::non_negative},
-      {"send_copy_rate", "at which a sender copies an eager message", &M::send_copy_rate, Need::optional},
-      {"receive_overhead", "what a host spends on receiving an eager message, beside the network", &M::receive_overhead,
-       Need::optional, Allowed::non_negative},
-      {"receive_copy_rate", "at which a receiver copies an eager message", &M::receive_copy_rate, Need::optional},
+      {"receive_copy_rate", "rate at which a receiver copies an eager message", &M::receive_copy_rate, Need::optional},
   };
 }
 
@@ -76,14 +76,13 @@ const MpiOverheads* MpiModel::overheads_of(Bytes size) const
 const std::vector<Option<MpiModel>>& mpi_options()
 {
   static const auto ROWS = [] {
-    auto rows = with_costs<MpiModel>({"eager_threshold", "messages of at least so many bytes wait for their receiver",
+    auto rows = with_costs<MpiModel>({"eager_threshold", "size from which messages use the rendezvous protocol",
                                       &MpiModel::eager_threshold, Need::optional});
     rows.emplace_back(
         "progress",
-        "where collectives that do not block go on, on the hosts: thread: beside the program; calls: only "
-        "while the rank is in a call of MPI",
+        "progress of non-blocking collectives on the hosts: thread: in the background; calls: only inside MPI calls",
         &MpiModel::progress, Need::optional);
-    rows.emplace_back("poll_overhead", "what MPI_Test, MPI_Iprobe and their like take where they find nothing",
+    rows.emplace_back("poll_overhead", "time of MPI_Test, MPI_Iprobe and similar calls that find nothing",
                       &MpiModel::poll_overhead, Need::optional, Allowed::positive);
     return rows;
   }();
@@ -93,7 +92,7 @@ const std::vector<Option<MpiModel>>& mpi_options()
 const std::vector<Option<MpiOverheads>>& mpi_overheads_options()
 {
   static const auto ROWS = with_costs<MpiOverheads>(
-      {"from", "smallest message that its keys hold for, in place of [mpi]'s", &MpiOverheads::from});
+      {"from", "smallest message that its keys apply to, instead of those of [mpi]", &MpiOverheads::from});
   return ROWS;
 }
 

@@ -82,8 +82,8 @@ TEST(MpiModel, sizes_of_overheads_rise)
             "FILE: [mpi.overheads] from: found \"256B\"; allowed: more than in the [[mpi.overheads]] before, which is "
             "256B");
   EXPECT_EQ(message_about("[mpi]\n[[mpi.overheads]]\nsend_overhead = '2us'\n", read),
-            "FILE: [mpi.overheads] from: is missing; it says: smallest message that its keys hold for, in place of "
-            "[mpi]'s");
+            "FILE: [mpi.overheads] from: is missing; it says: smallest message that its keys apply to, instead of "
+            "those of [mpi]");
   EXPECT_EQ(message_about("[mpi]\n[[mpi.overheads]]\nfrom = '0B'\n", read),
             "FILE: [mpi.overheads] from: found \"0B\"; allowed: more than zero");
 }

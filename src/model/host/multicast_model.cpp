@@ -25,7 +25,7 @@ void check_chunk(const OptionTable& table, const MulticastModel& model)
 {
   if (model.transport == Transport::ud && model.chunk > model.mtu)
     table.fail("chunk", "found " + table.found("chunk") + "; allowed with transport \"ud\": at most the mtu, " +
-                            to_text(model.mtu) + "; transport \"uc\" has longer messages");
+                            to_text(model.mtu) + "; transport \"uc\" allows longer messages");
 }
 
 } // namespace
@@ -35,13 +35,13 @@ const std::vector<Option<DropRule>>& drop_options()
   using M               = DropRule;
   static const Need ANY = Need::otherwise("any");
   static const std::vector<Option<M>> ROWS{
-      {"probability", "that a chunk gets lost: for each receiver, or on the link for all behind it", &M::probability,
-       Need::optional, Allowed::up_to(1)},
-      {"link", "where: a link's name, a cable's for both directions, or a pattern with * and ?", &M::link,
+      {"probability", "probability that a chunk is lost: at each receiver, or on the link for all receivers behind it",
+       &M::probability, Need::optional, Allowed::up_to(1)},
+      {"link", "place of the loss: a link, a cable for both directions, or a pattern with * and ?", &M::link,
        Need::otherwise("at the receivers")},
       {"call", "number of the multicast call on its communicator, from 0", &M::call, ANY, Allowed::non_negative},
-      {"root", "rank that multicasts", &M::root, ANY, Allowed::non_negative},
-      {"receiver", "rank that misses it", &M::receiver, ANY, Allowed::non_negative},
+      {"root", "root rank of the multicast", &M::root, ANY, Allowed::non_negative},
+      {"receiver", "receiving rank that loses the chunk", &M::receiver, ANY, Allowed::non_negative},
       {"chunks", "sequence numbers in the root's data", &M::chunks, ANY, Allowed::non_negative},
   };
   return ROWS;
@@ -54,19 +54,19 @@ const std::vector<Option<MulticastModel>>& multicast_options()
       {"transport", R"("ud", datagrams of at most an mtu, staged, or "uc", messages of any length)", &M::transport,
        Need::optional},
       {"mtu", "largest payload of a packet", &M::mtu, Need::optional},
-      {"chunk", "what one request sends or receives", &M::chunk, Need::otherwise("the mtu")},
-      {"packet_overhead", "headers of a packet", &M::packet_overhead,
+      {"chunk", "size of one send or receive request", &M::chunk, Need::otherwise("the mtu")},
+      {"packet_overhead", "headers per packet", &M::packet_overhead,
        Need::otherwise("InfiniBand's, " + to_text(UD_HEADERS) + ", with \"uc\" " + to_text(UC_HEADERS)),
        Allowed::non_negative},
-      {"chains", "roots of an Allgather that multicast at the same time", &M::chains, Need::optional},
-      {"chain_map", R"(who is in one: "ranks", neighbours, or "racks" or "pods", the hosts of each)", &M::chain_map,
+      {"chains", "roots of an Allgather that multicast concurrently", &M::chains, Need::optional},
+      {"chain_map", R"(ranks of a chain: "ranks", neighbours, or "racks" or "pods", the hosts of each)", &M::chain_map,
        Need::optional, Allowed::one_of({"ranks", "racks", "pods"})},
-      {"trees", "multicast trees among which the data is divided", &M::trees, Need::optional},
-      {"cutoff_slack", "what the cutoff timer adds to the data's time on the cable", &M::cutoff_slack, Need::optional,
-       Allowed::non_negative},
-      {"port_buffer", "what may wait in a switch for a host's cable; more gets lost", &M::port_buffer,
+      {"trees", "multicast trees that share the data", &M::trees, Need::optional},
+      {"cutoff_slack", "time that the cutoff timer adds to the transfer time of the data", &M::cutoff_slack,
+       Need::optional, Allowed::non_negative},
+      {"port_buffer", "buffer of a switch port to a host; packets beyond it are lost", &M::port_buffer,
        Need::otherwise("unlimited, as links are lossless")},
-      {"drop_seed", "of the random drops", &M::drop_seed, Need::optional, Allowed::non_negative},
+      {"drop_seed", "seed of the random drops", &M::drop_seed, Need::optional, Allowed::non_negative},
   };
   return ROWS;
 }
@@ -97,7 +97,8 @@ MulticastModel read_multicast(const OptionTable& file)
   MulticastModel model            = default_multicast();
   const std::set<std::string> set = read_options(table, multicast_options(), {"drops"}, model);
   if (set.contains("chains") && model.chain_map != "ranks")
-    table.fail("chains", "does not go with chain_map \"" + model.chain_map + "\", which makes as many as there are");
+    table.fail("chains",
+               "cannot be combined with chain_map \"" + model.chain_map + "\", which makes as many as there are");
   if (not set.contains("chunk"))
     model.chunk = model.mtu;
   if (not set.contains("packet_overhead") && model.transport == Transport::uc)

@@ -32,7 +32,7 @@ struct MulticastModel {
   Transport transport = Transport::ud;
   Bytes mtu{4096};                 ///< largest payload of a packet
   Bytes chunk;                     ///< size of a send or receive request
-  Bytes packet_overhead;           ///< headers of a packet
+  Bytes packet_overhead;           ///< headers per packet
   int chains            = 1;       ///< M: roots that multicast simultaneously
   std::string chain_map = "ranks"; ///< neighbours in a chain; "racks" or "pods": one chain per rack or pod
   int trees             = 1;       ///< subgroups: multicast trees over which every block is divided

@@ -55,12 +55,11 @@ TEST(Multicast, RefusesWrongValues)
 {
   EXPECT_EQ(message("transport = 'rc'"),
             "FILE: [multicast] transport: found \"rc\"; did you mean \"uc\"? allowed: ud, uc");
-  EXPECT_EQ(message("chunk = '8KiB'"),
-            "FILE: [multicast] chunk: found \"8KiB\"; allowed with transport \"ud\": at most the mtu, 4KiB; transport "
-            "\"uc\" has longer messages");
+  EXPECT_EQ(message("chunk = '8KiB'"), "FILE: [multicast] chunk: found \"8KiB\"; allowed with transport \"ud\": at "
+                                       "most the mtu, 4KiB; transport \"uc\" allows longer messages");
   EXPECT_EQ(message("chain_map = 'rows'"), "FILE: [multicast] chain_map: found \"rows\"; allowed: ranks, racks, pods");
   EXPECT_EQ(message("chains = 2\nchain_map = 'pods'"),
-            "FILE: [multicast] chains: does not go with chain_map \"pods\", which makes as many as there are");
+            "FILE: [multicast] chains: cannot be combined with chain_map \"pods\", which makes as many as there are");
   EXPECT_EQ(message("[[multicast.drops]]\nprobability = 1.5"),
             "FILE: [multicast.drops] probability: found 1.5; allowed: 0 to 1");
   EXPECT_NE(message("[[multicast.drops]]\nprobability = -0.5"), "");

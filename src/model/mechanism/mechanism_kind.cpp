@@ -13,7 +13,7 @@ constexpr std::array OWN{
     MechanismKind{.name = "stream", .meaning = "packet by packet, over a tree of switches"},
     MechanismKind{.name = "message", .meaning = "message by message, over a tree of switches"},
     MechanismKind{.name    = "multicast",
-                  .meaning = "Bcast and Allgather by the hosts' multicast protocol, others as stream",
+                  .meaning = "multicast protocol of the hosts for Bcast and Allgather, stream for other collectives",
                   .rest    = "stream"},
 };
 

@@ -11,11 +11,11 @@ namespace {
 template <class M> std::vector<Option<M>> costs(Need overhead)
 {
   return {
-      {"offload_overhead", "host and NIC work of one offloaded call", &M::offload_overhead, std::move(overhead),
+      {"offload_overhead", "host and NIC time per offloaded call", &M::offload_overhead, std::move(overhead),
        Allowed::non_negative},
       {"offload_copy_rate", "the host's copy and conversion rate for offloaded data", &M::offload_copy_rate,
        Need::optional},
-      {"packet_copy_rate", "at which a packet is copied to and from the NIC; the first one of a call waits for it",
+      {"packet_copy_rate", "rate of copying a packet to and from the NIC; delays the first packet of a call",
        &M::packet_copy_rate, Need::optional},
   };
 }
@@ -59,25 +59,24 @@ const std::vector<Option<NicModel>>& nic_options()
   using M                = NicModel;
   static const auto ROWS = [] {
     std::vector<Option<M>> rows = costs<M>(Need::required);
-    rows.insert(rows.begin() + 1, {"message_gap", "delay that each further rank of a host adds to an offloaded call",
+    rows.insert(rows.begin() + 1, {"message_gap", "delay of an offloaded call per further rank of the host",
                                    &M::message_gap, Need::required, Allowed::non_negative});
     const std::vector<Option<M>> others{
         {"reduce_scatter",
-         R"(what an offloaded Reduce_scatter is: "parts", each rank gets its part, or "allreduce", all get the whole vector and copy their part)",
+         R"(execution of an offloaded Reduce_scatter: "parts", each rank gets its part, or "allreduce", all get the whole vector and copy their part)",
          &M::reduce_scatter, Need::optional, Allowed::one_of({"parts", "allreduce"})},
-        {"part_copy_rate", "at which a rank copies its part of a Reduce_scatter that is an Allreduce",
+        {"part_copy_rate", "rate at which a rank copies its part of a Reduce_scatter executed as Allreduce",
          &M::part_copy_rate, Need::optional},
-        {"registration_rate", "at which the whole vector of such a call is registered with the NIC",
-         &M::registration_rate, Need::optional},
-        {"registration_from", "smallest whole vector that is registered anew for each such call", &M::registration_from,
-         Need::optional, Allowed::non_negative},
-        {"contributions",
-         R"(what ranks that share a host send: "per-rank", each its own, or "per-host", combined in the host)",
-         &M::contributions, Need::optional, Allowed::one_of({"per-rank", "per-host"})},
-        {"host_reduce", "per-host: the algorithm by which the ranks of a host combine what they contribute",
-         &M::host_reduce, Need::optional},
-        {"host_bcast", "per-host: the algorithm by which the result reaches the ranks of a host", &M::host_bcast,
+        {"registration_rate", "rate of registering the whole vector of such a call with the NIC", &M::registration_rate,
          Need::optional},
+        {"registration_from", "smallest whole vector that is registered again for each such call",
+         &M::registration_from, Need::optional, Allowed::non_negative},
+        {"contributions",
+         R"(contributions of ranks that share a host: "per-rank", each its own, or "per-host", combined in the host)",
+         &M::contributions, Need::optional, Allowed::one_of({"per-rank", "per-host"})},
+        {"host_reduce", "per-host: algorithm that reduces the contributions within a host", &M::host_reduce,
+         Need::optional},
+        {"host_bcast", "per-host: algorithm that distributes the result within a host", &M::host_bcast, Need::optional},
     };
     rows.insert(rows.end(), others.begin(), others.end());
     return rows;
@@ -89,7 +88,8 @@ const std::vector<Option<NicCalls>>& nic_calls_options()
 {
   static const auto ROWS = [] {
     std::vector<Option<NicCalls>> rows = costs<NicCalls>(Need::required);
-    rows.insert(rows.begin(), {"from", "smallest call that its keys hold for, in place of [nic]'s", &NicCalls::from});
+    rows.insert(rows.begin(),
+                {"from", "smallest call that its keys apply to, instead of those of [nic]", &NicCalls::from});
     return rows;
   }();
   return ROWS;

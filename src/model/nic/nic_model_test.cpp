@@ -38,8 +38,7 @@ TEST(Nic, HasNoCopyRateByDefault)
 TEST(Nic, RefusesImpossibleValues)
 {
   EXPECT_EQ(nic_message("offload_overhead = '2us'\n"),
-            "FILE: [nic] message_gap: is missing; it says: delay that each further rank of a host adds to an offloaded "
-            "call");
+            "FILE: [nic] message_gap: is missing; it says: delay of an offloaded call per further rank of the host");
   EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\nmessage_gap = '-1us'\n"),
             "FILE: [nic] message_gap: found \"-1us\"; allowed: zero or more");
   EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\noffload_copy_rate = '0Bps'\n"),
@@ -65,11 +64,11 @@ TEST(Nic, TablesMustHaveIncreasingSizes)
   const std::string calls = "[[nic.calls]]\nfrom = '1KiB'\noffload_overhead = '1us'\n";
   EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\n" + calls + calls),
             "FILE: [nic.calls] from: found \"1KiB\"; allowed: more than in the [[nic.calls]] before, which is 1KiB");
-  EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\n[[nic.calls]]\noffload_overhead = '1us'\n"),
-            "FILE: [nic.calls] from: is missing; it says: smallest call that its keys hold for, in place of "
-            "[nic]'s");
+  EXPECT_EQ(
+      nic_message("preset = 'connectx-6-dx'\n[[nic.calls]]\noffload_overhead = '1us'\n"),
+      "FILE: [nic.calls] from: is missing; it says: smallest call that its keys apply to, instead of those of [nic]");
   EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\n[[nic.calls]]\nfrom = '1KiB'\n"),
-            "FILE: [nic.calls] offload_overhead: is missing; it says: host and NIC work of one offloaded call");
+            "FILE: [nic.calls] offload_overhead: is missing; it says: host and NIC time per offloaded call");
 }
 
 TEST(Nic, RegistersOnlyLargeMemory)

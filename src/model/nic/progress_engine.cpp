@@ -80,7 +80,7 @@ void ProgressEngine::check(Transport transport, Bytes chunk, int workers) const
       bytes ? "staging: found " + to_text(staging) : "staging_entries: found " + std::to_string(staging_entries);
   const std::string wanted = bytes ? to_text(chunk * workers) : std::to_string(workers);
   throw UserError(place + " " + found + "; each of " + std::to_string(workers) + " receive workers holds a chunk of " +
-                  to_text(chunk) + "; allowed: at least " + wanted + "; or take fewer workers or smaller chunks");
+                  to_text(chunk) + "; allowed: at least " + wanted + "; or use fewer workers or smaller chunks");
 }
 
 Hertz ProgressEngine::receive_chunks(Transport transport, Bytes chunk, int workers) const
@@ -148,29 +148,28 @@ Bytes bitmap_size(std::int64_t chunks)
 const std::vector<Option<ProgressEngine>>& progress_engine_options()
 {
   using M                      = ProgressEngine;
-  static const Need ITS_CYCLES = Need::otherwise("its cycles are all the core's");
+  static const Need ITS_CYCLES = Need::otherwise("as many as its cycles");
   static const std::vector<Option<M>> ROWS{
-      {"cores", "cores that the workers may run on", &M::cores},
-      {"threads", "hardware threads of a core, which fill one core after the other", &M::threads, Need::optional},
+      {"cores", "cores for the workers", &M::cores},
+      {"threads", "hardware threads per core; workers fill one core after the other", &M::threads, Need::optional},
       {"clock", "of a core", &M::clock},
-      {"issue_rate", "instructions that a core issues a cycle at most, of all its threads", &M::issue_rate,
-       Need::optional},
-      {"ud_cycles", "of a UD chunk's reception by a thread alone", &M::ud_cycles},
-      {"ud_instructions", "of a UD chunk's reception", &M::ud_instructions, ITS_CYCLES},
-      {"uc_cycles", "of a UC chunk's reception by a thread alone", &M::uc_cycles},
-      {"uc_instructions", "of a UC chunk's reception", &M::uc_instructions, ITS_CYCLES},
-      {"send_cycles", "of a chunk's sending by a thread alone", &M::send_cycles, Need::otherwise("unlimited")},
-      {"send_instructions", "of a chunk's sending", &M::send_instructions, ITS_CYCLES},
-      {"receive_workers", "threads that receive", &M::receive_workers, Need::optional},
-      {"send_workers", "threads that send", &M::send_workers, Need::optional},
-      {"staging", "ring of a NIC that UD chunks arrive in", &M::staging, Need::optional},
-      {"staging_entries", "chunks that the ring holds at most", &M::staging_entries, Need::otherwise("unlimited")},
-      {"activation", "from a call's first chunk until the receive workers begin to process", &M::activation,
+      {"issue_rate", "maximum instructions per cycle of a core, over all its threads", &M::issue_rate, Need::optional},
+      {"ud_cycles", "cycles to receive a UD chunk, for a single thread", &M::ud_cycles},
+      {"ud_instructions", "instructions to receive a UD chunk", &M::ud_instructions, ITS_CYCLES},
+      {"uc_cycles", "cycles to receive a UC chunk, for a single thread", &M::uc_cycles},
+      {"uc_instructions", "instructions to receive a UC chunk", &M::uc_instructions, ITS_CYCLES},
+      {"send_cycles", "cycles to send a chunk, for a single thread", &M::send_cycles, Need::otherwise("unlimited")},
+      {"send_instructions", "instructions to send a chunk", &M::send_instructions, ITS_CYCLES},
+      {"receive_workers", "receive threads", &M::receive_workers, Need::optional},
+      {"send_workers", "send threads", &M::send_workers, Need::optional},
+      {"staging", "size of the NIC's staging ring for UD chunks", &M::staging, Need::optional},
+      {"staging_entries", "maximum number of chunks in the ring", &M::staging_entries, Need::otherwise("unlimited")},
+      {"activation", "time from the first chunk of a call until the receive workers start", &M::activation,
        Need::optional, Allowed::non_negative},
-      {"copy_latency", "of a UD chunk's copy from the ring to the user's buffer", &M::copy_latency, Need::optional,
-       Allowed::non_negative},
+      {"copy_latency", "latency of copying a UD chunk from the ring to the user's buffer", &M::copy_latency,
+       Need::optional, Allowed::non_negative},
       {"memory", "fast memory for bitmaps and contexts", &M::memory, Need::optional},
-      {"context", "of a communicator, beside its bitmap", &M::context, Need::optional, Allowed::non_negative},
+      {"context", "memory per communicator, besides its bitmap", &M::context, Need::optional, Allowed::non_negative},
   };
   return ROWS;
 }
@@ -182,7 +181,7 @@ void check_instructions(const OptionTable& table, const ProgressEngine& engine, 
 {
   if (instructions > 0 && cycles > 0 && instructions > cycles * engine.issue_rate)
     table.fail(kind + "_instructions",
-               "a core cannot issue so many in " + kind + "_cycles; allowed: at most cycles times issue_rate");
+               "more than a core can issue in " + kind + "_cycles; allowed: at most cycles times issue_rate");
 }
 
 void check_engine(const OptionTable& table, const ProgressEngine& engine)

@@ -124,10 +124,10 @@ TEST(Staging, NeedsAnEntryPerWorker)
 {
   EXPECT_EQ(engine_message(ENGINE + "receive_workers = 3\nstaging = '8KiB'\n"),
             "FILE: [progress_engine] staging: found 8KiB; each of 3 receive workers holds a chunk of 4KiB; allowed: at "
-            "least 12KiB; or take fewer workers or smaller chunks");
+            "least 12KiB; or use fewer workers or smaller chunks");
   EXPECT_EQ(engine_message(ENGINE + "receive_workers = 3\nstaging = '1MiB'\nstaging_entries = 2\n"),
             "FILE: [progress_engine] staging_entries: found 2; each of 3 receive workers holds a chunk of 4KiB; "
-            "allowed: at least 3; or take fewer workers or smaller chunks");
+            "allowed: at least 3; or use fewer workers or smaller chunks");
   EXPECT_NO_THROW(read_lines(ENGINE + "receive_workers = 3\nstaging = '8KiB'\n").check(Transport::uc, MTU));
 }
 
@@ -171,7 +171,7 @@ TEST(ProgressEngine, RefusesImpossibleValues)
   EXPECT_EQ(engine_message(ENGINE + "receive_workers = 9\n"),
             "FILE: [progress_engine] receive_workers: found 9; allowed: at most 8, the threads of all cores");
   EXPECT_EQ(engine_message(ENGINE + "issue_rate = 0.15\n"),
-            "FILE: [progress_engine] uc_instructions: a core cannot issue so many in uc_cycles; allowed: at most "
+            "FILE: [progress_engine] uc_instructions: more than a core can issue in uc_cycles; allowed: at most "
             "cycles times issue_rate");
   EXPECT_EQ(engine_message("preset = 'bluefield-3-dpx'\n"),
             "FILE: [progress_engine] preset: found \"bluefield-3-dpx\"; did you mean \"bluefield-3-dpa\"? allowed: "

@@ -14,7 +14,7 @@ namespace {
 /** Returns the key `match` of tables of hosts and of links. */
 template <class M> Option<M> match_option(const char* names)
 {
-  return {"match", std::string(names) + " that it is for: a name, or a pattern with * and ?", &M::match,
+  return {"match", std::string(names) + " that it applies to: a name, or a pattern with * and ?", &M::match,
           Need::otherwise("all")};
 }
 
@@ -40,7 +40,7 @@ template <class M> void check_shape(const OptionTable& table, const M& noise)
     table.fail("shape", R"(is missing; allowed with distribution "pareto": a number, more than 1)");
   if (noise.distribution == Distribution::pareto && not(noise.shape > 1))
     table.fail("shape", "found " + table.found("shape") +
-                            "; allowed: more than 1, since a Pareto distribution has no mean otherwise");
+                            "; allowed: more than 1, because a Pareto distribution has no mean otherwise");
 }
 
 /** Returns for each name whether it matches the table's pattern. */
@@ -74,8 +74,7 @@ void check_load(const OptionTable& table, const std::vector<HostNoise>& all)
       load += one.hosts[host] ? one.detour / one.interval : 0;
     if (load >= 1)
       table.fail("detour", "found " + table.found("detour") + " each " + table.found("interval") +
-                               "; allowed: so much that all detours of a host take less than its whole time, and they "
-                               "take " +
+                               "; allowed: detours of a host that take less than its total time, but they take " +
                                std::to_string(std::lround(load * 100)) + " % of it");
   }
 }
@@ -93,7 +92,7 @@ std::string distribution_text(Distribution distribution, double shape)
 const std::vector<Option<NoiseModel>>& noise_options()
 {
   static const std::vector<Option<NoiseModel>> ROWS{
-      {"seed", "of all that is drawn; the same seed, the same run", &NoiseModel::seed, Need::optional,
+      {"seed", "seed of all random numbers; equal seeds give equal runs", &NoiseModel::seed, Need::optional,
        Allowed::non_negative},
   };
   return ROWS;
@@ -104,13 +103,12 @@ const std::vector<Option<HostNoise>>& host_noise_options()
   using M = HostNoise;
   static const std::vector<Option<M>> ROWS{
       match_option<M>("hosts"),
-      {"interval", "mean time from the start of a core's detour to the start of its next", &M::interval},
+      {"interval", "mean time between the starts of two detours of a core", &M::interval},
       {"intervals", R"("fixed", as a timer's, or "exponential": at any time, independent of those before)",
        &M::intervals},
-      {"phases", "whether detours begin on each core at times of its own, or on all at the same times", &M::phases,
-       Need::optional},
-      {"detour", "mean time that a detour takes a core away from its program", &M::detour},
-      distribution_option<M>("the detours' durations"),
+      {"phases", "start of detours: independent on each core, or simultaneous on all", &M::phases, Need::optional},
+      {"detour", "mean duration of a detour", &M::detour},
+      distribution_option<M>("distribution of the durations"),
       shape_option<M>(),
   };
   return ROWS;
@@ -121,7 +119,7 @@ const std::vector<Option<LinkNoise>>& link_noise_options()
   using M = LinkNoise;
   static const std::vector<Option<M>> ROWS{
       match_option<M>("cables"),
-      {"jitter", "mean time that is added to a message's latency, on each link of its way", &M::jitter},
+      {"jitter", "mean additional latency of a message on each link of its route", &M::jitter},
       distribution_option<M>("the jitter"),
       shape_option<M>(),
   };
@@ -145,9 +143,9 @@ NoiseModel read_noise(const OptionTable& table, const std::vector<std::string>& 
   if (model.hosts.empty() && model.links.empty() && table.has("seed"))
     table.fail("seed",
                "found " + table.found("seed") +
-                   ", and nothing is drawn with it; give a [[noise.host]] or a [[noise.link]] as well, or no seed");
+                   ", but no random numbers need it; add a [[noise.host]] or [[noise.link]], or remove the seed");
   if (model.hosts.empty() && model.links.empty())
-    table.fail("host", "is missing, and so is link; a [noise] table has a [[noise.host]] or a [[noise.link]] at least");
+    table.fail("host", "is missing, and so is link; a [noise] table needs a [[noise.host]] or a [[noise.link]]");
   return model;
 }
 

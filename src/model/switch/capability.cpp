@@ -65,14 +65,15 @@ const std::vector<Option<Capability>>& capability_options()
 {
   using M = Capability;
   static const std::vector<Option<M>> ROWS{
-      {"collectives", "what a switch does: " + join(offloadable_collectives()) + "; or \"all\"", &M::collectives},
-      {"datatypes", "reductions: MPI's names of the datatypes that it does them on, or \"all\"", &M::datatypes,
+      {"collectives", "collectives that a switch executes: " + join(offloadable_collectives()) + "; or \"all\"",
+       &M::collectives},
+      {"datatypes", "reductions: supported datatypes by MPI name, or \"all\"", &M::datatypes,
        Need::otherwise("required for reductions")},
-      {"operations", "reductions: MPI's names of the operations that it does them with, or \"all\"", &M::operations,
+      {"operations", "reductions: supported operations by MPI name, or \"all\"", &M::operations,
        Need::otherwise("required for reductions")},
       {"conversion", "reductions: the hosts convert MPI_FLOAT to integers and back", &M::conversion,
        Need::otherwise("none"), Allowed::one_of({std::string(FIXED_POINT)})},
-      {"conversion_rate", "a host's rate of that, both ways together", &M::conversion_rate,
+      {"conversion_rate", "conversion rate of a host, for both directions together", &M::conversion_rate,
        Need::otherwise("required for a conversion")},
   };
   return ROWS;
@@ -172,7 +173,7 @@ void check_limits(const OptionTable& row, const Capability& capability)
       row.fail(key, "is missing; a row with a reduction (" + join(reductions()) + ") needs it");
     if (not reduces && not names->empty())
       row.fail(key, "found " + row.found(key) + "; allowed only in a row with a reduction (" + join(reductions()) +
-                        "): other collectives move bytes, whatever those are; leave it out");
+                        "): other collectives move bytes of any type; leave it out");
     check_names(row, key, *names, *known, allowed + known->front() + "; or \"all\"");
   }
 }
@@ -182,13 +183,14 @@ void check_conversion(const OptionTable& row, const Capability& capability)
 {
   const bool converts = not capability.conversion.empty();
   if (converts != row.has("conversion_rate"))
-    row.fail(converts ? "conversion_rate" : "conversion", "is missing; conversion and conversion_rate go together");
+    row.fail(converts ? "conversion_rate" : "conversion",
+             "is missing; conversion and conversion_rate require each other");
   if (not converts)
     return;
   const std::vector<std::string> floats{"MPI_FLOAT", "MPI_REAL", "MPI_REAL4"};
   if (not std::ranges::all_of(capability.collectives, is_reduction))
     row.fail("collectives", "found " + row.found("collectives") + "; allowed with a conversion: reductions (" +
-                                join(reductions()) + "); give the others a row of their own");
+                                join(reductions()) + "); put the others into a separate row");
   if (not std::ranges::all_of(capability.datatypes, [&](const std::string& name) { return holds(floats, name); }))
     row.fail("datatypes", "found " + row.found("datatypes") + "; allowed with a conversion: " + join(floats));
   if (capability.operations != std::vector<std::string>{"MPI_SUM"})
@@ -234,7 +236,7 @@ std::string checked_words(const std::string& words, const std::string& place)
 {
   constexpr std::string_view ALLOWED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-,";
   if (words.find_first_not_of(ALLOWED) != std::string::npos)
-    throw UserError(place + ": found \"" + words + "\"; allowed: names with commas between, as MPI_INT,MPI_LONG");
+    throw UserError(place + ": found \"" + words + "\"; allowed: names separated by commas, as MPI_INT,MPI_LONG");
   return words;
 }
 
@@ -254,9 +256,10 @@ std::string toml_row(const std::string& row, const std::string& place)
   std::istringstream text(row);
   const std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
   if (words.size() != 1 && words.size() != 3 && words.size() != 5)
-    throw UserError(place + ": found \"" + row +
-                    "\"; allowed: rows with semicolons between, each of collectives, or of collectives, datatypes and "
-                    "operations, and further a conversion and its rate: \"allreduce,reduce MPI_INT MPI_SUM; barrier\"");
+    throw UserError(
+        place + ": found \"" + row +
+        "\"; allowed: rows separated by semicolons, each with collectives, or with collectives, datatypes and "
+        "operations, optionally followed by a conversion and its rate: \"allreduce,reduce MPI_INT MPI_SUM; barrier\"");
   std::string toml = "[[offload]]\ncollectives = " + toml_list(words[0], place) + "\n";
   if (words.size() > 1)
     toml += "datatypes = " + toml_list(words[1], place) + "\noperations = " + toml_list(words[2], place) + "\n";

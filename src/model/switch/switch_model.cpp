@@ -34,24 +34,23 @@ const std::vector<Option<SwitchModel>>& switch_options()
   using M                    = SwitchModel;
   static const Need IF_SMART = Need::otherwise("required for a smart switch");
   static const std::vector<Option<M>> ROWS{
-      {"max_ports", "number of ports, so at most as many cables", &M::max_ports},
-      {"forwarding_latency", "delay of a packet that is only forwarded, port to port", &M::forwarding_latency,
-       Need::required, Allowed::non_negative},
-      {"processing_latency", "smart: from the last contribution's arrival to the result's departure",
-       &M::processing_latency, Need::optional, Allowed::non_negative},
-      {"turnaround", "smart: from a slot's use by one packet to its use by the next", &M::turnaround, Need::optional,
+      {"max_ports", "number of ports", &M::max_ports},
+      {"forwarding_latency", "port-to-port latency of a forwarded packet", &M::forwarding_latency, Need::required,
        Allowed::non_negative},
-      {"channels", "smart: communicators offloaded at the same time", &M::channels, IF_SMART},
-      {"slots", "smart: aggregation slots of a channel", &M::slots, IF_SMART},
-      {"total_slots", "smart: slots of the switch, which its channels share out", &M::total_slots,
+      {"processing_latency", "smart: time from the arrival of the last contribution to the departure of the result",
+       &M::processing_latency, Need::optional, Allowed::non_negative},
+      {"turnaround", "smart: time until a slot can be reused", &M::turnaround, Need::optional, Allowed::non_negative},
+      {"channels", "smart: communicators that can be offloaded concurrently", &M::channels, IF_SMART},
+      {"slots", "smart: aggregation slots per channel", &M::slots, IF_SMART},
+      {"total_slots", "smart: total slots of the switch, divided among its channels", &M::total_slots,
        Need::otherwise("unlimited")},
-      {"payload", "smart: payload of an offload packet, one slot's size", &M::payload, IF_SMART},
+      {"payload", "smart: payload of an offload packet, which is the size of a slot", &M::payload, IF_SMART},
       {"packet_overhead", "smart: headers, preamble and gap of an offload packet", &M::packet_overhead, Need::optional,
        Allowed::non_negative},
-      {"aggregation_rate", "smart: at which it combines, all contributions to a call together", &M::aggregation_rate,
+      {"aggregation_rate", "smart: reduction rate, over all contributions to a call", &M::aggregation_rate,
        Need::otherwise("unlimited")},
-      {"streaming_from", "smart: smallest reduction that streams through without slots, at the rate of the links",
-       &M::streaming_from, Need::otherwise("none"), Allowed::non_negative},
+      {"streaming_from", "smart: smallest reduction that streams at link rate without slots", &M::streaming_from,
+       Need::otherwise("none"), Allowed::non_negative},
   };
   return ROWS;
 }
@@ -82,7 +81,7 @@ std::string lacking(const SwitchModel& model)
   if (not model.smart())
     return {};
   if (model.channels == 0 || model.slots == 0 || model.payload == Bytes{})
-    return "a smart switch needs channels, slots and payload as well; give them, or name a preset";
+    return "a smart switch needs channels, slots and payload as well; set them, or name a preset";
   const auto promised = static_cast<std::int64_t>(model.channels) * model.slots;
   if (model.total_slots == 0 || promised <= model.total_slots)
     return {};

@@ -59,7 +59,7 @@ TEST(Switch, IsSmartIfItOffloads)
 TEST(Switch, NeedsSlotsIfItIsSmart)
 {
   const std::string message =
-      "FILE: [switch] offload: a smart switch needs channels, slots and payload as well; give them, or name a preset";
+      "FILE: [switch] offload: a smart switch needs channels, slots and payload as well; set them, or name a preset";
   EXPECT_EQ(switch_message(SWITCH + OFFLOAD), message);
   for (const std::string line : {"channels = 2\n", "slots = 4\n", "payload = \"100B\"\n"}) {
     std::string without = SLOTS;
@@ -107,7 +107,7 @@ TEST(Switch, OffloadTablesNameCollectives)
   EXPECT_EQ(offload_message("collectives = ['reduce', 'all']\n" + INT_SUM),
             "collectives: found \"all\" beside other names; allowed: [\"all\"] alone, or names without it");
   EXPECT_EQ(offload_message(INT_SUM),
-            "collectives: is missing; it says: what a switch does: " + known + "; or \"all\"");
+            "collectives: is missing; it says: collectives that a switch executes: " + known + "; or \"all\"");
   EXPECT_EQ(offload_message("collective = 'allreduce'\n" + INT_SUM),
             "collective: unknown key; did you mean \"collectives\"? allowed: collectives, datatypes, operations, "
             "conversion, conversion_rate");
@@ -140,7 +140,7 @@ TEST(Switch, OffloadTablesDoNotLimitCollectivesThatMoveBytes)
     EXPECT_EQ(offload_message(row), "") << name;
     EXPECT_EQ(offload_message(row + "datatypes = ['MPI_INT']\n"),
               "datatypes: found [ \"MPI_INT\" ]; allowed only in a row with a reduction (allreduce, reduce, "
-              "reduce_scatter): other collectives move bytes, whatever those are; leave it out");
+              "reduce_scatter): other collectives move bytes of any type; leave it out");
     EXPECT_EQ(offload_message(row + "operations = ['all']\n").find("operations: found [ \"all\" ]; allowed only"), 0);
   }
 }
@@ -160,14 +160,14 @@ TEST(Switch, OffloadTablesMayConvert)
   EXPECT_EQ(offload_message(sums + "conversion = 'fixed'\n"), "conversion: found \"fixed\"; allowed: \"fixed-point\"");
   EXPECT_EQ(offload_message(sums + "conversion = ''\n"), "conversion: found \"\"; allowed: \"fixed-point\"");
   EXPECT_EQ(offload_message(sums + "conversion = 'fixed-point'\n"),
-            "conversion_rate: is missing; conversion and conversion_rate go together");
+            "conversion_rate: is missing; conversion and conversion_rate require each other");
   EXPECT_EQ(offload_message(sums + "conversion_rate = '5GBps'\n"),
-            "conversion: is missing; conversion and conversion_rate go together");
+            "conversion: is missing; conversion and conversion_rate require each other");
   EXPECT_EQ(offload_message(sums + "conversion = 'fixed-point'\nconversion_rate = '0Bps'\n"),
             "conversion_rate: found \"0Bps\"; allowed: more than zero");
   EXPECT_EQ(offload_message(converted("['allreduce', 'bcast']", "['MPI_FLOAT']", "['MPI_SUM']") + both),
             "collectives: found [ \"allreduce\", \"bcast\" ]; allowed with a conversion: reductions (allreduce, "
-            "reduce, reduce_scatter); give the others a row of their own");
+            "reduce, reduce_scatter); put the others into a separate row");
   EXPECT_EQ(offload_message(converted("['allreduce']", "['MPI_FLOAT', 'MPI_DOUBLE']", "['MPI_SUM']") + both),
             "datatypes: found [ \"MPI_FLOAT\", \"MPI_DOUBLE\" ]; allowed with a conversion: MPI_FLOAT, MPI_REAL, "
             "MPI_REAL4");

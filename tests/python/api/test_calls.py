@@ -190,11 +190,13 @@ def test_a_switch_is_filled_changed_and_looked_at(tmp_path: Path) -> None:
             weft.WeftError, match="listen: is of testbeds of namespaces, and switch"
         ):
             star.up(switch=switch, listen="127.0.0.1:1")
-        with pytest.raises(weft.WeftError, match="replace: is of a switch, and switch is not giv"):
+        with pytest.raises(
+            weft.WeftError, match="replace: applies to switches, and switch is not giv"
+        ):
             star.up(replace=True)
         with pytest.raises(weft.WeftError, match=r"has 25 entries already.* give replace"):
             pair.up(switch=switch)
-        with pytest.raises(weft.WeftError, match=r"OLD is not what the switch .* it lacks server"):
+        with pytest.raises(weft.WeftError, match=r"OLD differs from the switch .* it lacks server"):
             pair.change_to(star, switch=switch)
         assert star.change_to(pair, switch=switch).experiments == ["server-pair"]
         (row,) = weft.testbed_status(switch=switch, plan=star).to_dicts()
@@ -209,7 +211,7 @@ def test_a_switch_is_filled_changed_and_looked_at(tmp_path: Path) -> None:
         assert len(history[-1]) == 2
     with pytest.raises(weft.WeftError, match="name: no plan of 'no-such' is recorded as up"):
         weft.testbed_running("no-such")
-    with pytest.raises(weft.WeftError, match="plan: is of one testbed; give its name"):
+    with pytest.raises(weft.WeftError, match="plan: applies to one testbed; give its name"):
         weft.testbed_status(plan=star)
 
 

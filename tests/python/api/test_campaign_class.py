@@ -172,7 +172,9 @@ def test_the_engine_of_clusters_makes_the_same_results(tmp_path: Path) -> None:
 def test_runs_at_a_time_are_a_number(tmp_path: Path) -> None:
     with pytest.raises(weft.WeftError, match="jobs: found 0; allowed is a whole number from 1"):
         made(tmp_path).run(jobs=0)
-    with pytest.raises(weft.WeftError, match="jobs: is of this machine, and cluster names another"):
+    with pytest.raises(
+        weft.WeftError, match="jobs: applies to this machine, but cluster names another"
+    ):
         made(tmp_path).run(cluster=tmp_path / "cluster.toml", jobs=2)
 
 

@@ -255,7 +255,7 @@ def test_a_comparison_and_a_trace(latency: Path, tmp_path: Path) -> None:
     assert compared.frame().filter(pl.col("collective") == "allreduce")["calls"].item() == 6
     assert "times as" in compared._repr_html_()
     printed = str(compared).splitlines()
-    assert printed[0] == "Time of a rank in all its calls: with --offload stream, and without"
+    assert printed[0] == "Time per rank in all calls, --offload stream and off"
     assert printed[1].split()[0] == "collective"
     assert printed[1].split()[-2:] == ["over", "best"]
     assert any(line.startswith("allreduce") for line in printed)
@@ -298,7 +298,7 @@ def test_html_holds_no_markup_of_programs(tmp_path: Path) -> None:
         ),
         ({"arguments": "4 2"}, "arguments: found '4 2'; allowed is a list (of a text or"),
         ({"timeout": -1}, "timeout: found -1; allowed are seconds, more than 0"),
-        ({"cfg": {"smpi/wtme": 1}}, "cfg: found 'smpi/wtme', which is no option of SimGrid"),
+        ({"cfg": {"smpi/wtme": 1}}, "cfg: found 'smpi/wtme', which is not a SimGrid option"),
         ({"fallback": "rng"}, 'fallback: found "rng", which is neither a selection nor'),
         ({"input": "nowhere"}, "input: found 'nowhere', and there is no such file"),
         ({"ppn": 0}, "ppn: found 0; allowed is a whole number from 1"),

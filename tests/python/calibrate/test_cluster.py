@@ -103,7 +103,10 @@ def test_what_rows_do_not_determine_stays(tmp_path: Path) -> None:
     assert found.hosts is not None
     assert found.hosts.undetermined["host.reduction_rate"] == "no row depends on it"
     text = output.read_text()
-    assert "host.reduction_rate: not determined, no row depends on it; the base's is kept" in text
+    assert (
+        "host.reduction_rate: not determined (no row depends on it); keeps the value of --base"
+        in text
+    )
     before, after = (tomllib.loads(path.read_text()) for path in (base, output))
     assert after["host"].get("reduction_rate") == before["host"].get("reduction_rate")
     assert set(after["calibration"]["intervals"]) == set(found.hosts.values)

@@ -16,7 +16,7 @@ def test_this_machine_is_measured_and_written(program: Program, tmp_path: Path) 
     result = run_command([*WEFT, "calibrate", "cpu", "--base", "tofino-4", "-o", str(target)])
     assert result.status == 0, result.stderr
     written = tomllib.loads(target.read_text())["host"]["speed"]
-    assert result.stdout.startswith(f"{written}: a core of this machine, median of 7")
+    assert result.stdout.startswith(f"{written}: one core of this machine, median of 7")
     # From an old machine under load to a new one.
     assert 1e8 < _core.load_fabric(str(target)).host["speed_flops"] < 1e12
 
@@ -57,4 +57,4 @@ def test_a_table_in_one_line_gets_its_speed(tmp_path: Path) -> None:
 def test_base_and_output_go_together(words: list[str]) -> None:
     result = run_command([*WEFT, "calibrate", "cpu", *words])
     assert result.status == 2
-    assert "--base and -o go together" in result.messages[0]
+    assert "--base and -o require each other" in result.messages[0]

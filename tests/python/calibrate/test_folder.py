@@ -39,7 +39,7 @@ def test_files_are_put_where_they_are_used(tmp_path: Path) -> None:
     assert dict(found.unused) == {
         "intra.txt: latency": "within a host",
         "gpu.txt: allreduce": "buffers in CUDA memory",
-        "slurm.err": "holds no output of the OSU micro-benchmarks or IMB: no line begins with"
+        "slurm.err": "has no output of the OSU micro-benchmarks or IMB: no line begins with"
         " '# OSU MPI' or '# Benchmarking'",
     }
 
@@ -50,7 +50,7 @@ def test_ranks_that_no_file_says(tmp_path: Path) -> None:
     with pytest.raises(WeftError) as error:
         read_folder(tmp_path)
     assert (
-        f"{tmp_path / 'allreduce.txt'}: line 2: nothing says the ranks and ranks per host"
+        f"{tmp_path / 'allreduce.txt'}: line 2: ranks and ranks per host of allreduce unknown"
         in str(error.value)
     )
     assert read_folder(tmp_path, 64, 32).ppn == 32
@@ -64,13 +64,13 @@ def test_ranks_that_no_file_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('[[files]]\nmatch = "x*"\nppn = 2\n', "found 'x*', and no file below the folder"),
+        ('[[files]]\nmatch = "x*"\nppn = 2\n', "found 'x*', but no file below the folder"),
         ('[[files]]\nmatch = "*"\nppn = 2\n', "allreduce has 32 ppn (2x32), and"),
         ('[[files]]\nmatch = "*"\nppn = 0\n', "ppn: found 0; allowed are whole numbers"),
         ('[[files]]\nmatch = "*"\nhosts = 2\n', "no such key"),
         ("[[files]]\nppn = 2\n", "match: is missing"),
-        ("files = 3\n", "write tables"),
-        ("[[files", "this is no TOML"),
+        ("files = 3\n", "write [[files]] tables"),
+        ("[[files", "invalid TOML"),
     ],
 )
 def test_bad_files_beside(tmp_path: Path, text: str, problem: str) -> None:
@@ -91,12 +91,12 @@ def refused(folder: Path) -> str:
 def test_folders_without_a_usable_file(tmp_path: Path) -> None:
     assert "it is empty; give outputs of osu_latency" in refused(tmp_path)
     (tmp_path / "a.txt").write_text("nothing\n")
-    assert "1 file, such as a.txt, which holds no output" in refused(tmp_path)
+    assert "1 file, such as a.txt, which has no output" in refused(tmp_path)
     (tmp_path / "a.txt").write_text("# OSU MPI Latency Test v7.4\n")
-    assert "1 file, such as a.txt, which ended before any result: line 1" in refused(tmp_path)
+    assert "1 file, such as a.txt, which ends before any result: line 1" in refused(tmp_path)
     write_osu(tmp_path, {("bw", 2, 1): BANDWIDTH})
-    assert "has no file that calibrates a fabric: found bw" in refused(tmp_path)
-    assert "is no folder" in refused(tmp_path / "a.txt")
+    assert "has no file to calibrate a fabric from: found bw" in refused(tmp_path)
+    assert "is not a folder" in refused(tmp_path / "a.txt")
 
 
 def test_only_names_below_the_folder_hide_files(

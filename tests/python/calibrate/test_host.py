@@ -62,8 +62,8 @@ def test_the_shipped_table_is_read_and_its_rows_are_taken() -> None:
             "collective",
             "found 'alreduce'; did you mean allreduce",
         ),
-        (HEAD + "allreduce,4,3,4,1\n", 2, "ppn", "4 ranks are no hosts of 3 ranks each"),
-        (HEAD + "allreduce,4,0,4,1\n", 2, "ppn", "4 ranks are no hosts of 0 ranks each"),
+        (HEAD + "allreduce,4,3,4,1\n", 2, "ppn", "4 ranks are not a multiple of 3 ranks each"),
+        (HEAD + "allreduce,4,0,4,1\n", 2, "ppn", "4 ranks are not a multiple of 0 ranks each"),
         (HEAD + "allreduce,4.5,2,4,1\n", 2, "ranks", "allowed are whole numbers"),
         (HEAD + "allreduce,4,2,4,0\n", 2, "time_us", "found 0"),
         (HEAD + "allreduce,4,2,1e18,1\n", 2, "bytes", "bytes; allowed are at most 1 TiB"),
@@ -94,11 +94,11 @@ def test_keys_are_those_of_fabric_files() -> None:
 @pytest.mark.parametrize(
     ("key", "problem"),
     [
-        ("host.loopback_latancy", "no key that can be fitted; did you mean host.loopback_latency"),
-        ("host.preset", "found host.preset, which is no key that can be fitted"),
+        ("host.loopback_latancy", "cannot be fitted; did you mean host.loopback_latency"),
+        ("host.preset", "found host.preset, which cannot be fitted"),
         (f"{LATENCY}=2", "allowed is host.loopback_latency=LOW:HIGH"),
-        (f"{LATENCY}=2s:1s", "two rising numbers with the unit s"),
-        (f"{LATENCY}=a:b", "two rising numbers"),
+        (f"{LATENCY}=2s:1s", "two increasing numbers with the unit s"),
+        (f"{LATENCY}=a:b", "two increasing numbers"),
     ],
 )
 def test_bad_keys(key: str, problem: str, tmp_path: Path) -> None:

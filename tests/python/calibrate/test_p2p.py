@@ -318,7 +318,7 @@ def test_flat_times_make_a_fabric(tmp_path: Path) -> None:
             8,
             3,
             "3 segments do not fit into 8 rows: each needs 3 of them and 4 %, none has eager and"
-            " rendezvous messages; take fewer",
+            " rendezvous messages; use fewer",
         ),
     ],
 )
@@ -343,7 +343,7 @@ def test_the_command_writes_fabric_and_figure(tmp_path: Path) -> None:
     result = CliRunner().invoke(weft, arguments)
     assert result.exit_code == 0, result.output
     assert re.search(r"mine.toml, simulated +25 +1.1% +5.2%", result.stderr)
-    assert "cannot be determined: MPI_Send is not timed apart" in result.stderr
+    assert "cannot be determined, because MPI_Send is not timed separately" in result.stderr
     assert _core.load_fabric(str(target)).name == "mine"
     assert figure.stat().st_size > 10_000
 

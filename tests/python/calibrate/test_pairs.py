@@ -115,7 +115,7 @@ def test_a_direct_cable_does_not_stand_for_a_fabric_unasked(tmp_path: Path) -> N
         '[link]\nbandwidth = "100Gbps"\nlatency = "1us"\n[switch]\npreset = "l2"\n'
     )
     fabric = _core.load_fabric(str(base))
-    with pytest.raises(WeftError, match=r"a and b of beside have a cable of their own, .* 3 h"):
+    with pytest.raises(WeftError, match=r"a and b of beside share a cable of their own, .* 3 h"):
         fabric_file.pair_of(fabric, [])
     assert fabric_file.pair_of(fabric, [("a", "b")]) == (0, 1)
     assert fabric_file.pair_of(fabric, [("b", "c")]) == (1, 2)

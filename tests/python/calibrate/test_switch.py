@@ -108,7 +108,7 @@ def test_what_no_row_depends_on_is_missing() -> None:
     small = Observations("small", SIZES[:10], np.ones(10), 8e-6 + SIZES[:10] / 1e10)
     found = fit(TOFINO, [small])
     assert dict(found.missing) == {
-        TURNAROUND: "no message is larger than the window",
+        TURNAROUND: "no message exceeds the window",
         GAP: "no row has several ranks per host",
     }
     assert found.estimate(TURNAROUND) is None
@@ -165,9 +165,9 @@ def test_several_tables_have_a_base_each(tmp_path: Path) -> None:
         ("bytes,t_us\n0,7\n4,7\n8,7\n", None, 2, "bytes", "empty Allreduce"),
         ("ranks,nodes,t_us\n2,2,7\n3,3,7\n4,4,7\n", None, 1, "ranks", "give it with bytes"),
         ("ranks,t_us\n2,7\n3,7\n4,7\n", 256, 1, "ranks", "needs the column 'nodes'"),
-        ("ranks,nodes,t_us\n2,2,7\n3,2,7\n4,4,7\n", 256, 3, "nodes", "do not spread evenly"),
+        ("ranks,nodes,t_us\n2,2,7\n3,2,7\n4,4,7\n", 256, 3, "nodes", "cannot be divided evenly"),
         ("bytes,t_us\n4,7\n8,-7\n16,7\n", None, 3, "t_us", "found '-7'"),
-        ("bytes,t_us\n4,7\n8,7\n16,1\n", None, 4, "t_us", "do not rise"),
+        ("bytes,t_us\n4,7\n8,7\n16,1\n", None, 4, "t_us", "must increase"),
     ],
 )
 def test_bad_tables(
@@ -182,7 +182,9 @@ def test_bad_tables(
 
 
 def test_the_base_must_have_smart_switches_all_alike(tmp_path: Path) -> None:
-    with pytest.raises(WeftError, match=r"star-8 has no switch that reduces; the fit is of smart"):
+    with pytest.raises(
+        WeftError, match=r"star-8 has no switch that reduces; the fit needs equal smart"
+    ):
         hardware_of(_core.load_fabric("star-8"))
     text = smart_tree()
     rule = '[[switches]]\nmatch = "level2*"\npreset = "sharp"\n'
@@ -227,7 +229,7 @@ def test_a_tree_gives_its_switches_values_back(tmp_path: Path) -> None:
     found, said = written(tmp_path, table, ["--base", str(tmp_path / "base.toml"), "--nodes", "6"])
     assert found.nic["offload_overhead_s"] == pytest.approx(3e-6, rel=0.01)
     assert found.switches[0]["turnaround_s"] == pytest.approx(12e-6, rel=0.01)
-    assert re.search(r"table.csv: as simulated off by 0\.[0-2]% mean", said)
+    assert re.search(r"table.csv: simulation error 0\.[0-2]% mean", said)
 
 
 def test_of_two_that_stand_for_each_other_one_is_written(tmp_path: Path) -> None:
@@ -239,11 +241,11 @@ def test_of_two_that_stand_for_each_other_one_is_written(tmp_path: Path) -> None
     table = table_of(sizes.astype(int).tolist(), (seconds * 1e6).tolist())
     found, said = written(tmp_path, table, ["--base", "tofino-4"])
     assert said.count("cannot be determined: at") == 2
-    assert said.count("it is written, since without it the rest is worse") == 1
+    assert said.count("its value is written, because the fit is worse without it") == 1
     copies = found.nic["offload_copy_rate_Bps"] < math.inf
     waits = found.switches[0]["turnaround_s"] > 15e-6
     assert copies != waits
-    error = re.search(r"as simulated off by ([\d.]+)% mean", said)
+    error = re.search(r"simulation error ([\d.]+)% mean", said)
     assert error is not None
     assert float(error[1]) < 1.5
 

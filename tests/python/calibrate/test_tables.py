@@ -107,22 +107,22 @@ def test_the_shipped_tables_are_read() -> None:
         ("bytes,time_us\n1,2\n2,0\n", 3, "time_us", "found 0"),
         ("bytes,time_us\n1,2\n2,fast\n", 3, "time_us", "found 'fast'"),
         ("bytes,time_us\n1,2\n2,nan\n", 3, "time_us", "found 'nan'"),
-        ("bytes,time_us\n1,2\n2,20\n4,3\n", 4, "time_us", "do not rise with the size"),
-        ("bytes,time_us\n1,2\n1,2\n", 3, "bytes", "sizes must rise"),
+        ("bytes,time_us\n1,2\n2,20\n4,3\n", 4, "time_us", "must increase with the size"),
+        ("bytes,time_us\n1,2\n1,2\n", 3, "bytes", "sizes must increase"),
         ("bytes,time_us\n1.5,2\n", 2, "bytes", "whole bytes"),
         ("bytes,time_us\n1,2\n2\n", 3, "time_us", "is missing: 1 of 2"),
-        ("bytes,time_us\n1,2\n2,3,4\n", 3, "time_us", "mixed tables"),
-        ("bytes,time_us\n1,2\nbytes,time_us\n1,3\n", 3, "bytes", "second header: mixed tables"),
+        ("bytes,time_us\n1,2\n2,3,4\n", 3, "time_us", "are these two tables"),
+        ("bytes,time_us\n1,2\nbytes,time_us\n1,3\n", 3, "bytes", "second header; put each table"),
         ("bytes,time\n1,2\n", 1, "bytes, time", "none is a time"),
         ("bytes,time_fortnights\n1,2\n", 1, "bytes, time_fortnights", "none is a time"),
         ("weight,time_us\n1,2\n", 1, "weight", "no column of message sizes"),
-        ("bytes,a_us,b_us\n1,2,3\n", 1, "a_us, b_us", "name one with column"),
+        ("bytes,a_us,b_us\n1,2,3\n", 1, "a_us, b_us", "choose one with column"),
         ("op,bytes,t_us\nMPI_Put,1,2\n", 2, "op", "found 'MPI_Put'"),
         (APART + "MPI_Recv,4,13\n", 6, "bytes", "only one of MPI_Send and MPI_Recv"),
         ("op,bytes,t_us\nMPI_Send,1,2\n", 2, "op", "no row of MPI_Recv"),
         (IMB.replace("PingPong", "Bcast"), 3, "benchmark", "no PingPong in this file"),
         (IMB.replace("PingPing", "PingPong"), 12, "benchmark", "a second PingPong"),
-        (OSU + OLD_OSU, 10, "Size", "a second header: mixed tables"),
+        (OSU + OLD_OSU, 10, "Size", "a second header; put each table into its own file"),
     ],
 )
 def test_what_is_wrong_is_named_with_file_line_and_column(
@@ -149,7 +149,7 @@ def test_a_column_that_cannot_be_taken_is_named(tmp_path: Path, column: str, pro
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     path = tmp_path / "table"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(WeftError, match="is no text: line 1 is not UTF-8"):
+    with pytest.raises(WeftError, match="is not text: line 1 is not UTF-8"):
         read_pingpong(path)
 
 

@@ -59,7 +59,7 @@ def refused(file: Path, said: str, *, commands: tuple[str, ...] = COMMANDS) -> N
         (SOURCE, 'path = "none"\nbuild = "echo no; exit 3"', "ended with status 3:\nno"),
         (SOURCE, 'source = "none.c"', "none.c cannot be read: No such file or directory"),
         (SOURCE, 'source = "none.rs"', "source: found 'none.rs'; allowed are files of .c,"),
-        ('"tofino-4"', '"tofino-5"', "none of its combinations can be run: fabric"),
+        ('"tofino-4"', '"tofino-5"', "no combination can be run: fabric"),
     ],
 )
 def test_a_wrong_file_is_refused_by_all_commands(
@@ -89,11 +89,11 @@ def test_stores_of_a_newer_weft_of_another_campaign_and_none_at_all(
     about.write_text(json.dumps({**json.loads(kept), "version": 2}), encoding="utf-8")
     refused(file, "has version 2, and this weft knows 1; use the weft that wrote it, or a newer")
     about.write_text(kept.replace('"small"', '"other"'), encoding="utf-8")
-    refused(file, "is of the campaign 'other', and this is 'small'; name another folder")
+    refused(file, "belongs to the campaign 'other', and this is 'small'; name another folder")
     about.write_text("{", encoding="utf-8")
-    refused(file, "is no JSON")
+    refused(file, "is not valid JSON")
     about.unlink()
-    refused(file, "has runs/, and its store.json is lost")
+    refused(file, "has runs/, but store.json is missing")
     (tmp_path / "afile").write_text("x", encoding="utf-8")
     for store in ("afile", "afile/store"):
         ended = weft("run", str(file), "--store", str(tmp_path / store))
@@ -107,7 +107,7 @@ def test_two_files_of_one_folder_do_not_share_a_store(write: Write, tmp_path: Pa
     assert weft("status", str(second)).status == 3
     mixed = weft("run", str(second), "--store", str(tmp_path / "first.runs"))
     assert mixed.status == 2
-    assert "is of the campaign 'small', and this is 'second'" in mixed.stderr
+    assert "belongs to the campaign 'small', and this is 'second'" in mixed.stderr
 
 
 FULL = """
@@ -185,7 +185,7 @@ BAD_NAMES = (
 
 @pytest.mark.parametrize("name", BAD_NAMES)
 def test_a_name_never_leads_out_of_its_folder(tmp_path: Path, name: str) -> None:
-    with pytest.raises(WeftError, match="which becomes the name of a file; allowed are letters"):
+    with pytest.raises(WeftError, match="which becomes a file name; allowed are letters"):
         file_name("place", name)
     inside = tmp_path / "a" / "b" / "c"
     inside.mkdir(parents=True)
@@ -193,7 +193,7 @@ def test_a_name_never_leads_out_of_its_folder(tmp_path: Path, name: str) -> None
     (inside / "d.toml").write_text(f"name = {json.dumps(name)}")
     with pytest.raises(WeftError) as refusal:
         api.Campaign("own", programs={name: LATENCY}, axes=AXES, folder=inside)
-    assert "becomes the name of a file" in str(refusal.value) or "\0" in name
+    assert "becomes a file name" in str(refusal.value) or "\0" in name
     with pytest.raises(WeftError):
         api.Campaign(name, programs={"own": LATENCY}, axes=AXES, folder=inside)
     assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {"c.toml", "d.toml"}
@@ -207,14 +207,14 @@ def test_usual_names_are_taken(name: str) -> None:
 def test_a_programs_name_in_a_file_is_refused_by_all_commands(write: Write, tmp_path: Path) -> None:
     text = TEXT.replace("[programs.own]", '[programs."../../../c.toml"]')
     (tmp_path / "c.toml").write_text("precious")
-    refused(write(text), "[programs]: found '../../../c.toml', which becomes the name of a file")
+    refused(write(text), "[programs]: found '../../../c.toml', which becomes a file name")
     assert (tmp_path / "c.toml").read_text() == "precious"
 
 
 def test_a_fabrics_name_leads_iterations_nowhere_else(tmp_path: Path) -> None:
     text = (paths.installed("fabrics", "star-8.toml")).read_text()
     (tmp_path / "f.toml").write_text(text.replace('"star-8"', '"x/../../../../precious"', 1))
-    with pytest.raises(WeftError, match="becomes the name of a file"):
+    with pytest.raises(WeftError, match="becomes a file name"):
         api.testbed_iterate("topocloud-64", [tmp_path / "f.toml"], ["true"], directory=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["f.toml"]
 

@@ -328,7 +328,7 @@ def test_slurm_that_goes_away_is_named_and_what_runs_goes_on(study: Make, queue:
     queue.start_controller()
     until(lambda: queue.jobs() is not None, 60)
     assert (result.status, result.stdout) == (0, "many: 80 runs: 80 done\n"), result.stderr
-    assert "squeue" in result.stderr and "going on with the workers that there are" in result.stderr
+    assert "squeue" in result.stderr and "continuing with the existing workers" in result.stderr
     assert "write: scancel" in result.stderr
     one.check()
 
@@ -364,11 +364,11 @@ def test_nodes_that_do_not_see_the_store_end_in_a_message(queue: Slurm, tmp_path
     one = made(queue.hidden / "study", 2)
     result = ended(one.start(one.cluster(), queue), 120)
     assert result.status == 2
-    assert f"do the nodes see {one.store}?" in result.stderr
+    assert f"can the nodes see {one.store}?" in result.stderr
     one.cluster(CLUSTER + f'logs = "{tmp_path}"')
     result = ended(one.start(one.folder / "cluster.toml", queue), 120)
     assert result.status == 2
-    assert f"makes no runs: store {one.store}: does not see it" in result.stderr
+    assert f"cannot run simulations: store {one.store}: does not see it" in result.stderr
     assert len(result.messages) == 1
     assert "Traceback" not in result.stderr
     assert one.results() == []
@@ -416,8 +416,8 @@ def test_workers_with_another_weft_make_no_runs(
     monkeypatch.setattr(cluster_worker, "version", lambda: "weft 0.0.1")
     result = simulated.run_command(one.command("local"))
     assert result.status == 2
-    assert "makes no runs: has weft " in result.stderr
-    assert "and this command is weft 0.0.1; make runs with one weft" in result.stderr
+    assert "cannot run simulations: has weft " in result.stderr
+    assert "and this command is weft 0.0.1; use the same weft for all runs" in result.stderr
     assert one.results() == []
 
 
@@ -428,10 +428,10 @@ def test_a_worker_knows_another_folder_of_the_same_name(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "token").write_text("b", encoding="utf-8")
     other = cluster_worker.Site(folder, "c", cluster_worker.version())
-    assert "has another folder of this name" in cluster_worker.unfit(other)
+    assert "is another folder on this node" in cluster_worker.unfit(other)
     (folder / "token").write_text("c", encoding="utf-8")
     again = cluster_worker.Site(folder, "c", site.weft + " ")
-    assert "make runs with one weft" in cluster_worker.unfit(again)
+    assert "use the same weft for all runs" in cluster_worker.unfit(again)
 
 
 def test_slurm_that_is_not_there_is_named(study: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -485,12 +485,12 @@ def test_workers_of_a_node_wait_for_memory(tmp_path: Path) -> None:
         ("walltime = '2h'", "[cluster] walltime: found '2h'; write hours, minutes and seconds"),
         ("walltime = '00:00:00'", "[cluster] walltime: found '00:00:00'; write hours"),
         ("memory = 'much'", "[cluster] memory: found 'much'; allowed is a positive whole number"),
-        ("partition = 'a b'", "[cluster] partition: found 'a b'; write one word"),
+        ("partition = 'a b'", "[cluster] partition: found 'a b'; write a single word"),
         ("setup = 'module load gcc'", "[cluster] setup: found 'module load gcc'; write a list"),
         ("sbatch = ['qos=short']", "[cluster] sbatch: found 'qos=short'; write options of sbatch"),
         ("sbatch = ['--mem=1G']", "[cluster] sbatch: found '--mem=1G'; write the key memory"),
-        ("sbatch = ['-M other']", "[cluster] sbatch: found '-M other'; jobs are of one cluster"),
-        ("sbatch = ['-N 2']", "[cluster] sbatch: found '-N 2'; a job is of one node"),
+        ("sbatch = ['-M other']", "[cluster] sbatch: found '-M other'; jobs run on one cluster"),
+        ("sbatch = ['-N 2']", "[cluster] sbatch: found '-N 2'; a job uses one node"),
     ],
 )
 def test_wrong_files_are_refused(line: str, message: str, tmp_path: Path) -> None:
@@ -522,7 +522,7 @@ def test_a_store_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.Monk
 
     store = Store(tmp_path / "store", "many")
     monkeypatch.setattr(fcntl, "flock", refuse)
-    locks = "name a folder whose file system has locks"
+    locks = "choose a folder on a file system that has locks"
     with pytest.raises(WeftError, match=locks), store.claim("a"):
         pass
 
@@ -538,4 +538,4 @@ def test_the_number_of_jobs_stands_in_the_file(study: Make) -> None:
     one = study(2)
     result = simulated.run_command([*one.command(one.cluster()), "-j", "2"])
     assert result.status == 2
-    assert "--jobs: is of this machine" in result.stderr
+    assert "--jobs: applies to this machine" in result.stderr

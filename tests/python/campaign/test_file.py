@@ -90,7 +90,7 @@ def test_ranges_go_up_to_their_end(said: dict[str, object], wanted: list[object]
         ({"from": 1, "to": 2, "times": 1}, "times is a number more than 1"),
         ({"from": 1, "to": 2, "plus": 0}, "plus is a number more than 0"),
         ({"from": 1, "to": 10**9, "plus": 1}, "has more than 10,000 values"),
-        ({"from": "1us", "to": "1ms", "times": 2}, "both ends have the same unit"),
+        ({"from": "1us", "to": "1ms", "times": 2}, "both ends must have the same unit"),
         ({"from": "x", "to": "1ms", "times": 2}, "numbers with a unit"),
         ({"from": "1KiB", "to": 4096, "times": 2}, "two numbers or two texts"),
     ],
@@ -130,7 +130,9 @@ def test_a_seed_is_that_of_all_that_is_drawn(write: Write) -> None:
         "noise.seed=2",
     }
     assert {one[-1] for one in changes(f"seed = 3\n{drops}")} == {"multicast.drop_seed=3"}
-    with pytest.raises(WeftError, match="fabric tofino-4: seed: nothing of it is drawn at random"):
+    with pytest.raises(
+        WeftError, match="fabric tofino-4: seed: the fabric has no random behaviour"
+    ):
         changes("seed = 1")
     with pytest.raises(WeftError, match="seed: found -1; allowed is a whole number from 0"):
         changes("seed = -1")
@@ -156,7 +158,7 @@ def test_files_that_a_program_is_made_of_and_reads_decide(write: Write, tmp_path
     header.write_text("// nothing\n", encoding="utf-8")
     assert digests(file) == second  # compiling reproduces the same bytes
     data.unlink()
-    with pytest.raises(WeftError, match=r"\[programs.own\] inputs: .*data.txt is no file"):
+    with pytest.raises(WeftError, match=r"\[programs.own\] inputs: .*data.txt is not a file"):
         digests(file)
 
 

@@ -87,7 +87,7 @@ def test_a_run_that_takes_more_memory_than_it_may_is_a_result(write: Write) -> N
     file = write("large", "nothing")
     ran = weft("run", str(file))
     assert (ran.status, ran.stdout) == (1, "limits: 2 runs: 1 done, 1 failed\n")
-    said = "it took more than 400 MiB of memory; allow more with [campaign] memory"
+    said = "exceeded its memory limit of 400 MiB; raise it with [campaign] memory"
     assert said in ran.stderr
     assert outcomes(file) == {"large": "memory-limit", "nothing": "completed"}
     rows = table.frame(api.prepare(file)).filter(pl.col("what") == "large")
@@ -103,7 +103,7 @@ def test_a_run_that_takes_too_long_is_a_result_until_it_may_take_longer(write: W
     file = write("long", "nothing", time=1)
     ran = weft("run", str(file))
     assert (ran.status, ran.stdout) == (1, "limits: 2 runs: 1 done, 1 failed\n")
-    assert "given up after 1 s; allow more with [campaign] timeout" in ran.stderr
+    assert "exceeded its time limit of 1 s; raise it with [campaign] timeout" in ran.stderr
     assert outcomes(file) == {"long": "timeout", "nothing": "completed"}
     longer = write("long", "nothing", time=2)
     assert weft("status", str(longer)).status == 3
@@ -116,7 +116,7 @@ def test_what_is_killed_from_outside_is_no_result_and_tried_again(write: Write) 
     ran = weft("run", str(write("killed", "nothing")))
     assert (ran.status, ran.stdout) == (3, "limits: 2 runs: 1 done, 1 to do\n")
     assert "killed: program own" in ran.stderr
-    assert "it was killed 3 times from outside, perhaps for want of memory" in ran.stderr
+    assert "it was killed 3 times from outside, perhaps for lack of memory" in ran.stderr
 
 
 def test_a_single_run_has_the_limit_as_an_option(write: Write, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_single_run_has_the_limit_as_an_option(write: Write, tmp_path: Path) -
     program = prepared.runs[0].request.workload.program
     ended = simulated.run_command([*command, *options, program, "large", "marker"])
     assert ended.status == 137
-    assert "more than 400 MiB of memory; allow more with --memory" in ended.stderr
+    assert "its memory limit of 400 MiB; raise it with --memory" in ended.stderr
     outcome = json.loads(record.read_text(encoding="utf-8"))["outcome"]
     assert outcome["kind"] == "memory-limit"
     wrong = simulated.run_command([*command, "--memory", "much", "--", program])

@@ -49,7 +49,10 @@ def test_a_log_has_a_line_now_and_then(
             now[0] = float(k)
             shown.take(RUN, TaskResult("3f02", "done" if k else "failed", "it crashed"))
     lines = capsys.readouterr().err.splitlines()
-    assert lines[:2] == ["40 runs to make, up to 2 at a time", "weft: failed: ranks 4: it crashed"]
+    assert lines[:2] == [
+        "40 runs to execute, up to 2 at a time",
+        "weft: failed: ranks 4: it crashed",
+    ]
     assert len(lines) == 2 + 3
     assert lines[2] == "11 of 40 runs, 1 failed, 0 running, about 26 s left"
 

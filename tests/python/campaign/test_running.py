@@ -231,9 +231,9 @@ def test_what_runs_need_is_learned(write: Write, tmp_path: Path) -> None:
         ('"off"]', '"of"]', "offload: found 'of'; allowed are stream"),
         ('bytes = ["1KiB", "64KiB"]', "", "bytes: is missing; the arguments of latency have"),
         ("[64, 256]", "[]", "switch.slots: found an empty list"),
-        ("[64, 256]", "[64, 64]", "which names a value twice"),
+        ("[64, 256]", "[64, 64]", "which has a value twice"),
         ("{ offload", "{ offlad", "leave_out: found 'offlad'; did you mean offload?"),
-        ('"off", "switch.slots" = 64', '["off", "stream"]', "makes no run: leave_out leaves"),
+        ('"off", "switch.slots" = 64', '["off", "stream"]', "has no runs: leave_out removes"),
         ('program = "latency"', 'program = "latencx"', "found 'latencx'; did you mean latency?"),
         ('name = "small"', "", "[campaign] name: is missing"),
         (
@@ -242,7 +242,7 @@ def test_what_runs_need_is_learned(write: Write, tmp_path: Path) -> None:
             "makes 16 combinations; allowed are at",
         ),
         ("source =", "sorce =", "[programs.latency] sorce: no such key; did you mean source?"),
-        ("[[runs]]", "[runs]", "write tables, [[runs]]"),
+        ("[[runs]]", "[runs]", "write [[runs]] tables"),
         ("ranks = 4", 'ranks = 4\nzip = [["bytes", "ranks"]]', "bytes has 2, ranks has 1"),
     ],
 )
@@ -270,7 +270,7 @@ def test_a_program_that_does_not_compile_is_the_compilers_words(
 def test_a_store_is_of_one_campaign_and_of_a_version_that_is_known(tmp_path: Path) -> None:
     folder = tmp_path / "store"
     Store(folder, "one")
-    with pytest.raises(WeftError, match="is of the campaign 'one', and this is 'two'"):
+    with pytest.raises(WeftError, match="belongs to the campaign 'one', and this is 'two'"):
         Store(folder, "two")
     about = folder / "store.json"
     about.write_text(about.read_text().replace('"version": 1', '"version": 9'))

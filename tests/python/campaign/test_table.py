@@ -142,8 +142,8 @@ def test_results_that_cannot_be_read_are_named_and_made_again(prepared: api.Prep
     wrong.write_text('{"schema": "weft-campaign-run-1", "point": 3}', encoding="utf-8")
     said = weft("status", str(prepared.campaign.file))
     assert (said.status, said.stdout) == (3, "small: 8 runs: 6 done, 2 to do\n")
-    assert f"{cut}: is no JSON: it goes wrong at line 1" in said.stderr
-    assert f"{wrong}: 'point' is 3, and allowed is an object" in said.stderr
+    assert f"{cut}: is not valid JSON: error at line 1" in said.stderr
+    assert f"{wrong}: 'point' is 3, but must be an object" in said.stderr
     assert weft("run", str(prepared.campaign.file)).stdout == "small: 8 runs: 8 done\n"
 
 
@@ -258,7 +258,7 @@ def test_status_counts_results_of_other_versions(prepared: api.Prepared) -> None
     said = weft("status", str(file)).stdout
     assert said == (
         "small: 8 runs: 4 done, 4 to do\n"
-        "4 results of other versions of it are in the store as well\n"
+        "4 results of other versions of this campaign are in the store\n"
     )
 
 
@@ -271,7 +271,7 @@ def test_status_says_what_is_being_made_by_others_that_live(prepared: api.Prepar
     with prepared.store.claim(path.stem) as ours:
         assert ours
         said = weft("status", str(file)).stdout
-        assert said == "small: 8 runs: 7 done, 1 to do\n1 run being made now\n"
+        assert said == "small: 8 runs: 7 done, 1 to do\n1 run in progress\n"
         ran = weft("run", str(file))  # leaves the run to the others
         assert (ran.status, ran.stdout) == (3, "small: 8 runs: 7 done, 1 to do\n")
     assert weft("run", str(file)).status == 0

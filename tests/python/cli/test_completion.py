@@ -105,6 +105,6 @@ def test_unknown_page_is_told() -> None:
     status, _, err = in_process.run(["help", "giude"])
     assert status == 2
     assert err == (
-        "weft: TOPIC: found 'giude', which is no page and no command; did you mean guide?"
+        "weft: TOPIC: found 'giude', which is neither a page nor a command; did you mean guide?"
         " (`weft help` lists the pages)\n"
     )

@@ -132,7 +132,7 @@ def test_the_commands_refuse_it(here: Path, line: str) -> None:
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
     result = weft_says(*line.split())
     assert result.returncode == 2
-    assert re.fullmatch(r"weft: .*names to be read; name another one to write\n", result.stderr)
+    assert re.fullmatch(r"weft: .*names to be read; choose another output file\n", result.stderr)
     assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
 
 
@@ -221,7 +221,7 @@ def test_options_that_hold_one_value_are_given_once() -> None:
         weft, ["fabric", "new", "star", "--hosts", "4", "--hosts", "8", "-o", "x.toml"]
     )
     assert result.exit_code == 2
-    assert "--hosts: found 2 times; allowed is once" in result.output
+    assert "--hosts: given 2 times; give it once" in result.output
     line = [
         "run",
         "-n",

@@ -61,23 +61,29 @@ def trace(path: Path, ranks: int = 2, line: str = "0 barrier") -> None:
         ("calibrate p2p bom.csv -o o.toml", "line 1: its columns are separated by ';'"),
         ("calibrate p2p t.json -o o.toml", "t.json: is JSON; allowed is a table"),
         ("fabric show huge.toml", "huge.toml: has more than 64 MiB"),
-        ("replay tr --fabric tofino-4", "manifest.json says 1000000000 ranks"),
+        ("replay tr --fabric tofino-4", "manifest.json states 1000000000 ranks"),
         (f"{RUN} --cfg contexts/factory:nope /bin/true", "--cfg: found contexts/factory:nope"),
         (f"{RUN} --cfg contexts/factory:ucontext /bin/true", "the SimGrid that weft uses has raw"),
         (f"{RUN} --cfg smpi/os:junk /bin/true", "--cfg: found smpi/os:junk; write SIZE:SECONDS"),
         (f"{RUN} --cfg contexts/stack-size:-5 /bin/true", "allowed is a whole number from 0"),
-        (f"{RUN} --cfg contexts/nthreads:2 /bin/true", "--cfg: found contexts/nthreads:2; SimGrid"),
-        ("run --platform ./junk.so -n 2 /bin/true", "no library with the function load_platform"),
+        (f"{RUN} --cfg contexts/nthreads:2 /bin/true", "--cfg: found contexts/nthreads:2; SMPI"),
+        (
+            "run --platform ./junk.so -n 2 /bin/true",
+            "not a library with the function load_platform",
+        ),
         *(
             (f"bench {one} --fabric tofino-4 -n 4 --sizes 1TB", "--sizes: found 931 GiB; allowed")
             for one in ("allreduce", "allgather", "bcast", "ag+rs")
         ),
-        (f"{RUN} --set switch.slots=1 --set switch.slots=2 x", "--set: found switch.slots 2 times"),
+        (
+            f"{RUN} --set switch.slots=1 --set switch.slots=2 x",
+            "--set: switch.slots is set 2 times",
+        ),
         (
             f"{RUN} --seed 1 --set noise.seed=2 x",
-            "--set: found noise.seed 2 times; allowed is once",
+            "--set: noise.seed is set 2 times; set it once",
         ),
-        (f"{RUN} --cfg smpi/wtime:0 --cfg smpi/wtime:1 x", "--cfg: found smpi/wtime 2 times"),
+        (f"{RUN} --cfg smpi/wtime:0 --cfg smpi/wtime:1 x", "--cfg: smpi/wtime is set 2 times"),
         (
             f"{RUN} --cfg smpi/host-speed:1Gf /bin/true",
             "weft sets smpi/host-speed itself; use --host",
@@ -85,7 +91,7 @@ def trace(path: Path, ranks: int = 2, line: str = "0 barrier") -> None:
         (f"{RUN} --platform bom.csv x", "--fabric: found together with --platform"),
         ("collectives show bcast -n 4 --ranks-per-host 0", "--ranks-per-host"),
         *(
-            (f"collectives show {one} -n 6 --selection ./self.toml", "of the same call again")
+            (f"collectives show {one} -n 6 --selection ./self.toml", "contains the same call")
             for one in ("allreduce", "bcast", "reduce")
         ),
         ("collectives show bcast -n 4 --fan-out 0", "--fan-out"),
@@ -117,8 +123,8 @@ def trace(path: Path, ranks: int = 2, line: str = "0 barrier") -> None:
             (f"cache jobs {one}.csv", f"{one}.csv: has no job of a known")
             for one in ("none", "half")
         ),
-        ("testbed show p.json", "p.json: this plan is damaged: 'experiments' is 3, and allowed is"),
-        ("fabric plot tofino-4 -o x.png --record r.json", "'ranks' is 'x', and allowed is a whole"),
+        ("testbed show p.json", "p.json: this plan is damaged: 'experiments' is 3, but must be"),
+        ("fabric plot tofino-4 -o x.png --record r.json", "'ranks' is 'x', but must be a whole"),
     ],
 )
 def test_it_is_one_message(here: Path, line: str, message: str) -> None:

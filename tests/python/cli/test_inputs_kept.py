@@ -123,7 +123,7 @@ def test_no_command_replaces_what_it_reads(here: Path, link: bool) -> None:
         Path("other.toml").unlink(missing_ok=True)
         assert result.returncode == 2, (line, result.stderr)
         assert " is a file that " in result.stderr, (line, result.stderr)
-        assert result.stderr.endswith("; name another one to write\n")
+        assert result.stderr.endswith("; choose another output file\n")
         assert result.stderr.count("\n") == 1, (line, result.stderr)
         assert contents(here) == before, line
 
@@ -227,7 +227,7 @@ def test_no_call_replaces_what_it_reads(here: Path) -> None:
     )
     for number, attempt in enumerate(attempts):
         print("attempt", number)  # shown on failure
-        with pytest.raises(WeftError, match=r"is a file that .*; name another one to write"):
+        with pytest.raises(WeftError, match=r"is a file that .*; choose another output file"):
             attempt()
         assert contents(here) == before, number
     plan = weft.testbed_plan("topocloud-64", ["star-8"])

@@ -79,12 +79,12 @@ def test_counts_have_commas_and_papers_names() -> None:
 
 def test_an_ellipsis_is_whole_in_help() -> None:
     text = " ".join(weft("fabric", "new", "fat_tree", "--help").stdout.split())
-    assert "switches below one of level 2, ... " in text
+    assert "switches below each level-2 switch, ... " in text
 
 
 def test_the_help_names_every_way_to_offload() -> None:
     text = " ".join(weft("run", "--help").stdout.split())
-    assert "Bcast and Allgather by the hosts' multicast protocol" in text
+    assert "multicast protocol of the hosts for Bcast and Allgather" in text
 
 
 def test_all_that_a_fabric_file_can_say_is_listed() -> None:
@@ -166,7 +166,7 @@ def test_an_interrupted_run_leaves_nothing(
 def test_a_run_that_takes_too_long_is_given_up(here: Path, latency: str) -> None:
     result = weft(*RUN, "--timeout", "0.5", latency, "1048576", "100000")
     assert result.returncode == 124
-    assert "weft: the run was given up after 0.5 s" in result.stderr
+    assert "weft: the run exceeded its time limit of 0.5 s" in result.stderr
     assert nothing_is_left(here)
 
 

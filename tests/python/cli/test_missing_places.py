@@ -24,7 +24,7 @@ def test_a_full_standard_output_is_named(line: str) -> None:
     assert ended.returncode == 2
     assert ended.stderr == (
         "weft: standard output: cannot be written: No space left on device; free some space, or"
-        " send it elsewhere\n"
+        " redirect it\n"
     )
 
 
@@ -42,7 +42,7 @@ def test_a_directory_that_has_vanished_is_named(tmp_path: Path, line: str) -> No
         env={**os.environ, "PYTHONSAFEPATH": "1"},
     )
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == ("weft: the working directory has been removed; change to another one\n")
+    assert ended.stderr == ("weft: the working directory no longer exists; change to another one\n")
 
 
 def test_a_lost_store_json_is_said_how_to_write(write: Write, tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_lost_store_json_is_said_how_to_write(write: Write, tmp_path: Path) ->
     for command in ("plan", "run", "status"):
         refused = campaign(command, str(file))
         assert refused.status == 2
-        assert "small.runs: has runs/, and its store.json is lost" in refused.stderr
+        assert "small.runs: has runs/, but store.json is missing" in refused.stderr
         assert before in refused.stderr
     about.write_text(json.dumps(json.loads(before)))
     assert campaign("status", str(file)).status == 0

@@ -146,16 +146,16 @@ class Whole(Model, kw_only=True):
     [
         ({}, "'parts' is missing"),
         ({"parts": [{}]}, "'size' is missing in 'parts[0]'"),
-        ({"parts": [{"size": "big"}]}, "'parts[0].size' is 'big', and allowed is a whole number"),
-        ({"parts": [3]}, "'parts[0]' is 3, and allowed is an object"),
+        ({"parts": [{"size": "big"}]}, "'parts[0].size' is 'big', but must be a whole number"),
+        ({"parts": [3]}, "'parts[0]' is 3, but must be an object"),
         (
             {"parts": [{"size": 1, "form": "c"}]},
-            "'parts[0].form' is 'c', and allowed is 'a' or 'b'",
+            "'parts[0].form' is 'c', but must be 'a' or 'b'",
         ),
-        ({"parts": [], "form": "x"}, "'form' is 'x', and allowed is 'flat' or 'deep'"),
-        ({"parts": {}}, "'parts' is an object, and allowed is a list"),
-        ({"parts": [], "names": {"a": 1}}, "and allowed is a text"),
-        ([], "the whole is a list, and allowed is an object"),
+        ({"parts": [], "form": "x"}, "'form' is 'x', but must be 'flat' or 'deep'"),
+        ({"parts": {}}, "'parts' is an object, but must be a list"),
+        ({"parts": [], "names": {"a": 1}}, "but must be a text"),
+        ([], "found a list; allowed is an object"),
     ],
 )
 def test_what_does_not_fit_is_named_with_its_place(found: Any, message: str) -> None:

@@ -169,8 +169,8 @@ def test_too_many_hosts_for_a_platform_file(tmp_path: Path) -> None:
     with pytest.raises(WeftError) as error:
         export(fabric, tmp_path / "x.xml")
     assert str(error.value) == (
-        "output: torus has 1,024 hosts, and a platform file lists the routes between all of them;"
-        " allowed are 512; export to .dot, or run on the fabric itself"
+        "output: torus has 1,024 hosts, but a platform file lists all routes between hosts and is"
+        " limited to 512; export to .dot, or run on the fabric itself"
     )
     assert not (tmp_path / "x.xml").exists()
 

@@ -101,7 +101,7 @@ def test_any_name_comes_back(tmp_path_factory: pytest.TempPathFactory, name: str
 
 def test_a_file_is_replaced_only_when_that_is_asked_for(here: Path) -> None:
     Path("x.toml").write_text("mine")
-    message = "-o: x.toml exists; choose another name, or take --force to replace it"
+    message = "-o: x.toml exists; choose another name, or replace it with --force"
     assert refused("star", "--hosts", "4", "-o", "x.toml") == message
     assert Path("x.toml").read_text() == "mine"
     run("star", "--hosts", "4", "-o", "x.toml", "--force")
@@ -209,7 +209,7 @@ def test_fabrics_of_all_vendors_can_have_the_same_hosts(here: Path, hosts: str) 
         like = {"sharp": "hdr100-8", "sx6036": "fdr-188"}.get(switch, "tofino-4")
         nics[switch] = fabric.nic["preset"]
         assert nics[switch] == _core.load_fabric(like).nic["preset"], "offloading is the switch's"
-        assert "other switch presets bring other hosts: to compare fabrics" in alone
+        assert "other switch presets use other hosts; to compare fabrics" in alone
         assert f"--hosts-like {like}" in alone
     assert len(set(nics.values())) == 3
 
@@ -289,7 +289,10 @@ def test_the_keys_of_a_topology_are_no_options_of_all(kind: str) -> None:
         ("star --hosts 65 -o x", "--switch-preset: the topology has 65 hosts, and all switches"),
         ("star --hosts 4 --bandwidth 100 -o x", '--bandwidth: found "100"; allowed: a bandwidth'),
         ("star --hosts 4 --latency -1us -o x", '--latency: found "-1us"; allowed: zero or more'),
-        ("star --hosts 4 --switch-latency 1us -o x", "--switch-latency: there is no cable between"),
+        (
+            "star --hosts 4 --switch-latency 1us -o x",
+            "--switch-latency: no cable connects switches",
+        ),
         ("torus --dimensions 3,3 --switch-latency 1 -o x", '--switch-latency: found "1"; '),
         ("star --hosts 4 --like tofno-4 -o x", 'fabric "tofno-4": there is no such file'),
         ("star --hosts 4 --messages tofno-4 -o x", 'fabric "tofno-4": there is no such file'),
@@ -297,7 +300,7 @@ def test_the_keys_of_a_topology_are_no_options_of_all(kind: str) -> None:
         ("star --hosts 4 --name= -o x", '--name: found ""; allowed: '),
         ("star --hosts 4 -o no/x", "-o: cannot write no/x: there is no directory "),
         ("star --hosts 4 -o .", "-o: . is a directory; name a file in it"),
-        ("torus --dimensions 4,x -o x", "--dimensions: found '4,x'; write whole numbers with "),
+        ("torus --dimensions 4,x -o x", "--dimensions: found '4,x'; write whole numbers "),
         ("torus --dimensions 4,1 -o x", "--dimensions: found a size of 1; allowed: at least 2 "),
         ("fat_tree --down 4,4 --up 1 -o x", "--up: found 1 values; allowed: as many as in "),
         ("custom --hosts a,,b --switches s --cables a,s -o x", "--hosts: found 'a,,b'; write "),

@@ -259,8 +259,8 @@ def test_a_record_must_be_of_this_fabric(tmp_path: Path) -> None:
     with pytest.raises(WeftError) as error:
         traffic_of(fabric, tmp_path, record_of(other))
     assert str(error.value) == (
-        f"record: {tmp_path}/record.json is no run on 'star' with 32 links: it ran on 'fat_tree'"
-        " with 64 links; name the fabric that it ran on"
+        f"record: {tmp_path}/record.json is not a run on 'star' with 32 links: it ran on 'fat_tree'"
+        " with 64 links; name the fabric of the run"
     )
 
 
@@ -281,7 +281,7 @@ def test_a_record_must_name_this_fabrics_links(tmp_path: Path) -> None:
         ("tofino-5 -o x.png", 'fabric "tofino-5": there is no such file'),
         (
             "tofino-4 -o x.png --record no.json",
-            "record: no.json is no record of a run: cannot be",
+            "record: no.json is not a record of a run: cannot be",
         ),
     ],
 )

@@ -226,11 +226,11 @@ def test_export_names_what_a_platform_cannot_say(
     result = CliRunner().invoke(fabric_command, ["export", "x.toml", "-o", "x.xml"])
     assert result.exit_code == 0, result.output
     assert result.output == (
-        "weft: x.xml: a platform of SimGrid's cannot say [policy], [multicast], [progress_engine],"
+        "weft: x.xml: a SimGrid platform cannot express [policy], [multicast], [progress_engine],"
         " [nic] of calls by size, copies of packets, and Reduce_scatter as Allreduce,"
         " [host] of sums and copies (no time), or messages within a host (the loopback),"
-        " [switch.forwarding] (a look-up that hits is in the delay); to keep it, run on the fabric"
-        " itself\n"
+        " [switch.forwarding] (a look-up that hits is in the delay); to include it, run on the"
+        " fabric itself\n"
     )
     # A graph inherently expresses none of this.
     assert export.export(_core.load_fabric("x.toml"), tmp_path / "x.dot") == []
@@ -264,7 +264,7 @@ MISTAKES = {
     ),
     "collective": ("alreduce MPI_INT MPI_SUM", 'found "alreduce"; did you mean "allreduce"?'),
     "datatype": ("allreduce MPI_ITN MPI_SUM", 'found "MPI_ITN"; did you mean "MPI_INT"?'),
-    "quotes": ("allreduce MPI_INT&quot;] MPI_SUM", "allowed: names with commas between"),
+    "quotes": ("allreduce MPI_INT&quot;] MPI_SUM", "allowed: names separated by commas"),
     "rate": ("allreduce MPI_FLOAT MPI_SUM fixed-point x", 'found "x"; allowed: a bandwidth'),
 }
 
@@ -289,7 +289,7 @@ def test_a_switch_without_a_preset_must_say_all(program: Program, tmp_path: Path
         ),
     )
     assert message == (
-        '"switch", property offload: a smart switch needs channels, slots and payload as well; give'
+        '"switch", property offload: a smart switch needs channels, slots and payload as well; set'
         " them, or name a preset"
     )
 

@@ -481,7 +481,7 @@ def test_the_reader_picks_the_baseline(opened: Open, vendors: str) -> None:
     """Sentences, maps, tables and the table of runs follow; exactly one of each is visible."""
     page = opened(vendors)
     answer = page.locator("#answer [data-baseline]:visible").first
-    assert page.locator("h2").first.inner_text() == "Where offloading pays"
+    assert page.locator("h2").first.inner_text() == "Where offloading pays off"
     assert "The fastest fabric for sum" in answer.inner_text()
     baseline = control(page, "baseline")
     assert baseline.locator("option").all_inner_texts() == [
@@ -499,7 +499,7 @@ def test_the_reader_picks_the_baseline(opened: Open, vendors: str) -> None:
     assert "times as fast as star-8" in page.locator("#runs th").all_inner_texts()
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "baseline"
     baseline.select_option(label="the hosts (offload = off)")
-    until(page, "document.querySelector('#h-answer').textContent === 'Where offloading pays'")
+    until(page, "document.querySelector('#h-answer').textContent === 'Where offloading pays off'")
 
 
 def test_one_size_is_bars_as_wide_as_the_page(opened: Open, tmp_path: Path) -> None:

@@ -146,9 +146,9 @@ def test_shipped_fabrics_are_those_of_any_installation(compared: Path) -> None:
     ("content", "said"),
     [
         (None, "'{file}' does not exist"),
-        ("[]", "{file} is no record of a run"),
+        ("[]", "{file} is not a record of a run"),
         ('{"schema": "weft-campaign-run-1"}', "it has the schema 'weft-campaign-run-1'"),
-        ("{", "{file} is no record of a run"),
+        ("{", "{file} is not a record of a run"),
     ],
 )
 def test_what_is_no_record_is_named(

@@ -95,7 +95,7 @@ def test_mappings_of_copies_are_counted(program: Program, machine: Machine) -> N
     said = refusal(ResourceInputs(ranks=32768, copied=copied), machine)
     assert said.startswith("mappings: the run needs at least 164,340 (5 for each of 32,768 ranks)")
     assert "and Linux gives a process 65,530" in said
-    assert "take privatize=False where" in said
+    assert "take privatize=False if" in said
 
 
 def test_the_disk_holds_the_copies(
@@ -182,12 +182,12 @@ def test_shared_memory_holds_the_variables_of_all_ranks(
 def test_who_is_killed_hears_what_it_held_and_what_there_was(machine: Machine) -> None:
     (machine.proc / "vmstat").write_text("pgfault 1\noom_kill 4\n")
     start = StartResources.seen(machine)
-    told = "it held 3 GiB, and this machine had 8 GiB left when it began"
+    told = "it used 3 GiB, and this machine had 8 GiB left when it began"
     assert start.why_killed(3 * GIB) == (
-        f"something else killed it, perhaps for want of memory: {told}"
+        f"another process killed it, perhaps for lack of memory: {told}"
     )
     (machine.proc / "vmstat").write_text("pgfault 2\noom_kill 5\n")
-    assert start.why_killed(3 * GIB) == f"the system has killed it for want of memory: {told}"
+    assert start.why_killed(3 * GIB) == f"the system killed it for lack of memory: {told}"
 
 
 def test_a_run_looks_at_the_memory_once(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,14 +226,14 @@ def test_stacks_beyond_the_address_space_are_told_with_its_limit(program: Progra
     result = run_within(resource.RLIMIT_AS, 1 << 30, program("first.c"))
     (said,) = result.messages
     assert result.status == 2
-    assert "for 260 stacks of 8192 KiB (ulimit -v allows 1024 MiB): take smaller ones" in said
+    assert "for 260 stacks of 8192 KiB (ulimit -v allows 1024 MiB): use smaller ones" in said
 
 
 def test_memory_that_the_system_does_not_give_is_told_with_the_limit() -> None:
     growth = compiled.program(ROOT / "studies/growth/growth.c")
     result = run_within(resource.RLIMIT_AS, 4 << 30, growth, "allreduce", "2000000000", "1")
     assert (result.status, result.stderr.count("\n")) == (1, 1)
-    assert "asked for 2000000001 bytes of memory, which the system does not give" in result.stderr
+    assert "asked for 2000000001 bytes of memory, which the system refused" in result.stderr
     assert "ulimit -v allows 4096 MiB; vm.max_map_count is " in result.stderr
 
 

@@ -25,7 +25,7 @@ def test_want_of_memory_is_told_with_both_numbers(tmp_path: Path) -> None:
     )
     outcome, status = judge(OutcomePart(kind="unfinished"), starved, tmp_path, None)
     assert (outcome.kind, outcome.signal, status) == ("signal", "SIGKILL", 137)
-    assert "it held 3 GiB, and this machine had 9 MiB left; take fewer ranks" in outcome.message
+    assert "it used 3 GiB, and this machine had 9 MiB left; use fewer ranks" in outcome.message
 
 
 def test_a_good_end_is_completed(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_stack_that_is_too_small_is_said_with_its_size(tmp_path: Path) -> None
     (tmp_path / CRASHED).write_text("12 262144")
     outcome, status = judge(OutcomePart(kind="unfinished"), ended(-signal.SIGSEGV), tmp_path, None)
     assert outcome.message == (
-        "rank 12 needs more stack than the 256 KiB that it has (SIGSEGV):"
+        "stack overflow: rank 12 needs more stack than the 256 KiB that it has (SIGSEGV):"
         " give each rank more, for example --cfg contexts/stack-size:2048 (in KiB)"
     )
     assert (outcome.kind, outcome.signal, outcome.rank) == ("stack-overflow", "SIGSEGV", 12)
@@ -120,5 +120,5 @@ def test_a_raw_record_is_there_or_not_or_cut_by_a_full_disk(tmp_path: Path) -> N
 def test_a_library_of_another_version_is_said_to_be_one(tmp_path: Path) -> None:
     path = tmp_path / "record.json"
     path.write_text('{"schema": "weft-run/1", "weft": 1}')
-    with pytest.raises(WeftError, match=r"not of one version: in the record, 'weft' is 1, and all"):
+    with pytest.raises(WeftError, match=r"different versions: in the record, 'weft' is 1, but mu"):
         read_raw_record(path)

@@ -31,7 +31,7 @@ WRONG = {
     "twice": ('id="b"', 'id="a"', 6, "second host named 'a'"),
     "link": ('link_ctn id="l"', 'link_ctn id="m"', 8, "Link not found: m"),
     "host": ('dst="b"', 'dst="c"', 8, "dst='c'"),
-    "end": ("</zone>", "", 10, "this is not valid XML: mismatched tag\n"),
+    "end": ("</zone>", "", 10, "invalid XML: mismatched tag\n"),
     "routing": ("Full", "Fancy", 4, "Not a valid model"),
 }
 
@@ -66,7 +66,7 @@ def test_a_wrong_file_is_one_message_with_its_line(
 def test_routes_of_a_platform_are_proven(tmp_path: Path) -> None:
     said = weft_says("fabric", "check", str(written(tmp_path, RIGHT)))
     assert (said.returncode, said.stderr) == (0, "")
-    assert said.stdout == "2 routes, every pair of hosts: each is there and uses no link twice\n"
+    assert said.stdout == "2 routes, every pair of hosts: each exists and uses no link twice\n"
 
 
 def test_smart_switches_are_reached_too(tmp_path: Path) -> None:

@@ -79,8 +79,10 @@ def test_python_is_told_that_it_cannot_run(name: str, content: bytes, tmp_path: 
     script.write_bytes(content)
     script.chmod(0o755)
     said = refused(script)
-    assert said.startswith(f"program: {script} is Python, and Python programs (mpi4py) cannot run")
-    assert said.endswith("`weft replay` a trace of them (`weft help traces`)")
+    assert said.startswith(
+        f"program: {script} is a Python script; Python programs (mpi4py) cannot run"
+    )
+    assert said.endswith("with `weft replay` (`weft help traces`)")
     assert "\n" not in said
 
 
@@ -118,7 +120,7 @@ def test_a_program_of_another_compiler_is_told_from_ours() -> None:
 def test_a_library_without_a_main_program_is_refused(tmp_path: Path) -> None:
     (tmp_path / "part.c").write_text("int part(void) { return 0; }\n")
     compile_c(tmp_path / "part.c", tmp_path / "part")
-    assert "it has no main program that can be called" in refused(tmp_path / "part")
+    assert "it has no main function that SMPI can call" in refused(tmp_path / "part")
 
 
 def test_a_compiler_error_is_shown_with_its_command(tmp_path: Path) -> None:

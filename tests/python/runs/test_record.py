@@ -138,9 +138,7 @@ def test_python_does_little_for_each_of_many_links(tmp_path: Path) -> None:
 def test_what_libweft_left_unfinished_is_said_to_be() -> None:
     with pytest.raises(json.JSONDecodeError):
         Record.from_own_json(b'{"schema": "weft-run/1", "links": [')
-    with pytest.raises(
-        UnreadableError, match=r"'links\[0\]\.bytes' is 'x', and allowed is a number"
-    ):
+    with pytest.raises(UnreadableError, match=r"'links\[0\]\.bytes' is 'x', but must be a number"):
         Record.from_own_json(
             json.dumps({**raw(), "links": [{**raw()["links"][0], "bytes": "x"}]}).encode()
         )
@@ -160,15 +158,17 @@ def test_a_missing_key_is_named(tmp_path: Path, path: list[str]) -> None:
         part = part[key]
     del part[path[-1]]
     (tmp_path / "run.json").write_text(json.dumps(data))
-    with pytest.raises(WeftError, match=f"run.json is no record of a run: '{path[-1]}' is missing"):
+    with pytest.raises(
+        WeftError, match=f"run.json is not a record of a run: '{path[-1]}' is missing"
+    ):
         read_record(tmp_path / "run.json")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is no record of a run"),
-        ("[]", "is no record of a run"),
+        ("{", "is not a record of a run"),
+        ("[]", "is not a record of a run"),
         ('{"schema": "weft-compare/1"}', r"holds the two records of a comparison; .*with_offload"),
         ('{"schema": "weft-run/9"}', "has the schema 'weft-run/9'; allowed is 'weft-run/1'"),
     ],
@@ -180,5 +180,5 @@ def test_what_is_no_record_is_refused(tmp_path: Path, text: str, message: str) -
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(WeftError, match=r"none\.json is no record of a run: cannot be read"):
+    with pytest.raises(WeftError, match=r"none\.json is not a record of a run: cannot be read"):
         read_record(tmp_path / "none.json")

@@ -39,10 +39,10 @@ LOSSES = {"collective": "allgather", "drops": 3, "fetched_bytes": 12288.0}
 def test_each_row_says_how_and_why_and_how_long() -> None:
     lines = printed(record_with(row(), row(**FALLBACK, total_time_s=1e-3)))
     assert [" ".join(line.split()) for line in lines] == [
-        "collective ranks type, op path why calls bytes mean us max us",
+        "collective ranks type, op path reason calls bytes mean(us) max(us)",
         "allreduce 4 DOUBLE, SUM ompi datatype 10 10 KiB 25.000 10.000",
         "allreduce 4 INT, SUM stream offloaded 10 10 KiB 8.000 10.000",
-        "why datatype: the switch does not compute with this datatype",
+        "why datatype: the switch does not support this datatype",
         "4 ranks on 4 hosts of tofino-4: simulated time 125 us, wall time 250 ms",
     ]
 
@@ -59,11 +59,11 @@ def test_losses_are_told() -> None:
     ]
     record.multicast[0].staging_drops = 1
     assert printed(record)[2] == (
-        "allgather: 3 chunks did not arrive at 2 ranks, most at rank 1 (2) (1 had no room in a"
+        "allgather: 3 chunks did not arrive at 2 ranks, most at rank 1 (2) (1 dropped by a"
         " staging ring); ranks fetched 12 KiB from their neighbours"
     )
     record.multicast[0].by_rank.pop()
-    assert "did not arrive at rank 1 (1 had" in printed(record)[2]
+    assert "did not arrive at rank 1 (1 dropped" in printed(record)[2]
     record.multicast[0].drops = 0
     assert len(printed(record)) == 3
 
@@ -71,10 +71,12 @@ def test_losses_are_told() -> None:
 def test_where_nothing_was_offloaded_one_line_says_why() -> None:
     lines = printed(record_with(row(**FALLBACK), row(**FALLBACK | {"reason": "op", "calls": 1})))
     assert lines[3] == (
-        "Nothing was offloaded: the switch does not compute with this datatype (10 calls);"
-        " the switch does not compute this operation (1 call)."
+        "Nothing was offloaded: the switch does not support this datatype (10 calls);"
+        " the switch does not support this operation (1 call)."
     )
-    assert printed(record_with())[0].startswith("Nothing was offloaded: the program made no call")
+    assert printed(record_with())[0].startswith(
+        "Nothing was offloaded: the program called no collective"
+    )
 
 
 def test_a_narrow_terminal_gets_fewer_columns() -> None:
@@ -114,19 +116,19 @@ def test_a_run_that_never_began_has_no_table() -> None:
 def test_a_reason_that_is_not_known_is_shown_as_it_is() -> None:
     record = record_with()
     assert explain("the moon", record) == "the moon"
-    assert explain("", record) == "no reason was given"
+    assert explain("", record) == "no reason recorded"
 
 
 def test_square_brackets_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     record = record_with(row(), row(**FALLBACK | {"reason": "policy"}))
     record.offload = "auto"
     print_run(record, console())
-    assert "why policy: the fabric's [[policy]] leaves" in capsys.readouterr().out
+    assert "fallback (policy): the fabric's [[policy]] selects" in capsys.readouterr().out
 
 
 def test_a_policy_is_the_runs_or_the_fabrics() -> None:
     record = record_with()
     record.offload = "off"
-    assert "switched off" in explain("policy", record)
+    assert "offloading is off" in explain("policy", record)
     record.offload = "auto"
     assert "[[policy]]" in explain("policy", record)

@@ -186,9 +186,10 @@ def check_document(document: dict[str, Any]) -> None:
 
 
 def check_table(lines: list[str], document: dict[str, Any]) -> None:
-    assert lines[0] == "Time of a rank in all its calls: with --offload stream, and without"
+    assert lines[0] == "Time per rank in all calls, --offload stream and off"
     assert " ".join(lines[1].split()) == (
-        "collective ranks type, op path why calls bytes with, us hosts without, us speed-up"
+        "collective ranks type, op path reason calls bytes offload(us) host algorithm hosts(us)"
+        " speed-up"
         " over best"
     )
     ints = document["gains"][0]
@@ -205,7 +206,7 @@ def check_table(lines: list[str], document: dict[str, Any]) -> None:
     assert f": {document['speed_up']:.2f} times as fast; " in lines[-1]
     over_best = f"(--fallback best): {document['speed_up_over_best']:.2f} times as fast"
     assert lines[-1].endswith(over_best)
-    assert "why datatype: the switch does not compute with this datatype" in lines
+    assert "why datatype: the switch does not support this datatype" in lines
 
 
 def check_timeline(events: list[dict[str, Any]]) -> None:
@@ -247,8 +248,8 @@ def test_a_pipe_is_no_input_and_that_is_said(sums: Path) -> None:
     )
     assert (result.returncode, result.stdout) == (0, "done\n")
     assert result.stderr == (
-        "weft: --compare: the program was given no input, since a pipe can be read once; write it"
-        " to a file and give that: < FILE\n"
+        "weft: --compare: the program had no input, since a pipe can be read only once; write the"
+        " input to a file: < FILE\n"
     )
 
 
@@ -257,7 +258,7 @@ def test_a_first_run_that_crashes_is_the_last(sums: Path, tmp_path: Path) -> Non
     result = compared(sums, "crash", "stream", options=("--json", str(path)))
     assert result.status == 134
     assert result.messages[0].startswith("weft: rank 0 crashed (SIGABRT)")
-    assert result.messages[1].startswith("weft: --compare: there was no run without offload")
+    assert result.messages[1].startswith("weft: --compare: there is no run without offload")
     assert json.loads(path.read_text())["without_offload"] is None
 
 
@@ -270,7 +271,7 @@ def test_a_second_run_that_crashes_is_told_and_the_first_is_not_lost(
     assert "4 ranks on 4 hosts of tofino-4: simulated time" in result.stderr
     assert "about to crash" in result.stderr
     assert result.messages[-1].startswith(
-        "weft: --compare: in the run without offload rank 0 crashed (SIGABRT)"
+        "weft: --compare: in the run without offloading: rank 0 crashed (SIGABRT)"
     )
     document = json.loads(path.read_text())
     assert (document["exit_status"], document["speed_up"]) == (134, None)
@@ -356,7 +357,9 @@ def test_who_has_the_best_anyway_is_compared_with_it_once(sums: Path, tmp_path: 
 def test_where_nothing_is_offloaded_there_is_no_gain(sums: Path) -> None:
     result = run_command([*WEFT, "run", "--fabric", "star-8", "-n", "4", "--compare", str(sums)])
     lines = result.stderr.splitlines()
-    assert lines[-3].startswith("Nothing was offloaded: its hosts reach no common smart switch")
+    assert lines[-3].startswith(
+        "Nothing was offloaded: no smart switch connects all hosts of the communicator"
+    )
     assert ": no gain; " in lines[-1]
 
 

@@ -88,5 +88,5 @@ def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, message: st
 
 def test_rows_that_nobody_measured_are_refused() -> None:
     asked = Gain(*("sharp_edr_128x1.csv", "sharp_us", "hosts_us", "hdr100-128", "ring"), least=8192)
-    with pytest.raises(WeftError, match="no row is meant"):
+    with pytest.raises(WeftError, match="no row is selected"):
         gain_runs.run([asked])

@@ -191,7 +191,7 @@ def test_ranks_per_host_are_measured_one_after_the_other(tmp_path: Path) -> None
     assert result.returncode == 0, result.stderr
     heading, head, line = result.stdout.splitlines()
     assert heading == (
-        "MPI_Alltoall on star-8, 2, 4 and 8 ranks, 1, 2 and 4 per host: latency in us"
+        "MPI_Alltoall on star-8, 2, 4 and 8 ranks, 1, 2 and 4 per host: Avg Latency(us)"
     )
     assert head.split("  ") == ["bytes", *(f"mpich-4, {n} per host" for n in (1, 2, 4))]
     one, two, four = map(float, line.split()[1:])
@@ -204,8 +204,8 @@ def test_ranks_per_host_are_measured_one_after_the_other(tmp_path: Path) -> None
 def test_messages_need_no_number_of_ranks() -> None:
     result = weft("bench", "latency", "--fabric", STAR, "--sizes", "8,1KiB")
     heading, head, *lines = result.stdout.splitlines()
-    assert heading == "Latency of messages on star-8, 2 ranks, 1 per host: latency in us"
-    assert head.split("  ") == ["bytes", "latency, us"]
+    assert heading == "message latency on star-8, 2 ranks, 1 per host: Avg Latency(us)"
+    assert head.split("  ") == ["# Size", "Avg Latency(us)"]
     assert [line.split()[0] for line in lines] == ["8", "1024"]
 
 
@@ -311,8 +311,10 @@ def test_both_are_shown_with_their_errors(tmp_path: Path) -> None:
     status, out, _ = like(tmp_path / "a.txt", ALLREDUCE, "-n", "8", "--modes", "ring,mpich-4")
     assert status == 0
     heading, head, first, second, *means = out.splitlines()
-    assert heading == "MPI_Allreduce of a.txt (line 1) on star-8, 8 ranks, 1 per host: latency, us"
-    assert head.split()[:2] == ["bytes", "measured"]
+    assert (
+        heading == "MPI_Allreduce of a.txt (line 1) on star-8, 8 ranks, 1 per host: Avg Latency(us)"
+    )
+    assert head.split()[:3] == ["#", "Size", "measured"]
     errors = []
     for line in (first, second):
         _, real, *cells = map(float, line.split())
@@ -331,15 +333,15 @@ def test_two_benchmarks_of_one_file_have_a_table_each(tmp_path: Path) -> None:
     status, out, err = like(tmp_path / "a.txt", text, "-n", "8")
     assert status == 0
     assert "MPI_Allreduce of a.txt (line 1)" in out
-    assert "Latency of messages of a.txt (line 10)" in out
+    assert "message latency of a.txt (line 10)" in out
     assert "a.txt: line 6: `weft bench` has no latency_mt" in err
 
 
 @pytest.mark.parametrize(
     ("text", "more", "message"),
     [
-        ("hello\n", [], "a.txt: holds no output of the OSU micro-benchmarks or IMB"),
-        (ALLREDUCE, [], "a.txt: line 1: allreduce: the file does not say how many ranks"),
+        ("hello\n", [], "a.txt: has no output of the OSU micro-benchmarks or IMB"),
+        (ALLREDUCE, [], "a.txt: line 1: allreduce: the file does not state the number of ranks"),
         (
             "# mpiexec -n 16 -ppn 8 osu_allreduce\n" + ALLREDUCE,
             ["-n", "8"],
@@ -364,14 +366,14 @@ def test_two_benchmarks_of_one_file_have_a_table_each(tmp_path: Path) -> None:
         (
             ALLREDUCE.replace("OSU MPI", "OSU MPI-CUDA"),
             ["-n", "8"],
-            "nothing of it can be run: a.txt: line 1: buffers in CUDA memory",
+            "nothing in it can be run: a.txt: line 1: buffers in CUDA memory",
         ),
         (RATES.replace("size: 64", "size: 0"), [], "a.txt: line 1: mbw_mr: window: found 0;"),
         (RATES.replace("pairs: 1", "pairs: 0"), [], "a.txt: line 1: mbw_mr: -n: found 0 ranks"),
         (
             "# OSU MPI Neighborhood Alltoall Latency Test v7.4\n# Size  Avg Latency(us)\n8 1.0\n",
             ["-n", "8"],
-            "a.txt: nothing of it can be run: a.txt: line 1: `weft bench` has no neighborhood",
+            "a.txt: nothing in it can be run: a.txt: line 1: `weft bench` has no neighborhood",
         ),
     ],
 )
@@ -426,8 +428,8 @@ def test_the_calls_are_the_commands(tmp_path: Path) -> None:
         ({"benchmark": "allreduce"}, "ranks: is missing"),
         ({"benchmark": "bcast", "ranks": 4, "type": "int"}, "type: bcast has no such argument"),
         ({"benchmark": "allreduce", "ranks": 4, "op": "avg"}, "op"),
-        ({"benchmark": "bw", "modes": ["ring"]}, "modes: bw has none"),
-        ({"benchmark": "bw", "percentiles": [5]}, "percentiles: are of times"),
+        ({"benchmark": "bw", "modes": ["ring"]}, "modes: bw has no modes"),
+        ({"benchmark": "bw", "percentiles": [5]}, "percentiles: apply to times"),
     ],
 )
 def test_wrong_arguments_of_the_call_are_named(arguments: dict[str, Any], message: str) -> None:
@@ -442,11 +444,11 @@ def test_wrong_arguments_of_the_call_are_named(arguments: dict[str, Any], messag
     ("arguments", "message"),
     [
         ("alreduce", "Did you mean one of: 'allreduce'"),
-        ("latency -n 3", "-n: found 3 ranks; of latency allowed is 2"),
-        ("mbw_mr -n 3", "-n: found 3 ranks; of mbw_mr allowed is an even number"),
+        ("latency -n 3", "-n: found 3 ranks; latency needs 2"),
+        ("mbw_mr -n 3", "-n: found 3 ranks; mbw_mr needs an even number"),
         ("allreduce", "-n: is missing; allreduce takes a number of ranks, or --nodes with --ppn"),
-        ("allreduce -n 4 --nodes 2", "--nodes: found beside -n; give one of them"),
-        ("allreduce -n 1", "-n: found 1 rank; of allreduce allowed is 2 and more"),
+        ("allreduce -n 4 --nodes 2", "--nodes: found together with -n; give only one of them"),
+        ("allreduce -n 1", "-n: found 1 rank; allreduce needs 2 and more"),
         ("reduce -n 4 --sizes 6", "--sizes: found 6 bytes; an MPI_INT has 4"),
         ("reduce -n 4 --type real", "'real' is not one of"),
         ("reduce -n 4 --op avg", "'avg' is not one of"),

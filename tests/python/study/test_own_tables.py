@@ -26,14 +26,14 @@ def test_rows_and_errors_of_a_table_by_size(tmp_path: Path) -> None:
     written = tmp_path / "errors.json"
     result = validate(tmp_path, SIZES, *STREAM, "--mean", "0.02", "--json", str(written))
     assert result.status == 1
-    assert "ABOVE ITS BOUND" in result.stdout
+    assert "BOUND EXCEEDED" in result.stdout
     (check,) = json.loads(written.read_text())["checks"]
     simulated_us = [7.769, 7.870, 14.684]
     assert [one["simulated_us"] for one in check["points"]] == pytest.approx(simulated_us, rel=1e-3)
     assert [one["measured_us"] for one in check["points"]] == pytest.approx([7.9, 8.0, 14])
     assert check["mean_error"] == pytest.approx(0.0272, rel=0.01)
     assert not check["holds"]
-    assert "65536    14.000     14.684   +4.9%" in result.stdout
+    assert "65536    14.000     14.684  +4.9%" in result.stdout
 
 
 def test_a_table_by_ranks_and_one_of_collectives(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ WRONG = {
     "uneven ranks": (
         "ranks,nodes,a_us\n5,2,1\n",
         (*STREAM, "--bytes", "4"),
-        "line 2: column 'nodes': 5 ranks are not as many on each of 2 hosts",
+        "line 2: column 'nodes': 5 ranks cannot be divided evenly among 2 hosts",
     ),
     "more hosts than there are": (
         "ranks,nodes,a_us\n2,2,1\n8,8,1\n",
@@ -112,7 +112,7 @@ def test_two_tables_of_one_name_and_options_without_a_table(tmp_path: Path) -> N
     for table in tables:
         table.write_text(SIZES)
     command = [*simulated.WEFT, "validate", *map(str, tables), *STREAM]
-    assert "two are called 'own'" in simulated.run_command(command).stderr
+    assert "two have the name 'own'" in simulated.run_command(command).stderr
     alone = simulated.run_command([*simulated.WEFT, "validate", *STREAM])
     assert alone.status == 2
-    assert "--fabric: is for a TABLE of your own" in alone.stderr
+    assert "--fabric: applies to your own TABLE" in alone.stderr

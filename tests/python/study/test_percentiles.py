@@ -62,7 +62,7 @@ def test_the_command_shows_and_writes_percentiles(noisy: str, tmp_path: Path) ->
         command = ["bench", collective, *options, "--iterations", "40", "--csv", str(target)]
         result = CliRunner().invoke(weft, command, env={"COLUMNS": "200"}, catch_exceptions=False)
         assert result.exit_code == 0, result.output
-        assert "median, us" in result.output and "95 %, us" in result.output
+        assert "P50(us)" in result.output and "P95(us)" in result.output
         with target.open() as file:
             (row,) = csv.DictReader(file)
         low, median, high = (float(row[f"p{one}_us"]) for one in (5, 50, 95))

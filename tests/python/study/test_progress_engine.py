@@ -106,7 +106,7 @@ def test_a_ring_too_small_is_refused(tmp_path: Path) -> None:
     path = engine_file(tmp_path, f"preset = '{DPA}'", "staging = '32KiB'")
     assert message("throughput", path, "--threads", "16") == (
         f"{path}: [progress_engine] staging: found 32KiB; each of 16 receive workers holds a chunk"
-        " of 4KiB; allowed: at least 64KiB; or take fewer workers or smaller chunks"
+        " of 4KiB; allowed: at least 64KiB; or use fewer workers or smaller chunks"
     )
     result = CliRunner().invoke(
         weft, ["progress-engine", "throughput", path, "--threads", "16", "--transport", "uc"]
@@ -116,7 +116,7 @@ def test_a_ring_too_small_is_refused(tmp_path: Path) -> None:
 
 def test_a_datagram_has_at_most_an_mtu() -> None:
     assert message("throughput", DPA, "--chunk", "1KiB:8KiB") == (
-        "--chunk: found 8 KiB; a UD datagram has at most 4 KiB: take smaller chunks, or --transport"
+        "--chunk: found 8 KiB; a UD datagram has at most 4 KiB: use smaller chunks, or --transport"
         " uc alone"
     )
 

@@ -146,7 +146,7 @@ def test_the_command_says_what_is_above_its_bound(
     target = tmp_path / "errors.json"
     result = CliRunner().invoke(weft, ["validate", "--json", str(target)], standalone_mode=False)
     assert result.return_value == 1
-    assert result.stdout.count("ABOVE ITS BOUND") == 2
+    assert result.stdout.count("BOUND EXCEEDED") == 2
     record = json.loads(target.read_text())
     assert record["schema"] == "weft-validate/1"
     assert [one["holds"] for one in record["checks"]] == [False, True]

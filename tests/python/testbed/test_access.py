@@ -36,7 +36,7 @@ def test_this_machines_own_addresses_are_free(address: str) -> None:
 
 @pytest.mark.parametrize("address", EXPOSED)
 def test_what_others_reach_is_refused_or_warned_of(address: str) -> None:
-    with pytest.raises(WeftError, match=r"other machines reach .* runs as root; give tls"):
+    with pytest.raises(WeftError, match=r"other machines can reach .* runs as root; give tls"):
         access.check_listen(address, None, insecure=False)
     warning = access.check_listen(address, None, insecure=True)
     assert warning.endswith("runs as root: there is no authentication")
@@ -50,12 +50,12 @@ def test_the_command_refuses_before_anything_is_made(tmp_path: Path) -> None:
     status, _, said = run([*words, "--listen", "0.0.0.0:9559"])
     assert status == 2
     assert said == (
-        "weft: --listen: other machines reach 0.0.0.0:9559, and who does controls a server that"
+        "weft: --listen: other machines can reach 0.0.0.0:9559 and would control a server that"
         " runs as root; give --tls a directory with certificates, listen at 127.0.0.1, or allow it"
         " with --insecure\n"
     )
     status, _, said = run([*words, "--insecure"])
-    assert (status, said) == (2, "weft: --insecure: is of --listen, which is not given\n")
+    assert (status, said) == (2, "weft: --insecure: requires --listen\n")
     status, _, said = run([*words, "--listen", "0.0.0.0:9559", "--tls", str(tmp_path)])
     assert status == 2
     assert said.startswith(f"weft: --tls: {tmp_path}/ca.pem: No such file or directory; the dir")
@@ -128,7 +128,7 @@ def test_a_testbed_takes_controllers_with_a_certificate(
         with Client(address, pipeline(), tls=folder) as switch:
             assert {*switch.read()} == {*tables.entries(made)}
         monkeypatch.setattr(p4_client, "_PATIENCE_S", 1.0)
-        with pytest.raises(WeftError, match="does it take connections without TLS"):
+        with pytest.raises(WeftError, match="does it accept connections without TLS"):
             Client(address, pipeline()).__enter__()
     finally:
         netns.down(name)

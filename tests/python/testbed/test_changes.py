@@ -144,7 +144,7 @@ def test_a_comparison_says_what_differs() -> None:
     said = entry_numbers.compare(both, found).said()
     assert "it has star-8 under other numbers (slice 1 is 2 there)" in said
     assert "it has line-4 under other numbers (slice 2 is 1 there)" in said
-    assert "it has 1 entry of no experiment of the plan (wire_table 1)" in said
+    assert "it has 1 entry outside the experiments of the plan (wire_table 1)" in said
     lone = entry_numbers.compare(both, [*entries_of(both, "line-4")])
     assert lone.said() == f"it lacks star-8 ({len(entries_of(both, 'star-8'))} entries)"
     assert entry_numbers.compare(both, tables.entries(both)).equal
@@ -202,8 +202,9 @@ def test_an_old_plan_that_the_switch_has_not_is_refused(serve: Serve, tmp_path: 
     result = weft("diff", files["both"], files["other"])
     assert result.returncode == 2
     assert re.fullmatch(
-        rf"weft: testbed diff: OLD is not what the switch at {address} has: it has star-8 under"
-        r" other numbers \(slice \d+ is \d+ there\).*; leave OLD out to begin with what it has\n",
+        rf"weft: testbed diff: OLD differs from the switch at {address}: it has star-8 under"
+        r" other numbers \(slice \d+ is \d+ there\).*; omit OLD to start from the state of the"
+        " switch\n",
         result.stderr,
     )
     assert len(history) == told
@@ -253,19 +254,19 @@ def test_a_change_that_fails_is_undone(after: int, serve: Serve) -> None:
 
 SWITCH = ("--p4runtime", "127.0.0.1:1")
 MISPLACED = {
-    ("up", "PLAN", "--netns", "--replace"): "--replace: is of a switch",
-    ("up", "PLAN", "--netns", "--p4info", "PLAN"): "--p4info: is of a switch",
-    ("up", "PLAN", *SWITCH, "--listen", "127.0.0.1:1"): "--listen: is of testbeds of namespaces",
-    ("up", "PLAN", *SWITCH, "--insecure"): "--insecure: is of testbeds of namespaces",
-    ("down", "--tls", "."): "--tls: is of a switch",
-    ("diff", "PLAN", "PLAN", "--tls", "."): "--tls: is of a switch",
-    ("diff", "PLAN", "PLAN", "--apply", *SWITCH): "--apply: is of testbeds of namespaces",
-    ("diff", "PLAN"): "OLD: is not given, and neither --apply nor --p4runtime says what is there",
+    ("up", "PLAN", "--netns", "--replace"): "--replace: applies to switches",
+    ("up", "PLAN", "--netns", "--p4info", "PLAN"): "--p4info: applies to switches",
+    ("up", "PLAN", *SWITCH, "--listen", "127.0.0.1:1"): "--listen: applies to namespace testbeds",
+    ("up", "PLAN", *SWITCH, "--insecure"): "--insecure: applies to namespace testbeds",
+    ("down", "--tls", "."): "--tls: applies to switches",
+    ("diff", "PLAN", "PLAN", "--tls", "."): "--tls: applies to switches",
+    ("diff", "PLAN", "PLAN", "--apply", *SWITCH): "--apply: applies to namespace testbeds",
+    ("diff", "PLAN"): "OLD: is missing, and without --apply or --p4runtime",
     ("diff", "PLAN", "PLAN", "PLAN"): "diff: found 3 plans; give OLD and NEW, or NEW alone",
     ("diff", "PLAN", "--apply", "--name", "no-such"): "--name: no plan of 'no-such' is recorded",
-    ("status", "PLAN"): "PLAN: is of one testbed; name it with --name",
-    ("status", *SWITCH, "--plan", "x.json"): "--plan: is of testbeds of namespaces",
-    ("status", "--p4info", "PLAN"): "--p4info: is of a switch",
+    ("status", "PLAN"): "PLAN: applies to one testbed; name it with --name",
+    ("status", *SWITCH, "--plan", "x.json"): "--plan: applies to namespace testbeds",
+    ("status", "--p4info", "PLAN"): "--p4info: applies to switches",
 }
 
 
@@ -317,7 +318,7 @@ def test_a_stale_plan_deletes_nothing_that_runs(up: Up, tmp_path: Path) -> None:
     assert weft("diff", files["both"], "--apply").returncode == 0
     stale = weft("diff", files["both"], files["other"], "--apply")
     assert stale.returncode == 2
-    assert "OLD is not what is up as" in stale.stderr
+    assert "OLD does not match the running testbed" in stale.stderr
     assert "under other numbers (slice" in stale.stderr
     told = weft("status", "--plan", files["now"])
     assert told.returncode == 0
@@ -327,7 +328,7 @@ def test_a_stale_plan_deletes_nothing_that_runs(up: Up, tmp_path: Path) -> None:
     assert weft("status", files["both"]).returncode == 1
     checked = weft("check", files["both"])
     assert checked.returncode == 2
-    assert "testbed check: PLAN is not what is up as" in checked.stderr
+    assert "testbed check: PLAN does not match the running testbed" in checked.stderr
     assert weft("check", files["now"]).returncode == 0
     with Client(running.address(NAME), pipeline()) as switch:
         switch.change(switch.read(), switch.read()[1:], 0)
@@ -336,7 +337,7 @@ def test_a_stale_plan_deletes_nothing_that_runs(up: Up, tmp_path: Path) -> None:
     assert "the switch differs: it lacks star-8 (1 entry)" in " ".join(differs.stdout.split())
     foreign = weft("diff", files["other"], "--apply")
     assert foreign.returncode == 2
-    assert "has not what is recorded as up: it lacks star-8 (1 entry)" in foreign.stderr
+    assert "does not match the recorded plan: it lacks star-8 (1 entry)" in foreign.stderr
 
 
 class _Interrupted(BaseException):

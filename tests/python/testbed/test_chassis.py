@@ -185,8 +185,8 @@ def test_plans_of_two_chassis_are_not_compared(tmp_path: Path) -> None:
     with pytest.raises(WeftError) as caught:
         diff.change(placed(tmp_path, 4), placed(tmp_path, 9))
     assert str(caught.value) == (
-        "diff: the plans are on two chassis of 'pod', tofino-a and tofino-b, and each has its own"
-        " entries; compare plans of one chassis (`weft testbed plan --chassis` chooses it)"
+        "diff: the plans are on two chassis of 'pod', tofino-a and tofino-b, which have separate"
+        " entries; compare plans of one chassis (select it with `weft testbed plan --chassis`)"
     )
 
 
@@ -194,7 +194,8 @@ def test_the_shortage_of_each_chassis_is_said(tmp_path: Path) -> None:
     with pytest.raises(WeftError) as caught:
         placed(tmp_path, 11)
     message = (
-        "{0}: servers are short: 11 hosts wanted with 1 cable of 100 Gb/s or more, {1} servers with"
+        "{0}: not enough servers: 11 hosts wanted with 1 cable of 100 Gb/s or more, {1} servers"
+        " with"
         " such ports cabled in pod, chassis {0}: {2} short; take a smaller topology, or cable more"
         " servers"
     )
@@ -207,7 +208,7 @@ def test_the_shortage_of_each_chassis_is_said(tmp_path: Path) -> None:
 def test_a_short_resource_is_raised_in_its_table(tmp_path: Path) -> None:
     text = POD.replace('speed = "25Gbps"\n', 'speed = "25Gbps"\nslices = 1\n')
     (second,) = (one for one in inventory.parse_all(text, "t") if one.chassis.name == "tofino-b")
-    with pytest.raises(WeftError, match=r"slices are short: .*; raise \[\[chassis\]\] slices, or"):
+    with pytest.raises(WeftError, match=r"not enough slices: .*; raise \[\[chassis\]\] slices, or"):
         plan.make(second, [wanted_topology.read("torus-3x3")])
 
 
@@ -227,14 +228,14 @@ def test_commands_plan_and_keep_on_a_chosen_chassis(pod: Path, tmp_path: Path) -
     assert plan_file.read(both).experiments[0] == plan_file.read(second).experiments[0]
     assert "remove 0, " in weft("diff", second, both)
     message = weft("plan", pod, three, "--keep", first, "-o", both, status=2)
-    assert "no plan: servers are short: 3 hosts wanted" in message
+    assert "no plan: not enough servers: 3 hosts wanted" in message
     assert "counted beside what is kept (s3)" in message
     message = weft(
         "plan", pod, four, "--keep", second, "--chassis", "tofino-a", "-o", both, status=2
     )
     assert message == (
-        "weft: --chassis: found 'tofino-a', but --keep is a plan of tofino-b, and what runs stays"
-        " where it is; leave --chassis out, or plan on that one without --keep\n"
+        "weft: --chassis: found 'tofino-a', but --keep is a plan of tofino-b, and running"
+        " experiments stay there; leave out --chassis, or plan on that chassis without --keep\n"
     )
     message = weft("plan", pod, four, "--chassis", "tofino-c", "-o", both, status=2)
     assert message == (
@@ -254,7 +255,7 @@ def test_commands_for_each_topology_have_one_chassis(pod: Path, tmp_path: Path) 
     several = ("--fabric", star(3, tmp_path), "--fabric", star(9, tmp_path))
     assert weft("iterate", pod, *several, *program) == '"chassis": "tofino-b"\n' * 2
     message = weft("iterate", pod, *several, "--chassis", "tofino-a", *program, status=2)
-    assert "no plan: servers are short: 9 hosts wanted" in message
+    assert "no plan: not enough servers: 9 hosts wanted" in message
 
 
 # ---- Bad input -----------------------------------------------------------------------------------
@@ -262,17 +263,17 @@ def test_commands_for_each_topology_have_one_chassis(pod: Path, tmp_path: Path) 
 BAD = {
     "layer 2 switch of two": (
         ('["l2:4", "far:eth0"]', '["l2:4", "tofino-a:5"]'),
-        "[[cables]] between: the cable of tofino-b:1 and l2:1 joins what is cabled to tofino-b and"
-        " to tofino-a",
+        "[[cables]] between: the cable of tofino-b:1 and l2:1 connects the devices of"
+        " tofino-b and tofino-a",
     ),
     "two chassis cabled": (
         ('["l2:4", "far:eth0"]', '["tofino-a:5", "tofino-b:20"]'),
-        "[[cables]] between: the cable of tofino-a:5 and tofino-b:20 joins what is cabled to"
-        " tofino-a and to tofino-b",
+        "[[cables]] between: the cable of tofino-a:5 and tofino-b:20 connects the devices"
+        " of tofino-a and tofino-b",
     ),
     "ports of none": (
         ('chassis = "tofino-b"\n', ""),
-        "[[ports]] chassis: is missing; it must be given",
+        "[[ports]] chassis: is missing, but required",
     ),
     "ports of another": (
         ('chassis = "tofino-b"', 'chassis = "tofino-d"'),
@@ -280,7 +281,7 @@ BAD = {
     ),
     "same name": (
         ('name = "tofino-b"', 'name = "tofino-a"'),
-        "2 devices are called 'tofino-a'; give each a name of its own",
+        "2 devices have the name 'tofino-a'; rename all but one",
     ),
     "unknown key": (
         ("max_sharing = 4", "max_share = 4"),
@@ -309,7 +310,7 @@ def test_a_server_is_cabled_to_one_chassis() -> None:
     )
     with pytest.raises(WeftError) as caught:
         inventory.parse_all(text, "pod.toml")
-    assert "what is cabled together has one chassis, as experiments have" in str(caught.value)
+    assert "connected devices must share one chassis" in str(caught.value)
     assert "tofino-a" in str(caught.value)
 
 
@@ -324,7 +325,7 @@ def test_no_table_of_a_chassis_is_said(value: str) -> None:
     [
         (None, "it names no chassis, and its inventory has tofino-a, tofino-b"),
         ("x", "it names the chassis 'x', and its inventory has tofino-a, tofino-b"),
-        ("tofino-a", "host-0 is on 'b-1', which is no server of its inventory"),
+        ("tofino-a", "host-0 is on 'b-1', which is not a server of its inventory"),
     ],
 )
 def test_a_plan_of_a_wrong_chassis_is_damaged(
@@ -337,7 +338,7 @@ def test_a_plan_of_a_wrong_chassis_is_damaged(
     path.write_text(json.dumps(found if chassis is None else {**found, "chassis": chassis}))
     with pytest.raises(WeftError) as caught:
         plan_file.read(path)
-    assert f"this plan is damaged: {said}; make it again" in str(caught.value)
+    assert f"this plan is damaged: {said}; create it again" in str(caught.value)
 
 
 def test_ranges_and_names_of_an_inventory_are_bounded() -> None:
@@ -345,7 +346,7 @@ def test_ranges_and_names_of_an_inventory_are_bounded() -> None:
     assert "node-[1-40]" in text
     start = time.process_time()
     for name, said in (
-        ("node-[1-4096]node-[1-40]", "ranges name at most 4096 things together"),
+        ("node-[1-4096]node-[1-40]", "ranges may name at most 4096 things in total"),
         ("node-[1-40]" + "a" * 5000, "63 at most"),
     ):
         with pytest.raises(WeftError) as caught:

@@ -71,7 +71,7 @@ def planned(*fabrics: str, on: str = "topocloud-64") -> Plan:
 BAD = {
     "cabled twice": (
         ("tofino:[5-8]", "tofino:[4-7]"),
-        "[[cables]] between: tofino:4 is cabled twice, to node-4:eth0 and to l2:1; a port takes one"
+        "[[cables]] between: tofino:4 has two cables, to node-4:eth0 and to l2:1; a port has one"
         " cable",
     ),
     "unknown device": (
@@ -81,7 +81,7 @@ BAD = {
     ),
     "unknown port": (
         ("tofino:[5-8]", "tofino:[15-18]"),
-        "[[cables]] between: tofino:15 is a loopback port, which brings frames back; cable another",
+        "[[cables]] between: tofino:15 is a loopback port, which loops frames back; cable another",
     ),
     "no such port": (
         ('"l2:[1-4]", "tofino:[5-8]"', '"l2:5", "tofino:5"'),
@@ -94,31 +94,32 @@ BAD = {
     ),
     "uneven ranges": (
         ("tofino:[5-8]", "tofino:[5-7]"),
-        "[[cables]] between: found 4 ports at one end and 3 at the other; both ends must have as"
-        " many",
+        "[[cables]] between: found 4 ports at one end and 3 at the other; both ends must have"
+        " equally many",
     ),
     "falling range": (
         ("tofino:[5-8]", "tofino:[8-5]"),
-        "[[cables]] between: found 'tofino:[8-5]'; a range rises, and has at most 4096 numbers",
+        "[[cables]] between: found 'tofino:[8-5]'; a range must increase and have at most 4096"
+        " numbers",
     ),
     "no port": (
         ('"l2:[1-4]"', '"l2"'),
-        "[[cables]] between: found 1 ports at one end and 4 at the other; both ends must have as"
-        " many",
+        "[[cables]] between: found 1 ports at one end and 4 at the other; both ends must have"
+        " equally many",
     ),
     "same device": (
         ('"l2:[1-4]", "tofino:[5-8]"', '"tofino:5", "tofino:6"'),
         "[[cables]] between: found tofino:5 and tofino:6, both of tofino; a cable joins two devices"
-        ' (ports that bring frames back are listed in [chassis] loopback = ["…"])',
+        ' (loopback ports are listed in [chassis] loopback = ["…"])',
     ),
     "unknown key": (
         ("loopback =", "loopbacks ="),
         "[chassis] loopbacks: no such key; did you mean loopback?",
     ),
-    "missing key": (('name = "small"', ""), "[testbed] name: is missing; it must be given"),
+    "missing key": (('name = "small"', ""), "[testbed] name: is missing, but required"),
     "missing table": (
         ('[testbed]\nname = "small"', ""),
-        "[testbed]: is missing; it must be given",
+        "[testbed]: is missing, but required",
     ),
     "unit": (
         ('loopback = ["[13-16]"]', 'pass_latency = "495"'),
@@ -140,11 +141,11 @@ BAD = {
     ),
     "same name": (
         ('name = "l2"', 'name = "node-1"'),
-        "2 devices are called 'node-1'; give each a name of its own",
+        "2 devices have the name 'node-1'; rename all but one",
     ),
     "same NIC": (
         ('nics = ["eth0"]', 'nics = ["eth0", "eth0"]'),
-        "[[servers]] nics: 'eth0' is there twice; name each port once",
+        "[[servers]] nics: 'eth0' is named twice; name each port once",
     ),
     "long NIC": (
         ('nics = ["eth0"]', 'nics = ["ethernet-port-0000"]'),
@@ -170,11 +171,11 @@ def test_a_wrong_inventory_is_one_message(case: str) -> None:
 def test_what_is_no_inventory_is_said(tmp_path: Path) -> None:
     with pytest.raises(WeftError, match=r"there is no such file, and no shipped inventory"):
         inventory.read("topocloud")
-    with pytest.raises(WeftError, match=r"x: this is no TOML: "):
+    with pytest.raises(WeftError, match=r"x: invalid TOML: "):
         inventory.parse("[", "x")
     binary = tmp_path / "binary.toml"
     binary.write_bytes(b"\xff\xfe")
-    with pytest.raises(WeftError, match="is no text: line 1 is not UTF-8"):
+    with pytest.raises(WeftError, match="is not text: line 1 is not UTF-8"):
         inventory.read(str(binary))
 
 
@@ -182,20 +183,20 @@ SHORT = {
     "hosts": (
         'kind = "star"\nhosts = 6',
         "100Gbps",
-        "no plan: servers are short: 6 hosts wanted with 1 cable of 100 Gb/s or more, 4 servers"
+        "no plan: not enough servers: 6 hosts wanted with 1 cable of 100 Gb/s or more, 4 servers"
         " with such ports cabled in small: 2 short; take a smaller topology, or cable more servers",
     ),
     "speed": (
         'kind = "star"\nhosts = 3',
         "400Gbps",
-        "no plan: servers are short: 3 hosts wanted with 1 cable of 400 Gb/s or more, 0 servers"
+        "no plan: not enough servers: 3 hosts wanted with 1 cable of 400 Gb/s or more, 0 servers"
         " with such ports cabled in small (and 4 with fewer or slower): 3 short; take a smaller"
         " topology, or cable more servers",
     ),
     "NIC ports": (
         'kind = "fat_tree"\ndown = [2]\nup = [2]',
         "100Gbps",
-        "no plan: servers are short: 2 hosts wanted with 2 cables of 100 Gb/s or more, 0 servers"
+        "no plan: not enough servers: 2 hosts wanted with 2 cables of 100 Gb/s or more, 0 servers"
         " with such ports cabled in small (and 4 with fewer or slower): 2 short; take a smaller"
         " topology, or cable more servers",
     ),
@@ -203,7 +204,8 @@ SHORT = {
     "recirculation": (
         'kind = "dragonfly"\ngroups = 1\nrouters = 4\nhosts = 1',
         "100Gbps",
-        "no plan: recirculation is short: 6 directions of cables between slices, 4 looping ports of"
+        "no plan: not enough recirculation bandwidth: 6 directions of cables between slices, 4"
+        " looping ports of"
         " 400 Gb/s together at max_sharing = 1: at least 200 Gb/s short; list more [chassis]"
         " loopback ports, raise max_sharing, or cable more layer 2 switches (proven by the solver)",
     ),
@@ -224,7 +226,8 @@ def test_too_few_slices_are_said(tmp_path: Path) -> None:
     with pytest.raises(WeftError) as caught:
         plan.make(inventory.parse(few, "small"), [one])
     assert str(caught.value) == (
-        "no plan: slices are short: 4 switches wanted, 2 allowed on tofino beside 1 layer 2 switch:"
+        "no plan: not enough slices: 4 switches wanted, 2 allowed on tofino beside 1 layer 2"
+        " switch:"
         " 1 short; raise [chassis] slices, or cable more layer 2 switches (proven by the solver)"
     )
 
@@ -232,7 +235,7 @@ def test_too_few_slices_are_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda found: found.update(format="x"), "no plan of weft's: its format is 'x'"),
+        (lambda found: found.update(format="x"), "not a plan of weft: its format is 'x'"),
         (lambda found: found.pop("experiments"), "this plan is damaged"),
         (lambda found: found["experiments"][0].update(number=256), "the number of star-8 is 256"),
         (lambda found: found["experiments"][0]["cables"].popitem(), "are not those of its fabric"),
@@ -276,7 +279,7 @@ def _cable(kind: str, /, **keys: object) -> Callable[[dict[str, Any]], None]:
             "0 loops and 2 virtual_ports; such a cable has",
         ),
         (_cable("recirculated", loops=[65]), "has 0 ports, 1 loops and 2"),
-        (_cable("recirculated", loops=[65, 9999]), "are not looping ports"),
+        (_cable("recirculated", loops=[65, 9999]), "are not loopback ports"),
         (_cable("recirculated", virtual_ports=[512]), "2 loops and 1 virtual_ports"),
         (_cable("recirculated", virtual_ports=[512, 70000]), "found the virtual port 70000"),
         (_cable("recirculated", virtual_ports=[1, 2]), "found the virtual port 1; allowed are 512"),
@@ -323,10 +326,10 @@ def test_what_is_no_plan_is_said(tmp_path: Path) -> None:
     with pytest.raises(WeftError, match="cannot be read: No such file"):
         plan_file.read(path)
     path.write_text("[1]")
-    with pytest.raises(WeftError, match="make one with `weft testbed plan`"):
+    with pytest.raises(WeftError, match="create one with `weft testbed plan`"):
         plan_file.read(path)
     path.write_text("no")
-    with pytest.raises(WeftError, match="no plan of weft's: is no JSON: it goes wrong at line 1"):
+    with pytest.raises(WeftError, match="not a plan of weft: is not valid JSON: error at line 1"):
         plan_file.read(path)
 
 
@@ -342,7 +345,7 @@ def test_up_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(WeftError, match=r"^name: found 'A b'; allowed are"):
         netns.up(made, "A b")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    with pytest.raises(WeftError, match="testbed up: it needs root"):
+    with pytest.raises(WeftError, match="testbed up: creating network namespaces needs root"):
         netns.up(made, "x")
     monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setenv("PATH", "/nowhere")

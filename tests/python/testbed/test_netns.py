@@ -253,7 +253,9 @@ def test_servers_go_from_one_experiment_to_another(up: Up) -> None:
 def test_a_change_of_another_plan_is_refused(up: Up) -> None:
     up(planned("star-8"))
     ring = planned("ring-6")
-    message = r"testbed diff: OLD is not what is up as .*: it lacks ring-6 \(67 entries\)"
+    message = (
+        r"testbed diff: OLD does not match the running testbed .*: it lacks ring-6 \(67 entries\)"
+    )
     with pytest.raises(WeftError, match=message):
         netns.apply(ring, diff.change(ring, planned("star-8")), NAME)
 
@@ -364,7 +366,7 @@ def test_of_two_that_build_at_once_one_does_and_the_other_removes_nothing(
     said = [one.communicate(timeout=120)[1] for one in both]
     assert sorted(one.returncode for one in both) == [0, 2], said
     loser = said[0] or said[1]
-    assert "another weft is building" in loser or "is there already" in loser
+    assert "another weft is building" in loser or "already exists" in loser
     assert probe.check(made, NAME).problems == []
 
 
@@ -419,13 +421,17 @@ def test_down_ends_the_processes_in_a_testbed(up: Up) -> None:
 def test_a_testbed_is_up_once(up: Up) -> None:
     made = planned("star-8")
     up(made)
-    with pytest.raises(WeftError, match="is there already"):
+    with pytest.raises(WeftError, match="already exists"):
         netns.up(made, NAME)
     assert netns.there(NAME)
-    with pytest.raises(WeftError, match=r"testbed check: PLAN is not what is up as .*lacks ring-6"):
+    with pytest.raises(
+        WeftError,
+        match=r"testbed check: PLAN does not match the running testbed"
+        " .*lacks ring-6",
+    ):
         probe.check(planned("ring-6"), NAME)
     linux.ip(None, [f"netns del {netns.namespace(NAME, 'node-8')}"])
-    with pytest.raises(WeftError, match="is not this plan, or only part of it"):
+    with pytest.raises(WeftError, match="is not this plan, or only a part of it"):
         probe.check(made, NAME)
 
 

@@ -88,8 +88,8 @@ WRONG = {
         "bit<9> and bit<8> do not go together",
     ),
     "twice": ("table tag_table", "table arp_table", "'arp_table' is there twice"),
-    "syntax": ("apply {", "apply [", "this is not the P4 that weft reads: found '['"),
-    "end": ("Deparse()) main;", "Deparse()) main", "this is not the P4 that weft reads"),
+    "syntax": ("apply {", "apply [", "unsupported P4: found '['"),
+    "end": ("Deparse()) main;", "Deparse()) main", "unsupported P4"),
 }
 
 
@@ -279,7 +279,7 @@ def test_a_controller_that_only_reads_is_never_primary(serve: Serve) -> None:
             with Client(address, pipeline(), primary=False) as other:
                 assert other.primary_controller() == "election id 0:1"
                 assert len(other.read()) == 1
-                with pytest.raises(WeftError, match="the switch has changed meanwhile"):
+                with pytest.raises(WeftError, match="the switch has changed in the meantime"):
                     other.change([], [], 0)
         assert len(watching.read()) == 1
         with pytest.raises(WeftError, match="not the primary controller"):
@@ -335,7 +335,7 @@ def test_a_program_of_others_is_not_taken(serve: Serve, tmp_path: Path) -> None:
     address, _ = serve()
     ours = pipeline()
     odd = type(ours)(ours.info, b"header x {")
-    message = "this is not the P4 that weft reads"
+    message = "unsupported P4"
     with Client(address, odd) as switch, pytest.raises(WeftError, match=message):
         switch.configure()
     info = tmp_path / "p4info.txt"
@@ -343,7 +343,7 @@ def test_a_program_of_others_is_not_taken(serve: Serve, tmp_path: Path) -> None:
     with pytest.raises(WeftError, match=r"it has no 'Ingress.wire_table'"):
         Client("x", pipeline(info, info))
     info.write_text("tables [")
-    with pytest.raises(WeftError, match="no P4Info as text"):
+    with pytest.raises(WeftError, match="not a P4Info in text format"):
         pipeline(info, info)
 
 

@@ -304,7 +304,7 @@ def test_random_cases(tmp_path: Path) -> None:
             assert message.startswith("no plan: "), message
             assert " short" in message, message
             if is_straight(there):
-                assert "servers are short: " in message or "proven by the solver" in message
+                assert "not enough servers: " in message or "proven by the solver" in message
                 outcomes["proven"] += 1
             else:
                 assert not (possible and enough_servers(one, there)), (seed, message)
@@ -423,7 +423,7 @@ def test_what_does_not_fit_beside_what_is_kept_says_so() -> None:
     with pytest.raises(WeftError) as caught:
         plan.make(there, [star], running.experiments)
     assert str(caught.value) == (
-        "no plan: servers are short: 8 hosts wanted with 1 cable of 100 Gb/s or more, 3 servers"
+        "no plan: not enough servers: 8 hosts wanted with 1 cable of 100 Gb/s or more, 3 servers"
         " with such ports cabled in topocloud-64: 5 short; take a smaller topology, or cable more"
         " servers; counted beside what is kept (torus-3x3, star-8): a new plan of all of them,"
         " without keep, does not fit either"
@@ -451,7 +451,7 @@ def test_what_fits_only_by_moving_says_that(tmp_path: Path) -> None:
     star = fabric_file(tmp_path, 'kind = "star"\nhosts = 2', "s")
     stars = plan.make(there, [wanted_topology.read(str(star))] * 2)
     kept = [one for one in stars.experiments if "d1" in one.hosts.values()]
-    with pytest.raises(WeftError, match=r"without keep, fits, but moves what runs$"):
+    with pytest.raises(WeftError, match=r"without keep, fits, but moves running experiments$"):
         plan.make(there, [wanted_topology.read(str(path))], kept)
     plan.make(there, [wanted_topology.read(str(star)), wanted_topology.read(str(path))])
 

@@ -104,7 +104,7 @@ def test_a_change_keeps_what_has_device_ports() -> None:
 WRONG = {
     'device_ports = ["[128-135]"]': "device_ports: found 8 numbers; write one for each of the 16",
     'device_ports = ["[497-512]"]': "device_ports: found '511'; allowed are port numbers from 0 to",
-    'device_ports = ["[1-15]", "1"]': "device_ports: port 1 is there twice",
+    'device_ports = ["[1-15]", "1"]': "device_ports: port 1 is named twice",
     'fec = "reed"': "fec: found 'reed'; allowed are none, fc, rs",
     "parser_values = 5": "parser_values: found 5; allowed is",
     "parser_values = 253": "parser_values: found 253; allowed is",
@@ -217,7 +217,7 @@ def test_the_script_brings_up_what_is_cabled_or_loops() -> None:
     assert rs == {130, 131}
     looping = {k for k, named in front.items() if "LOOPBACK_MODE" in named}
     assert looping == {0, 60, 61}
-    assert "# 56 Gb/s is no speed of Tofino's" in text
+    assert "# 56 Gb/s is not a Tofino port speed" in text
     inside = [named for name, _, named in calls if name == "bfrt.tf1.pktgen.port_cfg.mod"]
     assert inside == [{"dev_port": k, "recirculation_enable": True} for k in (68, 196)]
 

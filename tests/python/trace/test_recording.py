@@ -169,7 +169,8 @@ def test_memory_by_address_is_refused(program: Program, tmp_path: Path) -> None:
     assert result.status == 2
     (message,) = result.messages
     assert (
-        "was not written: rank 0 calls MPI_Win_create_dynamic, which traces do not hold" in message
+        "was not written: rank 0 calls MPI_Win_create_dynamic, which traces do not"
+        " support" in message
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -206,11 +207,11 @@ def test_whole_lines_pass() -> None:
     [
         ("weft-calls 2", "weft-calls 9", "line 1: found 'weft-calls 9 2'; allowed is 'weft-calls"),
         ("0 Isend", "2 Isend", "line 2: found '2'; allowed is a number from 0 to 1"),
-        ("0 Isend", "0 Yield", "line 2: found the call 'Yield', which is none that traces hold"),
+        ("0 Isend", "0 Yield", "line 2: found the call 'Yield', which traces do not have"),
         ("4 MPI_INT 1 7 0", "4 MPI_INTS 1 7 0", "line 2: found the datatype 'MPI_INTS' in 'Isend'"),
         ("MPI_INT 1 7 0", "MPI_INT 2 7 0", "line 2: found the rank 2 in 'Isend'"),
         ("4 MPI_INT 1 7 0", "-4 MPI_INT 1 7 0", "line 2: found '-4' in 'Isend'"),
-        ("1 7 0", "1 7", "line 2: found no more words in 'Isend'"),
+        ("1 7 0", "1 7", "line 2: found the end of the line in 'Isend'"),
         ("1 7 0", "1 7 0 5", "line 2: found '5' after"),
         ("Waitall 0,-1", "Waitall 3,-1", "line 5: found the request 3 in 'Waitall'; rank 0 has"),
         ("0 Allgatherv 1", "0 Allgatherv 4", "line 6: found the communicator '4', of which rank 0"),
@@ -219,8 +220,8 @@ def test_whole_lines_pass() -> None:
         ("1e6", "nan", "line 8: found 'nan' in 'compute'; allowed is a number from 0 to 1e30"),
         ("0 Finalize", "0 Finalize\n0 Barrier 0", "after its 'Finalize'"),
         ("end 10", "end 8", "found 'end 8'; there are"),
-        ("end 10\n", "", "it is cut"),
-        ("end 10\n", "end", "it is cut"),
+        ("end 10\n", "", "it is truncated"),
+        ("end 10\n", "end", "it is truncated"),
     ],
 )
 def test_wrong_lines_are_told(found: str, instead: str, said: str) -> None:
@@ -250,5 +251,5 @@ def test_a_damaged_file_is_refused(record: Record) -> None:
     assert f"{CALLS} cannot be read: No such file" in said()
     raw = trace.parent / "raw"
     raw.write_text("weft-calls 2 4\n0 Barrier 0\n")
-    with pytest.raises(Exception, match="it is cut"):
+    with pytest.raises(Exception, match="it is truncated"):
         pack(raw, 4, packed)

@@ -158,8 +158,8 @@ def test_a_replay_has_a_timeline(record: Record) -> None:
 @pytest.mark.parametrize(
     ("part", "status", "reason"),
     [
-        ("crashing", 134, "was not written: the program did not end"),
-        ("failing", 3, "was not written: the program did not end"),
+        ("crashing", 134, "was not written: the program did not finish"),
+        ("failing", 3, "was not written: the program did not finish"),
     ],
 )
 def test_a_program_that_does_not_end_leaves_no_trace(
@@ -197,9 +197,9 @@ def test_a_trace_takes_no_place_of_something_else(program: Program, tmp_path: Pa
     (tmp_path / "notes").write_text("mine")
     run = ("run", "--fabric", "tofino-4", "-n", "4", "--record")
     arguments = ("--", str(program("regular.c")), "ring")
-    assert "holds something else than a trace" in refused(*run, str(tmp_path), *arguments)
+    assert "is not a trace" in refused(*run, str(tmp_path), *arguments)
     file = str(tmp_path / "notes")
-    assert "holds something else than a trace" in refused(*run, file, *arguments)
+    assert "is not a trace" in refused(*run, file, *arguments)
     assert "there is no directory" in refused(*run, str(tmp_path / "no" / "trace"), *arguments)
     assert "cannot write /proc/trace" in refused(*run, "/proc/trace", *arguments)
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
@@ -226,7 +226,7 @@ def test_what_is_no_trace_is_refused(of_simgrid: Callable[[str], Path], tmp_path
         return refused("replay", str(trace), "--fabric", "tofino-16")
 
     trace = tmp_path / "nothing"
-    assert "is no trace (manifest.json cannot be read: No such file" in said()
+    assert "is not a trace (manifest.json cannot be read: No such file" in said()
     trace = of_simgrid("ring")
     actions, manifest = trace / "actions.txt", trace / "manifest.json"
     whole, kept = actions.read_text(), manifest.read_text()
@@ -235,7 +235,7 @@ def test_what_is_no_trace_is_refused(of_simgrid: Callable[[str], Path], tmp_path
     number = len(actions.read_text().splitlines())
     assert f"actions.txt: line {number}: found " in said()
     actions.write_text("\n".join(whole.splitlines()[:-4]) + "\n")
-    assert "it is cut: there is no 'finalize' of rank" in said()
+    assert "it is truncated: there is no 'finalize' of rank" in said()
     actions.write_text(whole.replace("MPI_DOUBLE", "MPI_DUBBLE"))
     assert "found MPI_DUBBLE in 'irecv'" in said()
     actions.write_text(whole.replace(" compute ", " ponder "))
@@ -246,7 +246,7 @@ def test_what_is_no_trace_is_refused(of_simgrid: Callable[[str], Path], tmp_path
     manifest.write_text(kept.replace("weft-trace/1", "weft-trace/9"))
     assert "'weft-trace/9'; allowed are 'weft-trace/1' and 'weft-trace/2'" in said()
     manifest.write_text(kept[:40])
-    assert "manifest.json is no JSON" in said()
+    assert "manifest.json is not valid JSON" in said()
     manifest.write_text(kept.replace('"ranks"', '"rangs"'))
     assert "manifest.json is wrong: 'ranks' is missing" in said()
 

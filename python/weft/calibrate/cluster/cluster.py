@@ -91,12 +91,10 @@ def calibrate(
     measured = evidence.times
     if base is None and part == "hosts":
         raise WeftError(
-            f"{named('base')}: is missing; hosts alone are fitted on a fabric's network"
+            f"{named('base')}: is missing; fitting hosts alone requires the network of a fabric"
         )
     if not measured and part == "hosts":
-        raise WeftError(
-            f"{named('folder')}: {evidence.folder} has no collective, which hosts are fitted to"
-        )
+        raise WeftError(f"{named('folder')}: {evidence.folder} has no collectives to fit hosts to")
     if base is not None:
         check_fits(_core.load_fabric(base), measured)
     found = None if part == "hosts" else network.fit(evidence, base, name)
@@ -157,7 +155,7 @@ def _stream_uses(evidence: Evidence, fit: NetworkFit) -> list[Use]:
         (first, *_) = network.core_streams(evidence)
         purposes[network.stream_name(first)].append("messages' time on the cores")
     return [
-        Use(rows, ", ".join(some) or "not used: others reach a higher rate")
+        Use(rows, ", ".join(some) or "not used: other rows reach a higher rate")
         for rows, some in purposes.items()
     ]
 
@@ -212,11 +210,11 @@ def _head(fit: ClusterFit) -> str:
 def unsettled(fit: HostFit) -> list[str]:
     """Return a line for each key that the rows do not determine."""
     kept = [
-        f"{key.text}: not determined, {one.why}; the base's is kept"
+        f"{key.text}: not determined ({one.why}); keeps the value of --base"
         for key, one in fit.undetermined.items()
     ]
     vague = [
-        f"{key.text}: vague, {one.why}; fitted, since the base's value is worse"
+        f"{key.text}: poorly determined ({one.why}); fitted, because the value of --base is worse"
         for key, one in fit.values.items()
         if not one.determined
     ]

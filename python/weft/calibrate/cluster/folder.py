@@ -97,7 +97,7 @@ def read_folder(folder: Path, ranks: int | None = None, ppn: int | None = None) 
     """Read all files below a folder; `ranks` and `ppn` are defaults for files without placement."""
     if not folder.is_dir():
         raise WeftError(
-            f"{named('folder')}: {folder} is no folder; give one with outputs of OSU or IMB"
+            f"{named('folder')}: {folder} is not a folder; give one with outputs of OSU or IMB"
         )
     evidence = Evidence(folder)
     beside = _FolderRules.of(folder)
@@ -130,7 +130,7 @@ def _files(folder: Path) -> list[Path]:
     if len(found) > _MOST_FILES:
         raise WeftError(
             f"{named('folder')}: {folder} has {len(found):,} files; allowed are {_MOST_FILES:,}:"
-            " give the folder of the benchmarks' outputs alone"
+            " give a folder that has only benchmark outputs"
         )
     return found
 
@@ -140,7 +140,7 @@ def _is_hidden(path: Path) -> bool:
 
 
 def _nothing(evidence: Evidence, found: Sequence[Measured]) -> None:
-    text = f"{named('folder')}: {evidence.folder} has no file that calibrates a fabric"
+    text = f"{named('folder')}: {evidence.folder} has no file to calibrate a fabric from"
     if found:
         text += f": found {', '.join(sorted({one.benchmark for one in found}))}"
     elif evidence.unused:
@@ -235,7 +235,7 @@ class _FolderRules:
         for rule in self._rules:
             if not rule.met:
                 raise WeftError(
-                    f"{self._folder / BESIDE}: [[files]] match: found '{rule.match}', and no file"
+                    f"{self._folder / BESIDE}: [[files]] match: found '{rule.match}', but no file"
                     " below the folder has such a name"
                 )
 
@@ -250,8 +250,8 @@ def _take_table(evidence: Evidence, path: Path) -> bool:
     size_column(table)
     if evidence.pairs is not None:
         raise WeftError(
-            f"{path}: line {table.header_line}: a second table of pairs; {evidence.pairs} is one:"
-            " leave one of them in the folder"
+            f"{path}: line {table.header_line}: a second table of pairs beside {evidence.pairs};"
+            " leave only one in the folder"
         )
     evidence.pairs = path
     return True
@@ -264,8 +264,8 @@ def _check_versions(found: Sequence[Measured]) -> None:
         if other.version != one.version:
             raise WeftError(
                 f"{one.path}: line {one.line}: {one.suite} {one.version}, and {other.path}: line"
-                f" {other.line}: {other.version}: files of different measurements; give each a"
-                " folder"
+                f" {other.line}: {other.version}: the files are of different measurements; put"
+                " each into its own folder"
             )
 
 
@@ -279,12 +279,12 @@ def _sort(evidence: Evidence, one: Measured) -> None:
     elif one.benchmark in ("bw", "mbw_mr") and one.hosts == 2 and one.unit == "MB/s":
         evidence.bandwidth.append(one)
     elif one.benchmark in ("latency", "bw", "bibw", "mbw_mr", "multi_lat"):
-        why = "within a host" if one.hosts == 1 else "what it adds to latency and bw is not fitted"
+        why = "within a host" if one.hosts == 1 else "differs from latency and bw; not fitted"
         evidence.unused.append((label, why))
     elif one.benchmark in COLLECTIVES and one.unit == "us":
         _add_collective(evidence, one)
     else:
-        evidence.unused.append((label, "a benchmark that no key is fitted to"))
+        evidence.unused.append((label, "no key is fitted to this benchmark"))
 
 
 def _add_collective(evidence: Evidence, one: Measured) -> None:
@@ -294,13 +294,13 @@ def _add_collective(evidence: Evidence, one: Measured) -> None:
             text for text, value in (("ranks", ranks), ("ranks per host", ppn)) if value is None
         )
         raise WeftError(
-            f"{one.path}: line {one.line}: nothing says the {lacks} of {one.benchmark}: no header,"
-            " command or Slurm line in the file, and no name such as 2x32 (hosts x ranks per"
-            f" host); say it by {named('ranks')} and {named('ppn')}, or in"
+            f"{one.path}: line {one.line}: {lacks} of {one.benchmark} unknown: not stated in a"
+            " header, command or Slurm line of the file, nor in a name such as 2x32 (hosts x"
+            f" ranks per host); give {named('ranks')} and {named('ppn')}, or in"
             f" {evidence.folder / BESIDE}"
         )
     if ranks % ppn:
-        one.fail(one.line, f"{ranks} ranks are no hosts of {ppn} ranks each; allowed are multiples")
+        one.fail(one.line, f"{ranks} ranks are not a multiple of {ppn} ranks per host")
     if ranks == 1:
         evidence.unused.append((f"{one.path.relative_to(evidence.folder)}", "a single rank"))
         return
@@ -329,8 +329,8 @@ def _check_repeats(found: Sequence[Measured]) -> None:
             worst[0].line,
             f"{one.benchmark} of {worst[0].bytes} B: found {worst[0].value:g} {one.unit}, and"
             f" {other.path}: line {worst[1].line} has {worst[1].value:g}; over all sizes the two"
-            f" are {math.expm1(sum(logs) / len(logs)):.0%} apart: files of different machines,"
-            " networks or units? Give each a folder",
+            f" are {math.expm1(sum(logs) / len(logs)):.0%} apart: are the files of different"
+            " machines, networks or units? Put each into its own folder",
         )
 
 

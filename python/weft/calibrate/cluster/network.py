@@ -62,7 +62,7 @@ class LinkRate:
     def note(self) -> str:
         """Comment beside the value."""
         share = self.reached_Bps / _BYTES_PER_GBPS / self.gbps
-        why = f"{share:.0%} of it" if self.standard else "no standard rate is near"
+        why = f"{share:.0%} of it" if self.standard else "no standard rate is close"
         return f"{self.source} reaches {self.reached_Bps / 1e9:.4g} GB/s, {why}"
 
 
@@ -144,8 +144,8 @@ def _pingpong(evidence: Evidence) -> PingPong:
     if not evidence.latency:
         raise WeftError(
             f"{named('folder')}: {evidence.folder} has no ping-pong between two hosts (osu_latency,"
-            f" IMB's PingPong), which the network is fitted to; add one, or give {named('base')} a"
-            f" fabric whose network holds, with {named('part')} hosts"
+            " IMB's PingPong), to fit the network to; add one, or use the network of a fabric"
+            f" with {named('base')} and {named('part')} hosts"
         )
     one = evidence.latency[0]
     seconds = evidence.one_way()
@@ -205,7 +205,7 @@ def _head(evidence: Evidence, base: str | None, name: str, rate: LinkRate, laten
     values = {
         "bandwidth": SourcedValue(rate.toml, rate.note),
         "latency": SourcedValue(
-            f"{latency:.4g}s", "so that the shortest messages take what was measured"
+            f"{latency:.4g}s", "so that the shortest messages take the measured time"
         ),
     }
     return with_values(text, "link", values)

@@ -36,7 +36,7 @@ _LONGEST_S = 120.0
 _SPEEDS = 3
 # Upper bound of a shared-memory message's time; beyond it a process was waiting for a core.
 _SWITCHED_S, _LONG_SWITCHED_S = 2e-5, 2e-4
-_BUSY_CORES = "other processes never left two cores to a message; measure on a quiet machine"
+_BUSY_CORES = "other processes always used the cores; measure on an idle machine"
 _FEW = 3
 """Repetitions with buffers that exceed every cache: each takes a second."""
 _SMALL, _SHORT, _LONG = 64, 8 << 10, 64 << 10
@@ -105,8 +105,8 @@ def find_caches(folder: Path = _CACHES) -> Caches:
             sizes[int(level)] = int(size[:-1]) << 10
     if len(sizes) < 2:
         raise WeftError(
-            f"{folder}: found {len(sizes)} levels of data caches; needed are a core's own and the"
-            f" one that cores share; say their sizes by {named('caches')}, such as 1MiB,32MiB"
+            f"{folder}: found {len(sizes)} levels of data caches; a private one and a shared one"
+            f" are needed; give their sizes with {named('caches')}, such as 1MiB,32MiB"
         )
     levels = sorted(sizes)
     return Caches(sizes[levels[-2]] if len(levels) > 2 else sizes[levels[0]], sizes[levels[-1]])
@@ -118,8 +118,8 @@ def parse_caches(text: str) -> Caches:
     if len(sizes) != 2 or not _LEAST <= sizes[0] < sizes[1]:
         raise WeftError(
             f"{named('caches')}: found {text}; allowed are two rising sizes of"
-            f" {format_size(_LEAST)} and more, a core's own cache and the one that cores share,"
-            " such as 1MiB,32MiB"
+            f" {format_size(_LEAST)} and more, a core's private cache and the shared one, such as"
+            " 1MiB,32MiB"
         )
     return Caches(*sizes)
 
@@ -161,8 +161,8 @@ def measure(repetitions: int, caches: Caches) -> HostHere:
         levels["memory"] = caches.shared
     else:
         missing.append(
-            f"core_memory_rate: two buffers of {format_size(caches.shared)} do not fit the memory"
-            f" that is free, {format_size(free)}"
+            f"core_memory_rate: two buffers of {format_size(caches.shared)} do not fit into free"
+            f" memory, {format_size(free)}"
         )
     sums = {level: run("sum", "int32", size) for level, size in levels.items()}
     rates = {("sum int32", level): size / sums[level].value for level, size in levels.items()}

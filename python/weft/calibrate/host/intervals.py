@@ -142,7 +142,7 @@ class Local:
         tail = (100 - PERCENT) / 2
         if key.names:
             same = sum(value == best for value in values) / len(values) >= PERCENT / 100
-            return Interval(best, best, best, same, "" if same else "resamples name others")
+            return Interval(best, best, best, same, "" if same else "resamples select other values")
         ranked = sorted(values)
         if key.steps:
             last = len(ranked) - 1
@@ -156,9 +156,9 @@ class Local:
         if not self._changes(index):
             why = NO_ROW
         elif key.steps and (low == key.steps[0] or high == key.steps[-1]):
-            why = "no row lies beyond it"
+            why = "no row lies above it"
         elif best >= key.high / _AT_BOUND or best <= key.low * _AT_BOUND:
-            why = "its search ends at a bound"
+            why = "the search ended at a bound"
         elif high / low > (MOST_THRESHOLD_SPAN if key.steps else MOST_SPAN):
             why = f"{key.toml(low)} to {key.toml(high)} fit as well"
         return Interval(best, low, high, not why, why)

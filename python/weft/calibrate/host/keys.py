@@ -110,7 +110,7 @@ def find_keys(texts: Sequence[str]) -> list[Key]:
         name, has_bounds, bounds = text.partition("=")
         if name not in known:
             raise WeftError(
-                f"{named('key')}: found {name}, which is no key that can be fitted;"
+                f"{named('key')}: found {name}, which cannot be fitted;"
                 f" {suggestion(name, list(known))}"
             )
         key = _key(name, known[name])
@@ -149,8 +149,9 @@ def _bounded(key: Key, text: str) -> Key:
         values.append(value)
     if key.names or len(values) != 2 or not 0 < values[0] < values[1] < math.inf:
         raise WeftError(
-            f"{named('key')}: found {key.text}={text}; allowed is {key.text}=LOW:HIGH, two rising"
-            f" numbers{f' with the unit {unit} or without' if unit else ''}; names have no bounds"
+            f"{named('key')}: found {key.text}={text}; allowed is {key.text}=LOW:HIGH, two"
+            f" increasing numbers{f' with the unit {unit} or without' if unit else ''}; names have"
+            " no bounds"
         )
     return Key(key.table, key.name, key.type, values[0], values[1])
 

@@ -72,7 +72,7 @@ def read_rows(path: Path, column: str | None = None) -> dict[HostRow, float]:
     logs: dict[HostRow, list[float]] = defaultdict(list)
     for row in table.rows:
         if (seconds := table.number(row, times) * scale) == 0:
-            table.fail(row.line, times, "found 0; a collective takes some time")
+            table.fail(row.line, times, "found 0; times must be above zero")
         logs[_row(table, row, sizes)].append(math.log(seconds))
     return {row: math.exp(sum(some) / len(some)) for row, some in logs.items()}
 
@@ -85,7 +85,7 @@ def _row(table: Table, row: TableRow, sizes: str) -> HostRow:
         )
     ranks, ppn, size = (_whole(table, row, name) for name in ("ranks", "ppn", sizes))
     if not ranks or not ppn or ranks % ppn:
-        table.fail(row.line, "ppn", f"{ranks} ranks are no hosts of {ppn} ranks each")
+        table.fail(row.line, "ppn", f"{ranks} ranks are not a multiple of {ppn} ranks each")
     if size > LARGEST:
         table.fail(
             row.line, sizes, f"found {size} bytes; allowed are at most {format_size(LARGEST)}"

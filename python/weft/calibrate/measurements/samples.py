@@ -139,8 +139,8 @@ def _of_pairs(table: Table, column: str | None, pair: Pair | None) -> PingPong:
             table.fail(
                 rows[key][0].line,
                 "bytes",
-                f"{':'.join(key)} has other sizes than {':'.join(first[0])}; give all pairs the"
-                " same",
+                f"{':'.join(key)} has other sizes than {':'.join(first[0])}; all pairs must have"
+                " the same",
             )
     between = {key: samples.seconds for key, samples in all_found.items()}
     seconds = np.median(np.array([*between.values()]), axis=0)
@@ -158,7 +158,7 @@ def _of_two_hosts(table: Table, column: str | None) -> PingPong:
     if not np.array_equal(send.bytes, receive.bytes):
         odd = int(min(set(send.bytes) ^ set(receive.bytes)))
         line = next(row.line for row in table.rows if table.number(row, "bytes") == odd)
-        table.fail(line, "bytes", f"{odd} B stands for only one of {_SEND} and {_RECEIVE}")
+        table.fail(line, "bytes", f"{odd} B has only one of {_SEND} and {_RECEIVE}")
     one_way = Samples(table, send.column, send.bytes, (send.seconds + receive.seconds) / 2)
     return PingPong(one_way, send.seconds)
 
@@ -199,7 +199,7 @@ def check_sizes(table: Table, rows: Sequence[TableRow]) -> str:
             table.fail(
                 row.line,
                 column,
-                f"{size:.0f} B follows {last:.0f} B; sizes must rise: mixed tables?",
+                f"{size:.0f} B follows {last:.0f} B; sizes must increase; are these two tables?",
             )
         last = size
     return column
@@ -210,7 +210,7 @@ def check_times(table: Table, rows: Sequence[TableRow], column: str) -> None:
     times = [table.number(row, column) for row in rows]
     for row, time in zip(rows, times, strict=True):
         if time == 0:
-            table.fail(row.line, column, "found 0; a message takes some time")
+            table.fail(row.line, column, "found 0; times must be above zero")
     logs = np.log(times)
     rising = _nearest_rising(logs)
     if np.abs(logs - rising).mean() <= _FARTHEST_FROM_RISING:
@@ -220,8 +220,8 @@ def check_times(table: Table, rows: Sequence[TableRow], column: str) -> None:
         rows[worst].line,
         column,
         f"found {times[worst]:g}, and {np.exp(rising[worst]):.4g} would be in line with the rows"
-        " around it: times that do not rise with the size cannot be fitted; mixed tables, or"
-        " another column?",
+        " around it: times must increase with the size; are these two tables, or is it another"
+        " column?",
     )
 
 

@@ -102,6 +102,6 @@ def _check_offloaded(record: Record) -> None:
     for row in record.collectives:
         if row.collective == "allreduce" and not row.offloaded:
             raise WeftError(
-                f"Allreduce on the fitted fabric: the hosts do it, because"
-                f" {explain(row.reason, record)}; the tables are of what switches execute"
+                f"Allreduce on the fitted fabric: it falls back to the hosts, because"
+                f" {explain(row.reason, record)}; the tables are of offloaded calls"
             )

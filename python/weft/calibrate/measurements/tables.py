@@ -126,7 +126,7 @@ def _check_width(table: Table, row: TableRow) -> None:
         table.fail(
             row.line,
             table.names[-1],
-            f"{found} columns, and the header names {wanted}: mixed tables?",
+            f"{found} columns, and the header names {wanted}; are these two tables?",
         )
 
 
@@ -147,12 +147,14 @@ def _read_csv(path: Path, lines: Sequence[str], _benchmark: str) -> Table:
     for name in header.cells:
         if header.cells.count(name) > 1:
             raise WeftError(
-                f"{path}: line {header.line}: column '{name}': is there twice; give each a name"
+                f"{path}: line {header.line}: column '{name}': appears twice; rename one"
             )
     table = Table(path, "CSV", header.cells, tuple(body))
     for row in body:
         if not any(_is_number(cell) for cell in row.cells):
-            table.fail(row.line, header.cells[0], "a second header: mixed tables; give a file each")
+            table.fail(
+                row.line, header.cells[0], "a second header; put each table into its own file"
+            )
     return table
 
 
@@ -170,7 +172,10 @@ def _read_osu(path: Path, lines: Sequence[str], _benchmark: str) -> Table:
     ]
     if len(headers) > 1:
         number = headers[1][0]
-        raise WeftError(f"{path}: line {number}: column 'Size': a second header: mixed tables")
+        raise WeftError(
+            f"{path}: line {number}: column 'Size': a second header; put each table"
+            " into its own file"
+        )
     names = re.split(r"\s{2,}", headers[0][1].lstrip("# ").strip())
     return Table(path, "OSU", tuple(names), _plain_rows(lines))
 
@@ -206,7 +211,9 @@ def _choose(path: Path, blocks: Sequence[_Block], benchmark: str) -> _Block:
     key = benchmark.lower()
     chosen = [block for block in blocks if re.match(rf"{key}(\b|_)", block.name.lower())]
     if not blocks:
-        raise WeftError(f"{path}: none of its blocks has a name; give the benchmark's own output")
+        raise WeftError(
+            f"{path}: none of its blocks has a name; give the original output of the benchmark"
+        )
     if not chosen:
         names = [block.name for block in blocks]
         raise WeftError(
@@ -282,12 +289,14 @@ def time_column(table: Table, wanted: str | None) -> str:
                 return name
     if len(timed) == 1:
         return timed[0]
-    problem = f"several columns of times: name one with {named('column')}" if timed else _no_times()
+    several = f"several columns of times; choose one with {named('column')}"
+    problem = several if timed else _no_times()
     table.fail(table.header_line, ", ".join(timed or table.names), problem)
 
 
 def _no_times() -> str:
-    return f"none is a time; its unit ends a name: {', '.join(f'time_{unit}' for unit in SECONDS)}"
+    names = ", ".join(f"time_{unit}" for unit in SECONDS)
+    return f"none is a time; names of times end in their unit: {names}"
 
 
 def seconds_per_unit(table: Table, column: str) -> float:

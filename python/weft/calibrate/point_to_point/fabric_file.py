@@ -105,9 +105,9 @@ def pair_of(fabric: "Fabric", between: Collection[Pair]) -> tuple[int, int]:
 def _check_representative(fabric: "Fabric") -> None:
     if len(fabric.hosts) > 2 and not fabric.route(0, 1)["through"]:
         raise WeftError(
-            f"{named('base')}: {fabric.hosts[0]} and {fabric.hosts[1]} of {fabric.name} have a"
-            f" cable of their own, and its {len(fabric.hosts)} hosts get what is fitted; say by"
-            f" {named('pair')} which hosts the table is of"
+            f"{named('base')}: {fabric.hosts[0]} and {fabric.hosts[1]} of {fabric.name} share a"
+            f" cable of their own, but the fit applies to all {len(fabric.hosts)} hosts; name the"
+            f" measured hosts with {named('pair')}"
         )
 
 
@@ -163,8 +163,8 @@ def route_of(fabric: "Fabric", hosts: tuple[int, int] = (0, 1)) -> Route:
         raise WeftError(
             f"{named('base')}:"
             f" the route from {fabric.hosts[hosts[0]]} to {fabric.hosts[hosts[1]]} of"
-            f" {fabric.name} has no latency, of"
-            " which a latency_factor could be; give its [link] one"
+            f" {fabric.name} has no latency, so there can be no latency_factor; set the latency of"
+            " its [link]"
         )
     return Route(way["latency_s"], min(rates))
 
@@ -239,17 +239,17 @@ def _mpi(calibration: Calibration, route: Route, kept: Mapping[str, Any]) -> Ite
         yield from _core_keys("send", row.send)
         yield from _core_keys("receive", row.receive)
     if calibration.rendezvous:
-        yield from ("", "# Rendezvous: what it takes is in its latency_factor.")
+        yield from ("", "# Rendezvous: its cost is in the latency_factor.")
         yield from ("[[mpi.overheads]]", f'from = "{calibration.eager_threshold}B"')
         yield 'send_overhead = "0s"'
 
 
 def _threshold_comment(calibration: Calibration, kept: Mapping[str, Any]) -> Iterator[str]:
-    yield "# What the cores take beside the network, of eager messages, by size."
+    yield "# Time of the cores for eager messages, by size."
     found = calibration.overheads
     if found is not None:
         yield (
-            f"# MPI_Send timed apart: eager up to {found.last_eager} B, rendezvous from"
+            f"# MPI_Send timed separately: eager up to {found.last_eager} B, rendezvous from"
             f" {found.first_rendezvous} B on. The rest"
         )
         yield "# of the time that is not the network's is taken for the receiver's."
@@ -257,8 +257,8 @@ def _threshold_comment(calibration: Calibration, kept: Mapping[str, Any]) -> Ite
     whose = "the base's" if _THRESHOLD in kept else "the default"
     if calibration.stream:
         yield "# Each core: what a message of a stream takes (osu_bw), taken out of the latency."
-    yield "# A ping-pong does not tell sender and receiver apart: half each. Nor does it tell the"
-    yield f"# eager threshold: it is {whose}, {format_size(calibration.eager_threshold)}."
+    yield "# A ping-pong cannot separate sender and receiver: half each. It does not determine the"
+    yield f"# eager threshold either: it is {whose}, {format_size(calibration.eager_threshold)}."
 
 
 def _core_keys(side: str, core: Core) -> Iterator[str]:

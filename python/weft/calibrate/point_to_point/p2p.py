@@ -248,7 +248,7 @@ def _fit_transfer(
     try:
         return piecewise.fit(sizes, seconds, segments, sides)
     except piecewise.TooFewRowsError as error:
-        samples.table.fail(samples.table.rows[-1].line, samples.column, f"{error}; take fewer")
+        samples.table.fail(samples.table.rows[-1].line, samples.column, f"{error}; use fewer")
 
 
 def check_plot(target: Path) -> None:

@@ -32,7 +32,7 @@ def render(fit: SwitchFit, base: "Fabric", path_s: float, command: str) -> str:
             table[key] = (_rate if name == COPY_RATE else _seconds)(fit.written[name], found)
     text = Path(base.file).read_text(encoding="utf-8")
     text = with_values(with_values(text, "nic", nic), "switch", switch)
-    return f"# Calibrated by `{command}`; intervals hold together with 95 %.\n{text}"
+    return f"# Calibrated by `{command}`; simultaneous 95 % intervals.\n{text}"
 
 
 def values_of(base: "Fabric") -> dict[str, float]:
@@ -50,8 +50,8 @@ def _overhead(found_s: float, base: "Fabric", path_s: float) -> float:
     if found_s < path_s:
         raise WeftError(
             f"{named('base')}:"
-            f" links and processing of {base.name} take {format_seconds(path_s)}, more than"
-            f" the base latency that was found, {format_seconds(found_s)}; correct them"
+            f" links and processing of {base.name} take {format_seconds(path_s)}, more than the"
+            f" fitted base latency, {format_seconds(found_s)}; correct them"
         )
     return found_s - path_s
 
@@ -69,4 +69,4 @@ def _rate(value: float, found: Estimate) -> SourcedValue:
 
 
 def _alone(found: Estimate) -> str:
-    return "" if found.determined else "; not determined, but without it the rest is worse"
+    return "" if found.determined else "; not determined, but the fit is worse without it"

@@ -47,7 +47,7 @@ def _by_size(table: Table, rows: Sequence[TableRow], ppn: int) -> tuple[Floats, 
     column = check_sizes(table, table.rows)
     sizes = np.array([table.number(row, column) for row in rows])
     if sizes[0] == 0:
-        table.fail(rows[0].line, column, "found 0; an empty Allreduce is not offloaded")
+        table.fail(rows[0].line, column, "found 0; empty Allreduces are not offloaded")
     return sizes, np.full(len(rows), float(ppn))
 
 
@@ -66,7 +66,9 @@ def _by_ranks(
     for row in rows:
         ranks, nodes = table.number(row, "ranks"), table.number(row, "nodes")
         if nodes == 0 or ranks % nodes:
-            table.fail(row.line, "nodes", f"{ranks:.0f} ranks do not spread evenly on {nodes:.0f}")
+            table.fail(
+                row.line, "nodes", f"{ranks:.0f} ranks cannot be divided evenly among {nodes:.0f}"
+            )
         ranks_a_host.append(ranks / nodes)
         hosts.append(nodes)
     return np.full(len(rows), float(size)), np.array(ranks_a_host), np.array(hosts)

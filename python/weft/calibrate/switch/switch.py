@@ -150,8 +150,8 @@ def hardware_of(fabric: "Fabric") -> Hardware:
     if len(kinds) != 1:
         has = "switches that reduce with different windows" if kinds else "no switch that reduces"
         raise WeftError(
-            f"{named('base')}: {fabric.name} has {has}; the fit is of smart switches that are all"
-            " alike: name a fabric such as tofino-4 or hdr100-128"
+            f"{named('base')}: {fabric.name} has {has}; the fit needs equal smart switches: name a"
+            " fabric such as tofino-4 or hdr100-128"
         )
     slots, payload, overhead, aggregation_rate, streaming_from = kinds.pop()
     cables = fabric.cables()
@@ -213,7 +213,7 @@ class _Problem:
         if largest > hardware.window_bytes:
             starts[TURNAROUND] = 2 * hardware.window_bytes / hardware.line_rate_Bps
         else:
-            self.missing.append((TURNAROUND, "no message is larger than the window"))
+            self.missing.append((TURNAROUND, "no message exceeds the window"))
         starts[COPY_RATE] = hardware.line_rate_Bps
         if crowded > 1:
             starts[GAP] = 0.1 * min(starts[table.name] for table in tables)

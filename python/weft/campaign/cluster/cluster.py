@@ -51,7 +51,7 @@ class _Loss:
 
 
 _KILLED = _Loss(3, "its worker was killed 3 times")
-_ENDED = _Loss(5, "5 jobs have ended while it ran; give them more walltime")
+_ENDED = _Loss(5, "5 jobs ended while it was running; increase walltime")
 
 
 def run(
@@ -112,7 +112,7 @@ class _Work:
         found = future.result()
         if isinstance(found, UnsuitableWorker):
             raise WeftError(
-                f"{self._engine.cluster.source}: the worker on {found.host} makes no runs:"
+                f"{self._engine.cluster.source}: the worker on {found.host} cannot run simulations:"
                 f" {found.reason}"
             )
         if found.state == "elsewhere":
@@ -136,7 +136,7 @@ class _Work:
             raise WeftError(f"{source}: {error}")
         else:
             raise WeftError(
-                f"{source}: workers cannot make runs: {type(error).__name__}:"
+                f"{source}: workers cannot run simulations: {type(error).__name__}:"
                 f" {printable(str(error))}; does their Python have the same weft? Write setup and"
                 " python"
             )
@@ -216,10 +216,10 @@ class _Jobs:
             if now - self._heard > _AWAY_S:
                 raise WeftError(
                     f"{self._engine.cluster.source}: {error}, and no job works; all results are"
-                    " kept: the same command goes on when Slurm is back",
+                    " kept; run the same command again when Slurm is back",
                     UNFINISHED,
                 ) from None
-            self._note(f"{error}; going on with the workers that there are")
+            self._note(f"{error}; continuing with the existing workers")
             return
         for job in [job for job in self._engine.jobs if job.number not in states]:
             self._engine.jobs.remove(job)
@@ -234,11 +234,12 @@ class _Jobs:
         if self._silent >= _MOST_SILENT:
             words = self._engine.last_words(job)
             raise WeftError(
-                f"{self._engine.cluster.source}: {self._silent} jobs have ended before a worker"
+                f"{self._engine.cluster.source}: {self._silent} jobs ended before a worker"
                 + (
-                    f" said a word; the last one, {job.number}, wrote:\n  {printable(words)}"
+                    f" connected; the output of the last one, {job.number}, is:\n "
+                    f" {printable(words)}"
                     if words
-                    else f" said a word, and wrote nothing; do the nodes see"
+                    else f" connected, without output; can the nodes see"
                     f" {self._engine.site.folder.parent.parent}?"
                 )
             )
@@ -277,7 +278,7 @@ class _Jobs:
             except WeftError as error:
                 if not self._engine.jobs and not self.workers:
                     raise
-                self._note(f"{error}; going on with fewer jobs")
+                self._note(f"{error}; continuing with fewer jobs")
                 return
 
 
@@ -286,6 +287,7 @@ def _answer(ask: Callable[[], int]) -> int:
         return ask()
     except (CommandClientTimeoutError, CommandClientBadError):
         raise WeftError(
-            "Parsl's interchange does not answer; all results are kept: the same command goes on",
+            "Parsl's interchange does not answer; all results are kept; run the same command to"
+            " resume",
             UNFINISHED,
         ) from None

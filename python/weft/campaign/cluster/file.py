@@ -99,8 +99,8 @@ def chosen(file: Path | None, jobs: int | None) -> Cluster | None:
         return local(jobs)
     if jobs is not None:
         raise WeftError(
-            f"{named('jobs')}: is of this machine, and {named('cluster')} names another; write jobs"
-            f" and cores in {file}"
+            f"{named('jobs')}: applies to this machine, but {named('cluster')} names another; set"
+            f" jobs and cores in {file}"
         )
     return read(file)
 
@@ -138,7 +138,7 @@ def read(file: Path) -> Cluster:
 def _word(table: Options, key: str) -> str:
     value = table.text(key, "")
     if key in table.values and not re.fullmatch(r"[\w.,:+@/-]+", value):
-        table.fail(key, f"found {value!r}; write one word, as Slurm calls it")
+        table.fail(key, f"found {value!r}; write a single word, as Slurm names it")
     return value
 
 
@@ -181,11 +181,11 @@ def _options(table: Options) -> tuple[str, ...]:
         if match is None:
             table.fail("sbatch", f'found {one!r}; write options of sbatch, such as ["--qos=short"]')
         if match[1] in _ONE_NODE:
-            table.fail("sbatch", f"found {one!r}; a job is of one node: write jobs = NUMBER")
+            table.fail("sbatch", f"found {one!r}; a job uses one node; write jobs = NUMBER")
         if match[1] in _OTHER_CLUSTERS:
-            table.fail("sbatch", f"found {one!r}; jobs are of one cluster: start weft there")
+            table.fail("sbatch", f"found {one!r}; jobs run on one cluster; start weft there")
         if key := _OWN_OPTIONS.get(match[1]):
-            table.fail("sbatch", f"found {one!r}; write the key {key} in its place")
+            table.fail("sbatch", f"found {one!r}; write the key {key} instead")
     return found
 
 

@@ -97,7 +97,8 @@ class Engine:
         """Return the number of connected workers, and mark their jobs as connected."""
         if self.executor.interchange_proc and self.executor.interchange_proc.poll() is not None:
             raise WeftError(
-                "Parsl's interchange has ended; all results are kept: the same command goes on",
+                "Parsl's interchange has ended; all results are kept; run the same command to"
+                " resume",
                 UNFINISHED,
             )
         found = self.executor.command_client.run(  # type: ignore[no-untyped-call]
@@ -168,8 +169,8 @@ def _check_name(folder: Path, what: str) -> None:
     """Refuse folder names that are unsafe in job scripts, where Parsl does not quote them."""
     if found := re.search(r"[^\w./+@=:,~-]", str(folder)):
         raise WeftError(
-            f"{what} {folder}: found {found[0]!r} in a name that job scripts have; name a folder of"
-            " letters, digits and _ . - + @ = : , ~"
+            f"{what} {folder}: found {found[0]!r} in a path that job scripts use; choose a folder"
+            " whose path has only letters, digits and _ . - + @ = : , ~"
         )
 
 

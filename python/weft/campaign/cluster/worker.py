@@ -93,11 +93,11 @@ def unfit(site: Site) -> str:
         found = (site.folder / "token").read_text(encoding="utf-8")
     except OSError:
         there = "has another folder of this name" if store.is_dir() else "does not see it"
-        return f"store {store}: {there}; name one that all nodes share"
+        return f"store {store}: {there}; choose a folder that all nodes share"
     if found != site.token:
-        return f"store {store}: has another folder of this name; name one that all nodes share"
+        return f"store {store}: is another folder on this node; choose one that all nodes share"
     if (own := version()) != site.weft:
-        return f"has {own}, and this command is {site.weft}; make runs with one weft"
+        return f"has {own}, and this command is {site.weft}; use the same weft for all runs"
     return ""
 
 
@@ -106,7 +106,7 @@ def _unseen(task: Task) -> str:
     fabric = task.request.placement.fabric or ""
     for name in (task.request.workload.program, fabric):
         if name.startswith("/") and not os.path.exists(name):
-            return f"{name}: does not see it; name a folder that all nodes share"
+            return f"{name}: cannot see it; choose a folder that all nodes share"
     return ""
 
 

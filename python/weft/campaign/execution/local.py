@@ -104,7 +104,7 @@ def run(
                 waiting.append(task)
             else:
                 message = (
-                    f"it was killed {_TRIES} times from outside, perhaps for want of memory;"
+                    f"it was killed {_TRIES} times from outside, perhaps for lack of memory;"
                     " [campaign] memory ends such runs with a result"
                 )
                 on_done(task, TaskResult(task.digest, "killed", message))

@@ -20,57 +20,61 @@ class Column:
 BEST_TIME = "best_time_s"
 
 COLUMNS: dict[str, Column] = {
-    "run": Column("", "The run's digest, which is the name of its file in the store"),
+    "run": Column("", "Digest of the run, the name of its file in the store"),
     "state": Column(
         "",
-        "`done`; `failed` in the simulation; `refused` by weft, which did not start it; `missing`,"
-        " where it has not been run and missing ones are asked for",
+        "`done`; `failed` in the simulation; `refused`: weft did not start it; `missing`: not run"
+        " yet, with `--missing` only",
     ),
-    "outcome": Column(
-        "", "How it ended, [`outcome.kind`](record.md#outcome) of its record; empty if refused"
+    "outcome": Column("", "[`outcome.kind`](record.md#outcome) of its record; empty if refused"),
+    "message": Column("", "Reason of a failure or refusal; empty if done"),
+    "simulated_time_s": Column(
+        "s", "Simulated time from the program's start to the end of its last rank"
     ),
-    "message": Column("", "Why it failed or was refused; empty if done"),
-    "simulated_time_s": Column("s", "From the program's start to the end of its last rank"),
     BEST_TIME: Column(
         "s",
-        "The same of the run by [the hosts' fastest algorithms](campaigns.md#gains), beside"
-        " `offload` `off`; empty where there is none",
+        "Simulated time of the run with [the hosts' fastest algorithms](campaigns.md#gains), in"
+        " rows with `offload` `off`; empty if there is none",
     ),
-    "collectives_s": Column("s", "Of it, in the calls under `collectives`, mean of the ranks"),
-    "mpi_s": Column("s", "Of it, in calls of MPI of any kind, mean of the ranks"),
+    "collectives_s": Column(
+        "s", "Part of it in the calls counted under `collectives`, mean of the ranks"
+    ),
+    "mpi_s": Column("s", "Part of it in MPI calls of any kind, mean of the ranks"),
     "calls": Column(
-        "calls", "Collectives that the program called, each once however many ranks take part"
+        "calls", "Collective calls of the program, each counted once for all its ranks"
     ),
-    "offloaded_calls": Column("calls", "How many of them the switches did"),
-    "wall_time_s": Column("s", "Real time that the simulation took"),
-    "cpu_time_s": Column("s", "CPU time that it took, user and system"),
-    "peak_memory_bytes": Column("bytes", "The most memory that it held, resident"),
-    "busiest_link": Column("", "The link with the highest utilisation; empty where none was used"),
+    "offloaded_calls": Column("calls", "Number of these that were offloaded"),
+    "wall_time_s": Column("s", "Wall time of the simulation"),
+    "cpu_time_s": Column("s", "CPU time of the simulation, user and system"),
+    "peak_memory_bytes": Column("bytes", "Peak RSS of the simulation"),
+    "busiest_link": Column("", "Link with the highest utilisation; empty if no link was used"),
     "busiest_link_utilisation": Column(
-        "1", "Part of the simulated time for which its bytes fill it"
+        "1", "Utilisation of that link: fraction of the simulated time that its bytes occupy it"
     ),
-    "mean_link_utilisation": Column("1", "The same, mean of all links of the fabric"),
-    "slots_used_max": Column("slots", "Most slots in use at a time in any one switch"),
-    "bytes_reduced": Column("bytes", "Contributions that switches reduced, all switches together"),
-    "bytes_multicast": Column("bytes", "Results that switches sent out, all copies together"),
+    "mean_link_utilisation": Column("1", "Mean utilisation of all links of the fabric"),
+    "slots_used_max": Column(
+        "slots", "Maximum number of slots in use at the same time in one switch"
+    ),
+    "bytes_reduced": Column("bytes", "Contributions reduced by all switches"),
+    "bytes_multicast": Column("bytes", "Results sent by all switches, counting all copies"),
 }
 """Columns of the table of runs, after the campaign's own keys."""
 
 COLLECTIVE_COLUMNS: dict[str, Column] = {
     "run": COLUMNS["run"],
-    "collective": Column("", "`allreduce`, `bcast`, …; with `i` before it where it does not block"),
-    "communicator_size": Column("ranks", "Ranks of the communicators"),
+    "collective": Column("", "`allreduce`, `bcast`, …; non-blocking ones with the prefix `i`"),
+    "communicator_size": Column("ranks", "Number of ranks of the communicators"),
     "datatype": Column("", "MPI's name of it"),
-    "op": Column("", "MPI's name of the operation; empty where nothing is combined"),
-    "path": Column("", f"What did it: {_MECHANISMS}; `fallback`: the hosts"),
-    "reason": Column("", "Why it fell back; empty if offloaded"),
-    "algorithm": Column("", "The algorithm of the hosts; empty if offloaded"),
-    "calls": Column("calls", "Each once, however many ranks take part"),
-    "bytes": Column("bytes", "Of all calls together, mean of the ranks"),
+    "op": Column("", "MPI's name of the operation; empty if nothing is reduced"),
+    "path": Column("", f"Executor: {_MECHANISMS}; `fallback`: the hosts"),
+    "reason": Column("", "Fallback reason; empty if offloaded"),
+    "algorithm": Column("", "Host algorithm; empty if offloaded"),
+    "calls": Column("calls", "Number of calls, each counted once for all its ranks"),
+    "bytes": Column("bytes", "Total time of all calls, mean of the ranks"),
     "mean_time_s": Column(
-        "s", "Of one rank in one call; nothing for SMPI's own calls that do not block"
+        "s", "Mean time of one rank in one call; empty for SMPI's own non-blocking calls"
     ),
-    "max_time_s": Column("s", "The longest of any rank"),
+    "max_time_s": Column("s", "Maximum time of any rank in one call"),
 }
 """Columns of the table of collectives, after the campaign's own keys."""
 

@@ -135,8 +135,8 @@ def _baseline(top: Options, grids: Sequence[Grid]) -> tuple[str, Value] | None:
     if len(values) == 1 or key in REPEATS:
         table.fail(
             "baseline",
-            f"found {key}, of which there is nothing to compare; write a key of [[runs]] that has"
-            " several values, and whose runs are not repetitions",
+            f"found {key}, which gives nothing to compare; write a key of [[runs]] with several"
+            " values other than repetition",
         )
     return key, value
 
@@ -155,12 +155,12 @@ def _check_number(top: Options, grids: Sequence[Grid], most: int) -> None:
     if number > most:
         top.fail(
             "runs",
-            f"makes {number:,} combinations; allowed are at most {most:,}: take fewer values, or"
+            f"makes {number:,} combinations; allowed are at most {most:,}: use fewer values, or"
             " raise [campaign] most_runs",
         )
     for k, grid in enumerate(grids):
         if next(grid.points(), None) is None:
-            top.fail("runs", f"table {k + 1} makes no run: leave_out leaves nothing of it")
+            top.fail("runs", f"table {k + 1} has no runs: leave_out removes all of them")
 
 
 # ---- Grids
@@ -206,14 +206,14 @@ def _values(table: Options, key: str, value: Any) -> list[Value]:
         except ValueError as error:
             table.fail(key, str(error))
     if not found:
-        table.fail(key, "found an empty list; write at least one value, or leave the key out")
+        table.fail(key, "found an empty list; write at least one value, or leave out the key")
     for one in found:
         if not isinstance(one, str | int | float):
             table.fail(key, f"found {one!r}; a value is a text, a number, true or false")
         if isinstance(one, str) and not one.isprintable():
             table.fail(key, f"found {one!r}; write texts of one line, without control characters")
     if len({(type(one), one) for one in found}) < len(found):
-        table.fail(key, f"found {found!r}, which names a value twice; write each once")
+        table.fail(key, f"found {found!r}, which has a value twice; write each value once")
     return found
 
 
@@ -224,7 +224,7 @@ def _check_keys(
     wanted = dict.fromkeys(key for program in named for key in program.placeholders)
     for key in values:
         if key in COLUMNS:
-            table.fail(key, "is the name of a column of results; call the placeholder otherwise")
+            table.fail(key, "is the name of a column of results; rename the placeholder")
         if key not in RUNS and key not in wanted and "." not in key:
             known = (*RUNS, *wanted, *RULES)
             table.fail(key, f"no such key, and no argument has {{{key}}}; {suggestion(key, known)}")
@@ -287,7 +287,7 @@ def _zipped(table: Options, zips: Any, values: Mapping[str, Sequence[Value]]) ->
         lengths = {key: len(values[key]) for key in keys}
         if len(set(lengths.values())) != 1:
             said = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-            table.fail("zip", f"keys that are zipped have as many values each; {said}")
+            table.fail("zip", f"zipped keys must have equally many values; {said}")
     return zips
 
 
@@ -301,7 +301,7 @@ def _left_out(
     for condition in conditions:
         flat = dict(_flattened(table, condition))
         if not flat:
-            table.fail("leave_out", "found an empty table, which would leave out everything")
+            table.fail("leave_out", "found an empty table, which would leave out all runs")
         for key in flat:
             if key not in values:
                 table.fail("leave_out", f"found {key!r}; {suggestion(key, list(values))}")

@@ -34,47 +34,47 @@ CAMPAIGN: Mapping[str, str] = {
     "description": "Text for people",
     "timeout": f'{run_option("timeout_s").option.meaning}, such as `"60s"`; without, runs may take'
     " as long as they like",
-    "memory": f"{run_option('memory_bytes').option.meaning}; without, as much as the machine gives",
-    "most_runs": "More runs than this are refused, so that a typo does not launch a month of runs;"
-    " 100000",
-    "best": "`false` leaves out the runs by the hosts' fastest algorithms"
+    "memory": f"{run_option('memory_bytes').option.meaning}; unlimited by default",
+    "most_runs": "Maximum number of runs, so that a typo does not launch a month of runs; 100000"
+    " by default",
+    "best": "`false` omits the runs with the hosts' fastest algorithms"
     " ([gains](campaigns.md#gains))",
-    "intervals": "`false` leaves out the runs at the ends of calibrated fabrics' intervals",
+    "intervals": "`false` omits the runs at the ends of calibrated fabrics' intervals",
 }
 """Keys of [campaign]."""
 
 PROGRAM: Mapping[str, str] = {
-    "source": "A source of C, C++ or Fortran, which weft compiles (`-O2`) into the store",
-    "flags": "With `source`: a list of further options of the compiler",
-    "path": "In place of a source: a program",
-    "build": "With `path`: a shell's command that makes it, called in the file's folder",
-    "arguments": "A list of texts. `{KEY}` stands for the value of a key of `[[runs]]`, `{KEY:B}`"
-    " for a size's bytes",
-    "inputs": "Files that the program reads, a list: what they hold decides its results, too",
+    "source": "C, C++ or Fortran source, which weft compiles (`-O2`) into the store",
+    "flags": "With `source`: list of additional compiler options",
+    "path": "Compiled program, instead of a source",
+    "build": "With `path`: shell command that builds it, run in the campaign's folder",
+    "arguments": "List of arguments. `{KEY}` is replaced by the value of a key of `[[runs]]`,"
+    " `{KEY:B}` by a size in bytes",
+    "inputs": "List of files that the program reads; a change of their contents repeats the runs",
     "privatize": _meaning(run_option("privatize")),
 }
 """Keys of [programs.NAME]."""
 
 RUNS: Mapping[str, str] = {
-    "program": "Names of programs that the file describes",
+    "program": "Names of programs described in the file",
     **{key: _meaning(one) for key, one in AXES.items()},
-    "seed": "Whole numbers: the [noise](fabric-files.md#noise) and the random drops of the fabric"
-    " are drawn with each of them",
-    "repetition": "Whole numbers; runs that differ in it alone are the same but for what is timed",
+    "seed": "Integers: seeds of the [noise](fabric-files.md#noise) and random drops of the fabric,"
+    " one run each",
+    "repetition": "Integers; runs that differ only in it are repetitions, equal except for timed"
+    " computation",
 }
 """Keys of [[runs]], besides keys of the fabric and placeholders of programs' arguments."""
 
 OTHERS: Mapping[str, str] = {
-    "TABLE.KEY": "Values of a key of the fabric, as `--set` takes them",
-    "any other": "Must stand in the arguments of a program that the table names",
+    "TABLE.KEY": "Values of a key of the fabric, as for `--set`",
+    "any other": "Placeholder in the arguments of a program of the table",
 }
 
 RULES: Mapping[str, str] = {
-    "repetitions": "How often to make each run, for programs whose computation is timed:"
+    "repetitions": "Number of repetitions of each run, for programs whose computation is timed:"
     " `repetition` is 1, 2 …",
     "zip": 'Lists of keys that go on together, `[["ranks", "ppn"]]`: the first value of each, the'
     " second of each",
-    "leave_out": "Tables; a combination is left out where all of a table's keys have one of the"
-    " values there",
+    "leave_out": "Tables; combinations that match all keys of a table are left out",
 }
 """Keys of [[runs]] that control how values are combined."""

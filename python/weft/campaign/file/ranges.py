@@ -34,14 +34,14 @@ def spread(value: Mapping[str, Any]) -> list[Value]:
         return _of_texts(value, first, last, step[0], by)
     for one in (first, last):
         if type(one) not in (int, float):
-            raise ValueError(f"found {_said(value)}; its ends are two numbers or two texts")
+            raise ValueError(f"found {_said(value)}; its ends must be two numbers or two texts")
     return list(_numbers(value, first, last, step[0], by))
 
 
 def _of_texts(value: Mapping[str, Any], first: str, last: str, step: str, by: Any) -> list[Value]:
     ends = [_QUANTITY.fullmatch(text.strip()) for text in (first, last)]
     if ends[0] is None or ends[1] is None:
-        raise ValueError(f"found {_said(value)}; its ends are numbers with a unit, such as 4B")
+        raise ValueError(f"found {_said(value)}; its ends must be numbers with a unit, such as 4B")
     (low, unit), (high, other) = ends[0].groups(), ends[1].groups()
     if unit in UNITS and other in UNITS and "." not in low + high:
         plus = _QUANTITY.fullmatch(by.strip()) if isinstance(by, str) and step == "plus" else None
@@ -50,7 +50,7 @@ def _of_texts(value: Mapping[str, Any], first: str, last: str, step: str, by: An
         sizes = _numbers(value, int(low) * UNITS[unit], int(high) * UNITS[other], step, by)
         return [_size(int(one)) for one in sizes]
     if unit != other:
-        raise ValueError(f"found {_said(value)}; both ends have the same unit")
+        raise ValueError(f"found {_said(value)}; both ends must have the same unit")
     return [f"{one:g}{unit}" for one in _numbers(value, _number(low), _number(high), step, by)]
 
 

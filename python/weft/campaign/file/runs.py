@@ -110,8 +110,7 @@ def _too_many(campaign: Campaign, found: Runs) -> WeftError:
         f"{campaign.file}: [campaign] most_runs: found more than {campaign.most_runs:,} runs:"
         f" among the first {len(found.runs) + ends:,} are {own:,} of [[runs]],"
         f" {len(found.runs) - own:,} by the hosts' fastest algorithms, {ends:,} at the ends of the"
-        " fabrics' intervals; raise it, take fewer values, or leave some out by best = false or"
-        " intervals = false"
+        " fabrics' intervals; raise it, use fewer values, or set best = false or intervals = false"
     )
 
 
@@ -219,8 +218,8 @@ def _seeds(point: Point, drawn: frozenset[str]) -> Iterator[str]:
     here = {name for name, key in _DRAWN.items() if name in drawn or any(map(key, point))}
     if not here:
         raise WeftError(
-            f"fabric {point['fabric']}: seed: nothing of it is drawn at random; give it [noise] or"
-            " [multicast] drops, or leave the seed out"
+            f"fabric {point['fabric']}: seed: the fabric has no random behaviour; add [noise] or"
+            " [multicast] drops, or leave out the seed"
         )
     if "noise" in here:
         yield f"noise.seed={point['seed']}"
@@ -262,8 +261,8 @@ def _inputs(campaign: Campaign, program: Program) -> Iterator[Path]:
         path = campaign.folder / file
         if not path.is_file():
             raise WeftError(
-                f"{campaign.file}: [programs.{program.name}] inputs: {path} is no file; name files"
-                " that the program reads"
+                f"{campaign.file}: [programs.{program.name}] inputs: {path} is not a file; name"
+                " files that the program reads"
             )
         yield path
 

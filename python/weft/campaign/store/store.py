@@ -92,7 +92,7 @@ class Store:
         try:
             return Result.from_json(read_json(path))
         except UnreadableError as error:
-            raise WeftError(f"store {path}: {error}; `weft campaign run` makes it again") from None
+            raise WeftError(f"store {path}: {error}; `weft campaign run` repeats it") from None
 
     def write(self, digest: str, result: Result) -> None:
         """Store a run's result."""
@@ -117,8 +117,8 @@ class Store:
                 return
             except OSError as error:
                 raise WeftError(
-                    f"store {path}: cannot be locked ({error.strerror}); name a folder whose file"
-                    " system has locks"
+                    f"store {path}: cannot be locked ({error.strerror}); choose a folder on a file"
+                    " system that has locks"
                 ) from None
             yield not self.has(digest)
             with suppress(OSError):
@@ -191,10 +191,10 @@ def _about(campaign: str) -> str:
 def _not_a_store(folder: Path, about: Path, campaign: str) -> str:
     if (folder / "runs").is_dir():
         return (
-            f"store {folder}: has runs/, and its {about.name} is lost; if these are results of"
+            f"store {folder}: has runs/, but {about.name} is missing; if these are results of"
             f" '{campaign}', write that file again: {_about(campaign)}; else name another folder"
         )
-    return f"store {folder}: is a folder with other files; name another one, or an empty one"
+    return f"store {folder}: is a folder with other files; choose another one, or an empty one"
 
 
 def _check(about: Path, campaign: str) -> None:
@@ -203,7 +203,7 @@ def _check(about: Path, campaign: str) -> None:
     except UnreadableError as error:
         raise WeftError(f"store {about}: {error}; name another folder") from None
     if not isinstance(found, dict) or found.get("kind") != _KIND:
-        raise WeftError(f"store {about}: is no store of weft's; name another folder")
+        raise WeftError(f"store {about}: is not a store of weft; choose another folder")
     if found.get("version") != _VERSION:
         raise WeftError(
             f"store {about}: has version {found.get('version')}, and this weft knows {_VERSION};"
@@ -211,6 +211,6 @@ def _check(about: Path, campaign: str) -> None:
         )
     if found.get("campaign") != campaign:
         raise WeftError(
-            f"store {about}: is of the campaign '{found.get('campaign')}', and this is"
+            f"store {about}: belongs to the campaign '{found.get('campaign')}', and this is"
             f" '{campaign}'; name another folder"
         )

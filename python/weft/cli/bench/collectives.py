@@ -170,9 +170,9 @@ def _print(rows: Sequence[CollectiveTime], study: CollectivesBench) -> None:
     print_title(_title(rows, study), on)
     table = new_table(
         (
-            *("bytes", "mode", "latency, us"),
+            *("# Size", "mode", "Avg Latency(us)"),
             *map(title, study.percentiles),
-            *("maximum, us", "received, MB/s", "switch ports, MB"),
+            *("Max Latency(us)", "Recv BW(MB/s)", "Switch Traffic(MB)"),
         ),
         left=("mode",),
     )
@@ -195,7 +195,9 @@ def _plot(rows: Sequence[CollectiveTime], study: CollectivesBench, target: Path)
         for k, mode in enumerate(study.modes)
         for points in [api.values(rows, mode, "receive_Bps")]
     ]
-    plot_by_size(series, _title(rows, study), [target], "--plot", "received by a rank (GB/s)")
+    plot_by_size(
+        series, _title(rows, study), [target], "--plot", "receive throughput per rank (GB/s)"
+    )
 
 
 for one in COLLECTIVES.values():

@@ -81,7 +81,7 @@ def like(
         _print(list(some))
     sys.stdout.flush()
     for text in planned.left_out:
-        click.echo(f"weft: left out: {text}", err=True)
+        click.echo(f"weft: skipped: {text}", err=True)
     say_fallbacks([row for one in found for row in one.rows])
     if csv_file is not None:
         api.write_csv(found, csv_file)
@@ -93,14 +93,14 @@ def _print(modes: Sequence[ComparedBenchmark]) -> None:
     row = first.rows[0]
     print_title(
         f"{benchmark.title} of {measured.path.name} (line {measured.line}) on {row.fabric},"
-        f" {plural(row.ranks, 'rank')}, {row.ppn} per host: {benchmark.figure.title}",
+        f" {plural(row.ranks, 'rank')}, {row.ppn} per host: {benchmark.figure.osu}",
         on,
     )
     names = [labels(one.rows, row.mode) for one in modes for row in one.rows[:1]]
     names = names if benchmark.collective else ["simulated"]
     sized = benchmark.sized != "nothing"
-    heads = [part for name in names for part in (name, "error, %")]
-    table = new_table([*(["bytes"] if sized else []), "measured", *heads])
+    heads = [part for name in names for part in (name, "Error(%)")]
+    table = new_table([*(["# Size"] if sized else []), "measured", *heads])
     for row, real in first.pairs:
         cells = []
         for one in modes:

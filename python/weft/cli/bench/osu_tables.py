@@ -49,10 +49,10 @@ def _print(study: Study, rows: Sequence[Time], *, full: bool) -> None:
     columns = [one for one in study.benchmark.columns if full or not one.full]
     on = console()
     if len(columns) == 1 and not study.percentiles:
-        print_title(f"{_title(study, rows)}: {columns[0].title.replace(', ', ' in ')}", on)
+        print_title(f"{_title(study, rows)}: {columns[0].osu}", on)
         _print_by_mode(study, rows, columns[0])
         return
-    calls = f": {study.iterations} calls a size" if study.percentiles else ""
+    calls = f": {study.iterations} calls per size" if study.percentiles else ""
     print_title(f"{_title(study, rows)}{calls}", on)
     _print_rows(study, rows, columns)
 
@@ -62,8 +62,8 @@ def _print_by_mode(study: Study, rows: Sequence[Time], column: Column) -> None:
     sizes = list(dict.fromkeys(row.bytes for row in rows))
     sized = study.benchmark.sized != "nothing"
     only = list(series) == [api.MESSAGES]
-    heads = [column.title] if only else list(series)
-    table = new_table([*(["bytes"] if sized else []), *heads])
+    heads = [column.osu] if only else list(series)
+    table = new_table([*(["# Size"] if sized else []), *heads])
     for size in sizes:
         figures = [_figure(column, points[size]) for points in series.values()]
         table.add_row(*([str(size)] if sized else []), *figures)
@@ -77,9 +77,9 @@ def _print_rows(study: Study, rows: Sequence[Time], columns: Sequence[Column]) -
     benchmark = study.benchmark
     several = benchmark.collective or len(study.ppn) > 1
     heads = [
-        *(["bytes"] if benchmark.sized != "nothing" else []),
+        *(["# Size"] if benchmark.sized != "nothing" else []),
         *(["mode"] if several else []),
-        *(_head(column, study) for column in columns),
+        *(column.osu for column in columns),
         *map(percentile_title, study.percentiles),
     ]
     table = new_table(heads, left=("mode",))
@@ -93,10 +93,6 @@ def _print_rows(study: Study, rows: Sequence[Time], columns: Sequence[Column]) -
             *(f"{time:.2f}" for time in row.percentiles_us.values()),
         )
     print_table(table, console())
-
-
-def _head(column: Column, study: Study) -> str:
-    return "mean, us" if study.percentiles and column.key == "latency_us" else column.title
 
 
 def _figure(column: Column, number: float) -> str:

@@ -66,7 +66,7 @@ def parse_modes(text: str) -> list[str]:
     modes = list(dict.fromkeys(mode.strip() for mode in text.split(",")))
     if not all(modes):
         raise click.BadParameter(
-            f"found '{text}'; write names with commas between", param_hint="'--modes'"
+            f"found '{text}'; separate names with commas", param_hint="'--modes'"
         )
     return modes
 

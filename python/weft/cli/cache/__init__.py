@@ -44,7 +44,7 @@ class _Numbers(click.ParamType[tuple[int, ...]]):
         if not numbers or not all(self.least <= number <= self.most for number in numbers):
             self.fail(
                 f"found '{value}'; allowed: whole numbers from {self.least} to {self.most},"
-                " with commas between",
+                " separated by commas",
                 param,
                 ctx,
             )

@@ -72,7 +72,7 @@ def hash_command(
 ) -> int:
     """Prove, print, write."""
     if (fabric is None) == (cube is None):
-        raise click.UsageError("name a fabric, or a cube by --cube; one of them")
+        raise click.UsageError("give either a fabric or --cube")
     if cube is not None:
         for option, given in (("--switch", switch), ("--csv", csv_file)):
             if given is not None:
@@ -94,7 +94,7 @@ def _list_tags(found: hashes.FabricHash, switch: str) -> None:
     tags = found.tags(switch)
     on = console()
     print_title(f"Tags of {switch}", on)
-    table = new_table(("tag", "leaves by", "hosts", "first of them"), left=("leaves by",))
+    table = new_table(("tag", "output link", "hosts", "first host"), left=("output link",))
     for row in tags:
         table.add_row(str(row["tag"]), row["link"], str(row["hosts"]), row["first"])
     print_table(table, on)

@@ -114,7 +114,7 @@ def _print_values(fit: "ClusterFit") -> None:
     from weft.calibrate.host.intervals import PERCENT
 
     on = console(stderr=True)
-    table = new_table(("key", "value", "from", "to"), left=("key",))
+    table = new_table(("key", "value", "low", "high"), left=("key",))
     if fit.network is not None:
         for key, value in fit.network.values.items():
             table.add_row(key, value, *fit.intervals.get(key, ("", "")))
@@ -135,7 +135,7 @@ def _print_errors(fit: "ClusterFit", target: Path) -> None:
     from weft.calibrate.cluster.cluster import series_errors
 
     on = console(stderr=True)
-    table = new_table(("rows", "number", "mean", "worst"), left=("rows",))
+    table = new_table(("rows", "count", "mean", "worst"), left=("rows",))
     if fit.network is not None:
         error = fit.network.error
         sizes = str(len(fit.network.calibration.measured))

@@ -43,7 +43,9 @@ def cpu(repetitions: int, base: str | None, output: Path | None) -> None:
     from weft.calibrate.point_to_point import fabric_file
 
     if (base is None) != (output is None):
-        raise WeftError("--base and -o go together: name the fabric to change, and the new file")
+        raise WeftError(
+            "--base and -o require each other: name the fabric to change, and the new file"
+        )
     if base is not None and output is not None:
         api.with_speed(base, "1Gf")
     speed = api.measure(repetitions)
@@ -52,8 +54,8 @@ def cpu(repetitions: int, base: str | None, output: Path | None) -> None:
     on = console()
     least, most = map(api.format_speed, (min(speed.repetitions), max(speed.repetitions)))
     on.print(
-        f"{speed.text}: a core of this machine, median of {repetitions} (from {least} to {most})."
-        f"\nComputation takes as long as here with --host-speed {speed.text} on hosts of that"
+        f"{speed.text}: one core of this machine, median of {repetitions} (from {least} to {most})."
+        f"\nWith --host-speed {speed.text}, computation takes as long as here on hosts of that"
         " speed.",
         soft_wrap=True,
     )

@@ -58,7 +58,7 @@ def measure_here(
     measured = here.measure(repetitions, found)
     here.write(measured, repetitions, base, output)
     on = console(stderr=True)
-    table = new_table(("key", "value", "seen"), left=("key", "seen"))
+    table = new_table(("key", "value", "measured"), left=("key", "measured"))
     for row in here.rows(measured):
         table.add_row(*row)
     print_title(f"{shown(output)}: [host] of {here.processor()}", on)

@@ -120,7 +120,7 @@ def _quality(fit: "HostFit", measured: "Times") -> str:
     parts = []
     for what, (number, error) in _errors(fit, measured).items():
         parts.append(f"{error.mean:.1%} mean, {error.worst:.1%} worst of {number} rows {what}")
-    return "predicted, off by " + "; ".join(parts)
+    return "predicted, error  " + "; ".join(parts)
 
 
 def _errors(fit: "HostFit", measured: "Times") -> "dict[str, tuple[int, LogError]]":
@@ -136,7 +136,7 @@ def _print_values(fit: "HostFit") -> None:
     from weft.calibrate.host.intervals import PERCENT
 
     on = console(stderr=True)
-    table = new_table(("key", "value", "from", "to"), left=("key",))
+    table = new_table(("key", "value", "low", "high"), left=("key",))
     for key, one in fit.values.items():
         table.add_row(key.text, *(str(key.toml(value)) for value in (one.value, one.low, one.high)))
     print_title(f"Fitted in {fit.tries} tries, with {PERCENT} % bootstrap intervals", on)
@@ -147,7 +147,7 @@ def _print_values(fit: "HostFit") -> None:
 
 def _print_errors(fit: "HostFit", measured: "Times", target: Path) -> None:
     on = console(stderr=True)
-    table = new_table(("rows", "number", "mean", "worst"), left=("rows",))
+    table = new_table(("rows", "count", "mean", "worst"), left=("rows",))
     for what, (number, error) in _errors(fit, measured).items():
         table.add_row(what, str(number), f"{error.mean:.1%}", f"{error.worst:.1%}")
     for collective in dict.fromkeys(row.collective for row in measured):

@@ -105,7 +105,7 @@ def p2p(
     if allreduce is None:
         pingpong = read_pingpong(table, column, None if pair is None else parse_pair(pair))
     elif pair is not None:
-        raise WeftError("--pair: is of a ping-pong, and --allreduce says that the table is of none")
+        raise WeftError("--pair: applies to ping-pongs only, not with --allreduce")
     else:
         pingpong = single_messages(read_allreduce(table, column), allreduce)
     threshold = None if base is None else fabric_file.eager_threshold_of(base)
@@ -125,7 +125,7 @@ def _print_pairs(calibration: "Calibration") -> None:
     if len(between) < 2:
         return
     on = console(stderr=True)
-    table = new_table(("bytes", "least us", "median us", "most us", "fastest", "slowest"),
+    table = new_table(("bytes", "min(us)", "median(us)", "max(us)", "fastest", "slowest"),
                       left=("fastest", "slowest"))  # fmt: skip
     for place in (0, -1):
         by_time = sorted(between, key=lambda pair: between[pair][place])
@@ -144,7 +144,7 @@ def _print_pairs(calibration: "Calibration") -> None:
 
 def _print_errors(calibration: "Calibration", simulated: Column, target: Path) -> None:
     on = console(stderr=True)
-    table = new_table(("what", "rows", "mean", "worst"), left=("what",))
+    table = new_table(("model", "rows", "mean", "worst"), left=("model",))
 
     def add(what: str, column: Column, measured: Column) -> None:
         error = log_error(column, measured)
@@ -166,15 +166,15 @@ def _print_errors(calibration: "Calibration", simulated: Column, target: Path) -
 def _print_shares(calibration: "Calibration", latency_s: float | None) -> None:
     on = console(stderr=True)
     shares = calibration.shares(latency_s)
-    table = new_table(("from", "sender us", "ns/B", "receiver us", "ns/B"))
+    table = new_table(("from", "sender(us)", "ns/B", "receiver(us)", "ns/B"))
     for row in shares.eager:
         cells = [cell for core in (row.send, row.receive) for cell in _core_cells(core)]
         table.add_row(format_size(row.from_bytes), *cells)
-    title = f"Eager messages, below {format_size(calibration.eager_threshold)}: the cores' time"
+    title = f"Eager messages, below {format_size(calibration.eager_threshold)}: time of the cores"
     print_title(title, on)
     print_table(table, on)
     if calibration.rendezvous:
-        table = new_table(("from", "latency us"))
+        table = new_table(("from", "latency(us)"))
         for segment in calibration.rendezvous:
             table.add_row(format_size(segment.from_bytes), f"{segment.fixed_s * 1e6:.3f}")
         print_title("Rendezvous messages", on)
@@ -195,13 +195,13 @@ def _print_protocol(calibration: "Calibration") -> None:
     threshold = format_size(calibration.eager_threshold)
     if found is not None:
         text = (
-            f"MPI_Send, timed apart, is eager below {threshold}: it takes"
+            f"MPI_Send, timed separately, is eager below {threshold}: it takes"
             f" {found.send_fixed_s * 1e6:.2f} us and {found.send_per_byte_s * 1e9:.3f} ns a byte."
-            " What is neither its nor the network's is taken for the receiver's."
+            " The rest of the time is attributed to the receiver."
         )
     else:
         text = (
-            f"The eager threshold ({threshold} is kept) and what of the cores' time is whose (half"
-            " each) cannot be determined: MPI_Send is not timed apart."
+            f"The eager threshold ({threshold} is kept) and the split of the cores' time (half"
+            " each) cannot be determined, because MPI_Send is not timed separately."
         )
     console(stderr=True).print(text, soft_wrap=True)

@@ -125,13 +125,13 @@ def _print_estimates(fit: "SwitchFit") -> None:
     for found in fit.estimates:
         value = found.text(fit.written[found.name]) if found.name in fit.written else "?"
         table.add_row(found.name, value, found.text(found.low), found.text(found.high))
-    print_title("Fitted, with intervals that hold together with 95 %", on)
+    print_title("Fitted, with simultaneous 95 % intervals", on)
     print_table(table, on)
     for found in fit.estimates:
         if not found.determined:
             side = "at least" if found.low > 0 else "at most"
             bound = found.text(found.low if found.low > 0 else found.high)
-            taken = "; it is written, since without it the rest is worse"
+            taken = "; its value is written, because the fit is worse without it"
             on.print(
                 f"{found.name} cannot be determined: {side} {bound}"
                 f"{taken if found.name in fit.needed else ''}",
@@ -146,9 +146,9 @@ def _print_error(table: "Observations", which: "Rows", seconds: "Floats") -> Non
     simulated = {row: time for row, time in enumerate(seconds.tolist()) if math.isfinite(time)}
     what = table.name.removeprefix("base of ") + ("" if which == "all" else f", {which} rows")
     left = len(measured) - len(simulated)
-    text = f"{what}: nothing simulated"
+    text = f"{what}: nothing was simulated"
     if simulated:
         error = log_error(simulated, dict(enumerate(measured)))
-        text = f"{what}: as simulated off by {error.mean:.1%} mean, {error.worst:.1%} worst"
+        text = f"{what}: simulation error {error.mean:.1%} mean, {error.worst:.1%} worst"
     more = f"; {plural(left, 'row')} too large to simulate" if left else ""
     console(stderr=True).print(text + more, soft_wrap=True)

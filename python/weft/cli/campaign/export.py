@@ -43,7 +43,7 @@ def export(
     found = prepared.index()
     rows = table.frame(prepared, missing=missing, found=found)
     if rows.is_empty():
-        raise WeftError(f"{file}: nothing of it has been run yet; weft campaign run {file}")
+        raise WeftError(f"{file}: no run of it has finished yet; weft campaign run {file}")
     number = plural(len(rows), "run")
     if collectives:
         rows = table.collectives(prepared, found=found)

@@ -34,7 +34,7 @@ def plan(file: Path, store: Path | None, listed: bool) -> int:
         _list(prepared, set(found.rows["run"]))
     click.echo(summary(prepared, api.states(prepared, found)))
     for line in cost(prepared):
-        click.echo(f"among them {line}")
+        click.echo(f"including {line}")
     say_damaged(found)
     say_impossible(prepared.found.impossible)
     say_impossible(list(api.refusals(prepared, found)), "will be refused")

@@ -76,7 +76,7 @@ class RunCounter:
             return
         text = f"weft: {done.state}: {label(run.point)}: {done.message}"
         if self._messages == _MOST_MESSAGES:
-            text += "; more are not said here: weft campaign status"
+            text += "; further failures are not shown; see weft campaign status"
         self._print(text)
 
     def note(self, text: str) -> None:
@@ -128,7 +128,7 @@ def progress(total: int, missing: int, at_once: int | None) -> Iterator[RunCount
         return
     if not sys.stderr.isatty():
         most = f", up to {at_once:,} at a time" if at_once else ""
-        click.echo(f"{plural(missing, 'run')} to make{most}", err=True)
+        click.echo(f"{plural(missing, 'run')} to execute{most}", err=True)
         yield RunCounter(total, missing)
         return
     on = console(stderr=True)

@@ -42,7 +42,7 @@ def report(file: Path, store: Path | None, output: Path) -> None:
     prepared = api.prepare(file, store, look=True)
     study = loading.of(prepared)
     if (study.rows["state"] == "missing").all():
-        raise WeftError(f"{file}: nothing of it has been run yet; weft campaign run {file}")
+        raise WeftError(f"{file}: no run of it has finished yet; weft campaign run {file}")
     text = page.render(study)
     with whole_file("-o", output) as target:
         target.write(text)

@@ -58,7 +58,7 @@ def run(file: Path, store: Path | None, jobs: int | None, cluster: Path | None, 
     total = len(prepared.every)
     missing = len(prepared.missing(found))
     for line in cost(prepared) if missing else ():
-        click.echo(f"weft: among its runs are {line}", err=True)
+        click.echo(f"weft: its runs include {line}", err=True)
     at_once = where.at_once if where else jobs or local.cores()
     with progress(total, missing, at_once) as shown:
         make = api.on_cluster(where, shown.note)

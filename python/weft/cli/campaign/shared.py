@@ -53,7 +53,7 @@ def say_damaged(found: Index) -> None:
     for why in list(found.damaged.values())[:_SHOWN]:
         click.echo(f"weft: {why}", err=True)
     if (more := len(found.damaged) - _SHOWN) > 0:
-        click.echo(f"weft: {plural(more, 'result')} more cannot be read either", err=True)
+        click.echo(f"weft: {plural(more, 'result')} more cannot be read", err=True)
 
 
 def exit_status(prepared: Prepared, states: "Counter[str]") -> int:
@@ -78,11 +78,11 @@ def cost(prepared: Prepared) -> Iterator[str]:
     """Yield the number of additional runs that gains require, and the key that disables them."""
     if best := sum(run.best for run in prepared.runs):
         yield (
-            f"{plural(best, 'run')} by the hosts' fastest algorithms (fallback best), for the gain"
-            " over the best of all algorithms; [campaign] best = false leaves them out"
+            f"{plural(best, 'run')} with the hosts' fastest algorithms (fallback best), for the"
+            " gain over the best algorithm; [campaign] best = false omits them"
         )
     if ends := len(prepared.counted) - len(prepared.runs):
         yield (
-            f"{plural(ends, 'run')} at the ends of the fabrics' intervals of calibration, for the"
-            " interval of each gain; [campaign] intervals = false leaves them out"
+            f"{plural(ends, 'run')} at the ends of the fabrics' calibration intervals, for the"
+            " interval of each gain; [campaign] intervals = false omits them"
         )

@@ -35,9 +35,11 @@ def status(file: Path, store: Path | None) -> int:
     states = api.states(prepared, found)
     click.echo(summary(prepared, states))
     if running := prepared.store.at_work():
-        click.echo(f"{plural(running, 'run')} being made now")
+        click.echo(f"{plural(running, 'run')} in progress")
     if others := api.others(prepared, found):
-        click.echo(f"{plural(others, 'result')} of other versions of it are in the store as well")
+        click.echo(
+            f"{plural(others, 'result')} of other versions of this campaign are in the store"
+        )
     say_damaged(found)
     _say_failures(prepared, found)
     say_impossible(prepared.found.impossible)

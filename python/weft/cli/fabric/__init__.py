@@ -156,5 +156,5 @@ def export(fabric: str, output: Path) -> None:
     api.check_format(output)
     lost = api.export(_core.load_fabric(fabric), output)
     if lost:
-        message = f"{output}: a platform of SimGrid's cannot say {', '.join(lost)}"
-        click.echo(f"weft: {message}; to keep it, run on the fabric itself", err=True)
+        message = f"{output}: a SimGrid platform cannot express {', '.join(lost)}"
+        click.echo(f"weft: {message}; to include it, run on the fabric itself", err=True)

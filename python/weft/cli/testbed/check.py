@@ -26,8 +26,8 @@ def check(plan: Path, name: str) -> int:
         click.echo(problem)
     click.echo(
         f"{plural(found.pairs, 'pair')} reached each other over the wanted switches,"
-        f" {plural(found.stopped, 'frame')} ended at the first switch,"
-        f" {plural(found.broadcasts, 'broadcast')} kept to their experiments,"
+        f" {plural(found.stopped, 'frame')} were dropped at the first switch,"
+        f" {plural(found.broadcasts, 'broadcast')} stayed within their experiments,"
         f" {plural(len(found.problems), 'frame')} went astray"
     )
     return 1 if found.problems else 0

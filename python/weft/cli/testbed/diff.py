@@ -90,7 +90,7 @@ def changes(
     if new_plan is not None:
         plans.write(change.plan, new_plan)
     removed, added = len(change.removed), len(change.added)
-    more = "" if change.least else " (fewer may be possible: that is not proven)"
+    more = "" if change.least else " (not proven minimal)"
     click.echo(f"remove {removed}, add {added}, keep {change.kept}{more}")
 
 
@@ -100,8 +100,8 @@ def _old(given: tuple[Path, ...], name: str, *, apply: bool) -> Plan:
         return plans.read(given[0])
     if not apply:
         raise WeftError(
-            "OLD: is not given, and neither --apply nor --p4runtime says what is there; give two"
-            " plans"
+            "OLD: is missing, and without --apply or --p4runtime there is no running state to"
+            " start from; give two plans"
         )
     return running.plan_of(name)
 

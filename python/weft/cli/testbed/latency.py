@@ -40,5 +40,5 @@ def latency(plan: Path, experiment: str | None, frame_bytes: int) -> None:
         )
         for one in api.predict(read, read.experiment(experiment), frame_bytes)
     ]
-    names = ("ns", "switches", "passes", "wires", "recirculations", "layer 2", "from", "to")
+    names = ("RTT(ns)", "switches", "passes", "wires", "recirculations", "layer 2", "from", "to")
     print_rows(names, rows, 6)

@@ -18,10 +18,9 @@ def paper() -> None:
         "l2": found.direct + 2 * found.l2_pass,
     }
     rows = [(f"{getattr(found, way):.0f}", f"{value:.0f}", way) for way, value in predicted.items()]
-    print_rows(("median ns", "predicted ns", "over"), rows, 2)
+    print_rows(("median(ns)", "predicted(ns)", "path"), rows, 2)
     click.echo(
-        f"one way through the chassis {found.chassis_pass:g} ns, a layer 2 switch"
-        f" {found.l2_pass:g} ns"
+        f"one-way latency: chassis {found.chassis_pass:g} ns, a layer 2 switch {found.l2_pass:g} ns"
     )
     for way, (low, high) in medians.STATED.items():
         verdict = "within" if min(low, high) <= found.over(way) <= max(low, high) else "outside"

@@ -82,10 +82,10 @@ def make_plan(
 
 def _nothing(keep: Path | None, ended: tuple[str, ...]) -> str:
     if keep is None:
-        return "FABRIC: is not given; name the topologies that are wanted"
+        return "FABRIC: is missing; name the topologies to plan"
     if ended:
-        return "FABRIC: is not given, and --end leaves nothing of --keep; there is nothing to plan"
-    return "FABRIC: is not given, and --keep alone changes nothing; name a topology, or use --end"
+        return "FABRIC: is missing, and --end removes all of --keep; there is nothing to plan"
+    return "FABRIC: is missing, and --keep alone changes nothing; name a topology, or use --end"
 
 
 def _its_chassis(there: list[Inventory], running: Plan, chassis: str | None) -> Inventory:
@@ -93,8 +93,8 @@ def _its_chassis(there: list[Inventory], running: Plan, chassis: str | None) -> 
     name = running.inventory.chassis.name
     if chassis not in (None, name):
         raise WeftError(
-            f"--chassis: found '{chassis}', but --keep is a plan of {name}, and what runs stays"
-            " where it is; leave --chassis out, or plan on that one without --keep"
+            f"--chassis: found '{chassis}', but --keep is a plan of {name}, and running"
+            " experiments stay there; leave out --chassis, or plan on that chassis without --keep"
         )
     return next(one for one in there if one.chassis.name == name)
 
@@ -110,7 +110,7 @@ def _running(there: Inventory, keep: Path | None, ended: tuple[str, ...]) -> Pla
         raise WeftError(
             f"--keep: {keep} is on another inventory ('{running.inventory.name}') than"
             f" {there.name},"
-            " or on another version of it; keep what runs on the inventory that it runs on"
+            " or on another version of it; use the inventory of that plan"
         )
     names = [one.name for one in running.experiments]
     for name in ended:

@@ -34,7 +34,7 @@ def probe(tables: tuple[Path, ...], picture: Path | None) -> None:
         )
         for name, found in trips.items()
     ]
-    names = ("count", "least", "5 %", "median", "95 %", "99 %", "most", "file")
+    names = ("count", "min", "P5", "median", "P95", "P99", "max", "file")
     print_rows(names, rows, 7)
     if picture is not None:
         distribution.draw(trips, picture, "--picture")

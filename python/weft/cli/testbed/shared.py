@@ -64,12 +64,12 @@ def check_place(
     """Refuse options that belong to the other target: switch or namespaces."""
     for name, given in of_switch.items() if p4runtime is None else ():
         if given:
-            raise WeftError(f"{name}: is of a switch, and --p4runtime HOST:PORT is not given")
+            raise WeftError(f"{name}: applies to switches; requires --p4runtime HOST:PORT")
     for name, given in of_namespaces.items() if p4runtime is not None else ():
         if given:
             raise WeftError(
-                f"{name}: is of testbeds of namespaces, and --p4runtime is a switch; leave one of"
-                " them out"
+                f"{name}: applies to namespace testbeds, but --p4runtime names a switch; leave out"
+                " one of them"
             )
 
 
@@ -86,9 +86,9 @@ def switch(
     from weft.testbed.p4.client import Client, pipeline
 
     if config is not None and p4info is None:
-        raise WeftError("--config: is given without --p4info, which its compiler writes beside it")
+        raise WeftError("--config: requires --p4info, the file that the compiler writes beside it")
     if p4info is not None and config is None and not configured:
-        raise WeftError("--p4info: is given without --config, the compiled program that it is of")
+        raise WeftError("--p4info: requires --config, the compiled program")
     return Client(address, pipeline(p4info, config), primary=primary, tls=tls)
 
 
@@ -96,8 +96,8 @@ def outside(entries: Iterable[Entry]) -> None:
     """Report settings that a switch does not receive: those of layer 2 switches."""
     if count := sum(entry.external for entry in entries):
         click.echo(
-            f"weft: {plural(count, 'setting')} of layer 2 switches are yours to make"
-            " (`weft testbed tables` lists them)",
+            f"weft: {plural(count, 'setting')} of layer 2 switches must be made by hand (`weft"
+            " testbed tables` lists them)",
             err=True,
         )
 
@@ -119,7 +119,7 @@ def summary(plan: Plan) -> str:
             f" {kinds['recirculated']} recirculated"
         )
     if not plan.proven:
-        lines.append("fewer recirculated cables may be possible: the solver gave up the proof")
+        lines.append("fewer recirculated cables may be possible: the solver stopped before a proof")
     return "\n".join(lines)
 
 

@@ -57,7 +57,9 @@ def status(
     if p4runtime is not None:
         return _of_switch(plan, p4runtime, p4info, tls)
     if name is None and (plan is not None or plan_output is not None):
-        raise WeftError(f"{'PLAN' if plan else '--plan'}: is of one testbed; name it with --name")
+        raise WeftError(
+            f"{'PLAN' if plan else '--plan'}: applies to one testbed; name it with --name"
+        )
     if name is not None:
         netns.check_name(name)
         if plan_output is not None:
@@ -66,7 +68,7 @@ def status(
     if not found:
         click.echo("no testbed is up")
         return 0
-    names = ("name", "user", "since", "listens at", "hosts", "experiments", "switch")
+    names = ("name", "user", "since", "address", "hosts", "experiments", "switch")
     print_rows(
         names,
         [

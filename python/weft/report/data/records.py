@@ -35,8 +35,9 @@ _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "e
 _SHOWN_IF_SEVERAL = ("ppn", "contention", "progress", "cfg", "weft", "simgrid", "repetition")
 _SOURCE = Source(
     has="this set of records has",
-    commands="Commands are as they were given; records do not say in which folder.",
-    known="So each record says of itself; fabrics' files are read as they are now.",
+    commands="Commands are as they were given; records do not store the folder.",
+    known="These are the versions stated in the records; fabric files are read in their current"
+    " state.",
 )
 
 
@@ -49,8 +50,8 @@ def read(path: Path) -> Record | ComparisonRecord:
         return ComparisonRecord.from_json(data)
     except UnreadableError as error:
         raise WeftError(
-            f"record: {path} is no record of a run: {error}; give files that `weft run --json` has"
-            " written"
+            f"record: {path} is not a record of a run: {error}; name files written by `weft run"
+            " --json`"
         ) from None
 
 

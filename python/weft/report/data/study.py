@@ -66,12 +66,12 @@ class Source:
     """Origin of the runs, in the words of the page."""
 
     has: str = "the campaign has"
-    commands: str = "Commands are for the folder of the campaign's file."
+    commands: str = "Run the commands in the folder of the campaign's file."
     versions: Sequence[str] = (f"weft {_core.version}", f"SimGrid {_core.simgrid_version}")
     """Versions of the simulator that executed the runs."""
     known: str = (
-        "A run is known by a digest of all that decides its result, these versions and the"
-        " program's bytes among it: results of others are not shown."
+        "A run is identified by a digest of everything that affects its result, including these"
+        " versions and the program's bytes; results with other digests are not shown."
     )
 
 

@@ -40,14 +40,14 @@ def computation(study: Study) -> str:
     """Return whether the simulated times include computation, in words."""
     speeds = {point.get("host_speed", "") for point in study.points}
     without = (
-        "computation took no simulated time (no host_speed): times are of communication, and of"
-        " sleep"
+        "computation took no simulated time (no host_speed): times include communication and sleep"
+        " only"
     )
     if speeds == {""}:
         return f"{without[0].upper()}{without[1:]}."
     timed = (
-        "computation was timed on the machine that simulated, and scaled by host_speed"
-        f" {', '.join(sorted(speeds - {''}))}: such times differ a little from run to run"
+        "computation was timed on the simulating machine and scaled by host_speed"
+        f" {', '.join(sorted(speeds - {''}))}: these times vary slightly between runs"
     )
     if "" not in speeds:
         return f"In all runs {timed}."
@@ -58,8 +58,8 @@ def hosts_algorithms(study: Study) -> str:
     """Return the algorithms of collectives that were not offloaded, in words."""
     off = [row for row, point in enumerate(study.points) if point.get(OFFLOAD) == OFF]
     library = [row for row in off if row not in study.best_rows]
-    said = _used(study, library, "With offload = off the hosts did")
-    best = _used(study, sorted(study.best_rows), "The fastest of all algorithms (best) were")
+    said = _used(study, library, "With offload = off the hosts executed")
+    best = _used(study, sorted(study.best_rows), "The fastest algorithms (best) were")
     return f"{said} {best}".strip()
 
 

@@ -44,7 +44,7 @@ def number_of_rows(study: Study) -> str:
 def footer() -> str:
     """Return the line that names the software behind the page."""
     made = ", ".join(f"{name} {version}" for name, version in provenance.versions())
-    return f"Made by {made}; charts by {vega_versions()}. This file asks no other for anything."
+    return f"Created by {made}; charts by {vega_versions()}. This file is self-contained."
 
 
 # ---- The answer ----------------------------------------------------------------------------------
@@ -75,29 +75,29 @@ def _basis(study: Study) -> Iterable[str]:
     against = study.reference
     if study.compared and against:
         yield (
-            f"The baseline is {against.name}{_why(study)}. Compared is the simulated time of the"
-            f" whole program, of two runs that differ in {against.axis} alone: the baseline's time"
-            " divided by the other one's."
+            f"The baseline is {against.name}{_why(study)}. The comparison uses the simulated time"
+            f" of the whole program in two runs that differ only in {against.axis}: the baseline's"
+            " time divided by that of the other run."
         )
     if study.over_best and study.over_best.compared:
         yield (
-            "The best of all algorithms: hosts that take, for each call, the fastest of all"
-            " algorithms that the libraries have, as predicted (fallback = best)."
+            "Best of all algorithms: for each call, the hosts use the algorithm of any library"
+            " with the lowest predicted time (fallback = best)."
         )
     yield from _intervals(study)
     if study.pairs.relaxed and against:
         keys = ", ".join(study.pairs.relaxed)
-        hosts = ", which means nothing to hosts," if against.hosts else ""
+        hosts = ", which does not affect hosts," if against.hosts else ""
         yield (
             f"Where {study.source.has} no run of {'the hosts' if against.hosts else against.name}"
-            f" with the same {keys}{hosts or ','} the run with another value is taken."
+            f" with the same {keys}{hosts or ','} the run with another value is used."
         )
     if study.picked and study.picked not in study.references:
         yield f"No combination of {study.picked.name}, the file's baseline, can be run."
     if study.compared and against and study.uncompared:
         yield (
-            f"{plural(study.uncompared, 'combination')} had no run of {against.name} to be compared"
-            " with."
+            f"{plural(study.uncompared, 'combination')} had no run of {against.name} for"
+            " comparison."
         )
     yield provenance.computation(study)
 
@@ -107,9 +107,9 @@ def _intervals(study: Study) -> Iterable[str]:
     known = sum(one.interval is not None for one in study.compared)
     if known:
         yield (
-            f"Gains with an interval ({known:,} of {len(study.compared):,}): both runs were made"
-            " at the ends of each calibrated value's interval, and the changes of the gain combined"
-            " in quadrature."
+            f"Gains with an interval ({known:,} of {len(study.compared):,}): both runs were"
+            " repeated at the ends of each calibrated value's interval, and the changes of the"
+            " gain were combined in quadrature."
         )
 
 
@@ -262,7 +262,7 @@ def made(study: Study) -> str:
         "<h3>Computation</h3>",
         f"<p>{escape(provenance.computation(study))}</p>",
         _hosts(study),
-        "<h3>How near to measurements</h3>",
+        "<h3>Accuracy against measurements</h3>",
         *(_statement(one) for one in provenance.accuracy(study)),
     ]
     return "\n".join(parts)
@@ -270,7 +270,7 @@ def made(study: Study) -> str:
 
 def _hosts(study: Study) -> str:
     said = provenance.hosts_algorithms(study)
-    return f"<h3>What the hosts did</h3><p>{escape(said)}</p>" if said else ""
+    return f"<h3>Host algorithms</h3><p>{escape(said)}</p>" if said else ""
 
 
 def _statement(one: provenance.Statement) -> str:
@@ -281,13 +281,13 @@ def _statement(one: provenance.Statement) -> str:
     changed = f'<p class="quiet">{escape(which)}</p>'
     if not one.known:
         return (
-            f"{head}{changed}<p>No measurement of these devices ships with weft: times are"
-            " predictions from the values of the fabric's file, and nothing says how near they are."
+            f"{head}{changed}<p>weft ships no measurement of these devices: times are predictions"
+            " from the values of the fabric file, with unknown accuracy."
             "</p>"
         )
     items = "".join(f"<li>{escape(found)}</li>" for found in one.known)
     return (
-        f"{head}{changed}<p>Held against measurements by <code>weft validate</code>, whose errors"
+        f"{head}{changed}<p>Compared with measurements by <code>weft validate</code>, whose errors"
         f" are logarithmic:</p><ul>{items}</ul>"
     )
 

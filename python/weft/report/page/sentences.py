@@ -22,19 +22,20 @@ _MOST_NAMES = 3
 _MOSTLY = 2 / 3
 
 REASONS: Mapping[str, str] = {
-    "policy": "the fabric's policy says so",
+    "policy": "the fabric's policy selects the hosts",
     "one rank": "the communicator has one rank",
     "zero count": "there is nothing to move",
-    "collective": "the switches do not do these collectives",
-    "datatype": "the switches do not do the datatype",
-    "op": "the switches do not do the operation",
+    "collective": "the switches do not support these collectives",
+    "datatype": "the switches do not support the datatype",
+    "op": "the switches do not support the operation",
     "one host": "all ranks are on one host",
-    "communicator not on the tree": "no tree of switches reaches all of its hosts",
-    "tree gains nothing": "some link would carry every rank's contribution all the same",
-    "no free channel": "all channels of a switch were taken by other communicators",
+    "communicator not on the tree": "no switch tree connects all of its hosts",
+    "tree gains nothing": "the tree does not reduce traffic: one link would still carry all"
+    " contributions",
+    "no free channel": "other communicators used all channels of a switch",
     "host is faster": "the hosts are predicted to be faster",
-    "no NIC memory": "the NICs have no room for it",
-    "privatization": "no rank's memory can be reached while another runs",
+    "no NIC memory": "its state does not fit into the NICs",
+    "privatization": "ranks cannot reach each other's memory",
 }
 """Meanings of a record's reasons, as in the guide."""
 
@@ -96,7 +97,7 @@ def group_keys(study: Study) -> tuple[str, ...]:
 def question(study: Study) -> str:
     """Return the heading of the first part of the page."""
     if study.reference is None or study.reference.hosts:
-        return "Where offloading pays"
+        return "Where offloading pays off"
     return "Which fabric is faster" if study.reference.axis == FABRIC else "What pays"
 
 
@@ -114,7 +115,7 @@ def _unanswered(study: Study) -> Iterator[str]:
         return
     lack = "without" if {OFF} != {one.get(OFFLOAD) for one in study.points} else "with"
     yield (
-        f"Whether offloading pays is not said: {study.source.has} no run {lack} offloading to"
+        f"Whether offloading pays off is unknown: {study.source.has} no run {lack} offloading to"
         " compare with."
     )
 
@@ -134,7 +135,7 @@ def _nothing_compared(study: Study) -> str:
         return "Nothing of this campaign has been run yet."
     if not states["done"]:
         bad = plural(ended, "combination")
-        return f"No run came to its end: all {bad} that were tried failed or were refused."
+        return f"No run finished: all {bad} that were tried failed or were refused."
     asked = {point.get(OFFLOAD, offload_modes.DEFAULT) for point in study.points}
     lack = f"run without offloading (offload = {OFF})"
     if asked == {OFF}:
@@ -146,7 +147,7 @@ def _nothing_compared(study: Study) -> str:
     span = f"took {low}" if low == high else f"took {low} to {high}"
     done = plural(states["done"], "combination")
     return (
-        f"Whether offloading pays cannot be said: {study.source.has} no {lack}."
+        f"Whether offloading pays off is unknown: {study.source.has} no {lack}."
         f" Its {done} that came to an end {span} of simulated time."
     )
 
@@ -154,7 +155,7 @@ def _nothing_compared(study: Study) -> str:
 def _sentence(study: Study, verdict: Verdict) -> str:
     missing = verdict.number("missing")
     if missing == len(verdict.found):
-        return f"{_subject(study, verdict)} has not been run yet, or what it is held against."
+        return f"{_subject(study, verdict)} or its baseline has not been run yet."
     if len(verdict.found) == 1 and verdict.found[0].outcome in ("faster", "same", "slower"):
         return f"{_subject(study, verdict)} {_only(study, verdict.found[0])}."
     total = plural(len(verdict.found) - missing, "combination")
@@ -173,7 +174,7 @@ def _sentence(study: Study, verdict: Verdict) -> str:
         parts.append(f"as fast, within 0.5 %, in {same:,}")
     if unsure := sum(one.left_open for one in verdict.found):
         parts.append(
-            f"in {unsure:,} the intervals of the fabric's values leave open which is faster"
+            f"in {unsure:,} the intervals of the fabric's values do not determine which is faster"
         )
     parts += _fell_back(study, verdict)
     if none := verdict.number("no collectives"):
@@ -217,7 +218,7 @@ def _subject(study: Study, verdict: Verdict) -> str:
     assert against is not None
     if not verdict.values:
         if against.hosts:
-            return "Over all programs, fabrics and ways, offloading"
+            return "Over all programs, fabrics and mechanisms, offloading"
         return f"Any other {against.axis}"
     parts = {"fabric": "on {}", "program": "program {}", OFFLOAD: "{}"}
     said = [

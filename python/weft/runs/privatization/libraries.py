@@ -92,7 +92,7 @@ def _find(name: str, libraries: Sequence[Library], program: Path) -> Library:
     known = ", ".join(sorted(library.path.name for library in libraries)) or "none of its own"
     raise WeftError(
         f"{named('config')}:"
-        f" {OPTION}: found '{name}', which is no shared library of {program}; it has: {known}"
+        f" {OPTION}: found '{name}', which is not a shared library of {program}; it has: {known}"
     )
 
 
@@ -110,8 +110,8 @@ def _loaded(binary: Path, launcher: Path, variables: tuple[tuple[str, str], ...]
     )
     if missing := _MISSING.search(answer.stderr):
         raise WeftError(
-            f"program: {binary} needs the shared library {missing[1]}, which the loader does"
-            " not find; set LD_LIBRARY_PATH to where it is"
+            f"program: {binary} needs the shared library {missing[1]}, which the loader does not"
+            " find; add its folder to LD_LIBRARY_PATH"
         )
     lines = filter(None, map(_LINE.fullmatch, answer.stdout.splitlines()))
     return [Library(line["name"], Path(line["path"] or line["name"])) for line in lines]

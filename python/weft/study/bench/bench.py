@@ -86,7 +86,7 @@ def check(bench: Bench) -> None:
     if odd:
         raise WeftError(
             f"{named('sizes')}:"
-            f" found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of it"
+            f" found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of that"
         )
     check_memory(max(bench.sizes), 2 * bench.ranks)
     simgrid = SimGrid()

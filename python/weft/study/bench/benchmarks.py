@@ -41,38 +41,36 @@ class Column:
     key: str
     """Name in CSV files and tables."""
     osu: str
-    """Name in OSU's output."""
+    """Heading in OSU's output and in weft's tables."""
     full: bool = False
     """True for a figure that OSU prints only with `-f`."""
-    title: str = ""
-    """Heading in weft's tables; the key if empty."""
 
 
 COLUMNS: Mapping[Family, tuple[Column, ...]] = {
     "blocking": (
-        Column("latency_us", "Avg Latency(us)", title="latency, us"),
-        Column("min_us", "Min Latency(us)", full=True, title="minimum, us"),
-        Column("max_us", "Max Latency(us)", full=True, title="maximum, us"),
+        Column("latency_us", "Avg Latency(us)"),
+        Column("min_us", "Min Latency(us)", full=True),
+        Column("max_us", "Max Latency(us)", full=True),
     ),
     "non-blocking": (
-        Column("overall_us", "Overall(us)", title="overall, us"),
-        Column("compute_us", "Compute(us)", title="compute, us"),
-        Column("start_us", "Coll. Init(us)", full=True, title="start, us"),
-        Column("test_us", "MPI_Test(us)", full=True, title="test, us"),
-        Column("wait_us", "MPI_Wait(us)", full=True, title="wait, us"),
-        Column("pure_us", "Pure Comm.(us)", title="pure, us"),
-        Column("pure_min_us", "Min Comm.(us)", full=True, title="minimum, us"),
-        Column("pure_max_us", "Max Comm.(us)", full=True, title="maximum, us"),
-        Column("overlap_percent", "Overlap(%)", title="overlap, %"),
+        Column("overall_us", "Overall(us)"),
+        Column("compute_us", "Compute(us)"),
+        Column("start_us", "Coll. Init(us)", full=True),
+        Column("test_us", "MPI_Test(us)", full=True),
+        Column("wait_us", "MPI_Wait(us)", full=True),
+        Column("pure_us", "Pure Comm.(us)"),
+        Column("pure_min_us", "Min Comm.(us)", full=True),
+        Column("pure_max_us", "Max Comm.(us)", full=True),
+        Column("overlap_percent", "Overlap(%)"),
     ),
-    "latency": (Column("latency_us", "Avg Latency(us)", title="latency, us"),),
-    "bandwidth": (Column("bandwidth_MBps", "Bandwidth (MB/s)", title="MB/s"),),
+    "latency": (Column("latency_us", "Avg Latency(us)"),),
+    "bandwidth": (Column("bandwidth_MBps", "Bandwidth (MB/s)"),),
     "rate": (
-        Column("bandwidth_MBps", "MB/s", title="MB/s"),
-        Column("messages_per_s", "Messages/s", title="messages/s"),
+        Column("bandwidth_MBps", "MB/s"),
+        Column("messages_per_s", "Messages/s"),
     ),
-    "one-sided latency": (Column("latency_us", "Latency (us)", title="latency, us"),),
-    "one-sided rate": (Column("bandwidth_MBps", "Bandwidth (MB/s)", title="MB/s"),),
+    "one-sided latency": (Column("latency_us", "Latency (us)"),),
+    "one-sided rate": (Column("bandwidth_MBps", "Bandwidth (MB/s)"),),
 }
 """Figures of each family in OSU's order; tables by mode show the first one."""
 

@@ -154,7 +154,7 @@ def check(study: CollectivesBench) -> None:
     if odd:
         raise WeftError(
             f"{named('sizes')}:"
-            f" found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of it"
+            f" found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of that"
         )
     parts = study.collective.buffers(study.ranks)
     check_memory(max(study.sizes), parts if study.unchecked else parts * study.ranks)

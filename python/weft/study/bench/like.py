@@ -98,7 +98,7 @@ def plan(path: Path, asked: LikeOptions) -> Plan:
             _check(measured, study)
             runs.append((measured, study))
     if not runs:
-        raise WeftError(f"{path}: nothing of it can be run: {'; '.join(left_out)}")
+        raise WeftError(f"{path}: nothing in it can be run: {'; '.join(left_out)}")
     return Plan(runs, left_out)
 
 
@@ -149,8 +149,8 @@ def _ranks(measured: Measured, benchmark: Benchmark, asked: LikeOptions) -> int:
     ranks = _settled(measured, "ranks", measured.ranks, asked.ranks)
     if ranks is None:
         raise WeftError(
-            f"{_place(measured)}: {measured.benchmark}: the file does not say how many ranks"
-            f" measured; give {named('ranks')}"
+            f"{_place(measured)}: {measured.benchmark}: the file does not state the number of"
+            f" ranks; give {named('ranks')}"
         )
     return ranks
 

@@ -126,7 +126,9 @@ def placed(
             ranks = _ranks(benchmark)
         return [ranks] * max(len(ppn), 1), list(ppn) or [None]
     if ranks is not None:
-        raise WeftError(f"{named('nodes')}: found beside {named('ranks')}; give one of them")
+        raise WeftError(
+            f"{named('nodes')}: found together with {named('ranks')}; give only one of them"
+        )
     if nodes > (most := len(fabric.hosts)):
         raise WeftError(
             f"{named('nodes')}: found {nodes}; fabric {fabric.name} has {plural(most, 'host')}"
@@ -156,14 +158,14 @@ def check(study: Study) -> None:
     if not study.benchmark.collective:
         if study.modes:
             raise WeftError(
-                f"{named('modes')}: {study.benchmark.name} has none; modes are ways of collectives"
+                f"{named('modes')}: {study.benchmark.name} has no modes; modes apply to collectives"
             )
         if study.percentiles and study.benchmark.is_rate:
             raise WeftError(
-                f"{named('percentiles')}: are of times; {study.benchmark.name} measures rates"
+                f"{named('percentiles')}: apply to times; {study.benchmark.name} measures rates"
             )
     if study.back_to_back and study.benchmark.family != "blocking":
-        raise WeftError(f"{named('back_to_back')}: is of blocking collectives only")
+        raise WeftError(f"{named('back_to_back')}: applies to blocking collectives only")
     simgrid = SimGrid()
     for mode in study.modes:
         check_mode("modes", mode, offload_modes.WAYS, simgrid)
@@ -175,16 +177,15 @@ def _check_ranks(study: Study) -> None:
     benchmark = study.benchmark
     for ranks in study.ranks:
         if not benchmark.collective and not benchmark.pairs and ranks != 2:
-            allowed = "2: one rank sends to the other"
+            allowed = "2"
         elif benchmark.pairs and (ranks % 2 or ranks < 2):
-            allowed = "an even number: half of the ranks send to the other half"
+            allowed = "an even number, as half of the ranks send to the other half"
         elif benchmark.collective and ranks < 2:
             allowed = "2 and more"
         else:
             continue
         raise WeftError(
-            f"{named('ranks')}: found {plural(ranks, 'rank')}; of {benchmark.name} allowed is"
-            f" {allowed}"
+            f"{named('ranks')}: found {plural(ranks, 'rank')}; {benchmark.name} needs {allowed}"
         )
 
 
@@ -194,7 +195,7 @@ def _check_sizes(study: Study) -> None:
     if odd:
         an = f"an MPI_{study.type.upper()}"
         raise WeftError(
-            f"{named('sizes')}: found {odd[0]} bytes; {an} has {element}: give multiples of it"
+            f"{named('sizes')}: found {odd[0]} bytes; {an} has {element}: give multiples of that"
         )
     least = element * max(study.ranks)
     if benchmark.has_equal_parts and min(study.sizes) < least:
@@ -207,15 +208,15 @@ def _check_sizes(study: Study) -> None:
     if largest // element > _MOST_INT:
         allowed = format_size(_MOST_INT * element)
         raise WeftError(
-            f"{named('sizes')}: found {format_size(largest)}; allowed are at most {allowed}, whose"
-            " elements MPI counts by 32-bit numbers"
+            f"{named('sizes')}: found {format_size(largest)}; allowed are at most {allowed},"
+            " because MPI counts elements with 32-bit integers"
         )
     most = _MOST_INT // max(study.ranks)
     if benchmark.name.endswith(("v", "w")) and largest > most:
         raise WeftError(
             f"{named('sizes')}: found {format_size(largest)}; allowed are at most"
-            f" {format_size(most)} for {max(study.ranks)} ranks: MPI places the parts of"
-            f" {benchmark.title} by 32-bit numbers"
+            f" {format_size(most)} for {max(study.ranks)} ranks: MPI's displacements in"
+            f" {benchmark.title} are 32-bit integers"
         )
 
 

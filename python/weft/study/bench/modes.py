@@ -54,12 +54,13 @@ def way_taken(record: Record, mode: str, collectives: Collection[str], *, offloa
     names = " and ".join(dict.fromkeys(row.collective for row in fallen))
     kept = {row.collective for row in rows if row.offloaded}
     if kept.isdisjoint(row.collective for row in fallen):
-        label = f"{mode}, {names} by the hosts" if kept else _label(mode, [path], stood_in=True)
+        label = f"{mode}, {names} on the hosts" if kept else _label(mode, [path], stood_in=True)
     else:
         label = _several(mode, [path])
     why = "; ".join(dict.fromkeys(explain(row.reason, record) for row in fallen))
     by = ", ".join(dict.fromkeys(_SMPI.get(row.way, row.way) for row in fallen))
-    message = f"{mode}: on {record.fabric.label} the hosts ({by}) did {names}, because {why}"
+    where = record.fabric.label
+    message = f"{mode}: on {where} {names} fell back to the hosts ({by}), because {why}"
     return Way(path, " + ".join(dict.fromkeys(row.reason for row in fallen)), label, message)
 
 
@@ -134,4 +135,4 @@ def messages(rows: Sequence[Benched]) -> list[str]:
 def check_as_asked(rows: Sequence[Benched], who: str) -> None:
     """Raise an error if a mode fell back; for callers with fixed labels."""
     if said := messages(rows):
-        raise WeftError(f"{who}: {said[0]}; it compares what is offloaded with measurements")
+        raise WeftError(f"{who}: {said[0]}; it compares offloaded calls with measurements")

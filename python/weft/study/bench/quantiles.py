@@ -69,8 +69,8 @@ def column(percentile: float) -> str:
 
 
 def title(percentile: float) -> str:
-    """Return a percentile's name in tables: `median, us`, `5 %, us`."""
-    return "median, us" if percentile == 50 else f"{percentile:g} %, us"
+    """Return a percentile's name in tables: `P50(us)`."""
+    return f"P{percentile:g}(us)"
 
 
 def columns(rows: Sequence[Mapping[float, float]]) -> list[str]:

@@ -41,8 +41,8 @@ def check(plan: PreparedRun) -> None:
     if plan.request.collectives.offload == "off":
         raise WeftError(
             f"{named('compare')}:"
-            f" found together with {named('offload')} off, which is what it compares with;"
-            f" name a way to offload: {offload_modes.listed(offload_modes.WAYS)}"
+            f" found together with {named('offload')} off, which is the baseline of the"
+            f" comparison; name an offload mechanism: {offload_modes.listed(offload_modes.WAYS)}"
         )
 
 

@@ -41,7 +41,7 @@ class Gain(_TimedRow, kw_only=True):
     reasons: tuple[str, ...]
     """Reason of each path in one word; `offloaded` if it was."""
     algorithms: tuple[str, ...]
-    """Algorithms of the hosts in the run without offload."""
+    """Algorithms of the hosts in the run without offloading."""
     calls: Whole
     calls_without: Whole
     bytes: Number

@@ -58,7 +58,8 @@ def _at(plan: PreparedRun, file: Path, key: str, value: str) -> PreparedRun:
         return launch.prepare(plan.request.changed(changes=changes, timeline=None))
     except (_core.UserError, WeftError) as error:
         raise WeftError(
-            f"{file}: [{CALIBRATION}.{INTERVALS}]: {key}: its end {value} makes no fabric: {error};"
+            f"{file}: [{CALIBRATION}.{INTERVALS}]: {key}: its end {value} gives an invalid fabric:"
+            f" {error};"
             " correct the interval, or leave it out"
         ) from None
 

@@ -26,7 +26,7 @@ from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
 _DISPENSABLE = ("bytes", "ranks", "hosts")
 _OVER_BEST = "over best"
-_LEFT = ("collective", "type, op", "path", "why", "hosts")
+_LEFT = ("collective", "type, op", "path", "reason", "host algorithm")
 
 
 def print_comparison(comparison: ComparedRuns, on: Console) -> None:
@@ -35,7 +35,7 @@ def print_comparison(comparison: ComparedRuns, on: Console) -> None:
     if theirs is None or not comparison.complete:
         return
     if gains := comparison.gains():
-        print_title(f"Time of a rank in all its calls: {_sides(ours)}", on)
+        print_title(f"Time per rank in all calls, {_sides(ours)}", on)
         print_table(fitting(_rows(comparison, theirs), _DISPENSABLE, _LEFT, on), on)
     why = dict.fromkeys((*reasons(ours), *progress(theirs)))
     notes = (*_beside(gains), *_doubts(ours, gains), *why, *losses(ours))
@@ -44,7 +44,7 @@ def print_comparison(comparison: ComparedRuns, on: Console) -> None:
 
 
 def _sides(record: Record) -> str:
-    return f"with --offload {record.offload}, and without"
+    return f"--offload {record.offload} and off"
 
 
 def _cells(gain: Gain) -> dict[str, str]:
@@ -57,12 +57,12 @@ def _cells(gain: Gain) -> dict[str, str]:
         "ranks": str(gain.communicator_size),
         "type, op": type_and_op(gain.datatype, gain.op),
         "path": _listed(gain.paths),
-        "why": _listed(gain.reasons),
+        "reason": _listed(gain.reasons),
         "calls": str(gain.calls) if same else f"{gain.calls}/{gain.calls_without}",
         "bytes": format_size(gain.bytes),
-        "with, us": with_us,
-        "hosts": _listed(gain.algorithms),
-        "without, us": without_us,
+        "offload(us)": with_us,
+        "host algorithm": _listed(gain.algorithms),
+        "hosts(us)": without_us,
         "speed-up": format_ratio(gain.speed_up),
         _OVER_BEST: format_ratio(gain.speed_up_over_best),
     }
@@ -79,8 +79,8 @@ def _beside(gains: Sequence[Gain]) -> list[str]:
     if not names:
         return []
     return [
-        f"(in parentheses) {names}: from the call to its completion, while the rank does something"
-        " else; the whole run is the sum of the other rows"
+        f"(in parentheses) {names}: from the call to its completion, during which the rank"
+        " continues; the whole run is the sum of the other rows"
     ]
 
 
@@ -116,8 +116,8 @@ def _without(row: dict[str, str], column: str) -> dict[str, str]:
 def _share_cells(share: Share) -> dict[str, str]:
     return {
         "collective": kind_name(share.kind),
-        "with, us": microseconds(share.time_s),
-        "without, us": microseconds(share.time_without_s),
+        "offload(us)": microseconds(share.time_s),
+        "hosts(us)": microseconds(share.time_without_s),
         "speed-up": format_ratio(share.speed_up),
         _OVER_BEST: format_ratio(share.speed_up_over_best),
     }
@@ -132,20 +132,21 @@ def _doubts(record: Record, gains: Sequence[Gain]) -> list[str]:
         doubts.append(_unseen(unseen, "off"))
     if any(gain.calls != gain.calls_without for gain in gains):
         doubts.append(
-            "calls with/without: the program does not make the same calls in both runs, since it"
-            " does what depends on time"
+            "calls with/without offloading: the program makes different calls in the two runs,"
+            " because it"
+            " depends on time"
         )
     if record.host_speed:
         doubts.append(
-            "--host-speed: computation is measured in each run anew, and differs by this machine's"
-            " noise"
+            "--host-speed: computation is measured in each run and includes the noise of this"
+            " machine"
         )
     return doubts
 
 
 def _unseen(collectives: Sequence[str], offload: str) -> str:
     names = ", ".join(dict.fromkeys(collectives))
-    return f"{names} with --offload {offload}: only the program sees when these calls complete"
+    return f"{names} with --offload {offload}: weft does not see when these calls complete"
 
 
 def gain_in_all(comparison: ComparedRuns) -> str:
@@ -179,12 +180,12 @@ def _left_open(comparison: ComparedRuns) -> str:
     if comparison.speed_up_interval is None:
         return ""
     low, high = (format_ratio(end) for end in comparison.speed_up_interval)
-    return f", {low} to {high} by the intervals of the fabric's values"
+    return f", {low} to {high} within the intervals of the fabric's values"
 
 
 def _gained(speed_up: float | None) -> str:
     if speed_up is None:
-        return "nothing took any time"
+        return "no simulated time in either run"
     if f"{speed_up:.3f}" == "1.000":
         return "no gain"
     if speed_up > 1:

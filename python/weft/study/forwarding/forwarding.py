@@ -160,7 +160,7 @@ def messages_of(folder: Folder, fabric: str) -> list[tuple[int, int]]:
             )
         ends = np.fromfile(target, dtype=np.int32).reshape(-1, 2)
     if not len(ends):
-        raise WeftError(f"{folder.path}: sends no message between hosts of {fabric}")
+        raise WeftError(f"{folder.path}: has no message between hosts of {fabric}")
     return [(source, destination) for source, destination in ends.tolist()]
 
 
@@ -287,5 +287,5 @@ def job_sizes(sizes: jobs.Sizes) -> CacheStudy:
         rows,
         _series(list(shares), lines),
         "processors",
-        "jobs of at most so many (%)",
+        "cumulative share of jobs (%)",
     )

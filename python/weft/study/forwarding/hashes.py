@@ -46,7 +46,7 @@ class FabricHash:
         if switch not in names:
             near = difflib.get_close_matches(switch, names, n=1)
             raise WeftError(
-                f"{named('switch')}: found '{switch}', which {self.fabric.name} has not;"
+                f"{named('switch')}: found '{switch}', which is not a switch of {self.fabric.name};"
                 + (f" did you mean '{near[0]}'?" if near else f" its first is '{names[0]}'")
             )
         return _core.forwarding_tags(self.fabric, self.name, names.index(switch))
@@ -86,10 +86,10 @@ def prove_cube(cube: Cube) -> str:
 def _proven(what: str, bits: int, proof: "_core.HashProof", *, own: bool = True) -> str:
     if proof["misroutes"] or (own and proof["crowded"]):
         wrong = "equal tags leave by two ports" if proof["misroutes"] else "more tags than ports"
-        raise WeftError(f"{what}: does not hold: a switch has {wrong}")
+        raise WeftError(f"{what}: proof failed: a switch has {wrong}")
     return (
         f"{what}, addresses of {max(bits, 1)} of {_ADDRESS_BITS} bits\n"
-        f"{proof['pairs']:,} pairs of a switch and a host: equal tags leave by equal ports;"
-        f" at most {proof['most_tags']:,} tags at a switch"
+        f"{proof['pairs']:,} pairs of a switch and a host: equal tags leave by the same port; at"
+        f" most {proof['most_tags']:,} tags at a switch"
         + (", no more than it has ports" if own else ", one for each host")
     )

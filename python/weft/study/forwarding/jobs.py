@@ -45,7 +45,7 @@ def read_all(paths: Sequence[Path]) -> Sizes:
     """Read several files; archives with the same name are distinguished by their paths."""
     twice = [path for path, times in Counter(paths).items() if times > 1]
     if twice:
-        raise WeftError(f"{twice[0]}: named twice; allowed: each file once")
+        raise WeftError(f"{twice[0]}: named twice; name each file once")
     read = [(path, read_jobs(path)) for path in paths]
     names = Counter(name for _, sizes in read for name in sizes)
     return {

@@ -78,7 +78,7 @@ def _table(results: Sequence[Result]) -> list[str]:
         heads.append(_measured_head(column))
         for one in shown:
             if one.check.what == column:
-                heads += [one.title, "off by"]
+                heads += [one.title, "error"]
     rows = [f"| {' | '.join(heads)} |", f"|{'---:|' * len(heads)}"]
     for key in keys:
         cells = [str(key)]

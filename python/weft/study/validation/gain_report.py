@@ -90,7 +90,7 @@ def plot(results: Sequence[GainResult], directory: Path, suffix: str = ".png") -
             markersize=5,
             markerfacecolor="none" if number < len(COLOURS) else None,
         )
-    axes.set_title("How many times as fast the switch is as the hosts", loc="left", fontsize=11)
+    axes.set_title("Speed-up of the switch over the hosts", loc="left", fontsize=11)
     figure.legend(loc="outside lower left", ncols=2, frameon=False, fontsize=8)
     target = directory / f"{PICTURE}{suffix}"
     save(figure, [target], named("figures"))

@@ -33,7 +33,7 @@ def _run(gain: Gain) -> GainResult:
     table = read_table(paths.data(gain.table), "Allreduce")
     rows = list(_rows(gain, table))
     if not rows:
-        raise WeftError(f"{CHECKS}: {gain.name}: no row is meant")
+        raise WeftError(f"{CHECKS}: {gain.name}: no row is selected")
     if "ranks" in table.names and "ranks" not in gain.rows:
         return GainResult(gain, "ranks", tuple(_by_ranks(gain, table, rows)))
     size = size_column(table)

@@ -57,7 +57,7 @@ def own_checks(tables: Sequence[Path], asked: TableSimulation) -> list[Check]:
     stems = [path.stem for path in tables]
     for path in tables:
         if stems.count(path.stem) > 1:
-            raise WeftError(f"{named('tables')}: two are called '{path.stem}'; give each a name")
+            raise WeftError(f"{named('tables')}: two have the name '{path.stem}'; rename one")
     return [check for path in tables for check in _checks(path, asked)]
 
 
@@ -138,7 +138,7 @@ def _of_collectives(table: Table, asked: TableSimulation) -> list[Check]:
     for one in collectives:
         own = [row for row in measured if row.collective == one]
         if len({(row.ranks, row.ppn) for row in own}) > 1:
-            problem = f"{one} has several numbers of ranks; give a file each"
+            problem = f"{one} has several numbers of ranks; put each into its own file"
             table.fail(table.header_line, "ranks", problem)
         _check_taken(table, asked, len(own))
     return [_check(table, asked, column, one) for one in collectives]
@@ -147,8 +147,8 @@ def _of_collectives(table: Table, asked: TableSimulation) -> list[Check]:
 def _check_ranks(table: Table, asked: TableSimulation) -> None:
     if asked.bytes is None:
         raise WeftError(
-            f"{named('bytes')}: {table.path} is by ranks, and does not say how many bytes each"
-            " Allreduce had: give them"
+            f"{named('bytes')}: {table.path} is by ranks and does not state the size of the"
+            " Allreduces; give it"
         )
     if "nodes" not in table.names:
         problem = f"there is none; {suggestion('nodes', table.names)}: on how many hosts they were"
@@ -158,13 +158,19 @@ def _check_ranks(table: Table, asked: TableSimulation) -> None:
     for row in table.rows:
         ranks, nodes = (_whole(table, row, name) for name in ("ranks", "nodes"))
         if ranks % nodes:
-            table.fail(row.line, "nodes", f"{ranks} ranks are not as many on each of {nodes} hosts")
+            table.fail(
+                row.line, "nodes", f"{ranks} ranks cannot be divided evenly among {nodes} hosts"
+            )
         if nodes > len(fabric.hosts):
             found = f"{nodes} hosts, and {fabric.name} has {len(fabric.hosts)}"
             table.fail(row.line, "nodes", found)
         choose_ppn(fabric, ranks, ranks // nodes, f"{table.path}: line {row.line}: column 'ranks'")
         if ranks in known:
-            table.fail(row.line, "ranks", f"a second row of {ranks} ranks; give a file each")
+            table.fail(
+                row.line,
+                "ranks",
+                f"a second row of {ranks} ranks; put each table into its own file",
+            )
         known.add(ranks)
 
 
@@ -191,7 +197,7 @@ def _whole(table: Table, row: TableRow, column: str) -> int:
     number = table.number(row, column)
     if number != int(number) or number == 0:
         found = table.cell(row, column)
-        table.fail(row.line, column, f"found '{found}'; allowed are whole numbers from 1 on")
+        table.fail(row.line, column, f"found '{found}'; allowed are whole numbers, at least 1")
     return int(number)
 
 

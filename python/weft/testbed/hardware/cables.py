@@ -56,9 +56,9 @@ def homes(top: Options, chassis: Sequence[str], peers: Mapping[Port, Port]) -> d
             elif found[peer.device] != found[device]:
                 Options(top.source, "[cables]", {}).fail(
                     "between",
-                    f"the cable of {port} and {peer} joins what is cabled to {found[device]} and"
-                    f" to {found[peer.device]}; what is cabled together has one chassis, as"
-                    " experiments have: leave it out, or another cable between the two",
+                    f"the cable of {port} and {peer} connects the devices of {found[device]} and"
+                    f" {found[peer.device]}; connected devices must share one chassis: remove this"
+                    " cable, or another one between the two",
                 )
     return found
 
@@ -73,7 +73,7 @@ def _ends(table: Options) -> Iterator[tuple[Port, Port]]:
     if len(ones) != len(others):
         table.fail(
             "between", f"found {len(ones)} ports at one end and {len(others)} at the other;"
-            " both ends must have as many",
+            " both ends must have equally many",
         )  # fmt: skip
     for one, other in zip(ones, others, strict=True):
         yield _port(table, one), _port(table, other)
@@ -92,14 +92,14 @@ def _lay(sockets: Sockets, peers: dict[Port, Port], table: Options, one: Port, o
     for port, end in ((one, other), (other, one)):
         if port in peers:
             table.fail(
-                "between", f"{port} is cabled twice, to {peers[port]} and to {end}; a port takes"
-                " one cable",
+                "between", f"{port} has two cables, to {peers[port]} and to {end}; a port has one"
+                    " cable",
             )  # fmt: skip
     if one.device == other.device:
         table.fail(
             "between",
-            f"found {one} and {other}, both of {one.device}; a cable joins two devices (ports that"
-            ' bring frames back are listed in [chassis] loopback = ["…"])',
+            f"found {one} and {other}, both of {one.device}; a cable joins two devices"
+            ' (loopback ports are listed in [chassis] loopback = ["…"])',
         )
     speeds = [sockets[port.device][port.name][0] for port in (one, other)]
     if speeds[0] != speeds[1]:
@@ -123,4 +123,4 @@ def _check_end(sockets: Sockets, table: Options, port: Port) -> None:
         ports = ", ".join(names) if len(names) <= 8 else f"{names[0]} to {names[-1]}"
         table.fail("between", f"found {str(port)!r}; the ports of {port.device} are {ports}")
     if (kind := sockets[port.device][port.name][1]) != "front":
-        table.fail("between", f"{port} is a {kind} port, which brings frames back; cable another")
+        table.fail("between", f"{port} is a {kind} port, which loops frames back; cable another")

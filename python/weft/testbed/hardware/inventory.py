@@ -247,7 +247,7 @@ def _all_chassis(top: Options) -> list[Chassis]:
     one_table = not isinstance(top.values.get("chassis"), list)
     tables = [top.part("chassis")] if one_table else [*top.parts("chassis")]
     if not tables:
-        top.fail("chassis", "is empty; a testbed has a P4 switch, in a table [chassis]")
+        top.fail("chassis", "is empty; describe the P4 switch of the testbed in a table [chassis]")
     for table in tables:
         table.allow(
             "name", "ports", "speed", "pipes", "loopback", "recirculation", "recirculation_speed",
@@ -328,8 +328,8 @@ def _parser_values(table: Options, loops: int) -> int:
     if loops > MOST_PARSER_VALUES:
         table.fail(
             "loopback",
-            f"found {loops} looping ports with those of recirculation; a parser tells at most"
-            f" {MOST_PARSER_VALUES} ports from others",
+            f"found {loops} looping ports with those of recirculation; a parser can distinguish at"
+            f" most {MOST_PARSER_VALUES} ports",
         )
     return table.integer("parser_values", max(1, loops), MOST_PARSER_VALUES, max(1, loops))
 
@@ -350,7 +350,7 @@ def _numbers(table: Options, key: str, allowed: range) -> list[int]:
                 f' {allowed.stop - 1}, such as ["{allowed.start}", "[5-8]"]',
             )
         if number in numbers:
-            table.fail(key, f"port {number} is there twice; name it once")
+            table.fail(key, f"port {number} is named twice; name it once")
         numbers.append(number)
     return numbers
 
@@ -371,7 +371,7 @@ def _servers(table: Options) -> Iterator[Server]:
                 "nics", f"found {nic!r}; allowed are up to 15 letters, digits, '-', '_', '.'"
             )
         if nics.count(nic) > 1:
-            table.fail("nics", f"{nic!r} is there twice; name each port once")
+            table.fail("nics", f"{nic!r} is named twice; name each port once")
     for name in names:
         macs = dict(zip(nics, given or [""] * len(nics), strict=True))
         yield Server(_name(table, name), macs, table.bandwidth("speed"))
@@ -409,7 +409,7 @@ def _unique(top: Options, names: Sequence[str]) -> None:
     for name, times in Counter(names).items():
         if times > 1:
             raise WeftError(
-                f"{top.source}: {times} devices are called {name!r}; give each a name of its own"
+                f"{top.source}: {times} devices have the name {name!r}; rename all but one"
             )
 
 

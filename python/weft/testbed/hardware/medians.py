@@ -84,6 +84,7 @@ def _trip(path: Path, line: int, row: dict[str, str]) -> float:
         raise WeftError(f"{path}: row {line}: write four numbers, in nanoseconds")
     if not (c1 <= c2 and s1 <= s2):
         raise WeftError(
-            f"{path}: row {line}: c2 before c1 or s2 before s1; each host's own clock must rise"
+            f"{path}: row {line}: c2 before c1 or s2 before s1; time stamps of a clock must"
+            " increase"
         )
     return round_trip(c1, s1, s2, c2)

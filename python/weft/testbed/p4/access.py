@@ -28,7 +28,7 @@ def check_listen(listen: str, tls: Path | None, *, insecure: bool) -> str:
         return ""
     if _is_local(listen):
         return ""
-    exposed = f"other machines reach {listen}, and who does controls a server that runs as root"
+    exposed = f"other machines can reach {listen} and would control a server that runs as root"
     if not insecure:
         raise WeftError(
             f"{named('listen')}: {exposed}; give {named('tls')} a directory with certificates,"

@@ -20,7 +20,7 @@ from weft.testbed.p4.program import TNA, shipped
 from weft.testbed.plan.plan import FIRST_VIRTUAL
 from weft.testbed.tables.tables import Entry
 
-NEVER_RUN = "# Never run on a switch: read it before you trust it."
+NEVER_RUN = "# Never tested on a switch: review it before use."
 # bf_port_speed_t and bf_fec_type_t (barefootnetworks/Open-Tofino, include/bf_types/bf_types.h).
 _SPEEDS = {gbps * 10**9: f"BF_SPEED_{gbps}G" for gbps in (1, 10, 25, 40, 50, 100, 200, 400)}
 _FECS: dict[Fec, str] = {
@@ -67,7 +67,7 @@ def _recirculating(port: ChassisPort) -> Iterator[str]:
 def _front(port: ChassisPort) -> Iterator[str]:
     yield f"# port {port.number}"
     if port.speed not in _SPEEDS:
-        yield f"# {port.speed / 1e9:g} Gb/s is no speed of Tofino's: bring it up by hand"
+        yield f"# {port.speed / 1e9:g} Gb/s is not a Tofino port speed: configure this port by hand"
         return
     values = f'SPEED="{_SPEEDS[port.speed]}", FEC="{_FECS[port.fec]}"'
     if port.kind == "loopback":

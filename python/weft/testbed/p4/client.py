@@ -70,7 +70,9 @@ def pipeline(info: Path | None = None, config: Path | None = None) -> Pipeline:
         message = text_format.Parse(read_text(info), p4info_pb2.P4Info())
         return Pipeline(message, config.read_bytes() if config else b"")
     except (UnreadableError, text_format.ParseError) as error:
-        raise WeftError(f"{named('p4info')}: {info}: no P4Info as text: {error}") from None
+        raise WeftError(
+            f"{named('p4info')}: {info}: not a P4Info in text format: {error}"
+        ) from None
     except OSError as error:
         raise WeftError(f"{named('config')}: {config}: {error.strerror}") from None
 
@@ -100,7 +102,7 @@ class Client:
             self.channel.close()
             raise WeftError(
                 f"P4Runtime: nothing answers at {self.address} within {_PATIENCE_S:g} s; is the"
-                f" switch's server there, and does it take {self._taken}?"
+                f" switch's server running, and does it accept {self._taken}?"
             ) from None
         try:
             if self.primary:
@@ -161,7 +163,7 @@ class Client:
         if not replace and (there := self._there()):
             raise WeftError(
                 f"testbed up: the switch at {self.address} has {there} already, which loading the"
-                " program would remove; change what it has with `weft testbed diff --p4runtime`,"
+                " program would remove; change it with `weft testbed diff --p4runtime`,"
                 f" empty it with `weft testbed down --p4runtime`, or give {named('replace')}"
             )
         self.configure()
@@ -198,9 +200,9 @@ class Client:
         found, expected = self.read(), told(before, self.names)
         if {*found} != expected:
             raise WeftError(
-                f"P4Runtime: {self.address}: the switch has changed meanwhile:"
+                f"P4Runtime: {self.address}: the switch has changed in the meantime:"
                 f" {plural(len(expected - {*found}), 'entry')} gone and"
-                f" {plural(len({*found} - expected), 'entry')} new; begin again"
+                f" {plural(len({*found} - expected), 'entry')} new; repeat the command"
             )
         try:
             return self._change(found, after, pause_s)
@@ -213,8 +215,8 @@ class Client:
         compared = entry_numbers.compare(plan, self.read())
         if not compared.equal:
             raise WeftError(
-                f"testbed diff: {called} is not what the switch at {self.address} has:"
-                f" {compared.said()}; leave {called} out to begin with what it has"
+                f"testbed diff: {called} differs from the switch at {self.address}:"
+                f" {compared.said()}; omit {called} to start from the state of the switch"
             )
 
     def _change(self, before: Sequence[Entry], after: Sequence[Entry], pause_s: float) -> int:
@@ -234,7 +236,7 @@ class Client:
         except WeftError as second:
             raise WeftError(
                 f"{str(error) or type(error).__name__}; and its entries could not be restored:"
-                f" {second}; `weft testbed status` says what is there now"
+                f" {second}; `weft testbed status` shows its current state"
             ) from None
 
     def write(self, updates: Sequence[Any]) -> None:
@@ -261,7 +263,8 @@ class Client:
             )
         except (ValueError, IndexError) as error:
             raise ForeignEntriesError(
-                f"P4Runtime: {self.address}: has an entry that weft's program has not: {error}"
+                f"P4Runtime: {self.address}: has an entry that weft's program does not have:"
+                f" {error}"
             ) from None
 
     def _all(self, request: Any, timeout: float) -> list[Any]:
@@ -283,7 +286,7 @@ def _said(error: Any) -> str:
     if told:
         return "; ".join(told)
     details = error.details() if hasattr(error, "details") else None
-    return str(details or "the switch ended the conversation")
+    return str(details or "the switch closed the stream")
 
 
 def _details(error: Any) -> Iterator[str]:

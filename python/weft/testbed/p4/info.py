@@ -188,7 +188,7 @@ def entries(entity: Any, names: Names) -> list[Entry]:
         width = Field(SET, names.program.value_sets[SET].width)
         members = entity.value_set_entry.members
         return [Entry(SET, (as_value(width, one.match[0].exact.value),)) for one in members]
-    raise ValueError(f"an entity of the kind {kind} is not known here")
+    raise ValueError(f"an entity of the kind {kind} is unknown")
 
 
 def _entry(one: Any, names: Names) -> Entry:

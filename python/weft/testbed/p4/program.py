@@ -39,7 +39,7 @@ def read(text: str, source: str) -> Program:
     except UnexpectedInput as error:
         place = f"{source}:{getattr(error, 'line', '?')}:{getattr(error, 'column', '?')}"
         found = str(getattr(error, "token", None) or getattr(error, "char", "the end"))
-        raise WeftError(f"{place}: this is not the P4 that weft reads: found '{found}'") from None
+        raise WeftError(f"{place}: unsupported P4: found '{found}'") from None
     checker = Checker(source, Program(source))
     checker.check(tree)
     return checker.program

@@ -59,7 +59,7 @@ def figure_of(trips: Mapping[str, Sequence[float]]) -> "Figure":
             label=f"TopoCloud's median: {said}",
         )
     axes.set_xlabel("round trip, ns")
-    axes.set_ylabel("round trips that are at most so long, %")
+    axes.set_ylabel("cumulative share of round trips (%)")
     axes.set_ylim(0, 100)
     axes.grid(visible=True, color="#dddddd", linewidth=0.7)
     axes.spines[["top", "right"]].set_visible(False)

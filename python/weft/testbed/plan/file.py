@@ -112,11 +112,11 @@ def read(path: Path) -> Plan:
     try:
         found = read_json(path)
     except UnreadableError as error:
-        raise WeftError(f"{path}: no plan of weft's: {error}") from None
+        raise WeftError(f"{path}: not a plan of weft: {error}") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         said = found.get("format") if isinstance(found, dict) else None
         raise WeftError(
-            f"{path}: no plan of weft's: its format is {said!r}, not {FORMAT!r}; make one with"
+            f"{path}: not a plan of weft: its format is {said!r}, not {FORMAT!r}; create one with"
             " `weft testbed plan`"
         )
     try:
@@ -127,7 +127,7 @@ def read(path: Path) -> Plan:
     except _MisfitError as error:
         raise _damaged(path, printable(str(error))) from None
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-        raise _damaged(path, "its parts do not belong together") from None
+        raise _damaged(path, "its parts are inconsistent") from None
     return plan
 
 
@@ -137,7 +137,7 @@ class _MisfitError(ValueError):
 
 def _damaged(path: Path, reason: str) -> WeftError:
     return WeftError(
-        f"{path}: this plan is damaged: {reason}; make it again with `weft testbed plan`"
+        f"{path}: this plan is damaged: {reason}; create it again with `weft testbed plan`"
     )
 
 
@@ -207,7 +207,7 @@ def _check_devices(inventory: Inventory, experiment: Experiment) -> None:
             raise _MisfitError(f"the {what} of {experiment.name} are not those of its fabric")
     for host, server in experiment.hosts.items():
         if server not in inventory.servers:
-            raise _MisfitError(f"{host} is on {server!r}, which is no server of its inventory")
+            raise _MisfitError(f"{host} is on {server!r}, which is not a server of its inventory")
     for switch, place in experiment.switches.items():
         slices = range(1, inventory.chassis.slices + 1)
         if place not in (inventory.switches if isinstance(place, str) else slices):
@@ -237,7 +237,7 @@ def _check_way(plan: Plan, experiment: Experiment, name: str, way: Way) -> None:
             raise _MisfitError(f"{name}: no cable joins {one} and {other}")
     loops = {port.number for port in plan.inventory.chassis.loops}
     if not loops.issuperset(way.loops):
-        raise _MisfitError(f"{name}: {way.loops} are not looping ports")
+        raise _MisfitError(f"{name}: {way.loops} are not loopback ports")
     for node in (cable.lower, cable.upper):
         place = experiment.hosts.get(node) or experiment.switches[node]
         end = plan.end(experiment, name, node)

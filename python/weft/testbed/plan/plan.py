@@ -186,9 +186,9 @@ def _does_not_fit(
     """Return the error for experiments that do not fit beside the kept ones."""
     try:
         make(inventory, [*(one.wanted for one in keep), *fabrics])
-        else_ = f"a new plan of all of them, without {named('keep')}, fits, but moves what runs"
+        else_ = f"a new plan of all, without {named('keep')}, fits, but moves running experiments"
     except NoPlanError:
-        else_ = f"a new plan of all of them, without {named('keep')}, does not fit either"
+        else_ = f"a new plan of all, without {named('keep')}, does not fit either"
     names = ", ".join(one.name for one in keep)
     return NoPlanError(f"{error.message}; counted beside what is kept ({names}): {else_}")
 

@@ -34,7 +34,7 @@ def _too_few(demand: Demand, inventory: Inventory) -> Iterator[tuple[int, str]]:
             others = len(there) - servers
             yield (
                 hosts - servers,
-                f"no plan: servers are short: {plural(hosts, 'host')}"
+                f"no plan: not enough servers: {plural(hosts, 'host')}"
                 f" wanted with {plural(ports, 'cable')} of {gbps(speed)} or more,"
                 f" {plural(servers, 'server')} with such ports cabled in {inventory.called}"
                 f"{f' (and {others} with fewer or slower)' if others else ''}:"
@@ -45,7 +45,7 @@ def _too_few(demand: Demand, inventory: Inventory) -> Iterator[tuple[int, str]]:
 def explain(found: Shortage, demand: Demand, inventory: Inventory) -> str:
     """Return the message for a shortage that the solver found."""
     parts = [*_parts(found, demand, inventory)]
-    how = "proven by the solver" if found.proven else "at most; the solver gave up a proof"
+    how = "proven by the solver" if found.proven else "at most; the solver stopped before a proof"
     return f"no plan: {'; '.join(parts)} ({how})"
 
 
@@ -53,13 +53,13 @@ def _parts(found: Shortage, demand: Demand, inventory: Inventory) -> Iterator[st
     chassis = inventory.chassis
     if found.hosts:
         yield (
-            f"servers are short: {plural(len(demand.hosts), 'host')} wanted,"
+            f"not enough servers: {plural(len(demand.hosts), 'host')} wanted,"
             f" {found.hosts} of them without a server whose ports fit"
             f" ({len(inventory.servers)} in {inventory.called}); cable more servers to the chassis"
         )
     if found.slices:
         yield (
-            f"slices are short: {plural(len(demand.switches), 'switch')} wanted, {chassis.slices}"
+            f"not enough slices: {plural(len(demand.switches), 'switch')} wanted, {chassis.slices}"
             f" allowed on {chassis.name} beside {plural(len(inventory.switches), 'layer 2 switch')}"
             f": {found.slices} short; raise {inventory.table} slices, or cable more layer 2"
             " switches"
@@ -69,7 +69,8 @@ def _parts(found: Shortage, demand: Demand, inventory: Inventory) -> Iterator[st
         taken = sum(chassis.taken.values())
         kept = f" ({gbps(taken)} taken by what is kept)" if taken else ""
         yield (
-            f"recirculation is short: {found.recirculated} directions of cables between slices,"
+            f"not enough recirculation bandwidth: {found.recirculated} directions of cables"
+            " between slices,"
             f" {plural(len(chassis.loops), 'looping port')} of {gbps(loops)} together{kept}"
             f" at max_sharing = {chassis.max_sharing}: at least {gbps(found.bandwidth)} short;"
             f" list more {inventory.table} loopback ports, raise max_sharing, or cable more layer 2"

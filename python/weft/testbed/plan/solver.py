@@ -279,8 +279,8 @@ class _Program:
                 return None
             if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
                 raise NoPlanError(
-                    "plan: the solver gave up before it found a plan or a proof that there is none;"
-                    " plan a smaller topology, or give it more servers and looping ports"
+                    "plan: the solver stopped before it found a plan or proved that none exists;"
+                    " plan a smaller topology, or add servers and loopback ports"
                 )
             proven = proven and status == cp_model.OPTIMAL
             self.model.add(step <= solver.value(step))

@@ -62,14 +62,14 @@ def change(old: Plan, new: Plan) -> Change:
     if old.inventory.text != new.inventory.text:
         raise WeftError(
             f"diff: the plans are on two inventories, {_called(old.inventory)} and"
-            f" {_called(new.inventory)}, that are not the same; cables do not move, so plan both"
-            " on one file"
+            f" {_called(new.inventory)}, that differ; cables do not move, so use the same"
+            " inventory for both plans"
         )
     if old.inventory.chassis.name != new.inventory.chassis.name:
         raise WeftError(
             f"diff: the plans are on two chassis of '{old.inventory.name}',"
-            f" {old.inventory.chassis.name} and {new.inventory.chassis.name}, and each has its own"
-            " entries; compare plans of one chassis (`weft testbed plan --chassis` chooses it)"
+            f" {old.inventory.chassis.name} and {new.inventory.chassis.name}, which have separate"
+            " entries; compare plans of one chassis (select it with `weft testbed plan --chassis`)"
         )
     return change_from(tables.entries(old), new, old)
 

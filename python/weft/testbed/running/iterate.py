@@ -77,7 +77,7 @@ def run(
 ) -> None:
     """Run the command for each; the first failure ends the iteration with its exit status."""
     if shutil.which(command[0]) is None:
-        raise WeftError(f"COMMAND: there is no program '{command[0]}' that can be run")
+        raise WeftError(f"COMMAND: there is no program '{command[0]}' that can be executed")
     for step in steps:
         on_step(step)
         environment = {**os.environ, **step.environment}

@@ -43,7 +43,7 @@ def run(command: Sequence[str], lines: Sequence[str] = ()) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise WeftError(f"`{' '.join(command)}` has not ended in {_TIMEOUT_S} s") from None
+        raise WeftError(f"`{' '.join(command)}` did not finish within {_TIMEOUT_S} s") from None
     if result.returncode != 0:
         words = " ".join(line.strip() for line in result.stderr.splitlines() if line.strip())
         failed = re.search(r"Command failed -:(\d+)", words)

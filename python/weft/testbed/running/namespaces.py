@@ -78,7 +78,7 @@ def names() -> list[str]:
 def missing() -> str | None:
     """Return what this machine lacks for a testbed, or None."""
     if os.geteuid() != 0:
-        return "it needs root, to make network namespaces; run it with sudo"
+        return "creating network namespaces needs root; run it with sudo"
     lacking = [tool for tool in linux.TOOLS if shutil.which(tool) is None]
     if lacking:
         return f"there is no {' and no '.join(lacking)}; install iproute2"
@@ -93,7 +93,7 @@ def _missing_in_kernel() -> str | None:
         linux.ip(trial, ["link add name a type veth peer name b", "link add name c type bridge"])
         _classifier(trial)
     except WeftError as error:
-        return f"this kernel, or what it allows here, does not do: {error}"
+        return f"this kernel does not support or allow: {error}"
     finally:
         if (_RUN / trial).exists():
             linux.ip(None, [f"netns del {trial}"])
@@ -152,15 +152,15 @@ def up(
     check_name(name)
     if listen is None and (tls is not None or insecure):
         given = named("tls") if tls is not None else named("insecure")
-        raise WeftError(f"{given}: is of {named('listen')}, which is not given")
+        raise WeftError(f"{given}: requires {named('listen')}")
     warning = "" if listen is None else access.check_listen(listen, tls, insecure=insecure)
     if reason := missing():
         raise WeftError(f"testbed up: {reason}")
     with _alone(name):
         if there(name):
             raise WeftError(
-                f"testbed up: '{name}' is there already ({len(there(name))} namespaces); take it"
-                f" down first (`weft testbed down --name {name}`), or choose another"
+                f"testbed up: '{name}' already exists ({len(there(name))} namespaces); remove it"
+                f" first (`weft testbed down --name {name}`), or choose another"
                 f" {named('name')}"
             )
         try:
@@ -261,7 +261,7 @@ def _serve(name: str, chassis: str, listen: str | None, tls: Path | None) -> Non
 
 def _last(log: Path) -> str:
     lines = log.read_text("utf-8", "replace").strip().splitlines()
-    return f"the chassis' server ended at once: {lines[-1] if lines else 'without a word'}"
+    return f"the chassis' server exited immediately: {lines[-1] if lines else 'no output'}"
 
 
 def _control(name: str) -> "Client":
@@ -296,8 +296,8 @@ def _unchanged(name: str, old: Plan, stack: ExitStack) -> "Client":
     compared = entry_numbers.compare(old, switch.read())
     if not compared.equal:
         raise WeftError(
-            f"testbed diff: the switch of '{name}' has not what is recorded as up:"
-            f" {compared.said()}; another controller has changed it, or a change was killed: run"
+            f"testbed diff: the switch of '{name}' does not match the recorded plan:"
+            f" {compared.said()}; another controller changed it, or a change was interrupted: run"
             f" `weft testbed down --name {name}`, then `weft testbed up`"
         )
     return switch
@@ -385,13 +385,13 @@ def check_up(name: str, plan: Plan, command: str, called: str = "PLAN") -> None:
     found = {*there(name)}
     if found and running.is_recorded(name) and (said := running.difference(plan, name)):
         raise WeftError(
-            f"testbed {command}: {called} is not what is up as '{name}': {said};"
-            f" `weft testbed status --name {name} --plan FILE` writes what is up"
-            + (", and without OLD a change begins with it" if called == "OLD" else "")
+            f"testbed {command}: {called} does not match the running testbed '{name}': {said};"
+            f" `weft testbed status --name {name} --plan FILE` writes the running plan"
+            + (", from which a change without OLD starts" if called == "OLD" else "")
         )
     wanted = {namespace(name, device) for device in Layout(plan).devices()}
     if found != wanted:
-        state = "is not up" if not found else "is not this plan, or only part of it"
+        state = "is not up" if not found else "is not this plan, or only a part of it"
         raise WeftError(
             f"testbed {command}: '{name}' {state} ({len(found & wanted)} of {len(wanted)}"
             f" namespaces are there); run `weft testbed down --name {name}`, then `weft testbed up`"

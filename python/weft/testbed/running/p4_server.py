@@ -301,7 +301,7 @@ def serve(switch: Switch, addresses: Sequence[str], tls: Path | None = None) -> 
         except RuntimeError:
             bound = 0
         if not bound:
-            raise WeftError(f"P4Runtime: cannot listen on {address}; it is taken, or no address")
+            raise WeftError(f"P4Runtime: cannot listen on {address}; it is in use or invalid")
     server.start()
     return server
 

@@ -73,8 +73,8 @@ def plan_of(name: str) -> Plan:
     path = SERVERS / name / "plan.json"
     if not is_recorded(name):
         raise WeftError(
-            f"{named('name')}: no plan of '{name}' is recorded as up; `weft testbed status` lists"
-            " what is, `weft testbed up --netns PLAN` builds one"
+            f"{named('name')}: no plan of '{name}' is recorded as running; `weft testbed status`"
+            " lists running testbeds, `weft testbed up --netns PLAN` builds one"
         )
     with inputs.unobserved():  # changes rewrite it
         return plan_file.read(path)

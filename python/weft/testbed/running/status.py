@@ -46,7 +46,7 @@ def of_one(name: str) -> Status:
     about = running.about(name) or running.About("?", "?")
     if not running.is_recorded(name):
         left = plural(len(netns.there(name)), "namespace")
-        state = f"not built to the end, {left} left" if netns.there(name) else "not up"
+        state = f"incomplete, {left} left" if netns.there(name) else "not up"
         return Status(name, about.user, about.since, about.listen, (), 0, state)
     plan = running.plan_of(name)
     experiments = tuple(one.name for one in plan.experiments)
@@ -58,7 +58,7 @@ def of_one(name: str) -> Status:
 
 def _state(name: str, plan: Plan) -> str:
     if os.geteuid() != 0:
-        return "not read: that needs root"
+        return "not read: needs root"
     try:
         netns.check_up(name, plan, "status")
         with Client(running.address(name), pipeline(), primary=False) as switch:

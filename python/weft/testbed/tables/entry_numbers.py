@@ -194,7 +194,8 @@ class Comparison:
             by_table = Counter(entry.table for entry in self.foreign)
             told = ", ".join(f"{table} {count}" for table, count in sorted(by_table.items()))
             parts.append(
-                f"it has {plural(len(self.foreign), 'entry')} of no experiment of the plan ({told})"
+                f"it has {plural(len(self.foreign), 'entry')} outside the experiments of the plan"
+                f" ({told})"
             )
         return "; ".join(parts)
 

@@ -361,8 +361,9 @@ public:
   void check(const std::string& /*platform*/, int /*ranks*/) const override
   {
     if (simgrid::config::get_value<std::string>("smpi/privatization") == "mmap")
-      throw UserError("smpi/privatization: found \"mmap\", which does not go with offload granularity \"message\";"
-                      " take \"dlopen\", or granularity \"stream\"");
+      throw UserError(
+          "smpi/privatization: found \"mmap\", which cannot be combined with offload granularity \"message\";"
+          " take \"dlopen\", or granularity \"stream\"");
   }
 };
 

@@ -17,7 +17,7 @@ void check_rank(const Fabric& fabric, const std::string& key, int found, int ran
 {
   if (found >= ranks)
     throw UserError(name_of_file(fabric.file()) + ": [multicast.drops] " + key + ": found " + std::to_string(found) +
-                    ", so that it loses nothing; allowed with " + std::to_string(ranks) + " ranks: 0 to " +
+                    ", so it loses nothing; allowed with " + std::to_string(ranks) + " ranks: 0 to " +
                     std::to_string(ranks - 1));
 }
 
@@ -63,9 +63,9 @@ public:
 void Multicast::check(const std::string& platform, int ranks) const
 {
   if (not platform.empty())
-    throw UserError("--offload multicast: " + platform +
-                    " is a platform of SimGrid's, which cannot say how hosts "
-                    "multicast; describe the network as a fabric file");
+    throw UserError(
+        "--offload multicast: " + platform +
+        " is a SimGrid platform, which cannot describe multicast by hosts; describe the network in a fabric file");
   const Fabric& fabric = context_.fabric;
   for (const ProgressEngine& engine : fabric.progress_engines())
     engine.check(fabric.multicast().transport, fabric.multicast().chunk);

@@ -329,13 +329,13 @@ const Algorithm* fitting(const Algorithm& algorithm, const HostCall& call, const
     if (one.collective == algorithm.collective && can_do(one, call))
       others.emplace_back(one.name);
   const bool of_one_host = algorithm.needs == Needs::one_host || algorithm.needs == Needs::one_host_commutative;
-  std::string found      = " needs an operation that commutes, and this one does not";
+  std::string found      = " needs a commutative operation, but this one is not";
   if (of_one_host && not is_within_host(call))
-    found = " is for ranks of one host, and these are on several";
+    found = " needs all ranks on one host, but they are on several";
   if (algorithm.needs == Needs::two_ranks)
-    found = " is for two ranks, and there are " + std::to_string(call.ranks);
+    found = " needs two ranks, but there are " + std::to_string(call.ranks);
   else if (algorithm.needs == Needs::in_order)
-    found = " needs ranks of which those of each host follow one another, and these do not";
+    found = " needs consecutive ranks on each host, which these are not";
   throw UserError(place + "algorithm \"" + std::string(algorithm.name) + "\" for " + std::string(algorithm.collective) +
                   found + "; allowed: " + join(others));
 }

@@ -31,8 +31,9 @@ Selection Selection::load(const std::string& name_or_path)
     return selection;
   }
   const std::vector<std::string> known = list_shared(folder);
-  throw UserError("found \"" + name_or_path + "\"; " + did_you_mean(name_or_path, known) + "allowed: " + join(known) +
-                  ", or the path of a file (a selection is NAME.toml, Open MPI's own rules have any other name)");
+  throw UserError(
+      "found \"" + name_or_path + "\"; " + did_you_mean(name_or_path, known) + "allowed: " + join(known) +
+      ", or the path of a file (selections are named NAME.toml; any other file has Open MPI's dynamic rules)");
 }
 
 Selection Selection::read(const OptionTable& file, std::string name)
@@ -130,13 +131,13 @@ Schedule Selection::schedule(const HostCall& call, int rank) const
 {
   constexpr int MOST_DEPTH = 8; // libraries nest at most three calls
   if (call.depth > MOST_DEPTH)
-    throw UserError(name_ + ": the rules for " + std::string(call.collective) + " of " + std::to_string(call.ranks) +
-                    " ranks choose an algorithm that consists of the same call again; give one of them a condition "
-                    "(hosts, ranks)");
+    throw UserError(
+        name_ + ": the rules for " + std::string(call.collective) + " of " + std::to_string(call.ranks) +
+        " ranks select an algorithm that contains the same call; give one of the rules a condition (hosts, ranks)");
   const Choice choice = choose(call);
   if (not choice.algorithm)
     throw UserError(name_ + ": no rule holds for " + std::string(call.collective) + " of " +
-                    std::to_string(call.ranks) + " ranks, of which another call consists; add one, or a base");
+                    std::to_string(call.ranks) + " ranks, which another call contains; add one, or a base");
   return choice.algorithm->schedule(call, rank, choice.tuning);
 }
 

@@ -96,43 +96,36 @@ const std::vector<Option<SelectionRule>>& selection_rule_options()
 {
   using M = SelectionRule;
   static const std::vector<Option<M>> ROWS{
-      {"collective", "the collective, as `weft collectives` names it", &M::collective},
-      {"operation",
-       "any; commutative, or ordered: one that does not commute; predefined: one of MPI's, or own: one of the "
-       "program's",
+      {"collective", "collective, by its name in `weft collectives`", &M::collective},
+      {"operation", "any; commutative; ordered: non-commutative; predefined: an MPI operation; own: a user-defined one",
        &M::operation, Need::optional},
-      {"calls", "blocking, nonblocking, or any; a rule for one of them goes before those for any", &M::calls,
-       Need::optional},
-      {"ranks", "holds from so many ranks on, up to the next rule", &M::ranks, Need::optional},
+      {"calls", "blocking, nonblocking, or any; specific rules take precedence over any", &M::calls, Need::optional},
+      {"ranks", "minimum number of ranks, up to that of the next rule", &M::ranks, Need::optional},
       {"power_of_two", "yes or no: whether the number of ranks is one", &M::power_of_two, Need::optional},
       {"enough_elements",
-       "yes or no: whether there are at least as many elements as the largest power of two that is not more than the "
-       "ranks",
+       "yes or no: whether there are at least as many elements as the largest power of two up to the number of ranks",
        &M::enough_elements, Need::optional},
       {"more_elements", "yes or no: whether there are more elements than ranks", &M::more_elements, Need::optional},
-      {"elements_up_to", "holds for no more elements than that; 0: for any number", &M::elements_up_to, Need::optional,
+      {"elements_up_to", "maximum number of elements; 0: no limit", &M::elements_up_to, Need::optional,
        Allowed::non_negative},
-      {"even_blocks", "yes or no: whether the blocks of all ranks are of the same length", &M::even_blocks,
-       Need::optional},
+      {"even_blocks", "yes or no: whether the blocks of all ranks have equal lengths", &M::even_blocks, Need::optional},
       {"hosts",
-       "own: each rank has one; shared: some have several; several: and there is more than one host; even: and "
-       "as many on each; one: all are on one; in_order: shared, and the ranks of each host follow one another",
+       "own: one rank per host; shared: several ranks on some host; several: shared, with more than one host; even: "
+       "several, with equally many ranks per host; one: all ranks on one host; in_order: shared, with consecutive "
+       "ranks on each host",
        &M::hosts, Need::optional},
       {"measure",
-       "what bytes are compared with: own: bytes of one rank; total: of all ranks together; total_elements: elements "
-       "of all",
+       "quantity compared with `bytes`: own: bytes of one rank; total: bytes of all ranks; total_elements: elements of "
+       "all ranks",
        &M::measure, Need::optional},
-      {"bytes", "from these sizes on the algorithms hold; the first is 0", &M::bytes, Need::optional,
+      {"bytes", "sizes from which the algorithms apply; the first is 0", &M::bytes, Need::optional,
        Allowed::non_negative},
-      {"bytes_per_rank",
-       "by how much each size grows with each rank more than `ranks`; an entry needs all sizes up to "
-       "its own",
+      {"bytes_per_rank", "growth of each size per rank beyond `ranks`; an entry needs all sizes up to its own",
        &M::bytes_per_rank, Need::optional, Allowed::non_negative},
       {"algorithm", "one algorithm per size", &M::algorithm},
-      {"segment", "bytes that messages are cut into, one per size; 0: not cut", &M::segment, Need::optional,
-       Allowed::non_negative},
-      {"fan_out", "children of a vertex of the algorithm's tree, one per size; 0: its own", &M::fan_out, Need::optional,
-       Allowed::non_negative},
+      {"segment", "segment size, one per size; 0: no segmentation", &M::segment, Need::optional, Allowed::non_negative},
+      {"fan_out", "fan-out of the algorithm's tree, one per size; 0: the default of the algorithm", &M::fan_out,
+       Need::optional, Allowed::non_negative},
   };
   return ROWS;
 }
@@ -145,7 +138,7 @@ void check(const OptionTable& table, const SelectionRule& rule)
     check_name(table, "algorithm", name, known);
   const bool rising = not rule.bytes_per_rank.empty() || std::ranges::is_sorted(rule.bytes);
   if (rule.bytes.empty() || rule.bytes.front() != 0 || not rising)
-    table.fail("bytes", "found " + table.found("bytes") + "; allowed: 0, then larger and larger sizes");
+    table.fail("bytes", "found " + table.found("bytes") + "; allowed: 0, then increasing sizes");
   if (not rule.bytes_per_rank.empty())
     check_length(table, "bytes_per_rank", rule.bytes_per_rank.size(), rule.bytes.size());
   check_length(table, "algorithm", rule.algorithm.size(), rule.bytes.size());

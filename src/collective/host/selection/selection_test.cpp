@@ -367,7 +367,7 @@ TEST(Selection, WrongFilesAreToldWhere)
   EXPECT_NE(failure_of(rule + "algorithm = [\"bubble\"]").find("algorithm: found \"bubble\""), std::string::npos);
   EXPECT_NE(failure_of(rule + "bytes = [0, 8]\nalgorithm = [\"chain\"]").find("allowed: 2, one per entry of bytes"),
             std::string::npos);
-  EXPECT_NE(failure_of(rule + "bytes = [8]\nalgorithm = [\"chain\"]").find("allowed: 0, then larger"),
+  EXPECT_NE(failure_of(rule + "bytes = [8]\nalgorithm = [\"chain\"]").find("allowed: 0, then increasing"),
             std::string::npos);
   EXPECT_NE(failure_of(rule + "algorithm = [\"chain\"]\nsegment = [1, 2]").find("segment: found 2 entries"),
             std::string::npos);
@@ -392,13 +392,13 @@ TEST(Selection, AlgorithmsThatCannotDoACallAreRefusedWithTheirLine)
   };
   const HostCall ordered{"allreduce", 4, 0, 1000, Bytes(4), false};
   EXPECT_EQ(refusal_of(own("allreduce", "ring"), ordered),
-            "own.toml:4: algorithm \"ring\" for allreduce needs an operation that commutes, and this one does not; "
+            "own.toml:4: algorithm \"ring\" for allreduce needs a commutative operation, but this one is not; "
             "allowed: basic_linear, nonoverlapping, recursive_doubling, nbc_binomial, nbc_recursive_doubling");
   EXPECT_EQ(refusal_of(own("allreduce", "ring"), {"allreduce", 4, 0, 1000, Bytes(4)}), "took ring");
   EXPECT_EQ(refusal_of(own("allreduce", "rabenseifner"), ordered), "took basic_linear");
   EXPECT_EQ(refusal_of(own("barrier", "two_proc"), {"barrier", 2}), "took two_proc");
   EXPECT_EQ(refusal_of(own("barrier", "two_proc"), {"barrier", 3}).substr(0, 78),
-            "own.toml:4: algorithm \"two_proc\" for barrier is for two ranks, and there are 3");
+            "own.toml:4: algorithm \"two_proc\" for barrier needs two ranks, but there are 3");
 
   const TestFile rules("1 2 1 2 3\n0 4 0 0\n2000 6 0 0\n8000 5 0 1024\n");
   const Selection told = Selection::load("openmpi-4.1+" + rules.path());
@@ -420,7 +420,7 @@ TEST(Selection, SaysWhichPartOfACallNoRuleHoldsFor)
     FAIL();
   } catch (const UserError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "own: no rule holds for reduce of 4 ranks, of which another call consists; add one, or a base");
+              "own: no rule holds for reduce of 4 ranks, which another call contains; add one, or a base");
   }
 }
 
@@ -445,10 +445,10 @@ TEST(Selection, AnUnknownNameIsToldWithThoseThatThereAre)
     Selection::load("openmpi-41");
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_EQ(std::string(error.what()), "found \"openmpi-41\"; did you mean \"openmpi-4.1\"? allowed: mpich-4, "
-                                         "mpich-4-ofi, openmpi-4.0, openmpi-4.1, openmpi-5.0, openmpi-5.0-sm, or "
-                                         "the path of a file (a selection is "
-                                         "NAME.toml, Open MPI's own rules have any other name)");
+    EXPECT_EQ(std::string(error.what()),
+              "found \"openmpi-41\"; did you mean \"openmpi-4.1\"? allowed: mpich-4, "
+              "mpich-4-ofi, openmpi-4.0, openmpi-4.1, openmpi-5.0, openmpi-5.0-sm, or "
+              "the path of a file (selections are named NAME.toml; any other file has Open MPI's dynamic rules)");
   }
 }
 

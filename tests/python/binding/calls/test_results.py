@@ -104,7 +104,7 @@ def test_message_granularity_refuses_privatization_by_mmap(run: Run) -> None:
     options = ("--offload", "message", "--cfg", "smpi/privatization:mmap")
     result = run("statics.c", options=options, status=2)
     assert result.messages == [
-        'weft: smpi/privatization: found "mmap", which does not go with offload granularity'
+        'weft: smpi/privatization: found "mmap", which cannot be combined with offload granularity'
         ' "message"; take "dlopen", or granularity "stream"'
     ]
 

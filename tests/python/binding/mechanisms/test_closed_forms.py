@@ -229,7 +229,7 @@ def test_the_table_names_what_nobody_measured_of_hosts_that_combine(run: Run, pp
     )
     assert result.row()["path"] == "stream"
     assert result.record["host_stages"] == (ppn == "2")
-    said = [line for line in result.stderr.splitlines() if line.startswith("[host] guesses")]
+    said = [line for line in result.stderr.splitlines() if line.startswith("[host] values")]
     assert len(said) == (ppn == "2")
     assert all("message_overhead, copy_rate" in line for line in said)
 

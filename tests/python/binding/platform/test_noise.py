@@ -188,8 +188,8 @@ def test_a_seed_without_noise_is_refused(phases: Path, tmp_path: Path) -> None:
     result = run_command(command)
     assert result.status == 2
     assert result.stderr == (
-        f"weft: {path} with noise.seed=3: [noise] seed: found 3, and nothing is drawn with it; give"
-        " a [[noise.host]] or a [[noise.link]] as well, or no seed\n"
+        f"weft: {path} with noise.seed=3: [noise] seed: found 3, but no random numbers need it;"
+        " add a [[noise.host]] or [[noise.link]], or remove the seed\n"
     )
 
 

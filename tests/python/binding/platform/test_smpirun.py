@@ -181,7 +181,7 @@ def test_a_ppn_that_is_no_number_of_ranks_is_refused(
     )
     assert result.status == 2
     assert result.messages == [
-        f'weft: WEFT_PPN: found "{ppn}"; allowed: a number of ranks per host, from 1 on'
+        f'weft: WEFT_PPN: found "{ppn}"; allowed: a number of ranks per host, at least 1'
     ]
 
 
@@ -266,7 +266,7 @@ def test_a_record_that_cannot_be_written_is_one_message(program: Program, tmp_pa
     result = simulated.run_library(program("calls.c"), record=record, WEFT_FABRIC="tofino-4")
     assert result.status == 2
     assert result.messages == [
-        f"weft: the record cannot be written to {record}: No such file or directory"
+        f"weft: cannot write the record to {record}: No such file or directory"
     ]
 
 

@@ -26,7 +26,7 @@ class Failure:
 # Numbers follow the order in which ranks leave the exchange of colours; the other half is first.
 WORLD, HALF = "on MPI_COMM_WORLD", "on communicator 1 (of 2 ranks)"
 INT_SUM = "MPI_Allreduce(1 x MPI_INT, MPI_SUM)"
-RULE = "MPI asks all ranks of a communicator for the same collectives in the same order."
+RULE = "All ranks of a communicator must call the same collectives in the same order."
 
 
 def mismatch(where: str, number: int, *calls: str) -> Failure:
@@ -44,7 +44,7 @@ def early(status: int) -> Failure:
     return Failure(status, "early-exit", (says,))
 
 
-FATAL = "that ends the program (MPI_ERRORS_ARE_FATAL)"
+FATAL = "MPI_ERRORS_ARE_FATAL ends the program"
 
 FAILURES = {
     # Any rank may enter first: all leave the previous call at the same time.
@@ -103,7 +103,7 @@ FAILURES = {
     "receive-without-send": Failure(
         1,
         "deadlock",
-        ("deadlock at", "no rank can go on", "Ranks that have not ended: 1.", "receive without"),
+        ("deadlock at", "no rank can proceed", "Ranks that have not ended: 1.", "receive without"),
     ),
     "crossed": Failure(
         1,
@@ -125,18 +125,24 @@ FAILURES = {
     "neighbourhood": Failure(
         1,
         "unsupported",
-        ("rank 1 called MPI_Neighbor_allgather, which SimGrid's MPI does not have",),
+        ("rank 1 called MPI_Neighbor_allgather, which SimGrid's MPI does not implement",),
     ),
     "intercommunicator": Failure(
-        1, "unsupported", ("rank 1 called MPI_Intercomm_create, which", "no intercommunicators")
+        1,
+        "unsupported",
+        ("rank 1 called MPI_Intercomm_create, which", "intercommunicators are not implemented"),
     ),
     "other-thread": Failure(
-        1, "unsupported", ("a thread that the program has made called MPI_Send", "FUNNELED")
+        1, "unsupported", ("a thread created by the program called MPI_Send", "FUNNELED")
     ),
     "file": Failure(
         1,
         "unsupported",
-        ("rank 1 opened a file by MPI", "host 'host-1' has no disk", "where its file says <disk>"),
+        (
+            "rank 1 opened a file with MPI",
+            "host 'host-1' has no disk",
+            "can give hosts one with <disk>",
+        ),
     ),
     "endless-memory": Failure(
         1, "memory", ("rank 1 asked for more shared memory", "vm.overcommit_memory=1")
@@ -326,7 +332,7 @@ def test_a_timeout_ends_the_run(program: Program, place: Place) -> None:
 def test_a_second_finalize_is_said(program: Program, tmp_path: Path) -> None:
     source = tmp_path / "twice.c"
     for calls, said in (
-        ("MPI_Init(0, 0); MPI_Finalize(); MPI_Finalize();", " called MPI_Finalize a second time"),
+        ("MPI_Init(0, 0); MPI_Finalize(); MPI_Finalize();", " called MPI_Finalize twice"),
         ("MPI_Init(0, 0); MPI_Finalize(); MPI_Barrier(MPI_COMM_WORLD);", " called MPI_Barrier"),
         ("MPI_Init(0, 0); MPI_Init(0, 0);", " called MPI_Init"),
         ("MPI_Finalize();", " called MPI_Finalize"),

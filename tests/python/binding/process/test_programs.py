@@ -99,7 +99,7 @@ def test_only_libraries_with_variables_are_copied_unless_asked(with_libraries: P
     asked = names(program, "smpi/privatize-libs:libconstant.so")
     assert asked == ["libconstant.so", "libi.so", "libo.so"]
     with pytest.raises(
-        WeftError, match=r"found 'libx.so', which is no shared library of .* it has:"
+        WeftError, match=r"found 'libx.so', which is not a shared library of .* it has:"
     ):
         names(program, "smpi/privatize-libs:libx.so")
 
@@ -313,14 +313,13 @@ def test_memory_is_so_where_addresses_are_limited(run: Run) -> None:
 def test_what_no_machine_has_is_an_exception(run: Run) -> None:
     assert run("no_memory.cpp").lines == 4 * ["std::bad_alloc"]
     assert (
-        "asked for memory, which the system does not give"
-        in run("no_memory.cpp", "die", status=1).stderr
+        "asked for memory, which the system refused" in run("no_memory.cpp", "die", status=1).stderr
     )
 
 
 def test_more_threads_than_there_are_to_have_is_said_once(run: Run) -> None:
     (said,) = run("leaving.c", "threads").messages
-    assert "asks for MPI_THREAD_MULTIPLE, and SimGrid's MPI gives MPI_THREAD_FUNNELED" in said
+    assert "requests MPI_THREAD_MULTIPLE, but SimGrid's MPI provides MPI_THREAD_FUNNELED" in said
 
 
 def test_exit_after_finalize_is_a_good_end(run: Run) -> None:

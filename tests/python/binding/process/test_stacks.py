@@ -45,7 +45,7 @@ def test_an_overflow_is_told_with_the_size_that_was_too_small(
     result = run(program, tmp_path, *arguments, guards=guards)
     assert result.status == 139
     assert result.messages == [
-        f"weft: rank 1 needs more stack than the {STACK_KIB} KiB that it has (SIGSEGV):"
+        f"weft: stack overflow: rank 1 needs more stack than the {STACK_KIB} KiB that it has (SIGSEGV):"
         f" give each rank more, for example --cfg contexts/stack-size:{8 * STACK_KIB} (in KiB)"
     ]
     assert result.record["outcome"]["kind"] == "stack-overflow"
@@ -106,7 +106,7 @@ def test_an_array_that_only_its_far_end_is_touched_of_does_not_jump_over_the_gua
     )
     assert result.status == 139
     assert result.messages == [
-        "weft: rank 63 needs more stack than the 8 MiB that it has (SIGSEGV):"
+        "weft: stack overflow: rank 63 needs more stack than the 8 MiB that it has (SIGSEGV):"
         " give each rank more, for example --cfg contexts/stack-size:65536 (in KiB)"
     ]
 
@@ -153,7 +153,7 @@ def test_what_no_guard_notices_is_told_at_the_end(
     assert (result.status, result.stdout) == (1, "4 ranks are well\n")
     *once, said = result.messages
     assert said == (
-        "weft: rank 1 has used up its stack, and may have written over other ranks' data; its"
+        "weft: rank 1 overflowed its stack and may have overwritten data of other ranks; its"
         " stack has 64 KiB: give each rank a larger one, for example"
         " --cfg contexts/stack-size:512 (KiB)"
     )

@@ -163,8 +163,8 @@ def test_the_fallback_serves_what_cannot_be_offloaded(run: Run) -> None:
 @pytest.mark.parametrize(
     ("algorithm", "reason"),
     [
-        ("smp_rdb", "hangs where the ranks of a host are no power of two"),
-        ("smp_binomial", "hangs where the ranks of a host are no power of two"),
+        ("smp_rdb", "hangs if the ranks of a host are not a power of two"),
+        ("smp_binomial", "hangs if the ranks of a host are not a power of two"),
         ("smp_rsag", "adds wrongly"),
         ("smp_rsag_lr", "adds wrongly"),
         ("smp_rsag_rab", "adds wrongly"),

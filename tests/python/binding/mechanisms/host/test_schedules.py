@@ -144,7 +144,7 @@ def test_the_time_is_that_of_smpis_algorithm(
         ("bcst=binomial", ('no collective "bcst"', 'did you mean "bcast"?')),
         ("bcast=ring", ('no algorithm "ring" for bcast', "binomial", "smpi:NAME")),
         ("bcast=", ('no algorithm "" for bcast',)),
-        ("", ("found nothing",)),
+        ("", ("found an empty text",)),
         ("ring,", ('found ""',)),
         ("smpi:rbd", ("found 'smpi:rbd'", "did you mean rdb")),
         ("smpi:", ('found "smpi:"',)),
@@ -187,7 +187,7 @@ def test_an_algorithm_that_cannot_do_the_operation_ends_the_run_in_words(
     result = simulated.run_command(command)
     assert result.status == 1
     (message,) = result.messages
-    assert '--fallback: algorithm "ring" for allreduce needs an operation that commutes' in message
+    assert '--fallback: algorithm "ring" for allreduce needs a commutative operation' in message
 
 
 ORDERED_BY_RING = """
@@ -203,7 +203,7 @@ PARTS = ORDERED_BY_RING.replace("ring", "nonoverlapping") + (
 NO_PARTS = PARTS[: PARTS.rindex("[[rule]]")].replace('base = "openmpi-5.0"', "")
 # Allreduce by algorithm 4, the ring, and by algorithm 6, Rabenseifner's.
 RULES = "1\n2 # Allreduce\n1\n2\n1\n0 {} 0 0\n"
-COMMUTES = "needs an operation that commutes, and this one does not; allowed: "
+COMMUTES = "needs a commutative operation, but this one is not; allowed: "
 
 
 @pytest.mark.parametrize(
