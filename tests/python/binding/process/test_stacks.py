@@ -45,7 +45,8 @@ def test_an_overflow_is_told_with_the_size_that_was_too_small(
     result = run(program, tmp_path, *arguments, guards=guards)
     assert result.status == 139
     assert result.messages == [
-        f"weft: stack overflow: rank 1 needs more stack than the {STACK_KIB} KiB that it has (SIGSEGV):"
+        "weft: stack overflow: rank 1 needs more stack than the"
+        f" {STACK_KIB} KiB that it has (SIGSEGV):"
         f" give each rank more, for example --cfg contexts/stack-size:{8 * STACK_KIB} (in KiB)"
     ]
     assert result.record["outcome"]["kind"] == "stack-overflow"
