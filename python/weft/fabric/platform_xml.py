@@ -62,22 +62,22 @@ def losses(fabric: "Fabric") -> list[str]:
     lost = [f"[{table}]" for table in _UNSAYABLE if table in file]
     factors = {(row["latency_factor"], row["bandwidth_factor"]) for row in fabric.point_to_point}
     if factors != {(1.0, 1.0)}:
-        lost.append("[[point_to_point]], but for a message between hosts that is alone on its way")
+        lost.append("[[point_to_point]], except for a message without contention between two hosts")
     if "mpi" in file:
         lost.append(
-            "[mpi] of messages without payload (no time), or within a host (as between two)"
+            "[mpi] for messages without payload (no cost) or within a host (as between hosts)"
         )
     nic = fabric.nic
     if nic["calls"] or nic["reduce_scatter"] != "parts" or nic["packet_copy_rate_Bps"] < math.inf:
-        lost.append("[nic] of calls by size, copies of packets, and Reduce_scatter as Allreduce")
+        lost.append("[nic] costs by size, packet copies, and Reduce_scatter as Allreduce")
     if _hosts_cost(fabric.host):
-        lost.append("[host] of sums and copies (no time), or messages within a host (the loopback)")
+        lost.append("[host] costs of reductions and copies, or messages within a host (loopback)")
     hosts = len(fabric.hosts)
     ends = [(cable["lower"], cable["upper"]) for cable in fabric.cables()]
     if len(set(ends)) < len(ends) and any(lower >= hosts for lower, _ in ends):
-        lost.append("parallel cables (a tree may pass by the switches between which they are)")
+        lost.append("parallel cables (trees may bypass the switches that they connect)")
     if any(switch["looks_up_by"] for switch in fabric.switches):
-        lost.append("[switch.forwarding] (a look-up that hits is in the delay)")
+        lost.append("[switch.forwarding] (only the latency of a cache hit is included)")
     return lost
 
 

@@ -227,10 +227,10 @@ def test_export_names_what_a_platform_cannot_say(
     assert result.exit_code == 0, result.output
     assert result.output == (
         "weft: x.xml: a SimGrid platform cannot express [policy], [multicast], [progress_engine],"
-        " [nic] of calls by size, copies of packets, and Reduce_scatter as Allreduce,"
-        " [host] of sums and copies (no time), or messages within a host (the loopback),"
-        " [switch.forwarding] (a look-up that hits is in the delay); to include it, run on the"
-        " fabric itself\n"
+        " [nic] costs by size, packet copies, and Reduce_scatter as Allreduce,"
+        " [host] costs of reductions and copies, or messages within a host (loopback),"
+        " [switch.forwarding] (only the latency of a cache hit is included); to include it, run on"
+        " the fabric itself\n"
     )
     # A graph inherently expresses none of this.
     assert export.export(_core.load_fabric("x.toml"), tmp_path / "x.dot") == []

@@ -452,8 +452,8 @@ def test_computation_is_said_to_be_timed_or_not(tmp_path: Path) -> None:
     said = provenance.computation(made(tmp_path, SMALL, hosts_or_switches))
     assert (
         said
-        == "Computation took no simulated time (no host_speed): times are of communication, and of"
-        " sleep."
+        == "Computation took no simulated time (no host_speed): times include communication and"
+        " sleep only."
     )
     text = SMALL + 'host_speed = "10Gf"\n'
     said = provenance.computation(made(tmp_path / "timed", text, hosts_or_switches))

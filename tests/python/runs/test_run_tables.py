@@ -42,7 +42,7 @@ def test_each_row_says_how_and_why_and_how_long() -> None:
         "collective ranks type, op path reason calls bytes mean(us) max(us)",
         "allreduce 4 DOUBLE, SUM ompi datatype 10 10 KiB 25.000 10.000",
         "allreduce 4 INT, SUM stream offloaded 10 10 KiB 8.000 10.000",
-        "why datatype: the switch does not support this datatype",
+        "fallback (datatype): the switch does not support this datatype",
         "4 ranks on 4 hosts of tofino-4: simulated time 125 us, wall time 250 ms",
     ]
 

@@ -206,7 +206,7 @@ def check_table(lines: list[str], document: dict[str, Any]) -> None:
     assert f": {document['speed_up']:.2f} times as fast; " in lines[-1]
     over_best = f"(--fallback best): {document['speed_up_over_best']:.2f} times as fast"
     assert lines[-1].endswith(over_best)
-    assert "why datatype: the switch does not support this datatype" in lines
+    assert "fallback (datatype): the switch does not support this datatype" in lines
 
 
 def check_timeline(events: list[dict[str, Any]]) -> None:

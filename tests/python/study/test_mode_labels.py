@@ -135,7 +135,7 @@ def test_the_table_names_what_an_algorithm_executes() -> None:
     options = ("--sizes", "8B", "--modes", "segmented_ring,recursive_doubling")
     result = bench("allreduce", "--fabric", "tofino-16", "-n", "16", *options)
     head, line = result.stdout.splitlines()[1:]
-    columns = ["bytes", *("recursive_doubling for segmented_ring", "recursive_doubling")]
+    columns = ["# Size", *("recursive_doubling for segmented_ring", "recursive_doubling")]
     assert head.split("  ") == columns
     assert line.split()[1] == line.split()[2]
 

@@ -425,7 +425,7 @@ def test_what_does_not_fit_beside_what_is_kept_says_so() -> None:
     assert str(caught.value) == (
         "no plan: not enough servers: 8 hosts wanted with 1 cable of 100 Gb/s or more, 3 servers"
         " with such ports cabled in topocloud-64: 5 short; take a smaller topology, or cable more"
-        " servers; counted beside what is kept (torus-3x3, star-8): a new plan of all of them,"
+        " servers; counted beside what is kept (torus-3x3, star-8): a new plan of all,"
         " without keep, does not fit either"
     )
 
