@@ -22,7 +22,6 @@
 #include <xbt/config.hpp>
 
 namespace sg = simgrid::s4u;
-using simgrid::kernel::activity::ActivityImpl;
 using simgrid::kernel::timer::Timer;
 using simgrid::smpi::RequestLayout;
 
