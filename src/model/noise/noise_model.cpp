@@ -52,8 +52,8 @@ std::vector<bool> matching(const OptionTable& table, const std::string& pattern,
   for (const std::string& name : names)
     found.push_back(fnmatch(pattern.c_str(), name.c_str(), 0) == 0);
   if (std::ranges::find(found, true) == found.end())
-    table.fail("match", "found \"" + pattern + "\", and no " + what + " has such a name; the first is \"" +
-                            names.front() + "\", the last \"" + names.back() + "\"");
+    table.fail("match", "found \"" + pattern + "\", which matches no " + what + "; the first is \"" + names.front() +
+                            "\", the last \"" + names.back() + "\"");
   return found;
 }
 
