@@ -35,7 +35,7 @@ struct Mixture {
   bool others = false;      ///< some activity has not ended
 };
 
-// Not inlined, to keep the stack frame of waiting ranks within the first page.
+// Out of line, to keep the stack frame of waiting ranks within the first page.
 [[gnu::noinline]] Mixture look_at_all(std::span<const MPI_Request> requests)
 {
   Mixture found;

@@ -231,4 +231,4 @@ def test_options_that_hold_one_value_are_given_once() -> None:
         "x",
     ]
     result = CliRunner().invoke(weft, line)
-    assert "--fabric: found 2 times" in result.output
+    assert "--fabric: given 2 times; give it once" in result.output
