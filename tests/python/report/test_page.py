@@ -431,7 +431,7 @@ def alone(point: Point) -> Any:
 @pytest.mark.parametrize(
     ("text", "result", "said"),
     [
-        (SMALL.replace('["stream", "off"]', '"stream"'), alone, "cannot be said"),
+        (SMALL.replace('["stream", "off"]', '"stream"'), alone, "is unknown"),
         (SMALL, lambda _: {"state": "failed", "message": "no"}, "6 cannot be compared"),
         (SMALL, lambda _: done(1e-5, calls=0), "made no collective calls"),
         (

@@ -193,7 +193,7 @@ def test_ranks_per_host_are_measured_one_after_the_other(tmp_path: Path) -> None
     assert heading == (
         "MPI_Alltoall on star-8, 2, 4 and 8 ranks, 1, 2 and 4 per host: Avg Latency(us)"
     )
-    assert head.split("  ") == ["bytes", *(f"mpich-4, {n} per host" for n in (1, 2, 4))]
+    assert head.split("  ") == ["# Size", *(f"mpich-4, {n} per host" for n in (1, 2, 4))]
     one, two, four = map(float, line.split()[1:])
     assert one < two < four
     with target.open() as file:
