@@ -238,9 +238,9 @@ class TestbedPlan:
             {"listen": listen, "tls": tls, "insecure": insecure} if switch else {"replace": replace}
         )
         for option in (option for option, given in elsewhere.items() if given):
-            place = "testbeds of namespaces" if switch else "a switch"
+            place = "namespace testbeds" if switch else "switches"
             raise WeftError(
-                f"{option}: is of {place}, and switch is {'' if switch else 'not '}given"
+                f"{option}: applies to {place}, and switch is {'' if switch else 'not '}given"
             )
         if switch is None:
             certificates = None if tls is None else Path(tls)

@@ -133,7 +133,7 @@ def test_an_own_table_is_validated_and_this_machine_measured(tmp_path: Path) -> 
     found = weft.validate(table, fabric="tofino-4", mode="stream", mean=0.5)
     assert found.rows()["measured_us"].to_list() == [10, 12]
     assert found.frame()["holds"].to_list() == [found.holds]
-    with pytest.raises(weft.WeftError, match="fabric: is for a table of your own"):
+    with pytest.raises(weft.WeftError, match="fabric: applies to your own table"):
         weft.validate(fabric="tofino-4")
     speed = weft.calibrate_cpu(repetitions=1)
     assert speed.flops > 1e8
@@ -187,7 +187,7 @@ def test_a_switch_is_filled_changed_and_looked_at(tmp_path: Path) -> None:
         switch = weft.P4Switch(address)
         star.up(switch=switch)
         with pytest.raises(
-            weft.WeftError, match="listen: is of testbeds of namespaces, and switch"
+            weft.WeftError, match="listen: applies to namespace testbeds, and switch"
         ):
             star.up(switch=switch, listen="127.0.0.1:1")
         with pytest.raises(

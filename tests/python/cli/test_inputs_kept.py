@@ -42,7 +42,7 @@ NO_FILE = {
     *("segment", "bandwidth", "latency", "switch_latency", "name", "topic", "transport", "threads"),
     *("buffer", "link", "memory_bytes", "host_speed", "p4runtime", "experiment", "chassis"),
     *("baseline", "pair", "caches", "end", "up_as", "listen", "benchmark", "ppn", "command"),
-    *("ended", "bytes_"),
+    *("ended", "bytes_", "tunings"),
 }
 MORE = [
     f"{RUN} --fallback openmpi-5.0+rules.conf --json rules.conf -- ./latency 4 1",

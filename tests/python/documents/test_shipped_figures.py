@@ -53,7 +53,7 @@ def test_the_page_of_accuracy_is_what_benchmarks_give(table: str, ranks: int, pp
 
 
 def test_the_first_table_of_the_readme_is_what_benchmarks_give() -> None:
-    (line,) = re.findall(r"^ 1024 +([\d.]+) +([\d.]+)$", README, re.MULTILINE)
+    (line,) = re.findall(r"^ +1024 +([\d.]+) +([\d.]+)$", README, re.MULTILINE)
     rows = bench.run(Bench("tofino-16", 16, (1024,), ("stream", "openmpi-5.0"), 1))
     found = [bench.latencies(rows, mode)[1024] for mode in ("stream", "openmpi-5.0")]
     assert found == pytest.approx([float(one) for one in line], abs=0.006)
