@@ -156,7 +156,7 @@ def test_nor_a_trace_whose_files_are_the_programs_input(here: Path) -> None:
 
 # ---- The API -------------------------------------------------------------------------------------
 
-# Texts and paths of calls other than `asking.WRITTEN`: they are read, or name no file.
+# Texts and paths of calls other than `input_checks.WRITTEN`: they are read, or name no file.
 READ = {
     *("fabric", "fabrics", "program", "arguments", "platform", "fallback", "cfg", "input", "trace"),
     *("options", "table", "tables", "base", "like", "messages", "records", "record", "campaign"),
@@ -170,7 +170,7 @@ NAMES = {
     *("memory", "description", "topology", "host_preset", "nic_preset", "switch_preset", "zip"),
     *("bandwidth", "latency", "switch_latency", "name", "part", "offload", "host_speed", "chassis"),
     *("baseline", "pair", "caches", "end", "switch", "up_as", "experiment", "listen"),
-    *("benchmark", "ppn"),
+    *("benchmark", "ppn", "tunings"),
     *("on_size", "on_line", "on_turn", "on_step"),
 }
 
@@ -197,7 +197,7 @@ def test_of_every_argument_it_is_known_whether_it_names_files() -> None:
         for own, parameter in inspect.signature(function).parameters.items()
         if own not in known and any(kind in str(parameter.annotation) for kind in ("str", "Path"))
     ]
-    assert unknown == [], "are these written (asking.WRITTEN), read, or no files' names?"
+    assert unknown == [], "are these written (input_checks.WRITTEN), read, or no files' names?"
 
 
 def test_no_call_replaces_what_it_reads(here: Path) -> None:
