@@ -209,7 +209,7 @@ def test_a_switch_is_filled_changed_and_looked_at(tmp_path: Path) -> None:
         star.up(switch=switch)
         pair.up(switch=switch, replace=True)
         assert len(history[-1]) == 2
-    with pytest.raises(weft.WeftError, match="name: no plan of 'no-such' is recorded as up"):
+    with pytest.raises(weft.WeftError, match="name: no plan of 'no-such' is recorded as running"):
         weft.testbed_running("no-such")
     with pytest.raises(weft.WeftError, match="plan: applies to one testbed; give its name"):
         weft.testbed_status(plan=star)
