@@ -66,13 +66,12 @@ bool waits_for_own(MPI_Request request)
 /** Sleeps until an own request has ended. */
 void sleep_for_one(Requests requests)
 {
-  const auto own = [](MPI_Request request) { return waits_for_own(request); };
   for (MPI_Request request : requests)
-    if (own(request))
+    if (waits_for_own(request))
       OwnMessages::await(request);
   OwnMessages::get()->sleep(1);
   for (MPI_Request request : requests)
-    if (own(request))
+    if (waits_for_own(request))
       OwnMessages::no_longer_await(request);
 }
 
@@ -101,7 +100,7 @@ bool are_plain(std::span<const MPI_Request> requests)
 /** Returns whether an active request has ended. */
 bool is_there(MPI_Request request)
 {
-  return is_active(request) && not(is_own(request) && is_own_and_pending(request));
+  return is_active(request) && not waits_for_own(request);
 }
 
 /** Sets the statuses of inactive requests and of MPI_PROC_NULL, as SMPI does first. */
