@@ -144,8 +144,8 @@ def run(
         host_speed: Speed of this machine, from which the time of computation is derived. For
             example 10Gf, or auto to measure it. By default computation takes no simulated time.
         messages: Transport of point-to-point messages. smpi: SimGrid's MPI; weft: weft's own
-            matching and network model, with equal simulated times in less CPU time, on fabrics
-            only.
+            matching and network model, in less CPU time, with simulated times equal to a few
+            nanoseconds, on fabrics only.
         privatize: Separate global variables for each rank. False: let all ranks share the program's
             global variables: saves memory and start-up time with thousands of ranks; correct only
             for programs that write no global variable.

@@ -201,8 +201,8 @@ class Simulation:
             group=SIMULATION,
             name="messages",
             meaning="Transport of point-to-point messages",
-            more="smpi: SimGrid's MPI; weft: weft's own matching and network model, with equal"
-            " simulated times in less CPU time, on fabrics only.",
+            more="smpi: SimGrid's MPI; weft: weft's own matching and network model, in less CPU"
+            " time, with simulated times equal to a few nanoseconds, on fabrics only.",
             campaigns="",
         ),
     ] = "smpi"
