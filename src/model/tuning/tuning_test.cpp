@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
-#include <regex>
 #include <stdexcept>
+#include <string_view>
 
 namespace weft {
 namespace {
@@ -28,6 +28,13 @@ std::string refusal(const std::string& choice)
   return "";
 }
 
+// Words of a to z with single dashes between them; gcc 12 warns within <regex> under sanitizers.
+bool is_kebab(std::string_view name)
+{
+  return !name.empty() && name.front() != '-' && name.back() != '-' && name.find("--") == std::string_view::npos &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == std::string_view::npos;
+}
+
 TEST(Tuning, RowsAreSortedByNameAndStandWhereTheirIdSays)
 {
   EXPECT_TRUE(std::ranges::is_sorted(tunings(), {}, &TuningRow::name));
@@ -37,9 +44,8 @@ TEST(Tuning, RowsAreSortedByNameAndStandWhereTheirIdSays)
 
 TEST(Tuning, RowsAreComplete)
 {
-  const std::regex kebab("[a-z]+(-[a-z]+)*");
   for (const TuningRow& row : tunings()) {
-    EXPECT_TRUE(std::regex_match(std::string(row.name), kebab)) << row.name;
+    EXPECT_TRUE(is_kebab(row.name)) << row.name;
     EXPECT_FALSE(row.simgrid.empty() || row.weft.empty() || row.gain.empty()) << row.name;
     EXPECT_LE(row.oldest, row.newest) << row.name;
   }
