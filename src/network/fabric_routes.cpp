@@ -2,6 +2,8 @@
 #include "network/fabric_routes.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
 
 namespace weft {
@@ -64,6 +66,41 @@ void FabricRoutes::within_anyhow(int host, Bytes bytes, FlowRoute& into) const
   }
 }
 
+FabricRoutes::FabricRoutes(const Fabric& fabric)
+    : fabric_(fabric), eager_below_(fabric.mpi().value_or(MpiModel()).eager_threshold)
+{
+  constexpr std::size_t A_HOST = 8; // routes: the neighbours of a 3-D stencil, and two more
+  constexpr std::size_t MOST   = 1U << 15U;
+  known_.resize(std::min(MOST, std::bit_ceil(A_HOST * static_cast<std::size_t>(fabric.host_count()))));
+}
+
+const FabricRoutes::KnownRoute& FabricRoutes::between(int from, int to)
+{
+  constexpr std::uint64_t GOLDEN = 0x9e3779b97f4a7c15; // multiplicative hash: Knuth, TAOCP 3, 6.4
+  const std::uint64_t name       = (static_cast<std::uint64_t>(from) << 32U) | static_cast<std::uint32_t>(to);
+  KnownRoute& known              = known_[(name * GOLDEN >> 32U) & (known_.size() - 1)];
+  if (known.from == from && known.to == to)
+    return known;
+  known.from = from;
+  known.to   = to;
+  known.route.links.clear();
+  known.route.through.clear();
+  known.resources.clear();
+  known.narrowest = std::numeric_limits<double>::infinity();
+  fabric_.route(from, to, known.route);
+  const std::size_t links = fabric_.links().size();
+  for (const LinkId id : known.route.links) {
+    known.resources.push_back(id);
+    known.narrowest = std::min(known.narrowest, fabric_.link(id).bandwidth.value());
+    if (const std::optional<std::size_t> medium = fabric_.shared_by(id)) {
+      known.resources.push_back(static_cast<int>(links + *medium));
+      known.narrowest = std::min(known.narrowest, fabric_.shared()[*medium].bandwidth.value());
+    }
+  }
+  known.latency = fabric_.latency(known.route);
+  return known;
+}
+
 void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute& into)
 {
   if (from == to && missed == UNKNOWN_PART) {
@@ -74,19 +111,8 @@ void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute&
     within(from, bytes, missed, into);
     return;
   }
-  route_.links.clear();
-  route_.through.clear();
-  fabric_.route(from, to, route_);
-  const std::size_t links = fabric_.links().size();
-  double narrowest        = std::numeric_limits<double>::infinity();
-  for (const LinkId id : route_.links) {
-    into.resources.push_back(id);
-    narrowest = std::min(narrowest, fabric_.link(id).bandwidth.value());
-    if (const std::optional<std::size_t> medium = fabric_.shared_by(id)) {
-      into.resources.push_back(static_cast<int>(links + *medium));
-      narrowest = std::min(narrowest, fabric_.shared()[*medium].bandwidth.value());
-    }
-  }
+  const KnownRoute& known = between(from, to);
+  into.resources          = known.resources;
   const Bytes size(std::max(0.0, (bytes - SMPI_ENVELOPE).value()));
   // Eager messages are copied into the buffer that the NIC reads, and out of the one that it
   // writes.
@@ -97,10 +123,10 @@ void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute&
   }
   const PointToPointSegment& factors = fabric_.segment(size);
   // The bandwidth factor is the share of the occupied bandwidth that a message gets.
-  const Seconds latency = fabric_.latency(route_) + start(route_, from, to, bytes);
+  const Seconds latency = known.latency + start(known.route, from, to, bytes);
   into.latency          = (latency * factors.latency_factor).value();
   into.penalty          = latency > Seconds() ? latency.value() : 1; // SimGrid's default
-  into.bound            = narrowest;
+  into.bound            = known.narrowest;
   into.volume           = bytes.value() / factors.bandwidth_factor;
 }
 

@@ -12,7 +12,18 @@ namespace weft {
 class FabricRoutes : public MessageRoutes {
   const Fabric& fabric_;
   Bytes eager_below_;
-  Route route_;
+  /** Route between two hosts, kept since programs send along the same ones again and again. */
+  struct KnownRoute {
+    int from = -1;
+    int to   = -1;
+    Route route;
+    std::vector<int> resources; // links and the media that they share
+    double narrowest = 0;       // least bandwidth in bytes per second
+    Seconds latency;
+  };
+  std::vector<KnownRoute> known_; // a power of two; by hash of both hosts
+
+  const KnownRoute& between(int from, int to);
 
   void within(int host, Bytes bytes, double missed, FlowRoute& into) const;
   void within_anyhow(int host, Bytes bytes, FlowRoute& into) const;
@@ -23,10 +34,7 @@ protected:
   virtual Seconds start(const Route& /*route*/, int /*from*/, int /*to*/, Bytes /*bytes*/) { return {}; }
 
 public:
-  explicit FabricRoutes(const Fabric& fabric)
-      : fabric_(fabric), eager_below_(fabric.mpi().value_or(MpiModel()).eager_threshold)
-  {
-  }
+  explicit FabricRoutes(const Fabric& fabric);
 
   /** Returns the capacities, in bytes per second, of the resources that ways name: the fabric's
    * links by id, then its shared media, then the memories of its hosts if those are limited. */

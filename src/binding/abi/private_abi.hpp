@@ -243,7 +243,7 @@ public:
 
 class Group {
 public:
-  aid_t actor(int rank) const;
+  aid_t actor(int rank) const;                                  ///< negative if there is no such rank
   int rank(aid_t actor) const;                                  ///< MPI_UNDEFINED if it is not a member
   int incl(int count, const int* ranks, MPI_Group* made) const; ///< PMPI_Group_incl first compares all ranks with all
   void ref();
@@ -257,6 +257,8 @@ public:
   int size() const;
   bool is_smp_comm() const; ///< created by SMPI for its own algorithms, or for MPI_Comm_split_type without LD_PRELOAD
   MPI_Group group();
+  void ref();
+  static void unref(MPI_Comm comm);
   MPI_Comm get_leaders_comm() const;
   void init_smp(); ///< discovers which ranks share a host; interposed in binding/ranks/hosts_of_ranks.cpp
   /* Interposed in binding/entries/communicator_making.cpp. */
@@ -329,12 +331,13 @@ struct RequestLayout {
 /** Request flags: created but not started (MPI_REQ_PREPARED); ended (MPI_REQ_FINISHED). */
 constexpr unsigned PREPARED_FLAG = 0x80;
 constexpr unsigned FINISHED_FLAG = 0x100;
-/** Request flags: persistent; not persistent; receive; non-blocking, synchronous and buffered send; one-sided;
+/** Request flags: persistent; not persistent; send; receive; non-blocking, synchronous and buffered send; one-sided;
  * generalized request, and its completion; matched; cancelled; non-blocking collective (MPI_REQ_PERSISTENT,
- * MPI_REQ_NON_PERSISTENT, MPI_REQ_RECV, MPI_REQ_ISEND, MPI_REQ_SSEND, MPI_REQ_BSEND, MPI_REQ_RMA,
+ * MPI_REQ_NON_PERSISTENT, MPI_REQ_SEND, MPI_REQ_RECV, MPI_REQ_ISEND, MPI_REQ_SSEND, MPI_REQ_BSEND, MPI_REQ_RMA,
  * MPI_REQ_GENERALIZED, MPI_REQ_COMPLETE, MPI_REQ_MATCHED, MPI_REQ_CANCELLED, MPI_REQ_NBC). */
 constexpr unsigned PERSISTENT_FLAG             = 0x1;
 constexpr unsigned NON_PERSISTENT_FLAG         = 0x2;
+constexpr unsigned SEND_FLAG                   = 0x4;
 constexpr unsigned RECEIVE_FLAG                = 0x8;
 constexpr unsigned NONBLOCKING_SEND_FLAG       = 0x20;
 constexpr unsigned SYNCHRONOUS_FLAG            = 0x40;
@@ -345,8 +348,10 @@ constexpr unsigned COMPLETE_FLAG               = 0x1000;
 constexpr unsigned MATCHED_FLAG                = 0x4000;
 constexpr unsigned CANCELLED_FLAG              = 0x8000;
 constexpr unsigned NONBLOCKING_COLLECTIVE_FLAG = 0x10000;
-/** weft's own request flags, which SMPI ignores: message of binding/point_to_point; data packed into a contiguous copy;
+/** weft's own request flags, which SMPI ignores: reused request (pooled_requests.hpp); message of
+ * binding/point_to_point; data packed into a contiguous copy;
  * a rank sleeps until it ends; ended; failed. */
+constexpr unsigned POOLED_FLAG  = 0x4000000;
 constexpr unsigned OWN_FLAG     = 0x8000000;
 constexpr unsigned PACKED_FLAG  = 0x10000000;
 constexpr unsigned AWAITED_FLAG = 0x20000000;
@@ -384,7 +389,11 @@ public:
   static int waitall(int count, MPI_Request* requests, MPI_Status* statuses);
   void init_buffer(int count);                                       ///< packs the data of a derived type
   static bool match_types(MPI_Datatype sent, MPI_Datatype received); ///< warns of a mismatch
-  static void unref(MPI_Request* request); ///< drops a reference; the last one frees it and sets MPI_REQUEST_NULL
+  /** Drops a reference; the last one frees the request and sets MPI_REQUEST_NULL. Interposed in
+   * binding/point_to_point/pooled_requests.cpp. */
+  static void unref(MPI_Request* request);
+  /** Returns a persistent receive that has not been started. */
+  static MPI_Request irecv_init(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm);
   /** Tests whether a request has ended, and then finishes it. */
   static int test(MPI_Request* request, MPI_Status* status, int* flag);
   /* Interposed in binding/entries/some_requests.cpp. */

@@ -14,6 +14,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/point_to_point/own_messages.hpp"
+#include "binding/point_to_point/pooled_requests.hpp"
 
 #include <string_view>
 
@@ -58,6 +59,8 @@ WEFT_INTERPOSED void Request::finish_wait(MPI_Request* request, MPI_Status* stat
   const unsigned flags     = layout_of(*request).flags;
   if (is_own(*request))
     weft::OwnMessages::get()->check(*request);
+  if (weft::finish_pooled(request, status))
+    return;
   THEIRS(request, status);
   const bool is_cancelled =
       (flags & PERSISTENT_FLAG) != 0 && (flags & (CANCELLED_FLAG | MATCHED_FLAG)) == CANCELLED_FLAG;

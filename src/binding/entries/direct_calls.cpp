@@ -5,6 +5,9 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/calls/in_place.hpp"
+#include "binding/point_to_point/own_messages.hpp"
+#include "binding/point_to_point/pooled_requests.hpp"
+#include "binding/point_to_point/waits.hpp"
 #include "binding/ranks/counts_summary.hpp"
 #include "binding/ranks/places.hpp"
 #include "binding/run/request.hpp"
@@ -117,6 +120,8 @@ int direct_Wait(decltype(&PMPI_Wait) next_definition, MPI_Request* request, MPI_
   const bool waited = request && *request != MPI_REQUEST_NULL && RequestSignal::wait_for(*request);
   if (waited && RequestSignal::put_aside(*request, status))
     return MPI_SUCCESS;
+  if (calls_are_direct() && request && simgrid::smpi::is_active(*request) && is_pooled(*request))
+    return wait_for_pooled(request, status);
   return next_definition(request, status);
 }
 
@@ -130,6 +135,8 @@ int direct_Waitall(decltype(&PMPI_Waitall) next_definition, int count, MPI_Reque
     RequestSignal::make_activities();
   else if (statuses == MPI_STATUSES_IGNORE && are_put_aside(all))
     return MPI_SUCCESS;
+  if (calls_are_direct() && OwnMessages::get() && are_plain(all))
+    return wait_for_plain(all, statuses);
   return next_definition(count, requests, statuses);
 }
 

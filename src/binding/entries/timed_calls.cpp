@@ -9,6 +9,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/calls/in_place.hpp"
 #include "binding/entries/direct_calls.hpp"
+#include "binding/entries/direct_messages.hpp"
 #include "binding/entries/polls.hpp"
 #include "binding/observe/clock_reads.hpp"
 #include "binding/observe/profile.hpp"
@@ -115,7 +116,7 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
   }
 
 /** Defines PMPI_@p name as WEFT_TIMED does, by way of @p way_name, which gets SMPI's function:
- * in_place (in_place.hpp), direct (direct_calls.hpp), polled (polls.hpp) or watched
+ * in_place (in_place.hpp), direct (direct_calls.hpp, direct_messages.hpp), polled (polls.hpp) or watched
  * (clock_reads.hpp). */
 #define WEFT_TIMED_AS(parameters, name, kind, shown, way)                                                              \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
@@ -144,20 +145,20 @@ WEFT_TIMED(6, Bsend, point_to_point, TRACED)
 WEFT_TIMED(7, Bsend_init, point_to_point, UNTRACED)
 WEFT_TIMED(1, Cancel, point_to_point, UNTRACED)
 WEFT_TIMED(7, Ibsend, point_to_point, TRACED)
-WEFT_TIMED(7, Irecv, point_to_point, TRACED)
+WEFT_TIMED_BY(7, Irecv, point_to_point, direct)
 WEFT_TIMED(7, Irsend, point_to_point, TRACED)
-WEFT_TIMED(7, Isend, point_to_point, TRACED)
+WEFT_TIMED_BY(7, Isend, point_to_point, direct)
 WEFT_TIMED(12, Isendrecv, point_to_point, TRACED)
 WEFT_TIMED(9, Isendrecv_replace, point_to_point, TRACED)
 WEFT_TIMED(7, Issend, point_to_point, TRACED)
-WEFT_TIMED(7, Recv, point_to_point, TRACED)
+WEFT_TIMED_BY(7, Recv, point_to_point, direct)
 WEFT_TIMED(7, Recv_init, point_to_point, UNTRACED)
 WEFT_TIMED(1, Request_free, point_to_point, UNTRACED)
 WEFT_TIMED(6, Rsend, point_to_point, TRACED)
 WEFT_TIMED(7, Rsend_init, point_to_point, UNTRACED)
-WEFT_TIMED(6, Send, point_to_point, TRACED)
+WEFT_TIMED_BY(6, Send, point_to_point, direct)
 WEFT_TIMED(7, Send_init, point_to_point, UNTRACED)
-WEFT_TIMED(12, Sendrecv, point_to_point, TRACED)
+WEFT_TIMED_BY(12, Sendrecv, point_to_point, direct)
 WEFT_TIMED(9, Sendrecv_replace, point_to_point, TRACED)
 WEFT_TIMED(6, Ssend, point_to_point, TRACED)
 WEFT_TIMED(7, Ssend_init, point_to_point, UNTRACED)

@@ -4,6 +4,7 @@
 #include "base/prefetch.hpp"
 #include "binding/observe/computation_clock.hpp"
 #include "binding/observe/json_rows.hpp"
+#include "binding/ranks/current.hpp"
 
 #include <algorithm>
 #include <simgrid/s4u.hpp>
@@ -67,7 +68,7 @@ KindTime& Profile::time_of(const RankActivity& rank, CallKind kind)
 
 RankActivity* Profile::enter(MpiFunction& function)
 {
-  const aid_t actor  = sg::this_actor::get_pid();
+  const aid_t actor  = current_actor();
   RankActivity* rank = by_actor_.get(actor);
   if (not rank || rank->inside)
     return nullptr;

@@ -2,8 +2,10 @@
 #include "binding/point_to_point/own_messages.hpp"
 
 #include "binding/abi/kernel_scope.hpp"
+#include "binding/ranks/current.hpp"
 #include "binding/run/diagnosis.hpp"
 #include "binding/settings/settings.hpp"
+#include "binding/tuning/shared_sleeps.hpp"
 #include "model/host/mpi_model.hpp"
 
 #include <algorithm>
@@ -80,6 +82,8 @@ OwnMessages::OwnMessages(RunContext& context) : context_(context), endpoints_(ma
       context.fabric.mpi() || context.fabric.host().message_overhead > Seconds() || context.core_noise.any();
   sends_cost_    = costs || not is_default("smpi/os") || not is_default("smpi/ois");
   receives_cost_ = costs || not is_default("smpi/or");
+  costs_vary_ =
+      context.core_noise.any() || not is_default("smpi/os") || not is_default("smpi/ois") || not is_default("smpi/or");
   sg::Actor::on_termination_cb([this](const sg::Actor& actor) { places_[actor.get_pid()].gone = true; });
 }
 
@@ -109,6 +113,7 @@ std::optional<std::string> OwnMessages::refusal()
 
 void OwnMessages::begin(RunContext& context)
 {
+  share_all_sleeps();                           // overheads of messages
   messages_of_run() = new OwnMessages(context); // ranks may still end while static objects are destroyed
 }
 
@@ -186,19 +191,48 @@ void OwnMessages::post(MPI_Request request)
     fields.real_source = posted.place; // which SMPI reads only after a match
 }
 
-void OwnMessages::pay_for_send(const RequestLayout& fields) const
+/** Returns a message's overhead on the current rank's host. SMPI finds it by way of several tables. */
+double OwnMessages::overhead(Overhead& last, AskOverhead ask, std::size_t size, sg::Host* from, sg::Host* to) const
+{
+  const bool local = from == to;
+  if (costs_vary_ || last.seconds < 0 || last.size != size || last.local != local)
+    last = {size, local, (sg::this_actor::get_host()->extension<simgrid::smpi::Host>()->*ask)(size, from, to)};
+  return last.seconds;
+}
+
+void OwnMessages::pay_for_send(const RequestLayout& fields)
 {
   using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
   const bool goes_on = fields.detached || (fields.flags & (NONBLOCKING_SEND_FLAG | SYNCHRONOUS_FLAG)) != 0;
   if (not sends_cost_ || not goes_on)
     return;
-  sg::Host* const from  = sg::this_actor::get_host();
-  sg::Host* const to    = sg::Actor::by_pid(fields.destination)->get_host();
-  const auto* const mpi = from->extension<simgrid::smpi::Host>();
-  const double overhead = (fields.flags & NONBLOCKING_SEND_FLAG) != 0 ? mpi->oisend(fields.size, from, to)
-                                                                      : mpi->osend(fields.size, from, to);
-  if (overhead > 0)
-    sg::this_actor::sleep_for(overhead);
+  // The two kinds of sends cost the same unless SMPI's options say otherwise; costs then vary.
+  const auto ask = (fields.flags & NONBLOCKING_SEND_FLAG) != 0 ? &Host::oisend : &Host::osend;
+  const double sleep =
+      overhead(last_send_, ask, fields.size, place_of(fields.source).host, place_of(fields.destination).host);
+  if (sleep > 0)
+    sg::this_actor::sleep_for(sleep);
+}
+
+void OwnMessages::pay_for_receives(std::span<const MPI_Request> requests)
+{
+  if (not receives_cost_)
+    return;
+  double sleep = 0;
+  for (MPI_Request request : requests) {
+    if (request == MPI_REQUEST_NULL)
+      continue;
+    RequestLayout& fields = changeable(request);
+    if (not simgrid::smpi::is_active(request) || simgrid::smpi::is_own_and_pending(request) ||
+        (fields.flags & simgrid::smpi::RECEIVE_FLAG) == 0 || fields.detached_sender == MPI_REQUEST_NULL)
+      continue;
+    sleep += overhead(last_receive_, &simgrid::smpi::Host::orecv, fields.real_size, fields.source_host,
+                      place_of(fields.destination).host);
+    simgrid::smpi::Request::unref(&fields.detached_sender);
+    fields.detached_sender = MPI_REQUEST_NULL; // also if others refer to it
+  }
+  if (sleep > 0)
+    sg::this_actor::sleep_for(sleep);
 }
 
 void OwnMessages::send(MPI_Request request)
@@ -448,7 +482,7 @@ void OwnMessages::sleep(int ends)
 {
   struct Asleep {
     ActorMap<Waiter>& waiters;
-    aid_t self = sg::this_actor::get_pid();
+    aid_t self = current_actor();
     Sleep sleep;
     Asleep(ActorMap<Waiter>& all, int ends) : waiters(all) { waiters[self] = {&sleep, ends}; }
     Asleep(const Asleep&)            = delete;

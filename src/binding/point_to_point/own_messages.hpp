@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -57,11 +58,21 @@ class OwnMessages : public Receiving, public Due {
     int missing   = 0; // requests whose end it awaits
   };
   using Index = std::uint64_t;
+  /** Overhead of messages of one size, asked for last. */
+  struct Overhead {
+    std::size_t size = 0;
+    bool local       = false; // within a host
+    double seconds   = -1;    // negative: not asked for yet
+  };
+  using AskOverhead = double (simgrid::smpi::Host::*)(std::size_t, simgrid::s4u::Host*, simgrid::s4u::Host*) const;
 
   RunContext& context_;
   HostNetwork* network_ = nullptr; // null before the first message
   bool sends_cost_      = false;
   bool receives_cost_   = false;
+  bool costs_vary_      = false; // with the message or host
+  Overhead last_send_;
+  Overhead last_receive_;
   MessageMatching matching_;
   Endpoints endpoints_;
   std::vector<Message> messages_;
@@ -79,7 +90,9 @@ class OwnMessages : public Receiving, public Due {
   void prepare(simgrid::smpi::RequestLayout& fields, MPI_Request request) const;
   void post(MPI_Request request);
   void send(MPI_Request request);
-  void pay_for_send(const simgrid::smpi::RequestLayout& fields) const;
+  void pay_for_send(const simgrid::smpi::RequestLayout& fields);
+  double overhead(Overhead& last, AskOverhead ask, std::size_t size, simgrid::s4u::Host* from,
+                  simgrid::s4u::Host* to) const;
   Index new_message(MPI_Request request);
   void match(Index number, MPI_Request receive, int source, int tag);
   void leave(Index number);
@@ -124,6 +137,11 @@ public:
   static void no_longer_await(MPI_Request request);
   /** Returns whether receives may have an overhead. */
   bool receives_cost() const { return receives_cost_; }
+  /** Lets the current rank sleep for the overheads of those of its requests that have received a detached message.
+   * They then finish without one. */
+  void pay_for_receives(std::span<const MPI_Request> requests);
+  /** Returns the host of an actor; null if the actor has ended. */
+  simgrid::s4u::Host* host_of(aid_t actor) { return place_of(actor).host; }
   /** Gives a pending own request an activity, for SMPI to wait for and test. */
   void give_activity(MPI_Request request);
   /** Ends the run if the message of a request has failed. */

@@ -9,6 +9,8 @@
  * src/smpi/mpi/smpi_request.cpp). It selects the first request without an activity, such as a detached send; otherwise
  * the first whose activity has ended (ActivityImpl::wait_any_for). If there is one, SMPI gets that request alone, which
  * has the same effect at the same simulated time and in the same scheduling round. */
+#include "binding/point_to_point/waits.hpp"
+
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/point_to_point/own_messages.hpp"
@@ -16,7 +18,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <xbt/config.hpp>
 
 namespace weft {
@@ -87,16 +88,6 @@ void sleep_for_all(Requests requests)
     OwnMessages::get()->sleep(missing);
 }
 
-/** Returns whether all active requests are own or complete. */
-bool are_plain(std::span<const MPI_Request> requests)
-{
-  constexpr unsigned SPECIAL = simgrid::smpi::GENERALIZED_FLAG | simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAG;
-  return std::ranges::all_of(requests, [](MPI_Request request) {
-    return not is_active(request) || is_own(request) ||
-           (not layout_of(request).action && (layout_of(request).flags & SPECIAL) == 0);
-  });
-}
-
 /** Returns whether an active request has ended. */
 bool is_there(MPI_Request request)
 {
@@ -127,7 +118,18 @@ bool finish(MPI_Request& request, MPI_Status* status)
   return truncated;
 }
 
-int wait_for_plain(Requests requests, MPI_Status* statuses)
+} // namespace
+
+bool are_plain(std::span<const MPI_Request> requests)
+{
+  constexpr unsigned SPECIAL = simgrid::smpi::GENERALIZED_FLAG | simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAG;
+  return std::ranges::all_of(requests, [](MPI_Request request) {
+    return not is_active(request) || is_own(request) ||
+           (not layout_of(request).action && (layout_of(request).flags & SPECIAL) == 0);
+  });
+}
+
+int wait_for_plain(std::span<MPI_Request> requests, MPI_Status* statuses)
 {
   const bool wanted = statuses != MPI_STATUSES_IGNORE;
   if (wanted)
@@ -137,6 +139,7 @@ int wait_for_plain(Requests requests, MPI_Status* statuses)
     bool pending = false;
     if (not OwnMessages::get()->receives_cost())
       sleep_for_all(requests);
+    OwnMessages::get()->pay_for_receives(requests);
     for (std::size_t i = 0; i < requests.size(); ++i) {
       if (is_there(requests[i])) {
         MPI_Status status;
@@ -154,7 +157,13 @@ int wait_for_plain(Requests requests, MPI_Status* statuses)
   }
 }
 
-} // namespace
+int wait_for_pooled(MPI_Request* request, MPI_Status* status)
+{
+  if (waits_for_own(*request))
+    sleep_for_all({request, 1});
+  return finish(*request, status) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
 } // namespace weft
 
 namespace simgrid::smpi {

@@ -219,11 +219,19 @@ struct InitialState {
   }
 };
 
+/** Returns whether any rank's variables have ever differed from the initial ones. */
+bool& variables_differ()
+{
+  static bool differ = false;
+  return differ;
+}
+
 /** Saves the current rank's variables, which differ from the initial ones. Out of line, so that the
  * stack of a waiting rank fits into one page. */
 [[gnu::noinline]] std::unique_ptr<const Variables> keep_variables()
 {
-  auto own = std::make_unique<const Variables>();
+  auto own           = std::make_unique<const Variables>();
+  variables_differ() = true;
   InitialState::get().variables.set_for_simgrid();
   return own;
 }
@@ -247,8 +255,10 @@ class KeptState {
   [[gnu::noinline]] void end()
   {
     floating_point_.set();
-    (variables_ ? *variables_ : InitialState::get().variables).set();
-    variables_.reset();
+    if (variables_differ()) { // otherwise no rank has left others
+      (variables_ ? *variables_ : InitialState::get().variables).set();
+      variables_.reset();
+    }
     errno = errno_;
   }
 

@@ -12,6 +12,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/settings/tunings.hpp"
 
+#include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 
 namespace weft {
@@ -21,6 +22,8 @@ constinit thread_local simgrid::kernel::context::Context* running_context __attr
     nullptr;
 constinit std::uint64_t turn          = 0;
 constinit TurnCallback on_turn_change = nullptr;
+constinit std::uint64_t turn_of_actor = ~std::uint64_t{0};
+constinit aid_t asked_actor           = 0;
 
 namespace {
 
@@ -38,6 +41,14 @@ constinit simgrid::s4u::Engine* const* engine_place = nullptr;
 }
 
 } // namespace
+
+aid_t ask_current_actor()
+{
+  asked_actor   = simgrid::s4u::this_actor::get_pid();
+  turn_of_actor = turn;
+  return asked_actor;
+}
+
 } // namespace weft
 
 namespace simgrid {

@@ -2,6 +2,8 @@
 /* Current context and its turn, which current.cpp keeps in SimGrid's place. */
 #pragma once
 
+#include <simgrid/forward.h>
+
 #include <cstdint>
 
 namespace simgrid::kernel::context {
@@ -20,6 +22,17 @@ extern constinit std::uint64_t turn;
 using TurnCallback = void (*)();
 /** Callback for each change of running_context; null if nobody needs it (process_attributes.cpp). */
 extern constinit TurnCallback on_turn_change;
+extern constinit std::uint64_t turn_of_actor; ///< generation in which current_actor() was asked last
+extern constinit aid_t asked_actor;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+/** Asks SimGrid for the current actor. */
+aid_t ask_current_actor();
+
+/** Returns the current actor's id, as this_actor::get_pid() does, but asks SimGrid only once per turn. */
+inline aid_t current_actor()
+{
+  return turn == turn_of_actor ? asked_actor : ask_current_actor();
+}
 
 } // namespace weft

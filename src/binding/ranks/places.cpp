@@ -3,14 +3,15 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/actor_map.hpp"
+#include "binding/ranks/current.hpp"
 
-#include <simgrid/s4u/Actor.hpp>
 
 namespace weft {
 namespace {
 
 struct KnownRank {
   Place in_world{-1, 0};
+  MPI_Group world = MPI_GROUP_NULL;
   bool in_mpi = false;
 };
 
@@ -18,7 +19,7 @@ struct KnownRank {
 KnownRank& known_rank()
 {
   static ActorMap<KnownRank> known;
-  return known[simgrid::s4u::this_actor::get_pid()];
+  return known[current_actor()];
 }
 
 } // namespace
@@ -31,6 +32,16 @@ Place place_in(MPI_Comm comm)
   if (rank.in_world.rank < 0)
     rank.in_world = {comm->rank(), comm->size()};
   return rank.in_world;
+}
+
+MPI_Group group_of(MPI_Comm comm)
+{
+  if (comm != MPI_COMM_WORLD)
+    return comm->group();
+  KnownRank& rank = known_rank();
+  if (rank.world == MPI_GROUP_NULL)
+    rank.world = comm->group();
+  return rank.world;
 }
 
 bool is_in_mpi()

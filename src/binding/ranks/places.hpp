@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Place of a rank in a communicator, memoized: SMPI's MPI_COMM_WORLD is one object that stands for
+/* Place of a rank in a communicator and the communicator's group, memoized: SMPI's MPI_COMM_WORLD is one object that stands for
  * all programs', and each query goes through SMPI's data about the rank. */
 #pragma once
 
@@ -14,6 +14,9 @@ struct Place {
 
 /** Returns the current rank's place in @p comm. The rank is between MPI_Init and MPI_Finalize. */
 Place place_in(MPI_Comm comm);
+
+/** Returns the group of @p comm. The rank is between MPI_Init and MPI_Finalize. */
+MPI_Group group_of(MPI_Comm comm);
 
 /** Returns whether the current rank is between MPI_Init and MPI_Finalize. */
 bool is_in_mpi();

@@ -4,6 +4,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/actor_map.hpp"
+#include "binding/ranks/current.hpp"
 #include "binding/settings/tunings.hpp"
 #include "binding/tuning/request_numbers.hpp"
 
@@ -108,13 +109,13 @@ ActorMap<OwnRequests>& requests_by_actor()
 /** Returns the current actor's requests, created if absent. */
 OwnRequests& own_requests()
 {
-  return requests_by_actor()[sg::this_actor::get_pid()];
+  return requests_by_actor()[current_actor()];
 }
 
 /** Returns the current actor's requests; null if it has had none. */
 OwnRequests* known_requests()
 {
-  return requests_by_actor().find(sg::this_actor::get_pid());
+  return requests_by_actor().find(current_actor());
 }
 
 } // namespace

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Sleeps of ranks in large runs, without SimGrid's actions.
+/* Sleeps of ranks without SimGrid's actions.
  *
  * SMPI charges a message's cost to a core by letting the rank sleep. SimGrid creates an activity,
  * an action and a solver variable for each sleep: some 730 bytes, which in a program whose ranks
  * work in lockstep all ranks hold at the same instant. In runs that share actions
- * (actions_are_shared()), ranks that wake at the same instant share a timer, and a sleep costs one
- * pointer.
+ * (actions_are_shared()) or whose messages are weft's (share_all_sleeps()), ranks that wake at the same instant share a
+ * timer, and a sleep costs one pointer.
  *
  * SimGrid runs timers before the actions that end at the same instant, and ends sleeps before
  * messages, so this order is preserved. Ranks that wake together resume in the order in which they
  * fell asleep.
  */
+#include "binding/tuning/shared_sleeps.hpp"
+
 #include "binding/abi/original.hpp"
 #include "binding/ranks/sleep.hpp"
 #include "binding/settings/settings.hpp"
@@ -29,6 +31,7 @@ namespace weft {
 namespace {
 
 class SharedSleeps {
+  bool always_ = false;
   std::map<double, std::vector<Sleep*>> by_end_;
 
 public:
@@ -38,6 +41,8 @@ public:
     return *THE_SLEEPS;
   }
 
+  void share_always() { always_ = true; }
+  bool are_shared() const { return (always_ || actions_are_shared()) && is_on(TuningId::shared_sleeps); }
   /** Called by a rank, which sleeps. */
   void sleep_until(double end)
   {
@@ -65,6 +70,12 @@ private:
 };
 
 } // namespace
+
+void share_all_sleeps()
+{
+  SharedSleeps::get().share_always();
+}
+
 } // namespace weft
 
 namespace simgrid::s4u::this_actor {
@@ -72,8 +83,7 @@ namespace simgrid::s4u::this_actor {
 WEFT_INTERPOSED void sleep_for(double duration)
 {
   static const auto THEIRS = weft::original<void (*)(double)>("_ZN7simgrid3s4u10this_actor9sleep_forEd");
-  if (duration > 0 && std::isfinite(duration) && weft::is_on(weft::TuningId::shared_sleeps) &&
-      weft::actions_are_shared())
+  if (duration > 0 && std::isfinite(duration) && weft::SharedSleeps::get().are_shared())
     weft::SharedSleeps::get().sleep_until(Engine::get_clock() + duration);
   else
     THEIRS(duration);
