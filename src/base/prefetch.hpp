@@ -14,6 +14,7 @@ inline void prefetch(const void* from, std::size_t bytes)
   constexpr std::size_t LINE = 64;
   constexpr std::size_t MOST = 2048;
   const auto* const begin    = static_cast<const std::byte*>(from);
+#pragma GCC unroll 32
   for (std::size_t at = 0; at < std::min(bytes, MOST); at += LINE)
     __builtin_prefetch(begin + at);
   if (bytes > 0 && bytes < MOST)

@@ -81,7 +81,7 @@ RankActivity* Profile::enter(MpiFunction& function)
   }
   settle_computation();
   rank->inside = &function;
-  rank->since  = sg::Engine::get_clock();
+  rank->since  = time_of_rank();
   function.calls += 1;
   time_of(*rank, function.kind).calls += 1;
   if (on_entry_ && std::string_view(function.name) != "MPI_Wtime")
@@ -91,7 +91,7 @@ RankActivity* Profile::enter(MpiFunction& function)
 
 void Profile::leave(RankActivity& rank)
 {
-  close(rank, sg::Engine::get_clock());
+  close(rank, time_of_rank());
 }
 
 void Profile::close(RankActivity& rank, double now)

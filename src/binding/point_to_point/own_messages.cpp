@@ -124,18 +124,15 @@ HostNetwork& OwnMessages::network()
   return *network_;
 }
 
-OwnMessages::Place& OwnMessages::place_of(aid_t actor)
+void OwnMessages::find(Place& place, aid_t actor) const
 {
-  Place& place = places_[actor];
-  if (not place.host && not place.gone) {
-    if (const sg::ActorPtr its = sg::Actor::by_pid(actor)) {
-      place.host   = its->get_host();
-      place.vertex = context_.network.vertex_of(place.host);
-    } else {
-      place.gone = true;
-    }
+  const sg::ActorPtr its = sg::Actor::by_pid(actor);
+  if (not its) {
+    place.gone = true;
+    return;
   }
-  return place;
+  place.host   = its->get_host();
+  place.vertex = context_.network.vertex_of(place.host);
 }
 
 // ---- Starting requests -------------------------------------------------------------------------------------------
@@ -196,7 +193,7 @@ double OwnMessages::overhead(Overhead& last, AskOverhead ask, std::size_t size, 
 {
   const bool local = from == to;
   if (costs_vary_ || last.seconds < 0 || last.size != size || last.local != local)
-    last = {size, local, (sg::this_actor::get_host()->extension<simgrid::smpi::Host>()->*ask)(size, from, to)};
+    last = {size, local, ((&last == &last_send_ ? from : to)->extension<simgrid::smpi::Host>()->*ask)(size, from, to)};
   return last.seconds;
 }
 
@@ -214,24 +211,34 @@ void OwnMessages::pay_for_send(const RequestLayout& fields)
     sg::this_actor::sleep_for(sleep);
 }
 
+/** Returns the overhead of a request that has received a detached message, and releases the sender's request; 0 if
+ * there is none. */
+double OwnMessages::take_overhead(MPI_Request request)
+{
+  using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
+  if (not is_active(request) || is_own_and_pending(request))
+    return 0;
+  RequestLayout& fields = changeable(request);
+  if ((fields.flags & RECEIVE_FLAG) == 0 || fields.detached_sender == MPI_REQUEST_NULL)
+    return 0;
+  simgrid::smpi::Request::unref(&fields.detached_sender);
+  fields.detached_sender = MPI_REQUEST_NULL; // also if others refer to it
+  return overhead(last_receive_, &Host::orecv, fields.real_size, fields.source_host, place_of(fields.destination).host);
+}
+
+double OwnMessages::take_overheads(std::span<const MPI_Request> requests)
+{
+  double sum = 0;
+  for (MPI_Request request : requests)
+    sum += take_overhead(request);
+  return sum;
+}
+
 void OwnMessages::pay_for_receives(std::span<const MPI_Request> requests)
 {
   if (not receives_cost_)
     return;
-  double sleep = 0;
-  for (MPI_Request request : requests) {
-    if (request == MPI_REQUEST_NULL)
-      continue;
-    RequestLayout& fields = changeable(request);
-    if (not simgrid::smpi::is_active(request) || simgrid::smpi::is_own_and_pending(request) ||
-        (fields.flags & simgrid::smpi::RECEIVE_FLAG) == 0 || fields.detached_sender == MPI_REQUEST_NULL)
-      continue;
-    sleep += overhead(last_receive_, &simgrid::smpi::Host::orecv, fields.real_size, fields.source_host,
-                      place_of(fields.destination).host);
-    simgrid::smpi::Request::unref(&fields.detached_sender);
-    fields.detached_sender = MPI_REQUEST_NULL; // also if others refer to it
-  }
-  if (sleep > 0)
+  if (const double sleep = take_overheads(requests); sleep > 0)
     sg::this_actor::sleep_for(sleep);
 }
 
@@ -441,15 +448,31 @@ void OwnMessages::end(MPI_Request request)
       signal->fire();
     }
   }
-  if ((fields.flags & AWAITED_FLAG) != 0) {
-    fields.flags &= ~AWAITED_FLAG;
-    Waiter* const waiter = waiters_.find((fields.flags & RECEIVE_FLAG) != 0 ? fields.destination : fields.source);
-    if (waiter && waiter->asleep && --waiter->missing == 0)
-      std::exchange(waiter->asleep, nullptr)->wake();
-  }
+  if ((fields.flags & AWAITED_FLAG) != 0)
+    end_awaited(request);
   if (told_of_end_)
     told_of_end_(request);
   release(request);
+}
+
+void OwnMessages::end_awaited(MPI_Request request)
+{
+  using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
+  RequestLayout& fields = changeable(request);
+  fields.flags &= ~AWAITED_FLAG;
+  Waiter* const waiter = waiters_.find((fields.flags & RECEIVE_FLAG) != 0 ? fields.destination : fields.source);
+  if (not waiter || not waiter->asleep)
+    return;
+  const double now = sg::Engine::get_clock();
+  if (waiter->pays)
+    if (const double its = take_overhead(request); its > 0)
+      waiter->busy_until = std::max(waiter->busy_until, now) + its;
+  if (--waiter->missing > 0)
+    return;
+  if (waiter->busy_until > now)
+    wake_at(waiter->busy_until, *waiter->asleep);
+  else
+    std::exchange(waiter->asleep, nullptr)->wake();
 }
 
 /** Drops the transport's reference to a request. */
@@ -480,15 +503,34 @@ void OwnMessages::no_longer_await(MPI_Request request)
 
 void OwnMessages::sleep(int ends)
 {
+  sleep({.missing = ends});
+}
+
+void OwnMessages::sleep_and_pay(int ends, std::span<const MPI_Request> requests)
+{
+  sleep({.missing = ends, .pays = true, .busy_until = time_of_rank() + take_overheads(requests)});
+}
+
+void OwnMessages::sleep(const Waiter& waiter)
+{
   struct Asleep {
     ActorMap<Waiter>& waiters;
     aid_t self = current_actor();
     Sleep sleep;
-    Asleep(ActorMap<Waiter>& all, int ends) : waiters(all) { waiters[self] = {&sleep, ends}; }
+    Asleep(ActorMap<Waiter>& all, const Waiter& waiter) : waiters(all)
+    {
+      waiters[self]        = waiter;
+      waiters[self].asleep = &sleep;
+    }
     Asleep(const Asleep&)            = delete;
     Asleep& operator=(const Asleep&) = delete;
-    ~Asleep() { waiters[self].asleep = nullptr; } // also if the rank is killed
-  } asleep(waiters_, ends);
+    ~Asleep() // also if the rank is killed
+    {
+      Waiter& its = waiters[self];
+      if (std::exchange(its.asleep, nullptr) && its.missing == 0 && not sleep.over())
+        do_not_wake_at(its.busy_until, sleep);
+    }
+  } asleep(waiters_, waiter);
   asleep.sleep.sleep(SleepsIn::wait);
 }
 

@@ -54,8 +54,10 @@ class OwnMessages : public Receiving, public Due {
     bool gone                = false;
   };
   struct Waiter {
-    Sleep* asleep = nullptr;
-    int missing   = 0; // requests whose end it awaits
+    Sleep* asleep     = nullptr;
+    int missing       = 0;     // requests whose end it awaits
+    bool pays         = false; // for the overheads of these, as they end
+    double busy_until = 0;     // end of the overheads so far
   };
   using Index = std::uint64_t;
   /** Overhead of messages of one size, asked for last. */
@@ -86,7 +88,14 @@ class OwnMessages : public Receiving, public Due {
   void (*told_of_end_)(MPI_Request) = nullptr;
 
   HostNetwork& network();
-  Place& place_of(aid_t actor);
+  Place& place_of(aid_t actor)
+  {
+    Place& place = places_[actor];
+    if (not place.host && not place.gone) [[unlikely]]
+      find(place, actor);
+    return place;
+  }
+  void find(Place& place, aid_t actor) const;
   void prepare(simgrid::smpi::RequestLayout& fields, MPI_Request request) const;
   void post(MPI_Request request);
   void send(MPI_Request request);
@@ -100,6 +109,10 @@ class OwnMessages : public Receiving, public Due {
   void copy_to_receive(Message& message) const;
   void deliver(Index number);
   void forget(Index number);
+  double take_overhead(MPI_Request request);
+  double take_overheads(std::span<const MPI_Request> requests);
+  void sleep(const Waiter& waiter);
+  void end_awaited(MPI_Request request);
   void end(MPI_Request request);
   void release(MPI_Request request) const;
   void make_activity(MPI_Request request);
@@ -131,6 +144,11 @@ public:
   void cancel(MPI_Request request);
   /** Suspends the current rank until @p ends of its requests marked by await() have ended. */
   void sleep(int ends);
+  /** Does the same, then suspends the rank until the overheads of receives are over: of @p requests that have ended,
+   * and of all whose end it awaits. They then finish without one. Overheads must not vary. */
+  void sleep_and_pay(int ends, std::span<const MPI_Request> requests);
+  /** Returns whether the overhead of a message may depend on more than its size. */
+  bool costs_vary() const { return costs_vary_; }
   /** Marks a pending own request of the current rank. */
   static void await(MPI_Request request);
   /** Removes the mark. */

@@ -76,16 +76,22 @@ void sleep_for_one(Requests requests)
       OwnMessages::no_longer_await(request);
 }
 
+/** Sleeps until all own requests have ended, and, if overheads do not vary, through those of receives. */
 void sleep_for_all(Requests requests)
 {
-  int missing = 0;
+  OwnMessages& messages = *OwnMessages::get();
+  int missing           = 0;
   for (MPI_Request request : requests)
     if (waits_for_own(request)) {
       OwnMessages::await(request);
       ++missing;
     }
-  if (missing > 0)
-    OwnMessages::get()->sleep(missing);
+  if (missing == 0)
+    return;
+  if (messages.receives_cost() && not messages.costs_vary())
+    messages.sleep_and_pay(missing, requests);
+  else
+    messages.sleep(missing);
 }
 
 /** Returns whether an active request has ended. */
@@ -137,7 +143,7 @@ int wait_for_plain(std::span<MPI_Request> requests, MPI_Status* statuses)
   bool truncated = false;
   while (true) {
     bool pending = false;
-    if (not OwnMessages::get()->receives_cost())
+    if (OwnMessages& messages = *OwnMessages::get(); not messages.receives_cost() || not messages.costs_vary())
       sleep_for_all(requests);
     OwnMessages::get()->pay_for_receives(requests);
     for (std::size_t i = 0; i < requests.size(); ++i) {

@@ -24,6 +24,8 @@ constinit std::uint64_t turn          = 0;
 constinit TurnCallback on_turn_change = nullptr;
 constinit std::uint64_t turn_of_actor = ~std::uint64_t{0};
 constinit aid_t asked_actor           = 0;
+constinit std::uint64_t turn_of_time  = ~std::uint64_t{0};
+constinit double asked_time           = 0;
 
 namespace {
 
@@ -47,6 +49,13 @@ aid_t ask_current_actor()
   asked_actor   = simgrid::s4u::this_actor::get_pid();
   turn_of_actor = turn;
   return asked_actor;
+}
+
+double ask_time_of_rank()
+{
+  asked_time   = simgrid::s4u::Engine::get_clock();
+  turn_of_time = turn;
+  return asked_time;
 }
 
 } // namespace weft

@@ -24,6 +24,8 @@ using TurnCallback = void (*)();
 extern constinit TurnCallback on_turn_change;
 extern constinit std::uint64_t turn_of_actor; ///< generation in which current_actor() was asked last
 extern constinit aid_t asked_actor;
+extern constinit std::uint64_t turn_of_time; ///< generation in which time_of_rank() was asked last
+extern constinit double asked_time;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 /** Asks SimGrid for the current actor. */
@@ -33,6 +35,15 @@ aid_t ask_current_actor();
 inline aid_t current_actor()
 {
   return turn == turn_of_actor ? asked_actor : ask_current_actor();
+}
+
+/** Asks SimGrid for the simulated time. */
+double ask_time_of_rank();
+
+/** Returns the simulated time, which does not change during a rank's turn. Not for the kernel. */
+inline double time_of_rank()
+{
+  return turn == turn_of_time ? asked_time : ask_time_of_rank();
 }
 
 } // namespace weft

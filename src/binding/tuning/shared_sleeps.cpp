@@ -14,7 +14,7 @@
 #include "binding/tuning/shared_sleeps.hpp"
 
 #include "binding/abi/original.hpp"
-#include "binding/ranks/sleep.hpp"
+#include "binding/ranks/current.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
 
@@ -43,25 +43,33 @@ public:
 
   void share_always() { always_ = true; }
   bool are_shared() const { return (always_ || actions_are_shared()) && is_on(TuningId::shared_sleeps); }
-  /** Called by a rank, which sleeps. */
-  void sleep_until(double end)
+  void add(double end, Sleep& sleep)
   {
     const auto [at, is_first] = by_end_.try_emplace(end);
     if (is_first)
-      Timer::set(end, [this, end] { wake(end); });
-    Sleep sleep;
+      Timer::set(end, [this, end] { wake_all(end); });
     at->second.push_back(&sleep);
+  }
+  void remove(double end, Sleep& sleep)
+  {
+    if (const auto left = by_end_.find(end); left != by_end_.end())
+      std::erase(left->second, &sleep);
+  }
+  /** Called by a rank, which sleeps. */
+  void sleep_until(double end)
+  {
+    Sleep sleep;
+    add(end, sleep);
     try {
       sleep.sleep(SleepsIn::wait);
     } catch (...) { // the rank is being killed
-      if (const auto left = by_end_.find(end); left != by_end_.end())
-        std::erase(left->second, &sleep);
+      remove(end, sleep);
       throw;
     }
   }
 
 private:
-  void wake(double end)
+  void wake_all(double end)
   {
     const auto due = by_end_.extract(end);
     for (Sleep* const one : due.mapped())
@@ -76,6 +84,16 @@ void share_all_sleeps()
   SharedSleeps::get().share_always();
 }
 
+void wake_at(double time, Sleep& sleep)
+{
+  SharedSleeps::get().add(time, sleep);
+}
+
+void do_not_wake_at(double time, Sleep& sleep)
+{
+  SharedSleeps::get().remove(time, sleep);
+}
+
 } // namespace weft
 
 namespace simgrid::s4u::this_actor {
@@ -84,7 +102,7 @@ WEFT_INTERPOSED void sleep_for(double duration)
 {
   static const auto THEIRS = weft::original<void (*)(double)>("_ZN7simgrid3s4u10this_actor9sleep_forEd");
   if (duration > 0 && std::isfinite(duration) && weft::SharedSleeps::get().are_shared())
-    weft::SharedSleeps::get().sleep_until(Engine::get_clock() + duration);
+    weft::SharedSleeps::get().sleep_until(weft::time_of_rank() + duration);
   else
     THEIRS(duration);
 }
