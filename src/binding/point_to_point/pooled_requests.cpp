@@ -39,18 +39,17 @@ void let_go(MPI_Comm comm)
     simgrid::smpi::Comm::unref(comm);
 }
 
-/** Returns a new request of SMPI, without references to a communicator. */
-MPI_Request make_request()
+/** Returns a new request of SMPI, without a reference to its communicator. */
+MPI_Request make_request(MPI_Comm comm)
 {
   constexpr int TAG         = 7;
-  MPI_Comm const self       = MPI_COMM_SELF;
-  MPI_Request const request = simgrid::smpi::Request::irecv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, TAG, self);
+  MPI_Request const request = simgrid::smpi::Request::irecv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, TAG, comm);
   const RequestLayout& its  = layout_of(request);
   const bool known          = its.type == MPI_BYTE && its.size == 0 && its.source == MPI_PROC_NULL && its.tag == TAG &&
-                              its.comm == self && not its.action && its.references == 1 && its.parts.empty();
+                              its.comm == comm && not its.action && its.references == 1 && its.parts.empty();
   if (not known)
     throw std::logic_error("the layout of MPI requests in this SimGrid is unknown to weft; use SimGrid 4.1");
-  simgrid::smpi::Comm::unref(self);
+  simgrid::smpi::Comm::unref(comm);
   return request;
 }
 
@@ -81,7 +80,7 @@ MPI_Request pooled_request(const RequestArguments& arguments)
 {
   std::vector<MPI_Request>& idle = idle_requests();
   if (idle.empty())
-    idle.push_back(make_request());
+    idle.push_back(make_request(arguments.comm));
   MPI_Request const request = idle.back();
   idle.pop_back();
   hold(arguments.comm);
