@@ -343,9 +343,10 @@ bool Execution::wait_for(int number, weft::Request awaited)
   its.reaped = true;
   while (rank.reaped < rank.requests.size() && rank.requests[rank.reaped].reaped)
     ++rank.reaped;
-  if (rank.reaped == rank.requests.size()) {
-    rank.first += static_cast<weft::Request>(rank.requests.size());
-    rank.requests.clear();
+  constexpr std::size_t MANY = 64; // a long schedule would otherwise keep every request until all have ended
+  if (rank.reaped == rank.requests.size() || (rank.reaped >= MANY && 2 * rank.reaped >= rank.requests.size())) {
+    rank.first += static_cast<weft::Request>(rank.reaped);
+    rank.requests.erase(rank.requests.begin(), rank.requests.begin() + static_cast<std::ptrdiff_t>(rank.reaped));
     rank.reaped = 0;
   }
   return spend(number, cost, Activity::computing);
