@@ -61,6 +61,7 @@ def main() -> None:
         print("bench: 256 ranks a host", file=sys.stderr, flush=True)
         costs |= measure(schedules.very_crowded(work), 1, lambda _: None)
         print("bench: 65,536 hosts", file=sys.stderr, flush=True)
+        costs |= measure(messages.large(work), 1, lambda _: None)
         built = large_fabrics.build_and_check()
         multicast = large_fabrics.multicast_allgather(work)
         costs |= measure(large_fabrics.all_ranks(work), 1, lambda _: None)
@@ -75,6 +76,7 @@ def main() -> None:
         *in_network.standards(costs),
         *host_calls.standards(costs),
         *schedules.standards(costs),
+        *messages.standards(costs),
         *network.standards(costs),
         *forwarding_cache.standards(costs),
         *large_fabrics.standards(built, multicast, costs),
