@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "matching/message_matching.hpp"
 
+#include <algorithm>
+
 namespace weft {
 namespace {
 
@@ -252,8 +254,35 @@ std::optional<MessageMatching::Found> MessageMatching::extract(Endpoint endpoint
   return message;
 }
 
+void MessageMatching::collect(Endpoint endpoint, std::uint64_t message, int source, int tag)
+{
+  ++state(endpoint).collected;
+  collected_.push_back({endpoint, source, tag, message});
+}
+
+const std::vector<MessageMatching::Match>& MessageMatching::end_instant()
+{
+  matches_.clear();
+  std::ranges::stable_sort(collected_, {}, &Collected::source);
+  for (const Collected& one : collected_) {
+    --state(one.endpoint).collected;
+    if (const std::optional<std::uint64_t> receive = arrive(one.endpoint, one.message, one.source, one.tag))
+      matches_.push_back({one.message, *receive, one.source, one.tag});
+  }
+  collected_.clear();
+  return matches_;
+}
+
 bool MessageMatching::withdraw(Endpoint endpoint, std::uint64_t message, int source, int tag)
 {
+  if (state(endpoint).collected > 0) {
+    const auto found = std::ranges::find(collected_, message, &Collected::message);
+    if (found != collected_.end()) {
+      --state(endpoint).collected;
+      collected_.erase(found);
+      return true;
+    }
+  }
   std::uint32_t item = first_message(endpoint, source, tag);
   while (item != NONE && items_[item].what != message)
     item = items_[item].links[NOTHING].after;
@@ -270,7 +299,7 @@ std::size_t MessageMatching::waiting_receives(Endpoint endpoint) const
 
 std::size_t MessageMatching::unexpected_messages(Endpoint endpoint) const
 {
-  return endpoint < endpoints_.size() ? endpoints_[endpoint].messages : 0;
+  return endpoint < endpoints_.size() ? endpoints_[endpoint].messages + endpoints_[endpoint].collected : 0;
 }
 
 } // namespace weft

@@ -12,6 +12,10 @@
  * its endpoint has used a wildcard, in the wildcard queues that match it. So every operation takes
  * constant time, except an endpoint's first wildcard, which takes time proportional to its
  * unexpected messages. Memory is reused: the steady state allocates nothing per message.
+ *
+ * Several senders may send at one instant, in an order that means nothing. From an endpoint's first
+ * ANY_SOURCE on, its messages are therefore collected, and arrive in the order of their sources once
+ * the instant is over.
  */
 #pragma once
 
@@ -38,6 +42,14 @@ public:
     int source;
     int tag;
     friend bool operator==(const Found&, const Found&) = default;
+  };
+  /** Message that a posted receive gets. */
+  struct Match {
+    std::uint64_t message;
+    std::uint64_t receive;
+    int source;
+    int tag;
+    friend bool operator==(const Match&, const Match&) = default;
   };
   /** Result of posting a receive: the place where it waits, or the message that it matched. */
   struct Posted {
@@ -72,12 +84,20 @@ private:
     bool receives           = false; // queue of receives; otherwise of messages
   };
   struct EndpointState {
-    std::uint32_t first    = NONE; // first unexpected message
-    std::uint32_t last     = NONE;
-    std::uint32_t messages = 0;
-    std::uint32_t receives = 0;
-    std::uint32_t wild     = 0;     // number of posted receives with wildcards
-    bool wildcards_indexed = false; // true if its messages are in the wildcard queues
+    std::uint32_t first     = NONE; // first unexpected message
+    std::uint32_t last      = NONE;
+    std::uint32_t messages  = 0;
+    std::uint32_t receives  = 0;
+    std::uint32_t wild      = 0; // number of posted receives with wildcards
+    std::uint32_t collected = 0;
+    bool wildcards_indexed  = false; // true if its messages are in the wildcard queues
+    bool collects           = false; // true once it has used ANY_SOURCE
+  };
+  struct Collected {
+    Endpoint endpoint;
+    int source;
+    int tag;
+    std::uint64_t message;
   };
 
   std::vector<EndpointState> endpoints_;
@@ -88,6 +108,8 @@ private:
   std::vector<std::uint32_t> buckets_; // size is a power of two
   std::size_t used_queues_ = 0;
   std::uint64_t posted_    = 0;
+  std::vector<Collected> collected_; // in the order of the calls
+  std::vector<Match> matches_;       // reused by end_instant()
 
   struct Name {
     bool receives;
@@ -127,6 +149,29 @@ public:
   std::optional<Found> extract(Endpoint endpoint, int source, int tag);
   /** Removes an unexpected message, given its source and tag. Returns false if it is not there. */
   bool withdraw(Endpoint endpoint, std::uint64_t message, int source, int tag);
+
+  /** Returns whether messages for the endpoint have to be collected. */
+  bool collects(Endpoint endpoint) const { return endpoint < endpoints_.size() && endpoints_[endpoint].collects; }
+  /** Collects the endpoint's messages from now on, also unexpected ones of this instant. The caller tells by
+   * @p is_new which these are. */
+  template <class IsNew> void begin_collecting(Endpoint endpoint, IsNew is_new)
+  {
+    EndpointState& its  = state(endpoint);
+    its.collects        = true;
+    std::uint32_t first = NONE;
+    for (std::uint32_t item = its.last; item != NONE && is_new(items_[item].what); item = items_[item].all.before)
+      first = item;
+    while (first != NONE) {
+      const Item item = items_[first];
+      remove_message(first);
+      collect(endpoint, item.what, item.source, item.tag);
+      first = item.all.after;
+    }
+  }
+  /** Adds a message that arrives at the end of this instant. */
+  void collect(Endpoint endpoint, std::uint64_t message, int source, int tag);
+  /** Lets the collected messages arrive. Returns those that receives were waiting for; valid until the next call. */
+  const std::vector<Match>& end_instant();
 
   std::size_t waiting_receives(Endpoint endpoint) const;
   std::size_t unexpected_messages(Endpoint endpoint) const;

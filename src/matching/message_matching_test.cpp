@@ -5,6 +5,7 @@
 #include <deque>
 #include <gtest/gtest.h>
 #include <random>
+#include <vector>
 
 namespace weft {
 namespace {
@@ -45,6 +46,30 @@ TEST(MessageMatchingTest, EndpointsAreApart)
   matching.post(1, 1, ANY_SOURCE, ANY_TAG);
   EXPECT_EQ(matching.arrive(2, 10, 5, 7), std::nullopt);
   EXPECT_EQ(matching.arrive(1, 11, 5, 7), 1U);
+}
+
+TEST(MessageMatchingTest, CollectedMessagesArriveInTheOrderOfSources)
+{
+  MessageMatching matching;
+  matching.arrive(0, 10, 9, 7);
+  matching.arrive(0, 11, 6, 7); // the others are of this instant
+  matching.arrive(0, 12, 5, 7);
+  matching.arrive(0, 13, 6, 7);
+  EXPECT_FALSE(matching.collects(0));
+  matching.begin_collecting(0, [](std::uint64_t message) { return message > 10; });
+  EXPECT_TRUE(matching.collects(0));
+  EXPECT_EQ(matching.unexpected_messages(0), 4U);
+  EXPECT_EQ(matching.post(0, 1, ANY_SOURCE, 7).found, (MessageMatching::Found{10, 9, 7}));
+  EXPECT_EQ(matching.post(0, 2, ANY_SOURCE, 7).found, std::nullopt);
+  EXPECT_EQ(matching.post(0, 3, 6, 7).found, std::nullopt);
+  matching.collect(0, 14, 2, 8);
+  matching.collect(0, 15, 3, 7);
+  EXPECT_TRUE(matching.withdraw(0, 14, 2, 8));
+  EXPECT_FALSE(matching.withdraw(0, 14, 2, 8));
+  EXPECT_EQ(matching.end_instant(), (std::vector<MessageMatching::Match>{{15, 2, 3, 7}, {11, 3, 6, 7}}));
+  EXPECT_EQ(matching.unexpected_messages(0), 2U);
+  EXPECT_EQ(matching.probe(0, ANY_SOURCE, ANY_TAG), (MessageMatching::Found{12, 5, 7}));
+  EXPECT_EQ(matching.end_instant(), std::vector<MessageMatching::Match>{});
 }
 
 TEST(MessageMatchingTest, AnyTagLeavesTheLibrarysOwnMessages)

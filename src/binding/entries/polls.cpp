@@ -113,8 +113,8 @@ public:
       set_timer(start_ + static_cast<double>(polls_) * overhead());
     rank_->yield();
   }
-  /** Ends the nap with the current poll. */
-  void wake()
+  /** Ends the nap with the current poll, but not before @p fewest polls. */
+  void wake(std::int64_t fewest)
   {
     if (over_)
       return;
@@ -123,7 +123,7 @@ public:
       return set_timer(sg::Engine::get_clock());
     constexpr double ROUNDING = 1e-6; // fraction of a poll
     const double begun        = std::ceil((sg::Engine::get_clock() - start_) / overhead() - ROUNDING);
-    polls_                    = std::clamp(static_cast<std::int64_t>(begun), std::int64_t{1}, polls_);
+    polls_                    = std::clamp(static_cast<std::int64_t>(begun), fewest, polls_);
     set_timer(start_ + static_cast<double>(polls_) * overhead());
   }
   std::int64_t polls() const { return polls_; }
@@ -176,14 +176,15 @@ public:
     if (messages == messages_)
       probed_.push_back(what);
   }
-  /** Charges a poll that has found nothing. */
-  void pay();
+  /** Charges a poll that has found nothing. @return false if a message has been sent at this very instant: the probe
+   * has to be repeated, at no cost */
+  bool pay();
   void message_sent()
   {
     ++messages_;
     probed_.clear();
     if (nap_ && for_messages_)
-      nap_->wake();
+      nap_->wake(0); // whether the poll or the message is first at one instant makes no difference
   }
   /** Sleeps until more than @p messages have been sent to the rank. */
   void await_message(unsigned messages);
@@ -195,11 +196,21 @@ ActorMap<std::unique_ptr<Poller>>& pollers()
   return *ALL;
 }
 
+/** Tells the poller of a rank that a message has been sent to it. */
+void tell_receiver(aid_t receiver)
+{
+  if (const auto* const poller = pollers().find(receiver); poller && *poller)
+    (*poller)->message_sent();
+}
+
 Poller& Poller::of_this_rank()
 {
   std::unique_ptr<Poller>& poller = pollers()[sg::this_actor::get_pid()];
-  if (not poller)
+  if (not poller) {
     poller = std::make_unique<Poller>();
+    if (OwnMessages* const messages = OwnMessages::get())
+      messages->tell_of_messages(tell_receiver);
+  }
   return *poller;
 }
 
@@ -248,20 +259,27 @@ void Poller::nap(std::int64_t polls, bool watch)
   prepaid_ = asleep.nap.polls() - 1;
 }
 
-void Poller::pay()
+bool Poller::pay()
 {
   ++in_a_row_;
   if (prepaid_ > 0) {
     --prepaid_;
-    return;
+    return true;
   }
   const std::int64_t polls = std::max<std::int64_t>(1, in_a_row_ / ADVANCE);
   for_messages_            = not probed_.empty();
   smpi_bench_end(); // other ranks' computation must not be charged to this one
   nap(polls, polls > 1);
-  current_run().core_noise.pay(Seconds(overhead()));
+  const bool paid = prepaid_ >= 0;
+  if (paid) {
+    current_run().core_noise.pay(Seconds(overhead()));
+  } else {
+    prepaid_ = 0;
+    --in_a_row_;
+  }
   smpi_bench_begin();
   last_ = sg::Engine::get_clock();
+  return paid;
 }
 
 void Poller::await_message(unsigned messages)
@@ -278,7 +296,7 @@ void wake_watchers(const void* watched)
   if (watchers().empty())
     return;
   const auto [first, last] = watchers().equal_range(watched);
-  std::for_each(first, last, [](const auto& entry) { entry.second->wake(); });
+  std::for_each(first, last, [](const auto& entry) { entry.second->wake(1); });
 }
 
 enum class RequestState { inactive, pending, ended };
@@ -471,7 +489,9 @@ int polled_Iprobe(decltype(&PMPI_Iprobe) next_definition, int source, int tag, M
   Poller& poller = Poller::of_this_rank();
   poller.begin();
   const Probed what{source, tag, comm};
-  if (not poller.has_probed(what)) {
+  do {
+    if (poller.has_probed(what))
+      continue;
     const unsigned messages = poller.messages();
     const int result        = next_definition(source, tag, comm, flag, status);
     if (result != MPI_SUCCESS || *flag != 0) {
@@ -479,9 +499,8 @@ int polled_Iprobe(decltype(&PMPI_Iprobe) next_definition, int source, int tag, M
       return result;
     }
     poller.note_probe(what, messages);
-  }
+  } while (not poller.pay());
   *flag = 0;
-  poller.pay();
   return MPI_SUCCESS;
 }
 
@@ -499,8 +518,8 @@ WEFT_INTERPOSED void Request::start()
   const aid_t receiver      = (sent.flags & RECEIVE_FLAG) == 0 ? sent.destination : -1;
   if (weft::OwnMessages* const messages = weft::OwnMessages::get(); not messages || not messages->start(this))
     THEIRS(this);
-  if (const auto* const poller = receiver < 0 ? nullptr : weft::pollers().find(receiver); poller && *poller)
-    (*poller)->message_sent();
+  if (receiver >= 0)
+    weft::tell_receiver(receiver);
 }
 
 WEFT_INTERPOSED void Request::probe(int source, int tag, MPI_Comm comm, MPI_Status* status)

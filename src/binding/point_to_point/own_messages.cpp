@@ -180,8 +180,8 @@ void OwnMessages::post(MPI_Request request)
 {
   RequestLayout& fields = changeable(request);
   const auto posted =
-      matching_.post(endpoints_.of(fields.destination, fields.comm), reinterpret_cast<std::uint64_t>(request),
-                     matched_source(fields.source), matched_tag(fields.tag));
+      matching_.post(receiving_endpoint(fields.destination, fields.comm, fields.source),
+                     reinterpret_cast<std::uint64_t>(request), matched_source(fields.source), matched_tag(fields.tag));
   if (posted.found)
     match(posted.found->message, request, posted.found->source, posted.found->tag);
   else
@@ -254,12 +254,16 @@ void OwnMessages::send(MPI_Request request)
     fields.flags |= ENDED_FLAG;
   pay_for_send(fields);
 
-  const Index number = new_message(request);
-  const auto receive = matching_.arrive(endpoints_.of(fields.destination, fields.comm), number,
-                                        static_cast<int>(fields.source), fields.tag);
-  Message& message   = messages_[number];
-  if (receive) {
-    match(number, request_of(*receive), static_cast<int>(fields.source), fields.tag);
+  const Index number  = new_message(request);
+  const auto endpoint = endpoints_.of(fields.destination, fields.comm);
+  const int source    = static_cast<int>(fields.source);
+  Message& message    = messages_[number];
+  if (matching_.collects(endpoint)) {
+    matching_.collect(endpoint, number, source, fields.tag);
+    receivers_.push_back(fields.destination);
+    end_instant();
+  } else if (const auto receive = matching_.arrive(endpoint, number, source, fields.tag)) {
+    match(number, request_of(*receive), source, fields.tag);
     return;
   }
   if (message.detached)
@@ -286,6 +290,8 @@ OwnMessages::Index OwnMessages::new_message(MPI_Request request)
                                      .type      = fields.type,
                                      .data      = static_cast<std::byte*>(fields.buffer),
                                      .size      = fields.size,
+                                     .sent      = sg::Engine::get_clock(),
+                                     .source    = static_cast<int>(fields.source),
                                      .from      = from,
                                      .to        = to,
                                      .detached  = fields.detached,
@@ -299,6 +305,19 @@ OwnMessages::Index OwnMessages::new_message(MPI_Request request)
 }
 
 // ---- Matching ----------------------------------------------------------------------------------------------------
+
+/** Returns the endpoint of a receive or probe by the current rank. */
+MessageMatching::Endpoint OwnMessages::receiving_endpoint(aid_t actor, MPI_Comm comm, aid_t source)
+{
+  const auto endpoint = endpoints_.of(actor, comm);
+  if (source == MPI_ANY_SOURCE && not matching_.collects(endpoint)) {
+    const double now = sg::Engine::get_clock();
+    matching_.begin_collecting(endpoint, [this, now](std::uint64_t message) { return messages_[message].sent == now; });
+    receivers_.push_back(actor);
+    end_instant();
+  }
+  return endpoint;
+}
 
 /** Pairs a message with a receive. @p source is the sender's actor. */
 void OwnMessages::match(Index number, MPI_Request receive, int source, int tag)
@@ -362,13 +381,18 @@ void OwnMessages::copy_to_receive(Message& message) const
 
 // ---- Transport ---------------------------------------------------------------------------------------------------
 
-// Sends in the kernel's turn at the same instant, so that the rank does not yield.
 void OwnMessages::leave(Index number)
 {
   messages_[number].left = true;
   leaving_.push_back(number);
   network().message_leaves();
-  if (leaving_.size() > 1)
+  end_instant();
+}
+
+/** Calls due() in the kernel's turn at the same instant, so that the rank does not yield. */
+void OwnMessages::end_instant()
+{
+  if (std::exchange(instant_ends_, true))
     return;
   network().agenda().add(Seconds(sg::Engine::get_clock()), *this, 0);
   const KernelScope kernel;
@@ -377,7 +401,17 @@ void OwnMessages::leave(Index number)
 
 void OwnMessages::due(std::uint64_t /*what*/)
 {
+  for (const auto& [message, receive, source, tag] : matching_.end_instant())
+    match(message, request_of(receive), source, tag);
+  if (told_of_message_)
+    std::ranges::for_each(receivers_, told_of_message_);
+  receivers_.clear();
+  instant_ends_ = false;
   std::swap(leaving_, left_);
+  // Caches and random jitter depend on the order.
+  if (const auto source = [this](Index number) { return messages_[number].source; };
+      not std::ranges::is_sorted(left_, {}, source))
+    std::ranges::stable_sort(left_, {}, source);
   for (const Index number : left_) {
     const Message& message = messages_[number];
     const Bytes size       = Bytes(static_cast<double>(message.size)) + SMPI_ENVELOPE;
@@ -553,8 +587,8 @@ void OwnMessages::check(MPI_Request request)
 
 std::optional<OwnMessages::Seen> OwnMessages::probe(aid_t source, int tag, MPI_Comm comm)
 {
-  const auto found =
-      matching_.probe(endpoints_.of(sg::this_actor::get_pid(), comm), matched_source(source), matched_tag(tag));
+  const auto found = matching_.probe(receiving_endpoint(sg::this_actor::get_pid(), comm, source),
+                                     matched_source(source), matched_tag(tag));
   if (not found)
     return std::nullopt;
   return Seen{found->source, found->tag, messages_[found->message].size};

@@ -6,7 +6,9 @@
  * sent. The sender of a detached or non-blocking message pays its overhead before the message leaves; the receiver of a
  * detached message pays in Request::finish_wait, which remains SMPI's.
  *
- * Messages are matched when they are sent or when their receive is posted, in the order of these calls. */
+ * Messages are matched when they are sent or when their receive is posted, in the order of these calls. An endpoint
+ * that has named MPI_ANY_SOURCE gets the messages of one instant when all ranks have run, in the order of their
+ * senders' ranks, so that matches do not depend on the order in which SimGrid runs the ranks. */
 #pragma once
 
 #include "binding/abi/private_abi.hpp"
@@ -38,7 +40,9 @@ class OwnMessages : public Receiving, public Due {
     MPI_Datatype type;   // null once it may have been freed
     std::byte* data;
     std::size_t size;
-    int from; // hosts
+    double sent; // time
+    int source;  // actor
+    int from;    // hosts
     int to;
     bool detached : 1;
     bool kept : 1;    // `data` is an allocated copy
@@ -79,13 +83,16 @@ class OwnMessages : public Receiving, public Due {
   Endpoints endpoints_;
   std::vector<Message> messages_;
   std::vector<Index> idle_;
-  std::vector<Index> leaving_; // messages that leave at this instant
-  std::vector<Index> left_;    // reused by due()
+  std::vector<Index> leaving_;   // messages that leave at this instant
+  std::vector<Index> left_;      // reused by due()
+  std::vector<aid_t> receivers_; // of messages that can be probed for when the instant ends
   ActorMap<Place> places_;
   ActorMap<Waiter> waiters_;
   std::unordered_map<MPI_Request, std::shared_ptr<RequestSignal>>
-      activities_; // signals of requests that have an activity
+      activities_;                           // signals of requests that have an activity
+  bool instant_ends_                = false; // due() will be called
   void (*told_of_end_)(MPI_Request) = nullptr;
+  void (*told_of_message_)(aid_t)   = nullptr;
 
   HostNetwork& network();
   Place& place_of(aid_t actor)
@@ -103,8 +110,10 @@ class OwnMessages : public Receiving, public Due {
   double overhead(Overhead& last, AskOverhead ask, std::size_t size, simgrid::s4u::Host* from,
                   simgrid::s4u::Host* to) const;
   Index new_message(MPI_Request request);
+  MessageMatching::Endpoint receiving_endpoint(aid_t actor, MPI_Comm comm, aid_t source);
   void match(Index number, MPI_Request receive, int source, int tag);
   void leave(Index number);
+  void end_instant();
   void keep(Message& message) const;
   void copy_to_receive(Message& message) const;
   void deliver(Index number);
@@ -166,6 +175,8 @@ public:
   void check(MPI_Request request);
   /** Registers a callback for the end of each own request. */
   void tell_of_ends(void (*told)(MPI_Request)) { told_of_end_ = told; }
+  /** Registers a callback for each receiver of a message that a probe finds only now, at the end of the instant. */
+  void tell_of_messages(void (*told)(aid_t)) { told_of_message_ = told; }
 
   void arrived(std::uint64_t message) override;
   void failed(std::uint64_t message, const std::string& why) override;
