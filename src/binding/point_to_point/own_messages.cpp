@@ -9,6 +9,7 @@
 #include "model/host/mpi_model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -65,6 +66,17 @@ bool is_replayed()
   return sg::Actor::self()->extension<simgrid::smpi::ActorExt>()->replaying();
 }
 
+/** Returns whether SimGrid's trace contains more than the ranks' calls. */
+bool traces_messages()
+{
+  using simgrid::config::get_value;
+  constexpr std::array DETAILS{"tracing/smpi/internals", "tracing/platform", "tracing/categorized",
+                               "tracing/uncategorized", "tracing/actor"};
+  return get_value<bool>("tracing") &&
+         (get_value<std::string>("tracing/smpi/format") == "TI" ||
+          std::ranges::any_of(DETAILS, [](const char* one) { return get_value<bool>(one); }));
+}
+
 /** "rank 3" */
 std::string name_of_rank(aid_t actor)
 {
@@ -98,7 +110,7 @@ std::optional<std::string> OwnMessages::refusal()
   using simgrid::config::is_default;
   if (not interposes())
     return "weft's library is not preloaded";
-  if (get_value<bool>("tracing"))
+  if (traces_messages())
     return "SimGrid traces only its own messages";
   if (not memory_is_shared())
     return "smpi/privatization:mmap maps a rank's memory only while the rank runs";
