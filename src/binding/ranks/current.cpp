@@ -44,17 +44,21 @@ constinit simgrid::s4u::Engine* const* engine_place = nullptr;
 
 } // namespace
 
+/* Without preloading, SimGrid's own set_current() is called, and the turn stays 0. */
+
 aid_t ask_current_actor()
 {
-  asked_actor   = simgrid::s4u::this_actor::get_pid();
-  turn_of_actor = turn;
+  asked_actor = simgrid::s4u::this_actor::get_pid();
+  if (turn != 0)
+    turn_of_actor = turn;
   return asked_actor;
 }
 
 double ask_time_of_rank()
 {
-  asked_time   = simgrid::s4u::Engine::get_clock();
-  turn_of_time = turn;
+  asked_time = simgrid::s4u::Engine::get_clock();
+  if (turn != 0)
+    turn_of_time = turn;
   return asked_time;
 }
 
