@@ -52,6 +52,7 @@ public:
 /** Declared in src/kernel/activity/MessImpl.hpp: an ActivityImpl, at the same address. */
 class MessImpl {
 public:
+  void cancel(); ///< once it has ended: makes both actors forget it
   void finish(); ///< interposed in binding/entries/polls.cpp
 };
 

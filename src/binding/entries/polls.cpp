@@ -8,6 +8,7 @@
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/run/request.hpp"
+#include "binding/settings/tunings.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -554,6 +555,9 @@ WEFT_INTERPOSED void MessImpl::finish()
   static const auto THEIRS = weft::original<void (*)(MessImpl*)>("_ZN7simgrid6kernel8activity8MessImpl6finishEv");
   weft::wake_watchers(this);
   THEIRS(this);
+  // If MPI_Test finds its end, nobody else makes the ranks forget it (tested_messages.cpp).
+  if (weft::is_on(weft::TuningId::tested_messages))
+    cancel();
 }
 
 } // namespace simgrid::kernel::activity
