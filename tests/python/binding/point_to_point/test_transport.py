@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Point-to-point messages by weft's own transport: data and times equal SMPI's."""
+"""Point-to-point messages by weft's own transport: data and times equal SMPI's.
+
+SimGrid's shortcuts are off: it merges events that are less than 1 ns apart, and its lazy updates
+leave some flows with an outdated rate.
+"""
 
 import re
 
@@ -9,8 +13,8 @@ from tests.support.simulated import Result, Run
 
 PROGRAM = "random_messages.c"
 LINE = re.compile(r"(\d+): (\d+) wrong, sum (\d+), clocks (.*)")
-# Microseconds. SimGrid merges events within 1 ns of each other, several times a round.
-PRECISION_US = 0.02
+ROUNDING = 1e-9
+PRECISELY = ("--cfg", "network/optim:Full", "--cfg", "precision/timing:1e-13")
 PLACEMENTS = {
     "one rank a host": ("star-8", 4, ()),
     "eager": ("hdr100-8", 8, ("--ppn", "2")),
@@ -32,7 +36,7 @@ def clocks(result: Result) -> dict[str, tuple[str, list[float]]]:
     return {match[1]: (match[3], [float(one) for one in match[4].split()]) for match in found}
 
 
-@pytest.mark.parametrize("seed", [1, 2, 5, 11])
+@pytest.mark.parametrize("seed", [1, 2, 5, 7])
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_random_messages_take_the_times_of_smpi(run: Run, placement: str, seed: int) -> None:
     fabric, ranks, options = PLACEMENTS[placement]
@@ -43,7 +47,7 @@ def test_random_messages_take_the_times_of_smpi(run: Run, placement: str, seed: 
             "6",
             ranks=ranks,
             on=fabric,
-            options=(*options, "--messages", transport),
+            options=(*options, *PRECISELY, "--messages", transport),
         )
         for transport in ("smpi", "weft")
     )
@@ -53,7 +57,7 @@ def test_random_messages_take_the_times_of_smpi(run: Run, placement: str, seed: 
         rank: one[0] for rank, one in expected.items()
     }
     for rank, (_, times) in found.items():
-        assert times == pytest.approx(expected[rank][1], rel=0, abs=PRECISION_US)
+        assert times == pytest.approx(expected[rank][1], rel=ROUNDING)
 
 
 @pytest.mark.parametrize("seed", range(1, 5))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Coalescing of equal messages of many ranks: less memory, same times."""
+"""Coalescing of SimGrid's flows for equal messages of many ranks: less memory, same times."""
 
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def record(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     ) -> dict[str, Any]:
         monkeypatch.setenv(FLOWS, flows)
         options = ("-q", "--ppn", str(ppn), "--offload", "off", "--no-privatize")
-        options += ("--json", str(tmp_path / "r.json"), *precisely)
+        options += ("--messages", "smpi", "--json", str(tmp_path / "r.json"), *precisely)
         result = simulated.run_command(
             simulated.weft_command(program(HALO), *arguments, on=on, ranks=ranks, options=options)
         )
