@@ -48,11 +48,11 @@ FATAL = "MPI_ERRORS_ARE_FATAL ends the program"
 
 FAILURES = {
     # Any rank may enter first: all leave the previous call at the same time.
-    "other-collective": mismatch(WORLD, 2, f" called {INT_SUM}, ", "rank 1 called MPI_Barrier()"),
+    "other-collective": mismatch(WORLD, 2, f" called {INT_SUM}", "rank 1 called MPI_Barrier()"),
     "other-count": mismatch(
         WORLD,
         2,
-        f" called {INT_SUM}, ",
+        f" called {INT_SUM}",
         "rank 1 called MPI_Allreduce(2 x MPI_INT, MPI_SUM)",
     ),
     "other-op": mismatch(
