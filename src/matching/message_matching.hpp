@@ -173,6 +173,23 @@ public:
   /** Lets the collected messages arrive. Returns those that receives were waiting for; valid until the next call. */
   const std::vector<Match>& end_instant();
 
+  /** Calls @p told with endpoint, receive, source and tag of each waiting receive, in no particular order. */
+  template <class Told> void for_each_receive(Told told) const
+  {
+    for (std::uint32_t queue : buckets_)
+      for (; queue != NONE; queue = queues_[queue].next)
+        for (std::uint32_t item = queues_[queue].receives ? queues_[queue].first : NONE; item != NONE;
+             item               = items_[item].links[NOTHING].after)
+          told(items_[item].endpoint, items_[item].what, items_[item].source, items_[item].tag);
+  }
+  /** Calls @p told with endpoint, message, source and tag of each unexpected message, oldest first at each endpoint. */
+  template <class Told> void for_each_message(Told told) const
+  {
+    for (const EndpointState& its : endpoints_)
+      for (std::uint32_t item = its.first; item != NONE; item = items_[item].all.after)
+        told(items_[item].endpoint, items_[item].what, items_[item].source, items_[item].tag);
+  }
+
   std::size_t waiting_receives(Endpoint endpoint) const;
   std::size_t unexpected_messages(Endpoint endpoint) const;
 };

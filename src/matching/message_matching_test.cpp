@@ -5,6 +5,8 @@
 #include <deque>
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -70,6 +72,22 @@ TEST(MessageMatchingTest, CollectedMessagesArriveInTheOrderOfSources)
   EXPECT_EQ(matching.unexpected_messages(0), 2U);
   EXPECT_EQ(matching.probe(0, ANY_SOURCE, ANY_TAG), (MessageMatching::Found{12, 5, 7}));
   EXPECT_EQ(matching.end_instant(), std::vector<MessageMatching::Match>{});
+}
+
+TEST(MessageMatchingTest, WaitingReceivesAndMessagesAreListed)
+{
+  MessageMatching matching;
+  matching.post(3, 1, 5, 7);
+  matching.post(2, 2, ANY_SOURCE, ANY_TAG);
+  matching.arrive(1, 10, 5, 7);
+  matching.arrive(1, 11, 4, 8);
+  std::set<std::uint64_t> receives;
+  matching.for_each_receive([&](auto, std::uint64_t receive, int, int) { receives.insert(receive); });
+  EXPECT_EQ(receives, (std::set<std::uint64_t>{1, 2}));
+  std::vector<std::pair<std::uint64_t, int>> messages;
+  matching.for_each_message(
+      [&](auto, std::uint64_t message, int source, int) { messages.emplace_back(message, source); });
+  EXPECT_EQ(messages, (std::vector<std::pair<std::uint64_t, int>>{{10, 5}, {11, 4}}));
 }
 
 TEST(MessageMatchingTest, AnyTagLeavesTheLibrarysOwnMessages)

@@ -17,6 +17,8 @@ from weft.runs.record import Record
 from weft.runs.record_data import OutcomePart
 
 RAW_RECORD = "record.json"
+QUEUE = RAW_RECORD + ".queue"
+"""File in which libweft.so describes the longest queue of unexpected messages, if it is long."""
 CRASHED = RAW_RECORD + ".crashed"
 """File in which libweft.so leaves the number of the crashed rank.
 
@@ -78,15 +80,15 @@ def judge(
         return OutcomePart(kind="timeout", message=message), TIMED_OUT
     if ended.over_memory:
         most = format_size(memory_bytes or 0)
-        message = f"the run exceeded its memory limit of {most}"
+        message = f"the run exceeded its memory limit of {most}{_longest_queue(work)}"
         return OutcomePart(kind="memory-limit", message=f"{message}; raise it with --memory"), (
             128 + signal.SIGKILL
         )
     if ended.starved:
         message = (
             "the run ran out of memory: it used"
-            f" {format_size(ended.peak_memory_bytes)}, and {ended.starved}; use fewer ranks, or a"
-            " machine with more memory"
+            f" {format_size(ended.peak_memory_bytes)}, and {ended.starved}{_longest_queue(work)};"
+            " use fewer ranks, or a machine with more memory"
         )
         killed = signal.SIGKILL
         return OutcomePart(kind="signal", message=message, signal=killed.name), 128 + killed
@@ -158,6 +160,14 @@ def _small_stack(rank: int | None, stack: int, name: str) -> str:
         f" give each rank more, for example --cfg contexts/stack-size:"
         f"{stack // 1024 * _LARGER_STACK} (in KiB)"
     )
+
+
+def _longest_queue(work: Path) -> str:
+    """Return who had not received how many messages; empty if no queue was long."""
+    try:
+        return f"; {(work / QUEUE).read_text(encoding='utf-8')}"
+    except OSError:
+        return ""
 
 
 def _crashed_rank(work: Path) -> tuple[int | None, int | None]:

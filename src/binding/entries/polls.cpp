@@ -535,7 +535,12 @@ WEFT_INTERPOSED void Request::probe(int source, int tag, MPI_Comm comm, MPI_Stat
     iprobe(source, tag, comm, &flag, status);
     if (flag != 0)
       return;
+    weft::OwnMessages* const own = weft::OwnMessages::get();
+    if (own)
+      own->begin_probe(source == MPI_ANY_SOURCE ? MPI_ANY_SOURCE : comm->group()->actor(source), tag, comm);
     poller.await_message(messages);
+    if (own)
+      own->end_probe();
   }
 }
 

@@ -33,10 +33,15 @@ MessageMatching::Endpoint Endpoints::of(aid_t actor, MPI_Comm comm)
   }
   if (its.known.size() >= its.limit)
     give_up_unused(its);
-  if (idle_.empty())
-    idle_.push_back(made_++);
+  if (idle_.empty()) {
+    idle_.push_back(static_cast<MessageMatching::Endpoint>(owners_.size()));
+    owners_.emplace_back();
+  }
   its.last = its.known.size();
   its.known.push_back({communicator, idle_.back()});
+  int ranks = 0;
+  PMPI_Comm_size(comm, &ranks);
+  owners_[idle_.back()] = {actor, communicator, ranks};
   idle_.pop_back();
   return its.known.back().endpoint;
 }

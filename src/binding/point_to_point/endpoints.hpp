@@ -13,6 +13,15 @@
 namespace weft {
 
 class Endpoints {
+public:
+  /** Rank and communicator of an endpoint. */
+  struct Owner {
+    aid_t actor;
+    int communicator;
+    int ranks; ///< in the communicator
+  };
+
+private:
   struct Known {
     int communicator;
     MessageMatching::Endpoint endpoint;
@@ -25,7 +34,7 @@ class Endpoints {
   const MessageMatching& matching_;
   ActorMap<OfActor> by_actor_;
   std::vector<MessageMatching::Endpoint> idle_;
-  MessageMatching::Endpoint made_ = 0;
+  std::vector<Owner> owners_; // by endpoint
 
   void give_up_unused(OfActor& actor);
 
@@ -33,6 +42,8 @@ public:
   explicit Endpoints(const MessageMatching& matching) : matching_(matching) {}
   /** Returns the endpoint of @p actor in @p comm. It is stable while a receive or message waits there. */
   MessageMatching::Endpoint of(aid_t actor, MPI_Comm comm);
+  /** Returns whose endpoint it is. */
+  const Owner& owner(MessageMatching::Endpoint endpoint) const { return owners_[endpoint]; }
 };
 
 } // namespace weft

@@ -36,11 +36,6 @@ RequestLayout& changeable(MPI_Request request)
   return *reinterpret_cast<RequestLayout*>(request);
 }
 
-MPI_Request request_of(std::uint64_t receive)
-{
-  return reinterpret_cast<MPI_Request>(receive); // NOLINT(performance-no-int-to-ptr): the number is its address
-}
-
 int matched_source(aid_t source)
 {
   return source == MPI_ANY_SOURCE ? MessageMatching::ANY_SOURCE : static_cast<int>(source);
@@ -125,8 +120,9 @@ std::optional<std::string> OwnMessages::refusal()
 
 void OwnMessages::begin(RunContext& context)
 {
-  share_all_sleeps();                           // overheads of messages
-  messages_of_run() = new OwnMessages(context); // ranks may still end while static objects are destroyed
+  share_all_sleeps();                                   // overheads of messages
+  messages_of_run()         = new OwnMessages(context); // ranks may still end while static objects are destroyed
+  context.describe_messages = [] { return messages_of_run()->describe_waits(); };
 }
 
 HostNetwork& OwnMessages::network()
@@ -290,6 +286,7 @@ OwnMessages::Index OwnMessages::new_message(MPI_Request request)
   Index number                = messages_.size();
   if (idle_.empty()) {
     messages_.emplace_back();
+    note_growth(0);
   } else {
     number = idle_.back();
     idle_.pop_back();
@@ -367,7 +364,7 @@ void OwnMessages::match(Index number, MPI_Request receive, int source, int tag)
 }
 
 /** Copies the data, as the sender may reuse its buffer. */
-void OwnMessages::keep(Message& message) const
+void OwnMessages::keep(Message& message)
 {
   if (message.copied || message.kept)
     return;
@@ -377,6 +374,7 @@ void OwnMessages::keep(Message& message) const
   std::memcpy(copy, message.data, message.size);
   message.data = copy;
   message.kept = true;
+  note_growth(message.size);
 }
 
 void OwnMessages::copy_to_receive(Message& message) const
@@ -567,6 +565,7 @@ void OwnMessages::sleep(const Waiter& waiter)
     {
       waiters[self]        = waiter;
       waiters[self].asleep = &sleep;
+      waiters[self].since  = time_of_rank();
     }
     Asleep(const Asleep&)            = delete;
     Asleep& operator=(const Asleep&) = delete;

@@ -15,6 +15,7 @@
 #include "binding/messages/host_network.hpp"
 #include "binding/point_to_point/endpoints.hpp"
 #include "binding/ranks/actor_map.hpp"
+#include "binding/ranks/current.hpp"
 #include "binding/ranks/sleep.hpp"
 #include "binding/run/request.hpp"
 #include "binding/run/run_context.hpp"
@@ -24,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -62,6 +64,12 @@ class OwnMessages : public Receiving, public Due {
     int missing       = 0;     // requests whose end it awaits
     bool pays         = false; // for the overheads of these, as they end
     double busy_until = 0;     // end of the overheads so far
+    double since      = -1;    // start of its latest wait; negative: none
+  };
+  struct Probing { // what a rank in MPI_Probe waits for
+    aid_t source;
+    int tag;
+    Endpoints::Owner owner;
   };
   using Index = std::uint64_t;
   /** Overhead of messages of one size, asked for last. */
@@ -89,7 +97,11 @@ class OwnMessages : public Receiving, public Due {
   ActorMap<Place> places_;
   ActorMap<Waiter> waiters_;
   std::unordered_map<MPI_Request, std::shared_ptr<RequestSignal>>
-      activities_;                           // signals of requests that have an activity
+      activities_; // signals of requests that have an activity
+  std::map<aid_t, Probing> probing_;
+  std::size_t noted_messages_       = 0;     // at the last call of note_longest_queue()
+  std::size_t kept_bytes_           = 0;     // copied since then
+  std::size_t noted_bytes_          = 0;     // memory of the longest queue that has been noted
   bool instant_ends_                = false; // due() will be called
   void (*told_of_end_)(MPI_Request) = nullptr;
   void (*told_of_message_)(aid_t)   = nullptr;
@@ -114,7 +126,7 @@ class OwnMessages : public Receiving, public Due {
   void match(Index number, MPI_Request receive, int source, int tag);
   void leave(Index number);
   void end_instant();
-  void keep(Message& message) const;
+  void keep(Message& message);
   void copy_to_receive(Message& message) const;
   void deliver(Index number);
   void forget(Index number);
@@ -124,7 +136,15 @@ class OwnMessages : public Receiving, public Due {
   void end_awaited(MPI_Request request);
   void end(MPI_Request request);
   void release(MPI_Request request) const;
-  void make_activity(MPI_Request request);
+  static MPI_Request request_of(std::uint64_t receive)
+  {
+    return reinterpret_cast<MPI_Request>(receive); // NOLINT(performance-no-int-to-ptr): the number is its address
+  }
+  void note_growth(std::size_t bytes);
+  void note_longest_queue();
+  std::string begin_of_wait(aid_t actor);
+  static std::string text_of_message(const Message& message, int tag, const Endpoints::Owner& owner);
+  std::string describe_waits();
   void cancel_receive(MPI_Request request);
   void cancel_send(MPI_Request request);
 
@@ -169,6 +189,11 @@ public:
   void pay_for_receives(std::span<const MPI_Request> requests);
   /** Returns the host of an actor; null if the actor has ended. */
   simgrid::s4u::Host* host_of(aid_t actor) { return place_of(actor).host; }
+  /** Notes, for describe_waits(), that the current rank waits otherwise than by sleep(). */
+  void begin_wait();
+  /** Notes what the current rank probes for until end_probe(). */
+  void begin_probe(aid_t source, int tag, MPI_Comm comm);
+  void end_probe() { probing_.erase(current_actor()); }
   /** Gives a pending own request an activity, for SMPI to wait for and test. */
   void give_activity(MPI_Request request);
   /** Ends the run if the message of a request has failed. */

@@ -200,6 +200,8 @@ WEFT_INTERPOSED int Request::waitany(int count, MPI_Request* requests, MPI_Statu
   for (MPI_Request request : all)
     if (weft::waits_for_own(request))
       weft::OwnMessages::get()->give_activity(request);
+  if (weft::OwnMessages* const messages = weft::OwnMessages::get())
+    messages->begin_wait();
   return THEIRS(count, requests, status);
 }
 

@@ -57,13 +57,14 @@ std::string holders_of(const CallInFlight& call)
 
 } // namespace
 
-std::string describe_deadlock(const Communicators& communicators)
+std::string describe_deadlock(const Communicators& communicators, const std::string& messages)
 {
   std::ostringstream text;
   text << "deadlock at " << seconds_now() << " of simulated time: no rank can proceed.";
   for (const auto& [key, communicator] : communicators.all())
     for (const auto& call : communicator->pending())
       text << " On " << communicator->text() << ", " << holders_of(*call);
+  text << messages;
   std::vector<int> alive;
   for (const sg::ActorPtr& actor : sg::Engine::get_instance()->get_all_actors())
     if (const int rank = mpi_rank(*actor); rank >= 0)

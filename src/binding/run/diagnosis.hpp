@@ -11,8 +11,9 @@
 
 namespace weft {
 
-/** Describes a deadlock: which ranks each call holds, and which ranks have not ended. */
-std::string describe_deadlock(const Communicators& communicators);
+/** Describes a deadlock: which ranks each call holds, and which ranks have not ended. @p messages are sentences about
+ * messages that ranks wait for, each after a space. */
+std::string describe_deadlock(const Communicators& communicators, const std::string& messages);
 
 /** Describes a mismatch between the calls of a communicator's ranks; @p calls names them. */
 std::string describe_mismatch(const Communicator& communicator, const std::string& calls);

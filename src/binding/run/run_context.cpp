@@ -47,7 +47,8 @@ RunContext::RunContext(FabricState& its_state, Network& its_network, Jobs& its_j
     if (CallTrace::get())
       CallTrace::get()->end();
   });
-  sg::Engine::on_deadlock_cb([this] { abort("deadlock", describe_deadlock(communicators)); });
+  sg::Engine::on_deadlock_cb(
+      [this] { abort("deadlock", describe_deadlock(communicators, describe_messages ? describe_messages() : "")); });
 }
 
 const MessageCosts& RunContext::costs()

@@ -51,8 +51,9 @@ public:
   Record record;
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
   std::function<std::unique_ptr<HostNetwork>(MessageCosts costs)> make_host_network;
-  HostFallback hosts_fallback;                ///< algorithms of calls that weft executes on the hosts
-  const HostStageAlgorithms stage_algorithms; ///< among the ranks of a host in an offloaded call
+  std::function<std::string()> describe_messages; ///< what ranks wait for, as sentences; none if SMPI knows it
+  HostFallback hosts_fallback;                    ///< algorithms of calls that weft executes on the hosts
+  const HostStageAlgorithms stage_algorithms;     ///< among the ranks of a host in an offloaded call
   MechanismSelector selector;
   Communicators communicators;
 
