@@ -80,6 +80,13 @@ std::string name_of_rank(aid_t actor)
   return rank ? "rank " + std::string(rank) : "a rank that has ended";
 }
 
+/** Returns the actor that started a request. */
+aid_t owner_of(MPI_Request request)
+{
+  const RequestLayout& fields = layout_of(request);
+  return (fields.flags & simgrid::smpi::RECEIVE_FLAG) != 0 ? fields.destination : fields.source;
+}
+
 } // namespace
 
 OwnMessages::OwnMessages(RunContext& context) : context_(context), endpoints_(matching_)
@@ -499,12 +506,19 @@ void OwnMessages::end(MPI_Request request)
   release(request);
 }
 
+/** Returns the actor that waits for a request: mostly the one that started it, or another of the same rank. */
+aid_t OwnMessages::waiting_actor(MPI_Request request)
+{
+  if (not other_waiters_.empty())
+    if (const auto other = other_waiters_.find(request); other != other_waiters_.end())
+      return other->second;
+  return owner_of(request);
+}
+
 void OwnMessages::end_awaited(MPI_Request request)
 {
-  using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
-  RequestLayout& fields = changeable(request);
-  fields.flags &= ~AWAITED_FLAG;
-  Waiter* const waiter = waiters_.find((fields.flags & RECEIVE_FLAG) != 0 ? fields.destination : fields.source);
+  Waiter* const waiter = waiters_.find(waiting_actor(request));
+  no_longer_await(request);
   if (not waiter || not waiter->asleep)
     return;
   const double now = sg::Engine::get_clock();
@@ -538,11 +552,15 @@ void OwnMessages::release(MPI_Request request) const
 void OwnMessages::await(MPI_Request request)
 {
   changeable(request).flags |= simgrid::smpi::AWAITED_FLAG;
+  if (const aid_t self = current_actor(); self != owner_of(request))
+    other_waiters_[request] = self;
 }
 
 void OwnMessages::no_longer_await(MPI_Request request)
 {
   changeable(request).flags &= ~simgrid::smpi::AWAITED_FLAG;
+  if (not other_waiters_.empty())
+    other_waiters_.erase(request);
 }
 
 void OwnMessages::sleep(int ends)

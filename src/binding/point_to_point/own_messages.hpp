@@ -96,6 +96,7 @@ class OwnMessages : public Receiving, public Due {
   std::vector<aid_t> receivers_; // of messages that can be probed for when the instant ends
   ActorMap<Place> places_;
   ActorMap<Waiter> waiters_;
+  std::unordered_map<MPI_Request, aid_t> other_waiters_; // of requests that a thread of the rank waits for
   std::unordered_map<MPI_Request, std::shared_ptr<RequestSignal>>
       activities_; // signals of requests that have an activity
   std::map<aid_t, Probing> probing_;
@@ -133,6 +134,7 @@ class OwnMessages : public Receiving, public Due {
   double take_overhead(MPI_Request request);
   double take_overheads(std::span<const MPI_Request> requests);
   void sleep(const Waiter& waiter);
+  aid_t waiting_actor(MPI_Request request);
   void end_awaited(MPI_Request request);
   void end(MPI_Request request);
   void release(MPI_Request request) const;
@@ -179,9 +181,9 @@ public:
   /** Returns whether the overhead of a message may depend on more than its size. */
   bool costs_vary() const { return costs_vary_; }
   /** Marks a pending own request of the current rank. */
-  static void await(MPI_Request request);
+  void await(MPI_Request request);
   /** Removes the mark. */
-  static void no_longer_await(MPI_Request request);
+  void no_longer_await(MPI_Request request);
   /** Returns whether receives may have an overhead. */
   bool receives_cost() const { return receives_cost_; }
   /** Lets the current rank sleep for the overheads of those of its requests that have received a detached message.

@@ -69,11 +69,11 @@ void sleep_for_one(Requests requests)
 {
   for (MPI_Request request : requests)
     if (waits_for_own(request))
-      OwnMessages::await(request);
+      OwnMessages::get()->await(request);
   OwnMessages::get()->sleep(1);
   for (MPI_Request request : requests)
     if (waits_for_own(request))
-      OwnMessages::no_longer_await(request);
+      OwnMessages::get()->no_longer_await(request);
 }
 
 /** Sleeps until all own requests have ended, and, if overheads do not vary, through those of receives. */
@@ -83,7 +83,7 @@ void sleep_for_all(Requests requests)
   int missing           = 0;
   for (MPI_Request request : requests)
     if (waits_for_own(request)) {
-      OwnMessages::await(request);
+      OwnMessages::get()->await(request);
       ++missing;
     }
   if (missing == 0)

@@ -99,3 +99,9 @@ def test_other_network_models_need_smpi(run: Run) -> None:
         "smpi",
         True,
     )
+
+
+def test_another_actor_of_a_rank_may_wait(run: Run) -> None:
+    result = run("waiting_thread.c", ranks=2, on="star-8", options=("--messages", "weft"))
+    assert result.record["messages"] == "weft"
+    assert "received 42 at 1 s" in result.lines
