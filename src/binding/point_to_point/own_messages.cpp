@@ -245,7 +245,8 @@ double OwnMessages::take_overheads(std::span<const MPI_Request> requests)
 {
   double sum = 0;
   for (MPI_Request request : requests)
-    sum += take_overhead(request);
+    if (request != MPI_REQUEST_NULL && layout_of(request).detached_sender != MPI_REQUEST_NULL)
+      sum += take_overhead(request);
   return sum;
 }
 
@@ -306,7 +307,7 @@ OwnMessages::Index OwnMessages::new_message(MPI_Request request)
                                      .type      = fields.type,
                                      .data      = static_cast<std::byte*>(fields.buffer),
                                      .size      = fields.size,
-                                     .sent      = sg::Engine::get_clock(),
+                                     .sent      = time_of_rank(),
                                      .source    = static_cast<int>(fields.source),
                                      .from      = from,
                                      .to        = to,
