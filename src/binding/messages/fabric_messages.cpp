@@ -95,13 +95,15 @@ public:
     simgrid::kernel::actor::simcall_answered([&] {
       for (const int resource : way.resources)
         request.links.push_back(zone_.resource(resource));
-      zone_.streams().start(request, [this, flow](const FlowResult& result) { ended(flow, result); });
+      zone_.streams().start(
+          request, [this, flow, message = way.known_as](const FlowResult& result) { ended(flow, message, result); });
     });
   }
 
 private:
-  void ended(FlowNumber flow, const FlowResult& result)
+  void ended(FlowNumber flow, ForwardingState::MessageNumber message, const FlowResult& result)
   {
+    zone_.end_message(message); // before SimGrid's solver asks for capacities
     if (result.arrived())
       flows_->ends_elsewhere(flow, Seconds(sg::Engine::get_clock()));
     else
