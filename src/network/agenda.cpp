@@ -48,6 +48,8 @@ void Agenda::clear()
   }
   heap_.clear();
   last_ = NONE;
+  for (Settling* one : settling_)
+    one->cleared();
 }
 
 void Agenda::run_until(Seconds time)

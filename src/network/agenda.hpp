@@ -33,6 +33,8 @@ public:
   /** Called at the end of an instant. May add events to the same instant; it is called again after
    * those. */
   virtual void settle() = 0;
+  /** Called when all entries have been removed without being processed. */
+  virtual void cleared() {}
 };
 
 class Agenda {

@@ -30,11 +30,11 @@ FlowNetwork::FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<
   agenda.tell(*this);
 }
 
-/** Returns an idle flow for a message from host @p from: the last one that started there, or a new
- *  one. Consecutive messages of a host are similar, so the route can often be reused. */
+/** Returns an idle flow for a message from host @p from (-1: for another flow): the last one that started there, or a
+ *  new one. Consecutive messages of a host are similar, so the route can often be reused. */
 FlowNumber FlowNetwork::borrow(int from)
 {
-  FlowNumber& idle = recent_[static_cast<std::size_t>(from)].idle;
+  FlowNumber& idle = idle_of(from);
   if (idle == NONE) {
     flows_.emplace_back();
     return flows_.size() - 1;
@@ -81,10 +81,7 @@ void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& 
   flow.bytes  = bytes.value();
   flow.since  = agenda_.now().value();
   flow.messages.push_back({&receiver, message});
-  const double joins = flow.since + flow.way.latency;
-  // A flow that shares no resource has a known end.
-  agenda_.add(Seconds(flow.way.resources.empty() ? joins + flow.way.volume / flow.way.bound : joins), *this,
-              due_of(number, flow.version));
+  begin_latency(number);
 
   Recent& recent = recent_[static_cast<std::size_t>(from)];
   if (recent.time != flow.since) {
@@ -95,6 +92,26 @@ void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& 
   recent.flows[recent.next] = number;
   recent.next               = (recent.next + 1) % REMEMBERED;
   recent.count              = std::max(recent.count, recent.next == 0 ? REMEMBERED : recent.next);
+}
+
+void FlowNetwork::start(const FlowRoute& way, Seconds time, Receiving& receiver, std::uint64_t message)
+{
+  const FlowNumber number = borrow(-1);
+  Flow& flow              = flows_[number];
+  flow.way                = way;
+  flow.state              = State::starting;
+  flow.since              = time.value();
+  flow.messages.push_back({&receiver, message});
+  begin_latency(number);
+}
+
+void FlowNetwork::begin_latency(FlowNumber number)
+{
+  const Flow& flow   = flows_[number];
+  const double joins = flow.since + flow.way.latency;
+  // A flow that shares no resource has a known end.
+  agenda_.add(Seconds(flow.way.resources.empty() ? joins + flow.way.volume / flow.way.bound : joins), *this,
+              due_of(number, flow.version));
 }
 
 void FlowNetwork::due(std::uint64_t what)
@@ -175,6 +192,7 @@ FlowNetwork::GroupNumber FlowNetwork::open_group(const FlowRoute& way, double co
   group.rate   = 0;
   group.served = 0;
   group.since  = agenda_.now().value();
+  group.opened = group.since;
   return number;
 }
 
@@ -238,7 +256,7 @@ std::vector<FlowNetwork::Message> FlowNetwork::release(FlowNumber number)
     ways_.left(flow.way);
   flow.state = State::idle;
   ++flow.version;
-  flow.next_idle = std::exchange(recent_[static_cast<std::size_t>(flow.from)].idle, number);
+  flow.next_idle = std::exchange(idle_of(flow.from), number);
   return std::exchange(flow.messages, std::move(spare_));
 }
 
@@ -260,6 +278,15 @@ void FlowNetwork::fails_elsewhere(FlowNumber flow, const std::string& why)
 {
   for (const Message& one : release(flow))
     one.receiver->failed(one.number, why);
+}
+
+double FlowNetwork::load(int resource, Seconds now) const
+{
+  double sum = 0;
+  for (const IncrementalFairShare::User& user : fair_share_.users(resource))
+    if (not Agenda::same(groups_[user.flow].opened, now.value()))
+      sum += user.load;
+  return sum;
 }
 
 void FlowNetwork::advance(Group& group) const

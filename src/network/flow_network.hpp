@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Messages between hosts as flows: each takes the latency of its way, and then shares the links on
- * it with their other users. The model is SimGrid's (flow-level, max-min). The flows of a
- * collective are many and similar, which SimGrid cannot exploit:
+/* Flows over links: messages between hosts, and flows over any set of links, such as those of a
+ * multicast tree. Each takes the latency of its way, and then shares the links on it with their
+ * other users. The model is SimGrid's (flow-level, max-min). The flows of a collective are many and
+ * similar, which SimGrid cannot exploit:
  *
  *   - Equal messages that start at the same instant between the same two hosts are coalesced into
  *     one flow with copies.
@@ -31,7 +32,7 @@
 
 namespace weft {
 
-/** Way of a message between two hosts, as the network sees it. */
+/** Way of a flow, as the network sees it. */
 struct FlowRoute {
   std::vector<int> resources; ///< shared resources, with repetitions; empty: the flow is always alone
   double latency         = 0; ///< seconds until it uses them
@@ -128,6 +129,7 @@ private:
     double served         = 0; // bytes of each copy, at time `since`
     double since          = 0;
     double ends           = 0; // time at which the next member ends at this rate
+    double opened         = 0; // time at which its first member joined
     std::uint32_t version = 0; // version of that end
     std::uint64_t visited = 0;
     std::vector<Member> members; // heap with the next member to end in front
@@ -159,6 +161,7 @@ private:
   double next_end_ = NEVER; // the earliest of these ends, which is on the agenda
   std::vector<Ending> ending_;
   std::vector<Recent> recent_;         // by host
+  FlowNumber idle_ = NONE;             // list of idle flows that did not start from a host
   std::vector<std::uint64_t> visited_; // by resource: number of the last visit
   Work work_;
   std::uint64_t visit_  = 0;
@@ -166,8 +169,10 @@ private:
   std::vector<GroupNumber> component_;
   std::vector<Message> spare_; // reused to avoid allocations
 
+  FlowNumber& idle_of(int from) { return from < 0 ? idle_ : recent_[static_cast<std::size_t>(from)].idle; }
   FlowNumber borrow(int from);
   Flow* same(int from, int to, double bytes, double missed);
+  void begin_latency(FlowNumber number);
   void join(FlowNumber number);
   GroupNumber group_of(const FlowRoute& way) const;
   GroupNumber open_group(const FlowRoute& way, double copies);
@@ -191,10 +196,15 @@ public:
 
   /** Sends a message, which may be coalesced with equal ones. */
   void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override;
+  /** Starts a flow over @p way at @p time, which may be later than the agenda's. @p receiver, which must outlive the
+   * flow, is notified of its end or failure. */
+  void start(const FlowRoute& way, Seconds time, Receiving& receiver, std::uint64_t message);
   /** Notes that @p resource has another user from now on: flows on it are handed over, with all
    * flows that share resources with them. */
   void yield(int resource);
   const Work& work() const { return work_; }
+  /** Returns the sum of the rates on a resource in bytes per second, without flows that have joined at @p now. */
+  double load(int resource, Seconds now) const;
   bool flows_over(int resource) const { return not fair_share_.users(resource).empty(); }
   /** Notes that a flow that was handed over ends at @p time, which may be now. */
   void ends_elsewhere(FlowNumber flow, Seconds time);
@@ -203,6 +213,7 @@ public:
 
   void due(std::uint64_t what) override;
   void settle() override;
+  void cleared() override { next_end_ = NEVER; }
 };
 
 } // namespace weft

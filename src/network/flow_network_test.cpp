@@ -284,6 +284,124 @@ TEST_F(FlowNetworkTest, TimesAreThoseOfFullSolves)
   }
 }
 
+/** Returns a flow over several cables, which moves at most at @p bound and weighs as much as @p penalty says. */
+FlowRoute tree(std::vector<int> cables, double bytes, double bound = 10, double penalty = 1)
+{
+  FlowRoute way;
+  way.resources = std::move(cables);
+  way.latency   = 2;
+  way.volume    = bytes;
+  way.bound     = bound;
+  way.penalty   = penalty;
+  return way;
+}
+
+TEST_F(FlowNetworkTest, AFlowOverManyLinksStartsAtItsTimeAndTakesEachAsOftenAsItUsesIt)
+{
+  network_.start(tree({0, 1, 7, 8}, 40, 8), Seconds(3), arrivals_, 1);
+  network_.start(tree({2, 9, 9}, 40), Seconds(3), arrivals_, 2);
+  agenda_.run_until(Seconds(5));
+  EXPECT_EQ(network_.load(7, Seconds(5)), 0);
+  EXPECT_EQ(network_.load(7, Seconds(6)), 8);
+  EXPECT_EQ(network_.load(9, Seconds(6)), 10);
+  EXPECT_EQ(network_.load(3, Seconds(6)), 0);
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 10}, {2, 13}}));
+  EXPECT_EQ(network_.load(7, Seconds(100)), 0);
+  EXPECT_FALSE(network_.flows_over(9));
+  network_.start(tree({0}, 10), Seconds(100), arrivals_, 3); // as one that has ended
+  agenda_.run_until(Seconds(200));
+  EXPECT_EQ(arrivals_.times.at(3), 103);
+}
+
+TEST_F(FlowNetworkTest, AFlowOverManyLinksSharesThemWithMessages)
+{
+  network_.start(tree({0, 1, 2, 7}, 100, 10, 3), Seconds(0), arrivals_, 1); // a third of a message's weight
+  send(0, 1, 60, 2);
+  agenda_.run_until(Seconds(1000));
+  // From 2 s on, the message has 50 bytes left and 7.5 bytes per second.
+  EXPECT_NEAR(arrivals_.times.at(2), 2 + 50 / 7.5, 1e-12);
+  EXPECT_NEAR(arrivals_.times.at(1), 2 + 50 / 7.5 + (100 - 50 / 3.0) / 10, 1e-12);
+}
+
+/** Flow that is simulated naively: all flows are solved at each event. */
+struct NaiveFlow {
+  FlowRoute way;
+  double at;
+  double left; // bytes
+};
+
+std::vector<double> simulate_flows_naively(std::vector<NaiveFlow> all)
+{
+  constexpr double NOTHING = 1e-9; // bytes
+  std::vector<double> ended(all.size(), -1);
+  double now = 0;
+  while (std::ranges::count(ended, -1) > 0) {
+    std::vector<std::size_t> flowing;
+    std::vector<SharingFlow> flows;
+    double next = 1e30;
+    for (std::size_t number = 0; number < all.size(); ++number) {
+      const NaiveFlow& one = all[number];
+      if (one.at + one.way.latency > now) {
+        next = std::min(next, one.at + one.way.latency);
+      } else if (ended[number] < 0) {
+        flowing.push_back(number);
+        flows.push_back({1 / one.way.penalty, one.way.bound, 1, one.way.resources});
+      }
+    }
+    std::vector<SharingFlow*> pointers;
+    for (SharingFlow& flow : flows)
+      pointers.push_back(&flow);
+    FairShare(std::size_t{2} * StarRoutes::HOSTS).solve(pointers, StarRoutes::capacities());
+    for (std::size_t flow = 0; flow < flows.size(); ++flow)
+      next = std::min(next, now + all[flowing[flow]].left / flows[flow].rate);
+    for (std::size_t flow = 0; flow < flows.size(); ++flow) {
+      NaiveFlow& one = all[flowing[flow]];
+      one.left -= flows[flow].rate * (next - now);
+      if (one.left < NOTHING)
+        ended[flowing[flow]] = next;
+    }
+    now = next;
+  }
+  return ended;
+}
+
+TEST_F(FlowNetworkTest, TimesOfFlowsOverManyLinksAreThoseOfFullSolves)
+{
+  std::mt19937 random(13);
+  const auto below = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
+  for (int attempt = 0; attempt < 300; ++attempt) {
+    Agenda agenda;
+    Arrivals arrivals(agenda);
+    FlowNetwork network(agenda, ways_, StarRoutes::capacities(), StarRoutes::HOSTS);
+    std::vector<NaiveFlow> flows;
+    double time = 0;
+    for (std::uint64_t number = 0; number < 30; ++number) {
+      time += below(2) == 0 ? 0 : below(1000) / 100.0;
+      agenda.run_until(Seconds(time));
+      if (below(2) == 0) {
+        std::vector<int> cables;
+        for (int uses = 1 + below(10); uses > 0; --uses)
+          cables.push_back(below(2 * StarRoutes::HOSTS));
+        const FlowRoute way = tree(cables, 10.0 + below(90), 1.0 + below(10), 1.0 + below(3));
+        flows.push_back({way, time, way.volume});
+        network.start(way, Seconds(time), arrivals, number);
+      } else {
+        const int from = below(StarRoutes::HOSTS);
+        const int to   = (from + 1 + below(StarRoutes::HOSTS - 1)) % StarRoutes::HOSTS;
+        FlowRoute way  = tree({from, StarRoutes::HOSTS + to}, 10.0 + below(90));
+        way.latency    = 1;
+        flows.push_back({way, time, way.volume});
+        network.send(from, to, Bytes(way.volume), 1, arrivals, number);
+      }
+    }
+    agenda.run_until(Seconds(1e5));
+    const std::vector<double> ended = simulate_flows_naively(flows);
+    for (std::uint64_t number = 0; number < ended.size(); ++number)
+      ASSERT_NEAR(arrivals.times.at(number), ended[number], 1e-9 * ended[number]);
+  }
+}
+
 /** User of a link from some time on that completes flows handed to it instantly. */
 class SomebodyElse : public OtherTraffic {
 public:
@@ -317,6 +435,39 @@ TEST_F(FlowNetworkTest, HandsOverWhoeverSharesWithOthers)
   network.send(0, 5, Bytes(70), 1, arrivals_, 4);
   agenda_.run_until(Seconds(200));
   EXPECT_EQ(others.taken.back(), 70);
+}
+
+TEST_F(FlowNetworkTest, HandsOverFlowsOverManyLinks)
+{
+  SomebodyElse others;
+  FlowNetwork network(agenda_, ways_, StarRoutes::capacities(), StarRoutes::HOSTS, &others);
+  network.start(tree({0, 1, 7, 8}, 100), Seconds(0), arrivals_, 1);
+  agenda_.run_until(Seconds(4));
+  network.yield(8);
+  EXPECT_EQ(others.taken, (std::vector<double>{80}));
+  network.fails_elsewhere(others.last, "link off"); // nothing in flight any more
+  agenda_.clear();
+  network.start(tree({0, 1}, 200), Seconds(5), arrivals_, 2);
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{2, 27}}));
+}
+
+// Two flows share a link, so that the end of the first is on the agenda when they are handed over.
+TEST_F(FlowNetworkTest, NoticesEndsAfterTheAgendaHasBeenCleared)
+{
+  SomebodyElse others;
+  FlowNetwork network(agenda_, ways_, StarRoutes::capacities(), StarRoutes::HOSTS, &others);
+  network.send(0, 1, Bytes(100), 1, arrivals_, 1);
+  network.send(0, 1, Bytes(100), 0.5, arrivals_, 2);
+  agenda_.run_until(Seconds(3));
+  network.yield(0);
+  network.fails_elsewhere(0, "link off");
+  network.fails_elsewhere(1, "link off");
+  agenda_.clear();
+  network.send(2, 3, Bytes(100), 1, arrivals_, 3);
+  network.send(2, 3, Bytes(100), 0.5, arrivals_, 4);
+  agenda_.run_until(Seconds(1000));
+  EXPECT_EQ(arrivals_.times.size(), 2U);
 }
 
 } // namespace

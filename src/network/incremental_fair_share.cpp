@@ -48,15 +48,14 @@ void IncrementalFairShare::mark_changed(FlowNumber number)
   }
 }
 
-/** Makes a flow a user of its resources. Returns whether it is the only user of each and uses each
- * once. */
+/** Makes a flow a user of its resources. Returns whether it is the only user of each. */
 bool IncrementalFairShare::join(FlowNumber number, const std::vector<int>& resources)
 {
   bool alone             = true;
   std::vector<Use>& uses = flows_[number].uses;
   for (const int resource : resources) {
     std::vector<User>& users = at(resource).users;
-    alone                    = alone && users.empty();
+    alone                    = alone && (users.empty() || users.front().flow == number);
     User user;
     user.flow = number;
     user.use  = static_cast<std::uint32_t>(uses.size()) & 0x3fffffffU;
@@ -70,13 +69,16 @@ void IncrementalFairShare::set_rate_alone(Flow& flow)
 {
   flow.rate      = flow.bound;
   int bottleneck = -1;
-  for (const Use& use : flow.uses)
-    if (const double share = at(use.resource).capacity / flow.copies; share < flow.rate) {
+  for (const Use& use : flow.uses) {
+    const Resource& resource = at(use.resource);
+    const double share       = resource.capacity / (flow.copies * static_cast<double>(resource.users.size()));
+    if (share < flow.rate) {
       flow.rate  = share;
       bottleneck = use.resource;
     }
+  }
   for (const Use& use : flow.uses) {
-    User& user = at(use.resource).users.front();
+    User& user = at(use.resource).users[use.user];
     user.load  = flow.copies * flow.rate;
     user.level = flow.rate / flow.weight;
     user.held  = use.resource == bottleneck;

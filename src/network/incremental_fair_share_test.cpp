@@ -21,6 +21,21 @@ TEST(IncrementalFairShareTest, GivesAFlowAloneItsRateAtOnce)
   EXPECT_TRUE(share.dirty().empty());
 }
 
+TEST(IncrementalFairShareTest, GivesAFlowAloneThatUsesAResourceSeveralTimesItsRateAtOnce)
+{
+  IncrementalFairShare share({12, 10});
+  const auto alone = share.add({0, 1, 0, 0}, 1, NO_BOUND, 2);
+  EXPECT_EQ(share.rate(alone), 2);
+  EXPECT_TRUE(share.dirty().empty());
+  const auto other = share.add({1}, 1, NO_BOUND, 1);
+  share.update();
+  EXPECT_EQ(share.rate(alone), 2);
+  EXPECT_EQ(share.rate(other), 6);
+  share.remove(alone);
+  share.update();
+  EXPECT_EQ(share.rate(other), 10);
+}
+
 TEST(IncrementalFairShareTest, ReportsOnlyTheFlowsThatChange)
 {
   IncrementalFairShare share({10, 10, 10});
