@@ -4,6 +4,7 @@
 #include "binding/settings/settings.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <simgrid/simcall.hpp>
@@ -112,6 +113,75 @@ private:
   }
 };
 
+/** Flows of offloaded calls. */
+class CallFlows : public Receiving {
+  FabricZone& zone_;
+  HostNetwork& network_;
+  FlowNetwork* flows_ = nullptr;
+  std::vector<double> bounds_; // by resource, if links do not contend
+  FlowRoute way_;
+  std::vector<FlowEnd> ends_; // by number of the flow
+  std::vector<std::uint64_t> idle_;
+
+public:
+  CallFlows(const Fabric& fabric, FabricZone& zone, HostNetwork& network)
+      : zone_(zone), network_(network),
+        bounds_(settings().contention ? std::vector<double>() : FabricRoutes::capacities(fabric))
+  {
+  }
+
+  void serve(FlowNetwork& flows) { flows_ = &flows; }
+
+  void start(const StreamFlow& flow, Seconds latency, Seconds sharing, FlowEnd done)
+  {
+    constexpr double LEAST_PENALTY = 1e-9; // as in StreamZone
+    find_way(flow);
+    way_.latency = latency.value();
+    way_.penalty = std::max(sharing.value(), LEAST_PENALTY);
+    if (idle_.empty()) {
+      idle_.push_back(ends_.size());
+      ends_.emplace_back();
+    }
+    const std::uint64_t number = idle_.back();
+    idle_.pop_back();
+    ends_[number] = std::move(done);
+    network_.message_leaves();
+    flows_->start(way_, Seconds(sg::Engine::get_clock()), *this, number);
+    network_.wake();
+  }
+
+  void arrived(std::uint64_t number) override { end(number, {}); }
+  void failed(std::uint64_t number, const std::string& why) override { end(number, {why}); }
+
+private:
+  void find_way(const StreamFlow& flow)
+  {
+    way_.resources.clear();
+    way_.volume = std::max(1.0, std::floor(flow.wire.value())); // as StreamZone
+    way_.bound  = flow.rate_limit.value();
+    for (const FlowLink& link : flow.links) {
+      const std::size_t first = way_.resources.size();
+      zone_.append_numbers(link.link, way_.resources);
+      const std::size_t one = way_.resources.size() - first;
+      for (std::int64_t message = 1; message < link.messages; ++message)
+        for (std::size_t at = first; at < first + one; ++at)
+          way_.resources.push_back(way_.resources[at]);
+      zone_.count_bytes(link.link, link.wire);
+    }
+    if (not bounds_.empty())
+      for (const int resource : way_.resources)
+        way_.bound = std::min(way_.bound, bounds_[static_cast<std::size_t>(resource)]);
+  }
+
+  void end(std::uint64_t number, const FlowResult& result)
+  {
+    const FlowEnd done = std::exchange(ends_[number], nullptr);
+    idle_.push_back(number);
+    network_.message_ends();
+    done(result);
+  }
+};
+
 /** Returns the capacities of a fabric's resources. Links and media without contention carry any
  *  number of flows, each bounded by the narrowest of them. */
 std::vector<double> capacities_of(const Fabric& fabric)
@@ -124,17 +194,29 @@ std::vector<double> capacities_of(const Fabric& fabric)
 
 class FabricHostNetwork : public HostNetwork {
   ZoneRoutes ways_;
+  FabricZone& zone_;
   ZoneFlows others_;
+  CallFlows offloaded_;
   FlowNetwork flows_;
+  const bool simgrids_ = not need_of_simgrid_flows().empty(); // flows of offloaded calls
 
 public:
   FabricHostNetwork(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs, bool folds)
-      : HostNetwork(std::move(its_costs)), ways_(fabric, zone), others_(zone, *this),
+      : HostNetwork(std::move(its_costs)), ways_(fabric, zone), zone_(zone), others_(zone, *this),
+        offloaded_(fabric, zone, *this),
         flows_(agenda_, ways_, capacities_of(fabric), fabric.host_count(), &others_, folds)
   {
     others_.serve(flows_);
+    offloaded_.serve(flows_);
   }
   Messages& messages() override { return flows_; }
+  void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, FlowEnd done) override
+  {
+    if (simgrids_)
+      zone_.start_flow(flow, latency, sharing, std::move(done));
+    else
+      offloaded_.start(flow, latency, sharing, std::move(done));
+  }
 };
 
 } // namespace

@@ -19,14 +19,16 @@ namespace weft {
 namespace {
 
 class SimGridMessages : public HostNetwork, public Messages {
-  const Network& network_;
+  Network& network_;
 
 public:
-  SimGridMessages(const Network& network, MessageCosts its_costs) : HostNetwork(std::move(its_costs)), network_(network)
-  {
-  }
+  SimGridMessages(Network& network, MessageCosts its_costs) : HostNetwork(std::move(its_costs)), network_(network) {}
 
   Messages& messages() override { return *this; }
+  void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, FlowEnd done) override
+  {
+    network_.start_flow(flow, latency, sharing, std::move(done));
+  }
 
   void send(int from, int to, Bytes bytes, double /*missed*/, Receiving& receiver, std::uint64_t message) override
   {
@@ -108,7 +110,7 @@ MessageCosts message_costs(const Fabric& fabric, const Network& network)
   return costs;
 }
 
-std::unique_ptr<HostNetwork> make_simgrid_host_network(const Network& network, MessageCosts costs)
+std::unique_ptr<HostNetwork> make_simgrid_host_network(Network& network, MessageCosts costs)
 {
   return std::make_unique<SimGridMessages>(network, std::move(costs));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Network of host schedules: executes their events in SimGrid's time. */
+/* Network of host schedules and offloaded calls: executes their events in SimGrid's time. */
 #pragma once
 
 #include "binding/platform/core_noise.hpp"
@@ -40,7 +40,7 @@ class HostNetwork {
   simgrid::kernel::timer::Timer* timer_ = nullptr; // for the next due event
   bool running_                         = false;
   int calls_                            = 0; // in progress
-  std::size_t messages_                 = 0; // point-to-point, in flight
+  std::size_t messages_                 = 0; // point-to-point messages and flows of offloaded calls in flight
   std::vector<std::shared_ptr<void>> ended_; // calls, kept while any part of them runs
 
   void set_timer();
@@ -64,6 +64,9 @@ public:
 
   Agenda& agenda() { return agenda_; }
   virtual Messages& messages() = 0;
+  /** Starts a flow of an offloaded call, with the bandwidth share of point-to-point messages with
+   * latency @p sharing. @p done runs in SimGrid's kernel context when the flow has ended. */
+  virtual void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, FlowEnd done) = 0;
   /** Called after an addition to the agenda, by a rank or SimGrid's kernel. */
   void wake();
   /** Makes non-blocking collectives progress only in MPI calls (Progress::calls). */
@@ -74,7 +77,7 @@ public:
   void end_progress(aid_t actor, const ProgressedCall& call);
   /** Registers the start of a call. */
   void begin() { ++calls_; }
-  /** Counts the point-to-point messages in flight. */
+  /** Counts the point-to-point messages and the flows of offloaded calls in flight. */
   void message_leaves() { ++messages_; }
   void message_ends() { --messages_; }
   /** Registers a call's end for all its ranks; the call is kept until nothing runs. */
@@ -88,7 +91,7 @@ public:
 /** Returns the costs set by SMPI's options and a fabric file's [mpi] table. Both must be known. */
 MessageCosts message_costs(const Fabric& fabric, const Network& network);
 
-/** Creates a network whose messages are SimGrid's. */
-std::unique_ptr<HostNetwork> make_simgrid_host_network(const Network& network, MessageCosts costs);
+/** Creates a network whose messages and flows are SimGrid's. */
+std::unique_ptr<HostNetwork> make_simgrid_host_network(Network& network, MessageCosts costs);
 
 } // namespace weft

@@ -67,8 +67,6 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   /** Returns the number of a resource; nothing if @p link is none. Needs no hash lookup if the
    * link is at @p position of the latest route. */
   std::optional<int> number_of(const simgrid::s4u::Link* link, std::size_t position) const;
-  /** Appends the numbers of the resources that a message on link @p id uses. */
-  void append_numbers(LinkId id, std::vector<int>& into) const;
   void add_hosts(const std::optional<std::unordered_set<std::string>>& used);
   simgrid::s4u::Host* add_host(VertexId vertex, double speed);
   simgrid::s4u::Link* make_resource(int number);
@@ -118,8 +116,10 @@ public:
   bool is_host(const simgrid::s4u::Host* host) const override;
   simgrid::s4u::Host* host_at(VertexId vertex) const override { return hosts_.at(static_cast<std::size_t>(vertex)); }
 
-  /* Messages that weft simulates itself. Resources are numbered as in FabricRoutes. */
+  /* Flows that weft simulates itself. Resources are numbered as in FabricRoutes. */
 
+  /** Appends the numbers of the resources that a message on link @p id uses. */
+  void append_numbers(LinkId id, std::vector<int>& into) const;
   /** Counts a message between two hosts; returns what its route adds to its latency. */
   ForwardingState::Start count_message(const Route& route, VertexId from, VertexId to, Bytes bytes);
   /** Counts another message that leaves at the same time on the same route. */
@@ -155,8 +155,6 @@ public:
   {
     return forwarding_ ? forwarding_->counters(switch_index) : std::nullopt;
   }
-
-protected:
   void count_bytes(LinkId id, Bytes bytes) override
   {
     bytes_on_link_.at(static_cast<std::size_t>(id)) += bytes.value();

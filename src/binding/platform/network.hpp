@@ -18,8 +18,8 @@ class Network {
 public:
   virtual ~Network() = default;
 
-  /** Starts a flow of a stream; @p done runs in SimGrid's kernel context when it has ended. The
-   * stream gets the bandwidth share of point-to-point messages with latency @p sharing. */
+  /** Starts a flow of a stream in SimGrid; @p done runs in SimGrid's kernel context when it has
+   * ended. The stream gets the bandwidth share of point-to-point messages with latency @p sharing. */
   void start_flow(const StreamFlow& flow, Seconds base_latency, Seconds sharing, FlowEnd done);
 
   virtual StreamZone& streams() = 0;
@@ -39,8 +39,7 @@ public:
   virtual std::optional<double> bytes_on_link(LinkId id) const = 0;
   /** Returns the counters of a switch's forwarding caches; nothing if it has none. */
   virtual std::optional<LookupCounters> lookups(int /*switch_index*/) const { return std::nullopt; }
-
-protected:
+  /** Counts bytes that begin to cross a link. */
   virtual void count_bytes(LinkId id, Bytes bytes) = 0;
 };
 

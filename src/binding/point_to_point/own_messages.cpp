@@ -9,7 +9,6 @@
 #include "model/host/mpi_model.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -61,17 +60,6 @@ bool is_replayed()
   return sg::Actor::self()->extension<simgrid::smpi::ActorExt>()->replaying();
 }
 
-/** Returns whether SimGrid's trace contains more than the ranks' calls. */
-bool traces_messages()
-{
-  using simgrid::config::get_value;
-  constexpr std::array DETAILS{"tracing/smpi/internals", "tracing/platform", "tracing/categorized",
-                               "tracing/uncategorized", "tracing/actor"};
-  return get_value<bool>("tracing") &&
-         (get_value<std::string>("tracing/smpi/format") == "TI" ||
-          std::ranges::any_of(DETAILS, [](const char* one) { return get_value<bool>(one); }));
-}
-
 /** "rank 3" */
 std::string name_of_rank(aid_t actor)
 {
@@ -108,20 +96,12 @@ OwnMessages* OwnMessages::get()
 
 std::optional<std::string> OwnMessages::refusal()
 {
-  using simgrid::config::get_value;
-  using simgrid::config::is_default;
   if (not interposes())
     return "weft's library is not preloaded";
-  if (traces_messages())
-    return "SimGrid traces only its own messages";
   if (not memory_is_shared())
     return "smpi/privatization:mmap maps a rank's memory only while the rank runs";
-  if (not is_default("plugin"))
-    return "a SimGrid plugin may observe messages";
-  if (get_value<std::string>("network/model") != "SMPI" || get_value<bool>("network/crosstraffic") ||
-      get_value<double>("network/TCP-gamma") != 0 || get_value<double>("network/weight-S") != 0 ||
-      not is_default("maxmin/concurrency-limit"))
-    return "SimGrid options change its network model";
+  if (const std::string& reason = need_of_simgrid_flows(); not reason.empty())
+    return reason;
   return std::nullopt;
 }
 

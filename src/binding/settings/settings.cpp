@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/settings/settings.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -59,6 +61,17 @@ Settings read()
   };
 }
 
+/** Returns whether SimGrid's trace contains more than the ranks' calls. */
+bool traces_messages()
+{
+  using simgrid::config::get_value;
+  constexpr std::array DETAILS{"tracing/smpi/internals", "tracing/platform", "tracing/categorized",
+                               "tracing/uncategorized", "tracing/actor"};
+  return get_value<bool>("tracing") &&
+         (get_value<std::string>("tracing/smpi/format") == "TI" ||
+          std::ranges::any_of(DETAILS, [](const char* one) { return get_value<bool>(one); }));
+}
+
 } // namespace
 
 const Settings& settings()
@@ -82,6 +95,24 @@ void stop_preloading()
     unsetenv("LD_PRELOAD");
   else
     setenv("LD_PRELOAD", std::string(rest.substr(0, rest.size() - 1)).c_str(), 1);
+}
+
+const std::string& need_of_simgrid_flows()
+{
+  static const std::string REASON = [] {
+    using simgrid::config::get_value;
+    using simgrid::config::is_default;
+    if (traces_messages())
+      return "SimGrid traces only its own messages";
+    if (not is_default("plugin"))
+      return "a SimGrid plugin may observe messages";
+    if (get_value<std::string>("network/model") != "SMPI" || get_value<bool>("network/crosstraffic") ||
+        get_value<double>("network/TCP-gamma") != 0 || get_value<double>("network/weight-S") != 0 ||
+        not is_default("maxmin/concurrency-limit"))
+      return "SimGrid options change its network model";
+    return "";
+  }();
+  return REASON;
 }
 
 bool memory_is_shared()

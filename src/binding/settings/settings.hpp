@@ -75,6 +75,10 @@ void expect_ranks(int ranks);
  * contention. Tests choose by Settings::rank_flows. */
 bool actions_are_shared();
 
+/** Returns the reason why flows must be SimGrid's in this run: they are observed (SimGrid's tracing or
+ * a plugin), or options change SimGrid's network model. Empty if they need not. */
+const std::string& need_of_simgrid_flows();
+
 /** Returns whether all ranks' memory is accessible at any time. With privatization by mmap, a
  * rank's global variables are mapped only while it runs. */
 bool memory_is_shared();

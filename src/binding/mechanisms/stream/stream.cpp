@@ -62,10 +62,10 @@ private:
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
       state_.aggregation(tree_.switches[position]).begin(vector());
       for (const StreamFlow& flow : plan_->switches[position].flows)
-        context_.network.start_flow(flow, latency, tree_.forwarding, arrival([this] {
-                                      if (--flows_ == 0)
-                                        finish();
-                                    }));
+        context_.host_network().start_flow(flow, latency, tree_.forwarding, arrival([this] {
+                                             if (--flows_ == 0)
+                                               finish();
+                                           }));
     }
   }
 
