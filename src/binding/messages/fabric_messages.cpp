@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/messages/fabric_messages.hpp"
 
+#include "binding/platform/transfer.hpp"
 #include "binding/settings/settings.hpp"
 
 #include <algorithm>
@@ -84,11 +85,9 @@ public:
 
   void take(FlowNumber flow, const FlowRoute& way, double left, std::size_t copies) override
   {
-    // The copies become one flow with the sum of their bytes and weights. SimGrid sets a flow's
-    // weight when its latency is over, so the latency must not be zero.
+    // The copies become one flow with the sum of their bytes and weights.
     const auto times = static_cast<double>(copies);
     StreamRequest request;
-    request.base_latency    = Seconds(1e-15);
     request.sharing_latency = Seconds(way.penalty / times);
     request.wire            = Bytes(left * times);
     request.rate_limit      = BytesPerSecond(way.bound * times);
@@ -113,15 +112,22 @@ private:
   }
 };
 
-/** Flows of offloaded calls. */
-class CallFlows : public Receiving {
+/** Flows and messages of offloaded calls. */
+class CallFlows : public Receiving, public Due {
+  struct Message {
+    VertexId from;
+    VertexId to;
+    Bytes bytes;
+    std::uint64_t number;
+  };
   FabricZone& zone_;
   HostNetwork& network_;
   FlowNetwork* flows_ = nullptr;
   std::vector<double> bounds_; // by resource, if links do not contend
   FlowRoute way_;
-  std::vector<FlowEnd> ends_; // by number of the flow
+  std::vector<FlowEnd> ends_; // by number of the flow or message
   std::vector<std::uint64_t> idle_;
+  std::vector<Message> leaving_; // messages that leave at this instant
 
 public:
   CallFlows(const Fabric& fabric, FabricZone& zone, HostNetwork& network)
@@ -138,16 +144,24 @@ public:
     find_way(flow);
     way_.latency = latency.value();
     way_.penalty = std::max(sharing.value(), LEAST_PENALTY);
-    if (idle_.empty()) {
-      idle_.push_back(ends_.size());
-      ends_.emplace_back();
-    }
-    const std::uint64_t number = idle_.back();
-    idle_.pop_back();
-    ends_[number] = std::move(done);
-    network_.message_leaves();
-    flows_->start(way_, Seconds(sg::Engine::get_clock()), *this, number);
+    flows_->start(way_, Seconds(sg::Engine::get_clock()), *this, begin(std::move(done)));
     network_.wake();
+  }
+
+  void send(VertexId from, VertexId to, Bytes bytes, FlowEnd done)
+  {
+    // Whole bytes, as SimGrid's messages.
+    leaving_.push_back({from, to, Bytes(std::floor(bytes.value())), begin(std::move(done))});
+    if (leaving_.size() > 1)
+      return;
+    network_.agenda().add(Seconds(sg::Engine::get_clock()), *this, 0);
+    network_.wake();
+  }
+
+  void due(std::uint64_t /*what*/) override
+  {
+    for (const Message& message : std::exchange(leaving_, {}))
+      flows_->send(message.from, message.to, message.bytes, UNKNOWN_PART, *this, message.number);
   }
 
   void arrived(std::uint64_t number) override { end(number, {}); }
@@ -171,6 +185,19 @@ private:
     if (not bounds_.empty())
       for (const int resource : way_.resources)
         way_.bound = std::min(way_.bound, bounds_[static_cast<std::size_t>(resource)]);
+  }
+
+  std::uint64_t begin(FlowEnd done)
+  {
+    if (idle_.empty()) {
+      idle_.push_back(ends_.size());
+      ends_.emplace_back();
+    }
+    const std::uint64_t number = idle_.back();
+    idle_.pop_back();
+    ends_[number] = std::move(done);
+    network_.message_leaves();
+    return number;
   }
 
   void end(std::uint64_t number, const FlowResult& result)
@@ -216,6 +243,22 @@ public:
       zone_.start_flow(flow, latency, sharing, std::move(done));
     else
       offloaded_.start(flow, latency, sharing, std::move(done));
+  }
+  void transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done) override
+  {
+    if (simgrids_)
+      weft::transfer(zone_.host_at(from), zone_.host_at(to), bytes, std::move(done));
+    else
+      offloaded_.send(from, to, bytes, std::move(done));
+  }
+  double use_of(LinkId link) override
+  {
+    std::vector<int> resources;
+    zone_.append_numbers(link, resources);
+    double most = 0;
+    for (const int resource : resources)
+      most = std::max(most, flows_.load(resource, Seconds(sg::Engine::get_clock())));
+    return zone_.use_of(link) + most;
   }
 };
 

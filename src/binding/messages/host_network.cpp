@@ -29,10 +29,15 @@ public:
   {
     network_.start_flow(flow, latency, sharing, std::move(done));
   }
+  void transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done) override
+  {
+    weft::transfer(network_.host_at(from), network_.host_at(to), bytes, std::move(done));
+  }
+  double use_of(LinkId link) override { return network_.use_of(link); }
 
   void send(int from, int to, Bytes bytes, double /*missed*/, Receiving& receiver, std::uint64_t message) override
   {
-    transfer(network_.host_at(from), network_.host_at(to), bytes,
+    transfer(from, to, bytes,
              [this, &receiver, message](const FlowResult& result) { ended(receiver, message, result); });
   }
 

@@ -128,6 +128,8 @@ void StreamZone::begin(const StreamRequest& request, FlowEnd done)
   stream.request = request;
   // The latency factor divides by it, so it must not be 0.
   stream.request.sharing_latency = std::max(request.sharing_latency, Seconds(1e-9));
+  // SimGrid sets a flow's weight when its latency is over, so the latency must not be 0.
+  stream.request.base_latency = std::max(request.base_latency, Seconds(1e-15));
   if (factors_)
     divide_out_factors(stream.request);
   stream.pace->set_bandwidth(request.rate_limit.value());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Zone of streams. A stream is the flow of an in-network collective over all links that one tree
- * switch owns, in both directions at once.
+/* Zone of streams. A stream is a SimGrid flow over any links, such as those that one tree switch owns,
+ * in both directions at once.
  *
  * Each stream is an ordinary SimGrid communication between two endpoints, which are all that this
  * zone contains. While the stream lasts, the route between them is that list of links, so the

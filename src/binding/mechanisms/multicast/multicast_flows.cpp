@@ -2,7 +2,6 @@
 #include "binding/mechanisms/multicast/multicast_flows.hpp"
 
 #include "binding/abi/private_abi.hpp"
-#include "binding/platform/transfer.hpp"
 #include "collective/multicast/drops.hpp"
 
 #include <algorithm>
@@ -17,10 +16,9 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Latency of flows whose path delay is added separately. For a flow without latency, SimGrid
- *  assumes 1 s when it computes shares (NetworkCm02Model::communicate in its network_cm02.cpp). */
-constexpr Seconds NO_LATENCY{1e-15};
-/** Smallest latency from which a flow's share is computed, as in StreamZone. */
+/** Latency of flows whose path delay is added separately. */
+constexpr Seconds NO_LATENCY{};
+/** Smallest latency from which a flow's share is computed. */
 constexpr Seconds LEAST_SHARING{1e-9};
 /** Rounding of the clock, in seconds: a timer may expire this much early. */
 constexpr double ROUNDING = 1e-12;
@@ -93,8 +91,9 @@ void MulticastFlows::message(int from, int to, Bytes payload, std::function<void
     overhead = mpi->send_time(payload) + mpi->receive_time(payload);
   const auto take = listener_.when_arrived(
       [this, to, overhead, arrived = std::move(arrived)] { listener_.after(work_of(to, overhead), arrived); });
-  listener_.after(work_of(from, {}),
-                  [this, from, to, payload, take] { transfer(host(from), host(to), payload + SMPI_ENVELOPE, take); });
+  listener_.after(work_of(from, {}), [this, from, to, payload, take] {
+    context_.host_network().transfer(host(from), host(to), payload + SMPI_ENVELOPE, take);
+  });
 }
 
 Seconds MulticastFlows::work_of(int rank, Seconds work) const
@@ -191,12 +190,13 @@ void MulticastFlows::depart()
   }
   if (ports_.empty())
     hold_back(departure);
-  // SimGrid weighs a flow by the inverse of its latency. All blocks in flight share a receiver's
+  // A flow weighs the inverse of its latency. All blocks in flight share a receiver's
   // cable as one message would, and every other link in proportion to their bytes there.
   for (std::size_t flow = 0; flow < plan.flows.size(); ++flow) {
     const double weight = plan.flows[flow].flow.wire / together_;
-    context_.network.start_flow(plan.flows[flow].flow, NO_LATENCY, std::max(plan.forwarding, LEAST_SHARING) / weight,
-                                listener_.when_arrived([this, departure, flow] { ended(departure, flow); }));
+    context_.host_network().start_flow(plan.flows[flow].flow, NO_LATENCY,
+                                       std::max(plan.forwarding, LEAST_SHARING) / weight,
+                                       listener_.when_arrived([this, departure, flow] { ended(departure, flow); }));
   }
 }
 
@@ -216,7 +216,7 @@ LinkUse MulticastFlows::use_of_links() const
 {
   constexpr double PARTS = 64;
   return [this](LinkId id) {
-    const double others = context_.network.use_of(id) / context_.fabric.link(id).bandwidth.value();
+    const double others = context_.host_network().use_of(id) / context_.fabric.link(id).bandwidth.value();
     double wire         = 0;
     if (whole_)
       wire = std::ranges::lower_bound(whole_->links, id, {}, &FlowLink::link)->wire.value();

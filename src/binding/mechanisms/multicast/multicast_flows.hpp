@@ -95,7 +95,7 @@ class MulticastFlows {
   std::vector<MulticastDrops> drops_; // by rank
   MulticastStatistics moved_;
 
-  simgrid::s4u::Host* host(int rank) const { return call_.communicator->hosts[static_cast<std::size_t>(rank)]; }
+  VertexId host(int rank) const { return call_.communicator->rank_hosts[static_cast<std::size_t>(rank)]; }
   std::size_t member_of(int rank) const
   {
     return static_cast<std::size_t>(call_.group.member_of[static_cast<std::size_t>(rank)]);
