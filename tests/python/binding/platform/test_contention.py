@@ -100,3 +100,38 @@ def test_a_stream_that_the_turnaround_holds_back_leaves_the_rest_of_the_link(run
     expected = STAR.base() + (windows - 1) * turnaround + last
     for line in result.lines:
         assert float(line.split()[1]) == pytest.approx(expected, rel=1e-3)
+
+
+PORTS = '[switch.forwarding]\nkind = "tcam"\ntcam_latency = "100ns"\ninterval = "200ns"\n'
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return a tree of smart switches, and the same tree with ports that look packets up."""
+    directory = tmp_path_factory.mktemp("trees")
+    plain = fabrics.make(directory, "fat_tree", {"down": ["4,4"], "up": ["1,2"]}, "ideal")
+    ports = directory / "ports.toml"
+    switch = '[switch]\npreset = "ideal"\n'
+    text = plain.read_text(encoding="utf-8")
+    assert switch in text
+    ports.write_text(text.replace(switch, f"{switch}\n{PORTS}"), encoding="utf-8")
+    return {"plain": str(plain), "ports": str(ports)}
+
+
+@pytest.mark.parametrize("who", ["world", "parities"])
+@pytest.mark.parametrize("messages", ["smpi", "weft"])
+@pytest.mark.parametrize("offload", ["stream", "off"])
+@pytest.mark.parametrize("tree", ["plain", "ports"])
+def test_both_solvers_give_flows_the_same_times(
+    run: Run, trees: dict[str, str], tree: str, offload: str, messages: str, who: str
+) -> None:
+    # SimGrid must not merge events that are close to each other.
+    options = ("--offload", offload, "--messages", messages, "--cfg", "precision/timing:1e-16")
+
+    def clocks(flows: str) -> list[float]:
+        words = ("contention.c", who, str(1 << 18), str(1 << 20))
+        environment = {"WEFT_HOST_FLOWS": flows}
+        result = run(*words, on=trees[tree], ranks=16, options=options, environment=environment)
+        return sorted(float(line.split()[1]) for line in result.lines)
+
+    assert clocks("") == pytest.approx(clocks("simgrid"), rel=1e-9)
