@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Rounds of random messages: all kinds of send, receive and completion, several communicators, sizes across all
- * thresholds, types with gaps, and wildcards that only one message can match.
+ * thresholds, derived types, and wildcards that only one message can match.
  *
  *   random_messages SEED ROUNDS [alone]
+ *   random_messages SEED ROUNDS programs NUMBER
  *
- * alone: includes what crashes SMPI: cancelled receives, messages to oneself, persistent ones of types with gaps.
+ * alone: includes what fails in SMPI: cancelled receives, messages to oneself, persistent ones of types with gaps,
+ * MPI_ANY_TAG.
  * All ranks draw the same messages. Prints for each rank the number of wrong bytes, a checksum of the statuses and the
- * clock after each round. */
+ * clock after each round.
+ *
+ * programs: NUMBER programs with the seeds from SEED on, one after the other. Prints for each the sums over all ranks:
+ * wrong bytes, checksums, and times since its start after each round. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,12 +20,13 @@
 #include <unistd.h>
 
 enum { MOST = 48, COMMS = 4, MOST_ROUNDS = 64 };
-enum SendKind { SEND, SSEND, BSEND, ISEND, ISSEND, IBSEND, SEND_INIT, SSEND_INIT, SENDS };
+enum SendKind { SEND, SSEND, BSEND, RSEND, ISEND, ISSEND, IBSEND, SEND_INIT, SSEND_INIT, BSEND_INIT, SENDS };
+enum Layout { PLAIN, GAPS, CONTIGUOUS };
 enum ReceiveKind { IRECV, RECV_INIT, RECV, PROBE, IPROBE, RECEIVES };
 enum EndKind { WAITS, WAITALL, WAITANY, WAITSOME, TESTS, TESTALL, TESTANY, TESTSOME, STATUS, ENDS };
 
 typedef struct {
-  int from, to, tag, comm, size, gaps, send, receive, any_source, twice;
+  int from, to, tag, comm, size, layout, send, receive, any_source, twice;
 } Message;
 
 static uint64_t state;
@@ -35,7 +41,7 @@ static int below(int n)
 
 static int rank, size, wrong, alone;
 static uint64_t sum;
-static MPI_Comm comms[COMMS];
+static MPI_Comm comms[COMMS], ring;
 
 static int draw_size(void)
 {
@@ -51,26 +57,28 @@ static unsigned char byte_of(const Message* m, int use, int at)
 static MPI_Datatype type_of(const Message* m)
 {
   MPI_Datatype type = MPI_CHAR;
-  if (m->gaps) { /* every other byte */
+  if (m->layout == GAPS) /* every other byte */
     MPI_Type_vector(m->size, 1, 2, MPI_CHAR, &type);
+  if (m->layout == CONTIGUOUS)
+    MPI_Type_contiguous(m->size, MPI_CHAR, &type);
+  if (m->layout != PLAIN)
     MPI_Type_commit(&type);
-  }
   return type;
 }
 
 static void fill(const Message* m, int use, unsigned char* buffer)
 {
-  const int step = m->gaps ? 2 : 1;
+  const int step = m->layout == GAPS ? 2 : 1;
   for (int i = 0; i < m->size; i++)
     buffer[i * step] = byte_of(m, use, i);
 }
 
 static void check(const Message* m, int use, const unsigned char* buffer, const MPI_Status* status)
 {
-  const int step = m->gaps ? 2 : 1;
+  const int step = m->layout == GAPS ? 2 : 1;
   for (int i = 0; i < m->size; i++)
     wrong += buffer[i * step] != byte_of(m, use, i);
-  for (int i = 0; m->gaps && i < m->size - 1; i++)
+  for (int i = 0; m->layout == GAPS && i < m->size - 1; i++)
     wrong += buffer[i * step + 1] != 0xEE;
   int bytes, source;
   MPI_Get_count(status, MPI_CHAR, &bytes);
@@ -86,21 +94,23 @@ static int draw_messages(Message* all, int round)
   const int count = 1 + below(MOST);
   int made        = 0;
   for (int i = 0; i < count; i++) {
-    Message m = {.tag = MOST * round + i, .comm = below(COMMS), .size = draw_size(), .gaps = below(5) == 0};
-    m.from    = below(size);
-    m.to      = below(size);
+    Message m        = {.tag = MOST * round + i, .comm = below(COMMS), .size = draw_size()};
+    const int layout = below(10);
+    m.layout         = layout < 2 ? GAPS : layout == 2 ? CONTIGUOUS : PLAIN;
+    m.from           = below(size);
+    m.to             = below(size);
     if (m.to == m.from && size > 1 && !alone)
       m.to = (m.to + 1) % size;
     m.send    = below(SENDS);
     m.receive = below(RECEIVES);
     if (members[m.comm][m.from] < 0 || members[m.comm][m.to] < 0)
       m.comm = 0;
-    const int blocks = m.send == SEND || m.send == SSEND;
+    const int blocks = m.send == SEND || m.send == SSEND || m.send == RSEND;
     if (blocks && (m.receive == RECV || m.receive == PROBE || m.receive == IPROBE))
       m.receive = IRECV; /* or two would wait for each other */
     m.any_source = below(3) == 0;
-    m.twice      = below(2) && (alone || !m.gaps);
-    if (m.gaps && m.size > 20000)
+    m.twice      = below(2) && (alone || m.layout != GAPS);
+    if (m.layout == GAPS && m.size > 20000)
       m.size = 20000;
     all[made++] = m;
   }
@@ -189,6 +199,30 @@ static void cancel_one(int number)
   wrong += !flag;
 }
 
+/* Around the ring, in a communicator of its own. Only one message can match a wildcard. */
+static void shift(int number)
+{
+  static unsigned char out[300000], in[300000];
+  const int by      = 1 + below(size);
+  const int bytes   = draw_size();
+  const int replace = below(2) && bytes > 0; /* SMPI sends nothing if there is no data */
+  const int wild    = below(alone ? 3 : 2);  /* SMPI lets short messages overtake if any tag matches */
+  const int to = (rank + by) % size, from = (rank + size - by % size) % size, tag = 30000 + number;
+  if (from == rank)
+    return; /* SMPI copies these, without a status */
+  const int source   = wild == 1 ? MPI_ANY_SOURCE : from;
+  const int received = wild == 2 ? MPI_ANY_TAG : tag;
+  MPI_Status status;
+  memset(out, rank + 1, (size_t)bytes);
+  if (replace)
+    MPI_Sendrecv_replace(out, bytes, MPI_CHAR, to, tag, source, received, ring, &status);
+  else
+    MPI_Sendrecv(out, bytes, MPI_CHAR, to, tag, in, bytes, MPI_CHAR, source, received, ring, &status);
+  for (int i = 0; i < bytes; i++)
+    wrong += (replace ? out : in)[i] != from + 1;
+  wrong += status.MPI_SOURCE != from || status.MPI_TAG != tag;
+}
+
 static void run_round(int number)
 {
   Message all[MOST];
@@ -197,6 +231,7 @@ static void run_round(int number)
   const int pause        = below(3) == 0 ? below(30) : 0;
   const int late         = below(3); /* receives are posted first, last, or by turns */
   const int loose        = below(4) == 0;
+  const int ready        = below(3) == 0;
   static const int EXTRA = 8;
   unsigned char* buffers[2][MOST];
   MPI_Request requests[2 * MOST];
@@ -215,7 +250,7 @@ static void run_round(int number)
     for (int i = 0; i < count; i++) {
       const Message* m    = all + i;
       const MPI_Comm comm = comms[m->comm];
-      const int units     = m->gaps ? (m->size > 0) : m->size;
+      const int units     = m->layout != PLAIN ? (m->size > 0) : m->size;
       const int posts     = (late == 0 || (late == 1 && m->tag % 2 == 0)) == (pass == 0);
       if (m->to == rank && posts && (m->receive == IRECV || m->receive == RECV_INIT)) {
         const int source = m->any_source ? MPI_ANY_SOURCE : members[m->comm][m->from];
@@ -250,22 +285,30 @@ static void run_round(int number)
           MPI_Ssend_init(buffers[0][i], units, types[0][i], to, m->tag, comm, request);
           MPI_Start(request);
           break;
+        case BSEND_INIT:
+          MPI_Bsend_init(buffers[0][i], units, types[0][i], to, m->tag, comm, request);
+          MPI_Start(request);
+          break;
         default:
           continue;
       }
       received[pending++] = NULL;
     }
   }
+  if (ready)
+    MPI_Barrier(MPI_COMM_WORLD);
   /* A blocking send to a rank that posts later must not wait for itself: these are last, and their receives posted. */
   for (int i = 0; i < count; i++) {
     const Message* m    = all + i;
-    const int units     = m->gaps ? (m->size > 0) : m->size;
+    const int units     = m->layout != PLAIN ? (m->size > 0) : m->size;
     const MPI_Comm comm = comms[m->comm];
     if (m->from != rank || m->send >= ISEND)
       continue;
     const int to = members[m->comm][m->to];
     fill(m, 0, buffers[0][i]);
-    if (m->send == SEND)
+    if (m->send == RSEND && ready)
+      MPI_Rsend(buffers[0][i], units, types[0][i], to, m->tag, comm);
+    else if (m->send == SEND || m->send == RSEND)
       MPI_Send(buffers[0][i], units, types[0][i], to, m->tag, comm);
     else if (m->send == SSEND)
       MPI_Ssend(buffers[0][i], units, types[0][i], to, m->tag, comm);
@@ -276,7 +319,7 @@ static void run_round(int number)
   for (int i = 0; i < count; i++) {
     const Message* m    = all + i;
     const MPI_Comm comm = comms[m->comm];
-    const int units     = m->gaps ? (m->size > 0) : m->size;
+    const int units     = m->layout != PLAIN ? (m->size > 0) : m->size;
     if (m->to != rank || m->receive < RECV)
       continue;
     int source = m->any_source ? MPI_ANY_SOURCE : members[m->comm][m->from];
@@ -357,27 +400,18 @@ static void run_round(int number)
   for (int i = 0; i < pending; i++)
     if (requests[i] != MPI_REQUEST_NULL)
       MPI_Request_free(requests + i);
-  MPI_Sendrecv_replace(&one, 1, MPI_INT, (rank + 1) % size, 30000, (rank + size - 1) % size, 30000, MPI_COMM_WORLD,
-                       MPI_STATUS_IGNORE);
+  shift(number);
   for (int side = 0; side < 2; side++)
     for (int i = 0; i < count; i++) {
-      if (all[i].gaps)
+      if (all[i].layout != PLAIN)
         MPI_Type_free(types[side] + i);
       free(buffers[side][i]);
     }
 }
 
-int main(int argc, char** argv)
+static void make_communicators(void)
 {
-  static double clocks[MOST_ROUNDS];
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  state            = (uint64_t)atoi(argv[1]);
-  const int rounds = argc > 2 ? atoi(argv[2]) : 10;
-  alone            = argc > 3;
-  static char space[1 << 24];
-  MPI_Buffer_attach(space, sizeof space);
+  MPI_Comm_dup(MPI_COMM_WORLD, &ring);
   MPI_Comm_dup(MPI_COMM_WORLD, comms + 1);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, comms + 2);
   MPI_Comm_split(MPI_COMM_WORLD, rank * 2 < size, rank, comms + 3);
@@ -391,6 +425,38 @@ int main(int argc, char** argv)
       mine = -1;
     MPI_Allgather(&mine, 1, MPI_INT, members[c], 1, MPI_INT, MPI_COMM_WORLD);
   }
+}
+
+static void run_programs(uint64_t seed, int rounds, int programs)
+{
+  double* times    = calloc((size_t)programs, sizeof *times);
+  uint64_t* others = calloc(2 * (size_t)programs, sizeof *others);
+  for (int program = 0; program < programs; program++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    state              = seed + (uint64_t)program;
+    sum                = 0;
+    wrong              = 0;
+    for (int round = 0; round < rounds; round++) {
+      run_round(round);
+      times[program] += MPI_Wtime() - start;
+    }
+    others[2 * program]     = (uint64_t)wrong;
+    others[2 * program + 1] = sum;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, times, programs, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, others, 2 * programs, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  for (int program = 0; rank == 0 && program < programs; program++)
+    printf("%d: %llu wrong, sum %llu, clocks %.12f\n", (int)seed + program, (unsigned long long)others[2 * program],
+           (unsigned long long)others[2 * program + 1], times[program] * 1e6);
+  free(times);
+  free(others);
+}
+
+static void run_program(uint64_t seed, int rounds)
+{
+  static double clocks[MOST_ROUNDS];
+  state = seed;
   for (int round = 0; round < rounds; round++) {
     run_round(round);
     clocks[round] = MPI_Wtime();
@@ -405,6 +471,23 @@ int main(int argc, char** argv)
     printf("\n");
     fflush(stdout);
   }
+}
+
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const uint64_t seed = (uint64_t)atoi(argv[1]);
+  const int rounds    = argc > 2 ? atoi(argv[2]) : 10;
+  alone               = argc == 4;
+  static char space[1 << 24];
+  MPI_Buffer_attach(space, sizeof space);
+  make_communicators();
+  if (argc > 4)
+    run_programs(seed, rounds, atoi(argv[4]));
+  else
+    run_program(seed, rounds);
   int attached;
   void* address;
   MPI_Buffer_detach(&address, &attached);

@@ -5,6 +5,7 @@ SimGrid's shortcuts are off: it merges events that are less than 1 ns apart, and
 leave some flows with an outdated rate.
 """
 
+import os
 import re
 
 import pytest
@@ -26,6 +27,10 @@ PLACEMENTS = {
     ),
     "collectives of SMPI": ("tofino-4", 4, ("--offload", "off", "--fallback", "smpi:ompi")),
 }
+# `WEFT_RANDOM_PROGRAMS=10000 pytest …/test_transport.py -k programs` runs that many programs.
+PROGRAMS = int(os.environ.get("WEFT_RANDOM_PROGRAMS", "200")) // len(PLACEMENTS)
+AT_ONCE = 100
+"""Programs of one simulation."""
 
 
 def clocks(result: Result) -> dict[str, tuple[str, list[float]]]:
@@ -36,15 +41,13 @@ def clocks(result: Result) -> dict[str, tuple[str, list[float]]]:
     return {match[1]: (match[3], [float(one) for one in match[4].split()]) for match in found}
 
 
-@pytest.mark.parametrize("seed", [1, 2, 5, 7])
-@pytest.mark.parametrize("placement", PLACEMENTS)
-def test_random_messages_take_the_times_of_smpi(run: Run, placement: str, seed: int) -> None:
+def compare(run: Run, placement: str, *arguments: str) -> None:
+    """Run the program with both transports: data, statuses and times are equal."""
     fabric, ranks, options = PLACEMENTS[placement]
     theirs, ours = (
         run(
             PROGRAM,
-            str(seed),
-            "6",
+            *arguments,
             ranks=ranks,
             on=fabric,
             options=(*options, *PRECISELY, "--messages", transport),
@@ -53,11 +56,23 @@ def test_random_messages_take_the_times_of_smpi(run: Run, placement: str, seed: 
     )
     assert ours.record["messages"] == "weft"
     expected, found = clocks(theirs), clocks(ours)
-    assert {rank: one[0] for rank, one in found.items()} == {
-        rank: one[0] for rank, one in expected.items()
+    assert {key: one[0] for key, one in found.items()} == {
+        key: one[0] for key, one in expected.items()
     }
-    for rank, (_, times) in found.items():
-        assert times == pytest.approx(expected[rank][1], rel=ROUNDING)
+    for key, (_, times) in found.items():
+        assert times == pytest.approx(expected[key][1], rel=ROUNDING), key
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_random_messages_take_the_times_of_smpi(run: Run, placement: str) -> None:
+    compare(run, placement, "7", "6")
+
+
+@pytest.mark.parametrize("seed", range(1, PROGRAMS + 1, AT_ONCE))
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_random_programs_take_the_times_of_smpi(run: Run, placement: str, seed: int) -> None:
+    programs = min(AT_ONCE, PROGRAMS + 1 - seed)
+    compare(run, placement, str(seed), "2", "programs", str(programs))
 
 
 @pytest.mark.parametrize("seed", range(1, 5))
