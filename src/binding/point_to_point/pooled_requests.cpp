@@ -110,7 +110,8 @@ bool finish_pooled(MPI_Request* request, MPI_Status* status)
   using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
   RequestLayout& fields      = fields_of(*request);
   constexpr unsigned UNUSUAL = PREPARED_FLAG | FINISHED_FLAG | CANCELLED_FLAG | FAILED_FLAG;
-  if (not is_pooled(*request) || (fields.flags & UNUSUAL) != 0 || fields.truncated || fields.unmatched_types)
+  if (not is_pooled(*request) || (fields.flags & UNUSUAL) != 0 || fields.truncated || fields.unmatched_types ||
+      has_number(*request)) // which its next use must not inherit
     return false;
   if (status != MPI_STATUS_IGNORE) {
     const aid_t source = fields.source == MPI_ANY_SOURCE ? fields.real_source : fields.source;
