@@ -31,6 +31,14 @@ static_assert(SIMGRID_VERSION >= 40000 && SIMGRID_VERSION < 50000,
 extern int
     simgrid_parse_lineno; // NOLINT(readability-identifier-naming,cppcoreguidelines-avoid-non-const-global-variables)
 
+// Variables whose addresses stand for C's constants in Fortran (src/smpi/mpi/smpi_f2c.cpp).
+// NOLINTBEGIN(readability-identifier-naming)
+extern const int mpi_bottom_;
+extern const int mpi_in_place_;
+extern const int mpi_status_ignore_;
+extern const int mpi_statuses_ignore_;
+// NOLINTEND(readability-identifier-naming)
+
 namespace simgrid::kernel::activity {
 
 /** Declared in src/kernel/activity/ActivityImpl.hpp. */
@@ -285,8 +293,9 @@ public:
  * (src/smpi/include/smpi_f2c.hpp). Interposed in binding/tuning/request_numbers.cpp. */
 class F2C {
 public:
-  int add_f(); ///< assigns a number
-  int c2f();   ///< its number, assigned if it has none
+  int add_f();                 ///< assigns a number
+  int c2f();                   ///< its number, assigned if it has none
+  static F2C* f2c(int number); ///< null for an unknown number
 };
 
 /** First fields of the objects behind handles (F2C), in communicators and requests. */

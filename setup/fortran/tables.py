@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""The tables of MPI's Fortran procedures and constants."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+REMOVED = "Removed Interfaces"
+"""Chapter of procedures that only the module mpi and mpif.h have."""
+SCALARS = {
+    **dict.fromkeys(("int", "count", "displacement", "index", "weights"), "integer"),
+    "logical": "logical",
+    "aint": "integer(MPI_ADDRESS_KIND)",
+    "offset": "integer(MPI_OFFSET_KIND)",
+    "bigcount": "integer(MPI_COUNT_KIND)",
+}
+"""Fortran's types of the kinds that are numbers."""
+HANDLES = (
+    *("Comm", "Datatype", "Errhandler", "File", "Group", "Info"),
+    *("Message", "Op", "Request", "Session", "Win"),
+)
+BUFFERS = ("buffer", "async", "descriptor")
+OTHERS = ("string", "address", "Status")
+_ROW = re.compile(r"(?P<mark>[ *=-]) (?P<name>\w+)(?P<arguments>.*?)(?: -> (?P<result>\w+))?")
+_ARGUMENT = re.compile(
+    r"(?P<name>\w+):(?P<kind>\w+)(?:\((?P<interface>\w+)\))?(?:\[(?P<shape>[^]]+)\])?(?P<intent>[>=]?)"
+)
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a procedure; see the head of the table."""
+
+    name: str
+    kind: str
+    interface: str
+    shape: str
+    intent: str
+
+    @property
+    def is_input(self) -> bool:
+        """Return True if the procedure only reads the argument."""
+        return not self.intent
+
+    @property
+    def is_array(self) -> bool:
+        """Return True for arrays; the shape of a string is its length."""
+        return bool(self.shape) and self.kind != "string"
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """One row: a procedure of MPI."""
+
+    chapter: str
+    mark: str
+    name: str
+    arguments: tuple[Argument, ...]
+    result: str
+
+    @property
+    def is_present(self) -> bool:
+        """Return True if the simulator's MPI has the procedure."""
+        return self.mark != "-"
+
+    @property
+    def is_by_hand(self) -> bool:
+        """Return True if procedures.hpp declares what the procedure does."""
+        return self.mark in "*="
+
+    @property
+    def is_in_f08(self) -> bool:
+        """Return True for procedures of mpi_f08."""
+        return self.chapter != REMOVED
+
+    @property
+    def has_error(self) -> bool:
+        """Return True if the last argument is ierror."""
+        return not self.result
+
+    @property
+    def buffers(self) -> list[Argument]:
+        """Return the choice buffers."""
+        return [one for one in self.arguments if one.kind in BUFFERS]
+
+    @property
+    def is_bound_to_c(self) -> bool:
+        """Return True if mpi_f08 passes the buffers by C descriptors."""
+        return any(one.kind in ("async", "descriptor") for one in self.arguments)
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Integers by name; handles by name, with their types and numbers."""
+
+    integers: dict[str, int]
+    handles: dict[str, tuple[str, int]]
+
+
+def procedures(path: Path) -> list[Procedure]:
+    """Read the table of procedures."""
+    chapter = ""
+    found = []
+    for line in _joined(path):
+        if line.startswith("## "):
+            chapter = line.removeprefix("## ")
+            continue
+        row = _ROW.fullmatch(line)
+        if not row:
+            raise ValueError(f"{path}: not a row: {line}")
+        arguments = tuple(map(_argument, row["arguments"].split()))
+        found.append(Procedure(chapter, row["mark"], row["name"], arguments, row["result"] or ""))
+    return found
+
+
+def constants(path: Path) -> Constants:
+    """Read the table of constants, and number the handles that have no number."""
+    part = ""
+    integers: dict[str, int] = {}
+    handles: dict[str, tuple[str, int]] = {}
+    own = -10
+    for line in _joined(path):
+        words = line.split()
+        if words[0] == "##":
+            part = words[1]
+        elif part == "integers":
+            integers[words[0]] = int(words[1])
+        elif len(words) == 3:
+            handles[words[1]] = (words[0], int(words[2]))
+        else:
+            handles[words[1]] = (words[0], own)
+            own -= 1
+    return Constants(integers, handles)
+
+
+def _joined(path: Path) -> Iterator[str]:
+    """Yield the rows, without comments, with continued lines joined."""
+    text = path.read_text(encoding="utf-8").replace("\n    ", " ")
+    return (line for line in text.splitlines() if line and not re.match(r"#(?!#)", line))
+
+
+def _argument(text: str) -> Argument:
+    found = _ARGUMENT.fullmatch(text)
+    known = (*SCALARS, *HANDLES, *BUFFERS, *OTHERS, "procedure")
+    if not found or found["kind"] not in known:
+        raise ValueError(f"not an argument: {text}")
+    return Argument(
+        found["name"],
+        found["kind"],
+        found["interface"] or "",
+        found["shape"] or "",
+        found["intent"],
+    )

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/fortran/procedures.hpp"
+
+#include "binding/abi/interposed_symbol.hpp"
+
+#include <vector>
+
+namespace weft::fortran::by_hand {
+namespace {
+
+std::vector<MPI_Aint> widened(const int* values, int count)
+{
+  return count > 0 ? std::vector<MPI_Aint>(values, values + count) : std::vector<MPI_Aint>();
+}
+
+} // namespace
+
+/* SMPI's function registers the numbers of Fortran's datatypes and operations first. */
+int init()
+{
+  static const auto THEIRS = next_definition<void (*)(int*)>("mpi_init_");
+  int error                = MPI_SUCCESS;
+  THEIRS(&error);
+  return error;
+}
+
+int init_thread(const int* required, int* provided)
+{
+  static const auto THEIRS = next_definition<void (*)(const int*, int*, int*)>("mpi_init_thread_");
+  int error                = MPI_SUCCESS;
+  THEIRS(required, provided, &error);
+  return error;
+}
+
+int finalize()
+{
+  return MPI_Finalize();
+}
+
+/* SMPI's ends the run. */
+void pcontrol(const int* /*level*/) {}
+
+// ---- Memory ---------------------------------------------------------------------------------------------------------
+
+int buffer_detach(void** buffer, int* size)
+{
+  void* ignored = nullptr;
+  return MPI_Buffer_detach(buffer ? static_cast<void*>(buffer) : &ignored, size);
+}
+
+int get_address(void* location, std::int64_t* address)
+{
+  return MPI_Get_address(location, reinterpret_cast<MPI_Aint*>(address));
+}
+
+int free_mem(void* base)
+{
+  return MPI_Free_mem(base);
+}
+
+int sizeof_(const CDescriptor* variable, int* size)
+{
+  *size = static_cast<int>(variable->element);
+  return MPI_SUCCESS;
+}
+
+void f_sync_reg(void* /*buffer*/) {}
+
+// ---- Statuses -------------------------------------------------------------------------------------------------------
+
+int status_get_error(const MPI_Status* status, int* error)
+{
+  *error = status->MPI_ERROR;
+  return MPI_SUCCESS;
+}
+
+int status_get_source(const MPI_Status* status, int* source)
+{
+  *source = status->MPI_SOURCE;
+  return MPI_SUCCESS;
+}
+
+int status_get_tag(const MPI_Status* status, int* tag)
+{
+  *tag = status->MPI_TAG;
+  return MPI_SUCCESS;
+}
+
+int status_set_error(MPI_Status* status, const int* error)
+{
+  status->MPI_ERROR = *error;
+  return MPI_SUCCESS;
+}
+
+int status_set_source(MPI_Status* status, const int* source)
+{
+  status->MPI_SOURCE = *source;
+  return MPI_SUCCESS;
+}
+
+int status_set_tag(MPI_Status* status, const int* tag)
+{
+  status->MPI_TAG = *tag;
+  return MPI_SUCCESS;
+}
+
+int status_f2f08(const int* from, MPI_Status* to)
+{
+  *to = *reinterpret_cast<const MPI_Status*>(from);
+  return MPI_SUCCESS;
+}
+
+int status_f082f(const MPI_Status* from, int* to)
+{
+  *reinterpret_cast<MPI_Status*>(to) = *from;
+  return MPI_SUCCESS;
+}
+
+// ---- Removed from MPI -----------------------------------------------------------------------------------------------
+
+int address(void* location, int* result)
+{
+  MPI_Aint value  = 0;
+  const int error = MPI_Get_address(location, &value);
+  *result         = static_cast<int>(value);
+  return error;
+}
+
+int type_extent(const int* type, int* extent)
+{
+  MPI_Aint lower  = 0;
+  MPI_Aint value  = 0;
+  const int error = MPI_Type_get_extent(object_of<MPI_Datatype>(type), &lower, &value);
+  *extent         = static_cast<int>(value);
+  return error;
+}
+
+int type_lb(const int* type, int* displacement)
+{
+  MPI_Aint lower  = 0;
+  MPI_Aint extent = 0;
+  const int error = MPI_Type_get_extent(object_of<MPI_Datatype>(type), &lower, &extent);
+  *displacement   = static_cast<int>(lower);
+  return error;
+}
+
+int type_ub(const int* type, int* displacement)
+{
+  MPI_Aint lower  = 0;
+  MPI_Aint extent = 0;
+  const int error = MPI_Type_get_extent(object_of<MPI_Datatype>(type), &lower, &extent);
+  *displacement   = static_cast<int>(lower + extent);
+  return error;
+}
+
+int type_hvector(const int* count, const int* length, const int* stride, const int* type, int* result)
+{
+  return MPI_Type_create_hvector(*count, *length, *stride, object_of<MPI_Datatype>(type), Result<MPI_Datatype>(result));
+}
+
+int type_hindexed(const int* count, const int* lengths, const int* displacements, const int* type, int* result)
+{
+  return MPI_Type_create_hindexed(*count, lengths, widened(displacements, *count).data(), object_of<MPI_Datatype>(type),
+                                  Result<MPI_Datatype>(result));
+}
+
+int type_struct(const int* count, const int* lengths, const int* displacements, const int* types, int* result)
+{
+  return MPI_Type_create_struct(*count, lengths, widened(displacements, *count).data(),
+                                Handles<MPI_Datatype>(types, *count), Result<MPI_Datatype>(result));
+}
+
+} // namespace weft::fortran::by_hand
