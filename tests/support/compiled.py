@@ -11,6 +11,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sysconfig
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -21,18 +22,29 @@ from weft.base import paths
 from weft.runs.simgrid import SimGrid
 from weft.runs.toolchain import OF_SOURCES
 
+FORTRAN = (".f", ".f90")
 CACHE = ROOT / "build" / "tests" / "programs"
 
 
 def program(source: Path, flags: Sequence[str] = ("-O1", "-g")) -> Path:
-    """Return the program that SimGrid's compiler builds from a source, or a directory's C files."""
+    """Return the program that SimGrid's compiler builds from a source, or a directory's C files.
+
+    `weft f90` compiles Fortran, with weft's modules.
+    """
     sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
-    compiler = str(SimGrid().compiler(OF_SOURCES[sources[0].suffix]))
+    modules: list[Path] = []
+    if source.suffix.lower() in FORTRAN:
+        compiler = str(Path(sysconfig.get_path("scripts"), "weft-f90"))
+        modules = sorted(paths.installed("fortran").glob("mpi*"))
+        (CACHE / "modules").mkdir(parents=True, exist_ok=True)
+        flags = (*flags, f"-J{CACHE / 'modules'}")
+    else:
+        compiler = str(SimGrid().compiler(OF_SOURCES[sources[0].suffix]))
     if source.suffix == ".f":
-        # For MPI_IN_PLACE, which SimGrid's mpif.h declares as a procedure, and for numbers passed
-        # as arrays.
+        # For MPI_IN_PLACE, which mpif.h declares as a procedure, and for numbers passed as arrays.
         flags = ("-std=legacy", "-w")
-    return made(source.stem, sources, [compiler, *flags, *map(str, sources), "-lm"])
+    command = [compiler, *flags, *map(str, sources), "-lm"]
+    return made(source.stem, sources, command, modules)
 
 
 def example(name: str) -> Path:
@@ -50,9 +62,11 @@ def with_simgrid(source: Path) -> Path:
     return made(source.stem, [source], command)
 
 
-def made(name: str, sources: Sequence[Path], command: Sequence[str]) -> Path:
-    """Return the file that `command -o FILE` builds from the sources."""
-    folder = CACHE / _checksum(sources, command)[:16]
+def made(
+    name: str, sources: Sequence[Path], command: Sequence[str], others: Sequence[Path] = ()
+) -> Path:
+    """Return the file that `command -o FILE` builds from the sources, which use other files."""
+    folder = CACHE / _checksum([*sources, *others], command)[:16]
     target = folder / name
     if not target.exists():
         folder.mkdir(parents=True, exist_ok=True)

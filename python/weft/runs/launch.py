@@ -349,7 +349,7 @@ def _preloading(
     """
     library = paths.platform_library()
     preloaded = [library.name, *others, environment.get("LD_PRELOAD", "")]
-    folders = [environment["LD_LIBRARY_PATH"], str(library.parent), str(work)]
+    folders = [environment["LD_LIBRARY_PATH"], str(work)]
     return {
         **environment,
         "LD_PRELOAD": ":".join(filter(None, preloaded)),

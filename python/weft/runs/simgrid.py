@@ -47,10 +47,10 @@ class SimGrid:
         )
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
-        """Return an environment in which SimGrid's programs find its library."""
-        library = str(self.launcher.parent.parent)
-        paths = [library, *filter(None, [base.get("LD_LIBRARY_PATH")])]
-        return {**base, "LD_LIBRARY_PATH": ":".join(paths)}
+        """Return an environment in which SimGrid's programs find its library and weft's."""
+        libraries = [self.launcher.parent.parent, paths.platform_library().parent]
+        folders = [*map(str, libraries), *filter(None, [base.get("LD_LIBRARY_PATH")])]
+        return {**base, "LD_LIBRARY_PATH": ":".join(folders)}
 
     def algorithms(self, collective: str | None) -> list[str]:
         """Return the names of SMPI's algorithms and selectors for one collective, or for any."""

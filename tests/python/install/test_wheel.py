@@ -219,7 +219,7 @@ EOF
 chmod +x other-gfortran && printf %s "$SOURCE" >other.f90
 WEFT_FC=$PWD/other-gfortran weft f90 other.f90 -o other
 weft run -q --fabric tofino-4 -n 4 -- ./other word
-ls $XDG_CACHE_HOME/weft/mpi-module-other-gfortran-99""",
+ls $XDG_CACHE_HOME/weft/mpi-modules-other-gfortran-99-*/mpi_f08.mod""",
         SOURCE=SUM_F90,
     )
     assert "Fortran says 6 word" in done.stdout

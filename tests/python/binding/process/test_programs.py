@@ -184,20 +184,6 @@ def test_units_and_files_are_each_rank_s_own(run: Run, tmp_path: Path) -> None:
     }
 
 
-def test_mpi_f08_is_refused_by_name(tmp_path: Path) -> None:
-    source = tmp_path / "new.f90"
-    source.write_text(
-        "program new\n  USE, intrinsic :: iso_c_binding\n  use  MPI_F08\nend program\n"
-    )
-    command = [*simulated.WEFT, "f90", str(source), "-o", str(tmp_path / "new")]
-    result = simulated.run_command(command)
-    assert result.status == 1
-    assert result.stderr.startswith(
-        f"weft f90: {source}, line 3: the program uses the module mpi_f08"
-    )
-    assert result.stderr.count("\n") == 1
-
-
 # ---- Threads and processes ----
 
 
