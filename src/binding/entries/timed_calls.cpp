@@ -9,11 +9,11 @@
 #include "binding/abi/original.hpp"
 #include "binding/calls/in_place.hpp"
 #include "binding/entries/direct_calls.hpp"
-#include "binding/entries/direct_messages.hpp"
 #include "binding/entries/polls.hpp"
 #include "binding/observe/clock_reads.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/observe/traced_call.hpp"
+#include "binding/point_to_point/direct_messages.hpp"
 #include "binding/run/request.hpp"
 
 #include <algorithm>

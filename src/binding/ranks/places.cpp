@@ -5,14 +5,13 @@
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"
 
-
 namespace weft {
 namespace {
 
 struct KnownRank {
   Place in_world{-1, 0};
   MPI_Group world = MPI_GROUP_NULL;
-  bool in_mpi = false;
+  bool in_mpi     = false;
 };
 
 /** Returns the entry of the current actor. */

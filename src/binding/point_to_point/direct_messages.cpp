@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/entries/direct_messages.hpp"
+#include "binding/point_to_point/direct_messages.hpp"
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/data/handles.hpp"
