@@ -99,7 +99,7 @@ def run(
     offload: str = offload_modes.DEFAULT,
     fallback: PathLike | None = None,
     host_speed: str | None = None,
-    messages: str = "smpi",
+    messages: str = "weft",
     privatize: bool = True,
     tunings: str | None = None,
     cfg: Mapping[str, object] | Sequence[str] = (),
@@ -143,9 +143,9 @@ def run(
             openmpi-5.0.
         host_speed: Speed of this machine, from which the time of computation is derived. For
             example 10Gf, or auto to measure it. By default computation takes no simulated time.
-        messages: Transport of point-to-point messages. smpi: SimGrid's MPI; weft: weft's own
-            matching and network model, in less CPU time, with simulated times equal to a few
-            nanoseconds, on fabrics only.
+        messages: Transport of point-to-point messages. weft: weft's own matching and network model,
+            on fabrics; smpi: SimGrid's MPI, with simulated times equal to a few nanoseconds, in
+            more CPU time.
         privatize: Separate global variables for each rank. False: let all ranks share the program's
             global variables: saves memory and start-up time with thousands of ranks; correct only
             for programs that write no global variable.

@@ -201,11 +201,11 @@ class Simulation:
             group=SIMULATION,
             name="messages",
             meaning="Transport of point-to-point messages",
-            more="smpi: SimGrid's MPI; weft: weft's own matching and network model, in less CPU"
-            " time, with simulated times equal to a few nanoseconds, on fabrics only.",
+            more="weft: weft's own matching and network model, on fabrics; smpi: SimGrid's MPI,"
+            " with simulated times equal to a few nanoseconds, in more CPU time.",
             campaigns="",
         ),
-    ] = "smpi"
+    ] = "weft"
     privatize: Annotated[
         bool,
         RunOption(

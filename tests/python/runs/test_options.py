@@ -76,5 +76,5 @@ def test_a_request_as_words() -> None:
     assert as_words(request) == [
         *("--fabric", "star-8", "--set", "switch.slots=1", "--set", "link.latency=1us"),
         *("-n", "4", "--offload", run_option("offload").default),
-        *("--host-speed", "1Gf", "--messages", "smpi", "--no-privatize"),
+        *("--host-speed", "1Gf", "--messages", "weft", "--no-privatize"),
     ]
