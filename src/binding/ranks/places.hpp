@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Place of a rank in a communicator and the communicator's group, memoized: SMPI's MPI_COMM_WORLD is one object that stands for
- * all programs', and each query goes through SMPI's data about the rank. */
+/* Place of a rank in a communicator and the communicator's group, memoized: SMPI's MPI_COMM_WORLD is one object that
+ * stands for all programs', and each query goes through SMPI's data about the rank. */
 #pragma once
 
 #include <smpi/smpi.h>

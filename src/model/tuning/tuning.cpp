@@ -60,7 +60,7 @@ constexpr std::array<TuningRow, TUNING_COUNT> ROWS{{
     {.id      = TuningId::direct_calls,
      .name    = "direct-calls",
      .simgrid = "checks the arguments of each call, and has an activity for each request",
-     .weft    = "calls the algorithm or sends the message at once if SMPI would only check, and waits without an activity",
+     .weft    = "calls the algorithm, or sends, at once if SMPI would only check, and waits without an activity",
      .gain    = "with woken-prefetch, 2.69 to 0.89 µs of CPU time per rank and Allreduce at 4,096 ranks",
      .oldest  = V4_1,
      .newest  = V4_1},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a run can do besides messages: the same data and times with both transports.
+"""Features of runs besides messages: the same data and times with both transports.
 
 SimGrid's shortcuts are off, as in test_transport.py.
 """
