@@ -2,13 +2,13 @@
 #include "binding/point_to_point/direct_messages.hpp"
 
 #include "binding/abi/private_abi.hpp"
-#include "binding/data/handles.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"
 #include "binding/point_to_point/waits.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/ranks/places.hpp"
 #include "binding/settings/tunings.hpp"
+#include "mpi/names.hpp"
 
 #include <algorithm>
 #include <array>
