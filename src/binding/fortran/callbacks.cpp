@@ -30,6 +30,7 @@ template <class Handle> std::map<int, std::vector<Callback>>& error_handlers()
   return the_handlers;
 }
 
+// MPI's type. NOLINTNEXTLINE(modernize-avoid-variadic-functions,cert-dcl50-cpp)
 template <class Handle, std::size_t Number> void call_error_handler(Handle* handle, int* code, ...)
 {
   int number          = number_of(*handle);
@@ -48,7 +49,7 @@ template <class Handle, class Create> int create_error_handler(Create create, Ca
 {
   static constexpr auto FUNCTIONS = error_handler_functions<Handle>(std::make_index_sequence<MOST_HANDLERS>());
   std::vector<Callback>& known    = error_handlers<Handle>()[rank_here().value_or(0)];
-  auto place                      = std::find(known.begin(), known.end(), function);
+  auto place                      = std::ranges::find(known, function);
   if (place == known.end()) {
     if (known.size() == MOST_HANDLERS)
       return MPI_ERR_NO_MEM;
@@ -72,6 +73,11 @@ int number_instead_of(Callback function)
   return *reinterpret_cast<const int*>(function);
 }
 
+void* attribute(std::int64_t value)
+{
+  return reinterpret_cast<void*>(static_cast<std::intptr_t>(value)); // NOLINT(performance-no-int-to-ptr): MPI's
+}
+
 template <class Handle, class Integer>
 int copy_attribute(Handle from, int keyval, void* state, void* value, void* copy, int* flag)
 {
@@ -90,7 +96,7 @@ int copy_attribute(Handle from, int keyval, void* state, void* value, void* copy
         &number, &keyval, &callbacks.state, &old_value, &fresh, flag, &error);
     *flag = *flag != 0 ? 1 : 0;
   }
-  *static_cast<void**>(copy) = reinterpret_cast<void*>(static_cast<std::intptr_t>(fresh));
+  *static_cast<void**>(copy) = attribute(fresh);
   return error;
 }
 
@@ -113,11 +119,6 @@ int create_keyval(Create create, Callback copy, Callback remove, int* keyval, co
 {
   return create(copy_attribute<Handle, Integer>, delete_attribute<Handle, Integer>, keyval,
                 new Keyval<Integer>{copy, remove, *state});
-}
-
-void* attribute(std::int64_t value)
-{
-  return reinterpret_cast<void*>(static_cast<std::intptr_t>(value));
 }
 
 template <class Integer> int comm_attribute(const int* comm, int keyval, Integer* value, int* flag)

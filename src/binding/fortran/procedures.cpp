@@ -45,7 +45,7 @@ void pcontrol(const int* /*level*/) {}
 int buffer_detach(void** buffer, int* size)
 {
   void* ignored = nullptr;
-  return MPI_Buffer_detach(buffer ? static_cast<void*>(buffer) : &ignored, size);
+  return MPI_Buffer_detach(buffer ? static_cast<void*>(buffer) : static_cast<void*>(&ignored), size);
 }
 
 int get_address(void* location, std::int64_t* address)

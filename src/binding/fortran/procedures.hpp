@@ -21,7 +21,7 @@ void pcontrol(const int* level);
 int buffer_detach(void** buffer, int* size);
 int get_address(void* location, std::int64_t* address);
 int free_mem(void* base);
-int sizeof_(const CDescriptor* variable, int* size);
+int sizeof_(const CDescriptor* variable, int* size); // NOLINT(readability-identifier-naming): a keyword otherwise
 /** Keeps the compiler from moving accesses to the buffer across the call. */
 void f_sync_reg(void* buffer);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace weft::fortran {
 namespace {
@@ -40,7 +41,7 @@ void* buffer_of(void* buffer)
 Section::Section(const FortranDescriptor& buffer) : base_(buffer.base), element_(buffer.element)
 {
   const std::ptrdiff_t span = buffer.span > 0 ? buffer.span : static_cast<std::ptrdiff_t>(buffer.element);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(buffer.rank); ++i) {
+  for (std::size_t i = 0; std::cmp_less(i, buffer.rank); ++i) {
     const FortranDescriptor::Dimension& along = buffer.dimensions[i];
     dimensions_.push_back({along.upper - along.lower + 1, along.stride * span});
   }
@@ -48,7 +49,7 @@ Section::Section(const FortranDescriptor& buffer) : base_(buffer.base), element_
 
 Section::Section(const CDescriptor& buffer) : base_(buffer.base), element_(buffer.element)
 {
-  for (std::size_t i = 0; i < static_cast<std::size_t>(buffer.rank); ++i)
+  for (std::size_t i = 0; std::cmp_less(i, buffer.rank); ++i)
     dimensions_.push_back({buffer.dimensions[i].extent, buffer.dimensions[i].stride});
 }
 
