@@ -2,6 +2,7 @@
 #include "binding/point_to_point/own_messages.hpp"
 
 #include "binding/abi/kernel_scope.hpp"
+#include "binding/data/exchange.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/run/diagnosis.hpp"
 #include "binding/settings/settings.hpp"
@@ -66,6 +67,14 @@ std::string name_of_rank(aid_t actor)
   const sg::ActorPtr its = sg::Actor::by_pid(actor);
   const char* rank       = its ? its->get_property("rank") : nullptr;
   return rank ? "rank " + std::string(rank) : "a rank that has ended";
+}
+
+/** Returns whether a buffer is shared by ranks to save memory (SMPI_SHARED_MALLOC, --unchecked), so that copying it
+ * would only take memory. Such buffers consist of pages. */
+bool has_no_data(const void* buffer, std::size_t size)
+{
+  constexpr std::size_t PAGE = 4096;
+  return size >= PAGE && is_shared(buffer);
 }
 
 /** Returns the actor that started a request. */
@@ -295,7 +304,8 @@ OwnMessages::Index OwnMessages::new_message(MPI_Request request)
                                      .kept      = fields.detached && (fields.flags & simgrid::smpi::PACKED_FLAG) != 0,
                                      .left      = false,
                                      .arrived   = false,
-                                     .copied    = fields.size == 0 || not fields.buffer || is_replayed(),
+                                     .copied    = fields.size == 0 || not fields.buffer || is_replayed() ||
+                                                  has_no_data(fields.buffer, fields.size),
                                      .failed    = false,
                                      .withdrawn = false};
   return number;
@@ -369,7 +379,7 @@ void OwnMessages::copy_to_receive(Message& message) const
 {
   const RequestLayout& fields = layout_of(message.receive);
   const std::size_t size      = std::min(message.size, fields.real_size);
-  if (not message.copied && fields.buffer && size > 0)
+  if (not message.copied && fields.buffer && size > 0 && not has_no_data(fields.buffer, size))
     std::memcpy(fields.buffer, message.data, size);
   message.copied = true;
   if (message.kept)
