@@ -14,6 +14,8 @@
 
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
+#include <string>
+#include <xbt/config.hpp>
 
 namespace weft {
 
@@ -42,14 +44,20 @@ constinit simgrid::s4u::Engine* const* engine_place = nullptr;
   return THEIRS();
 }
 
-} // namespace
+/** Returns whether the turn changes with the rank. Without preloading, SimGrid's own set_current() is called, and the
+ * turn stays 0; ranks that are threads call it once. */
+bool turns_tell_ranks()
+{
+  static const bool SWITCHED = simgrid::config::get_value<std::string>("contexts/factory") != "thread";
+  return SWITCHED && turn != 0;
+}
 
-/* Without preloading, SimGrid's own set_current() is called, and the turn stays 0. */
+} // namespace
 
 aid_t ask_current_actor()
 {
   asked_actor = simgrid::s4u::this_actor::get_pid();
-  if (turn != 0)
+  if (turns_tell_ranks())
     turn_of_actor = turn;
   return asked_actor;
 }
@@ -57,7 +65,7 @@ aid_t ask_current_actor()
 double ask_time_of_rank()
 {
   asked_time = simgrid::s4u::Engine::get_clock();
-  if (turn != 0)
+  if (turns_tell_ranks())
     turn_of_time = turn;
   return asked_time;
 }
