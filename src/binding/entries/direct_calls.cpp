@@ -120,7 +120,8 @@ int direct_Wait(decltype(&PMPI_Wait) next_definition, MPI_Request* request, MPI_
   const bool waited = request && *request != MPI_REQUEST_NULL && RequestSignal::wait_for(*request);
   if (waited && RequestSignal::put_aside(*request, status))
     return MPI_SUCCESS;
-  if (calls_are_direct() && request && simgrid::smpi::is_active(*request) && is_pooled(*request))
+  if (calls_are_direct() && request && *request != MPI_REQUEST_NULL && simgrid::smpi::is_active(*request) &&
+      is_pooled(*request))
     return wait_for_pooled(request, status);
   return next_definition(request, status);
 }

@@ -115,7 +115,7 @@ int direct_Isend(decltype(&PMPI_Isend) next_definition, const void* buffer, int 
   using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
   const MessageArguments side{buffer, count, type, to, tag};
   const std::optional<DirectMessage> message = request ? check_direct(side, comm, false) : std::nullopt;
-  if (not message)
+  if (not request || not message)
     return learn_type(next_definition(buffer, count, type, to, tag, comm, request), type);
   *request = start_direct(side, *message, comm, SEND_FLAG | NONBLOCKING_SEND_FLAG);
   return MPI_SUCCESS;
@@ -126,7 +126,7 @@ int direct_Irecv(decltype(&PMPI_Irecv) next_definition, void* buffer, int count,
 {
   const MessageArguments side{buffer, count, type, from, tag};
   const std::optional<DirectMessage> message = request ? check_direct(side, comm, true) : std::nullopt;
-  if (not message)
+  if (not request || not message)
     return learn_type(next_definition(buffer, count, type, from, tag, comm, request), type);
   *request = start_direct(side, *message, comm, simgrid::smpi::RECEIVE_FLAG);
   return MPI_SUCCESS;

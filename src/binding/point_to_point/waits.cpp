@@ -143,7 +143,7 @@ int wait_for_plain(std::span<MPI_Request> requests, MPI_Status* statuses)
   bool truncated = false;
   while (true) {
     bool pending = false;
-    if (OwnMessages& messages = *OwnMessages::get(); not messages.receives_cost() || not messages.costs_vary())
+    if (const OwnMessages& messages = *OwnMessages::get(); not messages.receives_cost() || not messages.costs_vary())
       sleep_for_all(requests);
     OwnMessages::get()->pay_for_receives(requests);
     for (std::size_t i = 0; i < requests.size(); ++i) {
