@@ -192,7 +192,8 @@ void OwnMessages::post(MPI_Request request)
     fields.real_source = posted.place; // which SMPI reads only after a match
 }
 
-/** Returns a message's overhead on the current rank's host. SMPI finds it by way of several tables. */
+/** Returns a message's overhead on the sender's host for last_send_, on the receiver's for last_receive_. SMPI finds it
+ * by way of several tables. */
 double OwnMessages::overhead(Overhead& last, AskOverhead ask, std::size_t size, sg::Host* from, sg::Host* to) const
 {
   const bool local = from == to;

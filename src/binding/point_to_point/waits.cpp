@@ -67,13 +67,14 @@ bool waits_for_own(MPI_Request request)
 /** Sleeps until an own request has ended. */
 void sleep_for_one(Requests requests)
 {
+  OwnMessages& messages = *OwnMessages::get();
   for (MPI_Request request : requests)
     if (waits_for_own(request))
-      OwnMessages::get()->await(request);
-  OwnMessages::get()->sleep(1);
+      messages.await(request);
+  messages.sleep(1);
   for (MPI_Request request : requests)
     if (waits_for_own(request))
-      OwnMessages::get()->no_longer_await(request);
+      messages.no_longer_await(request);
 }
 
 /** Sleeps until all own requests have ended, and, if overheads do not vary, through those of receives. */
@@ -83,7 +84,7 @@ void sleep_for_all(Requests requests)
   int missing           = 0;
   for (MPI_Request request : requests)
     if (waits_for_own(request)) {
-      OwnMessages::get()->await(request);
+      messages.await(request);
       ++missing;
     }
   if (missing == 0)

@@ -6,7 +6,7 @@ import pytest
 from tests.support.simulated import Run
 
 SENDERS = 6
-"""Of more ranks: the others send nothing."""
+"""Senders; further ranks send nothing."""
 SIZES = {"eager": 8, "rendezvous": 200_000}
 
 
