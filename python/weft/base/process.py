@@ -86,8 +86,8 @@ def _raise(signum: int, _frame: FrameType | None = None) -> None:
 
 
 @contextmanager
-def _signals_held() -> Iterator[None]:
-    """Defer signals: an exception during the start or end of a child would lose it.
+def signals_held() -> Iterator[None]:
+    """Defer signals where an exception would lose a child or leave an unfinished file.
 
     Python runs signal handlers in the main thread only, so other threads have nothing to defer.
     """
@@ -148,7 +148,7 @@ def _lock(directory: str) -> int:
 
 
 def _start_cleaner(directory: str) -> "subprocess.Popen[bytes] | None":
-    with suppress(OSError), _signals_held():
+    with suppress(OSError), signals_held():
         return subprocess.Popen(
             ["/bin/sh", "-c", _CLEANER, "weft-cleaner", directory],
             stdin=subprocess.PIPE,
@@ -275,12 +275,12 @@ def _running(
     child = None
     mark = f"{os.getpid()}-{time.monotonic_ns()}-{threading.get_ident()}"
     try:
-        with _signals_held():
+        with signals_held():
             child = _start(command, {**environment, _RUN: mark}, streams)
         yield child
     finally:
         if child is not None:
-            with _signals_held():
+            with signals_held():
                 if child.returncode is None:
                     _stop(child)
                 _end_descendants(child.pid, f"{_RUN}={mark}".encode())

@@ -4,20 +4,25 @@
 import contextlib
 import csv
 import json
+import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support import simulated
 from tests.support.campaign_files import LATENCY, Write, head, weft
 from weft.base import paths
-from weft.base.errors import WeftError
+from weft.base.errors import Interrupted, WeftError
+from weft.base.process import raise_on_signals
 from weft.campaign import campaign as api
 from weft.campaign.execution.local import Memory
+from weft.campaign.execution.work import carry_out
 from weft.campaign.file import file as files
 from weft.campaign.file.axes import Grid
 from weft.campaign.store.store import Store
@@ -279,3 +284,29 @@ def test_a_store_is_of_one_campaign_and_of_a_version_that_is_known(tmp_path: Pat
     (tmp_path / "file").write_text("x")
     with pytest.raises(WeftError, match="is a folder with other files"):
         Store(tmp_path, "one")
+
+
+def test_a_signal_while_a_result_is_written_leaves_no_unfinished_file(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared = api.prepare(write(HEAD + RUNS), tmp_path / "store")
+    task = api._task(prepared, prepared.runs[0])
+    make_file = tempfile.mkstemp
+
+    def stop_once_made(*args: Any, **named: Any) -> tuple[int, str]:
+        made = make_file(*args, **named)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return made
+
+    stopping = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {signum: signal.getsignal(signum) for signum in stopping}
+    raise_on_signals()
+    try:
+        monkeypatch.setattr(tempfile, "mkstemp", stop_once_made)
+        with pytest.raises(Interrupted):
+            carry_out(task)
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+    names = {path.name for path in (tmp_path / "store" / "runs").glob("*/*")}
+    assert names == {f"{task.digest}.json"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from weft import _core
 from weft.base.errors import WeftError, printable
-from weft.base.process import Streams
+from weft.base.process import Streams, signals_held
 from weft.campaign.file.axes import Point
 from weft.campaign.store.store import Result, Store
 from weft.runs import launch
@@ -58,7 +58,8 @@ def carry_out(task: Task) -> TaskResult:
         done = said(task.digest, result)
         if result.record and result.record.outcome.signal in _FROM_OUTSIDE:
             return replace(done, state="killed")
-        store.write(task.digest, result)
+        with signals_held():
+            store.write(task.digest, result)
     return done
 
 
