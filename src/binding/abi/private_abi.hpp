@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -358,9 +359,9 @@ constexpr unsigned COMPLETE_FLAG               = 0x1000;
 constexpr unsigned MATCHED_FLAG                = 0x4000;
 constexpr unsigned CANCELLED_FLAG              = 0x8000;
 constexpr unsigned NONBLOCKING_COLLECTIVE_FLAG = 0x10000;
-/** weft's own request flags, which SMPI ignores: reused request (pooled_requests.hpp); message of
- * binding/point_to_point; data packed into a contiguous copy;
- * a rank sleeps until it ends; ended; failed. */
+/** weft's own request flags, which SMPI ignores: of several sends (pooled_requests.hpp); reused request; message of
+ * binding/point_to_point; data packed into a contiguous copy; a rank sleeps until it ends; ended; failed. */
+constexpr unsigned SHARED_FLAG  = 0x2000000;
 constexpr unsigned POOLED_FLAG  = 0x4000000;
 constexpr unsigned OWN_FLAG     = 0x8000000;
 constexpr unsigned PACKED_FLAG  = 0x10000000;
@@ -371,6 +372,17 @@ constexpr unsigned FAILED_FLAG  = 0x80000000;
 inline const RequestLayout& layout_of(MPI_Request request)
 {
   return *reinterpret_cast<const RequestLayout*>(request);
+}
+/** Returns them for a change. */
+inline RequestLayout& fields_of(MPI_Request request)
+{
+  return *reinterpret_cast<RequestLayout*>(request);
+}
+/** Throws unless a new request had the fields that RequestLayout expects. */
+inline void require_layout(bool is_expected)
+{
+  if (not is_expected)
+    throw std::logic_error("the layout of MPI requests in this SimGrid is unknown to weft; use SimGrid 4.1");
 }
 /** Returns whether weft's transport carries a request's message. */
 inline bool is_own(MPI_Request request)

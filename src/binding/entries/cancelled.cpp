@@ -18,17 +18,10 @@
 
 #include <string_view>
 
+using simgrid::smpi::fields_of;
 using simgrid::smpi::RequestLayout;
 
 namespace weft {
-namespace {
-
-RequestLayout& fields_of(MPI_Request request)
-{
-  return *reinterpret_cast<RequestLayout*>(request);
-}
-
-} // namespace
 
 void forget_last_use(MPI_Request request)
 {
@@ -66,8 +59,8 @@ WEFT_INTERPOSED void Request::finish_wait(MPI_Request* request, MPI_Status* stat
       (flags & PERSISTENT_FLAG) != 0 && (flags & (CANCELLED_FLAG | MATCHED_FLAG)) == CANCELLED_FLAG;
   if (not is_cancelled || *request == MPI_REQUEST_NULL)
     return;
-  weft::fields_of(*request).action = nullptr;
-  weft::fields_of(*request).flags |= FINISHED_FLAG;
+  fields_of(*request).action = nullptr;
+  fields_of(*request).flags |= FINISHED_FLAG;
 }
 
 } // namespace simgrid::smpi

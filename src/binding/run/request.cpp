@@ -18,7 +18,6 @@
 #include <vector>
 
 namespace sg = simgrid::s4u;
-using simgrid::smpi::RequestLayout;
 
 namespace weft {
 namespace {
@@ -76,13 +75,12 @@ MPI_Request empty_request()
   static const auto THEIRS = original(&simgrid::smpi::colls::ibcast);
   MPI_Request request      = MPI_REQUEST_NULL;
   THEIRS(nullptr, 0, MPI_BYTE, 0, MPI_COMM_SELF, &request, 0);
-  const auto& layout = simgrid::smpi::layout_of(request);
-  const bool known   = layout.type == MPI_BYTE && layout.size == 0 && layout.source == 0 && layout.destination == 0 &&
-                       layout.comm == MPI_COMM_SELF && not layout.action &&
-                       layout.flags == simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAGS && layout.references == 1 &&
-                       layout.op == MPI_REPLACE && layout.parts.empty();
-  if (not known)
-    throw std::logic_error("the layout of MPI requests in this SimGrid is unknown to weft; use SimGrid 4.1");
+  const auto& layout     = simgrid::smpi::layout_of(request);
+  const bool is_expected = layout.type == MPI_BYTE && layout.size == 0 && layout.source == 0 &&
+                           layout.destination == 0 && layout.comm == MPI_COMM_SELF && not layout.action &&
+                           layout.flags == simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAGS && layout.references == 1 &&
+                           layout.op == MPI_REPLACE && layout.parts.empty();
+  simgrid::smpi::require_layout(is_expected);
   return request;
 }
 
@@ -132,7 +130,7 @@ MPI_Request RequestSignal::make_request(const std::shared_ptr<RequestSignal>& si
   MPI_Request request = std::exchange(own.spare, MPI_REQUEST_NULL);
   if (request == MPI_REQUEST_NULL)
     request = empty_request();
-  reinterpret_cast<RequestLayout*>(request)->tag = tag_of(collective);
+  simgrid::smpi::fields_of(request).tag = tag_of(collective);
   if (calls_are_direct())
     own.without_activity.push_back({request, signal});
   else
@@ -143,10 +141,10 @@ MPI_Request RequestSignal::make_request(const std::shared_ptr<RequestSignal>& si
 // A message between queues takes no time in SimGrid and can be waited for, tested, and waited for among others.
 void RequestSignal::make_activity(MPI_Request request)
 {
-  queue_                                            = borrow_queue();
-  const sg::MessPtr message                         = queue_->get_async();
-  reinterpret_cast<RequestLayout*>(request)->action = message->get_impl();
-  message_                                          = message;
+  queue_                                   = borrow_queue();
+  const sg::MessPtr message                = queue_->get_async();
+  simgrid::smpi::fields_of(request).action = message->get_impl();
+  message_                                 = message;
   if (end_.over()) // the call may have ended while other ranks ran
     put();
 }
