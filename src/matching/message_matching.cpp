@@ -2,6 +2,7 @@
 #include "matching/message_matching.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -125,24 +126,26 @@ void MessageMatching::enqueue(std::uint32_t item, std::size_t kind, const Name& 
 {
   const std::uint32_t queue = open(name);
   Queue& its                = queues_[queue];
-  items_[item].links[kind]  = {its.last, NONE, queue};
+  if (kind != NOTHING && wild_links_.size() <= item)
+    wild_links_.resize(items_.size());
+  link(item, kind) = {its.last, NONE, queue};
   if (its.last == NONE)
     its.first = item;
   else
-    items_[its.last].links[kind].after = item;
+    link(its.last, kind).after = item;
   its.last = item;
 }
 
 void MessageMatching::dequeue(std::uint32_t item, std::size_t kind)
 {
-  const Link link = items_[item].links[kind];
-  if (link.queue == NONE)
+  const Link old = std::exchange(link(item, kind), {});
+  if (old.queue == NONE)
     return;
-  Queue& its                                                                = queues_[link.queue];
-  (link.before == NONE ? its.first : items_[link.before].links[kind].after) = link.after;
-  (link.after == NONE ? its.last : items_[link.after].links[kind].before)   = link.before;
+  Queue& its                                                      = queues_[old.queue];
+  (old.before == NONE ? its.first : link(old.before, kind).after) = old.after;
+  (old.after == NONE ? its.last : link(old.after, kind).before)   = old.before;
   if (its.first == NONE)
-    close(link.queue);
+    close(old.queue);
 }
 
 MessageMatching::EndpointState& MessageMatching::state(Endpoint endpoint)
@@ -177,12 +180,13 @@ std::uint32_t MessageMatching::first_message(Endpoint endpoint, int source, int 
 
 void MessageMatching::remove_message(std::uint32_t item)
 {
-  EndpointState& its = state(items_[item].endpoint);
-  for (std::size_t kind = 0; kind < KINDS; ++kind)
+  EndpointState& its       = state(items_[item].endpoint);
+  const std::uint8_t kinds = its.wildcards_indexed ? KINDS : std::uint8_t{1};
+  for (std::uint8_t kind = 0; kind < kinds; ++kind)
     dequeue(item, kind);
-  const Link link                                                   = items_[item].all;
-  (link.before == NONE ? its.first : items_[link.before].all.after) = link.after;
-  (link.after == NONE ? its.last : items_[link.after].all.before)   = link.before;
+  const Neighbours old                                            = items_[item].all;
+  (old.before == NONE ? its.first : items_[old.before].all.after) = old.after;
+  (old.after == NONE ? its.last : items_[old.after].all.before)   = old.before;
   --its.messages;
   idle_items_.push_back(item);
 }
@@ -227,7 +231,7 @@ std::optional<std::uint64_t> MessageMatching::arrive(Endpoint endpoint, std::uin
     return items_[earliest].what;
   }
   const std::uint32_t item                                    = new_item(endpoint, message, source, tag);
-  items_[item].all                                            = {its.last, NONE, NONE};
+  items_[item].all                                            = {its.last, NONE};
   (its.last == NONE ? its.first : items_[its.last].all.after) = item;
   its.last                                                    = item;
   ++its.messages;
@@ -285,7 +289,7 @@ bool MessageMatching::withdraw(Endpoint endpoint, std::uint64_t message, int sou
   }
   std::uint32_t item = first_message(endpoint, source, tag);
   while (item != NONE && items_[item].what != message)
-    item = items_[item].links[NOTHING].after;
+    item = items_[item].exact.after;
   if (item == NONE)
     return false;
   remove_message(item);

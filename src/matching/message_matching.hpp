@@ -66,15 +66,20 @@ private:
     std::uint32_t after  = NONE;
     std::uint32_t queue  = NONE; // NONE: not in a queue of this kind
   };
+  struct Neighbours {
+    std::uint32_t before = NONE;
+    std::uint32_t after  = NONE;
+  };
   struct Item {               // posted receive or unexpected message
     std::uint64_t what   = 0; // the caller's number for it
     std::uint64_t number = 0; // receives: position in the order of posting
     int source           = 0;
     int tag              = 0;
     Endpoint endpoint    = 0;
-    std::array<Link, KINDS> links{}; // receives use only the first
-    Link all{};                      // list of the endpoint's unexpected messages; `queue` is unused
+    Link exact{};     // in the queue of its own name
+    Neighbours all{}; // in the list of the endpoint's unexpected messages
   };
+  using WildLinks = std::array<Link, KINDS - 1>; // of a message, in wildcard queues
   struct Queue {
     std::uint64_t name_high = 0; // endpoint and source
     int tag                 = 0;
@@ -103,6 +108,7 @@ private:
   std::vector<EndpointState> endpoints_;
   std::vector<Item> items_;
   std::vector<std::uint32_t> idle_items_;
+  std::vector<WildLinks> wild_links_; // by item, up to the last that is in such a queue
   std::vector<Queue> queues_;
   std::vector<std::uint32_t> idle_queues_;
   std::vector<std::uint32_t> buckets_; // size is a power of two
@@ -126,6 +132,10 @@ private:
   void close(std::uint32_t queue);
   void rehash();
   std::uint32_t new_item(Endpoint endpoint, std::uint64_t what, int source, int tag);
+  Link& link(std::uint32_t item, std::size_t kind)
+  {
+    return kind == NOTHING ? items_[item].exact : wild_links_[item][kind - 1];
+  }
   void enqueue(std::uint32_t item, std::size_t kind, const Name& name);
   void dequeue(std::uint32_t item, std::size_t kind);
   EndpointState& state(Endpoint endpoint);
@@ -179,7 +189,7 @@ public:
     for (std::uint32_t queue : buckets_)
       for (; queue != NONE; queue = queues_[queue].next)
         for (std::uint32_t item = queues_[queue].receives ? queues_[queue].first : NONE; item != NONE;
-             item               = items_[item].links[NOTHING].after)
+             item               = items_[item].exact.after)
           told(items_[item].endpoint, items_[item].what, items_[item].source, items_[item].tag);
   }
   /** Calls @p told with endpoint, message, source and tag of each unexpected message, oldest first at each endpoint. */
