@@ -88,20 +88,25 @@ std::optional<DirectMessage> check_direct(const MessageArguments& side, MPI_Comm
 
 MPI_Request start_direct(const MessageArguments& side, const DirectMessage& message, MPI_Comm comm, unsigned flags)
 {
-  const aid_t self          = current_actor();
-  const bool receives       = (flags & simgrid::smpi::RECEIVE_FLAG) != 0;
-  const aid_t from          = receives ? message.peer : self;
-  MPI_Request const request = pooled_request(
-      {.buffer      = const_cast<void*>(side.buffer), // NOLINT(cppcoreguidelines-pro-type-const-cast): as in SMPI
-       .type        = side.type,
-       .size        = static_cast<std::size_t>(side.count) * message.type->size,
-       .source      = from,
-       .destination = receives ? self : message.peer,
-       .source_host = from == MPI_ANY_SOURCE ? nullptr : OwnMessages::get()->host_of(from),
-       .tag         = side.tag,
-       .comm        = comm,
-       .flags       = flags});
+  const aid_t self    = current_actor();
+  const bool receives = (flags & simgrid::smpi::RECEIVE_FLAG) != 0;
+  const aid_t from    = receives ? message.peer : self;
+  const RequestArguments arguments{
+      .buffer      = const_cast<void*>(side.buffer), // NOLINT(cppcoreguidelines-pro-type-const-cast): as in SMPI
+      .type        = side.type,
+      .size        = static_cast<std::size_t>(side.count) * message.type->size,
+      .source      = from,
+      .destination = receives ? self : message.peer,
+      .source_host = from == MPI_ANY_SOURCE ? nullptr : OwnMessages::get()->host_of(from),
+      .tag         = side.tag,
+      .comm        = comm,
+      .flags       = flags};
+  const bool shares =
+      (flags & simgrid::smpi::NONBLOCKING_SEND_FLAG) != 0 && OwnMessages::get()->detaches(arguments.size);
+  MPI_Request const request = shares ? request_of_sends(arguments) : pooled_request(arguments);
   request->start();
+  if (shares)
+    share_sends(request);
   return request;
 }
 

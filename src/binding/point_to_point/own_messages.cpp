@@ -19,6 +19,7 @@
 #include <xbt/config.hpp>
 
 namespace sg = simgrid::s4u;
+using simgrid::smpi::fields_of;
 using simgrid::smpi::layout_of;
 using simgrid::smpi::RequestLayout;
 
@@ -29,11 +30,6 @@ OwnMessages*& messages_of_run()
 {
   static OwnMessages* all = nullptr;
   return all;
-}
-
-RequestLayout& changeable(MPI_Request request)
-{
-  return *reinterpret_cast<RequestLayout*>(request);
 }
 
 int matched_source(aid_t source)
@@ -143,7 +139,7 @@ void OwnMessages::find(Place& place, aid_t actor) const
 
 bool OwnMessages::start(MPI_Request request)
 {
-  RequestLayout& fields = changeable(request);
+  RequestLayout& fields = fields_of(request);
   if ((fields.flags & simgrid::smpi::ONE_SIDED_FLAG) != 0 || fields.source == MPI_PROC_NULL ||
       fields.destination == MPI_PROC_NULL)
     return false;
@@ -182,7 +178,7 @@ void OwnMessages::prepare(RequestLayout& fields, MPI_Request request) const
 
 void OwnMessages::post(MPI_Request request)
 {
-  RequestLayout& fields = changeable(request);
+  RequestLayout& fields = fields_of(request);
   const auto posted =
       matching_.post(receiving_endpoint(fields.destination, fields.comm, fields.source),
                      reinterpret_cast<std::uint64_t>(request), matched_source(fields.source), matched_tag(fields.tag));
@@ -223,7 +219,7 @@ double OwnMessages::take_overhead(MPI_Request request)
   using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
   if (not is_active(request) || is_own_and_pending(request))
     return 0;
-  RequestLayout& fields = changeable(request);
+  RequestLayout& fields = fields_of(request);
   if ((fields.flags & RECEIVE_FLAG) == 0 || fields.detached_sender == MPI_REQUEST_NULL)
     return 0;
   simgrid::smpi::Request::unref(&fields.detached_sender);
@@ -251,11 +247,11 @@ void OwnMessages::pay_for_receives(std::span<const MPI_Request> requests)
 void OwnMessages::send(MPI_Request request)
 {
   using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
-  RequestLayout& fields   = changeable(request);
+  RequestLayout& fields   = fields_of(request);
   const MessageCosts& its = network().costs;
   const Bytes size(static_cast<double>(fields.size));
   const bool synchronous = (fields.flags & SYNCHRONOUS_FLAG) != 0;
-  fields.detached        = not synchronous && ((fields.flags & BUFFERED_FLAG) != 0 || size < its.detached_below);
+  fields.detached        = not synchronous && ((fields.flags & BUFFERED_FLAG) != 0 || detaches(fields.size));
   if (fields.detached)
     fields.flags |= ENDED_FLAG;
   pay_for_send(fields);
@@ -289,26 +285,26 @@ OwnMessages::Index OwnMessages::new_message(MPI_Request request)
     number = idle_.back();
     idle_.pop_back();
   }
-  changeable(request).real_source = static_cast<aid_t>(number); // which SMPI does not read for sends
-  const int from                  = place_of(fields.source).vertex;
-  const int to                    = place_of(fields.destination).vertex;
-  messages_[number]               = {.sender    = request,
-                                     .receive   = MPI_REQUEST_NULL,
-                                     .type      = fields.type,
-                                     .data      = static_cast<std::byte*>(fields.buffer),
-                                     .size      = fields.size,
-                                     .sent      = time_of_rank(),
-                                     .source    = static_cast<int>(fields.source),
-                                     .from      = from,
-                                     .to        = to,
-                                     .detached  = fields.detached,
-                                     .kept      = fields.detached && (fields.flags & simgrid::smpi::PACKED_FLAG) != 0,
-                                     .left      = false,
-                                     .arrived   = false,
-                                     .copied    = fields.size == 0 || not fields.buffer || is_replayed() ||
-                                                  has_no_data(fields.buffer, fields.size),
-                                     .failed    = false,
-                                     .withdrawn = false};
+  fields_of(request).real_source = static_cast<aid_t>(number); // which SMPI does not read for sends
+  const int from                 = place_of(fields.source).vertex;
+  const int to                   = place_of(fields.destination).vertex;
+  messages_[number]              = {.sender    = request,
+                                    .receive   = MPI_REQUEST_NULL,
+                                    .type      = fields.type,
+                                    .data      = static_cast<std::byte*>(fields.buffer),
+                                    .size      = fields.size,
+                                    .sent      = time_of_rank(),
+                                    .source    = static_cast<int>(fields.source),
+                                    .from      = from,
+                                    .to        = to,
+                                    .detached  = fields.detached,
+                                    .kept      = fields.detached && (fields.flags & simgrid::smpi::PACKED_FLAG) != 0,
+                                    .left      = false,
+                                    .arrived   = false,
+                                    .copied    = fields.size == 0 || not fields.buffer || is_replayed() ||
+                                                 has_no_data(fields.buffer, fields.size),
+                                    .failed    = false,
+                                    .withdrawn = false};
   return number;
 }
 
@@ -331,7 +327,7 @@ MessageMatching::Endpoint OwnMessages::receiving_endpoint(aid_t actor, MPI_Comm 
 void OwnMessages::match(Index number, MPI_Request receive, int source, int tag)
 {
   Message& message      = messages_[number];
-  RequestLayout& fields = changeable(receive);
+  RequestLayout& fields = fields_of(receive);
   message.receive       = receive;
   if (fields.source == MPI_ANY_SOURCE) {
     fields.real_source = source;
@@ -348,7 +344,7 @@ void OwnMessages::match(Index number, MPI_Request receive, int source, int tag)
     fields.real_size = message.size;
   fields.flags |= simgrid::smpi::MATCHED_FLAG;
   if (message.sender != MPI_REQUEST_NULL) {
-    changeable(message.sender).flags |= simgrid::smpi::MATCHED_FLAG;
+    fields_of(message.sender).flags |= simgrid::smpi::MATCHED_FLAG;
     if (message.detached)
       fields.detached_sender = message.sender; // released by finish_wait() of the receive
   }
@@ -454,7 +450,7 @@ void OwnMessages::failed(std::uint64_t number, const std::string& /*why*/)
   Message& message = messages_[number];
   message.failed   = true;
   if (message.sender != MPI_REQUEST_NULL && not message.detached)
-    changeable(message.sender).flags |= simgrid::smpi::FAILED_FLAG;
+    fields_of(message.sender).flags |= simgrid::smpi::FAILED_FLAG;
   arrived(number);
 }
 
@@ -465,7 +461,7 @@ void OwnMessages::deliver(Index number)
   const MPI_Request receive = message.receive;
   copy_to_receive(message);
   if (message.failed)
-    changeable(receive).flags |= simgrid::smpi::FAILED_FLAG;
+    fields_of(receive).flags |= simgrid::smpi::FAILED_FLAG;
   forget(number);
   end(receive);
 }
@@ -482,7 +478,7 @@ void OwnMessages::forget(Index number)
 void OwnMessages::end(MPI_Request request)
 {
   using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
-  RequestLayout& fields = changeable(request);
+  RequestLayout& fields = fields_of(request);
   fields.flags |= ENDED_FLAG;
   if (fields.action) {
     if (const auto found = activities_.find(request); found != activities_.end()) {
@@ -528,7 +524,7 @@ void OwnMessages::end_awaited(MPI_Request request)
 /** Drops the transport's reference to a request. */
 void OwnMessages::release(MPI_Request request) const
 {
-  RequestLayout& fields = changeable(request);
+  RequestLayout& fields = fields_of(request);
   if (fields.references > 1) {
     --fields.references;
     return;
@@ -543,14 +539,14 @@ void OwnMessages::release(MPI_Request request) const
 
 void OwnMessages::await(MPI_Request request)
 {
-  changeable(request).flags |= simgrid::smpi::AWAITED_FLAG;
+  fields_of(request).flags |= simgrid::smpi::AWAITED_FLAG;
   if (const aid_t self = current_actor(); self != owner_of(request))
     other_waiters_[request] = self;
 }
 
 void OwnMessages::no_longer_await(MPI_Request request)
 {
-  changeable(request).flags &= ~simgrid::smpi::AWAITED_FLAG;
+  fields_of(request).flags &= ~simgrid::smpi::AWAITED_FLAG;
   if (not other_waiters_.empty())
     other_waiters_.erase(request);
 }
@@ -619,7 +615,7 @@ void OwnMessages::cancel(MPI_Request request)
 {
   using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
   const unsigned flags = layout_of(request).flags;
-  if ((flags & (MATCHED_FLAG | CANCELLED_FLAG)) != 0)
+  if ((flags & (MATCHED_FLAG | CANCELLED_FLAG | SHARED_FLAG)) != 0)
     return;
   if ((flags & RECEIVE_FLAG) != 0)
     cancel_receive(request);
@@ -629,7 +625,7 @@ void OwnMessages::cancel(MPI_Request request)
 
 void OwnMessages::cancel_receive(MPI_Request request)
 {
-  RequestLayout& fields = changeable(request);
+  RequestLayout& fields = fields_of(request);
   matching_.cancel(static_cast<MessageMatching::Place>(fields.real_source));
   if ((fields.flags & simgrid::smpi::PACKED_FLAG) != 0)
     std::free(std::exchange(fields.buffer, nullptr));
@@ -640,7 +636,7 @@ void OwnMessages::cancel_receive(MPI_Request request)
 // A message in flight still uses the network, but is dropped when it arrives.
 void OwnMessages::cancel_send(MPI_Request request)
 {
-  RequestLayout& fields = changeable(request);
+  RequestLayout& fields = fields_of(request);
   const auto number     = static_cast<Index>(fields.real_source);
   Message& message      = messages_[number];
   if (message.sender != request || not matching_.withdraw(endpoints_.of(fields.destination, fields.comm), number,

@@ -189,6 +189,8 @@ public:
   /** Lets the current rank sleep for the overheads of those of its requests that have received a detached message.
    * They then finish without one. */
   void pay_for_receives(std::span<const MPI_Request> requests);
+  /** Returns whether a standard send of this many bytes completes at once. */
+  bool detaches(std::size_t size) { return Bytes(static_cast<double>(size)) < network().costs.detached_below; }
   /** Returns the host of an actor; null if the actor has ended. */
   simgrid::s4u::Host* host_of(aid_t actor) { return place_of(actor).host; }
   /** Notes, for describe_waits(), that the current rank waits otherwise than by sleep(). */

@@ -3,27 +3,27 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/point_to_point/own_messages.hpp"
+#include "binding/ranks/actor_map.hpp"
 #include "binding/tuning/request_numbers.hpp"
 
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
+using simgrid::smpi::fields_of;
 using simgrid::smpi::layout_of;
 using simgrid::smpi::RequestLayout;
 
 namespace weft {
 namespace {
 
+/** Flags of requests that SMPI has to finish. */
+constexpr unsigned UNUSUAL = simgrid::smpi::PREPARED_FLAG | simgrid::smpi::FINISHED_FLAG |
+                             simgrid::smpi::CANCELLED_FLAG | simgrid::smpi::FAILED_FLAG;
+
 std::vector<MPI_Request>& idle_requests()
 {
   static auto* const IDLE = new std::vector<MPI_Request>; // leaked: ranks may end during static destruction
   return *IDLE;
-}
-
-RequestLayout& fields_of(MPI_Request request)
-{
-  return *reinterpret_cast<RequestLayout*>(request);
 }
 
 /** Communicators may be freed while their messages are in flight; a program's MPI_COMM_WORLD is not. */
@@ -39,16 +39,50 @@ void let_go(MPI_Comm comm)
     simgrid::smpi::Comm::unref(comm);
 }
 
+/** By actor: request of its last detached send, which the next may share. */
+ActorMap<MPI_Request>& shareable_requests()
+{
+  static auto* const ALL = new ActorMap<MPI_Request>; // leaked for the same reason
+  return *ALL;
+}
+
+/** Keeps a request from being shared further. */
+void no_longer_share(MPI_Request request)
+{
+  if ((fields_of(request).flags & simgrid::smpi::SEND_FLAG) == 0)
+    return;
+  MPI_Request* const shareable = shareable_requests().find(fields_of(request).source);
+  if (shareable && *shareable == request)
+    *shareable = MPI_REQUEST_NULL;
+}
+
+/** Number of sends that share a request and have not been finished, in a field that no send uses. */
+int& unfinished_sends(MPI_Request request)
+{
+  return fields_of(request).real_tag;
+}
+
+void set_message(RequestLayout& fields, const RequestArguments& arguments)
+{
+  fields.buffer      = arguments.buffer;
+  fields.old_buffer  = arguments.buffer;
+  fields.type        = arguments.type;
+  fields.size        = arguments.size;
+  fields.source      = arguments.source;
+  fields.destination = arguments.destination;
+  fields.tag         = arguments.tag;
+  fields.source_host = arguments.source_host;
+}
+
 /** Returns a new request of SMPI, without a reference to its communicator. */
 MPI_Request make_request(MPI_Comm comm)
 {
   constexpr int TAG         = 7;
   MPI_Request const request = simgrid::smpi::Request::irecv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, TAG, comm);
   const RequestLayout& its  = layout_of(request);
-  const bool known          = its.type == MPI_BYTE && its.size == 0 && its.source == MPI_PROC_NULL && its.tag == TAG &&
+  const bool is_expected    = its.type == MPI_BYTE && its.size == 0 && its.source == MPI_PROC_NULL && its.tag == TAG &&
                               its.comm == comm && not its.action && its.references == 1 && its.parts.empty();
-  if (not known)
-    throw std::logic_error("the layout of MPI requests in this SimGrid is unknown to weft; use SimGrid 4.1");
+  simgrid::smpi::require_layout(is_expected);
   simgrid::smpi::Comm::unref(comm);
   return request;
 }
@@ -59,6 +93,7 @@ void drop(MPI_Request& request)
   RequestLayout& fields = fields_of(request);
   if (--fields.references > 0)
     return;
+  no_longer_share(request);
   fields.action = nullptr;
   let_go(fields.comm);
   idle_requests().push_back(std::exchange(request, MPI_REQUEST_NULL));
@@ -68,6 +103,7 @@ void drop(MPI_Request& request)
 void give_to_smpi(MPI_Request request)
 {
   RequestLayout& fields = fields_of(request);
+  no_longer_share(request);
   fields.flags &= ~simgrid::smpi::POOLED_FLAG;
   if (fields.comm == MPI_COMM_WORLD)
     fields.comm->ref();
@@ -84,15 +120,9 @@ MPI_Request pooled_request(const RequestArguments& arguments)
   MPI_Request const request = idle.back();
   idle.pop_back();
   hold(arguments.comm);
-  RequestLayout& fields  = fields_of(request);
+  RequestLayout& fields = fields_of(request);
+  set_message(fields, arguments);
   fields.deleted         = false;
-  fields.buffer          = arguments.buffer;
-  fields.old_buffer      = arguments.buffer;
-  fields.type            = arguments.type;
-  fields.size            = arguments.size;
-  fields.source          = arguments.source;
-  fields.destination     = arguments.destination;
-  fields.tag             = arguments.tag;
   fields.real_source     = 0;
   fields.real_tag        = 0;
   fields.real_size       = 0;
@@ -101,15 +131,34 @@ MPI_Request pooled_request(const RequestArguments& arguments)
   fields.detached        = false;
   fields.detached_sender = MPI_REQUEST_NULL;
   fields.references      = 0;
-  fields.source_host     = arguments.source_host;
   return request;
+}
+
+MPI_Request request_of_sends(const RequestArguments& arguments)
+{
+  using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
+  constexpr unsigned USUAL  = OWN_FLAG | ENDED_FLAG;
+  MPI_Request const request = std::exchange(shareable_requests()[arguments.source], MPI_REQUEST_NULL);
+  if (request == MPI_REQUEST_NULL || fields_of(request).comm != arguments.comm ||
+      (fields_of(request).flags & (USUAL | UNUSUAL)) != USUAL || has_number(request))
+    return pooled_request(arguments);
+  set_message(fields_of(request), arguments);
+  fields_of(request).flags |= SHARED_FLAG;
+  ++unfinished_sends(request);
+  return request;
+}
+
+void share_sends(MPI_Request request)
+{
+  if ((fields_of(request).flags & simgrid::smpi::SHARED_FLAG) == 0)
+    unfinished_sends(request) = 1;
+  shareable_requests()[fields_of(request).source] = request;
 }
 
 bool finish_pooled(MPI_Request* request, MPI_Status* status)
 {
   using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
-  RequestLayout& fields      = fields_of(*request);
-  constexpr unsigned UNUSUAL = PREPARED_FLAG | FINISHED_FLAG | CANCELLED_FLAG | FAILED_FLAG;
+  RequestLayout& fields = fields_of(*request);
   if (not is_pooled(*request) || (fields.flags & UNUSUAL) != 0 || fields.truncated || fields.unmatched_types ||
       has_number(*request)) // which its next use must not inherit
     return false;
@@ -122,7 +171,8 @@ bool finish_pooled(MPI_Request* request, MPI_Status* status)
                           .cancelled  = 0};
   }
   OwnMessages::get()->pay_for_receives({request, 1});
-  fields.flags |= FINISHED_FLAG;
+  if ((fields.flags & SHARED_FLAG) == 0 || --unfinished_sends(*request) == 0)
+    fields.flags |= FINISHED_FLAG;
   drop(*request);
   return true;
 }

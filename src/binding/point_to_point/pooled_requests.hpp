@@ -2,7 +2,11 @@
 /* Requests that direct calls reuse: creating and freeing one of SMPI's costs more than matching its message.
  *
  * A pooled request is an ordinary request of SMPI, not persistent, of a predefined datatype, and any function of SMPI
- * may use it. Request::unref, which weft interposes on, returns it to the pool. */
+ * may use it. Request::unref, which weft interposes on, returns it to the pool.
+ *
+ * Detached sends of a rank complete at once, so those that it has not waited for yet share a request, which saves
+ * memory where ranks are many. MPICH's completed sends do the same. Such sends cannot be cancelled, and their statuses
+ * are those of the last one: MPI defines neither tag nor source of a send's status (MPI 4.1, 3.2.5). */
 #pragma once
 
 #include "binding/abi/private_abi.hpp"
@@ -28,6 +32,13 @@ struct RequestArguments {
 
 /** Returns a request that has not been started. It has no references: starting and finishing it count as SMPI's do. */
 MPI_Request pooled_request(const RequestArguments& arguments);
+
+/** Returns the request of the current rank's last detached send for another one, if it has not been finished; otherwise
+ * a new one. share_sends() has to be called once the send has started. */
+MPI_Request request_of_sends(const RequestArguments& arguments);
+
+/** Lets the next detached send of the current rank share this one's request. */
+void share_sends(MPI_Request request);
 
 /** Returns whether a request comes from pooled_request(). */
 inline bool is_pooled(MPI_Request request)

@@ -95,6 +95,10 @@ def test_cancelled_persistent_receives(run: Run, messages: int) -> None:
     assert run("inactive.c", "cancel", str(messages), ranks=3, options=options).lines == ["right"]
 
 
+def test_sends_that_are_outstanding_together(run: Run) -> None:
+    assert run("many_sends.c", ranks=2, on="star-8").lines == ["right"]
+
+
 def test_a_message_to_a_rank_that_has_ended(run: Run) -> None:
     result = run("gone.c", ranks=2, options=("--messages", "weft"), status=134)
     assert "simgrid: Actor pid=2 is gone??" in result.stderr
