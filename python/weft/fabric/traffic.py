@@ -45,12 +45,14 @@ def read_traffic(path: Path, fabric: "Fabric") -> Traffic:
 def traffic_of(record: Record, fabric: "Fabric", source: str = "the record") -> Traffic:
     """Return the load of a run, which must have used this fabric; messages name its source."""
     _check_fabric(source, record, fabric)
-    utilisation = {link.name: link.utilisation for link in record.links}
+    utilisation = {link.name: link.utilisation for link in record.links}  # of used links
+    by_cable = [
+        max(utilisation.pop(f"{cable['name']}.{way}", 0.0) for way in ("up", "down"))
+        for cable in fabric.cables()
+    ]
+    for name in utilisation:
+        raise _other_fabric(source, f"it has a link '{name}'", fabric)
     try:
-        by_cable = [
-            max(utilisation[f"{cable['name']}.up"], utilisation[f"{cable['name']}.down"])
-            for cable in fabric.cables()
-        ]
         reduced = {switch.name: switch.bytes_reduced for switch in record.switches}
         by_switch = {switch["name"]: reduced[switch["name"]] for switch in fabric.switches}
     except KeyError as error:

@@ -159,7 +159,7 @@ class SwitchPart(Model, kw_only=True):
 
 
 class LinkPart(Model, kw_only=True):
-    """Traffic in one direction of a cable."""
+    """Traffic in one direction of a cable; there is none of links that nothing crossed."""
 
     name: str
     bandwidth_Bps: Number  # noqa: N815 (the file's name for it)

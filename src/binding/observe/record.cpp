@@ -120,17 +120,17 @@ void Record::write_links(const Run& run, std::ostream& file) const
   };
   const char* before = "[";
   for (LinkId id = 0; std::cmp_less(id, run.fabric.links().size()); ++id) {
-    const std::optional<double> bytes = run.bytes_on_link(id);
-    if (not bytes)
+    const double bytes = run.bytes_on_link(id);
+    if (bytes <= 0)
       continue;
     const Link& link      = run.fabric.link(id);
     const double capacity = link.bandwidth.value() * run.simulated_time;
     file << before << "\n  {\n   \"name\": " << Json(link.name).dump();
     field("bandwidth_Bps", bandwidth.text(link.bandwidth.value()));
-    field("bytes", carried.text(*bytes));
+    field("bytes", carried.text(bytes));
     for (auto& [part, number] : parts)
       field(part->link_field(), number.text(part->on_link(id)));
-    field("utilisation", utilisation.text(capacity > 0 ? *bytes / capacity : 0.0));
+    field("utilisation", utilisation.text(capacity > 0 ? bytes / capacity : 0.0));
     file << "\n  }";
     before = ",";
   }

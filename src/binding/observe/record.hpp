@@ -112,13 +112,13 @@ public:
     int hosts_used        = 0;
     double simulated_time = 0;
     const std::vector<Aggregation>& switches;
-    std::vector<const RecordPart*> parts;                       ///< parts of mechanisms, in their order
-    std::function<std::optional<double>(LinkId)> bytes_on_link; ///< empty if not counted
-    std::function<std::optional<LookupCounters>(int)> lookups;  ///< by switch; empty without a cache
-    std::map<std::string, std::string> algorithms;              ///< collective -> fallback algorithm
-    std::optional<StacksMade> stacks;                           ///< empty if SimGrid created them
-    std::vector<std::string> tunings_off;                       ///< names
-    std::optional<Seconds> poll_overhead;                       ///< empty if set by SMPI's options
+    std::vector<const RecordPart*> parts;                      ///< parts of mechanisms, in their order
+    std::function<double(LinkId)> bytes_on_link;               ///< 0 if not counted
+    std::function<std::optional<LookupCounters>(int)> lookups; ///< by switch; empty without a cache
+    std::map<std::string, std::string> algorithms;             ///< collective -> fallback algorithm
+    std::optional<StacksMade> stacks;                          ///< empty if SimGrid created them
+    std::vector<std::string> tunings_off;                      ///< names
+    std::optional<Seconds> poll_overhead;                      ///< empty if set by SMPI's options
   };
   /** Writes the record as JSON text. Deterministic. */
   void write_json(const Run& run, std::ostream& file) const;

@@ -147,10 +147,7 @@ public:
   /** Sets a callback that runs when a SimGrid flow begins to use a resource, or when a resource is turned off. */
   void on_use(std::function<void(int resource)> told);
   VertexId vertex_of(const simgrid::s4u::Host* host) const override;
-  std::optional<double> bytes_on_link(LinkId id) const override
-  {
-    return bytes_on_link_.at(static_cast<std::size_t>(id));
-  }
+  double bytes_on_link(LinkId id) const override { return bytes_on_link_.at(static_cast<std::size_t>(id)); }
   std::optional<LookupCounters> lookups(int switch_index) const override
   {
     return forwarding_ ? forwarding_->counters(switch_index) : std::nullopt;

@@ -35,8 +35,8 @@ public:
   virtual VertexId vertex_of(const simgrid::s4u::Host* host) const = 0;
   /** Returns the host at @p vertex; null if SimGrid has none because no rank is placed there. */
   virtual simgrid::s4u::Host* host_at(VertexId vertex) const = 0;
-  /** Returns the bytes that have begun to cross a link; nothing if the network does not count them. */
-  virtual std::optional<double> bytes_on_link(LinkId id) const = 0;
+  /** Returns the bytes that have begun to cross a link; 0 if the network does not count them. */
+  virtual double bytes_on_link(LinkId id) const = 0;
   /** Returns the counters of a switch's forwarding caches; nothing if it has none. */
   virtual std::optional<LookupCounters> lookups(int /*switch_index*/) const { return std::nullopt; }
   /** Counts bytes that begin to cross a link. */

@@ -50,7 +50,7 @@ public:
   bool is_host(const simgrid::s4u::Host* host) const override;
   VertexId vertex_of(const simgrid::s4u::Host* host) const override { return vertex_of_.at(host); }
   simgrid::s4u::Host* host_at(VertexId vertex) const override { return vertices_[static_cast<std::size_t>(vertex)]; }
-  std::optional<double> bytes_on_link(LinkId /*id*/) const override { return std::nullopt; }
+  double bytes_on_link(LinkId /*id*/) const override { return 0; }
   void count_bytes(LinkId /*id*/, Bytes /*bytes*/) override {}
 };
 

@@ -194,8 +194,9 @@ def _row(name: str, result: Result) -> dict[str, Any]:
 
 def _of_record(record: Record) -> dict[str, Any]:
     busiest = max(record.links, key=lambda link: link.utilisation, default=None)
-    used = busiest if busiest is not None and busiest.utilisation > 0 else None
-    links = [link.utilisation for link in record.links]
+    # Links that nothing crossed are not listed. Without switches, the run was not counted.
+    links = record.fabric.links if record.switches else 0
+    utilisation = sum(link.utilisation for link in record.links)
     return {
         "outcome": record.outcome.kind,
         "message": record.outcome.message if record.failed else "",
@@ -207,9 +208,9 @@ def _of_record(record: Record) -> dict[str, Any]:
         "wall_time_s": record.wall_time_s,
         "cpu_time_s": record.cpu_time_s,
         "peak_memory_bytes": record.peak_memory_bytes,
-        "busiest_link": used.name if used else "",
-        "busiest_link_utilisation": busiest.utilisation if busiest else None,
-        "mean_link_utilisation": sum(links) / len(links) if links else None,
+        "busiest_link": busiest.name if busiest else "",
+        "busiest_link_utilisation": (busiest.utilisation if busiest else 0.0) if links else None,
+        "mean_link_utilisation": utilisation / links if links else None,
         "slots_used_max": max((one.slots_used_max for one in record.switches), default=0),
         "bytes_reduced": sum(one.bytes_reduced for one in record.switches),
         "bytes_multicast": sum(one.bytes_multicast for one in record.switches),

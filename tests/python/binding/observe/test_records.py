@@ -68,10 +68,7 @@ def test_links_carry_what_the_switch_adds_up(run: Run) -> None:
     record = run("latency.c", "1024", ranks=3).record
     bytes_on = {link["name"]: link["bytes"] for link in record["links"]}
     wire = 1024 + 4 * 82  # four packets with their overhead
-    assert bytes_on == {
-        **{f"host-{host}.{way}": wire for host in range(3) for way in ("up", "down")},
-        **{f"host-3.{way}": 0 for way in ("up", "down")},
-    }
+    assert bytes_on == {f"host-{host}.{way}": wire for host in range(3) for way in ("up", "down")}
     for link in record["links"]:
         capacity = link["bandwidth_Bps"] * record["simulated_time_s"]
         assert link["utilisation"] == pytest.approx(link["bytes"] / capacity)
@@ -202,5 +199,5 @@ def test_of_a_large_fabric_simgrid_has_what_ranks_use(program: Program) -> None:
     )
     record = launch.run(launch.prepare(request), lambda _line: None)
     assert record.outcome.kind == "completed"
-    assert len(record.links) == 393_216 and sum(link.bytes > 0 for link in record.links) > 4
+    assert len(record.links) == 8  # to and from each host
     assert record.peak_memory_bytes < 250e6  # 840 MB with all hosts and links in SimGrid
