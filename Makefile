@@ -107,8 +107,8 @@ conformance-mpich: $(WEFT) ## the messages of MPICH's collectives and weft's; ta
 fuzz: $(WEFT) ## hostile files and options, COUNT=1000000 of SEED=1; build/fuzz has what was found; TARGETS="fabric …" for some
 	@nice -n 19 $(BIN)/python -m tests.python.fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(TARGETS)
 
-real-programs: $(WEFT) ## NAS DT, EP, IS and HPCC with each switch, and replays of their traces; docs/real-programs.md
-	@$(BIN)/python -m studies real-programs real-program-traces
+real-programs: $(WEFT) ## real programs with each switch, beside SMPI alone, and as traces; docs/real-programs.md
+	@$(BIN)/python -m studies real-programs real-program-costs real-program-traces
 
 # Small: what tunings replace differs between versions, and all else is SimGrid's own.
 test-simgrid-4.0: $(TOOLS) ## programs on SimGrid 4.0 with and without tunings; not part of `make test`

@@ -36,7 +36,7 @@ from studies.multicast import (
     variability,
 )
 from studies.paper_001 import collectives, dt, point_to_point, speed
-from studies.real_programs import gains, traces
+from studies.real_programs import costs, gains, traces
 from studies.study import Study
 
 STUDIES: dict[str, Study] = {
@@ -49,6 +49,7 @@ STUDIES: dict[str, Study] = {
             forwarding_caches,
             progress_engine,
             gains,
+            costs,
             traces,
         ),
         *(host_algorithms, rooms, testbed, tutorial),

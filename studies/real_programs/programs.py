@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,21 @@ def nas(name: str, size: str, ranks: int, *more: str) -> Program:
         arguments=(str(ranks), size, *more),
         status=1 if name == "dt" else 0,
     )
+
+
+def own(name: str, source: Path, ranks: int, *arguments: str) -> Program:
+    """Return a program of weft's own, which exits with an error if its results are wrong."""
+    return Program(
+        name=" ".join((name, *arguments)),
+        compiled=partial(sources.own, source),
+        ranks=ranks,
+        arguments=arguments,
+    )
+
+
+def example(name: str, ranks: int, *arguments: str) -> Program:
+    """Return a program of examples/."""
+    return own(name, ROOT / "examples" / f"{name}.c", ranks, *arguments)
 
 
 SMALL = (

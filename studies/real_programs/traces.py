@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from studies.real_programs import sources
-from studies.real_programs.programs import LARGE, SMALL, Program, fabric_with, run_weft
+from studies.real_programs.programs import (
+    LARGE,
+    SMALL,
+    Program,
+    example,
+    fabric_with,
+    own,
+    run_weft,
+)
 from studies.resume import kept_rows
 from studies.study import DOCS, ROOT, Study, Table, read_table, write_table
 from weft.base.process import work_directory
@@ -26,30 +34,17 @@ _HERE, _ELSEWHERE = "sharp", "tofino"
 _HOST_SPEED = "76.8Gf"
 
 
-def _example(name: str, ranks: int, *arguments: str) -> Program:
-    return _own(name, ROOT / "examples" / f"{name}.c", ranks, *arguments)
-
-
-def _own(name: str, source: Path, ranks: int, *arguments: str) -> Program:
-    return Program(
-        name=" ".join((name, *arguments)),
-        compiled=partial(sources.own, source),
-        ranks=ranks,
-        arguments=arguments,
-    )
-
-
 PROGRAMS = (
     *SMALL,
     *LARGE,
-    _own("halo", sources.CASE / "halo.c", 27),
-    _example("ft", 16, "64", "64", "64", "3"),
-    _example("cg", 16, "1400", "2"),
-    _example("bfs", 16, "12"),
-    *(_example("npb", 16, code) for code in ("bt", "sp", "lu", "mg")),
-    _example("fsdp_step", 8, "4", "1048576", "200", "ring"),
+    own("halo", sources.CASE / "halo.c", 27),
+    example("ft", 16, "64", "64", "64", "3"),
+    example("cg", 16, "1400", "2"),
+    example("bfs", 16, "12"),
+    *(example("npb", 16, code) for code in ("bt", "sp", "lu", "mg")),
+    example("fsdp_step", 8, "4", "1048576", "200", "ring"),
     *(
-        _own("recorded", ROOT / "tests" / "smpi" / "recorded.c", 16, part)
+        own("recorded", ROOT / "tests" / "smpi" / "recorded.c", 16, part)
         for part in (
             *("waitany", "waitsome", "testall", "testany", "testsome", "probes"),
             *("communicators", "derived", "collectives"),
