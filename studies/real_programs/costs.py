@@ -8,7 +8,6 @@ whole command: `weft run`, with Python's start, and `smpirun`. The commands alte
 import resource
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from studies.real_programs import sources
 from studies.real_programs.programs import (
