@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/share.hpp"
 #include "binding/entries/collectives.hpp"
-#include "binding/entries/current_run.hpp"
+#include "binding/entries/frame/current_run.hpp"
 #include "binding/messages/fabric_messages.hpp"
 #include "binding/messages/mpi_costs.hpp"
 #include "binding/platform/fabric_zone.hpp"

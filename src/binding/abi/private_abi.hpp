@@ -54,8 +54,9 @@ public:
   CommImpl& set_size(double bytes); ///< before it starts; Comm::set_payload_size() takes whole bytes
   CommImpl* start(); ///< once both sides are there; interposed in binding/tuning/flow_coalescing.cpp, as is cancel()
   void cancel();
-  bool test(actor::ActorImpl* issuer); ///< whether it has ended; interposed in binding/entries/tested_messages.cpp
-  void finish();                       ///< called at its end; interposed in binding/entries/polls.cpp
+  bool
+  test(actor::ActorImpl* issuer); ///< whether it has ended; interposed in binding/entries/requests/tested_messages.cpp
+  void finish();                  ///< called at its end; interposed in binding/entries/polls.cpp
 };
 
 /** Declared in src/kernel/activity/MessImpl.hpp: an ActivityImpl, at the same address. */
@@ -418,7 +419,7 @@ public:
   static MPI_Request irecv_init(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm);
   /** Tests whether a request has ended, and then finishes it. */
   static int test(MPI_Request* request, MPI_Status* status, int* flag);
-  /* Interposed in binding/entries/some_requests.cpp. */
+  /* Interposed in binding/entries/requests/some_requests.cpp. */
   static int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
   static int testsome(int count, MPI_Request* requests, int* ended, int* indices, MPI_Status* statuses);
   static int waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses); ///< number that ended
@@ -429,9 +430,9 @@ public:
   /* Interposed in binding/entries/polls.cpp. */
   void start(); ///< sends, or starts to receive
   static void probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
-  /** Deactivates or frees a request that has ended; interposed in binding/entries/cancelled.cpp. */
+  /** Deactivates or frees a request that has ended; interposed in binding/entries/requests/cancelled.cpp. */
   static void finish_wait(MPI_Request* request, MPI_Status* status);
-  void cancel(); ///< for an unmatched message; interposed in binding/entries/cancelled.cpp
+  void cancel(); ///< for an unmatched message; interposed in binding/entries/requests/cancelled.cpp
 };
 
 class Status {

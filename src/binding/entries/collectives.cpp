@@ -6,8 +6,8 @@
 #include "binding/calls/call.hpp"
 #include "binding/calls/host_calls.hpp"
 #include "binding/data/descriptions.hpp"
-#include "binding/entries/current_run.hpp"
 #include "binding/entries/direct_calls.hpp"
+#include "binding/entries/frame/current_run.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "model/collective/call_descriptor.hpp"
 

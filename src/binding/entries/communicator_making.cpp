@@ -23,7 +23,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/entries/collectives.hpp"
-#include "binding/entries/current_run.hpp"
+#include "binding/entries/frame/current_run.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/observe/traced_call.hpp"
 #include "binding/ranks/agreement.hpp"

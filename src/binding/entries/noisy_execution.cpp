@@ -2,7 +2,7 @@
 /* Computation of programs, with the OS noise of their cores: SMPI lets a rank compute through
  * SimGrid's exec_init, which weft interposes on as interposed.cpp does on SMPI's functions. */
 #include "binding/abi/original.hpp"
-#include "binding/entries/current_run.hpp"
+#include "binding/entries/frame/current_run.hpp"
 
 #include <simgrid/s4u.hpp>
 

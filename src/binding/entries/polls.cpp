@@ -3,8 +3,8 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/entries/cancelled.hpp"
-#include "binding/entries/current_run.hpp"
+#include "binding/entries/frame/current_run.hpp"
+#include "binding/entries/requests/cancelled.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/run/request.hpp"

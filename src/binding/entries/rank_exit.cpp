@@ -3,7 +3,7 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/entries/current_run.hpp"
+#include "binding/entries/frame/current_run.hpp"
 #include "binding/process/exit_handlers.hpp"
 #include "binding/process/process.hpp"
 #include "binding/process/process_exit.hpp"

@@ -4,7 +4,7 @@
  * through one function, which weft interposes on to act on the messages that it knows. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/abi/refusals.hpp"
-#include "binding/entries/current_run.hpp"
+#include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/rank_exit.hpp"
 #include "binding/process/process.hpp"
 #include "binding/run/diagnosis.hpp"

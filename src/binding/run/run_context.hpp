@@ -2,8 +2,8 @@
 /* Context of a run: its jobs, its fabric and the components that execute and observe calls.
  *
  * Everything below the entries from MPI gets a reference to the context. SMPI passes none to the functions that it
- * calls, so the entries look it up (binding/entries/current_run.hpp). load_platform() makes the context, and nobody
- * deletes it, because SMPI frees communicators after everything else.
+ * calls, so the entries look it up (binding/entries/frame/current_run.hpp). load_platform() makes the context, and
+ * nobody deletes it, because SMPI frees communicators after everything else.
  */
 #pragma once
 

@@ -9,7 +9,7 @@
  * SMPI cancels a message that both sides have posted as if the network had failed. In MPI such a
  * cancellation fails, and the message is received (MPI 4.1, 3.8.4: either the cancellation
  * succeeds, or the communication does). */
-#include "binding/entries/cancelled.hpp"
+#include "binding/entries/requests/cancelled.hpp"
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/entries/current_run.hpp"
+#include "binding/entries/frame/current_run.hpp"
 
 #include <stdexcept>
 
