@@ -2,6 +2,7 @@
 /* Python bindings of the MPI libraries' algorithms for collectives on hosts. */
 #include "base/error.hpp"
 #include "base/share.hpp"
+#include "collective/host/algorithms/neighbor.hpp"
 #include "collective/host/engine/walk.hpp"
 #include "collective/host/fallback.hpp"
 #include "collective/host/prediction.hpp"
@@ -11,6 +12,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft::python {
@@ -77,7 +79,7 @@ HostCall make_call(const std::string& collective, int ranks, Elements count, dou
       return counts.at(static_cast<std::size_t>(by_receiver ? to : from));
     };
   }
-  return call;
+  return on_a_ring(std::move(call));
 }
 
 Row<"HostSchedule"> result(std::string_view algorithm, Tuning tuning, const Walk& walked)

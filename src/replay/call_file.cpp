@@ -123,7 +123,8 @@ MPI_Datatype Words::datatype()
 std::vector<MPI_Datatype> Words::datatypes()
 {
   std::vector<MPI_Datatype> all;
-  each(next(), [&all](std::string_view item, std::size_t times) { all.insert(all.end(), times, datatype_of(item)); });
+  if (const std::string_view list = next(); list != "-")
+    each(list, [&all](std::string_view item, std::size_t times) { all.insert(all.end(), times, datatype_of(item)); });
   return all;
 }
 

@@ -6,9 +6,12 @@
 #include "replay/played_roles.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <tuple>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace weft::replay {
 
@@ -100,14 +103,28 @@ template <class Role> bool is_wanted(const Role& role)
     return false;
 }
 
+/** Keeps the arguments of a persistent operation, whose starts use them, for the rest of the replay. */
+template <class Arguments> Arguments& keep_arguments(std::unique_ptr<Arguments> arguments)
+{
+  static std::vector<std::unique_ptr<Arguments>> all;
+  return *all.emplace_back(std::move(arguments));
+}
+
 /** Makes a call once, or repeatedly until it yields the result in the line. */
 template <class... Roles, class Function>
 void play_roles(trace::List<Roles...> /*roles*/, Function function, Turn& turn)
 {
   if constexpr ((std::is_same_v<Roles, trace::Comm> || ...))
     turn.comm = turn.player.communicator(turn.words.next());
-  std::tuple<Played<Roles>...> played{Played<Roles>(turn)...};
-  const auto call = [&] {
+  using Arguments = std::tuple<Played<Roles>...>;
+  auto own        = std::make_unique<Arguments>(Arguments{Played<Roles>(turn)...});
+  // Only calls that open a request and have an info argument are persistent.
+  constexpr bool KEPT = (std::is_same_v<Roles, trace::Opened> || ...) && (std::is_same_v<Roles, trace::Ignored> || ...);
+  Arguments* played_  = own.get();
+  if constexpr (KEPT)
+    keep_arguments(std::move(own));
+  Arguments& played = *played_;
+  const auto call   = [&] {
     std::apply([&](auto&... all) { std::apply(function, std::tuple_cat(all.arguments()...)); }, played);
   };
   call();

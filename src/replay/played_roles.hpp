@@ -65,6 +65,78 @@ inline Scratch& scratch(bool given)
   return given ? Scratch::to_send() : Scratch::to_receive();
 }
 
+/** Returns the number of blocks that a rank sends or receives in a neighbourhood collective. */
+inline int degree(MPI_Comm comm, bool given)
+{
+  int kind = MPI_UNDEFINED;
+  MPI_Topo_test(comm, &kind);
+  if (kind == MPI_CART) {
+    int dimensions = 0;
+    MPI_Cartdim_get(comm, &dimensions);
+    return 2 * dimensions;
+  }
+  int in  = 0;
+  int out = 0;
+  if (kind == MPI_GRAPH) {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Graph_neighbors_count(comm, rank, &out);
+    return out;
+  }
+  int weighted = 0;
+  MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+  return given ? out : in;
+}
+
+template <bool given> struct NeighborData {
+  void* buffer;
+  int count;
+  MPI_Datatype type;
+
+  explicit NeighborData(Turn& turn)
+  {
+    count  = turn.words.integer();
+    type   = turn.words.datatype();
+    buffer = scratch(given).of(bytes_of(count, type) * static_cast<std::size_t>(degree(turn.comm, given)));
+  }
+  auto arguments() { return std::tuple(buffer, count, type); }
+};
+
+template <bool given> struct NeighborParts {
+  void* buffer;
+  std::vector<int> counts;
+  std::vector<int> offsets; // all 0: parts may overlap
+  MPI_Datatype type;
+
+  explicit NeighborParts(Turn& turn)
+  {
+    counts = turn.words.numbers();
+    type   = turn.words.datatype();
+    offsets.resize(counts.size());
+    buffer = scratch(given).of(bytes_of(sum_of(counts), type));
+  }
+  auto arguments() { return std::tuple(buffer, counts.data(), offsets.data(), type); }
+};
+
+template <bool given> struct NeighborTyped {
+  void* buffer;
+  std::vector<int> counts;
+  std::vector<MPI_Aint> offsets;
+  std::vector<MPI_Datatype> types;
+
+  explicit NeighborTyped(Turn& turn)
+  {
+    counts = turn.words.numbers();
+    types  = turn.words.datatypes();
+    offsets.resize(counts.size());
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      bytes += bytes_of(counts[i], types.at(i));
+    buffer = scratch(given).of(bytes);
+  }
+  auto arguments() { return std::tuple(buffer, counts.data(), offsets.data(), types.data()); }
+};
+
 template <bool given, bool each> struct Data {
   void* buffer      = scratch(given).of(0);
   int count         = 0;
@@ -189,6 +261,12 @@ template <> struct Played<trace::RecvParts> : playing::Parts<false> { using Part
 template <> struct Played<trace::RecvPartsAtRoot> : playing::Parts<false> { using Parts::Parts; };
 template <> struct Played<trace::SendTyped> : playing::Typed<true> { using Typed::Typed; };
 template <> struct Played<trace::RecvTyped> : playing::Typed<false> { using Typed::Typed; };
+template <> struct Played<trace::SendToNeighbors> : playing::NeighborData<true> { using NeighborData::NeighborData; };
+template <> struct Played<trace::RecvFromNeighbors> : playing::NeighborData<false> { using NeighborData::NeighborData; };
+template <> struct Played<trace::SendNeighborParts> : playing::NeighborParts<true> { using NeighborParts::NeighborParts; };
+template <> struct Played<trace::RecvNeighborParts> : playing::NeighborParts<false> { using NeighborParts::NeighborParts; };
+template <> struct Played<trace::SendNeighborTyped> : playing::NeighborTyped<true> { using NeighborTyped::NeighborTyped; };
+template <> struct Played<trace::RecvNeighborTyped> : playing::NeighborTyped<false> { using NeighborTyped::NeighborTyped; };
 template <> struct Played<trace::Reduced> : playing::Reduction<false> { using Reduction::Reduction; };
 template <> struct Played<trace::ReducedEach> : playing::Reduction<true> { using Reduction::Reduction; };
 // clang-format on
@@ -270,6 +348,49 @@ template <> struct Played<trace::Kept> {
   std::vector<int> kept;
   explicit Played(Turn& turn) { kept = turn.words.numbers(); }
   auto arguments() { return std::tuple(kept.data()); }
+};
+
+template <> struct Played<trace::Graph> {
+  std::vector<int> index;
+  std::vector<int> edges;
+  explicit Played(Turn& turn)
+  {
+    index = turn.words.numbers();
+    edges = turn.words.numbers();
+  }
+  auto arguments() { return std::tuple(static_cast<int>(index.size()), index.data(), edges.data()); }
+};
+
+template <> struct Played<trace::Edges> {
+  std::vector<int> sources;
+  std::vector<int> degrees;
+  std::vector<int> destinations;
+  explicit Played(Turn& turn)
+  {
+    sources      = turn.words.numbers();
+    degrees      = turn.words.numbers();
+    destinations = turn.words.numbers();
+  }
+  auto arguments()
+  {
+    return std::tuple(static_cast<int>(sources.size()), sources.data(), degrees.data(), destinations.data(),
+                      MPI_UNWEIGHTED);
+  }
+};
+
+template <> struct Played<trace::Neighbors> {
+  std::vector<int> sources;
+  std::vector<int> destinations;
+  explicit Played(Turn& turn)
+  {
+    sources      = turn.words.numbers();
+    destinations = turn.words.numbers();
+  }
+  auto arguments()
+  {
+    return std::tuple(static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
+                      static_cast<int>(destinations.size()), destinations.data(), MPI_UNWEIGHTED);
+  }
 };
 
 template <> struct Played<trace::Opened> {

@@ -140,6 +140,12 @@ const std::map<std::string, CallCheck::Role, std::less<>>& CallCheck::roles()
       {"RecvParts", {&Self::parts}},
       {"RecvPartsAtRoot", {&Self::parts}},
       {"RecvTyped", {&Self::typed_parts}},
+      {"SendToNeighbors", {&Self::data}},
+      {"RecvFromNeighbors", {&Self::data}},
+      {"SendNeighborParts", {&Self::neighbor_parts}},
+      {"RecvNeighborParts", {&Self::neighbor_parts}},
+      {"SendNeighborTyped", {&Self::neighbor_typed_parts}},
+      {"RecvNeighborTyped", {&Self::neighbor_typed_parts}},
       {"Reduced", {&Self::reduction}},
       {"ReducedEach", {&Self::reduction}},
       {"ReducedParts", {&Self::reduction_parts}},
@@ -153,6 +159,9 @@ const std::map<std::string, CallCheck::Role, std::less<>>& CallCheck::roles()
       {"Group", {&Self::group}},
       {"Grid", {&Self::grid}},
       {"Kept", {&Self::kept}},
+      {"Graph", {&Self::graph}},
+      {"Edges", {&Self::edges}},
+      {"Neighbors", {&Self::neighbors}},
       {"Ignored", {}},
       {"Memory", {&Self::memory}},
       {"Extent", {&Self::memory}},
@@ -409,6 +418,62 @@ void CallCheck::grid(Line& line)
 void CallCheck::kept(Line& line)
 {
   line.numbers(line.next(), 0);
+}
+
+/** Returns the number of ranks in a list of neighbours. */
+std::size_t CallCheck::ranks_listed(Line& line)
+{
+  std::size_t ranks = 0;
+  line.list(line.next(), [&](std::string_view item, std::size_t times) {
+    rank_in(line, line.whole(item));
+    ranks += times;
+  });
+  return ranks;
+}
+
+void CallCheck::graph(Line& line)
+{
+  int last = 0;
+  line.list(line.next(), [&](std::string_view item, std::size_t /*times*/) { last = line.whole(item, last); });
+  if (not std::cmp_equal(ranks_listed(line), last))
+    line.fail("found a number of edges that is not the last index in 'Graph_create'");
+}
+
+void CallCheck::edges(Line& line)
+{
+  const std::size_t sources = ranks_listed(line);
+  std::size_t degrees       = 0;
+  std::size_t edges         = 0;
+  line.list(line.next(), [&](std::string_view item, std::size_t times) {
+    degrees += times;
+    edges += times * static_cast<std::size_t>(line.whole(item, 0, static_cast<int>(MOST_ITEMS)));
+  });
+  if (degrees != sources || ranks_listed(line) != edges)
+    line.fail("found numbers of sources, degrees and destinations that do not agree in 'Dist_graph_create'");
+}
+
+void CallCheck::neighbors(Line& line)
+{
+  ranks_listed(line);
+  ranks_listed(line);
+}
+
+void CallCheck::neighbor_parts(Line& line)
+{
+  line.numbers(line.next(), 0);
+  datatype(line, line.next());
+}
+
+void CallCheck::neighbor_typed_parts(Line& line)
+{
+  line.size         = static_cast<int>(line.numbers(line.next(), 0));
+  std::size_t types = 0;
+  line.list(line.next(), [&](std::string_view item, std::size_t times) {
+    datatype(line, item);
+    types += times;
+  });
+  if (not std::cmp_equal(types, line.size))
+    line.fail("found different numbers of counts and datatypes in " + quoted(line.call));
 }
 
 void CallCheck::opened(Line& line)

@@ -73,6 +73,12 @@ private:
   void group(Line& line);
   void grid(Line& line);
   void kept(Line& line);
+  std::size_t ranks_listed(Line& line);
+  void graph(Line& line);
+  void edges(Line& line);
+  void neighbors(Line& line);
+  void neighbor_parts(Line& line);
+  void neighbor_typed_parts(Line& line);
   void opened(Line& line);
   void flag(Line& line);
   void made(Line& line);

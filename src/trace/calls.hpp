@@ -28,6 +28,13 @@ struct RecvAtRoot;
 struct RecvParts;
 struct RecvPartsAtRoot;
 struct RecvTyped;
+// Buffers of neighbourhood collectives: the same, counts per neighbour.
+struct SendToNeighbors;   ///< buffer, count, datatype
+struct RecvFromNeighbors; ///< likewise
+struct SendNeighborParts; ///< buffer, counts, displacements, datatype
+struct RecvNeighborParts;
+struct SendNeighborTyped; ///< buffer, counts, displacements in bytes, datatypes
+struct RecvNeighborTyped;
 // Buffers of reductions: `COUNT TYPE`, preceded by `in-place` for MPI_IN_PLACE.
 struct Reduced;      ///< buffer, buffer, count, datatype
 struct ReducedEach;  ///< the same; count per rank
@@ -43,6 +50,10 @@ struct Comm;      ///< number of the communicator: 0 is MPI_COMM_WORLD; `self`
 struct Group;     ///< ranks of the call's communicator
 struct Grid;      ///< MPI_Cart_create: number of dimensions, sizes, periodicity: `SIZES PERIODS`
 struct Kept;      ///< MPI_Cart_sub: the dimensions to keep
+struct Graph;     ///< MPI_Graph_create: nodes, index, edges: `INDEX EDGES`
+struct Edges;     ///< MPI_Dist_graph_create: number, sources, degrees, destinations, weights: `SOURCES DEGREES
+                  ///< DESTINATIONS`
+struct Neighbors; ///< MPI_Dist_graph_create_adjacent: numbers, ranks and weights: `SOURCES DESTINATIONS`
 // One-sided communication.
 struct Memory;     ///< address, size, displacement unit: `SIZE UNIT`
 struct Extent;     ///< size, displacement unit of memory that the call allocates
@@ -151,6 +162,16 @@ struct Untraceable;
   X(Ireduce_scatter, ReducedParts, Operation, Comm, Opened)                                                            \
   X(Reduce_scatter_block, ReducedEach, Operation, Comm)                                                                \
   X(Ireduce_scatter_block, ReducedEach, Operation, Comm, Opened)                                                       \
+  X(Neighbor_allgather, SendBuffer, RecvFromNeighbors, Comm)                                                           \
+  X(Ineighbor_allgather, SendBuffer, RecvFromNeighbors, Comm, Opened)                                                  \
+  X(Neighbor_allgatherv, SendBuffer, RecvNeighborParts, Comm)                                                          \
+  X(Ineighbor_allgatherv, SendBuffer, RecvNeighborParts, Comm, Opened)                                                 \
+  X(Neighbor_alltoall, SendToNeighbors, RecvFromNeighbors, Comm)                                                       \
+  X(Ineighbor_alltoall, SendToNeighbors, RecvFromNeighbors, Comm, Opened)                                              \
+  X(Neighbor_alltoallv, SendNeighborParts, RecvNeighborParts, Comm)                                                    \
+  X(Ineighbor_alltoallv, SendNeighborParts, RecvNeighborParts, Comm, Opened)                                           \
+  X(Neighbor_alltoallw, SendNeighborTyped, RecvNeighborTyped, Comm)                                                    \
+  X(Ineighbor_alltoallw, SendNeighborTyped, RecvNeighborTyped, Comm, Opened)                                           \
   X(Comm_dup, Comm, Made)                                                                                              \
   X(Comm_dup_with_info, Comm, Ignored, Made)                                                                           \
   X(Comm_create, Comm, Group, Made)                                                                                    \
@@ -159,6 +180,9 @@ struct Untraceable;
   X(Comm_split_type, Comm, Ignored, Ignored, Ignored, MadeByHost)                                                      \
   X(Cart_create, Comm, Grid, Number, Made)                                                                             \
   X(Cart_sub, Comm, Kept, Made)                                                                                        \
+  X(Graph_create, Comm, Graph, Number, Made)                                                                           \
+  X(Dist_graph_create, Comm, Edges, Ignored, Number, Made)                                                             \
+  X(Dist_graph_create_adjacent, Comm, Neighbors, Ignored, Number, Made)                                                \
   X(Win_create, Memory, Ignored, Comm, MadeWindow)                                                                     \
   X(Win_allocate, Extent, Ignored, Comm, Base, MadeWindow)                                                             \
   X(Win_allocate_shared, Extent, Ignored, Comm, Base, MadeWindow)                                                      \
@@ -192,6 +216,8 @@ struct Untraceable;
 
 /** X(name without MPI_, reason) for each function that is not recorded. */
 #define WEFT_UNTRACED_CALLS(X)                                                                                         \
+  X(Comm_idup, Untraceable)                                                                                            \
+  X(Comm_idup_with_info, Untraceable)                                                                                  \
   X(Request_get_status, Untraceable)                                                                                   \
   X(Init, Implied)                                                                                                     \
   X(Wtime, Unrecorded)                                                                                                 \

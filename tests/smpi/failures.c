@@ -199,12 +199,6 @@ static void wrong_root(int rank)
   MPI_Bcast(send, 1, MPI_INT, -3, MPI_COMM_WORLD);
 }
 
-static void neighbourhood(int rank)
-{
-  if (rank == 1)
-    MPI_Neighbor_allgather(send, 1, MPI_INT, receive, 1, MPI_INT, MPI_COMM_WORLD);
-}
-
 static void intercommunicator(int rank)
 {
   MPI_Comm inter;
@@ -288,7 +282,6 @@ static const struct {
     {"return-early", return_early},
     {"truncate", cut_short},
     {"wrong-root", wrong_root},
-    {"neighbourhood", neighbourhood},
     {"intercommunicator", intercommunicator},
     {"other-thread", other_thread},
     {"file", file},

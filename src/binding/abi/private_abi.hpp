@@ -18,11 +18,13 @@
 #include <xbt/Extendable.hpp>
 #include <xbt/xbt_os_time.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 static_assert(SIMGRID_VERSION >= 40000 && SIMGRID_VERSION < 50000,
@@ -271,7 +273,8 @@ public:
   void ref();
   static void unref(MPI_Comm comm);
   MPI_Comm get_leaders_comm() const;
-  void init_smp(); ///< discovers which ranks share a host; interposed in binding/ranks/hosts_of_ranks.cpp
+  MPI_Errhandler errhandler(); ///< with a reference, which Errhandler::unref() drops
+  void init_smp();             ///< discovers which ranks share a host; interposed in binding/ranks/hosts_of_ranks.cpp
   /* Interposed in binding/entries/communicator_making.cpp. */
   MPI_Comm split(int color, int key);
   int dup(MPI_Comm* made);
@@ -282,8 +285,16 @@ public:
   void increment_received_messages_count(int sender, int receiver, int tag);
 };
 
+/** Declared in src/smpi/include/smpi_errhandler.hpp. */
+class Errhandler {
+public:
+  void call(MPI_Comm comm, int code) const; ///< for a function of the program
+  static void unref(Errhandler* handler);
+};
+
 class Datatype {
 public:
+  bool is_valid() const; ///< whether it has been committed
   void ref();
   static void unref(MPI_Datatype datatype);
   /** Copies data and leaves the gaps of the receiving type untouched. Either type may be MPI_BYTE: packed. */
@@ -306,6 +317,25 @@ struct HandleLayout {
   int f2c_id;
   bool deleted; ///< freed, but still in use within SMPI
 };
+
+/** Fields of a Datatype, in SimGrid 4.0 and 4.1; the attributes are those of Keyval
+ * (src/smpi/include/smpi_keyvals.hpp). */
+struct DatatypeLayout {
+  HandleLayout handle;
+  std::string call_location;
+  std::unordered_map<int, void*> attributes;
+  std::string name;
+  std::string id;
+  std::size_t size;
+  MPI_Aint low;
+  MPI_Aint high;
+  unsigned flags;
+  int references;
+  void* contents;
+  MPI_Datatype original; ///< of a duplicate, which matches what the original matches
+};
+/** Datatype flag: SMPI packs and unpacks the data (DT_FLAG_DERIVED). */
+constexpr unsigned DERIVED_FLAG = 0x800;
 
 /** Number of an object to which none has been assigned. */
 constexpr int UNNUMBERED = -1;

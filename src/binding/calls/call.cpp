@@ -217,6 +217,13 @@ MPI_Request StartedCall::start_schedule(const std::shared_ptr<StartedCall>& call
   return request;
 }
 
+MPI_Request StartedCall::start_ended(const std::shared_ptr<StartedCall>& call)
+{
+  const MPI_Request request = make_request(call);
+  call->ends({});
+  return request;
+}
+
 MPI_Request StartedCall::start_offload(const std::shared_ptr<StartedCall>& call, const RankBuffers& buffers, bool stay,
                                        MPI_Op operation)
 {

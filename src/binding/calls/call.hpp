@@ -128,6 +128,8 @@ public:
 
   /** Starts a schedule; @p call is kept until its end. */
   static MPI_Request start_schedule(const std::shared_ptr<StartedCall>& call, const HostShape& shape);
+  /** Returns the request of a call that ends at once, because its rank is alone. */
+  static MPI_Request start_ended(const std::shared_ptr<StartedCall>& call);
   /** Starts an offloaded call; @p call is kept until its end. @p stay: the buffers remain unchanged
    * until then. */
   static MPI_Request start_offload(const std::shared_ptr<StartedCall>& call, const RankBuffers& buffers, bool stay,

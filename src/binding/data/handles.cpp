@@ -61,9 +61,9 @@ bool commutes(MPI_Op operation)
 
 std::int64_t size_of(int count, MPI_Datatype datatype)
 {
-  int size = 0;
+  MPI_Count size = 0;
   if (datatype != MPI_DATATYPE_NULL)
-    PMPI_Type_size(datatype, &size);
+    PMPI_Type_size_x(datatype, &size);
   return static_cast<std::int64_t>(count) * size;
 }
 

@@ -19,13 +19,14 @@
  * 12 P² bytes. Here a copy of a communicator, a Cartesian communicator of the same members and each
  * part of a split one share a single reference-counted group; a communicator made from a group of
  * the program's own (MPI_Comm_create) keeps that group. */
+#include "binding/entries/communicator_making.hpp"
+
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/calls/call.hpp"
+#include "binding/data/virtual_topology.hpp"
 #include "binding/entries/collectives.hpp"
 #include "binding/entries/frame/current_run.hpp"
-#include "binding/observe/profile.hpp"
-#include "binding/observe/traced_call.hpp"
+#include "binding/entries/frame/own_function.hpp"
 #include "binding/ranks/agreement.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/settings/tunings.hpp"
@@ -44,12 +45,6 @@
 namespace sg = simgrid::s4u;
 
 namespace weft {
-namespace {
-
-struct GroupLeft {
-  void operator()(MPI_Group group) const { simgrid::smpi::Group::unref(group); }
-};
-using OwnGroup = std::unique_ptr<simgrid::smpi::Group, GroupLeft>;
 
 /** Returns the group of @p ranks of @p comm. */
 OwnGroup make_group(MPI_Comm comm, const std::vector<int>& ranks)
@@ -58,6 +53,21 @@ OwnGroup make_group(MPI_Comm comm, const std::vector<int>& ranks)
   comm->group()->incl(static_cast<int>(ranks.size()), ranks.data(), &made);
   return OwnGroup(made);
 }
+
+/** Integers that libraries reduce to find a context id that is free at all ranks. */
+static constexpr std::size_t CONTEXT_MASK = 65;
+
+/** Charges the agreement of the ranks of @p comm on a context id. The data does not matter: all
+ * ranks share the buffers. */
+void reduce_context_mask(MPI_Comm comm)
+{
+  static std::array<int, CONTEXT_MASK> sent{};
+  static std::array<int, CONTEXT_MASK> received{};
+  if (comm->size() > 1)
+    hosts_allreduce(sent.data(), received.data(), CONTEXT_MASK, MPI_INT, MPI_BAND, comm);
+}
+
+namespace {
 
 /** Colours and keys of one MPI_Comm_split, and the resulting groups. */
 class Split : public Agreement<std::pair<int, int>> { // colour and key
@@ -95,19 +105,6 @@ std::map<std::pair<aid_t, int>, AgreementSlots<Split>>& splits()
 {
   static std::map<std::pair<aid_t, int>, AgreementSlots<Split>> all;
   return all;
-}
-
-/** Integers that libraries reduce to find a context id that is free at all ranks. */
-constexpr std::size_t CONTEXT_MASK = 65;
-
-/** Charges the agreement of the ranks of @p comm on a context id. The data does not matter: all
- * ranks share the buffers. */
-void reduce_context_mask(MPI_Comm comm)
-{
-  static std::array<int, CONTEXT_MASK> sent{};
-  static std::array<int, CONTEXT_MASK> received{};
-  if (comm->size() > 1)
-    hosts_allreduce(sent.data(), received.data(), CONTEXT_MASK, MPI_INT, MPI_BAND, comm);
 }
 
 /** Charges the exchange of colours and keys between the ranks of @p comm. */
@@ -149,20 +146,26 @@ MPI_Comm split_in_memory(MPI_Comm comm, int colour, int key)
   return made;
 }
 
-/** Executes a call (of trace::calls) in which the ranks of @p comm create an object with a
- * context ID. */
-template <class Name, class Make, class... Arguments>
-int make(MpiFunction& function, const MPI_Comm& comm, Make&& making, Arguments... arguments)
+/** Makes a copy of @p comm at once; the agreement on a context id is a non-blocking Allreduce, whose request is the
+ * call's. */
+template <class Name, class Copy>
+int copy_in_background(MpiFunction& function, MPI_Comm comm, Copy&& copy, MPI_Comm* made, MPI_Request* request)
 {
-  const TimedCall timed(function);
-  if (not timed.outermost())
-    return making();
-  auto traced = traced_call<Name>(true, arguments...);
-  const CollectiveScope inside; // SMPI's own collectives are not the program's
-  const int result = making();
-  if (result == MPI_SUCCESS && comm != MPI_COMM_NULL)
-    reduce_context_mask(comm);
-  return traced.end(result);
+  return own_function<Name>(
+      function,
+      [&] {
+        return first_error([&] { return check_comm(comm); }, [&] { return check_present(made, "newcomm"); },
+                           [&] { return check_present(request, "request"); });
+      },
+      [&] {
+        static std::array<int, CONTEXT_MASK> sent{};
+        static std::array<int, CONTEXT_MASK> received{};
+        const CollectiveScope inside;
+        if (const int result = copy(); result != MPI_SUCCESS)
+          return result;
+        return PMPI_Iallreduce(sent.data(), received.data(), CONTEXT_MASK, MPI_INT, MPI_BAND, comm, request);
+      },
+      comm, made, request);
 }
 
 /** Copy of a common group that is left empty because the group itself replaces it. */
@@ -184,9 +187,39 @@ bool can_replace(MPI_Group common, MPI_Group group)
   return size == common_size; // a Cartesian communicator may have fewer members
 }
 
-MpiFunction makes_communicators(const char* name)
+std::shared_ptr<const VirtualTopology> grid(int dimensions, const int* sizes, const int* periods)
 {
-  return {name, CallKind::communicators, false};
+  std::vector<bool> periodic;
+  for (int dimension = 0; dimension < dimensions; ++dimension)
+    periodic.push_back(periods[dimension] != 0);
+  return cartesian_topology(std::vector<int>(sizes, sizes + dimensions), std::move(periodic));
+}
+
+/** Returns the Cartesian topology of the dimensions of @p whole that @p remain. */
+std::shared_ptr<const VirtualTopology> part_of_grid(const VirtualTopology& whole, const int* remain)
+{
+  std::vector<int> sizes;
+  std::vector<bool> periodic;
+  for (std::size_t dimension = 0; dimension < whole.sizes.size(); ++dimension)
+    if (remain[dimension] != 0) {
+      sizes.push_back(whole.sizes[dimension]);
+      periodic.push_back(whole.periodic[dimension]);
+    }
+  return cartesian_topology(std::move(sizes), std::move(periodic));
+}
+
+/** Returns the number of the part to which @p rank belongs. If no dimension remains, MPICH and SMPI make one
+ * communicator, with rank 0. */
+int part_number(const VirtualTopology& whole, const int* remain, int rank)
+{
+  if (std::all_of(remain, remain + whole.sizes.size(), [](int kept) { return kept == 0; }))
+    return rank == 0 ? 0 : MPI_UNDEFINED;
+  int number                       = 0;
+  const std::vector<int> positions = coordinates(whole, rank);
+  for (std::size_t dimension = 0; dimension < positions.size(); ++dimension)
+    if (remain[dimension] == 0)
+      number = number * whole.sizes[dimension] + positions[dimension];
+  return number;
 }
 
 MpiFunction makes_windows(const char* name)
@@ -306,6 +339,24 @@ WEFT_INTERPOSED int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Co
       function, comm, [&] { return THEIRS(comm, info, made); }, comm, info, made);
 }
 
+WEFT_INTERPOSED int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request)
+{
+  static auto function = makes_communicators("MPI_Comm_idup");
+  return copy_in_background<trace::calls::Comm_idup>(
+      function, comm, [&] { return PMPI_Comm_dup(comm, made); }, made, request);
+}
+
+WEFT_INTERPOSED int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made, MPI_Request* request)
+{
+  static auto function = makes_communicators("MPI_Comm_idup_with_info");
+  return copy_in_background<trace::calls::Comm_idup_with_info>(
+      function, comm, [&] { return PMPI_Comm_dup_with_info(comm, info, made); }, made, request);
+}
+
+WEFT_MPI_FUNCTION(Comm_idup, comm, (MPI_Comm comm, MPI_Comm* made, MPI_Request* request), comm, made, request)
+WEFT_MPI_FUNCTION(Comm_idup_with_info, comm, (MPI_Comm comm, MPI_Info info, MPI_Comm* made, MPI_Request* request), comm,
+                  info, made, request)
+
 WEFT_INTERPOSED int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Comm_create)>(__func__);
@@ -362,17 +413,35 @@ WEFT_INTERPOSED int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int* s
   return make<trace::calls::Cart_create>(
       function, comm,
       [&] {
-        const CommonCreationScope common(comm == MPI_COMM_NULL ? MPI_GROUP_NULL : common_group(comm));
-        return THEIRS(comm, dimensions, sizes, periods, reorder, made);
+        const int result = [&] {
+          const CommonCreationScope common(comm == MPI_COMM_NULL ? MPI_GROUP_NULL : common_group(comm));
+          return THEIRS(comm, dimensions, sizes, periods, reorder, made);
+        }();
+        if (result == MPI_SUCCESS && *made != MPI_COMM_NULL)
+          attach_topology(*made, {grid(dimensions, sizes, periods), {}});
+        return result;
       },
       comm, dimensions, sizes, periods, reorder, made);
 }
 
+// SMPI's own function leaves the topology of some parts without sizes.
 WEFT_INTERPOSED int PMPI_Cart_sub(MPI_Comm comm, const int* remain, MPI_Comm* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Cart_sub)>(__func__);
   static auto function     = makes_communicators("MPI_Cart_sub");
-  return make<trace::calls::Cart_sub>(function, comm, [&] { return THEIRS(comm, remain, made); }, comm, remain, made);
+  return make<trace::calls::Cart_sub>(
+      function, comm,
+      [&] {
+        const AttachedTopology* its = comm == MPI_COMM_NULL ? nullptr : topology_of(comm);
+        if (not its || its->topology->kind != MPI_CART || not made || (not remain && not its->topology->sizes.empty()))
+          return THEIRS(comm, remain, made);
+        const std::shared_ptr<const VirtualTopology> whole = its->topology;
+        *made = comm->split(part_number(*whole, remain, comm->rank()), comm->rank());
+        if (*made != MPI_COMM_NULL)
+          attach_topology(*made, {part_of_grid(*whole, remain), {}});
+        return static_cast<int>(MPI_SUCCESS);
+      },
+      comm, remain, made);
 }
 
 // A window has a communicator of its own. SMPI's Allgather of the windows' addresses keeps its cost.

@@ -91,9 +91,7 @@ bool starts_processes(std::string_view name)
 {
   const std::string name = users_name(function);
   const char* family     = "";
-  if (name.find("eighbor") != std::string::npos || name.find("raph_") != std::string::npos)
-    family = " (graph topologies and neighbourhood collectives are not implemented)";
-  else if (name.starts_with("MPI_Intercomm") || name.find("_remote_") != std::string::npos)
+  if (name.starts_with("MPI_Intercomm") || name.find("_remote_") != std::string::npos)
     family = " (intercommunicators are not implemented)";
   else if (starts_processes(name))
     family = " (dynamic process management is not implemented)";

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "binding/abi/private_abi.hpp"
+#include "binding/data/virtual_topology.hpp"
 #include "binding/observe/call_trace.hpp"
 #include "binding/observe/profile.hpp"
 #include "mpi/names.hpp"
@@ -57,6 +58,28 @@ struct Typed : Writing<4> {
   {
     if (not is_left_out(line, buffer, true))
       line.numbers(counts, line.comm->size()).datatypes(types, line.comm->size());
+  }
+};
+
+/** Numbers of the rank's neighbours in the call's communicator; none if it has no topology. */
+inline Degrees degrees(const TraceLine& line)
+{
+  return line.comm != MPI_COMM_NULL && topology_of(line.comm) ? degrees_in(line.comm) : Degrees{0, 0};
+}
+
+template <int Degrees::* degree> struct NeighborParts : Writing<4> {
+  static void before(TraceLine& line, const void* /*buffer*/, const int* counts, const int* /*offsets*/,
+                     MPI_Datatype type)
+  {
+    line.numbers(counts, degrees(line).*degree).datatype(type);
+  }
+};
+
+template <int Degrees::* degree> struct NeighborTyped : Writing<4> {
+  static void before(TraceLine& line, const void* /*buffer*/, const int* counts, const MPI_Aint* /*offsets*/,
+                     const MPI_Datatype* types)
+  {
+    line.numbers(counts, degrees(line).*degree).datatypes(types, degrees(line).*degree);
   }
 };
 
@@ -140,6 +163,12 @@ template <> struct Written<trace::RecvAtRoot> : writing::Data<true> {};
 template <> struct Written<trace::RecvParts> : writing::Parts<false> {};
 template <> struct Written<trace::RecvPartsAtRoot> : writing::Parts<true> {};
 template <> struct Written<trace::RecvTyped> : writing::Typed {};
+template <> struct Written<trace::SendToNeighbors> : writing::Data<false> {};
+template <> struct Written<trace::RecvFromNeighbors> : writing::Data<false> {};
+template <> struct Written<trace::SendNeighborParts> : writing::NeighborParts<&Degrees::out> {};
+template <> struct Written<trace::RecvNeighborParts> : writing::NeighborParts<&Degrees::in> {};
+template <> struct Written<trace::SendNeighborTyped> : writing::NeighborTyped<&Degrees::out> {};
+template <> struct Written<trace::RecvNeighborTyped> : writing::NeighborTyped<&Degrees::in> {};
 template <> struct Written<trace::Reduced> : writing::Reduction {};
 template <> struct Written<trace::ReducedEach> : writing::Reduction {};
 template <> struct Written<trace::ReducedParts> : writing::PartsReduction {};
@@ -222,6 +251,30 @@ template <> struct Written<trace::Kept> : Writing<1> {
     int dimensions = 0;
     PMPI_Cartdim_get(line.comm, &dimensions);
     line.numbers(kept, dimensions);
+  }
+};
+
+template <> struct Written<trace::Graph> : Writing<3> {
+  static void before(TraceLine& line, int nodes, const int* index, const int* edges)
+  {
+    line.numbers(index, nodes).numbers(edges, nodes > 0 ? index[nodes - 1] : 0);
+  }
+};
+
+template <> struct Written<trace::Edges> : Writing<5> {
+  static void before(TraceLine& line, int count, const int* sources, const int* degrees, const int* destinations,
+                     const int* /*weights*/)
+  {
+    line.numbers(sources, count).numbers(degrees, count);
+    line.numbers(destinations, std::accumulate(degrees, degrees + count, 0));
+  }
+};
+
+template <> struct Written<trace::Neighbors> : Writing<6> {
+  static void before(TraceLine& line, int indegree, const int* sources, const int* /*weights*/, int outdegree,
+                     const int* destinations, const int* /*weights*/)
+  {
+    line.numbers(sources, indegree).numbers(destinations, outdegree);
   }
 };
 

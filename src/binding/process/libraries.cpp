@@ -31,15 +31,15 @@ namespace fs = std::filesystem;
 namespace weft {
 namespace {
 
-struct Library {
+struct LoadedLibrary {
   std::string name;
   fs::path file;
 };
 
-const std::vector<Library>& private_libraries()
+const std::vector<LoadedLibrary>& private_libraries()
 {
-  static const std::vector<Library> LIBRARIES = [] {
-    std::vector<Library> libraries;
+  static const std::vector<LoadedLibrary> LIBRARIES = [] {
+    std::vector<LoadedLibrary> libraries;
     for (const std::string& line : settings().private_libraries)
       if (const auto equals = line.find('='); equals != std::string::npos)
         libraries.push_back({line.substr(0, equals), line.substr(equals + 1)});
@@ -151,7 +151,7 @@ std::vector<fs::path> copy_libraries(const fs::path& program)
 {
   static std::size_t number = 0;
   std::vector<std::string> names;
-  for (const Library& library : private_libraries())
+  for (const LoadedLibrary& library : private_libraries())
     names.push_back(fresh_name(library.name, number++));
   const auto rename_all = [&](Binary& binary) {
     for (std::size_t i = 0; i < names.size(); ++i)

@@ -13,6 +13,8 @@ namespace weft {
 namespace {
 
 constexpr std::string_view SMPI = "smpi:";
+/** Neighbourhood collectives, which SMPI lacks. */
+constexpr std::string_view NEIGHBOR = "neighbor_";
 
 std::vector<std::string> all_names()
 {
@@ -82,6 +84,9 @@ void HostFallback::add_for_one(const std::string& collective, const std::string&
     throw UserError("found \"" + collective + "=" + name + "\", and no collective \"" + collective + "\"; " +
                     did_you_mean(collective, known) + "allowed: " + join(known));
   if (name.starts_with(SMPI) && name.size() > SMPI.size()) {
+    if (collective.starts_with(NEIGHBOR))
+      throw UserError("found \"" + collective + "=" + name +
+                      "\", but SMPI has no neighbourhood collectives; allowed: " + join(algorithms_of(collective)));
     leave_to_smpi(collective, name.substr(SMPI.size()));
     return;
   }
@@ -121,7 +126,8 @@ std::string HostFallback::smpi(std::string_view collective) const
 {
   if (const auto own = smpi_.find(collective); own != smpi_.end())
     return own->second;
-  return named_.find(collective) != named_.end() ? "" : smpi_for_all_;
+  const bool own_only = collective.starts_with(NEIGHBOR) || named_.find(collective) != named_.end();
+  return own_only ? "" : smpi_for_all_;
 }
 
 void HostFallback::predict_on(const Fabric& fabric, FastestAlgorithm::MakeCosts costs)
@@ -143,13 +149,18 @@ HostCall HostFallback::resolved(HostCall call, const Selection::Choice& choice) 
 Selection::Choice HostFallback::choose(const HostCall& call, int calls) const
 {
   const auto own = named_.find(call.collective);
-  if (own != named_.end() && not own->second)
+  // Neighbourhood collectives are not predicted: no rank knows the others' blocks.
+  if (own != named_.end() && not own->second && not call.neighbors)
     return fastest_->choose(call, calls);
-  if (own != named_.end())
+  if (own != named_.end() && own->second)
     return selection_.executed({fitting(*own->second, call), {}}, call);
   if (not smpi(call.collective).empty())
     return {nullptr, {}};
-  return selection_.choose(call);
+  const Selection::Choice choice = selection_.choose(call);
+  // SMPI has no neighbourhood collectives that could execute the call if no rule matches.
+  return choice.algorithm || not call.neighbors
+             ? choice
+             : Selection::Choice{find_algorithm(call.collective, "basic_linear"), {}};
 }
 
 } // namespace weft

@@ -27,7 +27,8 @@ struct CollectiveKind {
   constexpr bool offloadable() const { return movement.has_value(); }
 };
 
-/** All rows: the collectives of MPI 4.1, chapter 6, in the order of lists in messages. */
+/** All rows: the collectives of MPI 4.1, chapter 6, and its neighbourhood collectives, section 8.6, in
+ * the order of lists in messages. */
 inline constexpr std::array COLLECTIVE_KINDS{
     CollectiveKind{.name = "allreduce", .reduces = true, .movement = Movement::allreduce},
     CollectiveKind{.name = "reduce", .reduces = true, .movement = Movement::reduce},
@@ -45,6 +46,11 @@ inline constexpr std::array COLLECTIVE_KINDS{
     CollectiveKind{.name = "scatterv"},
     CollectiveKind{.name = "scan", .reduces = true},
     CollectiveKind{.name = "exscan", .reduces = true},
+    CollectiveKind{.name = "neighbor_allgather"},
+    CollectiveKind{.name = "neighbor_allgatherv"},
+    CollectiveKind{.name = "neighbor_alltoall"},
+    CollectiveKind{.name = "neighbor_alltoallv"},
+    CollectiveKind{.name = "neighbor_alltoallw"},
 };
 
 /** Returns the row of a collective. Throws std::logic_error if there is none. */

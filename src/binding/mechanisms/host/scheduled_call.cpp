@@ -68,7 +68,11 @@ ScheduledCall::ScheduledCall(HostNetwork& network, const Communicator& communica
           network.agenda(), network.messages(), network.costs, communicator.rank_hosts,
           [this](int rank) { return steps(rank); }, *this, network.memory)
 {
-  if (shape.parts) {
+  if (shape.neighborhood) {
+    neighborhood_ = shape.neighborhood;
+    members_.resize(communicator.actors.size());
+    call_.neighbors = [this](int rank) { return neighbors(rank); };
+  } else if (shape.parts) {
     parts_.assign(shape.parts, shape.parts + communicator.size());
     call_.block = [this](int from, int to) {
       return parts_[static_cast<std::size_t>(call_.collective == "reduce_scatter" ? to : from)];
@@ -94,7 +98,7 @@ std::string ScheduledCall::algorithm() const
 bool ScheduledCall::choose(const HostShape& shape, int calls)
 {
   HostCall asked = call_;
-  if (shape.uneven && not shape.parts && fallback_.takes_best(call_.collective)) {
+  if (shape.uneven && not shape.parts && not neighborhood_ && fallback_.takes_best(call_.collective)) {
     // No rank knows all blocks. The prediction assumes that every block has the mean size of the
     // first rank's, rounded up to a power of two.
     asked.block = {};
@@ -113,13 +117,30 @@ Elements ScheduledCall::block(int from, int to) const
   return giver.inside ? giver.gives.of(to) : members_[static_cast<std::size_t>(to)].gets.of(from);
 }
 
+/** Returns the messages of a rank that has entered the call. */
+NeighborMessages ScheduledCall::neighbors(int rank) const
+{
+  const Member& own = members_[static_cast<std::size_t>(rank)];
+  NeighborMessages all;
+  all.cartesian  = neighborhood_->cartesian();
+  all.undirected = neighborhood_->undirected();
+  for (int place = 0; const NeighborEdge& edge : neighborhood_->received(rank))
+    all.received.push_back({edge.peer, own.gets.of(place++)});
+  for (int place = 0; const NeighborEdge& edge : neighborhood_->sent(rank))
+    all.sent.push_back({edge.peer, own.gives.of(place++)});
+  return all;
+}
+
 void ScheduledCall::join(int rank, const HostShape& shape, bool blocks, FlowEnd on_end)
 {
   on_end_[static_cast<std::size_t>(rank)] = std::move(on_end);
   if (not members_.empty()) {
-    const bool keep                          = not blocks;
+    const bool keep = not blocks;
+    const auto size = [&](const Neighborhood::Edges& edges) { return static_cast<int>(edges.size()); };
+    const int given = neighborhood_ ? size(neighborhood_->sent(rank)) : call_.ranks;
+    const int taken = neighborhood_ ? size(neighborhood_->received(rank)) : call_.ranks;
     members_[static_cast<std::size_t>(rank)] = {
-        {shape.sides->gives, call_.ranks, keep}, {shape.sides->gets, call_.ranks, keep}, true};
+        {shape.sides->gives, given, keep}, {shape.sides->gets, taken, keep}, true};
   }
   actors_.enter(rank, blocks, *this);
   if (entered_++ == 0)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "binding/data/host_data.hpp"
+#include "binding/data/neighborhood.hpp"
 #include "binding/mechanisms/rank_actors.hpp"
 #include "binding/messages/host_network.hpp"
 #include "binding/platform/flow_result.hpp"
@@ -28,6 +29,8 @@ struct HostShape {
   /// Set for calls that only move data, whose blocks may differ between ranks.
   const Sides* sides = nullptr;
   bool uneven        = false;
+  /// Set for neighbourhood collectives, whose `sides` have blocks by neighbour.
+  std::shared_ptr<const Neighborhood> neighborhood = {};
 };
 
 class ScheduledCall : public RankCallbacks, public ProgressedCall, public std::enable_shared_from_this<ScheduledCall> {
@@ -53,14 +56,16 @@ class ScheduledCall : public RankCallbacks, public ProgressedCall, public std::e
   Selection::Choice choice_{};
   std::vector<Elements> parts_; // set for reductions and Allgatherv
   std::vector<Member> members_; // by rank; empty unless call_ and parts_ cannot describe the blocks
-  std::vector<FlowEnd> on_end_; // by rank
-  std::vector<Tally> tallies_;  // by rank; empty unless counted
+  std::shared_ptr<const Neighborhood> neighborhood_; // null unless it is a neighbourhood collective
+  std::vector<FlowEnd> on_end_;                      // by rank
+  std::vector<Tally> tallies_;                       // by rank; empty unless counted
   RankActors actors_;
   int entered_ = 0; // ranks
   int ended_   = 0; // ranks
   Execution execution_;
 
   Elements block(int from, int to) const;
+  NeighborMessages neighbors(int rank) const;
   Schedule steps(int rank);
 
 public:

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace weft {
 
@@ -17,6 +18,23 @@ namespace weft {
 using Elements = std::int64_t;
 
 struct Nodes;
+
+/** Message to or from a neighbour in a neighbourhood collective. */
+struct NeighborMessage {
+  int peer;           ///< rank; negative: there is no neighbour at this place (MPI_PROC_NULL)
+  Elements count = 0; ///< elements
+};
+
+/** One rank's messages in a neighbourhood collective, in the order of MPI's neighbours. */
+struct NeighborMessages {
+  std::vector<NeighborMessage> received;
+  std::vector<NeighborMessage> sent;
+  /// True if entries 2d and 2d+1 are the two directions of dimension d: what is sent in one direction is received from
+  /// the opposite one.
+  bool cartesian = false;
+  /// True if the ranks that send to this rank are those that it sends to, in the same order.
+  bool undirected = false;
+};
 
 struct HostCall {
   std::string_view collective; ///< name in its row (model/collective/collective_kind.hpp)
@@ -33,6 +51,8 @@ struct HostCall {
   /// Returns the elements that one rank sends to another, if they are not `count`: those of @p from in Gatherv and
   /// Allgatherv, those for @p to in Scatterv and Reduce_scatter.
   std::function<Elements(int from, int to)> block = {};
+  /// Returns one rank's messages; set for neighbourhood collectives only.
+  std::function<NeighborMessages(int rank)> neighbors = {};
   /// Returns the library's steps for a nested collective (Open MPI's "nonoverlapping" Allreduce is its Reduce and its
   /// Bcast); null if an algorithm is executed without a library.
   std::function<Schedule(const HostCall& call, int rank)> within = {};

@@ -9,6 +9,7 @@
 #include "collective/host/algorithms/barrier.hpp"
 #include "collective/host/algorithms/bcast.hpp"
 #include "collective/host/algorithms/gather_scatter.hpp"
+#include "collective/host/algorithms/neighbor.hpp"
 #include "collective/host/algorithms/reduce.hpp"
 #include "collective/host/algorithms/reduce_scatter.hpp"
 #include "collective/host/algorithms/scan.hpp"
@@ -223,6 +224,21 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"gatherv", "basic_linear", 0, gatherv_linear},
     {"gatherv", "nbc_linear", 0, nbc_gather_linear},
     {"gatherv", "mpich_linear", 0, mpich::gatherv_linear, Needs::nothing, Library::mpich},
+    {"neighbor_allgather", "basic_linear", 0, neighbor_alternating},
+    {"neighbor_allgather", "nbc_linear", 0, neighbor_linear},
+    {"neighbor_allgather", "mpich_linear", 0, neighbor_sends_first, Needs::nothing, Library::mpich},
+    {"neighbor_allgatherv", "basic_linear", 0, neighbor_alternating},
+    {"neighbor_allgatherv", "nbc_linear", 0, neighbor_linear},
+    {"neighbor_allgatherv", "mpich_linear", 0, neighbor_sends_first, Needs::nothing, Library::mpich},
+    {"neighbor_alltoall", "basic_linear", 0, neighbor_linear},
+    {"neighbor_alltoall", "nbc_linear", 0, neighbor_linear},
+    {"neighbor_alltoall", "mpich_linear", 0, neighbor_sends_first, Needs::nothing, Library::mpich},
+    {"neighbor_alltoallv", "basic_linear", 0, neighbor_linear},
+    {"neighbor_alltoallv", "nbc_linear", 0, neighbor_linear},
+    {"neighbor_alltoallv", "mpich_linear", 0, neighbor_sends_first, Needs::nothing, Library::mpich},
+    {"neighbor_alltoallw", "basic_linear", 0, neighbor_linear},
+    {"neighbor_alltoallw", "nbc_linear", 0, neighbor_linear},
+    {"neighbor_alltoallw", "mpich_linear", 0, neighbor_sends_first, Needs::nothing, Library::mpich},
     {"reduce", "linear", 1, reduce_linear},
     {"reduce", "chain", 2, reduce_chain, Needs::commutative},
     {"reduce", "pipeline", 3, reduce_pipeline, Needs::commutative},

@@ -3,6 +3,7 @@
  * needs. That the messages are those of a real library is tested in tests/openmpi. */
 #include "collective/host/selection/algorithms.hpp"
 
+#include "collective/host/algorithms/neighbor.hpp"
 #include "collective/host/engine/walk.hpp"
 #include "collective/host/selection/selection.hpp"
 #include "model/collective/collective_kind.hpp"
@@ -71,7 +72,7 @@ std::vector<HostCall> calls_of(const Algorithm& algorithm, int ranks)
   std::vector<HostCall> calls;
   for (const Elements count : {0, 1, 5, 64, 1000})
     for (const int root : roots) {
-      HostCall call{algorithm.collective, ranks, root, count, Bytes(4)};
+      HostCall call = on_a_ring({algorithm.collective, ranks, root, count, Bytes(4)});
       calls.push_back(call);
       if (not can_be_uneven(algorithm.collective))
         continue;
@@ -128,6 +129,8 @@ bool must_hear(const HostCall& call, int rank, int from)
     return rank == call.root;
   if (is_any(call.collective, {"scan", "exscan"}))
     return from < rank;
+  if (call.neighbors)
+    return (from + 1) % call.ranks == rank || (rank + 1) % call.ranks == from;
   return not is_any(call.collective, {"gatherv", "scatterv"});
 }
 

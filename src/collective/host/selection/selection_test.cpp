@@ -360,10 +360,12 @@ TEST(Selection, AnotherMayChooseTheRest)
 TEST(Selection, WrongFilesAreToldWhere)
 {
   const std::string rule = "[[rule]]\ncollective = \"bcast\"\n";
-  EXPECT_EQ(failure_of("[[rule]]\ncollective = \"bcats\"\nalgorithm = [\"binomial\"]"),
-            "own.toml: [rule] collective: found \"bcats\"; did you mean \"bcast\"? allowed: allgather, "
-            "allgatherv, allreduce, alltoall, alltoallv, alltoallw, barrier, bcast, exscan, gather, gatherv, reduce, "
-            "reduce_scatter, reduce_scatter_block, scan, scatter, scatterv");
+  EXPECT_EQ(
+      failure_of("[[rule]]\ncollective = \"bcats\"\nalgorithm = [\"binomial\"]"),
+      "own.toml: [rule] collective: found \"bcats\"; did you mean \"bcast\"? allowed: allgather, "
+      "allgatherv, allreduce, alltoall, alltoallv, alltoallw, barrier, bcast, exscan, gather, gatherv, "
+      "neighbor_allgather, neighbor_allgatherv, neighbor_alltoall, neighbor_alltoallv, neighbor_alltoallw, reduce, "
+      "reduce_scatter, reduce_scatter_block, scan, scatter, scatterv");
   EXPECT_NE(failure_of(rule + "algorithm = [\"bubble\"]").find("algorithm: found \"bubble\""), std::string::npos);
   EXPECT_NE(failure_of(rule + "bytes = [0, 8]\nalgorithm = [\"chain\"]").find("allowed: 2, one per entry of bytes"),
             std::string::npos);

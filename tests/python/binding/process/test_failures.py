@@ -122,11 +122,6 @@ FAILURES = {
     "mpi-abort": Failure(4, "abort", ("rank 1 called MPI_Abort with error code 4",)),
     "truncate": Failure(1, "error", ("a receive of rank 1 failed with MPI_ERR_TRUNCATE", FATAL)),
     "wrong-root": Failure(1, "error", ("called MPI_Bcast, which failed with MPI_ERR_ROOT", FATAL)),
-    "neighbourhood": Failure(
-        1,
-        "unsupported",
-        ("rank 1 called MPI_Neighbor_allgather, which SimGrid's MPI does not implement",),
-    ),
     "intercommunicator": Failure(
         1,
         "unsupported",

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Data of a neighbourhood collective. As in MovedData, a block is copied as soon as both its ranks are
+ * in the call, and a rank that leaves before a receiver enters leaves a copy. */
+#pragma once
+
+#include "binding/data/host_data.hpp"
+#include "binding/data/neighborhood.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace weft {
+
+class NeighborData : public HostData {
+  struct Member;
+  std::shared_ptr<const Neighborhood> neighborhood_;
+  std::vector<std::unique_ptr<Member>> members_; // by rank; null until it enters
+
+  void keep(Member& member) const;
+
+public:
+  NeighborData(std::shared_ptr<const Neighborhood> neighborhood, int ranks);
+  NeighborData(const NeighborData&)            = delete;
+  NeighborData& operator=(const NeighborData&) = delete;
+  ~NeighborData() override;
+
+  /** Enters rank @p rank. If it @p blocks, its buffers remain unchanged until it leaves, otherwise
+   * only its receive buffer does. */
+  void come(int rank, const Sides& sides, bool blocks);
+  void leave(int rank) override;
+};
+
+} // namespace weft

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Helpers of functions that create communicators. */
+#pragma once
+
+#include "binding/abi/private_abi.hpp"
+#include "binding/calls/call.hpp"
+#include "binding/observe/profile.hpp"
+#include "binding/observe/traced_call.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace weft {
+
+struct GroupLeft {
+  void operator()(MPI_Group group) const { simgrid::smpi::Group::unref(group); }
+};
+using OwnGroup = std::unique_ptr<simgrid::smpi::Group, GroupLeft>;
+
+/** Returns the group of @p ranks of @p comm. */
+OwnGroup make_group(MPI_Comm comm, const std::vector<int>& ranks);
+
+/** Charges the agreement of the ranks of @p comm on a context id. */
+void reduce_context_mask(MPI_Comm comm);
+
+inline MpiFunction makes_communicators(const char* name)
+{
+  return {name, CallKind::communicators, false};
+}
+
+/** Executes a call (of trace::calls) in which the ranks of @p comm create an object with a
+ * context ID. */
+template <class Name, class Make, class... Arguments>
+int make(MpiFunction& function, const MPI_Comm& comm, Make&& making, Arguments... arguments)
+{
+  const TimedCall timed(function);
+  if (not timed.outermost())
+    return making();
+  auto traced = traced_call<Name>(true, arguments...);
+  const CollectiveScope inside; // SMPI's own collectives are not the program's
+  const int result = making();
+  if (result == MPI_SUCCESS && comm != MPI_COMM_NULL)
+    reduce_context_mask(comm);
+  return traced.end(result);
+}
+
+} // namespace weft

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/entries/frame/mpi_errors.hpp"
+
+#include "binding/abi/private_abi.hpp"
+#include "binding/entries/frame/current_run.hpp"
+#include "binding/process/process.hpp"
+#include "binding/ranks/places.hpp"
+
+#include <array>
+#include <utility>
+
+namespace weft {
+namespace {
+
+std::string& reason_of_error()
+{
+  static std::string reason;
+  return reason;
+}
+
+std::string error_name(int code)
+{
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  PMPI_Error_string(code, text.data(), &length);
+  const std::string all(text.data(), static_cast<std::size_t>(length));
+  return all.substr(0, all.find_first_of(" :"));
+}
+
+bool is_freed(const void* object)
+{
+  return static_cast<const simgrid::smpi::HandleLayout*>(object)->deleted;
+}
+
+} // namespace
+
+int wrong(int code, std::string reason)
+{
+  reason_of_error() = std::move(reason);
+  return code;
+}
+
+int handled(MPI_Comm comm, const char* function, int result)
+{
+  const std::string reason = std::exchange(reason_of_error(), "");
+  if (result == MPI_SUCCESS)
+    return result;
+  if (comm == MPI_COMM_NULL || is_freed(comm))
+    comm = MPI_COMM_WORLD;
+  const MPI_Errhandler handler = comm->errhandler();
+  if (handler == MPI_ERRORS_ARE_FATAL) {
+    const auto rank = rank_here();
+    current_run().abort("error", (rank ? "rank " + std::to_string(*rank) : std::string("a thread of the program")) +
+                                     " called " + function + ", which failed with " + error_name(result) +
+                                     (reason.empty() ? "" : " (" + reason + ")") +
+                                     "; the error handler MPI_ERRORS_ARE_FATAL ends the program");
+  }
+  if (handler != MPI_ERRHANDLER_NULL && handler != MPI_ERRORS_RETURN)
+    handler->call(comm, result);
+  if (handler != MPI_ERRHANDLER_NULL)
+    simgrid::smpi::Errhandler::unref(handler);
+  return result;
+}
+
+int check_comm(MPI_Comm comm)
+{
+  if (not is_in_mpi())
+    return wrong(MPI_ERR_OTHER, "MPI is not initialized, or finalized");
+  if (comm == MPI_COMM_NULL)
+    return wrong(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
+  return is_freed(comm) ? wrong(MPI_ERR_COMM, "the communicator has been freed") : MPI_SUCCESS;
+}
+
+int check_type(MPI_Datatype type)
+{
+  if (type == MPI_DATATYPE_NULL)
+    return wrong(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+  if (is_freed(type))
+    return wrong(MPI_ERR_TYPE, "the datatype has been freed");
+  return type->is_valid() ? MPI_SUCCESS : wrong(MPI_ERR_TYPE, "the datatype has not been committed");
+}
+
+int check_buffer(const void* buffer, int count, MPI_Datatype type)
+{
+  if (count < 0)
+    return wrong(MPI_ERR_COUNT, "a count is " + std::to_string(count));
+  if (buffer == MPI_IN_PLACE)
+    return wrong(MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed");
+  if (const int result = check_type(type); result != MPI_SUCCESS)
+    return result;
+  return not buffer && count > 0 ? wrong(MPI_ERR_BUFFER, "a buffer is NULL") : MPI_SUCCESS;
+}
+
+int refuse_null(const char* name)
+{
+  return wrong(MPI_ERR_ARG, std::string(name) + " is NULL");
+}
+
+} // namespace weft

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Wrong arguments of the MPI functions that SMPI lacks: PMPI_… returns the error class, MPI_… also
+ * calls the error handler of the communicator, as SMPI's functions do. */
+#pragma once
+
+#include <smpi/smpi.h>
+
+#include <string>
+
+namespace weft {
+
+/** Notes why a call of the current rank fails. @return @p code */
+int wrong(int code, std::string reason);
+
+/** Calls the error handler of @p comm if @p result is an error. @return @p result */
+int handled(MPI_Comm comm, const char* function, int result);
+
+/** Checks of arguments: return MPI_SUCCESS or an error class. */
+int check_comm(MPI_Comm comm);
+int check_type(MPI_Datatype type);
+int check_buffer(const void* buffer, int count, MPI_Datatype type);
+/** Returns MPI_ERR_ARG for an argument that is null. */
+int refuse_null(const char* name);
+/** Checks arguments that may not be null. */
+template <class Type> int check_present(const Type* argument, const char* name)
+{
+  return argument ? static_cast<int>(MPI_SUCCESS) : refuse_null(name);
+}
+
+/** Returns the first error. */
+template <class... Checks> int first_error(Checks&&... checks)
+{
+  int result = MPI_SUCCESS;
+  static_cast<void>((... && ((result = checks()) == MPI_SUCCESS)));
+  return result;
+}
+
+} // namespace weft
