@@ -172,6 +172,28 @@ struct Untraceable;
   X(Ineighbor_alltoallv, SendNeighborParts, RecvNeighborParts, Comm, Opened)                                           \
   X(Neighbor_alltoallw, SendNeighborTyped, RecvNeighborTyped, Comm)                                                    \
   X(Ineighbor_alltoallw, SendNeighborTyped, RecvNeighborTyped, Comm, Opened)                                           \
+  X(Barrier_init, Comm, Ignored, Opened)                                                                               \
+  X(Bcast_init, RecvBuffer, Root, Comm, Ignored, Opened)                                                               \
+  X(Gather_init, SendBuffer, RecvAtRoot, Root, Comm, Ignored, Opened)                                                  \
+  X(Gatherv_init, SendBuffer, RecvPartsAtRoot, Root, Comm, Ignored, Opened)                                            \
+  X(Scatter_init, SendAtRoot, RecvBuffer, Root, Comm, Ignored, Opened)                                                 \
+  X(Scatterv_init, SendPartsAtRoot, RecvBuffer, Root, Comm, Ignored, Opened)                                           \
+  X(Allgather_init, SendBuffer, RecvFromEach, Comm, Ignored, Opened)                                                   \
+  X(Allgatherv_init, SendBuffer, RecvParts, Comm, Ignored, Opened)                                                     \
+  X(Alltoall_init, SendToEach, RecvFromEach, Comm, Ignored, Opened)                                                    \
+  X(Alltoallv_init, SendParts, RecvParts, Comm, Ignored, Opened)                                                       \
+  X(Alltoallw_init, SendTyped, RecvTyped, Comm, Ignored, Opened)                                                       \
+  X(Reduce_init, Reduced, Operation, Root, Comm, Ignored, Opened)                                                      \
+  X(Allreduce_init, Reduced, Operation, Comm, Ignored, Opened)                                                         \
+  X(Scan_init, Reduced, Operation, Comm, Ignored, Opened)                                                              \
+  X(Exscan_init, Reduced, Operation, Comm, Ignored, Opened)                                                            \
+  X(Reduce_scatter_init, ReducedParts, Operation, Comm, Ignored, Opened)                                               \
+  X(Reduce_scatter_block_init, ReducedEach, Operation, Comm, Ignored, Opened)                                          \
+  X(Neighbor_allgather_init, SendBuffer, RecvFromNeighbors, Comm, Ignored, Opened)                                     \
+  X(Neighbor_allgatherv_init, SendBuffer, RecvNeighborParts, Comm, Ignored, Opened)                                    \
+  X(Neighbor_alltoall_init, SendToNeighbors, RecvFromNeighbors, Comm, Ignored, Opened)                                 \
+  X(Neighbor_alltoallv_init, SendNeighborParts, RecvNeighborParts, Comm, Ignored, Opened)                              \
+  X(Neighbor_alltoallw_init, SendNeighborTyped, RecvNeighborTyped, Comm, Ignored, Opened)                              \
   X(Comm_dup, Comm, Made)                                                                                              \
   X(Comm_dup_with_info, Comm, Ignored, Made)                                                                           \
   X(Comm_create, Comm, Group, Made)                                                                                    \

@@ -24,6 +24,8 @@ from weft.runs.toolchain import OF_SOURCES
 
 FORTRAN = (".f", ".f90")
 CACHE = ROOT / "build" / "tests" / "programs"
+BY_WEFT = {"matched.c", "persistent.c", "partitioned.c", "large_counts.c"}
+"""Programs with functions or constants that only weft's mpi.h has."""
 
 
 def program(source: Path, flags: Sequence[str] = ("-O1", "-g")) -> Path:
@@ -38,6 +40,9 @@ def program(source: Path, flags: Sequence[str] = ("-O1", "-g")) -> Path:
         modules = sorted(paths.installed("fortran").glob("mpi*"))
         (CACHE / "modules").mkdir(parents=True, exist_ok=True)
         flags = (*flags, f"-J{CACHE / 'modules'}")
+    elif source.name in BY_WEFT:
+        compiler = str(Path(sysconfig.get_path("scripts"), "weft-cc"))
+        modules = sorted(paths.installed("include").rglob("*.h"))
     else:
         compiler = str(SimGrid().compiler(OF_SOURCES[sources[0].suffix]))
     if source.suffix == ".f":

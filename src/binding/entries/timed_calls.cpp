@@ -10,6 +10,7 @@
 #include "binding/calls/in_place.hpp"
 #include "binding/entries/direct_calls.hpp"
 #include "binding/entries/polls.hpp"
+#include "binding/entries/requests/persistent.hpp"
 #include "binding/observe/clock_reads.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/observe/traced_call.hpp"
@@ -32,12 +33,26 @@ template <class Result, class... Types> struct Arguments<Result(Types...)> {
 };
 template <std::size_t index, class Signature> using Argument = typename Arguments<Signature>::template Type<index>;
 
-/** Returns whether a function looks at requests through their activities (request.hpp). MPI_Wait,
- * MPI_Waitall and polls handle activities in their own ways. */
+/** Returns whether a function looks at requests through their activities (request.hpp). Waits, polls
+ * and starts handle activities in their own ways. */
 constexpr bool needs_activities(std::string_view name)
 {
-  constexpr std::array<std::string_view, 6> NAMES{"Cancel", "Request_free", "Start", "Startall", "Waitany", "Waitsome"};
+  constexpr std::array<std::string_view, 1> NAMES{"Cancel"};
   return std::ranges::find(NAMES, name) != NAMES.end();
+}
+
+int watched_Waitany(decltype(&PMPI_Waitany) next_definition, int count, MPI_Request* requests, int* index,
+                    MPI_Status* status)
+{
+  RequestSignal::make_activities();
+  return next_definition(count, requests, index, status);
+}
+
+int watched_Waitsome(decltype(&PMPI_Waitsome) next_definition, int count, MPI_Request* requests, int* ended,
+                     int* indices, MPI_Status* statuses)
+{
+  RequestSignal::make_activities();
+  return next_definition(count, requests, ended, indices, statuses);
 }
 
 constexpr bool TRACED   = true;
@@ -131,6 +146,24 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
     return way##_##name(THEIRS WEFT_MORE_##parameters);                                                                \
   }
 
+/** Defines PMPI_@p name as WEFT_TIMED_AS does, for a function that completes @p count requests of @p list or tests them
+ * (persistent.hpp). */
+#define WEFT_COMPLETES(parameters, name, kind, shown, way, count, list)                                                \
+  WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
+      -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
+  {                                                                                                                    \
+    static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
+    static MpiFunction function{"MPI_" #name, CallKind::kind, shown};                                                  \
+    const TimedCall timed(function);                                                                                   \
+    const auto complete = [&] {                                                                                        \
+      const PersistentScope scope(count, list);                                                                        \
+      return way##_##name(THEIRS WEFT_MORE_##parameters);                                                              \
+    };                                                                                                                 \
+    if (timed.outermost() && CallTrace::get())                                                                         \
+      return recorded<trace::calls::name>([&](auto...) { return complete(); } WEFT_MORE_##parameters);                 \
+    return complete();                                                                                                 \
+  }
+
 #define WEFT_TIMED_BY(parameters, name, kind, way) WEFT_TIMED_AS(parameters, name, kind, TRACED, way)
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
@@ -149,11 +182,11 @@ WEFT_TIMED_BY(7, Irecv, point_to_point, direct)
 WEFT_TIMED(7, Irsend, point_to_point, TRACED)
 WEFT_TIMED_BY(7, Isend, point_to_point, direct)
 WEFT_TIMED(12, Isendrecv, point_to_point, TRACED)
-WEFT_TIMED(9, Isendrecv_replace, point_to_point, TRACED)
+WEFT_TIMED_BY(9, Isendrecv_replace, point_to_point, kept)
 WEFT_TIMED(7, Issend, point_to_point, TRACED)
 WEFT_TIMED_BY(7, Recv, point_to_point, direct)
 WEFT_TIMED(7, Recv_init, point_to_point, UNTRACED)
-WEFT_TIMED(1, Request_free, point_to_point, UNTRACED)
+WEFT_TIMED_AS(1, Request_free, point_to_point, UNTRACED, persistent)
 WEFT_TIMED(6, Rsend, point_to_point, TRACED)
 WEFT_TIMED(7, Rsend_init, point_to_point, UNTRACED)
 WEFT_TIMED_BY(6, Send, point_to_point, direct)
@@ -162,21 +195,21 @@ WEFT_TIMED_BY(12, Sendrecv, point_to_point, direct)
 WEFT_TIMED(9, Sendrecv_replace, point_to_point, TRACED)
 WEFT_TIMED(6, Ssend, point_to_point, TRACED)
 WEFT_TIMED(7, Ssend_init, point_to_point, UNTRACED)
-WEFT_TIMED(1, Start, point_to_point, TRACED)
-WEFT_TIMED(2, Startall, point_to_point, TRACED)
+WEFT_TIMED_BY(1, Start, point_to_point, persistent)
+WEFT_TIMED_BY(2, Startall, point_to_point, persistent)
 
 WEFT_TIMED(4, Probe, waits, UNTRACED)
-WEFT_TIMED_BY(2, Wait, waits, direct)
-WEFT_TIMED_BY(3, Waitall, waits, direct)
-WEFT_TIMED(4, Waitany, waits, TRACED)
-WEFT_TIMED(5, Waitsome, waits, TRACED)
+WEFT_COMPLETES(2, Wait, waits, TRACED, direct, 1, a0)
+WEFT_COMPLETES(3, Waitall, waits, TRACED, direct, a0, a1)
+WEFT_COMPLETES(4, Waitany, waits, TRACED, watched, a0, a1)
+WEFT_COMPLETES(5, Waitsome, waits, TRACED, watched, a0, a1)
 
 WEFT_TIMED_AS(5, Iprobe, polls, UNTRACED, polled)
-WEFT_TIMED_AS(3, Request_get_status, polls, UNTRACED, polled)
-WEFT_TIMED_AS(3, Test, polls, UNTRACED, polled)
-WEFT_TIMED_AS(4, Testall, polls, UNTRACED, polled)
-WEFT_TIMED_AS(5, Testany, polls, UNTRACED, polled)
-WEFT_TIMED_AS(5, Testsome, polls, UNTRACED, polled)
+WEFT_COMPLETES(3, Request_get_status, polls, UNTRACED, polled, 1, &a0)
+WEFT_COMPLETES(3, Test, polls, UNTRACED, polled, 1, a0)
+WEFT_COMPLETES(4, Testall, polls, UNTRACED, polled, a0, a1)
+WEFT_COMPLETES(5, Testany, polls, UNTRACED, polled, a0, a1)
+WEFT_COMPLETES(5, Testsome, polls, UNTRACED, polled, a0, a1)
 
 WEFT_TIMED(7, Allgather, collectives, TRACED)
 WEFT_TIMED(8, Allgatherv, collectives, TRACED)

@@ -190,14 +190,14 @@ def test_fortran_in_fixed_form_has_a_compiler_of_its_own(here: Path) -> None:
 
 MISSING = {
     "c": (
-        "int MPI_Allreduce_init(); int MPI_Bcast_c(); int MPI_T_init_thread(); int MPI_Own();\n"
-        "int main(void) { MPI_Allreduce_init(); MPI_Bcast_c(); MPI_T_init_thread();\n"
-        "MPI_Own(); MPI_Bcast_c(); return 0; }\n"
+        "int MPI_Session_finalize(); int MPI_Pack_c(); int MPI_T_init_thread(); int MPI_Own();\n"
+        "int main(void) { MPI_Session_finalize(); MPI_Pack_c(); MPI_T_init_thread();\n"
+        "MPI_Own(); MPI_Pack_c(); return 0; }\n"
     ),
     "cpp": (
         "#include <mpi.h>\n"
         "int main() { MPI_Session session; MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN,\n"
-        "&session); MPI_Bcast_c(nullptr, 0, MPI_INT, 0, MPI_COMM_WORLD); MPI_Own(); return 0; }\n"
+        "&session); MPI_Pack_c(nullptr, 0, MPI_INT, 0, MPI_COMM_WORLD); MPI_Own(); return 0; }\n"
     ),
     "f90": (
         "program p\nuse mpi\ninteger :: kind, code\n"
@@ -207,12 +207,12 @@ MISSING = {
 }
 PARTS = {
     "c": {
-        "MPI_Allreduce_init, of persistent collectives (Collective Communication),",
-        "MPI_Bcast_c, of the calls with large counts (_c) of Collective Communication,",
+        "MPI_Session_finalize, of sessions (Process Initialization, Creation, and Management),",
+        "MPI_Pack_c, of the calls with large counts (_c) of Datatypes,",
         "MPI_T_init_thread, of the tool information interface (Tool Support),",
     },
     "cpp": {
-        "MPI_Bcast_c, of the calls with large counts (_c) of Collective Communication,",
+        "MPI_Pack_c, of the calls with large counts (_c) of Datatypes,",
         "MPI_Session_init, of sessions (Process Initialization, Creation, and Management),",
     },
     "f90": {"MPI_Type_create_f90_real, of Language Bindings,"},

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/entries/requests/persistent.hpp"
+
+#include "binding/abi/private_abi.hpp"
+#include "binding/data/elements.hpp"
+#include "binding/entries/frame/mpi_errors.hpp"
+#include "binding/run/request.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+namespace weft {
+namespace {
+
+struct PersistentRequest {
+  std::unique_ptr<PersistentOperation> operation;
+  MPI_Request active = MPI_REQUEST_NULL;
+};
+
+std::unordered_map<MPI_Request, PersistentRequest>& persistent_requests()
+{
+  static std::unordered_map<MPI_Request, PersistentRequest> all;
+  return all;
+}
+
+std::unordered_map<MPI_Request, std::function<void()>>& completion_hooks()
+{
+  static std::unordered_map<MPI_Request, std::function<void()>> all;
+  return all;
+}
+
+PersistentRequest* find_persistent(MPI_Request handle)
+{
+  auto& all = persistent_requests();
+  if (all.empty())
+    return nullptr;
+  const auto found = all.find(handle);
+  return found == all.end() ? nullptr : &found->second;
+}
+
+} // namespace
+
+int make_persistent(std::unique_ptr<PersistentOperation> operation, MPI_Request* handle)
+{
+  const int result = PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, handle);
+  if (result == MPI_SUCCESS)
+    persistent_requests()[*handle].operation = std::move(operation);
+  return result;
+}
+
+PersistentOperation* persistent_operation(MPI_Request handle)
+{
+  const PersistentRequest* const found = find_persistent(handle);
+  return found ? found->operation.get() : nullptr;
+}
+
+MPI_Request active_request(MPI_Request handle)
+{
+  const PersistentRequest* const found = find_persistent(handle);
+  return found ? found->active : MPI_REQUEST_NULL;
+}
+
+void on_completion(MPI_Request request, std::function<void()> hook)
+{
+  completion_hooks()[request] = std::move(hook);
+}
+
+PersistentScope::PersistentScope(int count, MPI_Request* requests)
+    : requests_(requests, requests && count > 0 ? static_cast<std::size_t>(count) : 0)
+{
+  if (not persistent_requests().empty() || not completion_hooks().empty())
+    replace();
+}
+
+void PersistentScope::replace()
+{
+  const auto is_concerned = [](MPI_Request request) {
+    return active_request(request) != MPI_REQUEST_NULL || completion_hooks().contains(request);
+  };
+  if (std::ranges::none_of(requests_, is_concerned))
+    return;
+  handles_.assign(requests_.begin(), requests_.end());
+  for (MPI_Request& request : requests_)
+    if (const MPI_Request active = active_request(request); active != MPI_REQUEST_NULL)
+      request = active;
+}
+
+void PersistentScope::restore()
+{
+  for (std::size_t i = 0; i < handles_.size(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL)
+      if (const auto hook = completion_hooks().extract(handles_[i]))
+        hook.mapped()();
+    PersistentRequest* const its = find_persistent(handles_[i]);
+    if (not its || its->active == MPI_REQUEST_NULL)
+      continue;
+    if (requests_[i] == MPI_REQUEST_NULL)
+      its->active = MPI_REQUEST_NULL;
+    requests_[i] = handles_[i];
+  }
+}
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+
+int persistent_Start(decltype(&PMPI_Start) next_definition, MPI_Request* request)
+{
+  PersistentRequest* const its = request ? find_persistent(*request) : nullptr;
+  if (not its) {
+    RequestSignal::make_activities();
+    return next_definition(request);
+  }
+  if (its->active != MPI_REQUEST_NULL)
+    return wrong(MPI_ERR_REQUEST, "the request is active");
+  MPI_Request active                = MPI_REQUEST_NULL; // starting may let other ranks run, which may move *its
+  const int result                  = its->operation->start(&active);
+  find_persistent(*request)->active = active;
+  return result;
+}
+
+int persistent_Startall(decltype(&PMPI_Startall) next_definition, int count, MPI_Request* requests)
+{
+  const bool any = requests && std::ranges::any_of(requests, requests + std::max(0, count),
+                                                   [](MPI_Request one) { return find_persistent(one) != nullptr; });
+  if (not any) {
+    RequestSignal::make_activities();
+    return next_definition(count, requests);
+  }
+  for (int i = 0; i < count; ++i)
+    if (const int result =
+            find_persistent(requests[i]) ? persistent_Start(nullptr, requests + i) : next_definition(1, requests + i);
+        result != MPI_SUCCESS)
+      return result;
+  return MPI_SUCCESS;
+}
+
+// An active operation completes without its handle.
+int persistent_Request_free(decltype(&PMPI_Request_free) next_definition, MPI_Request* request)
+{
+  if (request && find_persistent(*request)) {
+    PersistentRequest its = std::move(persistent_requests()[*request]);
+    persistent_requests().erase(*request);
+    if (its.active != MPI_REQUEST_NULL) {
+      its.operation.release(); // NOLINT(bugprone-unused-return-value): the operation still uses it
+      PMPI_Request_free(&its.active);
+    }
+  }
+  RequestSignal::make_activities();
+  return next_definition(request);
+}
+
+int kept_Isendrecv_replace(decltype(&PMPI_Isendrecv_replace) next_definition, void* buffer, int count,
+                           MPI_Datatype type, int to, int send_tag, int from, int receive_tag, MPI_Comm comm,
+                           MPI_Request* request)
+{
+  if (not request || not buffer || count <= 0 || check_type(type) != MPI_SUCCESS || element_size(type) == 0)
+    return next_definition(buffer, count, type, to, send_tag, from, receive_tag, comm, request);
+  const Span span = span_of(type);
+  const auto copy = std::make_shared<std::vector<std::byte>>(
+      static_cast<std::size_t>((count - 1) * span.extent + span.high - span.low));
+  std::byte* const sent = copy->data() - span.low;
+  simgrid::smpi::Datatype::copy(buffer, count, type, sent, count, type);
+  const int result =
+      PMPI_Isendrecv(sent, count, type, to, send_tag, buffer, count, type, from, receive_tag, comm, request);
+  if (result == MPI_SUCCESS && *request != MPI_REQUEST_NULL)
+    on_completion(*request, [copy] {});
+  return result;
+}
+
+// NOLINTEND(readability-identifier-naming)
+
+} // namespace weft

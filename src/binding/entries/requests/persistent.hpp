@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Persistent requests that SMPI does not have: of collectives (MPI 4.1, section 6.13) and of
+ * partitioned messages (chapter 4).
+ *
+ * The program's handle is an inactive persistent request of SMPI's. MPI_Start creates a request of
+ * one operation, the active one, which every function that completes or tests requests gets in place
+ * of the handle (PersistentScope). */
+#pragma once
+
+#include <smpi/smpi.h>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/** Persistent operation behind a handle. */
+class PersistentOperation {
+public:
+  PersistentOperation()                                      = default;
+  PersistentOperation(const PersistentOperation&)            = delete;
+  PersistentOperation& operator=(const PersistentOperation&) = delete;
+  virtual ~PersistentOperation()                             = default;
+
+  /** Starts the operation. The active request may be MPI_REQUEST_NULL if it has ended already. */
+  virtual int start(MPI_Request* active) = 0;
+};
+
+/** Creates the handle of an inactive operation. */
+int make_persistent(std::unique_ptr<PersistentOperation> operation, MPI_Request* handle);
+
+/** Returns the operation behind a handle; null if it is another request. */
+PersistentOperation* persistent_operation(MPI_Request handle);
+/** Returns the active request of an operation; MPI_REQUEST_NULL if it is inactive. */
+MPI_Request active_request(MPI_Request handle);
+
+/** Calls @p hook once a function completes @p request, which is not persistent. */
+void on_completion(MPI_Request request, std::function<void()> hook);
+
+/** Scope in which a list of requests contains active requests in place of persistent handles. */
+class PersistentScope {
+  std::span<MPI_Request> requests_;
+  std::vector<MPI_Request> handles_; // the program's; empty if no operation or hook is concerned
+
+  // Out of line: no program without such requests needs them.
+  [[gnu::noinline]] void replace();
+  [[gnu::noinline]] void restore();
+
+public:
+  PersistentScope(int count, MPI_Request* requests);
+  PersistentScope(const PersistentScope&)            = delete;
+  PersistentScope& operator=(const PersistentScope&) = delete;
+  ~PersistentScope()
+  {
+    if (not handles_.empty())
+      restore();
+  }
+};
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+/** Start operations; @p next_definition starts SMPI's requests. */
+int persistent_Start(decltype(&PMPI_Start) next_definition, MPI_Request* request);
+int persistent_Startall(decltype(&PMPI_Startall) next_definition, int count, MPI_Request* requests);
+int persistent_Request_free(decltype(&PMPI_Request_free) next_definition, MPI_Request* request);
+/** Keeps the copy of the data that is sent until the request is complete; SMPI frees it at once. */
+int kept_Isendrecv_replace(decltype(&PMPI_Isendrecv_replace) next_definition, void* buffer, int count,
+                           MPI_Datatype type, int to, int send_tag, int from, int receive_tag, MPI_Comm comm,
+                           MPI_Request* request);
+// NOLINTEND(readability-identifier-naming)
+
+} // namespace weft
