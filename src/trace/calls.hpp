@@ -238,6 +238,10 @@ struct Untraceable;
 
 /** X(name without MPI_, reason) for each function that is not recorded. */
 #define WEFT_UNTRACED_CALLS(X)                                                                                         \
+  X(Mprobe, Untraceable)                                                                                               \
+  X(Improbe, Untraceable)                                                                                              \
+  X(Mrecv, Untraceable)                                                                                                \
+  X(Imrecv, Untraceable)                                                                                               \
   X(Comm_idup, Untraceable)                                                                                            \
   X(Comm_idup_with_info, Untraceable)                                                                                  \
   X(Request_get_status, Untraceable)                                                                                   \

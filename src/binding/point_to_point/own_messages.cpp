@@ -179,6 +179,10 @@ void OwnMessages::prepare(RequestLayout& fields, MPI_Request request) const
 void OwnMessages::post(MPI_Request request)
 {
   RequestLayout& fields = fields_of(request);
+  if (auto* const next = receives_next_ ? next_received_.find(fields.destination) : nullptr; next && *next) {
+    match(*std::exchange(*next, std::nullopt), request, static_cast<int>(fields.source), fields.tag);
+    return;
+  }
   const auto posted =
       matching_.post(receiving_endpoint(fields.destination, fields.comm, fields.source),
                      reinterpret_cast<std::uint64_t>(request), matched_source(fields.source), matched_tag(fields.tag));
@@ -609,6 +613,24 @@ std::optional<OwnMessages::Seen> OwnMessages::probe(aid_t source, int tag, MPI_C
   if (not found)
     return std::nullopt;
   return Seen{found->source, found->tag, messages_[found->message].size};
+}
+
+std::optional<OwnMessages::Taken> OwnMessages::extract(aid_t source, int tag, MPI_Comm comm)
+{
+  const auto found =
+      matching_.extract(endpoints_.of(sg::this_actor::get_pid(), comm), matched_source(source), matched_tag(tag));
+  return found ? std::optional<Taken>({found->message, found->source, found->tag}) : std::nullopt;
+}
+
+void OwnMessages::receive_next(std::uint64_t message)
+{
+  receives_next_                            = true;
+  next_received_[sg::this_actor::get_pid()] = message;
+}
+
+bool OwnMessages::forget_next()
+{
+  return std::exchange(next_received_[sg::this_actor::get_pid()], std::nullopt).has_value();
 }
 
 void OwnMessages::cancel(MPI_Request request)

@@ -97,6 +97,8 @@ class OwnMessages : public Receiving, public Due {
   ActorMap<Place> places_;
   ActorMap<Waiter> waiters_;
   std::unordered_map<MPI_Request, aid_t> other_waiters_; // of requests that a thread of the rank waits for
+  bool receives_next_ = false;                           // a rank has made a matched receive
+  ActorMap<std::optional<Index>> next_received_;
   std::unordered_map<MPI_Request, std::shared_ptr<RequestSignal>>
       activities_; // signals of requests that have an activity
   std::map<aid_t, Probing> probing_;
@@ -159,6 +161,12 @@ public:
     int tag;
     std::size_t size;
   };
+  /** Message that a matched probe has taken out of the queue. */
+  struct Taken {
+    std::uint64_t message;
+    aid_t source;
+    int tag;
+  };
 
   /** Returns the transport of the process; null if messages are SMPI's. */
   static OwnMessages* get();
@@ -171,6 +179,12 @@ public:
   bool start(MPI_Request request);
   /** Returns the first matching message of the current rank. @p source is an actor, or MPI_ANY_SOURCE. */
   std::optional<Seen> probe(aid_t source, int tag, MPI_Comm comm);
+  /** Takes the first matching message of the current rank out of the queue (MPI_Improbe). */
+  std::optional<Taken> extract(aid_t source, int tag, MPI_Comm comm);
+  /** Lets the current rank's next receive get a message that extract() has returned. */
+  void receive_next(std::uint64_t message);
+  /** Returns whether that receive has not been posted, and forgets the message. */
+  bool forget_next();
   /** Cancels an own request unless it is matched. */
   void cancel(MPI_Request request);
   /** Suspends the current rank until @p ends of its requests marked by await() have ended. */
