@@ -244,6 +244,12 @@ struct Untraceable;
   X(Imrecv, Untraceable)                                                                                               \
   X(Comm_idup, Untraceable)                                                                                            \
   X(Comm_idup_with_info, Untraceable)                                                                                  \
+  X(Psend_init, Untraceable)                                                                                           \
+  X(Precv_init, Untraceable)                                                                                           \
+  X(Pready, Untraceable)                                                                                               \
+  X(Pready_range, Untraceable)                                                                                         \
+  X(Pready_list, Untraceable)                                                                                          \
+  X(Parrived, Untraceable)                                                                                             \
   X(Request_get_status, Untraceable)                                                                                   \
   X(Init, Implied)                                                                                                     \
   X(Wtime, Unrecorded)                                                                                                 \
