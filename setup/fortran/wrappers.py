@@ -27,6 +27,7 @@ _HEAD = """\
 // Written by setup/fortran.
 #include "binding/fortran/arguments.hpp"
 #include "binding/fortran/procedures.hpp"
+#include "compilers/include/mpi/weft_mpi.h"
 
 // Each alias takes the parameters of the function that it names.
 #pragma GCC diagnostic ignored "-Wattribute-alias"
@@ -177,7 +178,8 @@ def _size(row: Procedure, buffer: Argument) -> tuple[Argument | None, Argument |
     operations want the elements themselves, and without a single datatype.
     """
     place = row.arguments.index(buffer)
-    reduces = any(one.name == "op" for one in row.arguments) and row.name.startswith("I")
+    in_use = row.name.startswith("I") or row.name.endswith("_init")
+    reduces = any(one.name == "op" for one in row.arguments) and in_use
     following = []
     for one in row.arguments[place + 1 :]:
         if one.kind not in ("count", "bigcount", "displacement", "Datatype"):
@@ -250,9 +252,14 @@ def _handle(row: Procedure, one: Argument) -> str:
         word = {"": "object_of", ">": "Result", "=": "Updated"}[one.intent]
         return f"{word}<{type_}>({one.name})"
     word = {"": "Handles", ">": "HandleResults", "=": "UpdatedHandles"}[one.intent]
-    # Types of sends are not significant in place.
-    place = "sendbuf" if one.name == "sendtypes" else "static_cast<void*>(nullptr)"
-    count = f"*{one.shape}" if one.shape != "*" else f"types_in_all(comm, {place})"
+    if one.shape != "*":
+        count = f"*{one.shape}"
+    elif "eighbor_" in row.name:
+        count = f"neighbors_in(comm).{'out' if one.name == 'sendtypes' else 'in'}"
+    else:
+        # Types of sends are not significant in place.
+        place = "sendbuf" if one.name == "sendtypes" else "static_cast<void*>(nullptr)"
+        count = f"types_in_all(comm, {place})"
     return f"{word}<{type_}>({one.name}, {count})"
 
 

@@ -152,6 +152,9 @@ program fortran_2008
   call attributes
   call windows
   call topologies
+  call neighbours
+  call matched_probes
+  call persistent_requests
   call infos
   call error_handlers
   call generalized_requests
@@ -393,6 +396,7 @@ contains
   subroutine non_blocking_collectives
     integer :: i
     integer, asynchronous :: a(4), b(4), all_of(ranks), from(ranks), to(ranks), counts(ranks), places(ranks), one
+    integer, asynchronous :: table(2, 2 * ranks)
     type(MPI_Request) :: requests(4)
     a = rank
     b = merge(9, 0, rank == 0)
@@ -408,6 +412,11 @@ contains
     call check(all(b == 9), 'MPI_Ibcast')
     call check(all(all_of == [(i, i = ranks - 1, 0, -1)]), 'MPI_Iallgatherv')
     call check(all(to == [(100 * i + rank, i = 0, ranks - 1)]), 'MPI_Ialltoall')
+    table = -1
+    call MPI_Iallgather([rank, -rank], 2, MPI_INTEGER, table(2, :), 2, MPI_INTEGER, MPI_COMM_WORLD, requests(1))
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    call check(all(table(2, :) == [(i / 2 * merge(1, -1, modulo(i, 2) == 0), i = 0, 2 * ranks - 1)]) .and. &
+               all(table(1, :) == -1), 'MPI_Iallgather into a section')
     call MPI_Ireduce(a, b, 4, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, requests(1))
     call MPI_Iscan(2, one, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(2))
     call MPI_Ibarrier(MPI_COMM_WORLD, requests(3))
@@ -710,6 +719,151 @@ contains
     call MPI_Comm_size(row, its)
     call check(its == dims(2), 'MPI_Cart_sub')
     call finish('topologies')
+  end subroutine
+
+  ! What weft adds to SMPI, around a ring in which each rank has the neighbours left and right.
+  subroutine neighbours
+    type(MPI_Comm) :: ring, graph, copy
+    type(MPI_Request) :: request
+    integer :: left, right_side, kind, in, out, i, sent(2), got(2), counts(2), places(2)
+    integer :: peers(2), weights(2), sources(2), source_weights(2)
+    integer(MPI_ADDRESS_KIND) :: bytes(2)
+    type(MPI_Datatype) :: types(2)
+    integer :: wide(2, 4)
+    logical :: weighted
+    left = modulo(rank - 1, ranks)
+    right_side = modulo(rank + 1, ranks)
+    call MPI_Cart_create(MPI_COMM_WORLD, 1, [ranks], [.true.], .false., ring)
+    call MPI_Topo_test(ring, kind)
+    call check(kind == MPI_CART, 'MPI_Topo_test')
+    sent = [10 * rank, 10 * rank + 1]
+    call MPI_Neighbor_alltoall(sent, 1, MPI_INTEGER, got, 1, MPI_INTEGER, ring)
+    call check(all(got == [10 * left + 1, 10 * right_side]), 'MPI_Neighbor_alltoall')
+    call MPI_Ineighbor_allgather(sent(2:), 1, MPI_INTEGER, got, 1, MPI_INTEGER, ring, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call check(all(got == [10 * left + 1, 10 * right_side + 1]), 'MPI_Ineighbor_allgather')
+    wide = -1
+    wide(1, :) = [(100 * rank + i, i = 1, 4)]
+    call MPI_Ineighbor_allgather(wide(1, 2:3), 2, MPI_INTEGER, wide(2, :), 2, MPI_INTEGER, ring, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call check(all(wide(2, :) == [100 * left + 2, 100 * left + 3, 100 * right_side + 2, 100 * right_side + 3]), &
+               'MPI_Ineighbor_allgather of sections')
+    counts = 1
+    places = [1, 0]
+    call MPI_Neighbor_alltoallv(sent, counts, places, MPI_INTEGER, got, counts, places, MPI_INTEGER, ring)
+    call check(all(got == [10 * right_side + 1, 10 * left]), 'MPI_Neighbor_alltoallv')
+    bytes = [4, 0]
+    types = MPI_INTEGER
+    call MPI_Ineighbor_alltoallw(sent, counts, bytes, types, got, counts, bytes, types, ring, request)
+    types = MPI_DATATYPE_NULL
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call check(all(got == [10 * right_side + 1, 10 * left]), 'MPI_Ineighbor_alltoallw')
+    peers = [left, right_side]
+    weights = [3, 4]
+    call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, peers, weights, 2, peers, weights, MPI_INFO_NULL, &
+                                        .false., graph)
+    call MPI_Dist_graph_neighbors_count(graph, in, out, weighted)
+    call check(in == 2 .and. out == 2 .and. weighted, 'MPI_Dist_graph_neighbors_count')
+    call MPI_Dist_graph_neighbors(graph, 2, sources, source_weights, 2, peers, weights)
+    call check(all(sources == [left, right_side]) .and. all(source_weights == [3, 4]), 'MPI_Dist_graph_neighbors')
+    call MPI_Comm_free(graph)
+    call MPI_Dist_graph_create(MPI_COMM_WORLD, 1, [rank], [1], [right_side], MPI_UNWEIGHTED, MPI_INFO_NULL, &
+                               .false., graph)
+    call MPI_Dist_graph_neighbors_count(graph, in, out, weighted)
+    call check(in == 1 .and. out == 1 .and. .not. weighted, 'MPI_Dist_graph_create')
+    call MPI_Comm_free(graph)
+    call MPI_Graph_create(MPI_COMM_WORLD, ranks, [(2 * i, i = 1, ranks)], &
+                          [(modulo(i / 2 + merge(-1, 1, modulo(i, 2) == 0), ranks), i = 0, 2 * ranks - 1)], .false., graph)
+    call MPI_Graph_neighbors_count(graph, rank, in)
+    call MPI_Graph_neighbors(graph, rank, 2, peers)
+    call check(in == 2 .and. all(peers == [left, right_side]), 'MPI_Graph_neighbors')
+    call MPI_Graphdims_get(graph, in, out)
+    call check(in == ranks .and. out == 2 * ranks, 'MPI_Graphdims_get')
+    call MPI_Comm_idup(graph, copy, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call MPI_Topo_test(copy, kind)
+    call check(kind == MPI_GRAPH, 'MPI_Comm_idup')
+    call MPI_Comm_free(copy)
+    call MPI_Comm_free(graph)
+    call MPI_Comm_free(ring)
+    call finish('neighbours')
+  end subroutine
+
+  subroutine matched_probes
+    type(MPI_Message) :: first, second
+    type(MPI_Status) :: status
+    type(MPI_Request) :: sends(2), request
+    integer :: left, sent(3), got(3)
+    left = modulo(rank - 1, ranks)
+    sent = rank + [1, 2, 3]
+    call MPI_Isend(sent, 1, MPI_INTEGER, modulo(rank + 1, ranks), 5, MPI_COMM_WORLD, sends(1))
+    call MPI_Isend(sent, 3, MPI_INTEGER, modulo(rank + 1, ranks), 5, MPI_COMM_WORLD, sends(2))
+    call MPI_Mprobe(left, 5, MPI_COMM_WORLD, first, status)
+    flag = .false.
+    do while (.not. flag)
+      call MPI_Improbe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, flag, second, status)
+    end do
+    call check(first /= MPI_MESSAGE_NULL .and. first /= second .and. status%MPI_SOURCE == left, 'MPI_Improbe')
+    got = 0
+    call MPI_Mrecv(got, 3, MPI_INTEGER, second, status)
+    call check(all(got == left + [1, 2, 3]) .and. second == MPI_MESSAGE_NULL, 'MPI_Mrecv')
+    got = 0
+    call MPI_Imrecv(got, 3, MPI_INTEGER, first, request)
+    call MPI_Wait(request, status)
+    call check(got(1) == left + 1 .and. got(2) == 0 .and. first == MPI_MESSAGE_NULL, 'MPI_Imrecv')
+    call MPI_Waitall(2, sends, MPI_STATUSES_IGNORE)
+    call MPI_Mprobe(MPI_PROC_NULL, 5, MPI_COMM_WORLD, first, status)
+    call check(first == MPI_MESSAGE_NO_PROC .and. status%MPI_SOURCE == MPI_PROC_NULL, 'MPI_Mprobe of MPI_PROC_NULL')
+    call MPI_Mrecv(got, 3, MPI_INTEGER, first, status)
+    call check(first == MPI_MESSAGE_NULL, 'MPI_Mrecv of MPI_MESSAGE_NO_PROC')
+    call finish('matched probes')
+  end subroutine
+
+  subroutine persistent_requests
+    type(MPI_Request) :: sum, parts(2), all_to_all
+    type(MPI_Datatype) :: pair
+    type(MPI_Datatype), allocatable :: types(:)
+    integer, allocatable :: counts(:), bytes(:), sent(:), got(:)
+    integer :: round, total, i, from(4), to(4)
+    allocate (counts(ranks), bytes(ranks), types(ranks), sent(2 * ranks), got(2 * ranks))
+    call MPI_Allreduce_init(round, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, sum)
+    call MPI_Psend_init(from, 2, 2_MPI_COUNT_KIND, MPI_INTEGER, modulo(rank + 1, ranks), 8, MPI_COMM_WORLD, &
+                        MPI_INFO_NULL, parts(1))
+    call MPI_Precv_init(to, 4, 1_MPI_COUNT_KIND, MPI_INTEGER, modulo(rank - 1, ranks), 8, MPI_COMM_WORLD, &
+                        MPI_INFO_NULL, parts(2))
+    call MPI_Type_contiguous(2, MPI_INTEGER, pair)
+    call MPI_Type_commit(pair)
+    counts = 1
+    bytes = [(8 * i, i = 0, ranks - 1)]
+    types = pair
+    call MPI_Alltoallw_init(sent, counts, bytes, types, got, counts, bytes, types, MPI_COMM_WORLD, MPI_INFO_NULL, all_to_all)
+    call MPI_Type_free(pair)
+    types = MPI_DATATYPE_NULL
+    do round = 1, 2
+      call MPI_Start(sum)
+      call MPI_Wait(sum, MPI_STATUS_IGNORE)
+      call check(total == round * ranks .and. sum /= MPI_REQUEST_NULL, 'MPI_Allreduce_init')
+      sent = [(1000 * round + 10 * rank + i / 2, i = 0, 2 * ranks - 1)]
+      call MPI_Start(all_to_all)
+      call MPI_Wait(all_to_all, MPI_STATUS_IGNORE)
+      call check(all(got == [(1000 * round + 10 * (i / 2) + rank, i = 0, 2 * ranks - 1)]), 'MPI_Alltoallw_init')
+      from = round + 10 * rank + [1, 2, 3, 4]
+      call MPI_Startall(2, parts)
+      call MPI_Pready_list(1, [1], parts(1))
+      flag = .false.
+      do while (.not. flag)
+        call MPI_Parrived(parts(2), 2, flag)
+      end do
+      call check(to(3) == round + 10 * modulo(rank - 1, ranks) + 3, 'MPI_Parrived')
+      call MPI_Pready(0, parts(1))
+      call MPI_Waitall(2, parts, MPI_STATUSES_IGNORE)
+      call check(all(to == round + 10 * modulo(rank - 1, ranks) + [1, 2, 3, 4]), 'MPI_Pready')
+    end do
+    call MPI_Request_free(sum)
+    call MPI_Request_free(all_to_all)
+    call MPI_Request_free(parts(1))
+    call MPI_Request_free(parts(2))
+    call finish('persistent requests')
   end subroutine
 
   subroutine infos

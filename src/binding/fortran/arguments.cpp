@@ -52,6 +52,12 @@ int types_in_all(const int* comm, const CDescriptor* send_buffer)
   return size_unless(buffer_of(send_buffer) == MPI_IN_PLACE, comm);
 }
 
+Degrees neighbors_in(const int* comm)
+{
+  const auto handle = object_of<MPI_Comm>(comm);
+  return handle != MPI_COMM_NULL && topology_of(handle) ? degrees_in(handle) : Degrees{0, 0};
+}
+
 MPI_Status* status_of(MPI_Status* status)
 {
   const void* const place = status;

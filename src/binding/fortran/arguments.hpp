@@ -5,6 +5,7 @@
  * ends. */
 #pragma once
 
+#include "binding/data/virtual_topology.hpp"
 #include "binding/fortran/handles.hpp"
 #include "binding/fortran/sections.hpp"
 
@@ -32,6 +33,9 @@ inline void end(int* ierror, int error)
 int types_in_all(const int* comm, void* send_buffer);
 int types_in_all(const int* comm, const FortranDescriptor* send_buffer);
 int types_in_all(const int* comm, const CDescriptor* send_buffer);
+
+/** Returns the numbers of neighbours in a communicator; 0 if it has no topology. */
+Degrees neighbors_in(const int* comm);
 
 // ---- Others ---------------------------------------------------------------------------------------------------------
 

@@ -51,6 +51,11 @@ template <class Handle> Handle object_of(int number)
   void* const object = numbered_object(number);
   return object ? static_cast<Handle>(object) : null_handle<Handle>();
 }
+/** Messages of matched probes are numbered where they are made. */
+template <> inline MPI_Message object_of<MPI_Message>(int number)
+{
+  return MPI_Message_f2c(number);
+}
 template <class Handle> Handle object_of(const int* number)
 {
   return object_of<Handle>(*number);
@@ -62,6 +67,10 @@ template <class Handle> int number_of(Handle handle)
     return NULL_NUMBER;
   const int number = predefined_number(handle);
   return number == NO_NUMBER ? number_of_object(handle) : number;
+}
+template <> inline int number_of<MPI_Message>(MPI_Message message)
+{
+  return MPI_Message_c2f(message);
 }
 
 /** Handle that a function creates. */

@@ -135,7 +135,10 @@ void Strided::describe()
   } else if (count_ % parts != 0) {
     return;
   } else if (dimensions.size() == 1) {
-    if (not add(MPI_Type_create_hvector(count_ / parts, 1, dimensions[0].stride, current, &fresh), fresh))
+    const int elements     = count_ / parts;
+    const MPI_Aint advance = elements * dimensions[0].stride; // to the next rank's block
+    if (not add(MPI_Type_create_hvector(elements, 1, dimensions[0].stride, current, &fresh), fresh) ||
+        not add(MPI_Type_create_resized(current, 0, advance, &fresh), fresh))
       return;
     count_ = 1;
   } else {
