@@ -80,8 +80,8 @@ MPI_Aint extent_of(MPI_Datatype type)
 
 std::size_t element_size(MPI_Datatype type)
 {
-  int size = 0;
-  PMPI_Type_size(type, &size);
+  MPI_Count size = 0;
+  PMPI_Type_size_x(type, &size); // an int does not hold the size of large counts' types
   return static_cast<std::size_t>(size);
 }
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Conversions of the large-count forms (large_counts.cpp) to counts that fit an int. */
+#pragma once
+
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/data/virtual_topology.hpp"
+#include "binding/entries/frame/mpi_errors.hpp"
+#include "binding/entries/requests/persistent.hpp"
+#include "binding/ranks/places.hpp"
+
+#include <smpi/smpi.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+namespace weft {
+
+inline bool fits(MPI_Count count)
+{
+  return count <= std::numeric_limits<int>::max() && count >= std::numeric_limits<int>::min();
+}
+
+/** A count and datatype with a count that fits an int: a larger count becomes fewer elements of a datatype that
+ * contains several each. */
+class LargeElements {
+  int count_;
+  MPI_Datatype type_;
+  std::shared_ptr<MPI_Datatype> made_; // null if the count fits
+  bool fit_ = true;
+
+  void divide(MPI_Count count);
+
+public:
+  /** @p use: what the call needs of the datatype; others are left to the call, which refuses them. */
+  enum class Use { communicate, build };
+  LargeElements(MPI_Count count, MPI_Datatype type, Use use = Use::communicate)
+      : count_(static_cast<int>(std::max(MPI_Count{-1}, count))), type_(type)
+  {
+    if (not fits(count) && count > 0 && (use == Use::build || check_type(type) == MPI_SUCCESS))
+      divide(count);
+  }
+  /** Returns whether the datatype is this object's. */
+  bool owns() const { return made_ != nullptr; }
+  /** Returns false if the count has no suitable divisor. */
+  bool fit() const { return fit_; }
+  int count() const { return count_; }
+  MPI_Datatype type() const { return type_; }
+};
+
+/** Array of counts or displacements as ints. */
+class SmallNumbers {
+  std::shared_ptr<std::vector<int>> numbers_; // null if the array is
+  bool fit_ = true;
+
+public:
+  template <class Number> SmallNumbers(const Number* numbers, int length)
+  {
+    if (not numbers)
+      return;
+    numbers_ = std::make_shared<std::vector<int>>();
+    for (int i = 0; i < length; ++i) {
+      fit_ &= fits(numbers[i]);
+      numbers_->push_back(static_cast<int>(numbers[i]));
+    }
+    if (length == 0)
+      numbers_->push_back(0); // an array, though empty
+  }
+  bool owns() const { return numbers_ != nullptr; }
+  bool fit() const { return fit_; }
+  const int* data() const { return numbers_ ? numbers_->data() : nullptr; }
+};
+
+/** Numbers of an array's elements; 0 for a communicator that the call itself refuses. */
+inline int ranks_of(MPI_Comm comm)
+{
+  return check_comm(comm) == MPI_SUCCESS ? place_in(comm).size : 0;
+}
+inline int ranks_at_root(MPI_Comm comm, int root)
+{
+  return check_comm(comm) == MPI_SUCCESS && place_in(comm).rank == root ? place_in(comm).size : 0;
+}
+inline int degree_in(MPI_Comm comm)
+{
+  return check_comm(comm) == MPI_SUCCESS && topology_of(comm) ? degrees_in(comm).in : 0;
+}
+inline int degree_out(MPI_Comm comm)
+{
+  return check_comm(comm) == MPI_SUCCESS && topology_of(comm) ? degrees_in(comm).out : 0;
+}
+
+/** Refuses a count that no function can take; @p handles: by the error handler too. */
+inline int refuse_count(MPI_Comm comm, const char* function, bool handles)
+{
+  const int code = wrong(MPI_ERR_COUNT, "a count or displacement exceeds 2^31 - 1; this call allows that for counts of"
+                                        " one block outside reductions, which have a divisor of at most 2^20");
+  return handles ? handled(comm, function, code) : code;
+}
+
+/** Keep the arguments of a call until its request is complete, or for the run. @return @p result */
+template <class... Kept> int keep_until_complete(int result, const MPI_Request* request, const Kept&... kept)
+{
+  if ((... || kept.owns()) && result == MPI_SUCCESS && *request != MPI_REQUEST_NULL)
+    on_completion(*request, [kept...] {});
+  return result;
+}
+template <class... Kept> int keep_always(int result, const MPI_Request* /*request*/, const Kept&... kept)
+{
+  static auto& all = *new std::vector<std::tuple<Kept...>>;
+  if ((... || kept.owns()) && result == MPI_SUCCESS)
+    all.emplace_back(kept...);
+  return result;
+}
+
+} // namespace weft

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Large-count forms of functions on datatypes and statuses. */
+#include "binding/entries/added/large_counts.hpp"
+
+#include "binding/abi/private_abi.hpp"
+#include "binding/data/elements.hpp"
+
+#include <stdexcept>
+
+namespace weft {
+namespace {
+
+// SMPI's constructors of derived types take their size as an int, and messages of derived types are packed, even if
+// their data is contiguous (Request::init_buffer in smpi_request.cpp).
+/** Corrects the size of @p made, which contains @p count elements; plain elements are no longer packed. */
+void correct_size(MPI_Datatype made, MPI_Count count, MPI_Datatype element)
+{
+  auto& fields          = *reinterpret_cast<simgrid::smpi::DatatypeLayout*>(made);
+  const std::size_t all = static_cast<std::size_t>(count) * element_size(element);
+  if (fields.size != element_size(made) || fields.low + extent_of(made) != fields.high ||
+      fields.original != MPI_DATATYPE_NULL)
+    throw std::logic_error("SimGrid's datatypes do not have the fields that weft knows; use SimGrid 4.1");
+  fields.size = all;
+  if (is_plain(element)) {
+    fields.high = static_cast<MPI_Aint>(all);
+    fields.flags &= ~simgrid::smpi::DERIVED_FLAG;
+    fields.original = element; // SMPI compares types that are not derived
+    element->ref();
+  }
+}
+
+int make_contiguous(MPI_Count count, MPI_Datatype type, MPI_Datatype* made)
+{
+  if (is_plain(type)) {
+    const int result = PMPI_Type_contiguous(1, type, made);
+    if (result == MPI_SUCCESS)
+      correct_size(*made, count, type);
+    return result;
+  }
+  const LargeElements elements(count, type, LargeElements::Use::build);
+  if (not elements.fit())
+    return wrong(MPI_ERR_COUNT,
+                 "a count of " + std::to_string(count) + " elements with gaps has no divisor from 2 to 2^20");
+  const int result = PMPI_Type_contiguous(elements.count(), elements.type(), made);
+  if (result == MPI_SUCCESS)
+    correct_size(*made, count, type);
+  return result;
+}
+
+} // namespace
+
+void LargeElements::divide(MPI_Count count)
+{
+  constexpr MPI_Count MOST = std::numeric_limits<int>::max();
+  constexpr int LONGEST    = 1'048'576;
+  int part                 = static_cast<int>(std::min(count / MOST + 1, MPI_Count{LONGEST} + 1));
+  while (part <= LONGEST && count % part != 0)
+    ++part;
+  fit_ = part <= LONGEST;
+  if (not fit_)
+    return;
+  MPI_Datatype made = MPI_DATATYPE_NULL;
+  PMPI_Type_contiguous(part, type_, &made);
+  PMPI_Type_commit(&made);
+  correct_size(made, part, type_);
+  made_  = std::shared_ptr<MPI_Datatype>(new MPI_Datatype(made), [](MPI_Datatype* type) {
+    PMPI_Type_free(type);
+    delete type;
+  });
+  count_ = static_cast<int>(count / part);
+  type_  = made;
+}
+
+} // namespace weft
+
+using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
+
+#define WEFT_BOTH(name, parameters, body)                                                                              \
+  WEFT_INTERPOSED int PMPI_##name parameters body WEFT_INTERPOSED int MPI_##name parameters body
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+extern "C" {
+
+WEFT_BOTH(Get_count_c, (const MPI_Status* status, MPI_Datatype type, MPI_Count* count), {
+  int small        = 0;
+  const int result = PMPI_Get_count(status, type, &small);
+  *count           = small;
+  return result;
+})
+
+WEFT_BOTH(Type_contiguous_c, (MPI_Count count, MPI_Datatype type, MPI_Datatype* made), {
+  constexpr MPI_Count MOST = std::numeric_limits<int>::max();
+  const bool large         = count > 0 && made && type != MPI_DATATYPE_NULL && element_size(type) > 0 &&
+                             count > MOST / static_cast<MPI_Count>(element_size(type));
+  return large ? make_contiguous(count, type, made)
+               : PMPI_Type_contiguous(static_cast<int>(std::max(MPI_Count{-1}, count)), type, made);
+})
+
+WEFT_BOTH(Type_size_c, (MPI_Datatype type, MPI_Count* size), { return PMPI_Type_size_x(type, size); })
+
+WEFT_BOTH(Type_get_extent_c, (MPI_Datatype type, MPI_Count* low, MPI_Count* extent),
+          { return PMPI_Type_get_extent_x(type, low, extent); })
+
+WEFT_BOTH(Type_get_true_extent_c, (MPI_Datatype type, MPI_Count* low, MPI_Count* extent),
+          { return PMPI_Type_get_true_extent_x(type, low, extent); })
+
+} // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Large-count forms, and functions that weft adds to SMPI in Fortran."""
+
+import pytest
+
+from tests.support.simulated import Run
+
+ELEMENTS = 3_000_000_000
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_large_count_forms_do_what_the_others_do(run: Run, ranks: int) -> None:
+    result = run("large_counts.c", "small", on="fat-tree-8", ranks=ranks)
+    assert result.lines == ["right"] * ranks
+
+
+@pytest.mark.parametrize("messages", ["smpi", "weft"])
+def test_more_than_two_billion_elements_take_their_time(run: Run, messages: str) -> None:
+    """The buffer is shared memory, of which one MiB exists."""
+
+    def times(elements: int) -> dict[str, float]:
+        options = ("--messages", messages)
+        arguments = ("large", str(elements))
+        result = run("large_counts.c", *arguments, on="fat-tree-8", ranks=2, options=options)
+        return {line.split()[0]: float(line.split()[1]) for line in result.lines}
+
+    large, small = times(ELEMENTS), times(ELEMENTS // 30)
+    for what in ("message", "bcast"):
+        assert large[what] == pytest.approx(30 * small[what], rel=0.01), what
+
+
+@pytest.mark.parametrize("messages", ["smpi", "weft"])
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+def test_fortran_has_the_functions_too(run: Run, messages: str, ranks: int) -> None:
+    result = run("neighbors.f90", on="fat-tree-8", ranks=ranks, options=("--messages", messages))
+    assert [line.strip() for line in result.lines] == ["right"] * ranks
