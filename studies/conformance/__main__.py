@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from studies.conformance.build import Builder, CannotBuild, make_builder
+from studies.conformance.build import CannotBuild, make_builder
 from studies.conformance.runs import FABRIC, Outcome, Runner, Under, make_runner
 from studies.conformance.suite import BUILD, ROOT, Test, read_tests, source_tree
 from weft import _core
@@ -64,8 +64,7 @@ def main() -> int:
     BUILD.mkdir(parents=True, exist_ok=True)
     tests = _chosen(read_tests(source_tree()), options)
     runner = make_runner(BUILD)
-    builder = make_builder(runner.simgrid)
-    results = _all_results(tests, builder, runner)
+    results = _all_results(tests, runner)
     rows = _rows(results)
     _print(rows)
     _write_results(results)
@@ -89,14 +88,18 @@ def _chosen(tests: Sequence[Test], options: argparse.Namespace) -> list[Test]:
     return [test for test in tests if test.directory in wanted]
 
 
-def _all_results(tests: Sequence[Test], builder: Builder, runner: Runner) -> list[Result]:
+def _all_results(tests: Sequence[Test], runner: Runner) -> list[Result]:
+    builders = [make_builder(runner.simgrid, by_weft=by_weft) for by_weft in (False, True)]
     programs = list(dict.fromkeys((test.directory, test.program) for test in tests))
     with ThreadPoolExecutor(JOBS) as pool:
         try:
-            paths = [pool.submit(builder.build, *program) for program in programs]
-            built = dict(zip(programs, _finished("programs built", paths), strict=True))
+            paths = [
+                pool.submit(builder.build, *program) for program in programs for builder in builders
+            ]
+            found = _finished("programs built", paths)
+            built = dict(zip(programs, zip(found[::2], found[1::2], strict=True), strict=True))
             runs = [
-                pool.submit(_result, test, built[test.directory, test.program], runner)
+                pool.submit(_result, test, *built[test.directory, test.program], runner)
                 for test in tests
             ]
             return _finished("tests run", runs)
@@ -114,11 +117,19 @@ def _finished(what: str, futures: Sequence[Future[T]]) -> list[T]:
     return [future.result() for future in futures]
 
 
-def _result(test: Test, program: Path | CannotBuild, runner: Runner) -> Result:
-    if isinstance(program, CannotBuild):
-        failed = Outcome(passed=False, status=None, output=program.said)
-        return Result(test, dict.fromkeys(Under, failed))
-    return Result(test, {under: runner.run(test, program, under) for under in Under})
+Built = Path | CannotBuild
+
+
+def _result(test: Test, stock: Built, weft: Built, runner: Runner) -> Result:
+    """Run a test: SimGrid's build of its program under stock SMPI, weft's build otherwise."""
+    outcomes = {}
+    for under in Under:
+        program = stock if under is Under.STOCK else weft
+        if isinstance(program, CannotBuild):
+            outcomes[under] = Outcome(passed=False, status=None, output=program.said)
+        else:
+            outcomes[under] = runner.run(test, program, under)
+    return Result(test, outcomes)
 
 
 Row = tuple[str | int, ...]

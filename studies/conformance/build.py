@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Compiles the test programs with weft's compilers; existing binaries are reused.
+"""Compiles the test programs with SimGrid's compilers or weft's; existing binaries are reused.
 
 The rules are those of SimGrid's CMakeLists.txt next to the programs, but without optimisation,
 which halves the compile time; the run time is spent in SimGrid.
@@ -12,8 +12,9 @@ from pathlib import Path
 from threading import Lock
 
 from studies.conformance.suite import BUILD, source_tree
+from weft.base import paths
 from weft.runs.simgrid import SimGrid
-from weft.runs.toolchain import OF_SOURCES
+from weft.runs.toolchain import LANGUAGES, OF_SOURCES
 
 # Programs whose sources have another name, or that have several sources.
 _SOURCES = {
@@ -74,6 +75,8 @@ class Builder:
     root: Path
     target: Path
     simgrid: SimGrid
+    by_weft: bool
+    """Use weft's compilers, which know the functions that weft adds to SMPI."""
     lock: Lock = field(default_factory=Lock)
 
     def build(self, directory: str, program: str) -> Path | CannotBuild:
@@ -123,11 +126,15 @@ class Builder:
         return target
 
     def _run(self, suffix: str, *arguments: str) -> None:
-        compiler = self.simgrid.compiler(OF_SOURCES[suffix])
-        command = [str(compiler), f"-I{self.root / 'include'}", *arguments]
+        if self.by_weft:
+            compiler = [str(paths.installed("weft-compiler")), LANGUAGES[suffix]]
+        else:
+            compiler = [str(self.simgrid.compiler(OF_SOURCES[suffix]))]
+        command = [*compiler, f"-I{self.root / 'include'}", *arguments]
         subprocess.run(command, text=True, capture_output=True, check=True)
 
 
-def make_builder(simgrid: SimGrid) -> Builder:
-    """Return a builder with a separate directory for each version of SimGrid."""
-    return Builder(source_tree(), BUILD / simgrid.prefix.name, simgrid)
+def make_builder(simgrid: SimGrid, *, by_weft: bool) -> Builder:
+    """Return a builder with a directory for each version of SimGrid and each kind of compilers."""
+    folder = f"{simgrid.prefix.name}-{'weft' if by_weft else 'stock'}"
+    return Builder(source_tree(), BUILD / folder, simgrid, by_weft)

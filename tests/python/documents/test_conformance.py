@@ -24,8 +24,10 @@ def collective_tests() -> list[Test]:
 
 
 @pytest.fixture(scope="module")
-def builder() -> Builder:
-    return make_builder(SimGrid())
+def builders() -> tuple[Builder, Builder]:
+    """Return builders with weft's compilers and with SimGrid's."""
+    weft, stock = (make_builder(SimGrid(), by_weft=by_weft) for by_weft in (True, False))
+    return weft, stock
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +37,12 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Runner:
 
 @pytest.mark.parametrize("under", [Under.WEFT, Under.HOSTS])
 @pytest.mark.parametrize("test", collective_tests(), ids=lambda test: test.name)
-def test_no_program_is_lost(builder: Builder, runner: Runner, test: Test, under: Under) -> None:
-    program = builder.build(test.directory, test.program)
+def test_no_program_is_lost(
+    builders: tuple[Builder, Builder], runner: Runner, test: Test, under: Under
+) -> None:
+    program, stock = (builder.build(test.directory, test.program) for builder in builders)
     assert isinstance(program, Path), program.said
+    assert isinstance(stock, Path), stock.said
     outcome = runner.run(test, program, under)
     if not outcome.passed:
-        assert not runner.run(test, program, Under.STOCK).passed, outcome.output
+        assert not runner.run(test, stock, Under.STOCK).passed, outcome.output
