@@ -129,6 +129,7 @@ class OwnMessages : public Receiving, public Due {
   void match(Index number, MPI_Request receive, int source, int tag);
   void leave(Index number);
   void end_instant();
+  static bool has_no_data(const void* buffer, std::size_t size);
   void keep(Message& message);
   void copy_to_receive(Message& message) const;
   void deliver(Index number);
@@ -190,16 +191,14 @@ public:
   /** Suspends the current rank until @p ends of its requests marked by await() have ended. */
   void sleep(int ends);
   /** Does the same, then suspends the rank until the overheads of receives are over: of @p requests that have ended,
-   * and of all whose end it awaits. They then finish without one. Overheads must not vary. */
+   * and of all whose end it awaits. They then finish without one. */
   void sleep_and_pay(int ends, std::span<const MPI_Request> requests);
-  /** Returns whether the overhead of a message may depend on more than its size. */
-  bool costs_vary() const { return costs_vary_; }
+  /** Returns whether overheads of receives depend on more than their sizes, so that sleep_and_pay() cannot be used. */
+  bool pays_one_by_one() const { return receives_cost_ && costs_vary_; }
   /** Marks a pending own request of the current rank. */
   void await(MPI_Request request);
   /** Removes the mark. */
   void no_longer_await(MPI_Request request);
-  /** Returns whether receives may have an overhead. */
-  bool receives_cost() const { return receives_cost_; }
   /** Lets the current rank sleep for the overheads of those of its requests that have received a detached message.
    * They then finish without one. */
   void pay_for_receives(std::span<const MPI_Request> requests);

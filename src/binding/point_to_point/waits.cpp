@@ -89,10 +89,10 @@ void sleep_for_all(Requests requests)
     }
   if (missing == 0)
     return;
-  if (messages.receives_cost() && not messages.costs_vary())
-    messages.sleep_and_pay(missing, requests);
-  else
+  if (messages.pays_one_by_one())
     messages.sleep(missing);
+  else
+    messages.sleep_and_pay(missing, requests);
 }
 
 /** Returns whether an active request has ended. */
@@ -144,7 +144,7 @@ int wait_for_plain(std::span<MPI_Request> requests, MPI_Status* statuses)
   bool truncated = false;
   while (true) {
     bool pending = false;
-    if (const OwnMessages& messages = *OwnMessages::get(); not messages.receives_cost() || not messages.costs_vary())
+    if (not OwnMessages::get()->pays_one_by_one())
       sleep_for_all(requests);
     OwnMessages::get()->pay_for_receives(requests);
     for (std::size_t i = 0; i < requests.size(); ++i) {
