@@ -10,6 +10,7 @@ from studies import (
     forwarding,
     forwarding_caches,
     host_algorithms,
+    mpi_functions,
     performance,
     progress_engine,
     reports,
@@ -53,7 +54,7 @@ STUDIES: dict[str, Study] = {
             traces,
         ),
         *(host_algorithms, rooms, testbed, tutorial),
-        *(campaigns, command_line, fabric_files, reports, tunings),
+        *(campaigns, command_line, fabric_files, mpi_functions, reports, tunings),
         *(point_to_point, collectives, dt, speed),
         *(
             figure_2,

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""docs/compiling.md: which of MPI's functions programs can call, by chapter of the standard.
+
+Nothing is measured. The standard's functions are those of src/compilers/mpi-calls. A function is
+there if SimGrid's or weft's library exports it, unless src/binding/fortran/procedures marks it as
+missing: SimGrid exports some that only end the run. It is tested if a program of tests/ calls it.
+"""
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from studies.study import DOCS, ROOT, Study, markdown
+from weft.base import paths
+
+_CALLS = ROOT / "src" / "compilers" / "mpi-calls"
+_PROCEDURES = ROOT / "src" / "binding" / "fortran" / "procedures"
+_SOURCES = ("*.c", "*.cpp", "*.h", "*.f", "*.f90", "*.F90")
+
+
+def chapters() -> dict[str, list[str]]:
+    """Return the standard's functions, without MPI_, by chapter."""
+    found: dict[str, list[str]] = {}
+    names: list[str] = []
+    for line in _CALLS.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        head, colon, rest = line.rpartition(":")
+        if colon:
+            names = found.setdefault(head, [])
+        names += rest.split()
+    return found
+
+
+@cache
+def there() -> set[str]:
+    """Return the functions that programs can call."""
+    libraries = (paths.simgrid_prefix() / "lib" / "libsimgrid.so", paths.platform_library())
+    printed = subprocess.run(
+        ["nm", "-D", "--defined-only", *map(str, libraries)],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    exported = set(re.findall(r" [TW] P?MPI_(\w+)$", printed, re.MULTILINE))
+    rows = _PROCEDURES.read_text(encoding="utf-8")
+    return exported - set(re.findall(r"^- (\w+)", rows, re.MULTILINE))
+
+
+@cache
+def called_by_tests() -> set[str]:
+    """Return the functions that a program of tests/ calls, in lower case."""
+    sources: list[Path] = []
+    for pattern in _SOURCES:
+        sources += (ROOT / "tests").rglob(pattern)
+    called: set[str] = set()
+    for source in sources:
+        text = source.read_text(encoding="utf-8", errors="replace").lower()
+        called.update(re.findall(r"\bmpi_(\w+)", text))
+    return called
+
+
+def _row(chapter: str, names: list[str]) -> tuple[str, ...]:
+    present = [name for name in names if name in there()]
+    tested = sum(name.lower() in called_by_tests() for name in present)
+    missing = ", ".join(f"`{name}`" for name in names if name not in there()) if present else "all"
+    return (chapter, str(len(names)), str(len(present)), str(tested), missing)
+
+
+def texts() -> dict[str, str]:
+    """Return the table of the page."""
+    rows = [_row(chapter, names) for chapter, names in sorted(chapters().items())]
+    total = ("all", *(str(sum(int(row[column]) for row in rows)) for column in (1, 2, 3)), "")
+    head = ("chapter of MPI 5.0", "functions", "there", "tested", "missing, without `MPI_`")
+    lines = markdown(head, [*rows, total]).splitlines()
+    lines[1] = "|---|---:|---:|---:|---|"
+    return {"table: functions of MPI": "\n".join(lines) + "\n"}
+
+
+STUDY = Study(
+    "mpi-functions",
+    "which of MPI's functions programs can call",
+    measure=lambda: None,
+    page=DOCS / "compiling.md",
+    texts=texts,
+)
