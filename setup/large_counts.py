@@ -5,7 +5,8 @@ A count that fits an int is passed on. A larger one, with a datatype, becomes fe
 datatype that contains several. Counts without a suitable divisor, and reductions of more elements
 than an int counts, are errors of class MPI_ERR_COUNT.
 
-large_counts.py INCLUDE_DIRECTORY: SimGrid's headers. Run it after a change of weft_mpi.h.
+large_counts.py INCLUDE_DIRECTORY FOLDER: SimGrid's headers, and where weft_mpi_large.h and
+large_counts.cpp go.
 """
 
 import re
@@ -14,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-HEADER = ROOT / "src/compilers/include/mpi/weft_mpi_large.h"
-SOURCE = ROOT / "src/binding/entries/added/large_counts.cpp"
+HEADER = ROOT / "src/compilers/include/mpi/weft_mpi.h"
 SENDS = ("Send", "Bsend", "Ssend", "Rsend")
 COLLECTIVES = (
     *("Allgather", "Allgatherv", "Allreduce", "Alltoall", "Alltoallv", "Alltoallw", "Bcast"),
@@ -74,7 +74,7 @@ class Parameter:
 def prototypes(include: Path) -> dict[str, list[Parameter]]:
     """Return the parameters of all functions by name."""
     theirs = (include / "smpi/smpi.h").read_text()
-    ours = (HEADER.parent / "weft_mpi.h").read_text()
+    ours = HEADER.read_text()
     found = re.findall(r"MPI_CALL\(XBT_PUBLIC int, MPI_(\w+),\s*\((.*?)\)\);", theirs, re.DOTALL)
     found += re.findall(r"^int MPI_(\w+)\((.*?)\);", ours, re.DOTALL | re.MULTILINE)
     wanted = {name: text for name, text in found if name in FUNCTIONS}
@@ -147,15 +147,14 @@ def definition(prefix: str, name: str, parameters: list[Parameter]) -> str:
 
 
 def main() -> None:
-    """Write the header and the source."""
+    """Write the header and the source if they have changed."""
     known = prototypes(Path(sys.argv[1]))
     both = [(prefix, name, known[name]) for name in FUNCTIONS for prefix in ("", "P")]
     guard = "WEFT_MPI_LARGE_H"
-    note = "Written by setup/large_counts.py."
     declarations = "\n".join(f"{declaration(*one)};" for one in both)
-    HEADER.write_text(
+    header = (
         "/* SPDX-License-Identifier: LGPL-2.1-only */\n"
-        f"/* Large-count forms of MPI functions. {note} */\n"
+        "/* Large-count forms of MPI functions. */\n"
         f"#ifndef {guard}\n#define {guard}\n\n{declarations}\n\n#endif\n"
     )
     definitions = "\n".join(definition(*one) for one in both)
@@ -164,9 +163,9 @@ def main() -> None:
         for prefix, name, parameters in both
         if name.endswith("_init") and name.removesuffix("_init") in COLLECTIVES
     )
-    SOURCE.write_text(
+    source = (
         "// SPDX-License-Identifier: LGPL-2.1-only\n"
-        f"/* Large-count forms of MPI functions. {note} */\n"
+        "/* Large-count forms of MPI functions. */\n"
         '#include "binding/entries/added/large_counts.hpp"\n\n'
         "using namespace weft; // NOLINT(google-build-using-namespace): "
         "what these do is all weft's\n\n"
@@ -174,6 +173,12 @@ def main() -> None:
         f'extern "C" {{\n\n{used}\n\n{definitions}\n}} // extern "C"\n'
         "// NOLINTEND(readability-identifier-naming)\n"
     )
+    folder = Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in (("weft_mpi_large.h", header), ("large_counts.cpp", source)):
+        path = folder / name
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
 
 
 if __name__ == "__main__":
