@@ -2,6 +2,7 @@
 #include "binding/point_to_point/direct_messages.hpp"
 
 #include "binding/abi/private_abi.hpp"
+#include "binding/observe/call_trace.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"
 #include "binding/point_to_point/waits.hpp"
@@ -101,8 +102,9 @@ MPI_Request start_direct(const MessageArguments& side, const DirectMessage& mess
       .tag         = side.tag,
       .comm        = comm,
       .flags       = flags};
-  const bool shares =
-      (flags & simgrid::smpi::NONBLOCKING_SEND_FLAG) != 0 && OwnMessages::get()->detaches(arguments.size);
+  // A trace names each request.
+  const bool shares         = (flags & simgrid::smpi::NONBLOCKING_SEND_FLAG) != 0 &&
+                              OwnMessages::get()->detaches(arguments.size) && not CallTrace::get();
   MPI_Request const request = shares ? request_of_sends(arguments) : pooled_request(arguments);
   request->start();
   if (shares)
