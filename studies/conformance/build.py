@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Compiles the test programs with SimGrid's compilers or weft's; existing binaries are reused.
+"""Compiles the test programs with SimGrid's compilers or `weft cc`; existing binaries are reused.
 
 The rules are those of SimGrid's CMakeLists.txt next to the programs, but without optimisation,
 which halves the compile time; the run time is spent in SimGrid.
@@ -14,7 +14,7 @@ from threading import Lock
 from studies.conformance.suite import BUILD, source_tree
 from weft.base import paths
 from weft.runs.simgrid import SimGrid
-from weft.runs.toolchain import LANGUAGES, OF_SOURCES
+from weft.runs.toolchain import OF_SOURCES
 
 # Programs whose sources have another name, or that have several sources.
 _SOURCES = {
@@ -76,7 +76,10 @@ class Builder:
     target: Path
     simgrid: SimGrid
     by_weft: bool
-    """Use weft's compilers, which know the functions that weft adds to SMPI."""
+    """Use `weft cc`, which knows the functions that weft adds to SMPI.
+
+    Fortran is SimGrid's: the modules of `weft f90` refuse programs that pass arrays for scalars.
+    """
     lock: Lock = field(default_factory=Lock)
 
     def build(self, directory: str, program: str) -> Path | CannotBuild:
@@ -126,8 +129,8 @@ class Builder:
         return target
 
     def _run(self, suffix: str, *arguments: str) -> None:
-        if self.by_weft:
-            compiler = [str(paths.installed("weft-compiler")), LANGUAGES[suffix]]
+        if self.by_weft and suffix == ".c":
+            compiler = [str(paths.installed("weft-compiler")), "cc"]
         else:
             compiler = [str(self.simgrid.compiler(OF_SOURCES[suffix]))]
         command = [*compiler, f"-I{self.root / 'include'}", *arguments]
@@ -135,6 +138,6 @@ class Builder:
 
 
 def make_builder(simgrid: SimGrid, *, by_weft: bool) -> Builder:
-    """Return a builder with a directory for each version of SimGrid and each kind of compilers."""
+    """Return a builder with a directory for each version of SimGrid and each C compiler."""
     folder = f"{simgrid.prefix.name}-{'weft' if by_weft else 'stock'}"
     return Builder(source_tree(), BUILD / folder, simgrid, by_weft)
