@@ -124,6 +124,7 @@ CallCheck::CallCheck(int ranks, Names datatypes, Names operations)
 }
 
 /** Returns the roles by their names in trace/calls.hpp. */
+// NOLINTNEXTLINE(readability-function-size): a table
 const std::map<std::string, CallCheck::Role, std::less<>>& CallCheck::roles()
 {
   using Self = CallCheck;

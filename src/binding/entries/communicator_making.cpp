@@ -189,9 +189,8 @@ bool can_replace(MPI_Group common, MPI_Group group)
 
 std::shared_ptr<const VirtualTopology> grid(int dimensions, const int* sizes, const int* periods)
 {
-  std::vector<bool> periodic;
-  for (int dimension = 0; dimension < dimensions; ++dimension)
-    periodic.push_back(periods[dimension] != 0);
+  std::vector<bool> periodic(static_cast<std::size_t>(dimensions));
+  std::transform(periods, periods + dimensions, periodic.begin(), [](int period) { return period != 0; });
   return cartesian_topology(std::vector<int>(sizes, sizes + dimensions), std::move(periodic));
 }
 

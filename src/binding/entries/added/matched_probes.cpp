@@ -73,8 +73,8 @@ int check_probe(int source, int tag, MPI_Comm comm)
   if (const int result = check_comm(comm); result != MPI_SUCCESS)
     return result;
   if (source != MPI_ANY_SOURCE && source != MPI_PROC_NULL && (source < 0 || source >= place_in(comm).size))
-    return wrong(MPI_ERR_RANK, "the source is " + std::to_string(source));
-  return tag < 0 && tag != MPI_ANY_TAG ? wrong(MPI_ERR_TAG, "the tag is " + std::to_string(tag)) : MPI_SUCCESS;
+    return wrong_rank(MPI_ERR_RANK, "the source", source, comm);
+  return tag < 0 && tag != MPI_ANY_TAG ? wrong_number(MPI_ERR_TAG, "the tag", tag, "from 0 on") : MPI_SUCCESS;
 }
 
 /** Takes the message that a probe has seen. */
@@ -175,7 +175,8 @@ void deliver_early(const MatchedMessage& message, void* buffer, int count, MPI_D
 int check_early(const MatchedMessage& message, int count, MPI_Datatype type)
 {
   return message.data.size() > static_cast<std::size_t>(count) * element_size(type)
-             ? wrong(MPI_ERR_TRUNCATE, "the message is longer than the buffer")
+             ? wrong(MPI_ERR_TRUNCATE,
+                     "the message has " + std::to_string(message.data.size()) + " bytes, more than the buffer")
              : static_cast<int>(MPI_SUCCESS);
 }
 

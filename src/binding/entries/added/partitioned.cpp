@@ -289,12 +289,12 @@ int check_partitioned(int partitions, MPI_Count count, MPI_Datatype type, int pe
       result != MPI_SUCCESS)
     return result;
   if (partitions < 1)
-    return wrong(MPI_ERR_ARG, "the number of partitions is " + std::to_string(partitions));
+    return wrong_number(MPI_ERR_ARG, "the number of partitions", partitions, "from 1 on");
   if (count < 0 || count > std::numeric_limits<int>::max())
-    return wrong(MPI_ERR_COUNT, "the count is " + std::to_string(count));
+    return wrong_number(MPI_ERR_COUNT, "the count of a partition", count, "0 to 2147483647");
   if (peer != MPI_PROC_NULL && (peer < 0 || peer >= place_in(comm).size))
-    return wrong(MPI_ERR_RANK, "the rank is " + std::to_string(peer));
-  return tag < 0 ? wrong(MPI_ERR_TAG, "the tag is " + std::to_string(tag)) : static_cast<int>(MPI_SUCCESS);
+    return wrong_rank(MPI_ERR_RANK, "the other rank", peer, comm);
+  return tag < 0 ? wrong_number(MPI_ERR_TAG, "the tag", tag, "from 0 on") : static_cast<int>(MPI_SUCCESS);
 }
 
 int init_partitioned(bool sends, const void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int peer,
@@ -341,8 +341,8 @@ int mark_ready(std::span<const int> partitions, MPI_Request request)
     return wrong(MPI_ERR_REQUEST, "the request has not been started");
   for (const int partition : partitions) {
     if (partition < 0 || partition >= channel->sender.buffer.partitions)
-      return wrong(MPI_ERR_ARG, "the partition is " + std::to_string(partition) + " of " +
-                                    std::to_string(channel->sender.buffer.partitions));
+      return wrong_number(MPI_ERR_ARG, "the partition", partition,
+                          "0 to " + std::to_string(channel->sender.buffer.partitions - 1));
     if (channel->is_ready(partition))
       return wrong(MPI_ERR_ARG, "partition " + std::to_string(partition) + " is ready already");
     pay_for_partition(*channel);
@@ -398,7 +398,9 @@ WEFT_INTERPOSED int PMPI_Pready_range(int first, int last, MPI_Request request)
   return own_function<trace::calls::Pready_range>(
       function,
       [&] {
-        return first > last ? wrong(MPI_ERR_ARG, "the range of partitions is empty") : static_cast<int>(MPI_SUCCESS);
+        return first > last ? wrong(MPI_ERR_ARG, "the range of partitions is empty: " + std::to_string(first) + " to " +
+                                                     std::to_string(last))
+                            : static_cast<int>(MPI_SUCCESS);
       },
       [&] {
         std::vector<int> partitions(static_cast<std::size_t>(last - first) + 1);
@@ -414,8 +416,9 @@ WEFT_INTERPOSED int PMPI_Pready_list(int length, int* partitions, MPI_Request re
   return own_function<trace::calls::Pready_list>(
       function,
       [&] {
-        return length < 0 || (length > 0 && not partitions) ? wrong(MPI_ERR_ARG, "the list of partitions is invalid")
-                                                            : static_cast<int>(MPI_SUCCESS);
+        return length < 0 || (length > 0 && not partitions)
+                   ? wrong(MPI_ERR_ARG, "the list of partitions is NULL, or its length negative")
+                   : static_cast<int>(MPI_SUCCESS);
       },
       [&] { return mark_ready({partitions, static_cast<std::size_t>(length)}, request); }, length, partitions, request);
 }
@@ -431,8 +434,8 @@ WEFT_INTERPOSED int PMPI_Parrived(MPI_Request request, int partition, int* flag)
           return wrong(MPI_ERR_REQUEST, "the request is no partitioned receive");
         const PartitionedChannel* const channel = operation->channel();
         if (channel && (partition < 0 || partition >= channel->receiver.buffer.partitions))
-          return wrong(MPI_ERR_ARG, "the partition is " + std::to_string(partition) + " of " +
-                                        std::to_string(channel->receiver.buffer.partitions));
+          return wrong_number(MPI_ERR_ARG, "the partition", partition,
+                              "0 to " + std::to_string(channel->receiver.buffer.partitions - 1));
         *flag = not channel || channel->has_arrived(partition) ? 1 : 0;
         if (*flag == 0) { // costs what an unsuccessful test does
           int ended = 0;

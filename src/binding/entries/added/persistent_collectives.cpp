@@ -95,7 +95,7 @@ int check_persistent(MPI_Comm comm, const MPI_Request* request)
 int check_reduced(int count, MPI_Datatype type, MPI_Op operation)
 {
   if (count < 0)
-    return wrong(MPI_ERR_COUNT, "the count is " + std::to_string(count));
+    return wrong_number(MPI_ERR_COUNT, "the count", count, "from 0 on");
   if (const int result = check_type(type); result != MPI_SUCCESS)
     return result;
   return operation == MPI_OP_NULL ? wrong(MPI_ERR_OP, "the operation is MPI_OP_NULL") : static_cast<int>(MPI_SUCCESS);
@@ -103,12 +103,12 @@ int check_reduced(int count, MPI_Datatype type, MPI_Op operation)
 
 int check_data(int count, MPI_Datatype type)
 {
-  return count < 0 ? wrong(MPI_ERR_COUNT, "the count is " + std::to_string(count)) : check_type(type);
+  return count < 0 ? wrong_number(MPI_ERR_COUNT, "the count", count, "from 0 on") : check_type(type);
 }
 
 int check_root(int root, MPI_Comm comm)
 {
-  return root < 0 || root >= place_in(comm).size ? wrong(MPI_ERR_ROOT, "the root is " + std::to_string(root))
+  return root < 0 || root >= place_in(comm).size ? wrong_rank(MPI_ERR_ROOT, "the root", root, comm)
                                                  : static_cast<int>(MPI_SUCCESS);
 }
 

@@ -209,7 +209,7 @@ int check_ranks(const int* ranks, int count, MPI_Comm comm)
   const int size = place_in(comm).size;
   for (int i = 0; i < count; ++i)
     if (ranks[i] < 0 || ranks[i] >= size)
-      return wrong(MPI_ERR_ARG, "a neighbour is rank " + std::to_string(ranks[i]) + " of " + std::to_string(size));
+      return wrong_rank(MPI_ERR_ARG, "a neighbour", ranks[i], comm);
   return MPI_SUCCESS;
 }
 
@@ -220,13 +220,13 @@ int check_weights(const int* weights, int count)
   if (weights == MPI_WEIGHTS_EMPTY)
     return wrong(MPI_ERR_ARG, "MPI_WEIGHTS_EMPTY is for ranks without edges");
   return std::ranges::any_of(weights, weights + count, [](int weight) { return weight < 0; })
-             ? wrong(MPI_ERR_ARG, "a weight is negative")
+             ? wrong(MPI_ERR_ARG, "a weight is negative; allowed: from 0 on")
              : MPI_SUCCESS;
 }
 
 int check_not_negative(int number, const char* name)
 {
-  return number < 0 ? wrong(MPI_ERR_ARG, std::string(name) + " is " + std::to_string(number)) : MPI_SUCCESS;
+  return number < 0 ? wrong_number(MPI_ERR_ARG, name, number, "from 0 on") : MPI_SUCCESS;
 }
 
 int check_graph(MPI_Comm comm, int nodes, const int* index, const int* edges)
@@ -243,7 +243,8 @@ int check_graph(MPI_Comm comm, int nodes, const int* index, const int* edges)
       return wrong(MPI_ERR_ARG, "index decreases at node " + std::to_string(node));
   for (int edge = 0; edge < index[nodes - 1]; ++edge)
     if (edges[edge] < 0 || edges[edge] >= nodes)
-      return wrong(MPI_ERR_ARG, "an edge leads to node " + std::to_string(edges[edge]));
+      return wrong_number(MPI_ERR_ARG, "the node at the end of an edge", edges[edge],
+                          "0 to " + std::to_string(nodes - 1));
   return MPI_SUCCESS;
 }
 
@@ -325,7 +326,7 @@ int create_adjacent(MPI_Comm comm, int indegree, const int* sources, const int* 
   if (not graph->topology)
     build_adjacent(*graph);
   if (not graph->consistent)
-    return wrong(MPI_ERR_TOPOLOGY, "a rank names a neighbour that does not name it");
+    return wrong(MPI_ERR_TOPOLOGY, "a rank names a neighbour that does not name it as source or destination");
   *made = make_copy(comm);
   attach_topology(*made, {graph->topology, graph->weights[static_cast<std::size_t>(rank)]});
   return MPI_SUCCESS;
@@ -366,7 +367,7 @@ int find_neighbors(MPI_Comm comm, int rank, std::vector<int>& neighbors)
   if (const int result = find_topology(comm, MPI_GRAPH, its); result != MPI_SUCCESS)
     return result;
   if (rank < 0 || rank >= place_in(comm).size)
-    return wrong(MPI_ERR_RANK, "the rank is " + std::to_string(rank));
+    return wrong_rank(MPI_ERR_RANK, "the rank", rank, comm);
   neighbors = peers_on(its->topology->neighbors->sent(rank));
   return MPI_SUCCESS;
 }
@@ -440,7 +441,7 @@ WEFT_INTERPOSED int PMPI_Dist_graph_create(MPI_Comm comm, int count, const int* 
           [&] {
             for (int node = 0; node < count; edges += degrees[node++])
               if (degrees[node] < 0)
-                return wrong(MPI_ERR_ARG, "a degree is negative");
+                return wrong(MPI_ERR_ARG, "a degree is negative; allowed: from 0 on");
             return static_cast<int>(MPI_SUCCESS);
           },
           [&] { return check_ranks(sources, count, comm); }, [&] { return check_ranks(destinations, edges, comm); },
@@ -588,7 +589,7 @@ WEFT_INTERPOSED int PMPI_Cart_coords(MPI_Comm comm, int rank, int most, int* pos
       result != MPI_SUCCESS)
     return result;
   if (rank < 0 || rank >= place_in(comm).size)
-    return wrong(MPI_ERR_RANK, "the rank is " + std::to_string(rank));
+    return wrong_rank(MPI_ERR_RANK, "the rank", rank, comm);
   if (positions)
     copy_up_to(most, coordinates(*grid, rank), positions);
   return MPI_SUCCESS;

@@ -40,6 +40,16 @@ int wrong(int code, std::string reason)
   return code;
 }
 
+int wrong_number(int code, const std::string& name, std::int64_t found, const std::string& allowed)
+{
+  return wrong(code, name + " is " + std::to_string(found) + "; allowed: " + allowed);
+}
+
+int wrong_rank(int code, const std::string& name, int found, MPI_Comm comm)
+{
+  return wrong_number(code, name, found, "0 to " + std::to_string(place_in(comm).size - 1));
+}
+
 int handled(MPI_Comm comm, const char* function, int result)
 {
   const std::string reason = std::exchange(reason_of_error(), "");
@@ -77,15 +87,15 @@ int check_type(MPI_Datatype type)
     return wrong(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
   if (is_freed(type))
     return wrong(MPI_ERR_TYPE, "the datatype has been freed");
-  return type->is_valid() ? MPI_SUCCESS : wrong(MPI_ERR_TYPE, "the datatype has not been committed");
+  return type->is_valid() ? MPI_SUCCESS : wrong(MPI_ERR_TYPE, "the datatype has not been committed by MPI_Type_commit");
 }
 
 int check_buffer(const void* buffer, int count, MPI_Datatype type)
 {
   if (count < 0)
-    return wrong(MPI_ERR_COUNT, "a count is " + std::to_string(count));
+    return wrong_number(MPI_ERR_COUNT, "a count", count, "from 0 on");
   if (buffer == MPI_IN_PLACE)
-    return wrong(MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed");
+    return wrong(MPI_ERR_BUFFER, "a buffer is MPI_IN_PLACE, which this call does not allow");
   if (const int result = check_type(type); result != MPI_SUCCESS)
     return result;
   return not buffer && count > 0 ? wrong(MPI_ERR_BUFFER, "a buffer is NULL") : MPI_SUCCESS;

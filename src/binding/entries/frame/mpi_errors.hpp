@@ -5,12 +5,18 @@
 
 #include <smpi/smpi.h>
 
+#include <cstdint>
 #include <string>
 
 namespace weft {
 
 /** Notes why a call of the current rank fails. @return @p code */
 int wrong(int code, std::string reason);
+
+/** Notes that a number is none of those that are @p allowed. @return @p code */
+int wrong_number(int code, const std::string& name, std::int64_t found, const std::string& allowed);
+/** Notes that a rank does not exist in @p comm. @return @p code */
+int wrong_rank(int code, const std::string& name, int found, MPI_Comm comm);
 
 /** Calls the error handler of @p comm if @p result is an error. @return @p result */
 int handled(MPI_Comm comm, const char* function, int result);
