@@ -121,13 +121,14 @@ void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute&
     into.resources.push_back(memory(from));
     into.resources.push_back(memory(to));
   }
-  const PointToPointSegment& factors = fabric_.segment(size);
   // The bandwidth factor is the share of the occupied bandwidth that a message gets.
-  const Seconds latency = known.latency + start(known.route, from, to, bytes);
-  into.latency          = (latency * factors.latency_factor).value();
-  into.penalty          = latency > Seconds() ? latency.value() : 1; // SimGrid's default
-  into.bound            = known.narrowest;
-  into.volume           = bytes.value() / factors.bandwidth_factor;
+  const bool from_or_to_switch       = std::max(from, to) >= fabric_.host_count();
+  const PointToPointSegment& factors = from_or_to_switch ? no_factors_ : fabric_.segment(size);
+  const Seconds latency              = known.latency + start(known.route, from, to, bytes);
+  into.latency                       = (latency * factors.latency_factor).value();
+  into.penalty                       = latency > Seconds() ? latency.value() : 1; // SimGrid's default
+  into.bound                         = known.narrowest;
+  into.volume                        = bytes.value() / factors.bandwidth_factor;
 }
 
 } // namespace weft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Routes of messages on a fabric. */
+/* Routes of messages on a fabric, between hosts, or from or to a switch. */
 #pragma once
 
 #include "fabric/fabric.hpp"
@@ -12,6 +12,7 @@ namespace weft {
 class FabricRoutes : public MessageRoutes {
   const Fabric& fabric_;
   Bytes eager_below_;
+  PointToPointSegment no_factors_; // of messages from or to a switch
   /** Route between two hosts, kept since programs send along the same ones again and again. */
   struct KnownRoute {
     int from = -1;

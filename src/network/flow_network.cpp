@@ -21,17 +21,17 @@ std::uint64_t due_of(std::size_t number, std::uint32_t version)
 
 } // namespace
 
-FlowNetwork::FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int hosts,
+FlowNetwork::FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int vertices,
                          OtherTraffic* others, bool folds)
     : agenda_(agenda), ways_(ways), others_(others), folds_(folds), vary_(ways.vary()),
       fixed_capacities_(vary_ ? capacities : std::vector<double>()), fair_share_(capacities),
-      recent_(static_cast<std::size_t>(hosts)), visited_(capacities.size())
+      recent_(static_cast<std::size_t>(vertices)), visited_(capacities.size())
 {
   agenda.tell(*this);
 }
 
-/** Returns an idle flow for a message from host @p from (-1: for another flow): the last one that started there, or a
- *  new one. Consecutive messages of a host are similar, so the route can often be reused. */
+/** Returns an idle flow for a message from vertex @p from (-1: for another flow): the last one that started there, or a
+ *  new one. Consecutive messages of a vertex are similar, so the route can often be reused. */
 FlowNumber FlowNetwork::borrow(int from)
 {
   FlowNumber& idle = idle_of(from);
@@ -204,7 +204,7 @@ void FlowNetwork::join(FlowNumber number)
   if (others_ && std::ranges::any_of(resources, [this](int resource) { return others_->use(resource); })) {
     for (const int resource : resources)
       yield(resource);
-    hand_over(number, flow.way.volume);
+    hand_over(number, flow.way.volume); // even if it is empty: it fails if a link is off
     return;
   }
   if (vary_)
@@ -350,16 +350,20 @@ void FlowNetwork::hand_over(FlowNumber number, double left)
   Flow& flow = flows_[number];
   flow.state = State::elsewhere;
   ++flow.version;
-  // A flow that ends now has no bytes left, and an empty transfer cannot be handed over.
-  constexpr double NOTHING = 1e-3;
-  if (left < NOTHING)
-    ends_elsewhere(number, agenda_.now());
-  else
-    others_->take(number, flow.way, left, flow.messages.size());
+  others_->take(number, flow.way, left, flow.messages.size());
+}
+
+/** Ends a flow whose group is not in use any more at this instant. */
+void FlowNetwork::end_now(FlowNumber number)
+{
+  flows_[number].state = State::elsewhere;
+  ++flows_[number].version;
+  ends_elsewhere(number, agenda_.now());
 }
 
 void FlowNetwork::yield(int resource)
 {
+  constexpr double NOTHING = 1e-3; // bytes: a flow with less to go ends now
   if (not flows_over(resource))
     return;
   ++visit_;
@@ -373,7 +377,10 @@ void FlowNetwork::yield(int resource)
     std::vector<Member> members = std::exchange(group.members, {});
     std::ranges::sort(members, {}, &Member::joined);
     for (const Member& one : members)
-      hand_over(one.flow, std::max(0.0, one.until - group.served));
+      if (const double left = one.until - group.served; left < NOTHING)
+        end_now(one.flow);
+      else
+        hand_over(one.flow, left);
   }
 }
 

@@ -50,8 +50,8 @@ public:
   MessageRoutes(const MessageRoutes&)            = delete;
   MessageRoutes& operator=(const MessageRoutes&) = delete;
   virtual ~MessageRoutes()                       = default;
-  /** Finds the way of a message that leaves host @p from for host @p to. @p missed is the part of it
-   * that is not in the hosts' caches. */
+  /** Finds the way of a message that leaves vertex @p from for vertex @p to. @p missed is the part
+   * of it that is not in the hosts' caches. */
   virtual void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) = 0;
   /** Counts another message with the same start, size and route. */
   virtual void repeat(const FlowRoute& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) {}
@@ -112,7 +112,7 @@ private:
     double since          = 0;    // time of sending
     GroupNumber group     = 0;    // valid while it flows
     std::uint32_t version = 0;    // version of its expected end
-    FlowNumber next_idle  = NONE; // next idle flow that started from the same host
+    FlowNumber next_idle  = NONE; // next idle flow that started from the same vertex
     std::vector<Message> messages;
   };
   struct Member {
@@ -140,7 +140,7 @@ private:
     std::uint32_t version;
   };
   static constexpr std::size_t REMEMBERED = 4;
-  struct Recent {                        // flows started last from a host
+  struct Recent {                        // flows started last from a vertex
     FlowNumber idle              = NONE; // list of idle flows that had started from it
     double time                  = -1;
     std::size_t next             = 0;
@@ -160,8 +160,8 @@ private:
   EventHeap ends_;          // ends of groups that share links
   double next_end_ = NEVER; // the earliest of these ends, which is on the agenda
   std::vector<Ending> ending_;
-  std::vector<Recent> recent_;         // by host
-  FlowNumber idle_ = NONE;             // list of idle flows that did not start from a host
+  std::vector<Recent> recent_;         // by vertex
+  FlowNumber idle_ = NONE;             // list of idle flows that did not start from a vertex
   std::vector<std::uint64_t> visited_; // by resource: number of the last visit
   Work work_;
   std::uint64_t visit_  = 0;
@@ -186,12 +186,14 @@ private:
   void set_rate(Group& group, double rate) const;
   void collect(int resource);
   void hand_over(FlowNumber number, double left);
+  void end_now(FlowNumber number);
 
 public:
-  /** @p capacities are in bytes per second, by resource. @p agenda, @p ways and @p others must
+  /** @p capacities are in bytes per second, by resource. Messages are between @p vertices vertices,
+   * of which hosts are the first. @p agenda, @p ways and @p others must
    * outlive the network. @p folds: whether equal messages are coalesced, which does not change
    * times. */
-  FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int hosts,
+  FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int vertices,
               OtherTraffic* others = nullptr, bool folds = true);
 
   /** Sends a message, which may be coalesced with equal ones. */

@@ -437,6 +437,17 @@ TEST_F(FlowNetworkTest, HandsOverWhoeverSharesWithOthers)
   EXPECT_EQ(others.taken.back(), 70);
 }
 
+TEST_F(FlowNetworkTest, HandsOverEmptyFlows)
+{
+  SomebodyElse others;
+  FlowNetwork network(agenda_, ways_, StarRoutes::capacities(), StarRoutes::HOSTS, &others);
+  others.used = 0;
+  network.send(0, 5, Bytes(), 1, arrivals_, 1);
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(others.taken, (std::vector<double>{0}));
+  EXPECT_TRUE(arrivals_.times.empty());
+}
+
 TEST_F(FlowNetworkTest, HandsOverFlowsOverManyLinks)
 {
   SomebodyElse others;

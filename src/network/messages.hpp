@@ -31,7 +31,7 @@ public:
   Messages(const Messages&)            = delete;
   Messages& operator=(const Messages&) = delete;
   virtual ~Messages()                  = default;
-  /** Sends a message of @p bytes, including all headers, from host @p from to host @p to now. @p
+  /** Sends a message of @p bytes, including all headers, from vertex @p from to vertex @p to now. @p
    * missed is the part of it that is not in the hosts' caches, or UNKNOWN_PART. @p receiver, which must outlive the
    * message, is notified of its arrival or failure. */
   virtual void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) = 0;
