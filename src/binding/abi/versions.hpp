@@ -3,13 +3,7 @@
 #pragma once
 
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
-#include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Engine.hpp>
-#include <simgrid/s4u/Host.hpp>
 #include <simgrid/version.h>
-
-#include <functional>
-#include <string>
 
 namespace weft {
 
@@ -21,13 +15,6 @@ inline void unseal_zone(simgrid::kernel::routing::NetZoneImpl& zone)
   zone.unseal();
 }
 
-/** Starts an actor on @p host. */
-inline simgrid::s4u::ActorPtr add_actor(simgrid::s4u::Host* host, const std::string& name,
-                                        const std::function<void()>& code)
-{
-  return host->add_actor(name, code);
-}
-
 #else
 
 /** Gives access to a private member: an explicit instantiation may name it. */
@@ -36,12 +23,6 @@ template <bool simgrid::kernel::routing::NetZoneImpl::* SEALED> struct SealedFla
 };
 void unseal_zone(simgrid::kernel::routing::NetZoneImpl& zone);
 template struct SealedFlag<&simgrid::kernel::routing::NetZoneImpl::sealed_>;
-
-inline simgrid::s4u::ActorPtr add_actor(simgrid::s4u::Host* host, const std::string& name,
-                                        const std::function<void()>& code)
-{
-  return simgrid::s4u::Engine::add_actor(name, host, code);
-}
 
 #endif
 

@@ -147,7 +147,6 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
     check(result);
     gate.open();
   });
-  offloaded.send_contribution(rank);
   gate.pass();
   noise.pay({}); // resumes once OS noise has released the core
   offloaded.deliver(rank);
@@ -233,7 +232,6 @@ MPI_Request StartedCall::start_offload(const std::shared_ptr<StartedCall>& call,
   const auto offloaded      = call->pending_->offloaded;
   offloaded->join(call->rank, buffers, stay, operation,
                   [its = call.get()](const FlowResult& result) { its->ends(result); });
-  OffloadedCall::send_contribution_in_background(offloaded, call->rank);
   return request;
 }
 

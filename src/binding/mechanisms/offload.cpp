@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/mechanisms/offload.hpp"
 
-#include "binding/abi/versions.hpp"
-#include "binding/run/ranks.hpp"
 #include "binding/settings/settings.hpp"
 
-#include <simgrid/simcall.hpp>
 #include <utility>
-
-namespace sg = simgrid::s4u;
 
 namespace weft {
 
@@ -66,17 +61,6 @@ FlowEnd OffloadedCall::arrival(std::function<void()> next)
     else
       self->fail(result);
   };
-}
-
-void OffloadedCall::send_contribution_in_background(const std::shared_ptr<OffloadedCall>& call, int rank)
-{
-  if (not call->must_send_contribution(rank))
-    return;
-  // Created by SimGrid's kernel: SMPI takes an actor whose parent is a rank for that rank
-  // (Group::rank), and counts it among the ranks of its host (Comm::find_intra_comm).
-  simgrid::kernel::actor::simcall_answered([&call, rank, host = sg::this_actor::get_host()] {
-    add_actor(host, SPEAKER_NAME, [call, rank] { call->send_contribution(rank); });
-  });
 }
 
 } // namespace weft

@@ -69,10 +69,6 @@ public:
     std::construct_at(&place, std::forward<End>(on_end));
     contribute(rank, buffers, stay, operation);
   }
-  /** Sends the contribution of a rank that has joined, if the mechanism needs that; blocks until it has been sent. */
-  virtual void send_contribution(int /*rank*/) {}
-  /** Runs send_contribution() in an actor beside the rank, if there is anything to do. */
-  static void send_contribution_in_background(const std::shared_ptr<OffloadedCall>& call, int rank);
   /** Copies a rank's result into its receive buffer: in blocking calls once the rank's part has
    *  ended, in non-blocking ones as soon as all ranks have contributed. */
   virtual void deliver(int rank) { exchange_->deliver(rank); }
@@ -80,8 +76,6 @@ public:
 protected:
   /** True if all ranks' parts end simultaneously. */
   virtual bool all_end_together() const { return false; }
-  /** True if send_contribution() does anything for @p rank. */
-  virtual bool must_send_contribution(int /*rank*/) const { return false; }
 };
 
 } // namespace weft

@@ -51,7 +51,7 @@ public:
 
   /** The current actor, rank @p rank, enters the call. */
   void enter(int rank, bool blocks);
-  /** The result of @p member has arrived. Called from a rank, an actor or SimGrid's kernel. */
+  /** The result of @p member has arrived. Called from a rank or SimGrid's kernel. */
   void deliver(int member);
 };
 

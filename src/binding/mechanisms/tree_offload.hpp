@@ -35,7 +35,7 @@ protected:
   void enter(int rank) override;
   /** The contributions of all ranks of @p member have been combined. Called from a rank or SimGrid's kernel. */
   virtual void member_ready(int member) = 0;
-  /** The result of @p member has arrived. Called from a rank, an actor or SimGrid's kernel. */
+  /** The result of @p member has arrived. Called from a rank or SimGrid's kernel. */
   void member_done(int member);
 
 public:

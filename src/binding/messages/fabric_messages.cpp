@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/messages/fabric_messages.hpp"
 
-#include "binding/platform/transfer.hpp"
 #include "binding/settings/settings.hpp"
 
 #include <algorithm>
@@ -231,7 +230,7 @@ public:
   FabricHostNetwork(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs, bool folds)
       : HostNetwork(std::move(its_costs)), ways_(fabric, zone), zone_(zone), others_(zone, *this),
         offloaded_(fabric, zone, *this),
-        flows_(agenda_, ways_, capacities_of(fabric), fabric.host_count(), &others_, folds)
+        flows_(agenda_, ways_, capacities_of(fabric), fabric.host_count() + fabric.switch_count(), &others_, folds)
   {
     others_.serve(flows_);
     offloaded_.serve(flows_);
@@ -247,7 +246,7 @@ public:
   void transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done) override
   {
     if (simgrids_)
-      weft::transfer(zone_.host_at(from), zone_.host_at(to), bytes, std::move(done));
+      zone_.transfer(from, to, bytes, std::move(done));
     else
       offloaded_.send(from, to, bytes, std::move(done));
   }

@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/observe/profile.hpp"
-#include "binding/platform/transfer.hpp"
 
 #include <algorithm>
 #include <simgrid/s4u.hpp>
@@ -31,7 +30,7 @@ public:
   }
   void transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done) override
   {
-    weft::transfer(network_.host_at(from), network_.host_at(to), bytes, std::move(done));
+    network_.transfer(from, to, bytes, std::move(done));
   }
   double use_of(LinkId link) override { return network_.use_of(link); }
 

@@ -67,7 +67,8 @@ public:
   /** Starts a flow of an offloaded call, with the bandwidth share of point-to-point messages with
    * latency @p sharing. @p done runs in SimGrid's kernel context when the flow has ended. */
   virtual void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, FlowEnd done) = 0;
-  /** Sends a message of an offloaded call between two hosts, like those of ranks. @p done runs in
+  /** Sends a message of an offloaded call between two vertices. Between hosts it is like those of
+   * ranks; from or to a switch, no cost of MPI applies, and it may be empty. @p done runs in
    * SimGrid's kernel context when it has ended. */
   virtual void transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done) = 0;
   /** Returns the load of a link in bytes per second. */

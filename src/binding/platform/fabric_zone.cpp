@@ -180,10 +180,12 @@ void FabricZone::add_switches()
     switches_.push_back(add_host(fabric_.host_count() + index, 1.0)->seal());
 }
 
-sg::Host* FabricZone::switch_host(int index)
+sg::Host* FabricZone::endpoint(VertexId vertex)
 {
-  simgrid::kernel::actor::simcall_answered([this] { add_switches(); });
-  return switches_.at(static_cast<std::size_t>(index));
+  if (vertex < fabric_.host_count())
+    return host_at(vertex);
+  add_switches();
+  return switches_.at(static_cast<std::size_t>(vertex - fabric_.host_count()));
 }
 
 bool FabricZone::is_host(const sg::Host* host) const
@@ -203,6 +205,8 @@ VertexId FabricZone::vertex_at(const simgrid::kernel::routing::NetPoint* point) 
 
 ForwardingState::Start FabricZone::start_message(const Route& route, VertexId from, VertexId to)
 {
+  if (std::max(from, to) >= fabric_.host_count())
+    return {};
   if (messages_.is_open()) {
     const std::array<std::int32_t, 2> ends{from, to};
     messages_.write(reinterpret_cast<const char*>(ends.data()), sizeof ends);
@@ -245,7 +249,7 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
     for (const int number : way_)
       into->link_list_.push_back(resource(number)->get_impl());
     delay = fabric_.latency(route).value();
-    if (latency && std::max(source, destination) < fabric_.host_count()) {
+    if (latency) {
       const ForwardingState::Start started = start_message(route, source, destination);
       end_message(std::exchange(started_, started.message)); // still set: that message never began
       delay += started.added.value();

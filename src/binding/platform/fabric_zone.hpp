@@ -112,7 +112,6 @@ public:
   StreamZone& streams() override { return *streams_; }
   void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) override;
   double use_of(LinkId id) override;
-  simgrid::s4u::Host* switch_host(int index) override;
   bool is_host(const simgrid::s4u::Host* host) const override;
   simgrid::s4u::Host* host_at(VertexId vertex) const override { return hosts_.at(static_cast<std::size_t>(vertex)); }
 
@@ -146,6 +145,7 @@ public:
   bool uses(int resource);
   /** Sets a callback that runs when a SimGrid flow begins to use a resource, or when a resource is turned off. */
   void on_use(std::function<void(int resource)> told);
+  simgrid::s4u::Host* endpoint(VertexId vertex) override;
   VertexId vertex_of(const simgrid::s4u::Host* host) const override;
   double bytes_on_link(LinkId id) const override { return bytes_on_link_.at(static_cast<std::size_t>(id)); }
   std::optional<LookupCounters> lookups(int switch_index) const override

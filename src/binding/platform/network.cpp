@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/platform/network.hpp"
 
+#include "binding/platform/transfer.hpp"
+
 #include <algorithm>
 #include <simgrid/simcall.hpp>
 #include <utility>
@@ -19,6 +21,12 @@ void Network::start_flow(const StreamFlow& flow, Seconds base_latency, Seconds s
     }
     streams().start(request, std::move(done));
   });
+}
+
+void Network::transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done)
+{
+  simgrid::kernel::actor::simcall_answered(
+      [&] { weft::transfer(endpoint(from), endpoint(to), bytes, std::move(done)); });
 }
 
 double Network::use_of(LinkId id)

@@ -22,19 +22,24 @@ public:
    * ended. The stream gets the bandwidth share of point-to-point messages with latency @p sharing. */
   void start_flow(const StreamFlow& flow, Seconds base_latency, Seconds sharing, FlowEnd done);
 
+  /** Starts a message in SimGrid between two vertices; @p done runs in SimGrid's kernel context when
+   * it has ended. */
+  void transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done);
+
   virtual StreamZone& streams() = 0;
   /** Appends the SimGrid links that make up one link of the fabric. Call it only in SimGrid's
    * kernel context, since it may create them. */
   virtual void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) = 0;
   /** Returns the load of a link in bytes per second. */
   virtual double use_of(LinkId id);
-  /** Returns the host on which a switch's actors run. */
-  virtual simgrid::s4u::Host* switch_host(int index) = 0;
   /** Returns whether ranks can run on @p host. */
   virtual bool is_host(const simgrid::s4u::Host* host) const       = 0;
   virtual VertexId vertex_of(const simgrid::s4u::Host* host) const = 0;
   /** Returns the host at @p vertex; null if SimGrid has none because no rank is placed there. */
   virtual simgrid::s4u::Host* host_at(VertexId vertex) const = 0;
+  /** Returns the host at @p vertex, or the pseudo-host of a switch. Call it only in SimGrid's kernel
+   * context, since it may create pseudo-hosts. */
+  virtual simgrid::s4u::Host* endpoint(VertexId vertex) = 0;
   /** Returns the bytes that have begun to cross a link; 0 if the network does not count them. */
   virtual double bytes_on_link(LinkId id) const = 0;
   /** Returns the counters of a switch's forwarding caches; nothing if it has none. */

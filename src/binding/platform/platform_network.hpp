@@ -43,13 +43,10 @@ public:
 
   StreamZone& streams() override { return *streams_; }
   void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) override;
-  simgrid::s4u::Host* switch_host(int index) override
-  {
-    return vertices_.at(static_cast<std::size_t>(host_count_ + index));
-  }
   bool is_host(const simgrid::s4u::Host* host) const override;
   VertexId vertex_of(const simgrid::s4u::Host* host) const override { return vertex_of_.at(host); }
   simgrid::s4u::Host* host_at(VertexId vertex) const override { return vertices_[static_cast<std::size_t>(vertex)]; }
+  simgrid::s4u::Host* endpoint(VertexId vertex) override { return host_at(vertex); }
   double bytes_on_link(LinkId /*id*/) const override { return 0; }
   void count_bytes(LinkId /*id*/, Bytes /*bytes*/) override {}
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/platform/transfer.hpp"
 
+#include "binding/abi/private_abi.hpp"
+
 #include <algorithm>
 #include <simgrid/simcall.hpp>
 #include <unordered_map>
@@ -31,8 +33,11 @@ void begin(sg::Host* from, sg::Host* to, Bytes bytes, FlowEnd done)
   ended().clear();
   const sg::CommPtr comm  = sg::Comm::sendto_init();
   in_flight()[comm.get()] = comm;
-  // SimGrid never ends a transfer of 0 bytes.
-  comm->set_payload_size(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(bytes.value())));
+  // SimGrid never starts a transfer of 0 bytes, unless they are set behind its interface.
+  const auto size = static_cast<std::uint64_t>(bytes.value());
+  comm->set_payload_size(std::max<std::uint64_t>(1, size));
+  if (size == 0)
+    reinterpret_cast<simgrid::kernel::activity::CommImpl*>(comm->get_impl())->set_size(0);
   comm->on_this_completion_cb([key = comm.get(), done = std::move(done)](const sg::Comm& flow) {
     done(result_of(flow)); // may start the next transfer
     ended().push_back(std::move(in_flight().extract(key).mapped()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* weft's own messages between hosts, simulated like those of ranks. Offloaded calls need them in
- * addition to their streams. */
+/* weft's own messages in SimGrid, between hosts and pseudo-hosts of switches. Offloaded calls need
+ * them in addition to their streams. */
 #pragma once
 
 #include "base/units.hpp"

@@ -39,7 +39,7 @@ constexpr std::size_t SMALL = 256 * KIB;
 /** Ratio of stack size to guard size. Functions with larger arrays may skip the guard unless weft's
  * compilers compiled them (-fstack-clash-protection). */
 constexpr std::size_t STACK_TO_GUARD = 64;
-/** Stacks for actors other than ranks: switches, and short-lived actors that act for a rank. */
+/** Stacks for actors other than ranks, which a program may start through SimGrid. */
 constexpr std::size_t OTHERS = 256;
 /** MADV_GUARD_INSTALL of Linux 6.13, which the C library's headers lack. */
 constexpr int GUARD_INSTALL = 102;

@@ -48,7 +48,7 @@ class Gate {
 public:
   /** Waits for the calling rank's turn. */
   void pass();
-  /** Lets one rank pass. Called from a rank, an actor or SimGrid's kernel. */
+  /** Lets one rank pass. Called from a rank or SimGrid's kernel. */
   void open();
 };
 

@@ -15,7 +15,7 @@ void Ranks::watch(const Network& network, std::function<void(aid_t)> on_end)
 {
   on_end_ = std::move(on_end);
   sg::Actor::on_creation_cb([this, &network](const sg::Actor& actor) {
-    if (not network.is_host(actor.get_host()) || actor.get_name() == SPEAKER_NAME)
+    if (not network.is_host(actor.get_host()))
       return;
     ++count_;
     Profile::get().rank_begins(actor.get_pid());

@@ -11,9 +11,6 @@
 
 namespace weft {
 
-/** Name of the actors that send a rank's contributions while it computes (message granularity). */
-constexpr const char* SPEAKER_NAME = "weft.speaker";
-
 class Ranks {
   int count_ = 0;
   std::set<const simgrid::s4u::Host*> hosts_;

@@ -78,7 +78,7 @@ def test_another_seed_makes_other_calls(run: Run, stock: Stock) -> None:
 
 @pytest.mark.parametrize(
     ("privatization", "offload"),
-    [("dlopen", "stream"), ("dlopen", "message"), ("mmap", "stream"), ("mmap", "off")],
+    [(way, mode) for way in ("dlopen", "mmap") for mode in ("stream", "message", "off")],
 )
 def test_each_rank_has_its_own_global_variables(run: Run, privatization: str, offload: str) -> None:
     result = run(
@@ -98,15 +98,6 @@ def test_without_privatization_global_variables_are_shared(run: Run) -> None:
 def test_without_privatization_all_else_is_right(run: Run, stock: Stock, offload: str) -> None:
     options = ("--no-privatize", "--offload", offload)
     assert run("reductions.c", *CALLS, ranks=7, options=options).lines == stock(7).lines
-
-
-def test_message_granularity_refuses_privatization_by_mmap(run: Run) -> None:
-    options = ("--offload", "message", "--cfg", "smpi/privatization:mmap")
-    result = run("statics.c", options=options, status=2)
-    assert result.messages == [
-        'weft: smpi/privatization: found "mmap", which cannot be combined with offload granularity'
-        ' "message"; take "dlopen", or granularity "stream"'
-    ]
 
 
 # ---- Languages ----

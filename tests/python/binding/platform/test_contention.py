@@ -120,7 +120,7 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.mark.parametrize("who", ["world", "parities"])
 @pytest.mark.parametrize("messages", ["smpi", "weft"])
-@pytest.mark.parametrize("offload", ["stream", "off"])
+@pytest.mark.parametrize("offload", ["stream", "message", "off"])
 @pytest.mark.parametrize("tree", ["plain", "ports"])
 def test_both_solvers_give_flows_the_same_times(
     run: Run, trees: dict[str, str], tree: str, offload: str, messages: str, who: str

@@ -112,11 +112,13 @@ def test_jitter_delays_the_way_up_and_down(allreduce: Path, tmp_path: Path, mode
     assert jitter == pytest.approx(2 * 3, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    "options", [("--offload", "off", "--fallback", "recursive_doubling"), ("--offload", "message")]
+)
 def test_flows_of_weft_s_and_of_simgrid_s_get_the_same_jitter(
-    allreduce: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    allreduce: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
     fabric = FABRIC + JITTER.format("exponential")
-    options = ("--offload", "off", "--fallback", "recursive_doubling")
     ours = run(tmp_path, allreduce, ("4,65536", "3"), fabric, *options)
     monkeypatch.setenv("WEFT_HOST_FLOWS", "simgrid")
     theirs = run(tmp_path, allreduce, ("4,65536", "3"), fabric, *options)

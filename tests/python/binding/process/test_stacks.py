@@ -175,6 +175,6 @@ def test_another_way_to_switch_between_ranks_keeps_simgrids_stacks(
 
 
 def test_stacks_of_actors_that_come_and_go_are_used_again(program: Program, tmp_path: Path) -> None:
-    result = run(program, tmp_path, "1", options=("--offload", "message"))
+    result = run(program, tmp_path, "1", "actors")
     assert (result.status, result.stdout) == (0, "4 ranks are well\n")
     assert 4 < result.record["stacks"]["number"] < 50
