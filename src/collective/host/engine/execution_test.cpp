@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/host/engine/execution.hpp"
 
+#include "collective/host/algorithms/neighbor.hpp"
 #include "collective/host/selection/algorithms.hpp"
 #include "fabric/fabric_test.hpp"
 #include "network/fabric_routes.hpp"
@@ -361,7 +362,7 @@ TEST_F(ExecutionTest, EveryAlgorithmEnds)
   const MessageCosts costs = costs_of(model_, fabric_.host());
   for (const Algorithm& one : host_algorithms())
     for (int ranks = 2; ranks <= 8; ++ranks) {
-      HostCall call = call_of(one.collective, ranks, 100);
+      HostCall call = on_a_ring(call_of(one.collective, ranks, 100));
       call.host     = [](int rank) { return rank / 2; };
       if (one.name == "two_proc" && ranks != 2)
         continue;
