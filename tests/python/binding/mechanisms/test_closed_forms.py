@@ -196,7 +196,7 @@ def test_links_carry_every_byte_once(run: Run, fabric: Path, collective: str) ->
             "allgather": wires[host],
             "allgatherv": wires[host],
         }.get(collective, sum(wires) - wires[host])
-        assert links[f"host-{host}.up"] == expected
+        assert links.get(f"host-{host}.up", 0) == expected
 
 
 def test_a_host_combines_what_its_ranks_contribute(run: Run, fabric: Path, tmp_path: Path) -> None:
