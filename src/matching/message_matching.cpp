@@ -41,7 +41,8 @@ MessageMatching::Name MessageMatching::widened(const Name& name, std::uint8_t wi
 std::size_t MessageMatching::bucket(const Name& name) const
 {
   const std::uint64_t tag = (std::uint64_t{static_cast<std::uint32_t>(name.tag)} << 1U) | (name.receives ? 1U : 0U);
-  return mixed(mixed(high_name(name.endpoint, name.source)) + tag) & (buckets_.size() - 1);
+  constexpr std::uint64_t GOLDEN = 0x9e3779b97f4a7c15U; // 2^64 divided by the golden ratio
+  return mixed(high_name(name.endpoint, name.source) * GOLDEN + tag) & (buckets_.size() - 1);
 }
 
 /** Returns the queue with this name; NONE if there is none, since empty queues are closed. */
@@ -146,13 +147,6 @@ void MessageMatching::dequeue(std::uint32_t item, std::size_t kind)
   (old.after == NONE ? its.last : link(old.after, kind).before)   = old.before;
   if (its.first == NONE)
     close(old.queue);
-}
-
-MessageMatching::EndpointState& MessageMatching::state(Endpoint endpoint)
-{
-  if (endpoint >= endpoints_.size())
-    endpoints_.resize(std::size_t{endpoint} + 1);
-  return endpoints_[endpoint];
 }
 
 /** Adds an endpoint's unexpected messages to its wildcard queues, as will happen to all later ones. */

@@ -138,7 +138,12 @@ private:
   }
   void enqueue(std::uint32_t item, std::size_t kind, const Name& name);
   void dequeue(std::uint32_t item, std::size_t kind);
-  EndpointState& state(Endpoint endpoint);
+  EndpointState& state(Endpoint endpoint)
+  {
+    if (endpoint >= endpoints_.size()) [[unlikely]]
+      endpoints_.resize(std::size_t{endpoint} + 1);
+    return endpoints_[endpoint];
+  }
   void index_wildcards(Endpoint endpoint);
   std::uint32_t first_message(Endpoint endpoint, int source, int tag);
   void remove_message(std::uint32_t item);
