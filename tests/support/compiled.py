@@ -24,7 +24,10 @@ from weft.runs.toolchain import OF_SOURCES
 
 FORTRAN = (".f", ".f90")
 CACHE = ROOT / "build" / "tests" / "programs"
-BY_WEFT = {"matched.c", "persistent.c", "partitioned.c", "large_counts.c"}
+BY_WEFT = {
+    *("matched.c", "persistent.c", "partitioned.c", "large_counts.c", "request_states.c"),
+    "error_codes.c",
+}
 """Programs with functions or constants that only weft's mpi.h has."""
 
 

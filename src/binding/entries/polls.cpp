@@ -507,6 +507,24 @@ int polled_Iprobe(decltype(&PMPI_Iprobe) next_definition, int source, int tag, M
 
 // NOLINTEND(readability-identifier-naming)
 
+bool look_at_request(MPI_Request request, MPI_Status* status)
+{
+  RequestSignal::make_activities();
+  if (state_of(request) == RequestState::pending)
+    return false;
+  if (request == MPI_REQUEST_NULL)
+    simgrid::smpi::Status::empty(status);
+  else
+    give_status(request, status);
+  return true;
+}
+
+void pay_for_poll(const MPI_Request* requests, int count)
+{
+  if (tests_are_ours())
+    pay_for(span_of(requests, count));
+}
+
 } // namespace weft
 
 namespace simgrid::smpi {

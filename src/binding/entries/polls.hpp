@@ -32,4 +32,9 @@ int polled_Iprobe(decltype(&PMPI_Iprobe) next_definition, int source, int tag, M
                   MPI_Status* status);
 // NOLINTEND(readability-identifier-naming)
 
+/** Returns whether a request has ended or is inactive, and sets its status then. */
+bool look_at_request(MPI_Request request, MPI_Status* status);
+/** Charges the current rank one poll of several requests that has found nothing. */
+void pay_for_poll(const MPI_Request* requests, int count);
+
 } // namespace weft

@@ -5,6 +5,9 @@
 
 #include <vector>
 
+// NOLINTNEXTLINE(readability-identifier-naming): MPI's name
+extern "C" int MPI_Info_create_env(int argc, char** argv, MPI_Info* info);
+
 namespace weft::fortran::by_hand {
 namespace {
 
@@ -30,6 +33,14 @@ int init_thread(const int* required, int* provided)
   int error                = MPI_SUCCESS;
   THEIRS(required, provided, &error);
   return error;
+}
+
+int info_create_env(int* info)
+{
+  MPI_Info made    = MPI_INFO_NULL;
+  const int result = MPI_Info_create_env(0, nullptr, &made);
+  *info            = PMPI_Info_c2f(made);
+  return result;
 }
 
 int finalize()

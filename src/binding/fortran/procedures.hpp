@@ -15,6 +15,8 @@ int init();
 int init_thread(const int* required, int* provided);
 int finalize();
 void pcontrol(const int* level);
+/** Without the command and its arguments, which Fortran does not pass. */
+int info_create_env(int* info);
 
 // ---- Memory ---------------------------------------------------------------------------------------------------------
 

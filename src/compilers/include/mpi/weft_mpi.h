@@ -13,6 +13,13 @@ extern "C" {
 #undef MPI_MESSAGE_NO_PROC
 #define MPI_MESSAGE_NO_PROC ((MPI_Message)1)
 
+#define MPI_ERR_SESSION 75
+#define MPI_ERR_PROC_ABORTED 76
+#define MPI_ERR_VALUE_TOO_LARGE 77
+#define MPI_ERR_ERRHANDLER 78
+#undef MPI_ERR_LASTCODE
+#define MPI_ERR_LASTCODE 80
+
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request);
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request);
 
@@ -131,6 +138,31 @@ int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count* lb, MPI_Count* exten
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count* lb, MPI_Count* extent);
 int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count* true_extent);
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count* true_extent);
+
+int MPI_Request_get_status_all(int count, const MPI_Request* array_of_requests, int* flag,
+                               MPI_Status* array_of_statuses);
+int PMPI_Request_get_status_all(int count, const MPI_Request* array_of_requests, int* flag,
+                                MPI_Status* array_of_statuses);
+int MPI_Request_get_status_any(int count, const MPI_Request* array_of_requests, int* index, int* flag,
+                               MPI_Status* status);
+int PMPI_Request_get_status_any(int count, const MPI_Request* array_of_requests, int* index, int* flag,
+                                MPI_Status* status);
+int MPI_Request_get_status_some(int incount, const MPI_Request* array_of_requests, int* outcount, int* array_of_indices,
+                                MPI_Status* array_of_statuses);
+int PMPI_Request_get_status_some(int incount, const MPI_Request* array_of_requests, int* outcount,
+                                 int* array_of_indices, MPI_Status* array_of_statuses);
+int MPI_Info_create_env(int argc, char** argv, MPI_Info* info);
+int PMPI_Info_create_env(int argc, char** argv, MPI_Info* info);
+int MPI_Info_get_string(MPI_Info info, const char* key, int* buflen, char* value, int* flag);
+int PMPI_Info_get_string(MPI_Info info, const char* key, int* buflen, char* value, int* flag);
+int MPI_Get_hw_resource_info(MPI_Info* hw_info);
+int PMPI_Get_hw_resource_info(MPI_Info* hw_info);
+int MPI_Remove_error_class(int errorclass);
+int PMPI_Remove_error_class(int errorclass);
+int MPI_Remove_error_code(int errorcode);
+int PMPI_Remove_error_code(int errorcode);
+int MPI_Remove_error_string(int errorcode);
+int PMPI_Remove_error_string(int errorcode);
 
 #include "weft_mpi_large.h"
 

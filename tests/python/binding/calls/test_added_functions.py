@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Large-count forms, and functions that weft adds to SMPI in Fortran."""
+"""Functions that weft adds to SMPI, and those of them that Fortran has."""
 
 import pytest
 
@@ -31,6 +31,21 @@ def test_more_than_two_billion_elements_take_their_time(run: Run, messages: str)
 
 @pytest.mark.parametrize("messages", ["smpi", "weft"])
 @pytest.mark.parametrize("ranks", [1, 2, 5])
-def test_fortran_has_the_functions_too(run: Run, messages: str, ranks: int) -> None:
-    result = run("neighbors.f90", on="fat-tree-8", ranks=ranks, options=("--messages", messages))
+def test_polls_of_several_requests_leave_them_as_they_are(
+    run: Run, messages: str, ranks: int
+) -> None:
+    options = ("--messages", messages)
+    result = run("request_states.c", "one", "two", on="fat-tree-8", ranks=ranks, options=options)
+    assert result.lines == ["right"] * ranks
+
+
+def test_programs_add_and_remove_error_codes(run: Run) -> None:
+    assert run("error_codes.c", on="fat-tree-8", ranks=3).lines == ["right"] * 3
+
+
+@pytest.mark.parametrize("messages", ["smpi", "weft"])
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+@pytest.mark.parametrize("source", ["neighbors.f90", "added_functions.f90"])
+def test_fortran_has_the_functions_too(run: Run, messages: str, ranks: int, source: str) -> None:
+    result = run(source, on="fat-tree-8", ranks=ranks, options=("--messages", messages))
     assert [line.strip() for line in result.lines] == ["right"] * ranks
