@@ -1,11 +1,12 @@
 ! SPDX-License-Identifier: LGPL-2.1-only
-! Functions that weft adds to SMPI, by the module mpi: polls of several requests, error codes and info
-! objects. Prints `right` per rank.
+! Functions that weft adds to SMPI, by the module mpi: polls of several requests, error codes, info objects and
+! datatypes. Prints `right` per rank.
 program added_functions
   use mpi
   implicit none
-  integer :: code, own_class, own_code, found, length, parent, info, requests(2), place, count
+  integer :: code, own_class, own_code, found, length, parent, info, requests(2), place, type, bytes, count
   integer :: status(MPI_STATUS_SIZE), values(2)
+  integer(kind=MPI_ADDRESS_KIND) :: size
   character(len=MPI_MAX_ERROR_STRING) :: text
   logical :: good, flag
   call MPI_Init(code)
@@ -35,11 +36,15 @@ program added_functions
   do while (.not. flag)
     call MPI_Request_get_status_any(2, requests, place, flag, status, code)
   end do
-  call MPI_Get_count(status, MPI_INTEGER, count, code)
+  call MPI_Get_elements(status, MPI_INTEGER, count, code)
   good = good .and. place == 2 .and. count == 2
   call MPI_Request_get_status_all(2, requests, flag, MPI_STATUSES_IGNORE, code)
   good = good .and. flag
   call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, code)
+  call MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, type, code)
+  call MPI_Type_size(type, bytes, code)
+  call MPI_Pack_external_size("external32", 3, type, size, code)
+  good = good .and. bytes == 8 .and. size == 24
   if (good) then
     print '(a)', "right"
   else

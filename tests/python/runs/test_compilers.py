@@ -190,32 +190,34 @@ def test_fortran_in_fixed_form_has_a_compiler_of_its_own(here: Path) -> None:
 
 MISSING = {
     "c": (
-        "int MPI_Session_finalize(); int MPI_Pack_c(); int MPI_T_init_thread(); int MPI_Own();\n"
-        "int main(void) { MPI_Session_finalize(); MPI_Pack_c(); MPI_T_init_thread();\n"
+        "int MPI_Comm_toint(); int MPI_Pack_c(); int MPI_T_init_thread(); int MPI_Own();\n"
+        "int main(void) { MPI_Comm_toint(); MPI_Pack_c(); MPI_T_init_thread();\n"
         "MPI_Own(); MPI_Pack_c(); return 0; }\n"
     ),
     "cpp": (
         "#include <mpi.h>\n"
-        "int main() { MPI_Session session; MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN,\n"
-        "&session); MPI_Pack_c(nullptr, 0, MPI_INT, 0, MPI_COMM_WORLD); MPI_Own(); return 0; }\n"
+        "int main() { MPI_Abi_get_version(nullptr, nullptr);\n"
+        "MPI_Pack_c(nullptr, 0, MPI_INT, 0, MPI_COMM_WORLD); MPI_Own(); return 0; }\n"
     ),
     "f90": (
         "program p\nuse mpi\ninteger :: kind, code\n"
-        "call MPI_Type_create_f90_real(15, 307, kind, code)\n"
+        "call MPI_Session_finalize(kind, code)\n"
         "call MPI_Own(code)\nend program\n"
     ),
 }
 PARTS = {
     "c": {
-        "MPI_Session_finalize, of sessions (Process Initialization, Creation, and Management),",
+        "MPI_Comm_toint, of the application binary interface (MPI 5.0),",
         "MPI_Pack_c, of the calls with large counts (_c) of Datatypes,",
         "MPI_T_init_thread, of the tool information interface (Tool Support),",
     },
     "cpp": {
         "MPI_Pack_c, of the calls with large counts (_c) of Datatypes,",
-        "MPI_Session_init, of sessions (Process Initialization, Creation, and Management),",
+        "MPI_Abi_get_version, of the application binary interface (MPI 5.0),",
     },
-    "f90": {"MPI_Type_create_f90_real, of Language Bindings,"},
+    "f90": {
+        "MPI_Session_finalize, of sessions (Process Initialization, Creation, and Management),",
+    },
 }
 
 

@@ -13,6 +13,10 @@ extern "C" {
 #undef MPI_MESSAGE_NO_PROC
 #define MPI_MESSAGE_NO_PROC ((MPI_Message)1)
 
+/* No valid argument of a distribution. */
+#undef MPI_DISTRIBUTE_DFLT_DARG
+#define MPI_DISTRIBUTE_DFLT_DARG (-3)
+
 #define MPI_ERR_SESSION 75
 #define MPI_ERR_PROC_ABORTED 76
 #define MPI_ERR_VALUE_TOO_LARGE 77
@@ -163,6 +167,27 @@ int MPI_Remove_error_code(int errorcode);
 int PMPI_Remove_error_code(int errorcode);
 int MPI_Remove_error_string(int errorcode);
 int PMPI_Remove_error_string(int errorcode);
+
+int MPI_Get_elements_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
+int PMPI_Get_elements_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
+int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype* pair_type);
+int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype* pair_type);
+int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count* array_of_gsizes,
+                             const int* array_of_distribs, const int* array_of_dargs, const int* array_of_psizes,
+                             int order, MPI_Datatype oldtype, MPI_Datatype* newtype);
+int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count* array_of_gsizes,
+                              const int* array_of_distribs, const int* array_of_dargs, const int* array_of_psizes,
+                              int order, MPI_Datatype oldtype, MPI_Datatype* newtype);
+int MPI_Pack_external_c(const char* datarep, const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
+                        MPI_Count outsize, MPI_Count* position);
+int PMPI_Pack_external_c(const char* datarep, const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
+                         MPI_Count outsize, MPI_Count* position);
+int MPI_Unpack_external_c(const char* datarep, const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
+                          MPI_Count outcount, MPI_Datatype datatype);
+int PMPI_Unpack_external_c(const char* datarep, const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
+                           MPI_Count outcount, MPI_Datatype datatype);
+int MPI_Pack_external_size_c(const char* datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count* size);
+int PMPI_Pack_external_size_c(const char* datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count* size);
 
 #include "weft_mpi_large.h"
 

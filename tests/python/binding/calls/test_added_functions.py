@@ -43,6 +43,10 @@ def test_programs_add_and_remove_error_codes(run: Run) -> None:
     assert run("error_codes.c", on="fat-tree-8", ranks=3).lines == ["right"] * 3
 
 
+def test_datatypes_are_found_built_counted_and_packed(run: Run) -> None:
+    assert run("type_functions.c", on="fat-tree-8", ranks=2).lines == ["right"] * 2
+
+
 @pytest.mark.parametrize("messages", ["smpi", "weft"])
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 @pytest.mark.parametrize("source", ["neighbors.f90", "added_functions.f90"])

@@ -111,12 +111,11 @@ def test_wrong_arguments_are_named(tmp_path: Path) -> None:
 def test_a_procedure_that_the_simulator_lacks_does_not_compile(tmp_path: Path) -> None:
     found = errors(
         tmp_path / "absent.f90",
-        "program absent\n  use mpi_f08\n  integer :: kind\n  type(MPI_Datatype) :: type\n"
-        "  call MPI_Type_create_f90_real(15, 307, type)\nend program\n",
+        "program absent\n  use mpi_f08\n  call MPI_Comm_join(3, MPI_COMM_WORLD)\nend program\n",
     )
     assert found[-1] == (
-        "MPI_Type_create_f90_real, of Language Bindings, is not in the MPI of the simulator"
-        " (SimGrid 4.1)"
+        "MPI_Comm_join, of dynamic processes (Process Initialization, Creation, and Management),"
+        " is not in the MPI of the simulator (SimGrid 4.1)"
     )
 
 

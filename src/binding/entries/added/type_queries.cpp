@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Numbers of basic elements in a message, and predefined types by their properties (MPI 4.1, sections
+ * 5.1.11, 6.9.4 and 19.1.9), which SMPI lacks. */
+#include "binding/abi/original.hpp"
+#include "binding/data/elements.hpp"
+#include "binding/entries/added/basic_runs.hpp"
+#include "binding/entries/frame/own_function.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace weft {
+namespace {
+
+/** Returns the basic elements in @p bytes of data; none if the last one is not whole. */
+std::optional<std::size_t> basic_elements(std::size_t bytes, MPI_Datatype type)
+{
+  const std::size_t size = element_size(type);
+  if (size == 0)
+    return 0;
+  std::size_t all     = 0;
+  std::size_t partial = bytes % size;
+  bool whole_so_far   = true; // of the last element of the type, which may be partial
+  for (const BasicRun& run : basic_runs(type)) {
+    const std::size_t whole = whole_so_far ? std::min(run.count, partial / run.size) : 0;
+    whole_so_far            = whole_so_far && whole == run.count;
+    partial -= whole * run.size;
+    all += bytes / size * run.count + whole;
+  }
+  return partial == 0 ? std::optional(all) : std::nullopt;
+}
+
+/** Sets @p count, MPI_UNDEFINED if it does not fit. */
+template <class Count> int get_elements(const MPI_Status* status, MPI_Datatype type, Count* count)
+{
+  return first_error([&] { return check_present(status, "status"); }, [&] { return check_type(type); },
+                     [&] { return check_present(count, "count"); },
+                     [&] {
+                       const auto found = basic_elements(static_cast<std::size_t>(status->count), type);
+                       const bool fits = found && *found <= static_cast<std::size_t>(std::numeric_limits<Count>::max());
+                       *count          = fits ? static_cast<Count>(*found) : static_cast<Count>(MPI_UNDEFINED);
+                       return MPI_SUCCESS;
+                     });
+}
+
+int find_size(std::span<const MPI_Datatype> types, int size, MPI_Datatype* type)
+{
+  const auto found = std::ranges::find_if(
+      types, [size](MPI_Datatype one) { return element_size(one) == static_cast<std::size_t>(size); });
+  if (found == types.end())
+    return wrong(MPI_ERR_ARG, "no type of this class has " + std::to_string(size) + " bytes");
+  *type = *found;
+  return MPI_SUCCESS;
+}
+
+int match_size(int typeclass, int size, MPI_Datatype* type)
+{
+  const std::array<MPI_Datatype, 3> reals{MPI_REAL4, MPI_REAL8, MPI_REAL16};
+  const std::array<MPI_Datatype, 4> complexes{MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32, MPI_C_LONG_DOUBLE_COMPLEX};
+  const std::array<MPI_Datatype, 6> integers{MPI_INTEGER1, MPI_INT8_T,   MPI_INTEGER2,
+                                             MPI_INTEGER4, MPI_INTEGER8, MPI_INTEGER16};
+  switch (typeclass) {
+    case MPI_TYPECLASS_REAL:
+      return find_size(reals, size, type);
+    case MPI_TYPECLASS_COMPLEX:
+      return find_size(complexes, size, type);
+    case MPI_TYPECLASS_INTEGER:
+      return find_size(integers, size, type);
+    default:
+      return wrong(MPI_ERR_ARG, "the type class is " + std::to_string(typeclass));
+  }
+}
+
+/** Kind of numbers, with decimal digits and decimal exponent. */
+struct NumberKind {
+  int precision;
+  int range;
+  MPI_Datatype type;
+};
+
+/** Finds the first kind that has what is asked for, or MPI_UNDEFINED. */
+int find_kind(std::span<const NumberKind> kinds, int precision, int range, MPI_Datatype* type)
+{
+  const auto found = std::ranges::find_if(kinds, [&](const NumberKind& kind) {
+    return (precision == MPI_UNDEFINED || precision <= kind.precision) &&
+           (range == MPI_UNDEFINED || range <= kind.range);
+  });
+  if (found == kinds.end() || (precision == MPI_UNDEFINED && range == MPI_UNDEFINED))
+    return wrong(MPI_ERR_ARG, "no type has this precision and range");
+  *type = found->type;
+  return MPI_SUCCESS;
+}
+
+} // namespace
+} // namespace weft
+
+using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+extern "C" {
+
+WEFT_INTERPOSED int PMPI_Get_elements(MPI_Status* status, MPI_Datatype type, int* count)
+{
+  return get_elements(status, type, count);
+}
+
+WEFT_INTERPOSED int PMPI_Get_elements_x(MPI_Status* status, MPI_Datatype type, MPI_Count* count)
+{
+  return get_elements(status, type, count);
+}
+
+WEFT_INTERPOSED int PMPI_Get_elements_c(const MPI_Status* status, MPI_Datatype type, MPI_Count* count)
+{
+  return get_elements(status, type, count);
+}
+
+WEFT_INTERPOSED int PMPI_Type_get_value_index(MPI_Datatype value, MPI_Datatype index, MPI_Datatype* pair)
+{
+  return first_error([&] { return check_type(value); }, [&] { return check_type(index); },
+                     [&] { return check_present(pair, "pair_type"); },
+                     [&] {
+                       *pair = pair_of(value, index);
+                       return MPI_SUCCESS;
+                     });
+}
+
+WEFT_INTERPOSED int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype* type)
+{
+  return first_error([&] { return check_present(type, "datatype"); },
+                     [&] { return match_size(typeclass, size, type); });
+}
+
+WEFT_INTERPOSED int PMPI_Type_create_f90_integer(int range, MPI_Datatype* type)
+{
+  const std::array<NumberKind, 5> kinds{
+      {{0, 2, MPI_INT8_T}, {0, 4, MPI_INTEGER2}, {0, 9, MPI_INTEGER4}, {0, 18, MPI_INTEGER8}, {0, 38, MPI_INTEGER16}}};
+  return first_error([&] { return check_present(type, "newtype"); },
+                     [&] { return find_kind(kinds, MPI_UNDEFINED, range, type); });
+}
+
+WEFT_INTERPOSED int PMPI_Type_create_f90_real(int precision, int range, MPI_Datatype* type)
+{
+  const std::array<NumberKind, 3> kinds{{{6, 37, MPI_REAL4}, {15, 307, MPI_REAL8}, {18, 4931, MPI_REAL16}}};
+  return first_error([&] { return check_present(type, "newtype"); },
+                     [&] { return find_kind(kinds, precision, range, type); });
+}
+
+WEFT_INTERPOSED int PMPI_Type_create_f90_complex(int precision, int range, MPI_Datatype* type)
+{
+  const std::array<NumberKind, 3> kinds{
+      {{6, 37, MPI_COMPLEX8}, {15, 307, MPI_COMPLEX16}, {18, 4931, MPI_C_LONG_DOUBLE_COMPLEX}}};
+  return first_error([&] { return check_present(type, "newtype"); },
+                     [&] { return find_kind(kinds, precision, range, type); });
+}
+
+WEFT_MPI_FUNCTION(Get_elements, MPI_COMM_WORLD, (MPI_Status * status, MPI_Datatype type, int* count), status, type,
+                  count)
+WEFT_MPI_FUNCTION(Get_elements_x, MPI_COMM_WORLD, (MPI_Status * status, MPI_Datatype type, MPI_Count* count), status,
+                  type, count)
+WEFT_MPI_FUNCTION(Get_elements_c, MPI_COMM_WORLD, (const MPI_Status* status, MPI_Datatype type, MPI_Count* count),
+                  status, type, count)
+WEFT_MPI_FUNCTION(Type_get_value_index, MPI_COMM_WORLD, (MPI_Datatype value, MPI_Datatype index, MPI_Datatype* pair),
+                  value, index, pair)
+WEFT_MPI_FUNCTION(Type_match_size, MPI_COMM_WORLD, (int typeclass, int size, MPI_Datatype* type), typeclass, size, type)
+WEFT_MPI_FUNCTION(Type_create_f90_integer, MPI_COMM_WORLD, (int range, MPI_Datatype* type), range, type)
+WEFT_MPI_FUNCTION(Type_create_f90_real, MPI_COMM_WORLD, (int precision, int range, MPI_Datatype* type), precision,
+                  range, type)
+WEFT_MPI_FUNCTION(Type_create_f90_complex, MPI_COMM_WORLD, (int precision, int range, MPI_Datatype* type), precision,
+                  range, type)
+
+} // extern "C"
+// NOLINTEND(readability-identifier-naming)
