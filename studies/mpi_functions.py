@@ -2,8 +2,9 @@
 """docs/compiling.md: which of MPI's functions programs can call, by chapter of the standard.
 
 Nothing is measured. The standard's functions are those of src/compilers/mpi-calls. A function is
-there if SimGrid's or weft's library exports it, unless src/binding/fortran/procedures marks it as
-missing: SimGrid exports some that only end the run. It is tested if a program of tests/ calls it.
+there if weft's library exports it, or if SimGrid's does and src/binding/fortran/procedures does
+not mark it as missing: SimGrid exports some that only end the run. It is tested if a program of
+tests/ calls it.
 """
 
 import re
@@ -33,19 +34,19 @@ def chapters() -> dict[str, list[str]]:
     return found
 
 
+def _exported(library: Path) -> set[str]:
+    command = ["nm", "-D", "--defined-only", str(library)]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return set(re.findall(r" [TW] P?MPI_(\w+)$", printed, re.MULTILINE))
+
+
 @cache
 def there() -> set[str]:
     """Return the functions that programs can call."""
-    libraries = (paths.simgrid_prefix() / "lib" / "libsimgrid.so", paths.platform_library())
-    printed = subprocess.run(
-        ["nm", "-D", "--defined-only", *map(str, libraries)],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    exported = set(re.findall(r" [TW] P?MPI_(\w+)$", printed, re.MULTILINE))
     rows = _PROCEDURES.read_text(encoding="utf-8")
-    return exported - set(re.findall(r"^- (\w+)", rows, re.MULTILINE))
+    missing = set(re.findall(r"^- (\w+)", rows, re.MULTILINE))
+    theirs = _exported(paths.simgrid_prefix() / "lib" / "libsimgrid.so")
+    return (theirs - missing) | _exported(paths.platform_library())
 
 
 @cache

@@ -45,6 +45,7 @@ program added_functions
   call MPI_Type_size(type, bytes, code)
   call MPI_Pack_external_size("external32", 3, type, size, code)
   good = good .and. bytes == 8 .and. size == 24
+  call MPI_Buffer_flush(code)
   if (good) then
     print '(a)', "right"
   else

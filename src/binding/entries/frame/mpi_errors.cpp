@@ -50,14 +50,11 @@ int wrong_rank(int code, const std::string& name, int found, MPI_Comm comm)
   return wrong_number(code, name, found, "0 to " + std::to_string(place_in(comm).size - 1));
 }
 
-int handled(MPI_Comm comm, const char* function, int result)
+int handled_by(MPI_Errhandler handler, MPI_Comm object, const char* function, int result)
 {
   const std::string reason = std::exchange(reason_of_error(), "");
   if (result == MPI_SUCCESS)
     return result;
-  if (comm == MPI_COMM_NULL || is_freed(comm))
-    comm = MPI_COMM_WORLD;
-  const MPI_Errhandler handler = comm->errhandler();
   if (handler == MPI_ERRORS_ARE_FATAL) {
     const auto rank = rank_here();
     current_run().abort("error", (rank ? "rank " + std::to_string(*rank) : std::string("a thread of the program")) +
@@ -66,7 +63,20 @@ int handled(MPI_Comm comm, const char* function, int result)
                                      "; the error handler MPI_ERRORS_ARE_FATAL ends the program");
   }
   if (handler != MPI_ERRHANDLER_NULL && handler != MPI_ERRORS_RETURN)
-    handler->call(comm, result);
+    handler->call(object, result);
+  return result;
+}
+
+int handled(MPI_Comm comm, const char* function, int result)
+{
+  if (result == MPI_SUCCESS) {
+    reason_of_error().clear();
+    return result;
+  }
+  if (comm == MPI_COMM_NULL || is_freed(comm))
+    comm = MPI_COMM_WORLD;
+  const MPI_Errhandler handler = comm->errhandler();
+  handled_by(handler, comm, function, result);
   if (handler != MPI_ERRHANDLER_NULL)
     simgrid::smpi::Errhandler::unref(handler);
   return result;

@@ -21,6 +21,10 @@ int wrong_rank(int code, const std::string& name, int found, MPI_Comm comm);
 /** Calls the error handler of @p comm if @p result is an error. @return @p result */
 int handled(MPI_Comm comm, const char* function, int result);
 
+/** Calls @p handler for @p object, which the handler gets as a communicator, if @p result is an error. @return @p
+ * result */
+int handled_by(MPI_Errhandler handler, MPI_Comm object, const char* function, int result);
+
 /** Checks of arguments: return MPI_SUCCESS or an error class. */
 int check_comm(MPI_Comm comm);
 int check_type(MPI_Datatype type);

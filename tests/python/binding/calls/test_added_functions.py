@@ -47,6 +47,12 @@ def test_datatypes_are_found_built_counted_and_packed(run: Run) -> None:
     assert run("type_functions.c", on="fat-tree-8", ranks=2).lines == ["right"] * 2
 
 
+@pytest.mark.parametrize("init", [(), ("init",)], ids=["alone", "with-init"])
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_sessions_run_with_and_without_init(run: Run, init: tuple[str, ...], ranks: int) -> None:
+    assert run("sessions.c", *init, on="fat-tree-8", ranks=ranks).lines == ["right"] * ranks
+
+
 @pytest.mark.parametrize("messages", ["smpi", "weft"])
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 @pytest.mark.parametrize("source", ["neighbors.f90", "added_functions.f90"])
