@@ -57,8 +57,7 @@ CASES = (
     Case("halo_exchange", "1 1024 1", 1_048_576, rounds=2),
 )
 """Ten Allreduces of 1 KiB, or of 8 B for two million ranks; one exchange with four neighbours of 64
-B each, at once or in two phases, and one of 1 KiB, for which the program's data and SMPI's copies
-of it need more than 18 GiB.
+B each, at once or in two phases, and one of 1 KiB.
 """
 
 
