@@ -111,26 +111,31 @@ template <class Arguments> Arguments& keep_arguments(std::unique_ptr<Arguments> 
 }
 
 /** Makes a call once, or repeatedly until it yields the result in the line. */
-template <class... Roles, class Function>
-void play_roles(trace::List<Roles...> /*roles*/, Function function, Turn& turn)
+template <class Arguments, class Function> void play_with(Arguments& played, Function function, Turn& turn)
 {
-  if constexpr ((std::is_same_v<Roles, trace::Comm> || ...))
-    turn.comm = turn.player.communicator(turn.words.next());
-  using Arguments = std::tuple<Played<Roles>...>;
-  auto own        = std::make_unique<Arguments>(Arguments{Played<Roles>(turn)...});
-  // Only calls that open a request and have an info argument are persistent.
-  constexpr bool KEPT = (std::is_same_v<Roles, trace::Opened> || ...) && (std::is_same_v<Roles, trace::Ignored> || ...);
-  Arguments* played_  = own.get();
-  if constexpr (KEPT)
-    keep_arguments(std::move(own));
-  Arguments& played = *played_;
-  const auto call   = [&] {
+  const auto call = [&] {
     std::apply([&](auto&... all) { std::apply(function, std::tuple_cat(all.arguments()...)); }, played);
   };
   call();
   std::apply([&](auto&... all) { (take(all, turn), ...); }, played);
   while (std::apply([](auto&... all) { return (is_wanted(all) || ...); }, played))
     call();
+}
+
+template <class... Roles, class Function>
+void play_roles(trace::List<Roles...> /*roles*/, Function function, Turn& turn)
+{
+  if constexpr ((std::is_same_v<Roles, trace::Comm> || ...))
+    turn.comm = turn.player.communicator(turn.words.next());
+  using Arguments = std::tuple<Played<Roles>...>;
+  // Only calls that open a request and have an info argument are persistent.
+  constexpr bool KEPT = (std::is_same_v<Roles, trace::Opened> || ...) && (std::is_same_v<Roles, trace::Ignored> || ...);
+  if constexpr (KEPT) {
+    play_with(keep_arguments(std::make_unique<Arguments>(Arguments{Played<Roles>(turn)...})), function, turn);
+  } else {
+    Arguments played{Played<Roles>(turn)...};
+    play_with(played, function, turn);
+  }
 }
 
 template <class Function> void play_roles(trace::List<trace::WaitsForAll> /*roles*/, Function function, Turn& turn)
