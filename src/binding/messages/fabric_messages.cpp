@@ -74,8 +74,7 @@ public:
     zone_.on_use([this](int resource) {
       if (not flows_->flows_over(resource))
         return;
-      network_.agenda().add(Seconds(sg::Engine::get_clock()), *this, static_cast<std::uint64_t>(resource));
-      network_.wake();
+      network_.call_after(Seconds(), *this, static_cast<std::uint64_t>(resource));
     });
   }
 
@@ -153,8 +152,7 @@ public:
     leaving_.push_back({from, to, Bytes(std::floor(bytes.value())), begin(std::move(done))});
     if (leaving_.size() > 1)
       return;
-    network_.agenda().add(Seconds(sg::Engine::get_clock()), *this, 0);
-    network_.wake();
+    network_.call_after(Seconds(), *this, 0);
   }
 
   void due(std::uint64_t /*what*/) override

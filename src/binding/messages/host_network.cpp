@@ -119,6 +119,12 @@ std::unique_ptr<HostNetwork> make_simgrid_host_network(Network& network, Message
   return std::make_unique<SimGridMessages>(network, std::move(costs));
 }
 
+void HostNetwork::call_after(Seconds delay, Due& receiver, std::uint64_t what)
+{
+  agenda_.add(Seconds(sg::Engine::get_clock()) + delay, receiver, what);
+  wake();
+}
+
 void HostNetwork::wake()
 {
   if (running_ || (timer_ && timer_->get_date() <= agenda_.next().value()))

@@ -73,6 +73,8 @@ public:
   virtual void transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done) = 0;
   /** Returns the load of a link in bytes per second. */
   virtual double use_of(LinkId link) = 0;
+  /** Calls due() of @p receiver with @p what after @p delay, in SimGrid's kernel context. */
+  void call_after(Seconds delay, Due& receiver, std::uint64_t what);
   /** Called after an addition to the agenda, by a rank or SimGrid's kernel. */
   void wake();
   /** Makes non-blocking collectives progress only in MPI calls (Progress::calls). */

@@ -119,9 +119,8 @@ void OwnMessages::end_instant()
 {
   if (std::exchange(instant_ends_, true))
     return;
-  network().agenda().add(Seconds(sg::Engine::get_clock()), *this, 0);
   const KernelScope kernel;
-  network().wake();
+  network().call_after(Seconds(), *this, 0);
 }
 
 void OwnMessages::due(std::uint64_t /*what*/)

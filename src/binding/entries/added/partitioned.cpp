@@ -118,9 +118,8 @@ public:
     network().message_leaves();
     if (leaving_.size() > 1)
       return;
-    network().agenda().add(Seconds(simgrid::s4u::Engine::get_clock()), *this, 0);
     const KernelScope kernel;
-    network().wake();
+    network().call_after(Seconds(), *this, 0);
   }
   void due(std::uint64_t /*what*/) override
   {

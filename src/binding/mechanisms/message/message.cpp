@@ -196,10 +196,7 @@ protected:
 private:
   void after(Seconds delay, What what, int member)
   {
-    HostNetwork& network = context_.host_network();
-    network.agenda().add(Seconds(sg::Engine::get_clock()) + delay, *this,
-                         (static_cast<std::uint64_t>(member) << WHAT_BITS) | what);
-    network.wake();
+    context_.host_network().call_after(delay, *this, (static_cast<std::uint64_t>(member) << WHAT_BITS) | what);
   }
 
   void send(int member)
@@ -293,9 +290,7 @@ void ServingSwitch::serve()
 
 void ServingSwitch::after(Seconds delay, What what)
 {
-  HostNetwork& network = context_.host_network();
-  network.agenda().add(Seconds(sg::Engine::get_clock()) + delay, *this, what);
-  network.wake();
+  context_.host_network().call_after(delay, *this, what);
 }
 
 void ServingSwitch::due(std::uint64_t what)
