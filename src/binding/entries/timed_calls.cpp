@@ -17,11 +17,8 @@
 #include "binding/point_to_point/direct_messages.hpp"
 #include "binding/run/request.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <smpi/smpi.h>
-#include <string_view>
 #include <tuple>
 
 namespace weft {
@@ -33,12 +30,13 @@ template <class Result, class... Types> struct Arguments<Result(Types...)> {
 };
 template <std::size_t index, class Signature> using Argument = typename Arguments<Signature>::template Type<index>;
 
-/** Returns whether a function looks at requests through their activities (request.hpp). Waits, polls
- * and starts handle activities in their own ways. */
-constexpr bool needs_activities(std::string_view name)
+// These functions look at requests through their activities (request.hpp). Other waits, polls and starts handle
+// activities in their own ways.
+
+int watched_Cancel(decltype(&PMPI_Cancel) next_definition, MPI_Request* request)
 {
-  constexpr std::array<std::string_view, 1> NAMES{"Cancel"};
-  return std::ranges::find(NAMES, name) != NAMES.end();
+  RequestSignal::make_activities();
+  return next_definition(request);
 }
 
 int watched_Waitany(decltype(&PMPI_Waitany) next_definition, int count, MPI_Request* requests, int* index,
@@ -123,8 +121,6 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
     static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
     static MpiFunction function{"MPI_" #name, CallKind::kind, shown};                                                  \
     const TimedCall timed(function);                                                                                   \
-    if constexpr (needs_activities(#name))                                                                             \
-      RequestSignal::make_activities();                                                                                \
     if (timed.outermost() && CallTrace::get())                                                                         \
       return recorded<trace::calls::name>(THEIRS WEFT_MORE_##parameters);                                              \
     return THEIRS(WEFT_ARGUMENTS_##parameters);                                                                        \
@@ -176,7 +172,7 @@ WEFT_TIMED(1, Comm_free, communicators, UNTRACED)
 
 WEFT_TIMED(6, Bsend, point_to_point, TRACED)
 WEFT_TIMED(7, Bsend_init, point_to_point, UNTRACED)
-WEFT_TIMED(1, Cancel, point_to_point, UNTRACED)
+WEFT_TIMED_AS(1, Cancel, point_to_point, UNTRACED, watched)
 WEFT_TIMED(7, Ibsend, point_to_point, TRACED)
 WEFT_TIMED_BY(7, Irecv, point_to_point, direct)
 WEFT_TIMED(7, Irsend, point_to_point, TRACED)
