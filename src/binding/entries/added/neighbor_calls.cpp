@@ -187,6 +187,15 @@ int check_request(const MPI_Request* request)
   return check_present(request, "request");
 }
 
+/** Checks the arguments of a collective whose blocks are equally long. */
+template <class... Request>
+int check_blocks(const void* send, int send_count, MPI_Datatype send_type, const void* receive, int count,
+                 MPI_Datatype type, MPI_Comm comm, Request... request)
+{
+  return first_error([&] { return check_topology(comm); }, [&] { return check_buffer(send, send_count, send_type); },
+                     [&] { return check_buffer(receive, count, type); }, [&] { return check_request(request...); });
+}
+
 MpiFunction is_collective(const char* name)
 {
   return {name, CallKind::collectives, false};
@@ -197,12 +206,7 @@ int allgather_from(MpiFunction& function, const void* send, int send_count, MPI_
                    int count, MPI_Datatype type, MPI_Comm comm, Request... request)
 {
   return own_function<Name>(
-      function,
-      [&] {
-        return first_error(
-            [&] { return check_topology(comm); }, [&] { return check_buffer(send, send_count, send_type); },
-            [&] { return check_buffer(receive, count, type); }, [&] { return check_request(request...); });
-      },
+      function, [&] { return check_blocks(send, send_count, send_type, receive, count, type, comm, request...); },
       [&] {
         return execute_or_start("neighbor_allgather", size_of(send_count, send_type),
                                 {same_for_all(send, send_count, send_type), block_for_each(receive, count, type)}, comm,
@@ -237,12 +241,7 @@ int alltoall_with(MpiFunction& function, const void* send, int send_count, MPI_D
                   int count, MPI_Datatype type, MPI_Comm comm, Request... request)
 {
   return own_function<Name>(
-      function,
-      [&] {
-        return first_error(
-            [&] { return check_topology(comm); }, [&] { return check_buffer(send, send_count, send_type); },
-            [&] { return check_buffer(receive, count, type); }, [&] { return check_request(request...); });
-      },
+      function, [&] { return check_blocks(send, send_count, send_type, receive, count, type, comm, request...); },
       [&] {
         return execute_or_start("neighbor_alltoall", size_of(send_count, send_type) * degrees_in(comm).out,
                                 {block_for_each(send, send_count, send_type), block_for_each(receive, count, type)},
