@@ -6,8 +6,10 @@
 #include "binding/data/host_data.hpp"
 #include "binding/mechanisms/offload.hpp"
 #include "binding/observe/profile.hpp"
+#include "binding/observe/rank_counters.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
+#include "binding/ranks/current.hpp"
 #include "binding/run/diagnosis.hpp"
 #include "binding/run/request.hpp"
 #include "binding/run/run_context.hpp"
@@ -53,6 +55,8 @@ void Call::begin(MPI_Comm comm)
   start_            = sg::Engine::get_clock();
   descriptor_.ranks = size_;
   rank              = place.rank;
+  if (RankCounters::exist()) [[unlikely]]
+    number_ = number_of(comm);
   if (size_ == 1)
     decision_ = context_.selector.decide_alone();
   else
@@ -173,12 +177,23 @@ void Call::record_schedule(Record& record) const
                         scheduled.tuning().segment.value(), scheduled.tallies()[at], start_, sg::Engine::get_clock()});
 }
 
+void Call::count_for_tools(double duration) const
+{
+  // The end of a non-blocking call may come while another rank runs.
+  const aid_t actor = communicator_ ? communicator_->actors[static_cast<std::size_t>(rank)] : current_actor();
+  RankCounters::count_collective(actor,
+                                 {descriptor_.kind, number_, descriptor_.own_bytes, decision_.offloaded(), duration});
+}
+
 void Call::end()
 {
   if (std::exchange(ended_, true))
     return;
   const std::string algorithm = pending_ && pending_->scheduled ? pending_->scheduled->algorithm() : "";
-  context_.record.count(descriptor_, decision_, algorithm, sg::Engine::get_clock() - start_);
+  const double duration       = sg::Engine::get_clock() - start_;
+  context_.record.count(descriptor_, decision_, algorithm, duration);
+  if (RankCounters::exist()) [[unlikely]]
+    count_for_tools(duration);
   if (context_.record.keep_events)
     record_schedule(context_.record);
   if (pending_) {

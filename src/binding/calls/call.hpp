@@ -39,6 +39,7 @@ public:
  * keeps it off the other ranks' stacks: with millions of ranks, each has one page of stack. */
 class Call {
   int size_     = 0;
+  int number_   = MPI_UNDEFINED; // of the communicator, if a rank has asked for its counters
   double start_ = 0;
   std::shared_ptr<HostData> alone_data_;
   bool ended_ = false;
@@ -52,6 +53,8 @@ class Call {
   [[gnu::noinline]] void compare() const;
   void decide();
   void record_schedule(Record& record) const;
+  /** Out of line: most runs have no such tool. */
+  [[gnu::noinline]] void count_for_tools(double duration) const;
 
 protected:
   RunContext& context_;

@@ -4,6 +4,7 @@
 #include "base/prefetch.hpp"
 #include "binding/observe/computation_clock.hpp"
 #include "binding/observe/json_rows.hpp"
+#include "binding/observe/rank_counters.hpp"
 #include "binding/ranks/current.hpp"
 
 #include <algorithm>
@@ -16,10 +17,6 @@ namespace sg = simgrid::s4u;
 
 namespace weft {
 namespace {
-
-/** Names in the order of CallKind. */
-constexpr std::array<const char*, CALL_KINDS> KIND_NAMES = {"communicators", "point-to-point", "waits", "polls",
-                                                            "collectives",   "one-sided",      "I/O",   "other"};
 
 /** Charges the program's computation now. If SMPI simulates computation, it does so at the start of
  *  the next MPI call, which would otherwise count it as its own time. */
@@ -42,7 +39,7 @@ Profile& Profile::get()
 
 void Profile::rank_begins(aid_t actor)
 {
-  by_actor_[actor] = &ranks_.emplace_back(RankActivity{static_cast<int>(ranks_.size())});
+  by_actor_[actor] = &ranks_.emplace_back(RankActivity{.rank = static_cast<int>(ranks_.size()), .actor = actor});
 }
 
 void Profile::rank_ends(aid_t actor)
@@ -104,6 +101,8 @@ void Profile::close(RankActivity& rank, double now)
   time_of(rank, function.kind).time += time;
   function.total_time += time;
   function.max_time = std::max(function.max_time, time);
+  if (RankCounters::exist()) [[unlikely]]
+    RankCounters::count_function(rank.actor, function, time);
   if (keep_slices && not function.traced && time > 0)
     slices_.push_back({rank.rank, &function, rank.since, now});
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "binding/observe/mpi_function.hpp"
 #include "binding/ranks/actor_map.hpp"
 
 #include <simgrid/forward.h>
@@ -22,29 +23,6 @@
 
 namespace weft {
 
-enum class CallKind {
-  communicators,  ///< creating and freeing communicators
-  point_to_point, ///< send, receive, and starting either
-  waits,          ///< calls that block until something has happened
-  polls,          ///< calls that only test whether it has
-  collectives,    ///< blocking ones, and starting non-blocking ones
-  one_sided,
-  io,
-  other, ///< MPI_Init, MPI_Finalize, the clock
-};
-constexpr std::size_t CALL_KINDS = 8;
-
-/** MPI function, and the calls of all ranks to it. */
-struct MpiFunction {
-  const char* name;
-  CallKind kind;
-  bool traced           = true; ///< SimGrid's own trace shows its calls
-  std::int64_t calls    = 0;
-  double total_time     = 0; ///< simulated seconds, summed over ranks
-  double max_time       = 0; ///< longest time of one call
-  bool known_to_profile = false;
-};
-
 /** Call on a rank's timeline that SimGrid's trace does not show. */
 struct CallSlice {
   int rank;
@@ -56,7 +34,8 @@ struct CallSlice {
 /** Current activity of a rank. */
 struct RankActivity {
   int rank;
-  bool over           = false;   ///< true once the rank has ended
+  bool over = false; ///< true once the rank has ended
+  aid_t actor;
   MpiFunction* inside = nullptr; ///< outermost call that the rank is in
   double since        = 0;       ///< start of that call, or end of the rank
 };

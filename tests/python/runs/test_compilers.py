@@ -190,8 +190,8 @@ def test_fortran_in_fixed_form_has_a_compiler_of_its_own(here: Path) -> None:
 
 MISSING = {
     "c": (
-        "int MPI_Comm_toint(); int MPI_Pack_c(); int MPI_T_init_thread(); int MPI_Own();\n"
-        "int main(void) { MPI_Comm_toint(); MPI_Pack_c(); MPI_T_init_thread();\n"
+        "int MPI_Comm_toint(); int MPI_Pack_c(); int MPI_Abi_get_info(); int MPI_Own();\n"
+        "int main(void) { MPI_Comm_toint(); MPI_Pack_c(); MPI_Abi_get_info();\n"
         "MPI_Own(); MPI_Pack_c(); return 0; }\n"
     ),
     "cpp": (
@@ -209,7 +209,7 @@ PARTS = {
     "c": {
         "MPI_Comm_toint, of the application binary interface (MPI 5.0),",
         "MPI_Pack_c, of the calls with large counts (_c) of Datatypes,",
-        "MPI_T_init_thread, of the tool information interface (Tool Support),",
+        "MPI_Abi_get_info, of the application binary interface (MPI 5.0),",
     },
     "cpp": {
         "MPI_Pack_c, of the calls with large counts (_c) of Datatypes,",

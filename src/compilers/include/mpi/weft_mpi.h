@@ -22,7 +22,7 @@ extern "C" {
 #define MPI_ERR_VALUE_TOO_LARGE 77
 #define MPI_ERR_ERRHANDLER 78
 #undef MPI_ERR_LASTCODE
-#define MPI_ERR_LASTCODE 80
+#define MPI_ERR_LASTCODE 100
 
 typedef struct weft_session* MPI_Session;
 typedef void MPI_Session_errhandler_function(MPI_Session* session, int* error_code, ...);
@@ -231,6 +231,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info
                                 MPI_Comm* newcomm);
 
 #include "weft_mpi_large.h"
+#include "weft_mpi_t.h"
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* MPI functions of the profile, and their kinds. */
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace weft {
+
+enum class CallKind {
+  communicators,  ///< creating and freeing communicators
+  point_to_point, ///< send, receive, and starting either
+  waits,          ///< calls that block until something has happened
+  polls,          ///< calls that only test whether it has
+  collectives,    ///< blocking ones, and starting non-blocking ones
+  one_sided,
+  io,
+  other, ///< MPI_Init, MPI_Finalize, the clock
+};
+constexpr std::size_t CALL_KINDS = 8;
+
+/** Names in the order of CallKind. */
+constexpr std::array<const char*, CALL_KINDS> KIND_NAMES = {"communicators", "point-to-point", "waits", "polls",
+                                                            "collectives",   "one-sided",      "I/O",   "other"};
+
+/** MPI function, and the calls of all ranks to it. */
+struct MpiFunction {
+  const char* name;
+  CallKind kind;
+  bool traced           = true; ///< SimGrid's own trace shows its calls
+  std::int64_t calls    = 0;
+  double total_time     = 0; ///< simulated seconds, summed over ranks
+  double max_time       = 0; ///< longest time of one call
+  bool known_to_profile = false;
+};
+
+} // namespace weft
