@@ -291,6 +291,11 @@ class Fabric:
         Changes of the file, TABLE.KEY=VALUE each.
         """
     @property
+    def compute_hosts(self) -> list[str]:
+        """
+        Names of the hosts without those of [storage].
+        """
+    @property
     def cores_per_host(self) -> int: ...
     @property
     def description(self) -> str: ...

@@ -2,9 +2,9 @@
 /* A fabric: topology, hosts, NICs, links and switches, as a fabric file describes them.
  *
  * The file is TOML with the tables [fabric], [topology], [host], [nic], [link], [switch], [[point_to_point]], [mpi],
- * [progress_engine], [[policy]], [multicast] and [noise]. [[links]] and [[switches]] override values of the cables and
- * switches whose names match a pattern, so that any part of a fabric can be faster, or smart. file/fabric_schema.hpp
- * has every key. Host, NIC and switch tables may name a preset. A Fabric is immutable.
+ * [progress_engine], [[policy]], [multicast], [noise], [disk] and [storage]. [[links]] and [[switches]] override values
+ * of the cables and switches whose names match a pattern, so that any part of a fabric can be faster, or smart.
+ * file/fabric_schema.hpp has every key. Host, NIC and switch tables may name a preset. A Fabric is immutable.
  */
 #pragma once
 
@@ -16,6 +16,7 @@
 #include "model/nic/nic_model.hpp"
 #include "model/nic/progress_engine.hpp"
 #include "model/noise/noise_model.hpp"
+#include "model/storage/storage_model.hpp"
 #include "model/switch/switch_model.hpp"
 
 #include <memory>
@@ -48,6 +49,8 @@ struct FabricParts {
   std::vector<PolicyRow> policy;
   MulticastModel multicast = default_multicast();
   std::optional<NoiseModel> noise;
+  std::optional<DiskModel> disk;
+  std::optional<Storage> storage;
 };
 
 class Fabric {
@@ -100,6 +103,10 @@ public:
   const MulticastModel& multicast() const { return parts_.multicast; }
   /** Returns the noise model, if there is one. */
   const std::optional<NoiseModel>& noise() const { return parts_.noise; }
+  /** Returns the disk of each host, if they have one. */
+  const std::optional<DiskModel>& disk() const { return parts_.disk; }
+  /** Returns the parallel file system, if there is one. */
+  const std::optional<Storage>& storage() const { return parts_.storage; }
 
   int host_count() const { return parts_.topology->host_count(); }
   int switch_count() const { return parts_.topology->switch_count(); }

@@ -10,6 +10,7 @@ namespace weft {
 namespace {
 
 constexpr double LEAST_PENALTY = 1e-9;
+constexpr int USES             = 3; // resources of a storage target or disk
 
 } // namespace
 
@@ -22,7 +23,41 @@ std::vector<double> FabricRoutes::capacities(const Fabric& fabric)
     all.push_back(medium.bandwidth.value());
   if (fabric.host().shares_memory())
     all.resize(all.size() + static_cast<std::size_t>(fabric.host_count()), fabric.host().memory_bandwidth.value());
+  StorageResources::append_capacities(fabric, all);
   return all;
+}
+
+StorageResources::StorageResources(const Fabric& fabric)
+    : targets_from_(static_cast<int>(fabric.links().size() + fabric.shared().size()) +
+                    (fabric.host().shares_memory() ? fabric.host_count() : 0)),
+      disks_from_(targets_from_ + (fabric.storage() ? USES * fabric.storage()->targets() : 0))
+{
+}
+
+void StorageResources::append_capacities(const Fabric& fabric, std::vector<double>& into)
+{
+  const auto append = [&into](const auto& device, int number) {
+    for (int one = 0; one < number; ++one)
+      for (const BytesPerSecond rate :
+           {device.read_bandwidth, device.write_bandwidth, std::max(device.read_bandwidth, device.write_bandwidth)})
+        into.push_back(rate.value());
+  };
+  if (fabric.storage())
+    append(fabric.storage()->model, fabric.storage()->targets());
+  if (fabric.disk())
+    append(*fabric.disk(), fabric.host_count());
+}
+
+void StorageResources::append_target(int target, bool write, std::vector<int>& into) const
+{
+  const int first = targets_from_ + USES * target;
+  into.insert(into.end(), {first + (write ? 1 : 0), first + 2});
+}
+
+void StorageResources::append_disk(int host, bool write, std::vector<int>& into) const
+{
+  const int first = disks_from_ + USES * host;
+  into.insert(into.end(), {first + (write ? 1 : 0), first + 2});
 }
 
 /** Returns the resource that represents a host's memory. */
@@ -129,6 +164,21 @@ void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute&
   into.penalty                       = latency > Seconds() ? latency.value() : 1; // SimGrid's default
   into.bound                         = known.narrowest;
   into.volume                        = bytes.value() / factors.bandwidth_factor;
+}
+
+void FabricRoutes::find_for_storage(int from, int to, Bytes bytes, FlowRoute& into)
+{
+  into        = {};
+  into.volume = bytes.value();
+  if (from == to) {
+    into.bound   = std::numeric_limits<double>::infinity();
+    into.penalty = std::max(fabric_.host().loopback_latency.value(), LEAST_PENALTY);
+    return;
+  }
+  const KnownRoute& known = between(from, to);
+  into.resources          = known.resources;
+  into.bound              = known.narrowest;
+  into.penalty            = std::max(known.latency.value(), LEAST_PENALTY);
 }
 
 } // namespace weft

@@ -9,6 +9,21 @@
 
 namespace weft {
 
+/** Numbers of the resources of a fabric's storage targets and disks, which follow those of links, media and memories.
+ * Each has one for reads, one for writes and one for both: of the bandwidth of reads, of writes, and the larger of
+ * both, as SimGrid's disks (src/kernel/resource/DiskImpl.cpp). */
+class StorageResources {
+  int targets_from_;
+  int disks_from_;
+
+public:
+  explicit StorageResources(const Fabric& fabric);
+  static void append_capacities(const Fabric& fabric, std::vector<double>& into);
+  void append_target(int target, bool write, std::vector<int>& into) const;
+  void append_disk(int host, bool write, std::vector<int>& into) const;
+  bool contains(int resource) const { return resource >= targets_from_; }
+};
+
 class FabricRoutes : public MessageRoutes {
   const Fabric& fabric_;
   Bytes eager_below_;
@@ -38,10 +53,12 @@ public:
   explicit FabricRoutes(const Fabric& fabric);
 
   /** Returns the capacities, in bytes per second, of the resources that ways name: the fabric's
-   * links by id, then its shared media, then the memories of its hosts if those are limited. */
+   * links by id, then its shared media, then the memories of its hosts if those are limited, then its storage. */
   static std::vector<double> capacities(const Fabric& fabric);
 
   void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override;
+  /** Finds the route of data between a host and storage: without latency, and without costs of the MPI library. */
+  void find_for_storage(int from, int to, Bytes bytes, FlowRoute& into);
 };
 
 } // namespace weft

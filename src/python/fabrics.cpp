@@ -8,6 +8,7 @@
 #include "python/bindings.hpp"
 #include "python/rows.hpp"
 
+#include <algorithm>
 #include <ranges>
 
 namespace weft::python {
@@ -192,6 +193,17 @@ std::vector<std::string> hosts(const Fabric& fabric)
   return names;
 }
 
+/** Returns the hosts that ranks are placed on: those that are no storage. */
+std::vector<std::string> compute_hosts(const Fabric& fabric)
+{
+  std::vector<std::string> names;
+  const auto& storage = fabric.storage();
+  for (int index = 0; index < fabric.host_count(); ++index)
+    if (not storage || std::ranges::find(storage->host_of, index) == storage->host_of.end())
+      names.push_back(fabric.topology().host_name(index));
+  return names;
+}
+
 Rows<"Cable"> cables(const Fabric& fabric)
 {
   Rows<"Cable"> rows;
@@ -227,6 +239,7 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
       .def_property_readonly("changes", &Fabric::changes, "Changes of the file, TABLE.KEY=VALUE each.")
       .def_property_readonly("topology", &Fabric::topology_kind)
       .def_property_readonly("hosts", &hosts, "Names of the hosts, in order.")
+      .def_property_readonly("compute_hosts", &compute_hosts, "Names of the hosts without those of [storage].")
       .def_property_readonly("cores_per_host", [](const Fabric& fabric) { return fabric.host().cores; })
       .def_property_readonly("switches", &switches, "The switches, in order.")
       .def_property_readonly("host", [](const Fabric& fabric) { return HOST(fabric.host()); })

@@ -334,14 +334,31 @@ class FabricReader {
     }
   }
 
-  void read_noise()
+  std::vector<std::string> host_names() const
   {
-    if (not file_.has("noise"))
-      return;
     std::vector<std::string> hosts;
     hosts.reserve(static_cast<std::size_t>(topology().host_count()));
     for (int host = 0; host < topology().host_count(); ++host)
       hosts.push_back(topology().host_name(host));
+    return hosts;
+  }
+
+  void read_storage_tables()
+  {
+    if (file_.has("disk"))
+      parts_.disk = read_disk(file_.table("disk"));
+    if (file_.has("storage"))
+      parts_.storage = read_storage(file_.table("storage"), host_names());
+    if (parts_.disk && parts_.storage && parts_.disk->mount.empty())
+      file_.table("disk").fail("mount", "is missing; with [storage], write the directory of the files that are on the "
+                                        "hosts' disks, such as \"/local\"");
+  }
+
+  void read_noise()
+  {
+    if (not file_.has("noise"))
+      return;
+    const std::vector<std::string> hosts = host_names();
     std::vector<std::string> links;
     links.reserve(parts_.links.size());
     for (const Link& link : parts_.links)
@@ -400,6 +417,7 @@ public:
     read_shared();
     check_drops();
     read_noise();
+    read_storage_tables();
     return std::move(parts_);
   }
 };

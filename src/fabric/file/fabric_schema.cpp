@@ -9,6 +9,7 @@
 #include "model/nic/nic_model.hpp"
 #include "model/nic/progress_engine.hpp"
 #include "model/noise/noise_model.hpp"
+#include "model/storage/storage_model.hpp"
 #include "model/switch/switch_model.hpp"
 
 namespace weft {
@@ -86,6 +87,9 @@ std::vector<TableHelp> fabric_schema()
       {"noise.host", "OS noise: interruptions of cores, as [[noise.host]]", describe_options(host_noise_options())});
   schema.push_back({"noise.link", "link jitter: additional latency of messages, as [[noise.link]]",
                     describe_options(link_noise_options())});
+  schema.push_back({"disk", "a disk at every host, for MPI files", describe_options(disk_options())});
+  schema.push_back(
+      {"storage", "parallel file system behind the network, for MPI files", describe_options(storage_options())});
   schema.push_back({"calibration", "uncertainty of a calibration", {}});
   schema.push_back({"calibration.intervals",
                     R"(by key, as "host.copy_rate" = ["1.9GBps", "2.4GBps"], the interval of a fitted value)",

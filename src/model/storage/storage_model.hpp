@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Storage of a fabric: the tables [disk], a disk at each host, and [storage], a parallel file system whose targets are
+ * behind the network.
+ *
+ * A request reaches its target after the latency of the route, waits until the target has taken the requests before it
+ * (request_overhead each), then for the latency of the target; its bytes are a flow over the links and the target. */
+#pragma once
+
+#include "base/option.hpp"
+#include "base/units.hpp"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/** [disk] table. */
+struct DiskModel {
+  BytesPerSecond read_bandwidth;
+  BytesPerSecond write_bandwidth;
+  Seconds latency;
+  Seconds request_overhead;
+  std::string mount; ///< names of files on the disks begin with it, if there is [storage] too
+};
+const std::vector<Option<DiskModel>>& disk_options();
+
+/** [storage] table. Striping defaults to Lustre's: one stripe of 1 MiB (Lustre Software Release 2.x Operations Manual,
+ * section 19.3, "Setting the File Layout/Striping Configuration (lfs setstripe)"). */
+struct StorageModel {
+  std::vector<std::string> hosts; ///< names or patterns
+  int targets = 1;                ///< of each host
+  BytesPerSecond read_bandwidth;  ///< of each target
+  BytesPerSecond write_bandwidth;
+  Seconds latency;
+  Seconds request_overhead;
+  Bytes stripe_size{1 << 20};
+  int stripe_count = 1;
+  std::string metadata_host; ///< empty: the first of the hosts
+  Seconds open_latency;
+  Seconds close_latency;
+  Seconds metadata_overhead;
+};
+const std::vector<Option<StorageModel>>& storage_options();
+
+/** Parallel file system with its places in a fabric. */
+struct Storage {
+  StorageModel model;
+  std::vector<int> host_of; ///< vertex of each target
+  int metadata = 0;         ///< vertex of the metadata server
+
+  int targets() const { return static_cast<int>(host_of.size()); }
+};
+
+/** Reads the [disk] table. */
+DiskModel read_disk(const OptionTable& table);
+/** Reads the [storage] table of a fabric with these hosts, at vertices from 0 on. */
+Storage read_storage(const OptionTable& table, const std::vector<std::string>& hosts);
+
+} // namespace weft
