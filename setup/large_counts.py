@@ -23,6 +23,15 @@ COLLECTIVES = (
     *("Scatter", "Scatterv", "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall"),
     *("Neighbor_alltoallv", "Neighbor_alltoallw"),
 )
+FILE_READS_AND_WRITES = tuple(
+    name
+    for way in ("read", "write")
+    for name in (
+        *(f"File_{way}{where}" for where in ("", "_all", "_at", "_at_all", "_shared", "_ordered")),
+        *(f"File_i{way}{where}" for where in ("", "_all", "_at", "_at_all", "_shared")),
+        *(f"File_{way}{where}_begin" for where in ("_all", "_at_all", "_ordered")),
+    )
+)
 FUNCTIONS = (
     *SENDS,
     *(f"I{name.lower()}" for name in SENDS),
@@ -34,6 +43,7 @@ FUNCTIONS = (
     *(f"{name}_init" for name in COLLECTIVES),
     *("Put", "Get", "Accumulate", "Get_accumulate"),
     *("Rput", "Rget", "Raccumulate", "Rget_accumulate", "Reduce_local"),
+    *FILE_READS_AND_WRITES,
 )
 ROOT_ONLY = {"Gatherv": "recv", "Scatterv": "send"}
 """The side whose arrays are significant at the root only."""

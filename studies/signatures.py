@@ -34,6 +34,7 @@ _ANNOTATIONS: Mapping[type, str] = {
     value_types.Settings: "Mapping[str, object] | Sequence[str]",
     value_types.InputFile: "PathLike",
     value_types.OutputFile: "PathLike",
+    value_types.Directory: "PathLike",
 }
 _PLACE = re.compile(
     r"^    # (options of \w+): `make stub`\n(.*?)^    # end\n", re.DOTALL | re.MULTILINE

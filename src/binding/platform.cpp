@@ -5,6 +5,7 @@
 #include "base/share.hpp"
 #include "binding/entries/collectives.hpp"
 #include "binding/entries/frame/current_run.hpp"
+#include "binding/files/file_system.hpp"
 #include "binding/messages/fabric_messages.hpp"
 #include "binding/messages/mpi_costs.hpp"
 #include "binding/platform/fabric_zone.hpp"
@@ -199,6 +200,7 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
                           " share their lookups among messages ([switch.forwarding] frame); leave out frame");
   weft::RunContext& context = make_run(state, zone, jobs);
   weft::set_mpi_costs(fabric, context.core_noise);
+  weft::FileSystem::serve(context);
   context.make_host_network = [&fabric, &zone](weft::MessageCosts costs) {
     const std::string& flows = weft::settings().host_flows;
     if (flows == "simgrid")

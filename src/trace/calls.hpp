@@ -256,6 +256,31 @@ struct Untraceable;
   X(Win_attach, Untraceable)                                                                                           \
   X(Win_create_dynamic, Untraceable)                                                                                   \
   X(Win_detach, Untraceable)                                                                                           \
+  X(File_iread, Untraceable)                                                                                           \
+  X(File_iread_all, Untraceable)                                                                                       \
+  X(File_iread_at, Untraceable)                                                                                        \
+  X(File_iread_at_all, Untraceable)                                                                                    \
+  X(File_iread_shared, Untraceable)                                                                                    \
+  X(File_iwrite, Untraceable)                                                                                          \
+  X(File_iwrite_all, Untraceable)                                                                                      \
+  X(File_iwrite_at, Untraceable)                                                                                       \
+  X(File_iwrite_at_all, Untraceable)                                                                                   \
+  X(File_iwrite_shared, Untraceable)                                                                                   \
+  X(File_preallocate, Untraceable)                                                                                     \
+  X(File_read_all_begin, Untraceable)                                                                                  \
+  X(File_read_all_end, Untraceable)                                                                                    \
+  X(File_read_at_all_begin, Untraceable)                                                                               \
+  X(File_read_at_all_end, Untraceable)                                                                                 \
+  X(File_read_ordered_begin, Untraceable)                                                                              \
+  X(File_read_ordered_end, Untraceable)                                                                                \
+  X(File_write_all_begin, Untraceable)                                                                                 \
+  X(File_write_all_end, Untraceable)                                                                                   \
+  X(File_write_at_all_begin, Untraceable)                                                                              \
+  X(File_write_at_all_end, Untraceable)                                                                                \
+  X(File_write_ordered_begin, Untraceable)                                                                             \
+  X(File_write_ordered_end, Untraceable)                                                                               \
+  X(File_set_atomicity, Untraceable)                                                                                   \
+  X(File_set_info, Untraceable)                                                                                        \
   X(File_close, Untraceable)                                                                                           \
   X(File_delete, Untraceable)                                                                                          \
   X(File_get_position, Untraceable)                                                                                    \

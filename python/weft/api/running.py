@@ -79,6 +79,7 @@ class RunOptions(NetworkOptions, total=False):
     ranks: int
     host_speed: str | None
     privatize: bool
+    files: PathLike | None
     # end
     flags: Sequence[str]
     input: PathLike | None
@@ -106,6 +107,7 @@ def run(
     timeout: float | None = None,
     memory: int | str | None = None,
     timeline: PathLike | None = None,
+    files: PathLike | None = None,
     # end
     flags: Sequence[str] = DEFAULT_FLAGS,
     input: PathLike | None = None,
@@ -156,6 +158,8 @@ def run(
         memory: Memory limit of the simulator, such as 2GiB. Checked twenty times per second. The
             record states that the run reached it.
         timeline: File for a timeline of all ranks and switches, for ui.perfetto.dev.
+        files: Directory of the files that the program opens with MPI. They are kept; files in it
+            can be read. By default a temporary directory, removed at the end.
         flags: Compiler flags for a source.
         input: File for the program's standard input. By default empty.
         on_line: Called with each line of output as the program prints it, for example `print`.
@@ -332,7 +336,7 @@ def _value(one: DeclaredOption, value: Any) -> object:
             return changes(value)
         case value_types.Settings():
             return settings(value)
-        case value_types.InputFile() | value_types.OutputFile():
+        case value_types.InputFile() | value_types.OutputFile() | value_types.Directory():
             return Path(value)
         case value_types.Algorithms():
             return os.fspath(value)

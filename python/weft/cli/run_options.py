@@ -12,7 +12,15 @@ from click.shell_completion import CompletionItem
 from weft.base.errors import WeftError
 from weft.cli import completion
 from weft.cli.common import Command
-from weft.cli.files import FiniteNumber, Input, Output, Setting, Size, fabric_name
+from weft.cli.files import (
+    FiniteNumber,
+    Input,
+    Output,
+    OutputDirectory,
+    Setting,
+    Size,
+    fabric_name,
+)
 from weft.runs import value_types
 from weft.runs.options import (
     SHORTCUTS,
@@ -53,6 +61,8 @@ def _values(kind: value_types.Kind) -> click.ParamType[Any]:
             return Input()
         case value_types.OutputFile():
             return Output()
+        case value_types.Directory():
+            return OutputDirectory()
         case value_types.Text() | value_types.Algorithms() | value_types.Changes():
             return click.STRING
 

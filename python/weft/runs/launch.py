@@ -103,6 +103,7 @@ def prepare(request: Request) -> PreparedRun:
         check_fallback(named("fallback"), request.collectives.fallback, simgrid)
     _check_contention(request)
     _tunings_off(request)
+    _check_files(request.outputs.files)
     settings.check(request.simulation.host_speed, request.simulation.config, simgrid)
     program = _program(request)
     libraries = _libraries(request, program, simgrid)
@@ -120,6 +121,21 @@ def _tunings_off(request: Request) -> list[str]:
         return _core.tunings_off(request.simulation.tunings or "")
     except _core.UserError as error:
         raise WeftError(f"{named('tunings')}: {error}") from None
+
+
+def _check_files(directory: Path | None) -> None:
+    """Make the directory of the program's files."""
+    if directory is None:
+        return
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WeftError(
+            f"{named('files')}: found '{directory}', which cannot be made a directory:"
+            f" {error.strerror}"
+        ) from None
+    if not os.access(directory, os.R_OK | os.W_OK | os.X_OK):
+        raise WeftError(f"{named('files')}: found '{directory}', in which weft may not write")
 
 
 def _check_contention(request: Request) -> None:
@@ -204,6 +220,7 @@ def run(
     Without either, output goes to weft's own streams.
     """
     with work_directory() as work:
+        (work / "files").mkdir()
         plan.site.place(work / "hosts")
         start = plan.seen.renewed() if plan.seen else limits.StartResources.seen()
         ended = run_child(
@@ -328,6 +345,7 @@ def _own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
         calls=str(outputs.calls or ""),
         messages=str(outputs.messages or ""),
         point_to_point=plan.request.simulation.point_to_point,
+        files=str((outputs.files or work / "files").absolute()),
         refusal=str(work / outcome.REFUSED),
     )
 

@@ -294,6 +294,19 @@ class Outputs:
             metavar="FILE",
         ),
     ] = None
+    files: Annotated[
+        Path | None,
+        RunOption(
+            flag="--files",
+            replays=False,
+            kind=value_types.Directory(),
+            group=OUTPUT,
+            meaning="Directory of the files that the program opens with MPI",
+            more="They are kept; files in it can be read.",
+            absent="a temporary directory, removed at the end",
+            metavar="DIRECTORY",
+        ),
+    ] = None
     calls: Path | None = None
     """File of all calls, for a weft trace."""
     messages: Path | None = None

@@ -39,7 +39,7 @@ _HINTS = {
 }
 
 
-_TOLD = ("exit", "early-exit", "abort", "error", "unsupported", "stack-overflow")
+_TOLD = ("exit", "early-exit", "abort", "error", "unsupported", "stack-overflow", "disk-full")
 """Outcomes that libweft.so reports with the matching exit status."""
 
 

@@ -255,6 +255,30 @@ class HostCallPart(Model, kw_only=True):
     end_s: Number
 
 
+class FilePart(Model, kw_only=True):
+    """A file that the program opened with MPI."""
+
+    name: str
+    opens: Whole
+    reads: Whole
+    writes: Whole
+    bytes_read: Number
+    bytes_written: Number
+    time_s: Number
+    """Time of accesses, summed over ranks."""
+
+
+class StoragePart(Model, kw_only=True):
+    """Traffic of a storage target, or of the disk of a host."""
+
+    target: Whole | None
+    """Number of the target; None for a disk."""
+    host: str
+    requests: Whole
+    bytes_read: Number
+    bytes_written: Number
+
+
 class NoisePart(Model, kw_only=True):
     """Noise of a run: the seed of its random numbers."""
 
@@ -299,6 +323,9 @@ class RecordData(Model, kw_only=True):
     mpi_calls: list[MpiCallPart] = field(default_factory=list)
     collectives: list[CollectivePart] = field(default_factory=list)
     multicast: list[MulticastPart] = field(default_factory=list)
+    files: list[FilePart] | UnsetType = UNSET
+    """Present if the program opened files with MPI on a fabric; likewise `storage`."""
+    storage: list[StoragePart] | UnsetType = UNSET
     switches: list[SwitchPart] = field(default_factory=list)
     links: list[LinkPart] = field(default_factory=list)
     events: list[EventPart] = field(default_factory=list)

@@ -11,10 +11,11 @@ from rich.table import Column, Table
 
 from weft.base.units import format_seconds, format_size, plural
 from weft.runs.profile import profile_rows
-from weft.runs.record_data import CollectivePart, MulticastPart, RecordData
+from weft.runs.record_data import CollectivePart, FilePart, MulticastPart, RecordData
 
 _PLAIN_WIDTH = 1000
 _USUAL_WIDTH = 80
+_MOST_FILES = 10
 _DISPENSABLE = ("bytes", "max(us)", "ranks")
 REASONS = {
     "datatype": "the switch does not support this datatype",
@@ -153,10 +154,30 @@ def print_run(record: RecordData, on: Console) -> None:
         print_table(_collectives(record.collectives, on), on)
     for line in (*reasons(record), *losses(record), *unmeasured(record)):
         on.print(line, soft_wrap=True)
+    if record.files:
+        print_files(record.files, on)
     print_profile(record, on)
     for line in finalize_warning(record):
         on.print(line, soft_wrap=True)
     on.print(f"{summary(record)}, wall time {format_seconds(record.wall_time_s)}", soft_wrap=True)
+
+
+def print_files(files: Sequence[FilePart], on: Console) -> None:
+    """Print the files with most bytes."""
+    ordered = sorted(files, key=lambda file: -(file.bytes_read + file.bytes_written))
+    rows = [
+        {
+            "file": file.name,
+            "opens": str(file.opens),
+            "read": format_size(file.bytes_read),
+            "written": format_size(file.bytes_written),
+            "mean(us)": microseconds(file.time_s / max(1, file.reads + file.writes)),
+        }
+        for file in ordered[:_MOST_FILES]
+    ]
+    print_table(fitting(rows, ("opens",), ("file",), on), on)
+    if len(files) > _MOST_FILES:
+        on.print(f"and {plural(len(files) - _MOST_FILES, 'file')} with fewer bytes")
 
 
 def _collectives(rows: Sequence[CollectivePart], on: Console) -> Table:

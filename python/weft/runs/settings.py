@@ -44,6 +44,7 @@ class Settings:
     calls: str = ""
     messages: str = ""
     point_to_point: str = ""
+    files: str = ""
     refusal: str = ""
 
     def variables(self) -> dict[str, str]:

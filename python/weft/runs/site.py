@@ -54,7 +54,7 @@ class FabricSite:
     @property
     def placement(self) -> list[str]:
         """Host of each rank."""
-        hosts = self.fabric.hosts  # copied once: each access makes a new list
+        hosts = self.fabric.compute_hosts  # copied once: each access makes a new list
         return [hosts[rank // self.ppn] for rank in range(self.ranks)]
 
     @property
@@ -208,8 +208,10 @@ def choose_ppn(
 
     Errors name the sources `asked_by` for the ranks and `ppn_asked_by` for their number per host.
     """
-    hosts, cores = len(fabric.hosts), fabric.cores_per_host
+    hosts, cores = len(fabric.compute_hosts), fabric.cores_per_host
     has = f"fabric {fabric.name} has {hosts} hosts of {cores} cores"
+    if hosts < len(fabric.hosts):
+        has += " besides those of [storage]"
     if ranks > hosts * cores:
         raise WeftError(
             f"{asked_by}: found {ranks} ranks; {has}, so that at most {hosts * cores} are allowed;"

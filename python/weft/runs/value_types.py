@@ -78,6 +78,11 @@ class OutputFile:
     """A file that the run writes."""
 
 
+@dataclass(frozen=True)
+class Directory:
+    """A directory that the run reads and writes; made if it does not exist."""
+
+
 Kind = (
     Count
     | Probability
@@ -92,4 +97,5 @@ Kind = (
     | Settings
     | InputFile
     | OutputFile
+    | Directory
 )

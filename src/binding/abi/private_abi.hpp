@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -289,6 +290,8 @@ public:
 class Errhandler {
 public:
   void call(MPI_Comm comm, int code) const; ///< for a function of the program
+  void call(MPI_File file, int code) const;
+  void ref();
   static void unref(Errhandler* handler);
 };
 
@@ -305,7 +308,10 @@ public:
 /** Base class of the objects behind handles, which Fortran knows by number
  * (src/smpi/include/smpi_f2c.hpp). Interposed in binding/tuning/request_numbers.cpp. */
 class F2C {
+  static std::unique_ptr<std::unordered_map<unsigned, F2C*>> f2c_lookup_; // NOLINT(readability-identifier-naming)
+
 public:
+  static void free_f(int number) { f2c_lookup_->erase(static_cast<unsigned>(number)); }
   int add_f();                 ///< assigns a number
   int c2f();                   ///< its number, assigned if it has none
   static F2C* f2c(int number); ///< null for an unknown number

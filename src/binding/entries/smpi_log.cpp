@@ -106,10 +106,9 @@ bool starts_processes(std::string_view name)
 
 [[noreturn]] void refuse_file()
 {
-  current_run().abort(
-      "unsupported",
-      who() + " opened a file with MPI (MPI_File_…), but host '" + simgrid::s4u::this_actor::get_host()->get_name() +
-          "' has no disk: hosts of fabrics have none; a SimGrid platform (--platform) can give hosts one with <disk>");
+  current_run().abort("unsupported", who() + " opened a file with MPI (MPI_File_…), but host '" +
+                                         simgrid::s4u::this_actor::get_host()->get_name() +
+                                         "' has no disk; give it one with <disk> in the platform file");
 }
 
 std::string first_line_of(const char* file)

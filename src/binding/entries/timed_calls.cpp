@@ -4,8 +4,8 @@
  *
  * These are the PMPI_… functions, which programs, Fortran and profiling tools all reach; LD_PRELOAD
  * puts the definitions before SMPI's. Functions that create communicators are in
- * communicator_making.cpp. A function that is not in the table costs nothing in SMPI, or does not
- * exist in SMPI, or is MPI_Init_thread, which calls MPI_Init. */
+ * communicator_making.cpp, those of files in files/. A function that is not in the table costs nothing in SMPI, or does
+ * not exist in SMPI, or is MPI_Init_thread, which calls MPI_Init. */
 #include "binding/abi/original.hpp"
 #include "binding/calls/in_place.hpp"
 #include "binding/entries/direct_calls.hpp"
@@ -268,30 +268,6 @@ WEFT_TIMED(3, Win_start, one_sided, TRACED)
 WEFT_TIMED(2, Win_unlock, one_sided, TRACED)
 WEFT_TIMED(1, Win_unlock_all, one_sided, TRACED)
 WEFT_TIMED(1, Win_wait, one_sided, TRACED)
-
-WEFT_TIMED(1, File_close, io, UNTRACED)
-WEFT_TIMED(2, File_delete, io, UNTRACED)
-WEFT_TIMED(2, File_get_position, io, UNTRACED)
-WEFT_TIMED(2, File_get_position_shared, io, UNTRACED)
-WEFT_TIMED(2, File_get_size, io, UNTRACED)
-WEFT_TIMED(5, File_open, io, UNTRACED)
-WEFT_TIMED(5, File_read, io, TRACED)
-WEFT_TIMED(5, File_read_all, io, TRACED)
-WEFT_TIMED(6, File_read_at, io, TRACED)
-WEFT_TIMED(6, File_read_at_all, io, TRACED)
-WEFT_TIMED(5, File_read_ordered, io, TRACED)
-WEFT_TIMED(5, File_read_shared, io, TRACED)
-WEFT_TIMED(3, File_seek, io, UNTRACED)
-WEFT_TIMED(3, File_seek_shared, io, UNTRACED)
-WEFT_TIMED(2, File_set_size, io, UNTRACED)
-WEFT_TIMED(6, File_set_view, io, UNTRACED)
-WEFT_TIMED(1, File_sync, io, UNTRACED)
-WEFT_TIMED(5, File_write, io, TRACED)
-WEFT_TIMED(5, File_write_all, io, TRACED)
-WEFT_TIMED(6, File_write_at, io, TRACED)
-WEFT_TIMED(6, File_write_at_all, io, TRACED)
-WEFT_TIMED(5, File_write_ordered, io, TRACED)
-WEFT_TIMED(5, File_write_shared, io, TRACED)
 
 WEFT_TIMED_BY(0, Finalize, other, direct)
 WEFT_TIMED(2, Init, other, UNTRACED)

@@ -121,6 +121,7 @@ class CallFlows : public Receiving, public Due {
   FabricZone& zone_;
   HostNetwork& network_;
   FlowNetwork* flows_ = nullptr;
+  int links_;
   std::vector<double> bounds_; // by resource, if links do not contend
   FlowRoute way_;
   std::vector<FlowEnd> ends_; // by number of the flow or message
@@ -129,7 +130,7 @@ class CallFlows : public Receiving, public Due {
 
 public:
   CallFlows(const Fabric& fabric, FabricZone& zone, HostNetwork& network)
-      : zone_(zone), network_(network),
+      : zone_(zone), network_(network), links_(static_cast<int>(fabric.links().size())),
         bounds_(settings().contention ? std::vector<double>() : FabricRoutes::capacities(fabric))
   {
   }
@@ -153,6 +154,19 @@ public:
     if (leaving_.size() > 1)
       return;
     network_.call_after(Seconds(), *this, 0);
+  }
+
+  void start_on_storage(FabricRoutes& routes, VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
+                        BytesPerSecond limit, FlowEnd done)
+  {
+    routes.find_for_storage(from, to, bytes, way_);
+    for (const int resource : way_.resources)
+      if (resource < links_)
+        zone_.count_bytes(resource, bytes);
+    way_.resources.insert(way_.resources.end(), storage.begin(), storage.end());
+    way_.bound = std::min(way_.bound, limit.value());
+    flows_->start(way_, Seconds(sg::Engine::get_clock()), *this, begin(std::move(done)));
+    network_.wake();
   }
 
   void due(std::uint64_t /*what*/) override
@@ -247,6 +261,11 @@ public:
       zone_.transfer(from, to, bytes, std::move(done));
     else
       offloaded_.send(from, to, bytes, std::move(done));
+  }
+  void start_storage_flow(VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
+                          BytesPerSecond limit, FlowEnd done) override
+  {
+    offloaded_.start_on_storage(ways_, from, to, storage, bytes, limit, std::move(done));
   }
   double use_of(LinkId link) override
   {

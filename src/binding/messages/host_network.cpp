@@ -119,6 +119,12 @@ std::unique_ptr<HostNetwork> make_simgrid_host_network(Network& network, Message
   return std::make_unique<SimGridMessages>(network, std::move(costs));
 }
 
+void HostNetwork::start_storage_flow(VertexId /*from*/, VertexId /*to*/, const std::vector<int>& /*storage*/,
+                                     Bytes /*bytes*/, BytesPerSecond /*limit*/, FlowEnd /*done*/)
+{
+  refuse("files of MPI need weft's own network on a fabric");
+}
+
 void HostNetwork::call_after(Seconds delay, Due& receiver, std::uint64_t what)
 {
   agenda_.add(Seconds(sg::Engine::get_clock()) + delay, receiver, what);

@@ -71,6 +71,10 @@ public:
    * ranks; from or to a switch, no cost of MPI applies, and it may be empty. @p done runs in
    * SimGrid's kernel context when it has ended. */
   virtual void transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done) = 0;
+  /** Starts a flow of a file's data between two hosts that also uses resources of storage (StorageResources), at most
+   * at rate @p limit. @p done runs in SimGrid's kernel context when it has ended. */
+  virtual void start_storage_flow(VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
+                                  BytesPerSecond limit, FlowEnd done);
   /** Returns the load of a link in bytes per second. */
   virtual double use_of(LinkId link) = 0;
   /** Calls due() of @p receiver with @p what after @p delay, in SimGrid's kernel context. */

@@ -6,6 +6,7 @@
 #include "binding/abi/versions.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
+#include "network/fabric_routes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,13 +26,12 @@ FabricZone* fabric_of_run = nullptr; // NOLINT(*-avoid-non-const-global-variable
 
 } // namespace
 
-// Resources are numbered as in FabricRoutes::capacities(): links, shared media and, if they are
-// limited, the hosts' memories.
+// Resources are numbered as in FabricRoutes::capacities(): links, shared media, the hosts' memories if
+// they are limited, and storage.
 FabricZone::FabricZone(const FabricState& state)
     : NetZoneImpl("fabric." + state.fabric().name()), state_(state), fabric_(state.fabric()),
-      resources_(fabric_.links().size() + fabric_.shared().size() +
-                 (fabric_.host().shares_memory() ? static_cast<std::size_t>(fabric_.host_count()) : 0)),
-      bytes_on_link_(fabric_.links().size(), 0.0), hosts_(static_cast<std::size_t>(fabric_.host_count()))
+      resources_(FabricRoutes::capacities(fabric_).size()), bytes_on_link_(fabric_.links().size(), 0.0),
+      hosts_(static_cast<std::size_t>(fabric_.host_count()))
 {
   if (ForwardingState::needed(fabric_))
     forwarding_.emplace(fabric_);
@@ -126,6 +126,11 @@ sg::Link* FabricZone::make_resource(int number)
       medium->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
     return medium->seal();
   }
+  if (StorageResources(fabric_).contains(number))
+    return get_iface()
+        ->add_link("weft.storage." + std::to_string(number),
+                   FabricRoutes::capacities(fabric_)[static_cast<std::size_t>(number)])
+        ->seal();
   const auto host = static_cast<VertexId>(beyond - fabric_.shared().size());
   return get_iface()
       ->add_link(fabric_.topology().host_name(host) + ".memory", fabric_.host().memory_bandwidth.value())

@@ -130,7 +130,8 @@ MPI_Request RequestSignal::make_request(const std::shared_ptr<RequestSignal>& si
   MPI_Request request = std::exchange(own.spare, MPI_REQUEST_NULL);
   if (request == MPI_REQUEST_NULL)
     request = empty_request();
-  simgrid::smpi::fields_of(request).tag = tag_of(collective);
+  simgrid::smpi::fields_of(request).tag       = tag_of(collective);
+  simgrid::smpi::fields_of(request).real_size = 0; // files set the bytes that a status has
   if (calls_are_direct())
     own.without_activity.push_back({request, signal});
   else
@@ -218,7 +219,7 @@ bool RequestSignal::put_aside(MPI_Request& request, MPI_Status* status)
     *status = {.MPI_SOURCE = MPI_UNDEFINED, // the rank of actor 0 in MPI_COMM_SELF
                .MPI_TAG    = simgrid::smpi::layout_of(request).tag,
                .MPI_ERROR  = MPI_SUCCESS,
-               .count      = 0,
+               .count      = static_cast<int>(simgrid::smpi::layout_of(request).real_size),
                .cancelled  = 0};
   spare = std::exchange(request, MPI_REQUEST_NULL);
   return true;

@@ -103,7 +103,7 @@ void RunContext::write_record() const
   if (not record_file_.wanted())
     return;
   Profile::get().stop();
-  std::vector<const RecordPart*> parts;
+  std::vector<const RecordPart*> parts = record_parts;
   for (const auto& mechanism : selector.mechanisms())
     if (const RecordPart* part = mechanism->report())
       parts.push_back(part);

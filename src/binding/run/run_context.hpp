@@ -49,6 +49,7 @@ public:
   const OffloadMode mode;            ///< requested offload mode
   std::vector<Aggregation> switches; ///< by index in the fabric
   Record record;
+  std::vector<const RecordPart*> record_parts;   ///< besides those of mechanisms
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
   std::function<std::unique_ptr<HostNetwork>(MessageCosts costs)> make_host_network;
   std::function<std::string()> describe_messages; ///< what ranks wait for, as sentences; none if SMPI knows it

@@ -54,6 +54,7 @@ Settings read()
       .calls             = variable("WEFT_CALLS"),
       .messages          = variable("WEFT_MESSAGES"),
       .point_to_point    = variable("WEFT_POINT_TO_POINT"),
+      .files             = variable("WEFT_FILES"),
       .refusal           = variable("WEFT_REFUSAL"),
       .host_flows        = variable("WEFT_HOST_FLOWS"),
       .rank_flows        = variable("WEFT_RANK_FLOWS"),

@@ -44,6 +44,7 @@ struct Settings {
   std::string calls;    ///< WEFT_CALLS: output file for every MPI call, in trace format
   std::string messages; ///< WEFT_MESSAGES: output file for the hosts of each message: int32 sender, int32 receiver
   std::string point_to_point; ///< WEFT_POINT_TO_POINT: transport of point-to-point messages, "weft" or "smpi"
+  std::string files;          ///< WEFT_FILES: directory of the content of MPI's files; default: the current one
   std::string refusal;        ///< WEFT_REFUSAL: output file for why the run is refused; default: standard error
 
   std::string host_flows; ///< WEFT_HOST_FLOWS: "simgrid": SimGrid carries schedules' messages; "unfolded": a flow each

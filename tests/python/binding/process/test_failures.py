@@ -134,9 +134,9 @@ FAILURES = {
         1,
         "unsupported",
         (
-            "rank 1 opened a file with MPI",
-            "host 'host-1' has no disk",
-            "can give hosts one with <disk>",
+            "rank 1 called MPI_File_open, and the fabric",
+            "has no storage",
+            "add a table [storage]",
         ),
     ),
     "endless-memory": Failure(

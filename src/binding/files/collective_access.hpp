@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Time of accesses: of one rank, and of all ranks together, as ROMIO makes them. */
+#pragma once
+
+#include "binding/files/file_system.hpp"
+
+namespace weft {
+
+/** Adds the accesses of one rank, one after the other. */
+void add_accesses(FileSystem& files, std::shared_ptr<const OpenFile> file, VertexId host, bool write,
+                  std::vector<DeviceAccess> accesses, FileSteps& steps);
+
+/** Adds reading and writing of the shared pointer, while the file is locked, by one rank. */
+void add_shared_pointer(FileSystem& files, std::shared_ptr<OpenFile> file, VertexId host, FileSteps& steps);
+
+/** Adds an exchange among all ranks of a file in log2(p) rounds, to round k of which @p bytes (k) are sent. */
+void add_exchange(FileSystem& files, const std::shared_ptr<OpenFile>& file, std::function<double(int)> bytes,
+                  FileSteps& steps);
+/** Adds an exchange of no data: a barrier. */
+void add_barrier(FileSystem& files, const std::shared_ptr<OpenFile>& file, FileSteps& steps);
+/** Adds an exchange of an error code: an Allreduce of four bytes. */
+void add_agreement(FileSystem& files, const std::shared_ptr<OpenFile>& file, FileSteps& steps);
+
+/** Starts a collective access that all ranks have joined. */
+void begin_collective_access(FileSystem& files, const std::shared_ptr<OpenFile>& file,
+                             std::shared_ptr<CollectiveFileCall> call, bool write, bool ordered);
+
+} // namespace weft

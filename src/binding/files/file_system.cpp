@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/files/file_system.hpp"
+
+#include "binding/process/process.hpp"
+#include "binding/run/run_context.hpp"
+#include "binding/settings/settings.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft {
+namespace {
+
+FileSystem*& files_of_run()
+{
+  static FileSystem* all = nullptr;
+  return all;
+}
+
+} // namespace
+
+FileSystem::FileSystem(RunContext& its_context)
+    : store_(settings().files.empty() ? "." : settings().files), context(its_context)
+{
+}
+
+FileSystem* FileSystem::get()
+{
+  return files_of_run();
+}
+
+void FileSystem::serve(RunContext& context)
+{
+  files_of_run() = new FileSystem(context); // lives as long as the process
+  context.record_parts.push_back(files_of_run());
+}
+
+void FileSystem::require_storage(const char* function) const
+{
+  if (context.fabric.storage() || context.fabric.disk())
+    return;
+  const auto rank = rank_here();
+  context.abort("unsupported",
+                (rank ? "rank " + std::to_string(*rank) : std::string("a thread of the program")) + " called " +
+                    function + ", and the fabric " + context.fabric.name() +
+                    " has no storage: add a table [storage], a parallel file system on some of its hosts, or [disk], a "
+                    "disk at each host, to " +
+                    context.fabric.file());
+}
+
+StorageNetwork& FileSystem::network()
+{
+  if (not network_)
+    network_ = std::make_unique<StorageNetwork>(context);
+  return *network_;
+}
+
+void FileSystem::end_for_full_disk(const FullDiskError& full) const
+{
+  context.abort("disk-full", "a file of the program could not be written: " + full.what +
+                                 "; free some space, or use --files with a directory on another disk");
+}
+
+StripeLayout FileSystem::new_layout(const RomioHints& hints)
+{
+  const Storage& storage = *context.fabric.storage();
+  StripeLayout layout;
+  layout.stripe_size =
+      hints.striping_unit > 0 ? hints.striping_unit : static_cast<std::int64_t>(storage.model.stripe_size.value());
+  layout.count =
+      std::min(hints.striping_factor > 0 ? hints.striping_factor : storage.model.stripe_count, storage.targets());
+  layout.targets = storage.targets();
+  layout.first   = next_target_;
+  next_target_   = (next_target_ + layout.count) % storage.targets();
+  return layout;
+}
+
+void FileSystem::place(OpenFile& file)
+{
+  const auto& disk = context.fabric.disk();
+  file.path        = FileStore::path_of(file.name);
+  file.on_disk     = disk && (not context.fabric.storage() || file.name.starts_with(disk->mount + "/"));
+  file.counters    = &counters_[file.path];
+  if (file.on_disk)
+    return;
+  const auto known = layouts_.find(file.path);
+  file.layout      = known == layouts_.end() ? layouts_[file.path] = new_layout(file.hints) : known->second;
+}
+
+std::int64_t FileSystem::size_of(const OpenFile& file) const
+{
+  std::int64_t size = 0;
+  store_.size(file.path, size);
+  return size;
+}
+
+FileHandle& FileSystem::add_handle(std::shared_ptr<OpenFile> file, int rank)
+{
+  auto* const handle = new FileHandle(std::move(file), rank);
+  handles_.insert(handle->handle());
+  return *handle;
+}
+
+void FileSystem::remove_handle(FileHandle& handle)
+{
+  handles_.erase(handle.handle());
+  delete &handle;
+}
+
+void FileSystem::begin(const std::shared_ptr<FileSteps>& steps, FileSteps::Then at_end)
+{
+  context.host_network().message_leaves();
+  network().after(Seconds(), [this, steps, at_end = std::move(at_end)] {
+    steps->run([this, at_end] {
+      context.host_network().message_ends();
+      at_end();
+    });
+  });
+}
+
+void FileSystem::access(const OpenFile& file, VertexId host, bool write, const Extents& extents, FileSteps& steps)
+{
+  const auto start = [&](bool on_disk, const TargetPart& part) {
+    DeviceCounters& counters = devices_[{on_disk, part.target}];
+    (write ? counters.bytes_written : counters.bytes_read) += part.bytes;
+    counters.requests += part.requests;
+    if (on_disk)
+      network().access_disk(host, write, part, steps.branch());
+    else
+      network().access_target(host, write, part, steps.branch());
+  };
+  if (file.on_disk)
+    start(true, {host, bytes_of(extents), static_cast<std::int64_t>(extents.size())});
+  else
+    for (const TargetPart& part : split_over_targets(file.layout, extents))
+      start(false, part);
+}
+
+void FileSystem::flush(const OpenFile& file, VertexId host, FileSteps& steps)
+{
+  if (file.on_disk)
+    network().access_disk(host, true, {host, 0, 1}, steps.branch());
+  else
+    for (int place = 0; place < file.layout.count; ++place)
+      network().access_target(host, true, {file.layout.target(place), 0, 1}, steps.branch());
+}
+
+void FileSystem::ask_metadata(const OpenFile& file, VertexId host, Seconds StorageModel::* latency, FileSteps& steps)
+{
+  if (not file.on_disk)
+    network().ask_metadata(host, context.fabric.storage()->model.*latency, steps.branch());
+}
+
+void FileSystem::add_rows(Json& record) const
+{
+  if (counters_.empty())
+    return;
+  record["files"]   = rows_of(counters_, [](const auto& entry) -> Json {
+    const FileCounters& its = entry.second;
+    return {{"name", entry.first},  {"opens", its.opens},           {"reads", its.reads},
+            {"writes", its.writes}, {"bytes_read", its.bytes_read}, {"bytes_written", its.bytes_written},
+            {"time_s", its.time}};
+  });
+  record["storage"] = rows_of(devices_, [this](const auto& entry) -> Json {
+    const auto& [on_disk, number] = entry.first;
+    const int host = on_disk ? number : context.fabric.storage()->host_of[static_cast<std::size_t>(number)];
+    return {{"target", on_disk ? Json() : Json(number)},
+            {"host", context.fabric.topology().host_name(host)},
+            {"requests", entry.second.requests},
+            {"bytes_read", entry.second.bytes_read},
+            {"bytes_written", entry.second.bytes_written}};
+  });
+}
+
+} // namespace weft

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Files of a run on a fabric: their content, their handles, the network that serves them, and what the record says of
+ * them. */
+#pragma once
+
+#include "binding/files/file_store.hpp"
+#include "binding/files/open_file.hpp"
+#include "binding/files/storage_network.hpp"
+#include "binding/observe/record_part.hpp"
+#include "binding/ranks/agreement.hpp"
+#include "binding/ranks/communicator_numbers.hpp"
+#include "binding/ranks/places.hpp"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+
+namespace weft {
+
+class RunContext;
+
+/** Traffic of a storage target, or of the disk of a host. */
+struct DeviceCounters {
+  std::int64_t bytes_read    = 0;
+  std::int64_t bytes_written = 0;
+  std::int64_t requests      = 0;
+};
+
+class FileSystem : public RecordPart {
+  FileStore store_;
+  std::unique_ptr<StorageNetwork> network_; // made for the first file
+  std::map<std::string, FileCounters> counters_;
+  std::map<std::string, StripeLayout> layouts_;            // of files that the program has created
+  std::map<std::pair<bool, int>, DeviceCounters> devices_; // by whether it is a disk, and its number
+  int next_target_ = 0;
+  std::set<const void*> handles_;
+  using Opening = std::pair<int, aid_t>; // number of the communicator, its first member
+  std::map<Opening, AgreementSlots<std::shared_ptr<OpenFile>>> openings_;
+
+public:
+  RunContext& context;
+
+  explicit FileSystem(RunContext& its_context);
+  /** Returns the files of the run; null on SimGrid's platforms, where they are SMPI's. */
+  static FileSystem* get();
+  /** Serves the files of a run on a fabric. */
+  static void serve(RunContext& context);
+
+  const FileStore& store() const { return store_; }
+  /** Ends the run with an error unless the fabric has storage. @p function: that needs it. */
+  void require_storage(const char* function) const;
+  StorageNetwork& network();
+  /** Calls @p move, which moves data between the program and the store; ends the run if the machine's disk is full. */
+  template <class Move> int with_disk(Move&& move)
+  {
+    try {
+      return move();
+    } catch (const FullDiskError& full) {
+      end_for_full_disk(full);
+    }
+  }
+
+  /** Returns the file that the ranks of a communicator open together, which @p make makes for the first of them. */
+  template <class Make> std::shared_ptr<OpenFile> join_opening(MPI_Comm comm, int rank, int size, Make&& make);
+  /** Decides where a file is, by its name and hints, and how it is striped. */
+  void place(OpenFile& file);
+  void forget_layout(const std::string& path) { layouts_.erase(path); }
+
+  /** Returns the size of a file; 0 if it has been deleted. */
+  std::int64_t size_of(const OpenFile& file) const;
+
+  FileHandle& add_handle(std::shared_ptr<OpenFile> file, int rank);
+  void remove_handle(FileHandle& handle);
+  bool knows(MPI_File handle) const { return handles_.contains(handle); }
+
+  /** Begins steps, in a rank's turn, which it does not end. */
+  void begin(const std::shared_ptr<FileSteps>& steps, FileSteps::Then at_end);
+  /** Starts a request of a host for extents of a file, as parts of the current step. */
+  void access(const OpenFile& file, VertexId host, bool write, const Extents& extents, FileSteps& steps);
+  /** Starts a request without data of a host to each target of a file, as parts of the current step. */
+  void flush(const OpenFile& file, VertexId host, FileSteps& steps);
+  /** Starts a request to the metadata server, or to nobody for a file on a disk, as a part of the current step. */
+  void ask_metadata(const OpenFile& file, VertexId host, Seconds StorageModel::* latency, FileSteps& steps);
+
+  void add_rows(Json& record) const override;
+
+private:
+  [[noreturn]] void end_for_full_disk(const FullDiskError& full) const;
+  StripeLayout new_layout(const RomioHints& hints);
+};
+
+template <class Make> std::shared_ptr<OpenFile> FileSystem::join_opening(MPI_Comm comm, int rank, int size, Make&& make)
+{
+  if (size == 1)
+    return make();
+  auto& slots       = openings_[{number_of(comm), group_of(comm)->actor(0)}];
+  const auto place  = slots.join(rank, size, make);
+  const auto opened = place->shared;
+  slots.leave(place);
+  return opened;
+}
+
+} // namespace weft

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Requests to storage, and messages between ranks' hosts, in simulated time.
+ *
+ * A request reaches its server after the route's latency, waits until the server has taken the requests before it, then
+ * for the server's latency; its data is a flow over the links and the device; the answer's latency follows. */
+#pragma once
+
+#include "binding/messages/host_network.hpp"
+#include "model/storage/striping.hpp"
+#include "network/fabric_routes.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace weft {
+
+class RunContext;
+
+class StorageNetwork : public Due, public Receiving {
+public:
+  using Then = std::function<void()>;
+
+  explicit StorageNetwork(RunContext& context);
+
+  /** Following functions run in SimGrid's kernel, or in a rank's turn, which they do not end; so does @p then. */
+  void after(Seconds delay, Then then);
+  /** Sends a message of ranks with this payload. */
+  void send(VertexId from, VertexId to, Bytes payload, Then then);
+  void access_target(VertexId host, bool write, const TargetPart& part, Then then);
+  void access_disk(VertexId host, bool write, const TargetPart& part, Then then);
+  /** Makes a request to the metadata server, which takes this time; to a disk, none. */
+  void ask_metadata(VertexId host, Seconds latency, Then then);
+
+  void due(std::uint64_t what) override;
+  void arrived(std::uint64_t message) override { due(message); }
+  void failed(std::uint64_t message, const std::string& why) override;
+
+private:
+  /** Server, and the time from which it takes requests. */
+  struct Server {
+    VertexId vertex;
+    Seconds overhead;
+    double free_at = 0;
+  };
+  RunContext& context_;
+  StorageResources resources_;
+  std::vector<Server> targets_;
+  std::vector<Server> disks_; // by host
+  Server metadata_{};
+  std::vector<Then> waiting_; // by number
+  std::vector<std::uint64_t> idle_;
+
+  std::uint64_t keep(Then then);
+  Seconds latency(VertexId from, VertexId to) const;
+  void request(VertexId host, Server& server, std::int64_t requests, Seconds latency, Then then);
+  void move(VertexId from, VertexId to, std::vector<int> device, std::int64_t bytes, BytesPerSecond limit, Then then);
+};
+
+} // namespace weft

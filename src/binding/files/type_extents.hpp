@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Bytes that a datatype describes, from its constructors (MPI_Type_get_contents). */
+#pragma once
+
+#include "model/storage/extents.hpp"
+
+#include <smpi/smpi.h>
+
+namespace weft {
+
+/** Returns the bytes of data of one element, relative to its address, in the order of the data. */
+Extents extents_of(MPI_Datatype type);
+
+} // namespace weft

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Files of MPI on fabrics: content, times against closed forms, errors, the record."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.simulated import Program, Result, run_command, weft_command
+from weft import _core
+from weft.base.errors import WeftError
+from weft.runs.site import choose_ppn
+
+LATENCY, BANDWIDTH = 2e-6, 10e9
+"""Of a route between two hosts."""
+TARGET_LATENCY, READ, WRITE = 100e-6, 2e9, 1e9
+ENVELOPE = 16
+FABRIC = """
+[fabric]
+name = "stored"
+[topology]
+kind = "star"
+hosts = 8
+[host]
+preset = "xeon-8360"
+speed = "1Gf"
+[nic]
+preset = "connectx-6-dx"
+offload_overhead = "0s"
+[link]
+bandwidth = "10GBps"
+latency = "1us"
+[switch]
+preset = "ideal"
+"""
+STORAGE = """
+[storage]
+hosts = ["host-6", "host-7"]
+read_bandwidth = "2GBps"
+write_bandwidth = "1GBps"
+latency = "100us"
+open_latency = "1ms"
+close_latency = "500us"
+"""
+DISK = """
+[disk]
+read_bandwidth = "3GBps"
+write_bandwidth = "2GBps"
+latency = "50us"
+"""
+
+
+def run(
+    directory: Path,
+    program: Path,
+    *arguments: str,
+    fabric: str = FABRIC + STORAGE,
+    ranks: int = 1,
+    options: tuple[str, ...] = (),
+) -> Result:
+    """Run a program, and return its output with the record."""
+    path, record = directory / "stored.toml", directory / "record.json"
+    path.write_text(fabric)
+    command = weft_command(program, *arguments, on=str(path), ranks=ranks)
+    where = command.index("--fabric")
+    command[where:where] = ["-q", "--json", str(record), "--cfg", "smpi/wtime:0", *options]
+    result = run_command(command)
+    return Result(result.status, result.stdout, result.stderr, json.loads(record.read_text()))
+
+
+def times(directory: Path, program: Program, what: str, size: int, **how: Any) -> list[float]:
+    """Return the time of each rank."""
+    result = run(directory, program("file_times.c"), what, str(size), **how)
+    assert result.status == 0, result.stderr
+    return [float(line.split()[1]) for line in result.lines]
+
+
+def message(payload: float) -> float:
+    """Return the time of a message on a quiet fabric."""
+    return LATENCY + (payload + ENVELOPE) / BANDWIDTH
+
+
+def approx(seconds: float | list[float]) -> Any:
+    """Compare as closely as the simulator's clock allows."""
+    return pytest.approx(seconds, rel=1e-9, abs=1e-15)
+
+
+def take(measured: list[float], seconds: float) -> bool:
+    """Return whether all ranks take this time."""
+    return bool(measured == approx([seconds] * len(measured)))
+
+
+# ---- Content ----
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_all_forms_move_the_data_of_random_views(
+    program: Program, tmp_path: Path, ranks: int, seed: int
+) -> None:
+    """The program compares each access with POSIX's."""
+    files = tmp_path / "files"
+    result = run(
+        tmp_path,
+        program("file_views.c"),
+        str(files),
+        str(seed),
+        ranks=ranks,
+        options=("--files", str(files)),
+    )
+    assert result.lines == ["0 wrong"], result.stdout
+    assert (files / "views").stat().st_size > 0
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_pointers_sizes_hints_and_errors_are_mpis(
+    program: Program, tmp_path: Path, ranks: int
+) -> None:
+    result = run(tmp_path, program("file_pointers.c"), ranks=ranks)
+    assert result.lines == ["0 wrong"], result.stdout
+
+
+def test_files_are_kept_only_if_a_directory_is_named(program: Program, tmp_path: Path) -> None:
+    kept = tmp_path / "kept" / "here"
+    run(tmp_path, program("file_times.c"), "write", "1000", options=("--files", str(kept)))
+    assert (kept / "scratch" / "out").stat().st_size == 1000
+    run(tmp_path, program("file_times.c"), "write", "1000")
+    assert list(tmp_path.glob("**/out")) == [kept / "scratch" / "out"]
+    assert not Path("/scratch/out").exists()
+
+
+def test_a_directory_that_cannot_be_made_is_refused(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    command = weft_command(program("file_times.c"), "write", "8", on="tofino-4", ranks=1)
+    where = command.index("--fabric")
+    command[where:where] = ["--files", str(tmp_path / "file" / "below")]
+    result = run_command(command)
+    assert result.status != 0
+    assert "--files: cannot write" in result.stderr
+
+
+# ---- Times ----
+
+
+@pytest.mark.parametrize("link", [10, 0.5])
+def test_one_writer_takes_latencies_and_the_narrowest_bandwidth(
+    program: Program, tmp_path: Path, link: float
+) -> None:
+    fabric = (FABRIC + STORAGE).replace("10GBps", f"{link}GBps")
+    size = 10_000_000
+    (written,) = times(tmp_path, program, "write", size, fabric=fabric)
+    assert written == approx(2 * LATENCY + TARGET_LATENCY + size / min(link * 1e9, WRITE))
+    (read,) = times(tmp_path, program, "read", size, fabric=fabric)
+    assert read == approx(2 * LATENCY + TARGET_LATENCY + size / min(link * 1e9, READ))
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_writers_share_a_target(program: Program, tmp_path: Path, ranks: int) -> None:
+    """Each file is on one target, and the ranks' parts on that."""
+    size = 1_000_000
+    fabric = FABRIC + STORAGE + 'stripe_size = "1GB"\n'
+    expected = 2 * LATENCY + TARGET_LATENCY + ranks * size / WRITE
+    assert take(times(tmp_path, program, "write", size, ranks=ranks, fabric=fabric), expected)
+
+
+@pytest.mark.parametrize(("targets", "stripes"), [(1, 2), (2, 4), (2, 3)])
+def test_striping_uses_several_targets(
+    program: Program, tmp_path: Path, targets: int, stripes: int
+) -> None:
+    keys = f'targets = {targets}\nstripe_count = {stripes}\nstripe_size = "1MB"\n'
+    size = 12_000_000
+    (written,) = times(tmp_path, program, "write", size, fabric=FABRIC + STORAGE + keys)
+    assert written == approx(2 * LATENCY + TARGET_LATENCY + size / stripes / WRITE)
+
+
+def test_requests_occupy_a_target_one_after_the_other(program: Program, tmp_path: Path) -> None:
+    overhead, ranks, size = 1e-3, 4, 1000
+    fabric = FABRIC + STORAGE + 'request_overhead = "1ms"\n'
+    waits = [overhead * (place + 1) for place in range(ranks)]
+    expected = [2 * LATENCY + TARGET_LATENCY + wait + size / WRITE for wait in waits]
+    assert sorted(times(tmp_path, program, "write", size, ranks=ranks, fabric=fabric)) == approx(
+        expected
+    )
+
+
+def test_a_disk_serves_its_own_host(program: Program, tmp_path: Path) -> None:
+    """The ranks of one host share it."""
+    size = 1_000_000
+    times_of = times(tmp_path, program, "write", size, ranks=3, fabric=FABRIC + DISK)
+    assert take(times_of, 50e-6 + size / 2e9)
+    shared = times(
+        tmp_path, program, "write", size, ranks=3, fabric=FABRIC + DISK, options=("--ppn", "3")
+    )
+    assert take(shared, 50e-6 + 3 * size / 2e9)
+
+
+def test_the_mount_decides_between_disk_and_storage(program: Program, tmp_path: Path) -> None:
+    size = 1_000_000
+    both = FABRIC + STORAGE + DISK
+    local = times(tmp_path, program, "write", size, fabric=both + 'mount = "/scratch"\n')
+    assert take(local, 50e-6 + size / 2e9)
+    remote = times(tmp_path, program, "write", size, fabric=both + 'mount = "/local"\n')
+    assert take(remote, access(size, WRITE))
+
+
+def test_creating_a_file_takes_two_turns_at_the_metadata_host(
+    program: Program, tmp_path: Path
+) -> None:
+    turn = 2 * LATENCY + 1e-3
+    assert take(times(tmp_path, program, "open", 8, ranks=2), 2 * (turn + message(4)))
+    closing = 2 * LATENCY + 500e-6 + message(0)
+    assert take(times(tmp_path, program, "close", 8, ranks=2), closing)
+
+
+def access(size: float, rate: float) -> float:
+    """Return the time of a request, if its target's bandwidth is `rate` for it."""
+    return 2 * LATENCY + TARGET_LATENCY + size / rate
+
+
+def two_phase(size: int, rate: float) -> float:
+    """Return the time of two ranks on two hosts, each with half of both aggregators' data."""
+    exchanged = message(size / 2)
+    lists = message(16 * 2)  # of two extents
+    both_offsets, counts = 2 * message(8), message(4)
+    return both_offsets + counts + lists + counts + exchanged + access(2 * size, rate)
+
+
+@pytest.mark.parametrize("form", ["write", "iwrite", "split"])
+def test_interleaved_accesses_take_two_phases(program: Program, tmp_path: Path, form: str) -> None:
+    size = 1_000_000
+    expected = two_phase(size, WRITE) + message(4)
+    fabric = FABRIC + STORAGE + 'stripe_size = "1GB"\n'
+    measured = times(tmp_path, program, f"interleaved_{form}", size, ranks=2, fabric=fabric)
+    assert take(measured, expected)
+
+
+def test_interleaved_reads_take_two_phases(program: Program, tmp_path: Path) -> None:
+    size = 1_000_000
+    fabric = FABRIC + STORAGE + 'stripe_size = "1GB"\n'
+    measured = times(tmp_path, program, "interleaved_read", size, ranks=2, fabric=fabric)
+    assert take(measured, two_phase(size, READ))
+
+
+def test_rounds_of_two_phases_follow_the_buffer(program: Program, tmp_path: Path) -> None:
+    """Two aggregators of 32 MB each take two rounds of at most 16 MiB."""
+    size, buffer = 32_000_000, 16 * 2**20
+    fabric = FABRIC + STORAGE + 'stripe_size = "1GB"\n'
+    measured = times(tmp_path, program, "interleaved_write", size, ranks=2, fabric=fabric)
+    first, rest = buffer, size - buffer
+    # By turns of 8 MB, the first window of the second aggregator has more of the first rank.
+    moved = [buffer - 8_000_000, 8_000_000]
+    around = 2 * message(8) + message(4) + message(16 * 2) + message(4)
+    expected = around + sum(
+        message(4) + message(bytes_moved) + access(2 * each, WRITE)
+        for bytes_moved, each in zip(moved, (first, rest), strict=True)
+    )
+    assert take(measured, expected)
+
+
+def test_accesses_apart_cost_the_exchange_of_offsets(program: Program, tmp_path: Path) -> None:
+    size = 1_000_000
+    fabric = FABRIC + STORAGE + 'stripe_size = "1GB"\n'
+    expected = 2 * message(8) + access(2 * size, WRITE)
+    assert take(times(tmp_path, program, "write_all", size, ranks=2, fabric=fabric), expected)
+
+
+def test_gaps_are_sieved(program: Program, tmp_path: Path) -> None:
+    """Four pieces of 1 MB without gaps for one rank; with two ranks, by turns."""
+    size, fabric = 4_000_000, FABRIC + STORAGE + 'stripe_size = "1GB"\n'
+    (together,) = times(tmp_path, program, "sieved_read", size, fabric=fabric)
+    assert together == approx(access(size, READ))
+    # 7 MB from each rank's first byte to its last, in buffers of 4 MiB; both ranks at a time.
+    first, second = 4 * 2**20, 7_000_000 - 4 * 2**20
+    apart = times(tmp_path, program, "sieved_read", size, ranks=2, fabric=fabric)
+    assert take(apart, access(2 * first, READ) + access(2 * second, READ))
+
+
+def test_the_shared_pointer_is_taken_by_turns(program: Program, tmp_path: Path) -> None:
+    size, fabric = 1000, FABRIC + STORAGE + 'stripe_size = "1GB"\n'
+    turn = access(8, READ) + access(8, WRITE)
+    measured = sorted(times(tmp_path, program, "shared", size, ranks=3, fabric=fabric))
+    expected = [turn * (place + 1) + access(size, WRITE) for place in range(3)]
+    assert measured == pytest.approx(expected, rel=1e-3)
+
+
+def test_all_messages_share_links_with_files(program: Program, tmp_path: Path) -> None:
+    """Bytes to and from storage are counted on the links."""
+    result = run(tmp_path, program("file_times.c"), "write", "1000000", ranks=2)
+    links = {row["name"]: row["bytes"] for row in result.record["links"]}
+    assert links["host-0.up"] >= 1_000_000 and links["host-6.down"] >= 2_000_000
+
+
+@pytest.mark.parametrize("what", ["write", "interleaved_write"])
+def test_times_do_not_depend_on_the_transport_of_messages(
+    program: Program, tmp_path: Path, what: str
+) -> None:
+    """With SMPI's messages, flows on links that these use are SimGrid's."""
+    ours, theirs = (
+        times(tmp_path, program, what, 1_000_000, ranks=4, options=("--messages", transport))
+        for transport in ("weft", "smpi")
+    )
+    assert ours == pytest.approx(theirs, rel=1e-9)
+
+
+# ---- Record ----
+
+
+def test_the_record_lists_files_and_targets(program: Program, tmp_path: Path) -> None:
+    fabric = FABRIC + STORAGE + 'stripe_count = 2\nstripe_size = "1kB"\n'
+    result = run(tmp_path, program("file_times.c"), "write", "4000", ranks=2, fabric=fabric)
+    (file,) = result.record["files"]
+    assert (file["name"], file["opens"], file["writes"], file["bytes_written"]) == (
+        "scratch/out",
+        2,
+        2,
+        8000,
+    )
+    assert [(row["target"], row["host"]) for row in result.record["storage"]] == [
+        (0, "host-6"),
+        (1, "host-7"),
+    ]
+    assert [row["bytes_written"] for row in result.record["storage"]] == [4000, 4000]
+    calls = {row["call"]: row for row in result.record["mpi_calls"]}
+    assert calls["MPI_File_write_at"]["calls"] == 2
+    assert calls["MPI_File_write_at"]["total_time_s"] == pytest.approx(file["time_s"])
+
+
+def test_programs_without_files_have_no_such_rows(program: Program, tmp_path: Path) -> None:
+    result = run(tmp_path, program("first.c"), ranks=2)
+    assert result.status == 0
+    assert "files" not in result.record and "storage" not in result.record
+
+
+# ---- Fabric files ----
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (STORAGE.replace('"host-6", "host-7"', '"disk-1"'), "matches no host"),
+        (STORAGE + "stripe_count = 3\n", "allowed: 1 to 2"),
+        (STORAGE + DISK, "mount"),
+        (DISK + 'mount = "here"\n', "an absolute path"),
+        (STORAGE + "raid = 6\n", "raid"),
+        ('[storage]\nhosts = ["host-6"]\n', "read_bandwidth"),
+    ],
+)
+def test_wrong_tables_are_refused(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text(FABRIC + text)
+    with pytest.raises(_core.UserError, match=problem):
+        _core.load_fabric(str(path), [])
+
+
+def test_ranks_leave_the_hosts_of_storage_alone(tmp_path: Path) -> None:
+    path = tmp_path / "stored.toml"
+    path.write_text(FABRIC + STORAGE)
+    assert _core.load_fabric(str(path), []).compute_hosts == [f"host-{host}" for host in range(6)]
+    fabric = _core.load_fabric(str(path), [])
+    with pytest.raises(WeftError, match="besides those of"):
+        choose_ppn(fabric, 6 * fabric.cores_per_host + 1, None)
+
+
+# ---- Fortran ----
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_fortran_has_all_forms(program: Program, tmp_path: Path, ranks: int) -> None:
+    assert run(tmp_path, program("files.f90"), ranks=ranks).lines == ["0 wrong"]
