@@ -20,17 +20,17 @@ constexpr std::array FUNCTION_NAMES{
 };
 
 /** Properties of one counted quantity. */
-struct Quantity {
+struct CountedQuantity {
   CountedWhat what;
   const char* name;
   const char* meaning;
 };
 constexpr std::array QUANTITIES{
-    Quantity{CountedWhat::calls, "calls", "Calls"},
-    Quantity{CountedWhat::bytes, "bytes", "Bytes that the rank gives, or gets if it only gets, in calls"},
-    Quantity{CountedWhat::offloaded, "offloaded", "Calls that the network executed, among those"},
-    Quantity{CountedWhat::time, "time", "Simulated seconds in calls"},
-    Quantity{CountedWhat::longest, "longest", "Simulated seconds of the longest of calls"},
+    CountedQuantity{CountedWhat::calls, "calls", "Calls"},
+    CountedQuantity{CountedWhat::bytes, "bytes", "Bytes that the rank gives, or gets if it only gets, in calls"},
+    CountedQuantity{CountedWhat::offloaded, "offloaded", "Calls that the network executed, among those"},
+    CountedQuantity{CountedWhat::time, "time", "Simulated seconds in calls"},
+    CountedQuantity{CountedWhat::longest, "longest", "Simulated seconds of the longest of calls"},
 };
 
 class VariableTable {
@@ -39,7 +39,7 @@ class VariableTable {
 public:
   void add(const PerformanceVariable& what, const std::string& calls, bool collectives)
   {
-    for (const Quantity& quantity : QUANTITIES) {
+    for (const CountedQuantity& quantity : QUANTITIES) {
       if (not collectives && (quantity.what == CountedWhat::bytes || quantity.what == CountedWhat::offloaded))
         continue;
       PerformanceVariable variable = what;
