@@ -242,6 +242,9 @@ struct Untraceable;
   X(Improbe, Untraceable)                                                                                              \
   X(Mrecv, Untraceable)                                                                                                \
   X(Imrecv, Untraceable)                                                                                               \
+  X(Intercomm_create, Untraceable)                                                                                     \
+  X(Intercomm_create_from_groups, Untraceable)                                                                         \
+  X(Intercomm_merge, Untraceable)                                                                                      \
   X(Comm_idup, Untraceable)                                                                                            \
   X(Comm_idup_with_info, Untraceable)                                                                                  \
   X(Psend_init, Untraceable)                                                                                           \

@@ -199,11 +199,11 @@ static void wrong_root(int rank)
   MPI_Bcast(send, 1, MPI_INT, -3, MPI_COMM_WORLD);
 }
 
-static void intercommunicator(int rank)
+static void spawned(int rank)
 {
   MPI_Comm inter;
   if (rank == 1)
-    MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 0, 0, &inter);
+    MPI_Comm_spawn("other", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter, MPI_ERRCODES_IGNORE);
 }
 
 static void file(int rank)
@@ -282,7 +282,7 @@ static const struct {
     {"return-early", return_early},
     {"truncate", cut_short},
     {"wrong-root", wrong_root},
-    {"intercommunicator", intercommunicator},
+    {"spawned", spawned},
     {"other-thread", other_thread},
     {"file", file},
     {"shared-memory", shared_memory},

@@ -173,6 +173,9 @@ std::vector<s_mpi_coll_description_t>* get_smpi_coll_descriptions(const std::str
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): SMPI's
 extern int (*reduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
 extern int (*allreduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+extern int (*bcast)(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
+extern int (*allgather)(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                        MPI_Datatype type, MPI_Comm comm);
 extern int (*reduce_scatter)(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op,
                              MPI_Comm comm);
 extern int (*allgatherv)(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
@@ -451,6 +454,9 @@ public:
   /** Drops a reference; the last one frees the request and sets MPI_REQUEST_NULL. Interposed in
    * binding/point_to_point/pooled_requests.cpp. */
   static void unref(MPI_Request* request);
+  /** Sends and receives without checks: SMPI's own messages have negative tags. */
+  static void sendrecv(const void* sent, int send_count, MPI_Datatype send_type, int to, int send_tag, void* received,
+                       int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status);
   /** Returns a persistent receive that has not been started. */
   static MPI_Request irecv_init(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm);
   /** Tests whether a request has ended, and then finishes it. */

@@ -27,8 +27,10 @@
 #include "binding/entries/collectives.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/frame/own_function.hpp"
+#include "binding/entries/intercommunicators/making.hpp"
 #include "binding/ranks/agreement.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
+#include "binding/ranks/intercommunicators.hpp"
 #include "binding/settings/tunings.hpp"
 
 #include <algorithm>
@@ -46,14 +48,6 @@ namespace sg = simgrid::s4u;
 
 namespace weft {
 
-/** Returns the group of @p ranks of @p comm. */
-OwnGroup make_group(MPI_Comm comm, const std::vector<int>& ranks)
-{
-  MPI_Group made = MPI_GROUP_NULL;
-  comm->group()->incl(static_cast<int>(ranks.size()), ranks.data(), &made);
-  return OwnGroup(made);
-}
-
 /** Integers that libraries reduce to find a context id that is free at all ranks. */
 static constexpr std::size_t CONTEXT_MASK = 65;
 
@@ -61,6 +55,8 @@ static constexpr std::size_t CONTEXT_MASK = 65;
  * ranks share the buffers. */
 void reduce_context_mask(MPI_Comm comm)
 {
+  if (const Intercommunicator* const its = intercommunicator_of(comm)) [[unlikely]]
+    return charge_context_id(comm, *its);
   static std::array<int, CONTEXT_MASK> sent{};
   static std::array<int, CONTEXT_MASK> received{};
   if (comm->size() > 1)
@@ -163,7 +159,9 @@ int copy_in_background(MpiFunction& function, MPI_Comm comm, Copy&& copy, MPI_Co
         const CollectiveScope inside;
         if (const int result = copy(); result != MPI_SUCCESS)
           return result;
-        return PMPI_Iallreduce(sent.data(), received.data(), CONTEXT_MASK, MPI_INT, MPI_BAND, comm, request);
+        const Intercommunicator* const its = intercommunicator_of(comm);
+        return PMPI_Iallreduce(sent.data(), received.data(), CONTEXT_MASK, MPI_INT, MPI_BAND, its ? its->both : comm,
+                               request);
       },
       comm, made, request);
 }
@@ -221,6 +219,13 @@ int part_number(const VirtualTopology& whole, const int* remain, int rank)
   return number;
 }
 
+/** Calls @p create unless @p comm is an intercommunicator, of which MPI makes no windows. */
+template <class Create> int on_intracommunicator(MPI_Comm comm, Create&& create)
+{
+  const int result = check_intracommunicator(comm);
+  return result == MPI_SUCCESS ? create() : result;
+}
+
 MpiFunction makes_windows(const char* name)
 {
   return {name, CallKind::one_sided, false};
@@ -273,12 +278,16 @@ namespace simgrid::smpi {
 // SMPI's own function passes the parent's topology to the parts; in MPI they have none.
 WEFT_INTERPOSED MPI_Comm Comm::split(int color, int key)
 {
+  if (const weft::Intercommunicator* const its = weft::intercommunicator_of(this)) [[unlikely]]
+    return weft::split_intercommunicator(this, *its, color, key);
   return weft::split_in_memory(this, color, key);
 }
 
 WEFT_INTERPOSED int Comm::dup(MPI_Comm* made)
 {
   static const auto THEIRS = weft::original<int (*)(Comm*, MPI_Comm*)>("_ZN7simgrid4smpi4Comm3dupEPPS1_");
+  if (const weft::Intercommunicator* const its = weft::intercommunicator_of(this)) [[unlikely]]
+    return weft::copy_intercommunicator(this, *its, [&] { return THEIRS(this, made); }, made);
   const weft::CommonCreationScope common(weft::common_group(this));
   return THEIRS(this, made);
 }
@@ -300,9 +309,14 @@ void copy_group(void* self, MPI_Group origin) WEFT_REPLACES("_ZN7simgrid4smpi5Gr
 void make_comm(void* self, MPI_Group group, void* topology, bool smp, int id)
 {
   static const auto THEIRS = original<decltype(&make_comm)>(MAKE_COMM);
-  const MPI_Group offered  = CommonCreationScope::take();
-  const bool shares        = is_on(TuningId::shared_groups) && can_replace(offered, group);
-  const MPI_Group common   = shares ? offered : MPI_GROUP_NULL;
+  if (const auto [remote, number] = IntercommunicatorScope::take(); remote != MPI_GROUP_NULL) {
+    simgrid::smpi::Group::unref(group);
+    remote->ref();
+    return THEIRS(self, remote, topology, smp, number);
+  }
+  const MPI_Group offered = CommonCreationScope::take();
+  const bool shares       = is_on(TuningId::shared_groups) && can_replace(offered, group);
+  const MPI_Group common  = shares ? offered : MPI_GROUP_NULL;
   if (common != MPI_GROUP_NULL && common != group) {
     simgrid::smpi::Group::unref(group);
     common->ref();
@@ -360,7 +374,16 @@ WEFT_INTERPOSED int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* m
 {
   static const auto THEIRS = original<decltype(&PMPI_Comm_create)>(__func__);
   static auto function     = makes_communicators("MPI_Comm_create");
-  return make<trace::calls::Comm_create>(function, comm, [&] { return THEIRS(comm, group, made); }, comm, group, made);
+  return make<trace::calls::Comm_create>(
+      function, comm,
+      [&] {
+        const Intercommunicator* const its = intercommunicator_of(comm);
+        if (not its || group == MPI_GROUP_NULL || not made) [[likely]]
+          return THEIRS(comm, group, made);
+        *made = create_intercommunicator(comm, *its, group);
+        return static_cast<int>(MPI_SUCCESS);
+      },
+      comm, group, made);
 }
 
 /** Collective over the new communicator's members only. */
@@ -372,6 +395,8 @@ WEFT_INTERPOSED int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int t
   return make<trace::calls::Comm_create_group>(
       function, members,
       [&] {
+        if (const int wrong_comm = check_intracommunicator(comm); wrong_comm != MPI_SUCCESS)
+          return wrong_comm;
         const int result = THEIRS(comm, group, tag, made);
         members          = result == MPI_SUCCESS ? *made : MPI_COMM_NULL;
         return result;
@@ -396,6 +421,8 @@ WEFT_INTERPOSED int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_I
   return make<trace::calls::Comm_split_type>(
       function, comm,
       [&] {
+        if (const int result = check_intracommunicator(comm); result != MPI_SUCCESS)
+          return result;
         if (comm == MPI_COMM_NULL || not made || (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED))
           return THEIRS(comm, type, key, info, made);
         const VertexId host = current_run().network.vertex_of(sg::this_actor::get_host());
@@ -412,6 +439,8 @@ WEFT_INTERPOSED int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int* s
   return make<trace::calls::Cart_create>(
       function, comm,
       [&] {
+        if (const int wrong_comm = check_intracommunicator(comm); wrong_comm != MPI_SUCCESS)
+          return wrong_comm;
         const int result = [&] {
           const CommonCreationScope common(comm == MPI_COMM_NULL ? MPI_GROUP_NULL : common_group(comm));
           return THEIRS(comm, dimensions, sizes, periods, reorder, made);
@@ -450,7 +479,9 @@ WEFT_INTERPOSED int PMPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Inf
   static const auto THEIRS = original<decltype(&PMPI_Win_create)>(__func__);
   static auto function     = makes_windows("MPI_Win_create");
   return make<trace::calls::Win_create>(
-      function, comm, [&] { return THEIRS(base, size, unit, info, comm, made); }, base, size, unit, info, comm, made);
+      function, comm,
+      [&] { return on_intracommunicator(comm, [&] { return THEIRS(base, size, unit, info, comm, made); }); }, base,
+      size, unit, info, comm, made);
 }
 
 WEFT_INTERPOSED int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made)
@@ -458,7 +489,9 @@ WEFT_INTERPOSED int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MP
   static const auto THEIRS = original<decltype(&PMPI_Win_allocate)>(__func__);
   static auto function     = makes_windows("MPI_Win_allocate");
   return make<trace::calls::Win_allocate>(
-      function, comm, [&] { return THEIRS(size, unit, info, comm, base, made); }, size, unit, info, comm, base, made);
+      function, comm,
+      [&] { return on_intracommunicator(comm, [&] { return THEIRS(size, unit, info, comm, base, made); }); }, size,
+      unit, info, comm, base, made);
 }
 
 WEFT_INTERPOSED int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
@@ -469,6 +502,8 @@ WEFT_INTERPOSED int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info i
   return make<trace::calls::Win_allocate_shared>(
       function, comm,
       [&] {
+        if (const int result = check_intracommunicator(comm); result != MPI_SUCCESS)
+          return result;
         const bool right = comm != MPI_COMM_NULL && size >= 0 && unit > 0 && base && made;
         return right ? allocate_shared(size, unit, info, comm, base, made) : THEIRS(size, unit, info, comm, base, made);
       },
@@ -480,7 +515,8 @@ WEFT_INTERPOSED int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Wi
   static const auto THEIRS = original<decltype(&PMPI_Win_create_dynamic)>(__func__);
   static auto function     = makes_windows("MPI_Win_create_dynamic");
   return make<trace::calls::Win_create_dynamic>(
-      function, comm, [&] { return THEIRS(info, comm, made); }, info, comm, made);
+      function, comm, [&] { return on_intracommunicator(comm, [&] { return THEIRS(info, comm, made); }); }, info, comm,
+      made);
 }
 
 } // extern "C"

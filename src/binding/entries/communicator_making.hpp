@@ -6,19 +6,9 @@
 #include "binding/calls/call.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/observe/traced_call.hpp"
-
-#include <memory>
-#include <vector>
+#include "binding/ranks/own_groups.hpp"
 
 namespace weft {
-
-struct GroupLeft {
-  void operator()(MPI_Group group) const { simgrid::smpi::Group::unref(group); }
-};
-using OwnGroup = std::unique_ptr<simgrid::smpi::Group, GroupLeft>;
-
-/** Returns the group of @p ranks of @p comm. */
-OwnGroup make_group(MPI_Comm comm, const std::vector<int>& ranks);
 
 /** Charges the agreement of the ranks of @p comm on a context id. */
 void reduce_context_mask(MPI_Comm comm);

@@ -5,6 +5,7 @@
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/abi/refusals.hpp"
 #include "binding/entries/frame/current_run.hpp"
+#include "binding/entries/frame/mpi_errors.hpp"
 #include "binding/entries/rank_exit.hpp"
 #include "binding/process/process.hpp"
 #include "binding/run/diagnosis.hpp"
@@ -91,9 +92,7 @@ bool starts_processes(std::string_view name)
 {
   const std::string name = users_name(function);
   const char* family     = "";
-  if (name.starts_with("MPI_Intercomm") || name.find("_remote_") != std::string::npos)
-    family = " (intercommunicators are not implemented)";
-  else if (starts_processes(name))
+  if (starts_processes(name))
     family = " (dynamic process management is not implemented)";
   current_run().abort("unsupported", who() + " called " + name + ", which SimGrid's MPI does not implement" + family);
 }
@@ -188,7 +187,9 @@ void act_on_want_of_memory(std::string_view format, const std::string& text)
   const auto end     = text.find(" - returned ");
   const auto code    = end + std::strlen(" - returned ");
   const auto name    = text.substr(0, end);
-  std::string reason = state().last_warning;
+  std::string reason = take_reason();
+  if (reason.empty())
+    reason = state().last_warning;
   if (reason.starts_with("P" + name))
     reason = reason.substr(1);
   // A message that does not fit is found at its receive, whatever call waits for it.

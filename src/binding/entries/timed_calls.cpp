@@ -9,12 +9,15 @@
 #include "binding/abi/original.hpp"
 #include "binding/calls/in_place.hpp"
 #include "binding/entries/direct_calls.hpp"
+#include "binding/entries/intercommunicators/collectives.hpp"
+#include "binding/entries/intercommunicators/making.hpp"
 #include "binding/entries/polls.hpp"
 #include "binding/entries/requests/persistent.hpp"
 #include "binding/observe/clock_reads.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/observe/traced_call.hpp"
 #include "binding/point_to_point/direct_messages.hpp"
+#include "binding/point_to_point/own_messages.hpp"
 #include "binding/run/request.hpp"
 
 #include <cstddef>
@@ -53,8 +56,44 @@ int watched_Waitsome(decltype(&PMPI_Waitsome) next_definition, int count, MPI_Re
   return next_definition(count, requests, ended, indices, statuses);
 }
 
+/** Frees a communicator by @p next_definition, and what belongs to an intercommunicator. */
+int free_communicator(int (*next_definition)(MPI_Comm*), MPI_Comm* comm)
+{
+  const MPI_Comm freed = comm ? *comm : MPI_COMM_NULL;
+  if (not intercommunicator_of(freed)) [[likely]]
+    return next_definition(comm);
+  if (not OwnMessages::get()) // SMPI may still number messages in flight (message_numbers.cpp)
+    freed->ref();
+  const int result = next_definition(comm);
+  if (result == MPI_SUCCESS && OwnMessages::get())
+    free_intercommunicator(freed);
+  return result;
+}
+
+int freed_Comm_free(decltype(&PMPI_Comm_free) next_definition, MPI_Comm* comm)
+{
+  return free_communicator(next_definition, comm);
+}
+
+int freed_Comm_disconnect(decltype(&PMPI_Comm_disconnect) next_definition, MPI_Comm* comm)
+{
+  return free_communicator(next_definition, comm);
+}
+
 constexpr bool TRACED   = true;
 constexpr bool UNTRACED = false;
+
+/** Returns the communicator among the arguments of a call. */
+template <class... Types> MPI_Comm communicator_among(Types... arguments)
+{
+  return std::get<MPI_Comm>(std::tuple<Types...>(arguments...));
+}
+
+/** Calls SMPI's function, as the ways in other files do. */
+template <class Function, class... Types> int theirs(Function next_definition, Types... arguments)
+{
+  return next_definition(arguments...);
+}
 
 /** Makes a call that a trace records. Out of line: the recorded arguments are large and stay on the
  * rank's stack, and with millions of ranks each has one page of stack. */
@@ -160,6 +199,25 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
     return complete();                                                                                                 \
   }
 
+/** Defines PMPI_@p name, a collective, as WEFT_TIMED_AS does by the function @p way; on an intercommunicator, by
+ * between_@p name (intercommunicators/collectives.hpp). */
+#define WEFT_COLLECTIVE(parameters, name, way)                                                                         \
+  WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
+      -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
+  {                                                                                                                    \
+    static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
+    static MpiFunction function{"MPI_" #name, CallKind::collectives, TRACED};                                          \
+    const TimedCall timed(function);                                                                                   \
+    const auto call = [](auto... all) {                                                                                \
+      if (intercommunicator_of(communicator_among(all...))) [[unlikely]]                                               \
+        return between_##name(all...);                                                                                 \
+      return way(THEIRS, all...);                                                                                      \
+    };                                                                                                                 \
+    if (timed.outermost() && CallTrace::get())                                                                         \
+      return recorded<trace::calls::name>(call WEFT_MORE_##parameters);                                                \
+    return call(WEFT_ARGUMENTS_##parameters);                                                                          \
+  }
+
 #define WEFT_TIMED_BY(parameters, name, kind, way) WEFT_TIMED_AS(parameters, name, kind, TRACED, way)
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
@@ -167,8 +225,8 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {
 
-WEFT_TIMED(1, Comm_disconnect, communicators, UNTRACED)
-WEFT_TIMED(1, Comm_free, communicators, UNTRACED)
+WEFT_TIMED_AS(1, Comm_disconnect, communicators, UNTRACED, freed)
+WEFT_TIMED_AS(1, Comm_free, communicators, UNTRACED, freed)
 
 WEFT_TIMED(6, Bsend, point_to_point, TRACED)
 WEFT_TIMED(7, Bsend_init, point_to_point, UNTRACED)
@@ -207,40 +265,40 @@ WEFT_COMPLETES(4, Testall, polls, UNTRACED, polled, a0, a1)
 WEFT_COMPLETES(5, Testany, polls, UNTRACED, polled, a0, a1)
 WEFT_COMPLETES(5, Testsome, polls, UNTRACED, polled, a0, a1)
 
-WEFT_TIMED(7, Allgather, collectives, TRACED)
-WEFT_TIMED(8, Allgatherv, collectives, TRACED)
-WEFT_TIMED_BY(6, Allreduce, collectives, direct)
-WEFT_TIMED(7, Alltoall, collectives, TRACED)
-WEFT_TIMED(9, Alltoallv, collectives, TRACED)
-WEFT_TIMED(9, Alltoallw, collectives, TRACED)
-WEFT_TIMED(1, Barrier, collectives, TRACED)
-WEFT_TIMED(5, Bcast, collectives, TRACED)
-WEFT_TIMED(6, Exscan, collectives, TRACED)
-WEFT_TIMED(8, Gather, collectives, TRACED)
-WEFT_TIMED(9, Gatherv, collectives, TRACED)
-WEFT_TIMED(8, Iallgather, collectives, TRACED)
-WEFT_TIMED_BY(9, Iallgatherv, collectives, direct)
-WEFT_TIMED_BY(7, Iallreduce, collectives, direct)
-WEFT_TIMED_BY(8, Ialltoall, collectives, in_place)
-WEFT_TIMED_BY(10, Ialltoallv, collectives, in_place)
-WEFT_TIMED_BY(10, Ialltoallw, collectives, in_place)
-WEFT_TIMED(2, Ibarrier, collectives, TRACED)
-WEFT_TIMED_BY(6, Ibcast, collectives, direct)
-WEFT_TIMED_BY(7, Iexscan, collectives, in_place)
-WEFT_TIMED(9, Igather, collectives, TRACED)
-WEFT_TIMED(10, Igatherv, collectives, TRACED)
-WEFT_TIMED(8, Ireduce, collectives, TRACED)
-WEFT_TIMED_BY(7, Ireduce_scatter, collectives, direct)
-WEFT_TIMED_BY(7, Ireduce_scatter_block, collectives, in_place)
-WEFT_TIMED_BY(7, Iscan, collectives, in_place)
-WEFT_TIMED(9, Iscatter, collectives, TRACED)
-WEFT_TIMED(10, Iscatterv, collectives, TRACED)
-WEFT_TIMED_BY(7, Reduce, collectives, direct)
-WEFT_TIMED(6, Reduce_scatter, collectives, TRACED)
-WEFT_TIMED(6, Reduce_scatter_block, collectives, TRACED)
-WEFT_TIMED(6, Scan, collectives, TRACED)
-WEFT_TIMED(8, Scatter, collectives, TRACED)
-WEFT_TIMED(9, Scatterv, collectives, TRACED)
+WEFT_COLLECTIVE(7, Allgather, theirs)
+WEFT_COLLECTIVE(8, Allgatherv, theirs)
+WEFT_COLLECTIVE(6, Allreduce, direct_Allreduce)
+WEFT_COLLECTIVE(7, Alltoall, theirs)
+WEFT_COLLECTIVE(9, Alltoallv, theirs)
+WEFT_COLLECTIVE(9, Alltoallw, theirs)
+WEFT_COLLECTIVE(1, Barrier, theirs)
+WEFT_COLLECTIVE(5, Bcast, theirs)
+WEFT_COLLECTIVE(6, Exscan, theirs)
+WEFT_COLLECTIVE(8, Gather, theirs)
+WEFT_COLLECTIVE(9, Gatherv, theirs)
+WEFT_COLLECTIVE(8, Iallgather, theirs)
+WEFT_COLLECTIVE(9, Iallgatherv, direct_Iallgatherv)
+WEFT_COLLECTIVE(7, Iallreduce, direct_Iallreduce)
+WEFT_COLLECTIVE(8, Ialltoall, in_place_Ialltoall)
+WEFT_COLLECTIVE(10, Ialltoallv, in_place_Ialltoallv)
+WEFT_COLLECTIVE(10, Ialltoallw, in_place_Ialltoallw)
+WEFT_COLLECTIVE(2, Ibarrier, theirs)
+WEFT_COLLECTIVE(6, Ibcast, direct_Ibcast)
+WEFT_COLLECTIVE(7, Iexscan, in_place_Iexscan)
+WEFT_COLLECTIVE(9, Igather, theirs)
+WEFT_COLLECTIVE(10, Igatherv, theirs)
+WEFT_COLLECTIVE(8, Ireduce, theirs)
+WEFT_COLLECTIVE(7, Ireduce_scatter, direct_Ireduce_scatter)
+WEFT_COLLECTIVE(7, Ireduce_scatter_block, in_place_Ireduce_scatter_block)
+WEFT_COLLECTIVE(7, Iscan, in_place_Iscan)
+WEFT_COLLECTIVE(9, Iscatter, theirs)
+WEFT_COLLECTIVE(10, Iscatterv, theirs)
+WEFT_COLLECTIVE(7, Reduce, direct_Reduce)
+WEFT_COLLECTIVE(6, Reduce_scatter, theirs)
+WEFT_COLLECTIVE(6, Reduce_scatter_block, theirs)
+WEFT_COLLECTIVE(6, Scan, theirs)
+WEFT_COLLECTIVE(8, Scatter, theirs)
+WEFT_COLLECTIVE(9, Scatterv, theirs)
 
 WEFT_TIMED(9, Accumulate, one_sided, TRACED)
 WEFT_TIMED(7, Compare_and_swap, one_sided, TRACED)

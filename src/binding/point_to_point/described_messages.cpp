@@ -2,6 +2,7 @@
 /* Messages that ranks wait for, as text: for a deadlock, and for a run that exceeds its memory. */
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
+#include "binding/ranks/intercommunicators.hpp"
 #include "binding/settings/settings.hpp"
 
 #include <algorithm>
@@ -47,10 +48,15 @@ std::string text_of_envelope(int tag, const Endpoints::Owner& owner)
   std::string text = " with tag " + std::to_string(tag);
   if (tag == MPI_ANY_TAG)
     text = " with any tag";
+  else if (tag < INTERCOMMUNICATOR_TAG)
+    text = " of MPI_Intercomm_create";
   else if (tag < 0) // SMPI's
     text = " of a collective";
   if (owner.communicator < 0)
     return text + " on MPI_COMM_WORLD";
+  if (owner.remote > 0)
+    return text + " on intercommunicator " + std::to_string(owner.communicator) + " (of " +
+           std::to_string(owner.ranks) + " local and " + std::to_string(owner.remote) + " remote ranks)";
   return text + " on communicator " + std::to_string(owner.communicator) + " (of " + std::to_string(owner.ranks) +
          " ranks)";
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/point_to_point/endpoints.hpp"
 
+#include "binding/abi/private_abi.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
+#include "binding/ranks/intercommunicators.hpp"
 
 #include <algorithm>
 
@@ -41,7 +43,7 @@ MessageMatching::Endpoint Endpoints::of(aid_t actor, MPI_Comm comm)
   its.known.push_back({communicator, idle_.back()});
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
-  owners_[idle_.back()] = {actor, communicator, ranks};
+  owners_[idle_.back()] = {actor, communicator, ranks, intercommunicator_of(comm) ? comm->size() : 0};
   idle_.pop_back();
   return its.known.back().endpoint;
 }

@@ -18,7 +18,8 @@ public:
   struct Owner {
     aid_t actor;
     int communicator;
-    int ranks; ///< in the communicator
+    int ranks;  ///< in the communicator, or in the local group of an intercommunicator
+    int remote; ///< ranks in its remote group; 0: an intracommunicator
   };
 
 private:

@@ -29,7 +29,7 @@ Numbers& numbers()
 template <class Key> int agree(std::map<Key, AgreementSlots<int>>& makings, const Key& key, MPI_Comm comm)
 {
   auto& meetings  = makings[key];
-  const auto here = meetings.join(comm->rank(), comm->size(), [] { return numbers().next++; });
+  const auto here = meetings.join(comm->rank(), comm->size(), new_communicator_number);
   const int id    = here->shared;
   meetings.leave(here);
   if (meetings.empty())
@@ -64,6 +64,11 @@ int agreed_id(MPI_Comm comm)
   }
   static std::map<std::vector<aid_t>, AgreementSlots<int>> makings; // by the members
   return agree(makings, members_of(comm), comm);
+}
+
+int new_communicator_number()
+{
+  return numbers().next++;
 }
 
 MPI_Group common_group(MPI_Comm comm)

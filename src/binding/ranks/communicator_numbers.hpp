@@ -19,6 +19,9 @@ bool is_being_made(MPI_Comm comm);
  * members, new for each communicator. */
 int agreed_id(MPI_Comm comm);
 
+/** Returns a number that no communicator has. */
+int new_communicator_number();
+
 /** Returns the group of @p comm if all members share one object, as for each MPI_COMM_WORLD; null
  * if each member has its own copy. */
 MPI_Group common_group(MPI_Comm comm);

@@ -11,6 +11,7 @@
  */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/ranks/intercommunicators.hpp"
 #include "binding/settings/tunings.hpp"
 
 #include <cstddef>
@@ -65,16 +66,30 @@ bool numbers_here(const simgrid::smpi::Comm* comm)
   return number >= 0 || (number != MPI_UNDEFINED && comm == MPI_COMM_WORLD);
 }
 
+/** Returns the key of a pair. An intercommunicator has actors instead of ranks: neither side's own rank is in its
+ * group. */
+NumberedPair pair_of(const simgrid::smpi::Comm* comm, int sender, int receiver, int tag)
+{
+  if (const Intercommunicator* const its = intercommunicator_of(comm)) [[unlikely]] {
+    const MPI_Group remote = const_cast<MPI_Comm>(comm)->group(); // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    const auto actor       = [&](int rank) {
+      return static_cast<int>(rank == MPI_UNDEFINED ? its->owner : remote->actor(rank));
+    };
+    return {comm->id(), actor(sender), actor(receiver), tag};
+  }
+  return {comm->id(), sender, receiver, tag};
+}
+
 unsigned messages_between(const simgrid::smpi::Comm* comm, int sender, int receiver, int tag,
                           unsigned PairCounts::* which)
 {
-  const auto found = number_table().find({comm->id(), sender, receiver, tag});
+  const auto found = number_table().find(pair_of(comm, sender, receiver, tag));
   return found == number_table().end() ? 0 : found->second.*which;
 }
 
 void number_one_more(const simgrid::smpi::Comm* comm, int sender, int receiver, int tag, unsigned PairCounts::* which)
 {
-  const auto found = number_table().try_emplace({comm->id(), sender, receiver, tag}).first;
+  const auto found = number_table().try_emplace(pair_of(comm, sender, receiver, tag)).first;
   found->second.*which += 1;
   if (found->second.sent == found->second.received)
     number_table().erase(found);

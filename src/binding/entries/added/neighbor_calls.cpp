@@ -126,7 +126,8 @@ int execute_or_start(std::string_view name, std::int64_t own_bytes, const Sides&
 
 int check_topology(MPI_Comm comm)
 {
-  if (const int result = check_comm(comm); result != MPI_SUCCESS)
+  if (const int result = first_error([&] { return check_comm(comm); }, [&] { return check_intracommunicator(comm); });
+      result != MPI_SUCCESS)
     return result;
   return topology_of(comm) ? MPI_SUCCESS : wrong(MPI_ERR_TOPOLOGY, "the communicator has no topology");
 }

@@ -417,9 +417,9 @@ WEFT_INTERPOSED int PMPI_Graph_create(MPI_Comm comm, int nodes, const int* index
                                       MPI_Comm* made)
 {
   static auto function = makes_communicators("MPI_Graph_create");
-  if (const int result =
-          first_error([&] { return check_comm(comm); }, [&] { return check_present(made, "comm_graph"); },
-                      [&] { return check_graph(comm, nodes, index, edges); });
+  if (const int result = first_error([&] { return check_comm(comm); }, [&] { return check_intracommunicator(comm); },
+                                     [&] { return check_present(made, "comm_graph"); },
+                                     [&] { return check_graph(comm, nodes, index, edges); });
       result != MPI_SUCCESS)
     return result;
   const InMpi inside;
@@ -435,8 +435,8 @@ WEFT_INTERPOSED int PMPI_Dist_graph_create(MPI_Comm comm, int count, const int* 
   static auto function = makes_communicators("MPI_Dist_graph_create");
   int edges            = 0;
   if (const int result = first_error(
-          [&] { return check_comm(comm); }, [&] { return check_present(made, "comm_dist_graph"); },
-          [&] { return check_not_negative(count, "n"); },
+          [&] { return check_comm(comm); }, [&] { return check_intracommunicator(comm); },
+          [&] { return check_present(made, "comm_dist_graph"); }, [&] { return check_not_negative(count, "n"); },
           [&] { return count > 0 ? check_present(degrees, "degrees") : static_cast<int>(MPI_SUCCESS); },
           [&] {
             for (int node = 0; node < count; edges += degrees[node++])
@@ -460,14 +460,14 @@ WEFT_INTERPOSED int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree,
                                                     MPI_Comm* made)
 {
   static auto function = makes_communicators("MPI_Dist_graph_create_adjacent");
-  if (const int result =
-          first_error([&] { return check_comm(comm); }, [&] { return check_present(made, "comm_dist_graph"); },
-                      [&] { return check_not_negative(indegree, "indegree"); },
-                      [&] { return check_not_negative(outdegree, "outdegree"); },
-                      [&] { return check_ranks(sources, indegree, comm); },
-                      [&] { return check_ranks(destinations, outdegree, comm); },
-                      [&] { return check_weights(source_weights, indegree); },
-                      [&] { return check_weights(destination_weights, outdegree); });
+  if (const int result = first_error([&] { return check_comm(comm); }, [&] { return check_intracommunicator(comm); },
+                                     [&] { return check_present(made, "comm_dist_graph"); },
+                                     [&] { return check_not_negative(indegree, "indegree"); },
+                                     [&] { return check_not_negative(outdegree, "outdegree"); },
+                                     [&] { return check_ranks(sources, indegree, comm); },
+                                     [&] { return check_ranks(destinations, outdegree, comm); },
+                                     [&] { return check_weights(source_weights, indegree); },
+                                     [&] { return check_weights(destination_weights, outdegree); });
       result != MPI_SUCCESS)
     return result;
   const InMpi inside;

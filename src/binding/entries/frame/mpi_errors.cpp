@@ -4,6 +4,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/process/process.hpp"
+#include "binding/ranks/intercommunicators.hpp"
 #include "binding/ranks/places.hpp"
 
 #include <array>
@@ -40,6 +41,11 @@ int wrong(int code, std::string reason)
   return code;
 }
 
+std::string take_reason()
+{
+  return std::exchange(reason_of_error(), "");
+}
+
 int wrong_number(int code, const std::string& name, std::int64_t found, const std::string& allowed)
 {
   return wrong(code, name + " is " + std::to_string(found) + "; allowed: " + allowed);
@@ -52,7 +58,7 @@ int wrong_rank(int code, const std::string& name, int found, MPI_Comm comm)
 
 int handled_by(MPI_Errhandler handler, MPI_Comm object, const char* function, int result)
 {
-  const std::string reason = std::exchange(reason_of_error(), "");
+  const std::string reason = take_reason();
   if (result == MPI_SUCCESS)
     return result;
   if (handler == MPI_ERRORS_ARE_FATAL) {
@@ -89,6 +95,12 @@ int check_comm(MPI_Comm comm)
   if (comm == MPI_COMM_NULL)
     return wrong(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
   return is_freed(comm) ? wrong(MPI_ERR_COMM, "the communicator has been freed") : MPI_SUCCESS;
+}
+
+int check_intracommunicator(MPI_Comm comm)
+{
+  return intercommunicator_of(comm) ? wrong(MPI_ERR_COMM, "the communicator is an intercommunicator")
+                                    : static_cast<int>(MPI_SUCCESS);
 }
 
 int check_type(MPI_Datatype type)

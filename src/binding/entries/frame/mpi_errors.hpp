@@ -13,6 +13,9 @@ namespace weft {
 /** Notes why a call of the current rank fails. @return @p code */
 int wrong(int code, std::string reason);
 
+/** Returns why the last call of the current rank that noted it failed, once; empty if none did. */
+std::string take_reason();
+
 /** Notes that a number is none of those that are @p allowed. @return @p code */
 int wrong_number(int code, const std::string& name, std::int64_t found, const std::string& allowed);
 /** Notes that a rank does not exist in @p comm. @return @p code */
@@ -27,6 +30,8 @@ int handled_by(MPI_Errhandler handler, MPI_Comm object, const char* function, in
 
 /** Checks of arguments: return MPI_SUCCESS or an error class. */
 int check_comm(MPI_Comm comm);
+/** Returns MPI_ERR_COMM for an intercommunicator, on which MPI does not define all functions. */
+int check_intracommunicator(MPI_Comm comm);
 int check_type(MPI_Datatype type);
 int check_buffer(const void* buffer, int count, MPI_Datatype type);
 /** Returns MPI_ERR_ARG for an argument that is null. */

@@ -21,7 +21,7 @@ GROUPS = {
     "sections": 7,
     "collectives": 17,
     "non-blocking collectives": 9,
-    "communicators": 14,
+    "communicators": 16,
     "datatypes": 15,
     "operations": 5,
     "attributes": 9,

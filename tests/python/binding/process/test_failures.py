@@ -122,10 +122,10 @@ FAILURES = {
     "mpi-abort": Failure(4, "abort", ("rank 1 called MPI_Abort with error code 4",)),
     "truncate": Failure(1, "error", ("a receive of rank 1 failed with MPI_ERR_TRUNCATE", FATAL)),
     "wrong-root": Failure(1, "error", ("called MPI_Bcast, which failed with MPI_ERR_ROOT", FATAL)),
-    "intercommunicator": Failure(
+    "spawned": Failure(
         1,
         "unsupported",
-        ("rank 1 called MPI_Intercomm_create, which", "intercommunicators are not implemented"),
+        ("rank 1 called MPI_Comm_spawn, which", "dynamic process management is not implemented"),
     ),
     "other-thread": Failure(
         1, "unsupported", ("a thread created by the program called MPI_Send", "FUNNELED")

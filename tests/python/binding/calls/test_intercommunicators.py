@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Intercommunicators: queries, copies, parts, messages, traces and wrong arguments.
+
+tests/smpi/intercommunicators.c compares what it gets with what all ranks can compute.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.simulated import Run
+
+PROGRAM = "intercommunicators.c"
+TRANSPORTS = ("weft", "smpi")
+FATAL = "the error handler MPI_ERRORS_ARE_FATAL ends the program"
+
+WRONG = {
+    "merge": "MPI_Intercomm_merge, which failed with MPI_ERR_COMM (the communicator is an intra",
+    "remote-size": "MPI_Comm_remote_size, which failed with MPI_ERR_COMM",
+    "create-of-inter": "MPI_Intercomm_create, which failed with MPI_ERR_COMM",
+    "leader": "MPI_Intercomm_create, which failed with MPI_ERR_RANK (the local leader is -1",
+    "remote-leader": "MPI_Intercomm_create, which failed with MPI_ERR_RANK (the remote leader is 4",
+    "tag": "MPI_Intercomm_create, which failed with MPI_ERR_TAG (the tag is -1",
+    "rank": "MPI_Send, which failed with MPI_ERR_RANK",
+    "scan": "MPI_Scan, which failed with MPI_ERR_COMM (the communicator is an intercommunicator)",
+    "grid": "MPI_Cart_create, which failed with MPI_ERR_COMM (the communicator is an inter",
+    "graph": "MPI_Graph_create, which failed with MPI_ERR_COMM (the communicator is an inter",
+    "neighbors": "MPI_Neighbor_allgather, which failed with MPI_ERR_COMM",
+    "window": "MPI_Win_create, which failed with MPI_ERR_COMM (the communicator is an inter",
+    "hosts": "MPI_Comm_split_type, which failed with MPI_ERR_COMM (the communicator is an inter",
+    "overlap": "failed with MPI_ERR_COMM (the two groups have a rank in common)",
+}
+"""Text of the message of each wrong call, on four ranks."""
+
+
+@pytest.mark.parametrize("messages", TRANSPORTS)
+@pytest.mark.parametrize("ranks", [2, 3, 7])
+def test_queries_copies_and_parts(run: Run, messages: str, ranks: int) -> None:
+    """All divisions of the ranks into two groups."""
+    options = ("--messages", messages, "--ppn", "2")
+    result = run(PROGRAM, "basics", on="fat-tree-8", ranks=ranks, options=options)
+    assert result.lines == ["done"]
+    functions = {one["call"]: one["calls"] for one in result.record["mpi_calls"]}
+    assert functions["MPI_Intercomm_create"] == ranks * (ranks - 1)
+
+
+@pytest.mark.parametrize("messages", TRANSPORTS)
+@pytest.mark.parametrize(("seed", "ranks"), [(1, 2), (2, 3), (3, 6), (4, 8), (5, 8), (6, 8)])
+def test_messages_cross(run: Run, messages: str, seed: int, ranks: int) -> None:
+    """Six intercommunicators at a time; all ways to send and receive."""
+    options = ("--messages", messages)
+    result = run(PROGRAM, "messages", str(seed), on="fat-tree-8", ranks=ranks, options=options)
+    assert result.lines == ["done"]
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_calls_get_an_error_class(run: Run, case: str) -> None:
+    returned = run(PROGRAM, "wrong", case, "return", on="fat-tree-8", ranks=4)
+    assert returned.lines == ["done", "right", "right", "right", "right"]
+    ended = run(PROGRAM, "wrong", case, on="fat-tree-8", ranks=4, status=1)
+    assert ended.status == 1
+    assert WRONG[case] in ended.messages[0]
+    assert ended.messages[0].endswith(FATAL)
+
+
+def test_a_trace_says_that_it_has_no_intercommunicators(run: Run, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    result = run(
+        PROGRAM, "basics", on="fat-tree-8", ranks=2, options=("--record", str(trace)), status=2
+    )
+    assert "MPI_Intercomm_create, which traces do not support" in result.messages[0]
+    assert not trace.exists()
