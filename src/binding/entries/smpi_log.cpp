@@ -9,6 +9,7 @@
 #include "binding/entries/rank_exit.hpp"
 #include "binding/process/process.hpp"
 #include "binding/run/diagnosis.hpp"
+#include "binding/threads/program_threads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -99,8 +100,9 @@ bool starts_processes(std::string_view name)
 
 [[noreturn]] void refuse_thread(const char* function)
 {
-  current_run().abort("unsupported", "a thread created by the program called " + users_name(function) +
-                                         "; SimGrid's MPI allows that on the main thread only (MPI_THREAD_FUNNELED)");
+  current_run().abort("unsupported",
+                      "a thread created by the program called " + users_name(function) +
+                          ", but asked MPI_Init_thread for less than MPI_THREAD_SERIALIZED, or not at all");
 }
 
 [[noreturn]] void refuse_file()
@@ -238,7 +240,9 @@ bool act_on(const xbt_log_event_s& event, std::string_view format, const std::st
 
 const char* level_name(int level)
 {
-  return level == MPI_THREAD_MULTIPLE ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_SERIALIZED";
+  if (level == MPI_THREAD_MULTIPLE)
+    return "MPI_THREAD_MULTIPLE";
+  return level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED" : "MPI_THREAD_FUNNELED";
 }
 
 } // namespace
@@ -259,18 +263,18 @@ void weft_log(xbt_log_event_t event, const char* format, ...)
     weft::next_definition<void (*)(xbt_log_event_t, const char*, ...)>("_xbt_log_event_log")(event, "%s", text.c_str());
 }
 
-// SMPI provides MPI_THREAD_SINGLE, whatever is requested. Threads that do not call MPI do no harm,
-// which is what MPI_THREAD_FUNNELED promises.
+// SMPI provides MPI_THREAD_SINGLE, whatever is requested.
 extern "C" int weft_init_thread(int* argc, char*** argv, int required, int* provided) WEFT_REPLACES("PMPI_Init_thread");
 int weft_init_thread(int* argc, char*** argv, int required, int* provided)
 {
-  const int level = std::min(required, static_cast<int>(MPI_THREAD_FUNNELED));
+  const bool others = required >= MPI_THREAD_SERIALIZED && weft::allow_threads();
+  const int level   = std::min(required, static_cast<int>(others ? MPI_THREAD_SERIALIZED : MPI_THREAD_FUNNELED));
   if (required > level && not weft::state().told_of_threads) {
     weft::state().told_of_threads = true;
-    std::fprintf(stderr,
-                 "weft: MPI_Init_thread: the program requests %s, but SimGrid's MPI provides MPI_THREAD_FUNNELED: only "
-                 "the main thread may call MPI\n",
-                 weft::level_name(required));
+    std::fprintf(stderr, "weft: MPI_Init_thread: the program requests %s, weft provides %s: %s\n",
+                 weft::level_name(required), weft::level_name(level),
+                 others ? "one thread of a rank calls MPI at a time, others wait"
+                        : "only the main thread may call MPI");
   }
   if (const std::optional<int> rank = weft::rank_here())
     weft::state().thread_levels[*rank] = level;
@@ -294,6 +298,6 @@ int weft_is_thread_main(int* flag)
 {
   if (not flag)
     return MPI_ERR_ARG;
-  *flag = weft::rank_here() ? 1 : 0;
+  *flag = not weft::is_other_thread() && weft::rank_here() ? 1 : 0;
   return MPI_SUCCESS;
 }

@@ -5,7 +5,8 @@
  * call, a tenth of the cost of an offloaded Allreduce. It needs them to turn computation into
  * simulated time (weft's --host-speed), for its own statistics, and inside loops that a program
  * samples (SMPI_SAMPLE_…). With privatization by mmap it also maps a rank's variables there. In
- * all other cases these functions of SMPI have no effect.
+ * all other cases these functions of SMPI have no effect. Calls from other threads of the program
+ * leave the main thread's computation as it is.
  */
 #include "binding/observe/computation_clock.hpp"
 
@@ -13,6 +14,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
+#include "binding/threads/program_threads.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
 #include <smpi/smpi.h>
@@ -53,14 +55,14 @@ extern "C" {
 WEFT_INTERPOSED void smpi_bench_begin()
 {
   static const auto THEIRS = weft::original<decltype(&smpi_bench_begin)>("smpi_bench_begin");
-  if (weft::is_read())
+  if (weft::is_read() && not weft::is_other_thread())
     THEIRS();
 }
 
 WEFT_INTERPOSED void smpi_bench_end()
 {
   static const auto THEIRS = weft::original<decltype(&smpi_bench_end)>("smpi_bench_end");
-  if (weft::is_read())
+  if (weft::is_read() && not weft::is_other_thread())
     THEIRS();
 }
 

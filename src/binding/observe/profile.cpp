@@ -6,6 +6,7 @@
 #include "binding/observe/json_rows.hpp"
 #include "binding/observe/rank_counters.hpp"
 #include "binding/ranks/current.hpp"
+#include "binding/threads/program_threads.hpp"
 
 #include <algorithm>
 #include <simgrid/s4u.hpp>
@@ -65,10 +66,14 @@ KindTime& Profile::time_of(const RankActivity& rank, CallKind kind)
 
 RankActivity* Profile::enter(MpiFunction& function)
 {
+  const bool begun   = threads_may_call && begin_call();
   const aid_t actor  = current_actor();
   RankActivity* rank = by_actor_.get(actor);
-  if (not rank || rank->inside)
+  if (not rank || rank->inside) {
+    if (begun)
+      end_call();
     return nullptr;
+  }
   // Ranks mostly arrive in the order of their actors.
   if (constexpr aid_t NEXT = 4; RankActivity* const next = by_actor_.get(actor + NEXT))
     prefetch(next, sizeof(RankActivity));
@@ -89,6 +94,8 @@ RankActivity* Profile::enter(MpiFunction& function)
 void Profile::leave(RankActivity& rank)
 {
   close(rank, time_of_rank());
+  if (threads_may_call) [[unlikely]]
+    end_call();
 }
 
 void Profile::close(RankActivity& rank, double now)

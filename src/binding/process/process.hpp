@@ -31,6 +31,12 @@ inline void set_process_action(int signum, const struct sigaction& action)
 /** Raises a signal as raise() does without ranks. Async-signal-safe. */
 void raise_in_process(int signum);
 
+/** Looks up a symbol of the OpenMP library that the program has loaded; null if it has none. */
+void* openmp_symbol(const char* symbol);
+
+/** Notes that OpenMP's state of SimGrid's thread has become that of another pool. */
+void openmp_state_changes();
+
 /** Describes the memory limits of the process ("ulimit -v allows 6544 MiB"); empty if unlimited. */
 std::string memory_limits();
 

@@ -7,6 +7,7 @@
  * process's initial values while SimGrid runs. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
+#include "binding/process/process.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -51,18 +52,9 @@ mode_t change_mask(mode_t mask)
   return next_definition<mode_t (*)(mode_t)>("umask")(mask);
 }
 
-/** Looks up a symbol of the OpenMP library that the program has loaded; null if it has none. */
-void* openmp(const char* symbol)
-{
-  for (const char* library : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"})
-    if (void* const loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD))
-      return dlsym(loaded, symbol);
-  return nullptr;
-}
-
 void change_threads(int count)
 {
-  static const auto CHANGE = reinterpret_cast<void (*)(int)>(openmp("omp_set_num_threads"));
+  static const auto CHANGE = reinterpret_cast<void (*)(int)>(openmp_symbol("omp_set_num_threads"));
   if (CHANGE)
     CHANGE(count);
 }
@@ -149,7 +141,7 @@ template <class Change> int change_own_directory(Change change)
 void change_own_threads(int count)
 {
   if (ProcessAttributes* const own = own_surroundings()) {
-    auto* const most     = reinterpret_cast<int (*)()>(openmp("omp_get_max_threads"));
+    auto* const most     = reinterpret_cast<int (*)()>(openmp_symbol("omp_get_max_threads"));
     SavedAttributes& all = saved_attributes();
     if (not all.at_start.threads && most)
       all.at_start.threads = all.now.threads = most();
@@ -159,6 +151,20 @@ void change_own_threads(int count)
 }
 
 } // namespace
+
+void* openmp_symbol(const char* symbol)
+{
+  for (const char* library : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"})
+    if (void* const loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD))
+      return dlsym(loaded, symbol);
+  return nullptr;
+}
+
+void openmp_state_changes()
+{
+  saved_attributes().now.threads.reset(); // set again for the next rank
+}
+
 } // namespace weft
 
 // ---- Replaced functions --------------------------------------------------------------------------------------------

@@ -269,8 +269,6 @@ public:
   ~KeptState() { end(); }
 };
 
-using Yield = void (*)(simgrid::kernel::actor::ActorImpl*);
-
 Yield simgrids_yield()
 {
   static const auto THEIRS = original<Yield>("_ZN7simgrid6kernel5actor9ActorImpl5yieldEv");
@@ -287,6 +285,22 @@ Yield simgrids_yield()
 }
 
 } // namespace
+
+constinit YieldAround around_yield = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+[[gnu::always_inline]] inline void yield_with_state(simgrid::kernel::actor::ActorImpl* rank)
+{
+  const KeptState kept;
+  if (settings().cxx_streams)
+    yield_with_streams(rank);
+  else
+    simgrids_yield()(rank);
+}
+
+void yield_keeping_state(simgrid::kernel::actor::ActorImpl* rank)
+{
+  yield_with_state(rank);
+}
 
 void begin_switched_state()
 {
@@ -305,11 +319,10 @@ namespace simgrid::kernel::actor {
 
 WEFT_INTERPOSED void ActorImpl::yield()
 {
-  const weft::KeptState kept;
-  if (weft::settings().cxx_streams)
-    weft::yield_with_streams(this);
+  if (weft::around_yield) [[unlikely]]
+    weft::around_yield(this, weft::yield_keeping_state);
   else
-    weft::simgrids_yield()(this);
+    weft::yield_with_state(this);
 }
 
 } // namespace simgrid::kernel::actor

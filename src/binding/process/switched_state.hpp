@@ -7,7 +7,18 @@
  * its stack while others run, which takes no other memory and a few nanoseconds per turn. */
 #pragma once
 
+#include <simgrid/forward.h>
+
 namespace weft {
+
+using Yield = void (*)(simgrid::kernel::actor::ActorImpl* rank);
+
+/** Lets others run until @p rank, the current one, resumes with its state. */
+void yield_keeping_state(simgrid::kernel::actor::ActorImpl* rank);
+
+using YieldAround = void (*)(simgrid::kernel::actor::ActorImpl* rank, Yield yield);
+/** What ranks do instead of a yield, by the yield that it gets; null if nothing (program_threads.cpp). */
+extern constinit YieldAround around_yield; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): at each wait
 
 /** Gives the starting rank the initial state of the process. */
 void begin_switched_state();

@@ -29,6 +29,8 @@ constinit aid_t asked_actor           = 0;
 constinit std::uint64_t turn_of_time  = ~std::uint64_t{0};
 constinit double asked_time           = 0;
 
+constinit ContextFinder find_context_of_thread = nullptr;
+
 namespace {
 
 /** SimGrid's pointer to the engine; null until first asked for. */
@@ -83,11 +85,12 @@ WEFT_INTERPOSED s4u::Engine* s4u::Engine::get_instance()
 
 WEFT_INTERPOSED kernel::context::Context* kernel::context::Context::self()
 {
-  using Find = Context* (*)();
+  if (not weft::running_context && weft::find_context_of_thread) [[unlikely]]
+    return weft::find_context_of_thread();
   if (weft::is_on(weft::TuningId::current_context)) [[likely]]
     return weft::running_context;
-  static const auto THEIRS = weft::original<Find>("_ZN7simgrid6kernel7context7Context4selfEv");
-  return THEIRS();
+  static const auto THEIRS = weft::original<weft::ContextFinder>("_ZN7simgrid6kernel7context7Context4selfEv");
+  return THEIRS() ? THEIRS() : weft::running_context; // SimGrid's own is null on threads of the program
 }
 
 WEFT_INTERPOSED void kernel::context::Context::set_current(Context* now)

@@ -26,6 +26,9 @@ extern constinit std::uint64_t turn_of_actor; ///< generation in which current_a
 extern constinit aid_t asked_actor;
 extern constinit std::uint64_t turn_of_time; ///< generation in which time_of_rank() was asked last
 extern constinit double asked_time;
+using ContextFinder = simgrid::kernel::context::Context* (*)();
+/** Finds the context of a thread that has none, if threads of the program may be ranks (program_threads.cpp). */
+extern constinit ContextFinder find_context_of_thread;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 /** Asks SimGrid for the current actor. */

@@ -2,6 +2,7 @@
 #include "binding/run/diagnosis.hpp"
 
 #include "binding/platform/flow_result.hpp"
+#include "binding/threads/program_threads.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -65,6 +66,9 @@ std::string describe_deadlock(const Communicators& communicators, const std::str
     for (const auto& call : communicator->pending())
       text << " On " << communicator->text() << ", " << holders_of(*call);
   text << messages;
+  if (const std::size_t threads = waiting_threads(); threads > 0)
+    text << ' ' << threads << (threads == 1 ? " thread of the program waits" : " threads of the program wait")
+         << " for another thread of the same rank to leave MPI (MPI_THREAD_SERIALIZED).";
   std::vector<int> alive;
   for (const sg::ActorPtr& actor : sg::Engine::get_instance()->get_all_actors())
     if (const int rank = mpi_rank(*actor); rank >= 0)

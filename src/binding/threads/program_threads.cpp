@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/threads/program_threads.hpp"
+
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/process/process.hpp"
+#include "binding/process/switched_state.hpp"
+#include "binding/ranks/current.hpp"
+#include "binding/threads/openmp.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdint>
+#include <exception>
+#include <link.h>
+#include <linux/futex.h>
+#include <memory>
+#include <mutex>
+#include <pthread.h>
+#include <simgrid/Exception.hpp>
+#include <simgrid/s4u.hpp>
+#include <smpi/smpi_helpers_internal.h>
+#include <span>
+#include <string_view>
+#include <sys/syscall.h>
+#include <thread>
+#include <ucontext.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+#include <xbt/config.hpp>
+
+namespace weft {
+
+constinit bool threads_may_call = false; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): see the header
+
+namespace {
+
+using simgrid::kernel::actor::ActorImpl;
+using simgrid::kernel::context::Context;
+using namespace std::chrono_literals;
+
+/** How long a thread waits before it looks, or interrupts SimGrid's thread, again. */
+constexpr auto PATIENCE = 100us;
+
+/** What a thread is to the simulation. */
+class ProgramThread {
+public:
+  Context* creator = nullptr; ///< rank that created it; null if an OpenMP library did
+  Context* rank    = nullptr; ///< rank that it is now, to SimGrid
+  bool in_call     = false;
+
+  ProgramThread()                                = default;
+  ProgramThread(const ProgramThread&)            = delete;
+  ProgramThread& operator=(const ProgramThread&) = delete;
+  ~ProgramThread();
+
+  Context** context_here = nullptr; ///< its running_context
+};
+
+/** A thread's wait for SimGrid. */
+struct Wait {
+  ActorImpl* rank;
+  Context* context;
+  const ProgramThread* thread;
+  bool ended = false;
+  std::exception_ptr failure;
+};
+
+struct Range {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+
+struct Threads {
+  std::mutex lock; // of all but `native`; SimGrid's thread holds it only where it cannot be interrupted
+  std::condition_variable changed;
+  pid_t simgrids = 0;
+  std::atomic<Context*> native{nullptr}; ///< rank whose own code SimGrid's thread runs
+  std::atomic<std::size_t> created{0};   ///< threads that ranks have created and that have not ended
+  std::vector<ProgramThread*> joined;    ///< those that are a rank now
+  std::vector<Wait*> waits;              ///< that SimGrid's thread has not begun
+  bool main_is_in_call = false;          ///< the rank on SimGrid's thread, by its own call
+  std::size_t waiting  = 0;              ///< threads that wait for their turn
+  std::vector<Range> fragile;            ///< code of libraries that cannot be left at any instruction
+};
+
+Threads& threads()
+{
+  static auto* const ALL = new Threads;
+  return *ALL;
+}
+
+ProgramThread& this_thread()
+{
+  static thread_local ProgramThread own;
+  return own;
+}
+
+ProgramThread::~ProgramThread()
+{
+  if (creator)
+    --threads().created;
+  if (not rank)
+    return;
+  const std::scoped_lock held(threads().lock);
+  std::erase(threads().joined, this);
+}
+
+/** Returns whether a thread of @p rank other than the current one is in an MPI call. Needs the lock. */
+bool is_called_by_others(const Context* rank)
+{
+  const ProgramThread& here = this_thread();
+  if (is_other_thread() && threads().main_is_in_call)
+    return true;
+  return std::ranges::any_of(threads().joined, [&](const ProgramThread* thread) {
+    return thread != &here && thread->rank == rank && thread->in_call;
+  });
+}
+
+/** Makes the current thread the rank that created it, as soon as that runs its own code and no other thread of it is in
+ * an MPI call. Needs the lock. */
+void join_rank(std::unique_lock<std::mutex>& held)
+{
+  Threads& all        = threads();
+  ProgramThread& here = this_thread();
+  // Threads of other OpenMP libraries than GCC's do not tell whose they are.
+  const Context* const owner = rank_of_region() ? rank_of_region() : here.creator;
+  ++all.waiting;
+  for (;;) {
+    Context* const native = here.rank ? here.rank : all.native.load();
+    if (native && (not owner || owner == native) && not is_called_by_others(native)) {
+      if (not here.rank)
+        all.joined.push_back(&here);
+      here.rank         = native;
+      here.context_here = &running_context;
+      running_context   = native;
+      break;
+    }
+    all.changed.wait_for(held, PATIENCE);
+  }
+  --all.waiting;
+}
+
+/** The context of a thread that has none; null in the kernel's place. */
+Context* context_of_thread()
+{
+  if (is_other_thread() && not this_thread().rank) {
+    std::unique_lock held(threads().lock);
+    join_rank(held);
+  }
+  return running_context;
+}
+
+/** SimGrid's thread leaves the current rank: other threads are no longer that rank, but for @p served. Returns whether
+ * the rank is in a call of its own. */
+bool part_from_rank(const ProgramThread* served)
+{
+  Threads& all = threads();
+  const std::scoped_lock held(all.lock);
+  all.native.store(nullptr);
+  std::erase_if(all.joined, [served](ProgramThread* thread) {
+    if (thread == served || thread->rank != running_context)
+      return false;
+    thread->rank          = nullptr;
+    *thread->context_here = nullptr;
+    return true;
+  });
+  return std::exchange(all.main_is_in_call, false);
+}
+
+/** SimGrid's thread is back in @p rank. */
+void return_to_rank(Context* rank, bool is_in_call)
+{
+  Threads& all = threads();
+  const std::scoped_lock held(all.lock);
+  all.main_is_in_call = is_in_call;
+  all.native.store(rank);
+  all.changed.notify_all();
+}
+
+/** Leaves the current rank on SimGrid's thread, for itself or for a thread of it. */
+void yield_rank(ActorImpl* rank, Yield yield, const ProgramThread* served)
+{
+  Context* const own    = running_context;
+  const bool is_in_call = part_from_rank(served);
+  yield_with_team(rank, yield);
+  return_to_rank(own, is_in_call);
+}
+
+/** Does for another thread of the current rank what that waits for. Returns whether there was one. */
+bool serve_thread()
+{
+  Threads& all = threads();
+  Wait* wait   = nullptr;
+  {
+    const std::scoped_lock held(all.lock);
+    const auto found = std::ranges::find(all.waits, running_context, &Wait::context);
+    if (found == all.waits.end())
+      return false;
+    wait = *found;
+    all.waits.erase(found);
+  }
+  try {
+    yield_rank(wait->rank, yield_keeping_state, wait->thread);
+  } catch (const simgrid::ForcefulKillException&) {
+    throw; // the rank ends, and with it what its other thread does
+  } catch (...) {
+    wait->failure = std::current_exception();
+  }
+  const std::scoped_lock held(all.lock);
+  wait->ended = true;
+  all.changed.notify_all();
+  return true;
+}
+
+#ifdef __x86_64__
+
+constexpr unsigned FUTEX_FLAGS =
+    FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME; // NOLINT(hicpp-signed-bitwise): the system's
+
+/** Returns whether the interrupted rank can be left: it holds no lock, and has changed nothing by half. */
+bool can_be_left(const ucontext_t& interrupted)
+{
+  constexpr std::array<std::uint8_t, 2> SYSCALL{0x0f, 0x05};
+  const auto at = static_cast<std::uintptr_t>(interrupted.uc_mcontext.gregs[REG_RIP]);
+  const auto library =
+      std::ranges::find_if(threads().fragile, [at](const Range& r) { return r.begin <= at && at < r.end; });
+  if (library == threads().fragile.end())
+    return true;
+  // Blocked: either it will repeat its wait, or that has been interrupted.
+  const auto number = interrupted.uc_mcontext.gregs[REG_RAX];
+  const auto futex  = static_cast<unsigned>(interrupted.uc_mcontext.gregs[REG_RSI]) & ~FUTEX_FLAGS;
+  const bool will_wait =
+      (number == SYS_futex && (futex == FUTEX_WAIT || futex == FUTEX_WAIT_BITSET)) || number == SYS_restart_syscall;
+  const auto is_syscall = [&](std::uintptr_t place) {
+    return place >= library->begin && place + SYSCALL.size() <= library->end &&
+           std::equal(SYSCALL.begin(), SYSCALL.end(),
+                      reinterpret_cast<const std::uint8_t*>(place)); // NOLINT(performance-no-int-to-ptr)
+  };
+  return (is_syscall(at) && will_wait) || (is_syscall(at - SYSCALL.size()) && number == -EINTR);
+}
+
+void on_interrupt(int /*signum*/, siginfo_t* /*info*/, void* interrupted)
+{
+  if (not running_context || threads().native.load() != running_context)
+    return;
+  const int error = errno;
+  if (can_be_left(*static_cast<const ucontext_t*>(interrupted)))
+    serve_thread();
+  errno = error;
+}
+
+bool is_fragile(std::string_view library)
+{
+  constexpr std::array<std::string_view, 10> NAMES{
+      "",         "/libc.so",     "/ld-linux",   "/libstdc++.so", "/libgcc_s", "/libgfortran", "/libsimgrid",
+      "/libweft", "/weft-malloc", "/libquadmath"};
+  return std::ranges::any_of(NAMES, [library](std::string_view name) {
+    return name.empty() ? library.empty() : library.find(name) != std::string_view::npos;
+  });
+}
+
+int note_fragile(dl_phdr_info* library, std::size_t /*size*/, void* ranges)
+{
+  if (not is_fragile(library->dlpi_name))
+    return 0;
+  for (const auto& segment : std::span(library->dlpi_phdr, library->dlpi_phnum)) {
+    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
+      static_cast<std::vector<Range>*>(ranges)->push_back(
+          {library->dlpi_addr + segment.p_vaddr, library->dlpi_addr + segment.p_vaddr + segment.p_memsz});
+  }
+  return 0;
+}
+
+/** The signal that interrupts SimGrid's thread: the last one, which programs hardly use. */
+int interrupt_signal()
+{
+  return SIGRTMAX;
+}
+
+void install_interrupt()
+{
+  dl_iterate_phdr(note_fragile, &threads().fragile);
+  struct sigaction action{};
+  action.sa_sigaction = on_interrupt;
+  // Others may come before its end, while the rank that it has interrupted waits.
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;
+  set_process_action(interrupt_signal(), action);
+}
+
+constexpr bool CAN_INTERRUPT = true;
+
+#else
+
+void install_interrupt() {}
+int interrupt_signal()
+{
+  return 0;
+}
+constexpr bool CAN_INTERRUPT = false;
+
+#endif
+
+/** Lets SimGrid's thread leave the rank for the current thread, and waits until the rank resumes. */
+void yield_other_thread(ActorImpl* rank)
+{
+  Threads& all              = threads();
+  const ProgramThread& here = this_thread();
+  Wait wait{.rank = rank, .context = here.rank, .thread = &here, .failure = {}};
+  std::unique_lock held(all.lock);
+  all.waits.push_back(&wait);
+  all.changed.notify_all();
+  while (not wait.ended) {
+    if (std::ranges::find(all.waits, &wait) != all.waits.end())
+      syscall(SYS_tgkill, syscall(SYS_getpid), all.simgrids, interrupt_signal());
+    all.changed.wait_for(held, PATIENCE);
+  }
+  held.unlock();
+  if (wait.failure)
+    std::rethrow_exception(wait.failure);
+}
+
+void yield_of_program(ActorImpl* rank, Yield yield)
+{
+  if (is_other_thread())
+    yield_other_thread(rank);
+  else
+    yield_rank(rank, yield, nullptr);
+}
+
+/** Returns whether an address is in the code of an OpenMP library. */
+bool is_openmp(const void* address)
+{
+  Dl_info library{};
+  if (dladdr(address, &library) == 0 || not library.dli_fname)
+    return false;
+  const std::string_view path = library.dli_fname;
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("libgomp.so") || name.starts_with("libomp") || name.starts_with("libiomp5");
+}
+
+/** What a new thread does. */
+struct Start {
+  void* (*routine)(void*);
+  void* argument;
+  Context* creator;
+};
+
+void* start_thread(void* start)
+{
+  const std::unique_ptr<Start> own(static_cast<Start*>(start));
+  this_thread().creator = own->creator;
+  return own->routine(own->argument);
+}
+
+} // namespace
+
+bool allow_threads()
+{
+  if (not CAN_INTERRUPT || simgrid::config::get_value<std::string>("contexts/factory") == "thread")
+    return false;
+  if (threads_may_call)
+    return true;
+  threads().simgrids = static_cast<pid_t>(syscall(SYS_gettid));
+  install_interrupt();
+  around_yield           = yield_of_program;
+  find_context_of_thread = context_of_thread;
+  threads_may_call       = true;
+  return true;
+}
+
+bool is_other_thread()
+{
+  if (not threads_may_call)
+    return false;
+  static thread_local const bool IS_OTHER = syscall(SYS_gettid) != threads().simgrids;
+  return IS_OTHER;
+}
+
+bool begin_call()
+{
+  Threads& all  = threads();
+  bool& in_call = is_other_thread() ? this_thread().in_call : all.main_is_in_call;
+  std::unique_lock held(all.lock);
+  if (in_call)
+    return false;
+  if (is_other_thread())
+    join_rank(held);
+  else
+    while (is_called_by_others(running_context)) {
+      held.unlock();
+      const bool served = serve_thread();
+      held.lock();
+      if (not served && is_called_by_others(running_context))
+        all.changed.wait_for(held, PATIENCE);
+    }
+  in_call = true;
+  return true;
+}
+
+void end_call()
+{
+  Threads& all = threads();
+  const std::scoped_lock held(all.lock);
+  (is_other_thread() ? this_thread().in_call : all.main_is_in_call) = false;
+  all.changed.notify_all();
+}
+
+std::size_t waiting_threads()
+{
+  constexpr int MOST_TIMES = 10000; // a second
+  Threads& all             = threads();
+  std::unique_lock held(all.lock);
+  // Threads may still be on their way.
+  for (int times = 0; threads_may_call && all.waiting < all.created && times < MOST_TIMES; ++times)
+    all.changed.wait_for(held, PATIENCE);
+  return all.waiting;
+}
+
+} // namespace weft
+
+// ---- Replaced functions --------------------------------------------------------------------------------------------
+
+// Sleeping takes simulated time, of the rank, only on its main thread.
+extern "C" {
+
+WEFT_INTERPOSED unsigned int smpi_sleep(unsigned int seconds)
+{
+  static const auto THEIRS = weft::original<decltype(&smpi_sleep)>("smpi_sleep");
+  return weft::is_other_thread() ? sleep(seconds) : THEIRS(seconds);
+}
+
+WEFT_INTERPOSED int smpi_usleep(useconds_t microseconds)
+{
+  static const auto THEIRS = weft::original<decltype(&smpi_usleep)>("smpi_usleep");
+  return weft::is_other_thread() ? usleep(microseconds) : THEIRS(microseconds);
+}
+
+WEFT_INTERPOSED int smpi_nanosleep(const timespec* time, timespec* rest)
+{
+  static const auto THEIRS = weft::original<decltype(&smpi_nanosleep)>("smpi_nanosleep");
+  return weft::is_other_thread() ? nanosleep(time, rest) : THEIRS(time, rest);
+}
+
+} // extern "C"
+
+extern "C" int weft_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
+                                   void* argument) WEFT_REPLACES("pthread_create");
+int weft_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument)
+{
+  static const auto THEIRS = weft::next_definition<decltype(&weft_pthread_create)>("pthread_create");
+  using namespace weft;
+  Context* const creator = is_other_thread() ? this_thread().creator : running_context;
+  if (not creator || is_openmp(__builtin_return_address(0)))
+    return THEIRS(thread, attributes, routine, argument);
+  ++threads().created;
+  auto* const start = new Start(routine, argument, creator); // start_thread() deletes it
+  const int failed  = THEIRS(thread, attributes, start_thread, start);
+  if (failed != 0) {
+    delete start;
+    --threads().created;
+  }
+  return failed;
+}

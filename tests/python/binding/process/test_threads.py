@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Threads of programs: MPI from threads other than main's, and inside OpenMP's parallel regions."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import compiled, simulated
+from tests.support.places import TESTS
+
+WARNING = (
+    "weft: MPI_Init_thread: the program requests MPI_THREAD_MULTIPLE, weft provides"
+    " MPI_THREAD_SERIALIZED: one thread of a rank calls MPI at a time, others wait"
+)
+
+
+def threaded(name: str) -> Path:
+    return compiled.program(TESTS / "smpi" / name, ("-O1", "-fopenmp"))
+
+
+def times(lines: list[str]) -> list[str]:
+    return [line for line in lines if line.startswith("part ")]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 5, 8])
+def test_threads_may_call_mpi_one_at_a_time(ranks: int) -> None:
+    command = simulated.weft_command(threaded("threads.c"), on="star-8", ranks=ranks)
+    result = simulated.run_command(command)
+    right = sorted(line for line in result.lines if line not in times(result.lines))
+    assert right == sorted(f"rank {rank} is right" for rank in range(ranks)), result.stderr
+    # Whichever thread calls, the times of collectives and exchanges are the same.
+    again = simulated.run_command(command)
+    assert times(again.lines)[:2] == times(result.lines)[:2]
+
+
+@pytest.mark.parametrize(
+    "options", [("--messages", "smpi"), ("--offload", "stream"), ("--host-speed", "1e9")]
+)
+def test_threads_may_call_mpi_in_all_kinds_of_runs(options: tuple[str, ...]) -> None:
+    command = simulated.weft_command(
+        threaded("threads.c"), on="fat-tree-8", ranks=8, options=options
+    )
+    result = simulated.run_command(command)
+    assert sum("is right" in line for line in result.lines) == 8, result.stderr
+
+
+def test_calls_of_several_threads_wait_for_each_other() -> None:
+    command = simulated.weft_command(threaded("threads_at_once.c"), "polling", on="star-8", ranks=3)
+    result = simulated.run_command(command)
+    # Each of 3 threads receives rank + thread of the left neighbour, 5 times.
+    assert result.lines == [f"provided 1, sum {5 * 3 * (0 + 1 + 2) + 5 * 3 * (0 + 1 + 2)}"]
+    assert result.stderr.splitlines()[0] == WARNING
+
+
+def test_a_rank_that_waits_for_its_own_thread_is_a_deadlock_that_says_so() -> None:
+    command = simulated.weft_command(threaded("threads_at_once.c"), "self", on="star-8", ranks=2)
+    result = simulated.run_command(command)
+    assert result.status == 1
+    assert (
+        "2 threads of the program wait for another thread of the same rank to leave MPI"
+        " (MPI_THREAD_SERIALIZED)" in result.stderr
+    )
