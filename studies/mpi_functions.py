@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """docs/compiling.md: which of MPI's functions programs can call, by chapter of the standard.
 
-Nothing is measured. The standard's functions are those of src/compilers/mpi-calls. A function is
-there if weft's library exports it, or if SimGrid's does and src/binding/fortran/procedures does
-not mark it as missing: SimGrid exports some that only end the run. It is tested if a program of
-tests/ calls it.
+The standard's functions are those of src/compilers/mpi-calls, where those that are missing get
+their mark. A function is there if weft's library exports it, or if SimGrid's does and
+src/binding/fortran/procedures does not mark it as missing: SimGrid exports some that only end the
+run. It is tested if a program of tests/ calls it.
 """
 
 import re
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from studies.study import DOCS, ROOT, Study, markdown
 from weft.base import paths
+from weft.base.output import whole_file
 
 _CALLS = ROOT / "src" / "compilers" / "mpi-calls"
 _PROCEDURES = ROOT / "src" / "binding" / "fortran" / "procedures"
@@ -30,8 +31,30 @@ def chapters() -> dict[str, list[str]]:
         head, colon, rest = line.rpartition(":")
         if colon:
             names = found.setdefault(head, [])
-        names += rest.split()
+        names += [name.removeprefix("-") for name in rest.split()]
     return found
+
+
+def marked() -> str:
+    """Return src/compilers/mpi-calls with a - before each function that programs cannot call."""
+    parts = []
+    for line in _CALLS.read_text(encoding="utf-8").splitlines(keepends=True):
+        head, colon, rest = ("", "", line) if line.startswith("#") else line.rpartition(":")
+        if not line.startswith("#"):
+            rest = re.sub(r"-?(\w+)", lambda name: _mark(name[1]) + name[1], rest)
+        parts.append(head + colon + rest)
+    return "".join(parts)
+
+
+def _mark(name: str) -> str:
+    return "" if name in there() else "-"
+
+
+def mark_calls() -> None:
+    """Mark the functions that programs cannot call in src/compilers/mpi-calls."""
+    text = marked()
+    with whole_file("mpi-calls", _CALLS) as file:
+        file.write(text)
 
 
 def _exported(library: Path) -> set[str]:
@@ -82,7 +105,7 @@ def texts() -> dict[str, str]:
 STUDY = Study(
     "mpi-functions",
     "which of MPI's functions programs can call",
-    measure=lambda: None,
+    measure=mark_calls,
     page=DOCS / "compiling.md",
     texts=texts,
 )

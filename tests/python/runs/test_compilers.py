@@ -64,6 +64,16 @@ def test_the_version_is_the_compilers(name: str) -> None:
     assert "Free Software Foundation" in words or "clang" in words
 
 
+def test_the_version_says_which_functions_there_are() -> None:
+    lines = weft("weft-cc", "--version").stdout.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("weft "))
+    assert lines[start + 1].split() == ["38", "of", "38", "Collective", "Communication"]
+    rows = [line.split() for line in lines[start + 1 :]]
+    there, listed = (sum(int(row[column]) for row in rows[:-1]) for column in (0, 2))
+    assert rows[-1] == [str(there), "of", str(listed), "all"]
+    assert there < listed
+
+
 @pytest.mark.parametrize("question", ["-print-prog-name=ld", "-dumpmachine", "-v"])
 def test_questions_are_answered_by_the_compiler(here: Path, question: str) -> None:
     result = weft("weft-cc", question, cwd=here)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from fortran import modules, tables
 
+from studies import mpi_functions
 from tests.support.places import ROOT, TESTS
 from tests.support.simulated import Program, Result, Run, run_command, weft_command
 
@@ -173,12 +174,16 @@ def test_the_old_module_finds_wrong_arguments_too(tmp_path: Path) -> None:
 def test_the_table_has_calls_of_mpi_each_once() -> None:
     text = (ROOT / "src" / "compilers" / "mpi-calls").read_text(encoding="utf-8")
     lines = [line.rpartition(":")[2] for line in text.splitlines() if not line.startswith("#")]
-    listed = {name for line in lines for name in line.split()}
+    listed = {name.removeprefix("-") for line in lines for name in line.split()}
     rows = [row for row in tables.procedures(TABLES / "procedures") if row.mark != "="]
     names = [row.name for row in rows if row.chapter != tables.REMOVED]
     of_fortran = {"Sizeof", "F_sync_reg"}
     assert len(names) == len(set(names)) > 420
     assert set(names) - listed <= of_fortran
+
+
+def test_the_table_marks_what_is_missing() -> None:
+    assert (ROOT / "src" / "compilers" / "mpi-calls").read_text("utf-8") == mpi_functions.marked()
 
 
 def test_lines_of_the_modules_and_of_mpif_h_fit() -> None:
