@@ -46,6 +46,18 @@ constinit simgrid::s4u::Engine* const* engine_place = nullptr;
   return THEIRS();
 }
 
+/** Returns the current context where running_context may not be it. Out of line, so that the fast path has no frame. */
+[[gnu::noinline]] simgrid::kernel::context::Context* find_context()
+{
+  if (not running_context && find_context_of_thread)
+    return find_context_of_thread();
+  if (is_on(TuningId::current_context))
+    return running_context;
+  static const auto THEIRS                       = original<ContextFinder>("_ZN7simgrid6kernel7context7Context4selfEv");
+  simgrid::kernel::context::Context* const found = THEIRS();
+  return found ? found : running_context; // SimGrid's own is null on threads of the program
+}
+
 /** Returns whether the turn changes with the rank. Without preloading, SimGrid's own set_current() is called, and the
  * turn stays 0; ranks that are threads call it once. */
 bool turns_tell_ranks()
@@ -85,12 +97,10 @@ WEFT_INTERPOSED s4u::Engine* s4u::Engine::get_instance()
 
 WEFT_INTERPOSED kernel::context::Context* kernel::context::Context::self()
 {
-  if (not weft::running_context && weft::find_context_of_thread) [[unlikely]]
-    return weft::find_context_of_thread();
-  if (weft::is_on(weft::TuningId::current_context)) [[likely]]
-    return weft::running_context;
-  static const auto THEIRS = weft::original<weft::ContextFinder>("_ZN7simgrid6kernel7context7Context4selfEv");
-  return THEIRS() ? THEIRS() : weft::running_context; // SimGrid's own is null on threads of the program
+  Context* const now = weft::running_context;
+  if (now && weft::is_on(weft::TuningId::current_context)) [[likely]]
+    return now;
+  return weft::find_context();
 }
 
 WEFT_INTERPOSED void kernel::context::Context::set_current(Context* now)
