@@ -65,6 +65,15 @@ std::string describe(const Fabric& fabric)
          << describe(*engine) << "\n";
   for (const PolicyRow& row : fabric.policy())
     text << "  policy " << to_text(row) << "\n";
+  if (const std::optional<DiskModel>& disk = fabric.disk())
+    text << "  disk of each host: reads " << to_text(disk->read_bandwidth) << ", writes "
+         << to_text(disk->write_bandwidth) << "\n";
+  if (const std::optional<Storage>& storage = fabric.storage())
+    text << "  storage: " << grouped(storage->targets()) << (storage->targets() == 1 ? " target" : " targets")
+         << ", each reads " << to_text(storage->model.read_bandwidth) << ", writes "
+         << to_text(storage->model.write_bandwidth) << "; files have " << storage->model.stripe_count
+         << (storage->model.stripe_count == 1 ? " stripe" : " stripes") << " of " << to_text(storage->model.stripe_size)
+         << "\n";
   if (const std::optional<NoiseModel>& noise = fabric.noise()) {
     for (const HostNoise& row : noise->hosts)
       text << "  noise: " << to_text(row) << "\n";

@@ -24,17 +24,23 @@ VertexId host_of(const OpenFile& file, int rank)
   return file.hosts[static_cast<std::size_t>(rank)];
 }
 
+/** Returns the ranks of which a rank has heard before a round: 2^round. */
+int before_round(int round)
+{
+  return static_cast<int>(1U << static_cast<unsigned>(round));
+}
+
 /** Bytes that one rank sends in round @p round of Bruck's Allgather of items. */
 double allgather_bytes(int ranks, int round, double item)
 {
-  const int have = 1 << round;
+  const int have = before_round(round);
   return item * std::min(have, ranks - have);
 }
 
 /** The same of Bruck's Alltoall: the blocks whose number has this bit. */
 double alltoall_bytes(int ranks, int round, double item)
 {
-  const int bit    = 1 << round;
+  const int bit    = before_round(round);
   const int rest   = ranks % (2 * bit);
   const int blocks = ranks / (2 * bit) * bit + std::max(0, rest - bit);
   return item * blocks;
@@ -121,7 +127,7 @@ void begin_apart(FileSystem& files, const FileOfRanks& file, const std::shared_p
 
 } // namespace
 
-void add_accesses(FileSystem& files, std::shared_ptr<const OpenFile> file, VertexId host, bool write,
+void add_accesses(FileSystem& files, const std::shared_ptr<const OpenFile>& file, VertexId host, bool write,
                   std::vector<DeviceAccess> accesses, FileSteps& steps)
 {
   for (DeviceAccess& access : accesses) {
@@ -143,13 +149,13 @@ void add_shared_pointer(FileSystem& files, std::shared_ptr<OpenFile> file, Verte
   steps.then([file = std::move(file)](FileSteps& /*now*/) { file->lock.release(); });
 }
 
-void add_exchange(FileSystem& files, const FileOfRanks& file, std::function<double(int)> bytes, FileSteps& steps)
+void add_exchange(FileSystem& files, const FileOfRanks& file, const std::function<double(int)>& bytes, FileSteps& steps)
 {
   const int ranks = file->size();
-  for (int round = 0; (1 << round) < ranks; ++round)
+  for (int round = 0; before_round(round) < ranks; ++round)
     steps.then([&files, file, round, ranks, payload = bytes(round)](FileSteps& now) {
       for (int rank = 0; rank < ranks; ++rank)
-        send_between(files, *file, rank, (rank + (1 << round)) % ranks, payload, now);
+        send_between(files, *file, rank, (rank + before_round(round)) % ranks, payload, now);
     });
 }
 
@@ -163,8 +169,8 @@ void add_agreement(FileSystem& files, const FileOfRanks& file, FileSteps& steps)
   add_exchange(files, file, [](int) { return COUNT_BYTES; }, steps);
 }
 
-void begin_collective_access(FileSystem& files, const FileOfRanks& file, std::shared_ptr<CollectiveFileCall> call,
-                             bool write, bool ordered)
+void begin_collective_access(FileSystem& files, const FileOfRanks& file,
+                             const std::shared_ptr<CollectiveFileCall>& call, bool write, bool ordered)
 {
   const auto steps = FileSteps::make();
   if (ordered) { // the pointer goes from rank to rank (ADIO_Get_shared_fp in MPI_File_write_ordered)

@@ -7,14 +7,14 @@
 namespace weft {
 
 /** Adds the accesses of one rank, one after the other. */
-void add_accesses(FileSystem& files, std::shared_ptr<const OpenFile> file, VertexId host, bool write,
+void add_accesses(FileSystem& files, const std::shared_ptr<const OpenFile>& file, VertexId host, bool write,
                   std::vector<DeviceAccess> accesses, FileSteps& steps);
 
 /** Adds reading and writing of the shared pointer, while the file is locked, by one rank. */
 void add_shared_pointer(FileSystem& files, std::shared_ptr<OpenFile> file, VertexId host, FileSteps& steps);
 
 /** Adds an exchange among all ranks of a file in log2(p) rounds, to round k of which @p bytes (k) are sent. */
-void add_exchange(FileSystem& files, const std::shared_ptr<OpenFile>& file, std::function<double(int)> bytes,
+void add_exchange(FileSystem& files, const std::shared_ptr<OpenFile>& file, const std::function<double(int)>& bytes,
                   FileSteps& steps);
 /** Adds an exchange of no data: a barrier. */
 void add_barrier(FileSystem& files, const std::shared_ptr<OpenFile>& file, FileSteps& steps);
@@ -23,6 +23,6 @@ void add_agreement(FileSystem& files, const std::shared_ptr<OpenFile>& file, Fil
 
 /** Starts a collective access that all ranks have joined. */
 void begin_collective_access(FileSystem& files, const std::shared_ptr<OpenFile>& file,
-                             std::shared_ptr<CollectiveFileCall> call, bool write, bool ordered);
+                             const std::shared_ptr<CollectiveFileCall>& call, bool write, bool ordered);
 
 } // namespace weft

@@ -115,8 +115,8 @@ Extents first_bytes(Extents extents, std::int64_t bytes)
 }
 
 /** Access whose place is known: moves its data, and returns what the storage sees of it. */
-int move_data(FileSystem& files, FileHandle& handle, bool write, std::int64_t position, FileData& data, RankPart& part,
-              std::int64_t& bytes)
+int move_data(FileSystem& files, const FileHandle& handle, bool write, std::int64_t position, FileData& data,
+              RankPart& part, std::int64_t& bytes)
 {
   OpenFile& file   = *handle.file;
   Extents extents  = handle.view.extents(position * handle.view.etype_size(), data.bytes());

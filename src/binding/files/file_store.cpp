@@ -3,7 +3,7 @@
 
 #include <smpi/smpi.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -19,16 +19,16 @@ namespace {
 /** Returns MPI's class of a system error. Throws FullDiskError if the disk is full. */
 int class_of(int error, const std::string& path)
 {
-  constexpr mode_t OF_MPI[][2]{
-      {ENOENT, MPI_ERR_NO_SUCH_FILE}, // NOLINT(modernize-avoid-c-arrays)
-      {EEXIST, MPI_ERR_FILE_EXISTS},  {EACCES, MPI_ERR_ACCESS},         {EPERM, MPI_ERR_ACCESS},
-      {EROFS, MPI_ERR_READ_ONLY},     {EDQUOT, MPI_ERR_QUOTA},          {EISDIR, MPI_ERR_BAD_FILE},
-      {ENOTDIR, MPI_ERR_BAD_FILE},    {ENAMETOOLONG, MPI_ERR_BAD_FILE}, {ETXTBSY, MPI_ERR_FILE_IN_USE}};
+  constexpr std::array OF_MPI{std::pair{ENOENT, MPI_ERR_NO_SUCH_FILE}, std::pair{EEXIST, MPI_ERR_FILE_EXISTS},
+                              std::pair{EACCES, MPI_ERR_ACCESS},       std::pair{EPERM, MPI_ERR_ACCESS},
+                              std::pair{EROFS, MPI_ERR_READ_ONLY},     std::pair{EISDIR, MPI_ERR_BAD_FILE},
+                              std::pair{ENOTDIR, MPI_ERR_BAD_FILE},    std::pair{ENAMETOOLONG, MPI_ERR_BAD_FILE},
+                              std::pair{ETXTBSY, MPI_ERR_FILE_IN_USE}};
   if (error == ENOSPC || error == EFBIG || error == EDQUOT)
-    throw FullDiskError{path + ": " + std::strerror(error)};
+    throw FullDiskError(path + ": " + std::strerror(error));
   for (const auto& [known, of_mpi] : OF_MPI)
-    if (std::cmp_equal(known, error))
-      return static_cast<int>(of_mpi);
+    if (known == error)
+      return of_mpi;
   return MPI_ERR_IO;
 }
 
@@ -37,7 +37,10 @@ class Descriptor {
   int number_;
 
 public:
-  Descriptor(const std::string& path, int flags) : number_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  Descriptor(const std::string& path, unsigned flags)
+      : number_(::open(path.c_str(), static_cast<int>(flags | static_cast<unsigned>(O_CLOEXEC)), 0666))
+  {
+  }
   Descriptor(const Descriptor&)            = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor()
@@ -90,11 +93,11 @@ int FileStore::open(const std::string& path, int mode) const
   const std::string whole = root_ / path;
   if (path.empty())
     return MPI_ERR_BAD_FILE;
-  int flags = O_RDWR;
-  if ((mode & MPI_MODE_RDONLY) != 0)
-    flags = O_RDONLY;
-  if ((mode & MPI_MODE_CREATE) != 0) {
-    flags |= O_CREAT | ((mode & MPI_MODE_EXCL) != 0 ? O_EXCL : 0);
+  auto flags = static_cast<unsigned>(has_mode(mode, MPI_MODE_RDONLY) ? O_RDONLY : O_RDWR);
+  if (has_mode(mode, MPI_MODE_CREATE)) {
+    flags |= static_cast<unsigned>(O_CREAT);
+    if (has_mode(mode, MPI_MODE_EXCL))
+      flags |= static_cast<unsigned>(O_EXCL);
     // Directories that the program has on the machine that it was written for.
     std::error_code ignored;
     std::filesystem::create_directories(std::filesystem::path(whole).parent_path(), ignored);
@@ -133,7 +136,7 @@ int FileStore::write(const std::string& path, const Extents& extents, std::span<
   if (extents.empty())
     return MPI_SUCCESS;
   const std::string whole = root_ / path;
-  const Descriptor file(whole, O_WRONLY);
+  const Descriptor file(whole, static_cast<unsigned>(O_WRONLY));
   return file >= 0 && move_extents(file, extents, data, ::pwrite) >= 0 ? MPI_SUCCESS : class_of(errno, whole);
 }
 
@@ -144,7 +147,7 @@ int FileStore::read(const std::string& path, const Extents& extents, std::span<s
   if (extents.empty())
     return MPI_SUCCESS;
   const std::string whole = root_ / path;
-  const Descriptor file(whole, O_RDONLY);
+  const Descriptor file(whole, static_cast<unsigned>(O_RDONLY));
   if (file >= 0)
     bytes = move_extents(file, extents, data, ::pread);
   return file >= 0 && bytes >= 0 ? MPI_SUCCESS : class_of(errno, whole);

@@ -8,15 +8,22 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 namespace weft {
 
 /** Thrown if the machine's disk is full. */
-class FullDiskError {
+class FullDiskError : public std::runtime_error {
 public:
-  std::string what;
+  using std::runtime_error::runtime_error;
 };
+
+/** Returns whether a mode (of MPI_File_open) has a flag. */
+inline bool has_mode(int mode, int flag)
+{
+  return (static_cast<unsigned>(mode) & static_cast<unsigned>(flag)) != 0;
+}
 
 class FileStore {
   std::filesystem::path root_;

@@ -33,6 +33,7 @@ void FileSystem::serve(RunContext& context)
 {
   files_of_run() = new FileSystem(context); // lives as long as the process
   context.record_parts.push_back(files_of_run());
+  context.describe_files = [] { return files_of_run()->describe_waits(); };
 }
 
 void FileSystem::require_storage(const char* function) const
@@ -57,7 +58,7 @@ StorageNetwork& FileSystem::network()
 
 void FileSystem::end_for_full_disk(const FullDiskError& full) const
 {
-  context.abort("disk-full", "a file of the program could not be written: " + full.what +
+  context.abort("disk-full", "a file of the program could not be written: " + std::string(full.what()) +
                                  "; free some space, or use --files with a directory on another disk");
 }
 
@@ -149,6 +150,24 @@ void FileSystem::ask_metadata(const OpenFile& file, VertexId host, Seconds Stora
 {
   if (not file.on_disk)
     network().ask_metadata(host, context.fabric.storage()->model.*latency, steps.branch());
+}
+
+std::string FileSystem::describe_waits() const
+{
+  std::set<const OpenFile*> open;
+  for (const MPI_File handle : handles_)
+    open.insert(FileHandle::of(handle).file.get());
+  std::map<std::string, std::string> by_name; // in an order that does not depend on addresses
+  for (const OpenFile* file : open)
+    for (const auto& [number, call] : file->calls)
+      by_name[file->name] += " A collective call of the file " + file->name + " waits for " +
+                             std::to_string(call->missing) + " of its " + std::to_string(file->size()) +
+                             " ranks; the first of them is rank " + std::to_string(call->first_missing()) +
+                             " of its communicator.";
+  std::string all;
+  for (const auto& [name, text] : by_name)
+    all += text;
+  return all;
 }
 
 void FileSystem::add_rows(Json& record) const

@@ -35,7 +35,7 @@ class FileSystem : public RecordPart {
   std::map<std::string, StripeLayout> layouts_;            // of files that the program has created
   std::map<std::pair<bool, int>, DeviceCounters> devices_; // by whether it is a disk, and its number
   int next_target_ = 0;
-  std::set<const void*> handles_;
+  std::set<MPI_File> handles_;
   using Opening = std::pair<int, aid_t>; // number of the communicator, its first member
   std::map<Opening, AgreementSlots<std::shared_ptr<OpenFile>>> openings_;
 
@@ -83,6 +83,9 @@ public:
   void flush(const OpenFile& file, VertexId host, FileSteps& steps);
   /** Starts a request to the metadata server, or to nobody for a file on a disk, as a part of the current step. */
   void ask_metadata(const OpenFile& file, VertexId host, Seconds StorageModel::* latency, FileSteps& steps);
+
+  /** Describes the ranks that wait in collective calls of files, as sentences with a space before each. */
+  std::string describe_waits() const;
 
   void add_rows(Json& record) const override;
 

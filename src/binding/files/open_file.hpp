@@ -14,6 +14,7 @@
 #include <simgrid/s4u/Engine.hpp>
 #include <smpi/smpi.h>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -74,6 +75,8 @@ struct CollectiveFileCall {
       : missing(static_cast<int>(ranks)), parts(ranks), completions(ranks), place(ranks)
   {
   }
+  /** Returns the first rank that has not joined. */
+  int first_missing() const { return static_cast<int>(std::ranges::find(completions, nullptr) - completions.begin()); }
 };
 
 /** Lock that holders get in the order of their requests. */

@@ -47,8 +47,10 @@ RunContext::RunContext(FabricState& its_state, Network& its_network, Jobs& its_j
     if (CallTrace::get())
       CallTrace::get()->end();
   });
-  sg::Engine::on_deadlock_cb(
-      [this] { abort("deadlock", describe_deadlock(communicators, describe_messages ? describe_messages() : "")); });
+  sg::Engine::on_deadlock_cb([this] {
+    abort("deadlock", describe_deadlock(communicators, (describe_messages ? describe_messages() : "") +
+                                                           (describe_files ? describe_files() : "")));
+  });
 }
 
 const MessageCosts& RunContext::costs()

@@ -53,6 +53,7 @@ public:
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
   std::function<std::unique_ptr<HostNetwork>(MessageCosts costs)> make_host_network;
   std::function<std::string()> describe_messages; ///< what ranks wait for, as sentences; none if SMPI knows it
+  std::function<std::string()> describe_files;    ///< the same of files
   HostFallback hosts_fallback;                    ///< algorithms of calls that weft executes on the hosts
   const HostStageAlgorithms stage_algorithms;     ///< among the ranks of a host in an offloaded call
   MechanismSelector selector;

@@ -20,17 +20,17 @@ enum class HintSwitch { enable, disable, automatic };
 
 /** ROMIO's hints, with their defaults (ad_hints.c, adio/include/adio.h). */
 struct RomioHints {
-  HintSwitch collective_read  = HintSwitch::automatic;    ///< romio_cb_read
-  HintSwitch collective_write = HintSwitch::automatic;    ///< romio_cb_write
-  HintSwitch sieve_reads      = HintSwitch::automatic;    ///< romio_ds_read
-  HintSwitch sieve_writes     = HintSwitch::automatic;    ///< romio_ds_write
-  std::int64_t buffer         = std::int64_t{16} << 20U;  ///< cb_buffer_size: ADIOI_CB_BUFFER_SIZE_DFLT
-  int aggregators             = 0;                        ///< cb_nodes; 0: one per host (cb_config_list "*:1")
-  int per_host                = 1;                        ///< cb_config_list
-  std::int64_t read_buffer    = std::int64_t{4} << 20U;   ///< ind_rd_buffer_size: ADIOI_IND_RD_BUFFER_SIZE_DFLT
-  std::int64_t write_buffer   = std::int64_t{512} << 10U; ///< ind_wr_buffer_size: ADIOI_IND_WR_BUFFER_SIZE_DFLT
-  std::int64_t striping_unit  = 0;                        ///< file domains end at multiples of it; 0: anywhere
-  int striping_factor         = 0;                        ///< 0: as the file system has it
+  HintSwitch collective_read  = HintSwitch::automatic;          ///< romio_cb_read
+  HintSwitch collective_write = HintSwitch::automatic;          ///< romio_cb_write
+  HintSwitch sieve_reads      = HintSwitch::automatic;          ///< romio_ds_read
+  HintSwitch sieve_writes     = HintSwitch::automatic;          ///< romio_ds_write
+  std::int64_t buffer         = std::int64_t{16} * 1024 * 1024; ///< cb_buffer_size: ADIOI_CB_BUFFER_SIZE_DFLT
+  int aggregators             = 0;                              ///< cb_nodes; 0: one per host (cb_config_list "*:1")
+  int per_host                = 1;                              ///< cb_config_list
+  std::int64_t read_buffer    = std::int64_t{4} * 1024 * 1024;  ///< ind_rd_buffer_size: ADIOI_IND_RD_BUFFER_SIZE_DFLT
+  std::int64_t write_buffer   = std::int64_t{512} * 1024;       ///< ind_wr_buffer_size: ADIOI_IND_WR_BUFFER_SIZE_DFLT
+  std::int64_t striping_unit  = 0;                              ///< file domains end at multiples of it; 0: anywhere
+  int striping_factor         = 0;                              ///< 0: as the file system has it
 
   /** Sets a hint from its text. Others than these, and values that are no valid ones, are ignored, as MPI requires. */
   void set(std::string_view key, std::string_view value);

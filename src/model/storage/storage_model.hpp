@@ -33,7 +33,7 @@ struct StorageModel {
   BytesPerSecond write_bandwidth;
   Seconds latency;
   Seconds request_overhead;
-  Bytes stripe_size{1 << 20};
+  Bytes stripe_size{1024.0 * 1024};
   int stripe_count = 1;
   std::string metadata_host; ///< empty: the first of the hosts
   Seconds open_latency;

@@ -30,7 +30,7 @@ TEST(StorageModel, ReadsTargetsOfHosts)
   EXPECT_EQ(storage.host_of, (std::vector{2, 2, 3, 3}));
   EXPECT_EQ(storage.metadata, 2);
   EXPECT_EQ(storage.model.open_latency, Seconds(1e-3));
-  EXPECT_EQ(storage.model.stripe_size, Bytes(1 << 20));
+  EXPECT_EQ(storage.model.stripe_size, Bytes(1024.0 * 1024));
 }
 
 TEST(StorageModel, RefusesWhatCannotBe)

@@ -160,6 +160,7 @@ NOT_RUN = {
     "docs/clusters.md": "a cluster; campaign/test_cluster.py runs one on a Slurm of one node",
     "docs/conformance.md": "sources of the checkout, which test_random_calls.py compiles and runs",
     "docs/cpu-and-memory.md": "minutes, and NAS's sources; studies/cpu_and_memory.py runs them",
+    "docs/files.md": "a program of the reader's; binding/files/test_files.py runs some",
     "docs/first-hour.md": "the installation itself",
     "docs/install.md": "installations; install/test_wheel.py and install/test_pip.py make two",
     "docs/multicast.md": "half a minute; studies/multicast runs it",
@@ -378,17 +379,27 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         " MPI_Bcast(&n, 1, MPI_INT, 0, made); MPI_Finalize(); }\n"
     )
     (desk / "bcast.c").write_text(bcast)
+    file = (
+        "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); int n = 1; MPI_File file;"
+        ' MPI_File_open(MPI_COMM_WORLD, "out", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,'
+        " &file); MPI_File_write(file, &n, 1, MPI_INT, MPI_STATUS_IGNORE);"
+        " MPI_File_close(&file); MPI_Finalize(); }\n"
+    )
+    (desk / "file.c").write_text(file)
+    disk = "--set disk.read_bandwidth=1GBps --set disk.write_bandwidth=1GBps"
     run = "weft run -q --fabric tofino-4 -n 4"
     noise = """--set 'noise.link=[{match="*",jitter="1ns",distribution="exponential"}]'"""
     for command in (
         f"{run} {noise} --json whole.json --trace whole.trace -- ./ring",
         "weft cc bcast.c -o bcast",
         f"{run} --offload multicast --json multicast.json --trace made.trace -- ./bcast",
+        "weft cc file.c -o file",
+        f"{run} {disk} --json file.json -- ./file",
         "weft cc crash.c -o crash",
         f"! {run} --json crash.json -- ./crash",
     ):
         run_step(desk, Step(command, []))
-    names = ("whole", "multicast", "crash")
+    names = ("whole", "multicast", "file", "crash")
     records = [json.loads((desk / f"{name}.json").read_text()) for name in names]
     said = set()
     for heading, rows in sections(RECORD):

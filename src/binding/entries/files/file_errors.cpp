@@ -30,6 +30,13 @@ int handled_by_file(MPI_File file, const char* function, int result)
   return result;
 }
 
+bool is_in_simgrids_trace(std::string_view function)
+{
+  constexpr std::string_view READ  = "File_read";
+  constexpr std::string_view WRITE = "File_write";
+  return not FileSystem::get() && (function.starts_with(READ) || function.starts_with(WRITE));
+}
+
 int check_file(MPI_File file)
 {
   if (not is_in_mpi())
@@ -42,21 +49,21 @@ int check_file(MPI_File file)
 
 int check_readable(const FileHandle& handle)
 {
-  return (handle.file->mode & MPI_MODE_WRONLY) == 0
+  return not has_mode(handle.file->mode, MPI_MODE_WRONLY)
              ? static_cast<int>(MPI_SUCCESS)
              : wrong(MPI_ERR_ACCESS, handle.file->name + " is open for writing only (MPI_MODE_WRONLY)");
 }
 
 int check_writable(const FileHandle& handle)
 {
-  return (handle.file->mode & MPI_MODE_RDONLY) == 0
+  return not has_mode(handle.file->mode, MPI_MODE_RDONLY)
              ? static_cast<int>(MPI_SUCCESS)
              : wrong(MPI_ERR_READ_ONLY, handle.file->name + " is open for reading only (MPI_MODE_RDONLY)");
 }
 
 int check_not_sequential(const FileHandle& handle)
 {
-  return (handle.file->mode & MPI_MODE_SEQUENTIAL) == 0
+  return not has_mode(handle.file->mode, MPI_MODE_SEQUENTIAL)
              ? static_cast<int>(MPI_SUCCESS)
              : wrong(MPI_ERR_UNSUPPORTED_OPERATION,
                      handle.file->name + " is open with MPI_MODE_SEQUENTIAL, for accesses by the shared pointer only");

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <simgrid/s4u/Actor.hpp>
 
 namespace weft {
@@ -31,12 +30,13 @@ namespace {
 
 int check_mode(int mode)
 {
-  const unsigned ways = static_cast<unsigned>(mode) & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
-  if (std::popcount(ways) != 1)
+  const int ways =
+      int{has_mode(mode, MPI_MODE_RDONLY)} + int{has_mode(mode, MPI_MODE_WRONLY)} + int{has_mode(mode, MPI_MODE_RDWR)};
+  if (ways != 1)
     return wrong(MPI_ERR_AMODE, "the mode has not one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR");
-  if ((mode & MPI_MODE_RDONLY) != 0 && (mode & (MPI_MODE_CREATE | MPI_MODE_EXCL)) != 0)
+  if (has_mode(mode, MPI_MODE_RDONLY) && (has_mode(mode, MPI_MODE_CREATE) || has_mode(mode, MPI_MODE_EXCL)))
     return wrong(MPI_ERR_AMODE, "the mode has MPI_MODE_RDONLY with MPI_MODE_CREATE or MPI_MODE_EXCL");
-  if ((mode & MPI_MODE_RDWR) != 0 && (mode & MPI_MODE_SEQUENTIAL) != 0)
+  if (has_mode(mode, MPI_MODE_RDWR) && has_mode(mode, MPI_MODE_SEQUENTIAL))
     return wrong(MPI_ERR_AMODE, "the mode has MPI_MODE_RDWR with MPI_MODE_SEQUENTIAL");
   return MPI_SUCCESS;
 }
@@ -56,7 +56,7 @@ std::shared_ptr<OpenFile> make_open_file(FileSystem& files, MPI_Comm comm, const
 /** Adds the requests that open a file: if it is created, first the first rank's. */
 void add_opens(FileSystem& files, const std::shared_ptr<OpenFile>& file, FileSteps& steps)
 {
-  const bool created = (file->mode & MPI_MODE_CREATE) != 0;
+  const bool created = has_mode(file->mode, MPI_MODE_CREATE);
   if (created) {
     steps.then([&files, file](FileSteps& now) {
       files.ask_metadata(*file, file->hosts.front(), &StorageModel::open_latency, now);
@@ -109,7 +109,7 @@ int open_file(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File
   handle.handler = default_file_handler();
   handle.handler->ref();
   PMPI_Comm_group(comm, &handle.group);
-  if ((mode & MPI_MODE_APPEND) != 0) {
+  if (has_mode(mode, MPI_MODE_APPEND)) {
     handle.position       = files.size_of(*handle.file);
     file->shared_position = std::max(file->shared_position, handle.position);
   }
@@ -126,7 +126,7 @@ int close_file(MPI_File* file)
       return wrong(MPI_ERR_OTHER, "a split collective access of the file has not ended");
     const auto open = handle.file;
     take_part(files, handle, [&](FileSteps& steps) {
-      if ((open->mode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
+      if (has_mode(open->mode, MPI_MODE_DELETE_ON_CLOSE)) {
         files.with_disk([&] { return files.store().remove(open->path); });
         files.forget_layout(open->path);
       }

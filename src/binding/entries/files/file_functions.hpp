@@ -12,6 +12,7 @@
 
 #include <smpi/smpi.h>
 
+#include <string_view>
 #include <utility>
 
 namespace weft {
@@ -40,6 +41,9 @@ template <class Execute> int on_file(MPI_File file, Execute&& execute)
     return result;
   return execute(*FileSystem::get(), FileHandle::of(file));
 }
+
+/** Returns whether SimGrid's own trace shows calls of SMPI's function: its blocking accesses. */
+bool is_in_simgrids_trace(std::string_view function);
 
 /** Executes a call that takes time, with its line in a trace. */
 template <class Name, class Execute, class... Arguments>
@@ -114,7 +118,7 @@ template <class Add> void take_steps(FileSystem& files, Add&& add)
   WEFT_INTERPOSED int PMPI_##name parameters                                                                           \
   {                                                                                                                    \
     static const auto THEIRS = weft::original<decltype(&PMPI_##name)>("PMPI_" #name);                                  \
-    static weft::MpiFunction function{"MPI_" #name, weft::CallKind::io, false};                                        \
+    static weft::MpiFunction function{"MPI_" #name, weft::CallKind::io, weft::is_in_simgrids_trace(#name)};            \
     return weft::timed_file_call<weft::trace::calls::name>(                                                            \
         function, [&] { return weft::FileSystem::get() ? own : THEIRS(__VA_ARGS__); }, __VA_ARGS__);                   \
   }                                                                                                                    \

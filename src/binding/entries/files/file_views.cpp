@@ -50,7 +50,7 @@ int set_file_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MP
                   MPI_Info info)
 {
   return on_file(file, [&](FileSystem& files, FileHandle& handle) {
-    const bool sequential = (handle.file->mode & MPI_MODE_SEQUENTIAL) != 0;
+    const bool sequential = has_mode(handle.file->mode, MPI_MODE_SEQUENTIAL);
     const bool current    = displacement == MPI_DISPLACEMENT_CURRENT;
     if (current != sequential && (current || sequential))
       return wrong(MPI_ERR_ARG, "MPI_DISPLACEMENT_CURRENT belongs to files that are open with MPI_MODE_SEQUENTIAL");

@@ -2,6 +2,7 @@
 """Files of MPI on fabrics: content, times against closed forms, errors, the record."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +333,33 @@ def test_programs_without_files_have_no_such_rows(program: Program, tmp_path: Pa
     assert "files" not in result.record and "storage" not in result.record
 
 
+# ---- Failures ----
+
+
+def test_a_deadlock_names_the_file_that_waits(program: Program, tmp_path: Path) -> None:
+    result = run(tmp_path, program("file_stuck.c"), ranks=3)
+    assert result.record["outcome"]["kind"] == "deadlock"
+    assert (
+        "A collective call of the file stuck waits for 2 of its 3 ranks; the first of them is rank"
+        " 1 of its communicator."
+    ) in result.stderr
+
+
+def test_a_full_disk_is_an_outcome(program: Program, tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(small)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        pytest.skip("only root can mount a small disk")
+    try:
+        options = ("--files", str(small / "files"))
+        result = run(tmp_path, program("file_times.c"), "write", "4000000", options=options)
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+    assert (result.status, result.record["outcome"]["kind"]) == (1, "disk-full")
+    assert "No space left on device" in result.stderr and "--files" in result.stderr
+
+
 # ---- Fabric files ----
 
 
@@ -351,6 +379,16 @@ def test_wrong_tables_are_refused(tmp_path: Path, text: str, problem: str) -> No
     path.write_text(FABRIC + text)
     with pytest.raises(_core.UserError, match=problem):
         _core.load_fabric(str(path), [])
+
+
+def test_a_description_has_the_storage(tmp_path: Path) -> None:
+    path = tmp_path / "stored.toml"
+    path.write_text(FABRIC + STORAGE + DISK + 'mount = "/local"\n')
+    described = _core.load_fabric(str(path), []).describe()
+    assert "disk of each host: reads 24Gbps, writes 16Gbps" in described
+    assert (
+        "storage: 2 targets, each reads 16Gbps, writes 8Gbps; files have 1 stripe of" in described
+    )
 
 
 def test_ranks_leave_the_hosts_of_storage_alone(tmp_path: Path) -> None:
