@@ -3,6 +3,7 @@
  *
  * intercommunicators basics           creation, queries, copies, parts, merging
  * intercommunicators messages SEED    random messages, compared with what their senders have computed
+ * intercommunicators collectives SEED CASES   random collectives, likewise
  * intercommunicators wrong CASE [return]   a call with wrong arguments, which returns or is fatal */
 #include <mpi.h>
 #include <stdio.h>
@@ -356,6 +357,260 @@ static void messages(unsigned seed)
   }
 }
 
+/* ---- Collectives ------------------------------------------------------------------------------------------------- */
+
+enum { MOST_RANKS = 16, MOST_COUNT = 700, CALLS = 16 };
+
+/* Element `i` that rank `from` of MPI_COMM_WORLD gives rank `to`, or all of a group (to < 0), in call number `call`. */
+static int element(int call, int from, int to, int i)
+{
+  return call * 7919 + from * 101 + (to + 1) * 13 + i;
+}
+
+static int not_commutative_calls;
+
+/* (a, b) and (c, d) are x -> a x + b and x -> c x + d: their composition does not commute. */
+static void compose(void* in, void* inout, int* length, MPI_Datatype* type)
+{
+  (void)type;
+  const unsigned* first = in;
+  unsigned* second      = inout;
+  for (int i = 0; i < 2 * *length; i += 2) {
+    const unsigned a = first[i] * second[i], b = first[i + 1] * second[i] + second[i + 1];
+    second[i]     = a;
+    second[i + 1] = b;
+  }
+  not_commutative_calls++;
+}
+
+struct group {
+  int side, below, own, others, first, other_first; /* first: rank in MPI_COMM_WORLD of each group's first one */
+};
+
+static int length_of(int call, int from, int to) /* of blocks in the v and w forms */
+{
+  return (call * 3 + from * 5 + to * 7) % 4;
+}
+
+static void finish(MPI_Request* request, int way)
+{
+  if (way == 2)
+    MPI_Start(request);
+  if (way > 0)
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+  if (way == 2)
+    MPI_Request_free(request);
+}
+
+/* Makes a call blocking (way 0), non-blocking or persistent. */
+#define MAKE(name, ...)                                                                                                \
+  do {                                                                                                                 \
+    if (way == 0)                                                                                                      \
+      MPI_##name(__VA_ARGS__);                                                                                         \
+    else if (way == 1)                                                                                                 \
+      MPI_I##name##_(__VA_ARGS__, &request);                                                                           \
+    else                                                                                                               \
+      MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, &request);                                                         \
+    finish(&request, way);                                                                                             \
+  } while (0)
+#define MPI_IBarrier_ MPI_Ibarrier
+#define MPI_IBcast_ MPI_Ibcast
+#define MPI_IGather_ MPI_Igather
+#define MPI_IGatherv_ MPI_Igatherv
+#define MPI_IScatter_ MPI_Iscatter
+#define MPI_IScatterv_ MPI_Iscatterv
+#define MPI_IAllgather_ MPI_Iallgather
+#define MPI_IAllgatherv_ MPI_Iallgatherv
+#define MPI_IAlltoall_ MPI_Ialltoall
+#define MPI_IAlltoallv_ MPI_Ialltoallv
+#define MPI_IAlltoallw_ MPI_Ialltoallw
+#define MPI_IReduce_ MPI_Ireduce
+#define MPI_IAllreduce_ MPI_Iallreduce
+#define MPI_IReduce_scatter_ MPI_Ireduce_scatter
+#define MPI_IReduce_scatter_block_ MPI_Ireduce_scatter_block
+
+static int sent[MOST_RANKS * MOST_COUNT], got[MOST_RANKS * MOST_COUNT];
+
+/* Reduces pairs of the other group's ranks, for comparison. */
+static void reduce_others(const struct group* its, int call, int count, int ordered, unsigned* result)
+{
+  unsigned next[2 * MOST_COUNT];
+  int length = count;
+  for (int other = 0; other < its->others; other++) {
+    for (int i = 0; i < 2 * count; i++)
+      next[i] = (unsigned)element(call, its->other_first + other, -1, i);
+    if (other == 0)
+      memcpy(result, next, sizeof next[0] * 2 * (size_t)count);
+    else if (ordered) {
+      compose(result, next, &length, NULL);
+      memcpy(result, next, sizeof next[0] * 2 * (size_t)count);
+    } else
+      for (int i = 0; i < 2 * count; i++)
+        result[i] += next[i];
+  }
+}
+
+static void check_reduced(const struct group* its, int call, int count, int ordered, int first, int length,
+                          const char* what)
+{
+  static unsigned result[2 * MOST_COUNT];
+  reduce_others(its, call, count, ordered, result);
+  check(memcmp(got, result + 2 * first, 2 * (size_t)length * sizeof(int)) == 0, what);
+}
+
+static void collective(MPI_Comm comm, const struct group* its, int call)
+{
+  static MPI_Op composition;
+  static MPI_Datatype pair;
+  if (pair == MPI_DATATYPE_NULL || !pair) {
+    MPI_Op_create(compose, 0, &composition);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+  }
+  const int kind = draw(CALLS), way = draw(3), large = draw(2), count = large ? 1 + draw(MOST_COUNT / 16) : draw(4);
+  const int root_side = draw(2), low = draw(its->below), high = draw(size - its->below), ordered = draw(2);
+  const int root_place = root_side ? high : low, place = rank - its->first;
+  const int is_root    = its->side == root_side && place == root_place;
+  const int root       = its->side != root_side ? root_place : is_root ? MPI_ROOT : MPI_PROC_NULL;
+  const int root_world = root_side ? its->below + high : low, gets = its->side != root_side;
+  int counts[MOST_RANKS], from[MOST_RANKS], send_counts[MOST_RANKS], to[MOST_RANKS], at = 0, send_at = 0;
+  MPI_Datatype types[MOST_RANKS];
+  MPI_Request request;
+  memset(got, -1, sizeof got);
+  for (int i = 0; i < its->others; i++) {
+    counts[i]      = length_of(call, its->other_first + i, rank);
+    send_counts[i] = length_of(call, rank, its->other_first + i);
+    from[i]        = at, at += counts[i] + 1;
+    to[i]          = send_at, send_at += send_counts[i] + 1;
+    types[i]       = MPI_INT;
+  }
+  if (kind == 0) {
+    MAKE(Barrier, comm);
+  } else if (kind == 1) {
+    for (int i = 0; i < count; i++)
+      sent[i] = element(call, rank, -1, i);
+    if (gets)
+      MAKE(Bcast, got, count, MPI_INT, root, comm);
+    else
+      MAKE(Bcast, sent, count, MPI_INT, root, comm);
+    for (int i = 0; gets && i < count; i++)
+      check(got[i] == element(call, root_world, -1, i), "MPI_Bcast");
+  } else if (kind == 2 || kind == 3) { /* gather */
+    const int mine = kind == 2 ? count : length_of(call, rank, root_world);
+    for (int i = 0; i < mine; i++)
+      sent[i] = element(call, rank, -1, i);
+    if (kind == 2)
+      MAKE(Gather, sent, count, MPI_INT, got, count, MPI_INT, root, comm);
+    else
+      MAKE(Gatherv, sent, mine, MPI_INT, got, counts, from, MPI_INT, root, comm);
+    for (int other = 0; is_root && other < its->others; other++)
+      for (int i = 0; i < (kind == 2 ? count : counts[other]); i++)
+        check(got[kind == 2 ? other * count + i : from[other] + i] == element(call, its->other_first + other, -1, i),
+              "MPI_Gather(v)");
+  } else if (kind == 4 || kind == 5) { /* scatter */
+    for (int other = 0; is_root && other < its->others; other++)
+      for (int i = 0; i < (kind == 4 ? count : send_counts[other]); i++)
+        sent[kind == 4 ? other * count + i : to[other] + i] = element(call, rank, its->other_first + other, i);
+    const int mine = kind == 4 ? count : length_of(call, root_world, rank);
+    if (kind == 4)
+      MAKE(Scatter, sent, count, MPI_INT, got, count, MPI_INT, root, comm);
+    else
+      MAKE(Scatterv, sent, send_counts, to, MPI_INT, got, mine, MPI_INT, root, comm);
+    for (int i = 0; gets && i < mine; i++)
+      check(got[i] == element(call, root_world, rank, i), "MPI_Scatter(v)");
+  } else if (kind == 6 || kind == 7) { /* allgather: each side has a length of its own */
+    const int mine   = kind == 6 ? (its->side ? count : 2 * count) : length_of(call, rank, 0);
+    const int theirs = its->side ? 2 * count : count;
+    for (int i = 0; i < mine; i++)
+      sent[i] = element(call, rank, -1, i);
+    for (int i = 0, next = 0; i < its->others; i++) {
+      counts[i] = length_of(call, its->other_first + i, 0);
+      from[i]   = next, next += counts[i] + 1;
+    }
+    if (kind == 6)
+      MAKE(Allgather, sent, mine, MPI_INT, got, theirs, MPI_INT, comm);
+    else
+      MAKE(Allgatherv, sent, mine, MPI_INT, got, counts, from, MPI_INT, comm);
+    for (int other = 0; other < its->others; other++)
+      for (int i = 0; i < (kind == 6 ? theirs : counts[other]); i++)
+        check(got[kind == 6 ? other * theirs + i : from[other] + i] == element(call, its->other_first + other, -1, i),
+              "MPI_Allgather(v)");
+  } else if (kind == 8) {
+    for (int other = 0; other < its->others; other++)
+      for (int i = 0; i < count; i++)
+        sent[other * count + i] = element(call, rank, its->other_first + other, i);
+    MAKE(Alltoall, sent, count, MPI_INT, got, count, MPI_INT, comm);
+    for (int other = 0; other < its->others; other++)
+      for (int i = 0; i < count; i++)
+        check(got[other * count + i] == element(call, its->other_first + other, rank, i), "MPI_Alltoall");
+  } else if (kind == 9 || kind == 10) {
+    for (int other = 0; other < its->others; other++)
+      for (int i = 0; i < send_counts[other]; i++)
+        sent[to[other] + i] = element(call, rank, its->other_first + other, i);
+    if (kind == 9)
+      MAKE(Alltoallv, sent, send_counts, to, MPI_INT, got, counts, from, MPI_INT, comm);
+    else {
+      int from_bytes[MOST_RANKS], to_bytes[MOST_RANKS];
+      for (int i = 0; i < its->others; i++)
+        from_bytes[i] = 4 * from[i], to_bytes[i] = 4 * to[i];
+      MAKE(Alltoallw, sent, send_counts, to_bytes, types, got, counts, from_bytes, types, comm);
+    }
+    for (int other = 0; other < its->others; other++)
+      for (int i = 0; i < counts[other]; i++)
+        check(got[from[other] + i] == element(call, its->other_first + other, rank, i), "MPI_Alltoall(v,w)");
+  } else { /* reductions of pairs */
+    const MPI_Datatype type = ordered ? pair : MPI_INT;
+    const MPI_Op op         = ordered ? composition : MPI_SUM;
+    const int unit          = ordered ? 1 : 2;
+    for (int i = 0; i < 2 * MOST_COUNT; i++)
+      sent[i] = element(call, rank, -1, i);
+    if (kind == 11 || kind == 12) {
+      MAKE(Allreduce, sent, got, unit * count, type, op, comm);
+      check_reduced(its, call, count, ordered, 0, count, "MPI_Allreduce");
+    } else if (kind == 13) {
+      MAKE(Reduce, sent, got, unit * count, type, op, root, comm);
+      if (is_root)
+        check_reduced(its, call, count, ordered, 0, count, "MPI_Reduce");
+    } else if (kind == 14) { /* as many blocks as both groups can divide */
+      const int total = its->own * its->others * (1 + count % 2);
+      if (total <= MOST_COUNT) {
+        const int block = total / its->own;
+        MAKE(Reduce_scatter_block, sent, got, unit * block, type, op, comm);
+        check_reduced(its, call, total, ordered, place * block, block, "MPI_Reduce_scatter_block");
+      }
+    } else { /* the first rank gets what remains */
+      const int total = its->own + its->others + count;
+      for (int i = 0; i < its->own; i++)
+        counts[i] = unit * (i == 0 ? total - its->own + 1 : 1);
+      MAKE(Reduce_scatter, sent, got, counts, type, op, comm);
+      check_reduced(its, call, total, ordered, place == 0 ? 0 : total - its->own + place, counts[place] / unit,
+                    "MPI_Reduce_scatter");
+    }
+  }
+}
+
+static void collectives(unsigned seed, int cases)
+{
+  enum { MOST = 4 };
+  MPI_Comm comms[MOST], locals[MOST];
+  struct group its[MOST];
+  state = seed;
+  for (int i = 0; i < MOST; i++) {
+    const int below = 1 + draw(size - 1);
+    comms[i]        = make(below, &its[i].side, locals + i);
+    its[i].below = below, its[i].own = its[i].side ? size - below : below, its[i].others = size - its[i].own;
+    its[i].first = its[i].side ? below : 0, its[i].other_first = its[i].side ? 0 : below;
+  }
+  for (int call = 0; call < cases; call++) {
+    const int i = draw(MOST);
+    collective(comms[i], its + i, call);
+  }
+  for (int i = 0; i < MOST; i++) {
+    MPI_Comm_free(comms + i);
+    MPI_Comm_free(locals + i);
+  }
+}
+
 static int seen;
 
 static void note(MPI_Comm* comm, int* code, ...)
@@ -410,6 +665,10 @@ static void wrong(const char* which, int returns)
     code = MPI_Send(&rank, 1, MPI_INT, side ? size / 2 : size - size / 2, 0, comm), expected = MPI_ERR_RANK;
   else if (strcmp(which, "scan") == 0)
     code = MPI_Scan(&rank, &flag, 1, MPI_INT, MPI_SUM, comm);
+  else if (strcmp(which, "root") == 0)
+    code = MPI_Bcast(numbers, 1, MPI_INT, side ? size / 2 : size - size / 2, comm), expected = MPI_ERR_ROOT;
+  else if (strcmp(which, "in-place") == 0)
+    code = MPI_Allreduce(MPI_IN_PLACE, numbers, 1, MPI_INT, MPI_SUM, comm), expected = MPI_ERR_BUFFER;
   else if (strcmp(which, "grid") == 0)
     code = MPI_Cart_create(comm, 1, &size, numbers, 0, &made);
   else if (strcmp(which, "graph") == 0)
@@ -437,6 +696,8 @@ int main(int argc, char** argv)
     basics();
   else if (strcmp(argv[1], "messages") == 0)
     messages((unsigned)atoi(argv[2]));
+  else if (strcmp(argv[1], "collectives") == 0)
+    collectives((unsigned)atoi(argv[2]), atoi(argv[3]));
   else
     wrong(argv[2], argc > 3);
   MPI_Barrier(MPI_COMM_WORLD);

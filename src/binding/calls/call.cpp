@@ -106,7 +106,7 @@ void Call::decide()
 bool Call::may_be_scheduled() const
 {
   return pending_ && not descriptor_.empty() && memory_is_shared() &&
-         context_.hosts_fallback.smpi(descriptor_.kind->name).empty();
+         (descriptor_.between_groups || context_.hosts_fallback.smpi(descriptor_.kind->name).empty());
 }
 
 bool Call::schedule(const HostShape& shape)

@@ -18,8 +18,8 @@ struct NeighborData::Member {
   bool gets_data;
   std::vector<std::vector<std::byte>> packed = {}; // by edge: copies for receivers that have not entered
 
-  Member(const Neighborhood& neighborhood, int rank, const Sides& sides, bool blocks)
-      : received(neighborhood.received(rank)), sent(neighborhood.sent(rank)),
+  Member(Neighborhood::Edges received_on, Neighborhood::Edges sent_on, const Sides& sides, bool blocks)
+      : received(std::move(received_on)), sent(std::move(sent_on)),
         gives(sides.gives, static_cast<int>(sent.size()), false),
         gets(sides.gets, static_cast<int>(received.size()), not blocks),
         gives_data(not weft::is_shared(sides.gives.buffer)), gets_data(not weft::is_shared(sides.gets.buffer))
@@ -49,8 +49,14 @@ NeighborData::~NeighborData() = default;
 
 void NeighborData::come(int rank, const Sides& sides, bool blocks)
 {
+  come(rank, neighborhood_->received(rank), neighborhood_->sent(rank), sides, blocks);
+}
+
+void NeighborData::come(int rank, Neighborhood::Edges received, Neighborhood::Edges sent, const Sides& sides,
+                        bool blocks)
+{
   auto& own = members_[static_cast<std::size_t>(rank)];
-  own       = std::make_unique<Member>(*neighborhood_, rank, sides, blocks);
+  own       = std::make_unique<Member>(std::move(received), std::move(sent), sides, blocks);
   for (std::size_t edge = 0; edge < own->received.size(); ++edge)
     if (const auto [peer, place] = own->received[edge]; peer >= 0 && place >= 0)
       if (const auto& sender = members_[static_cast<std::size_t>(peer)])

@@ -11,6 +11,7 @@
 
 namespace weft {
 
+/** Data of a neighbourhood collective, or of one on an intercommunicator. */
 class NeighborData : public HostData {
   struct Member;
   std::shared_ptr<const Neighborhood> neighborhood_;
@@ -27,6 +28,8 @@ public:
   /** Enters rank @p rank. If it @p blocks, its buffers remain unchanged until it leaves, otherwise
    * only its receive buffer does. */
   void come(int rank, const Sides& sides, bool blocks);
+  /** Enters a rank whose edges these are. */
+  void come(int rank, Neighborhood::Edges received, Neighborhood::Edges sent, const Sides& sides, bool blocks);
   void leave(int rank) override;
 };
 

@@ -120,6 +120,8 @@ const MechanismKind* MechanismSelector::hosts_mechanism(const CollectiveKind& co
 
 Decision MechanismSelector::decide(Communicator& communicator, const CallDescriptor& call)
 {
+  if (call.between_groups)
+    return {nullptr, asked_.is_off() ? Fallback::policy : Fallback::collective};
   const std::pair called{call.kind, call.root};
   communicator.calls_in_a_row = std::exchange(communicator.last_call, called) == called ? CALLS_IN_A_ROW : 1;
   std::optional<OffloadMode> policy;

@@ -89,7 +89,7 @@ std::string CallDescriptor::text() const
     add(operation->name);
   if (root >= 0)
     add("root " + std::to_string(root));
-  return "MPI_" + called + "(" + arguments + ")";
+  return "MPI_" + called + "(" + arguments + ")" + (between_groups ? " on an intercommunicator" : "");
 }
 
 } // namespace weft

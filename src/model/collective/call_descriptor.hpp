@@ -41,9 +41,10 @@ struct CallDescriptor {
   static constexpr std::int64_t NOT_AGREED = -1;
 
   const CollectiveKind* kind = nullptr;
-  bool blocking              = true; ///< true for MPI_Allreduce, false for MPI_Iallreduce
-  int root                   = -1;   ///< rank; -1: not rooted
-  int ranks                  = 1;    ///< size of the communicator
+  bool blocking              = true;  ///< true for MPI_Allreduce, false for MPI_Iallreduce
+  int root                   = -1;    ///< rank; -1: not rooted
+  int ranks                  = 1;     ///< size of the communicator; of both groups of an intercommunicator
+  bool between_groups        = false; ///< on an intercommunicator; root and arguments are then not described
   /// Number of elements on which all ranks agree: of the vector; for Allgather, Gather, Scatter and
   /// Alltoall of a rank's block.
   std::int64_t elements               = NOT_AGREED;

@@ -5,6 +5,7 @@
 #include "binding/data/virtual_topology.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/entries/requests/persistent.hpp"
+#include "binding/ranks/intercommunicators.hpp"
 #include "binding/ranks/places.hpp"
 #include "mpi/names.hpp"
 
@@ -108,6 +109,8 @@ int check_data(int count, MPI_Datatype type)
 
 int check_root(int root, MPI_Comm comm)
 {
+  if (intercommunicator_of(comm)) // the start checks MPI_ROOT and others
+    return MPI_SUCCESS;
   return root < 0 || root >= place_in(comm).size ? wrong_rank(MPI_ERR_ROOT, "the root", root, comm)
                                                  : static_cast<int>(MPI_SUCCESS);
 }

@@ -84,7 +84,8 @@ int open_file(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File
 {
   const InMpi inside;
   FileSystem& files = *FileSystem::get();
-  if (const int result = first_error([&] { return check_comm(comm); }, [&] { return check_present(name, "filename"); },
+  if (const int result = first_error([&] { return check_comm(comm); }, [&] { return check_intracommunicator(comm); },
+                                     [&] { return check_present(name, "filename"); },
                                      [&] { return check_present(made, "fh"); }, [&] { return check_mode(mode); });
       result != MPI_SUCCESS)
     return result;

@@ -3,6 +3,7 @@
 
 #include "binding/data/elements.hpp"
 #include "binding/data/handles.hpp"
+#include "collective/host/selection/between_groups.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -68,7 +69,10 @@ ScheduledCall::ScheduledCall(HostNetwork& network, const Communicator& communica
           network.agenda(), network.messages(), network.costs, communicator.rank_hosts,
           [this](int rank) { return steps(rank); }, *this, network.memory)
 {
-  if (shape.neighborhood) {
+  if (shape.between) {
+    between_.resize(communicator.actors.size());
+    call_.groups = [this](int rank) -> const BetweenGroups& { return between_[static_cast<std::size_t>(rank)]; };
+  } else if (shape.neighborhood) {
     neighborhood_ = shape.neighborhood;
     members_.resize(communicator.actors.size());
     call_.neighbors = [this](int rank) { return neighbors(rank); };
@@ -97,6 +101,12 @@ std::string ScheduledCall::algorithm() const
 
 bool ScheduledCall::choose(const HostShape& shape, int calls)
 {
+  if (shape.between) {
+    choice_.algorithm = algorithm_between_groups(call_.collective);
+    call_             = fallback_.resolved(std::move(call_), choice_);
+    execution_.work_on(buffers_of_a_rank(call_));
+    return choice_.algorithm != nullptr;
+  }
   HostCall asked = call_;
   if (shape.uneven && not shape.parts && not neighborhood_ && fallback_.takes_best(call_.collective)) {
     // No rank knows all blocks. The prediction assumes that every block has the mean size of the
@@ -134,6 +144,8 @@ NeighborMessages ScheduledCall::neighbors(int rank) const
 void ScheduledCall::join(int rank, const HostShape& shape, bool blocks, FlowEnd on_end)
 {
   on_end_[static_cast<std::size_t>(rank)] = std::move(on_end);
+  if (shape.between)
+    between_[static_cast<std::size_t>(rank)] = *shape.between;
   if (not members_.empty()) {
     const bool keep = not blocks;
     const auto size = [&](const Neighborhood::Edges& edges) { return static_cast<int>(edges.size()); };

@@ -31,6 +31,8 @@ struct HostShape {
   bool uneven        = false;
   /// Set for neighbourhood collectives, whose `sides` have blocks by neighbour.
   std::shared_ptr<const Neighborhood> neighborhood = {};
+  /// Set for calls on intercommunicators: the rank's part.
+  const BetweenGroups* between = nullptr;
 };
 
 class ScheduledCall : public RankCallbacks, public ProgressedCall, public std::enable_shared_from_this<ScheduledCall> {
@@ -57,6 +59,7 @@ class ScheduledCall : public RankCallbacks, public ProgressedCall, public std::e
   std::vector<Elements> parts_; // set for reductions and Allgatherv
   std::vector<Member> members_; // by rank; empty unless call_ and parts_ cannot describe the blocks
   std::shared_ptr<const Neighborhood> neighborhood_; // null unless it is a neighbourhood collective
+  std::vector<BetweenGroups> between_;               // by rank; empty unless it is on an intercommunicator
   std::vector<FlowEnd> on_end_;                      // by rank
   std::vector<Tally> tallies_;                       // by rank; empty unless counted
   RankActors actors_;

@@ -55,7 +55,7 @@ Bytes buffers_of_a_rank(const HostCall& call)
   const std::string_view name = call.collective;
   if (name == "barrier")
     return {};
-  if (name == "alltoallv" || name == "alltoallw" || call.neighbors)
+  if (name == "alltoallv" || name == "alltoallw" || call.neighbors || call.groups)
     return Bytes(std::numeric_limits<double>::infinity());
   const Bytes unit   = bytes_that_select(call); // the vector, or one rank's block
   const double ranks = call.ranks;

@@ -36,6 +36,25 @@ struct NeighborMessages {
   bool undirected = false;
 };
 
+/** One rank's part in a collective on an intercommunicator. Ranks are those of both groups, one after the other. */
+struct BetweenGroups {
+  static constexpr int NO_ROOT = -1; ///< not rooted, or the root is another rank of this rank's group
+
+  int own_begin   = 0; ///< first rank of the local group
+  int own_size    = 0;
+  int other_begin = 0; ///< first rank of the remote group
+  int other_size  = 0;
+  int root        = NO_ROOT;
+  /// Bytes of the vector, or of a block for each rank of the other group.
+  Elements gives = 0;
+  Elements gets  = 0;
+  /// By rank of the remote group, if blocks differ: bytes to and from each; Reduce_scatter: bytes of each part, by rank
+  /// of the local group.
+  std::vector<Elements> to    = {};
+  std::vector<Elements> from  = {};
+  std::vector<Elements> parts = {};
+};
+
 struct HostCall {
   std::string_view collective; ///< name in its row (model/collective/collective_kind.hpp)
   int ranks = 1;
@@ -53,6 +72,8 @@ struct HostCall {
   std::function<Elements(int from, int to)> block = {};
   /// Returns one rank's messages; set for neighbourhood collectives only.
   std::function<NeighborMessages(int rank)> neighbors = {};
+  /// Returns one rank's part; set on intercommunicators only.
+  std::function<const BetweenGroups&(int rank)> groups = {};
   /// Returns the library's steps for a nested collective (Open MPI's "nonoverlapping" Allreduce is its Reduce and its
   /// Bcast); null if an algorithm is executed without a library.
   std::function<Schedule(const HostCall& call, int rank)> within = {};

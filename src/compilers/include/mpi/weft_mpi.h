@@ -13,6 +13,10 @@ extern "C" {
 #undef MPI_MESSAGE_NO_PROC
 #define MPI_MESSAGE_NO_PROC ((MPI_Message)1)
 
+/* No rank, as MPI requires. */
+#undef MPI_ROOT
+#define MPI_ROOT (-3)
+
 /* No valid argument of a distribution. */
 #undef MPI_DISTRIBUTE_DFLT_DARG
 #define MPI_DISTRIBUTE_DFLT_DARG (-3)

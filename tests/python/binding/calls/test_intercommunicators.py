@@ -23,6 +23,8 @@ WRONG = {
     "tag": "MPI_Intercomm_create, which failed with MPI_ERR_TAG (the tag is -1",
     "rank": "MPI_Send, which failed with MPI_ERR_RANK",
     "scan": "MPI_Scan, which failed with MPI_ERR_COMM (the communicator is an intercommunicator)",
+    "root": "MPI_Bcast, which failed with MPI_ERR_ROOT (the root is 2; allowed: MPI_ROOT,",
+    "in-place": "MPI_Allreduce, which failed with MPI_ERR_BUFFER",
     "grid": "MPI_Cart_create, which failed with MPI_ERR_COMM (the communicator is an inter",
     "graph": "MPI_Graph_create, which failed with MPI_ERR_COMM (the communicator is an inter",
     "neighbors": "MPI_Neighbor_allgather, which failed with MPI_ERR_COMM",
@@ -51,6 +53,35 @@ def test_messages_cross(run: Run, messages: str, seed: int, ranks: int) -> None:
     options = ("--messages", messages)
     result = run(PROGRAM, "messages", str(seed), on="fat-tree-8", ranks=ranks, options=options)
     assert result.lines == ["done"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--fallback", "mpich-4", "--messages", "smpi"),
+        ("--offload", "message", "--fallback", "best", "--ppn", "2"),
+        ("--fallback", "smpi:ompi"),
+    ],
+    ids=["openmpi", "mpich", "best", "smpi"],
+)
+@pytest.mark.parametrize("ranks", [2, 6, 7, 8])
+def test_collectives_give_each_group_what_the_other_gives(
+    run: Run, options: tuple[str, ...], ranks: int
+) -> None:
+    """Four intercommunicators at a time; blocking, non-blocking and persistent calls."""
+    calls = ["collectives", str(ranks), "150"]
+    result = run(PROGRAM, *calls, on="fat-tree-8", ranks=ranks, options=options)
+    assert result.lines == ["done"]
+    algorithms = {row["algorithm"] for row in result.record["collectives"]}
+    assert "inter_reduce_exchange_bcast" in algorithms
+
+
+def test_collectives_are_not_offloaded(run: Run) -> None:
+    result = run(PROGRAM, "collectives", "1", "40", on="tofino-16", ranks=8)
+    for row in result.record["collectives"]:
+        if row["algorithm"].startswith("inter_"):
+            assert (row["path"], row["reason"]) == ("fallback", "collective")
 
 
 @pytest.mark.parametrize("case", WRONG)
