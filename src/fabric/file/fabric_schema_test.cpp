@@ -72,6 +72,8 @@ TEST(Schema, ReachesEveryMember)
   expect_complete(mpi_overheads_options(), 0);
   expect_complete(policy_options(), 0);
   expect_complete(progress_engine_options(), 2); // preset, place
+  expect_complete(disk_options(), 0);
+  expect_complete(storage_options(), 0);
 }
 
 /** Returns values that depend on each other, by "table.key". */
@@ -119,6 +121,9 @@ const std::map<std::string, std::string>& fitting_samples()
       {"noise.host.match", "\"*\""},
       {"noise.host.detour", "\"1us\""},
       {"noise.link.match", "\"*\""},
+      {"disk.mount", "\"/seven\""},
+      {"storage.hosts", "[\"host-6\"]"},
+      {"storage.metadata_host", "\"host-5\""},
   };
   return SAMPLES;
 }
@@ -184,6 +189,11 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
   EXPECT_EQ(fabric.multicast().chunk, Bytes(7));
   ASSERT_EQ(fabric.multicast().drops.size(), 1);
   EXPECT_EQ(fabric.multicast().drops.front().receiver, 7);
+  ASSERT_TRUE(fabric.disk() && fabric.storage());
+  EXPECT_EQ(fabric.disk()->mount, "/seven");
+  EXPECT_EQ(fabric.storage()->host_of, std::vector<int>(7, 6));
+  EXPECT_EQ(fabric.storage()->metadata, 5);
+  EXPECT_EQ(fabric.storage()->model.stripe_size, Bytes(7));
 }
 
 /** Value of every key of a topology, by key; "TABLE.KEY" is a key of a [[topology.TABLE]]. */
