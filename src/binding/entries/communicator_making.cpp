@@ -288,6 +288,7 @@ WEFT_INTERPOSED int Comm::dup(MPI_Comm* made)
   static const auto THEIRS = weft::original<int (*)(Comm*, MPI_Comm*)>("_ZN7simgrid4smpi4Comm3dupEPPS1_");
   if (const weft::Intercommunicator* const its = weft::intercommunicator_of(this)) [[unlikely]]
     return weft::copy_intercommunicator(this, *its, [&] { return THEIRS(this, made); }, made);
+  const weft::CopyScope copy(this);
   const weft::CommonCreationScope common(weft::common_group(this));
   return THEIRS(this, made);
 }

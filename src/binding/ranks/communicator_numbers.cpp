@@ -16,6 +16,7 @@ struct Numbers {
   int next           = 0;
   MPI_Group making   = MPI_GROUP_NULL; // common group of what the current rank creates
   MPI_Group agreeing = MPI_GROUP_NULL; // common group of the communicator that is being numbered
+  int original       = MPI_UNDEFINED;  // number of what that is a copy of, if it is a copy
   std::vector<bool> with_common_group;
 };
 
@@ -54,16 +55,16 @@ bool is_being_made(MPI_Comm comm)
 int agreed_id(MPI_Comm comm)
 {
   if (const MPI_Group group = numbers().agreeing; group != MPI_GROUP_NULL) {
-    static std::map<MPI_Group, AgreementSlots<int>> makings;
-    const int id      = agree(makings, group, comm);
+    static std::map<std::pair<MPI_Group, int>, AgreementSlots<int>> makings;
+    const int id      = agree(makings, std::pair(group, numbers().original), comm);
     auto& common      = numbers().with_common_group;
     const auto number = static_cast<std::size_t>(id);
     common.resize(std::max(common.size(), number + 1));
     common[number] = true;
     return id;
   }
-  static std::map<std::vector<aid_t>, AgreementSlots<int>> makings; // by the members
-  return agree(makings, members_of(comm), comm);
+  static std::map<std::pair<std::vector<aid_t>, int>, AgreementSlots<int>> makings; // by the members
+  return agree(makings, std::pair(members_of(comm), numbers().original), comm);
 }
 
 int new_communicator_number()
@@ -99,6 +100,13 @@ MPI_Group CommonCreationScope::group()
 MPI_Group CommonCreationScope::take()
 {
   return std::exchange(numbers().making, MPI_GROUP_NULL);
+}
+
+CopyScope::CopyScope(MPI_Comm original) : before_(std::exchange(numbers().original, number_of(original))) {}
+
+CopyScope::~CopyScope()
+{
+  numbers().original = before_;
 }
 
 CommonAgreementScope::CommonAgreementScope(MPI_Group group) : before_(std::exchange(numbers().agreeing, group)) {}

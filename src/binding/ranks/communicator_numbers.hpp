@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Numbers of communicators. SMPI agrees on a number by a Bcast over the communicator that is being
  * created, at the full cost of a Bcast; here its members agree in memory, in no simulated time.
- * They are matched by their group if all share one object, otherwise by the list of members. */
+ * They are matched by their group if all share one object, otherwise by the list of members; copies
+ * also by what they are copies of, since ranks may make several in different orders (MPI_Comm_idup). */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -40,6 +41,17 @@ public:
   static MPI_Group group();
   static MPI_Group
   take(); ///< returns group() and resets it to null for what is created meanwhile: MPI_COMM_SELF, on first use
+};
+
+/** Scope in which agreed_id() numbers copies of a communicator. */
+class CopyScope {
+  int before_;
+
+public:
+  explicit CopyScope(MPI_Comm original);
+  CopyScope(const CopyScope&)            = delete;
+  CopyScope& operator=(const CopyScope&) = delete;
+  ~CopyScope();
 };
 
 /** Scope in which agreed_id() numbers communicators with a common group, or without one (null). */
