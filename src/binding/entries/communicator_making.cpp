@@ -39,7 +39,9 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <simgrid/s4u.hpp>
+#include <string>
 #include <utility>
 #include <vector>
 #include <xbt/sysdep.h>
@@ -171,6 +173,49 @@ const void*& empty_copy()
 {
   static const void* copy = nullptr;
   return copy;
+}
+
+/** Types of MPI_Comm_split_type (MPI 4.1, section 7.4.2) that SMPI's mpi.h lacks, as in weft_mpi.h. */
+enum SplitType { hw_guided = 11, hw_unguided = 12, resource_guided = 13 };
+
+/** Returns the value of a key; nothing if there is none. */
+std::optional<std::string> value_of(MPI_Info info, const char* key)
+{
+  std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+  int found = 0;
+  if (info != MPI_INFO_NULL)
+    PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value.data(), &found);
+  return found != 0 ? std::optional<std::string>(value.data()) : std::nullopt;
+}
+
+/** Splits by host. The only resource that MPI_Get_hw_resource_info names is a node, a host. */
+int split_by_host(MPI_Comm comm, int key, MPI_Comm* made)
+{
+  const VertexId host = current_run().network.vertex_of(sg::this_actor::get_host());
+  return PMPI_Comm_split(comm, static_cast<int>(host), key, made);
+}
+
+/** Splits by the resource that @p info names: each host, or each process set. All ranks get MPI_COMM_NULL if there is
+ * no such resource. */
+int split_by_resource(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made)
+{
+  const std::optional<std::string> resource = value_of(info, "mpi_hw_resource_type");
+  const std::optional<std::string> set =
+      type == resource_guided ? value_of(info, "mpi_pset_name") : std::optional<std::string>();
+  if (resource == "mpi://node" || (resource == "mpi_shared_memory" && type == hw_guided))
+    return split_by_host(comm, key, made);
+  if (not resource && set == "mpi://SELF")
+    return PMPI_Comm_split(comm, comm->rank(), key, made);
+  return PMPI_Comm_split(comm, not resource && set == "mpi://WORLD" ? 0 : MPI_UNDEFINED, key, made);
+}
+
+/** Splits by host; all ranks get MPI_COMM_NULL if one host has all of them, because there is no smaller resource. */
+int split_into_less(MPI_Comm comm, int key, MPI_Comm* made)
+{
+  const int result = split_by_host(comm, key, made);
+  if (result == MPI_SUCCESS && (*made)->size() == comm->size())
+    PMPI_Comm_free(made);
+  return result;
 }
 
 /** Returns whether @p common can be the group of a communicator for which SMPI has made @p group. */
@@ -424,6 +469,10 @@ WEFT_INTERPOSED int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_I
       [&] {
         if (const int result = check_intracommunicator(comm); result != MPI_SUCCESS)
           return result;
+        if (comm != MPI_COMM_NULL && made && (type == hw_guided || type == resource_guided))
+          return split_by_resource(comm, type, key, info, made);
+        if (comm != MPI_COMM_NULL && made && type == hw_unguided)
+          return split_into_less(comm, key, made);
         if (comm == MPI_COMM_NULL || not made || (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED))
           return THEIRS(comm, type, key, info, made);
         const VertexId host = current_run().network.vertex_of(sg::this_actor::get_host());

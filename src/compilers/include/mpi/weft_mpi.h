@@ -28,6 +28,13 @@ extern "C" {
 #undef MPI_ERR_LASTCODE
 #define MPI_ERR_LASTCODE 100
 
+#undef MPI_COMM_TYPE_HW_GUIDED
+#define MPI_COMM_TYPE_HW_GUIDED 11
+#undef MPI_COMM_TYPE_HW_UNGUIDED
+#define MPI_COMM_TYPE_HW_UNGUIDED 12
+#undef MPI_COMM_TYPE_RESOURCE_GUIDED
+#define MPI_COMM_TYPE_RESOURCE_GUIDED 13
+
 typedef struct weft_session* MPI_Session;
 typedef void MPI_Session_errhandler_function(MPI_Session* session, int* error_code, ...);
 #define MPI_SESSION_NULL ((MPI_Session)0)

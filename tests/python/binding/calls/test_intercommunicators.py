@@ -101,3 +101,12 @@ def test_a_trace_says_that_it_has_no_intercommunicators(run: Run, tmp_path: Path
     )
     assert "MPI_Intercomm_create, which traces do not support" in result.messages[0]
     assert not trace.exists()
+
+
+@pytest.mark.parametrize(("per_host", "unguided"), [(1, 1), (2, 2), (4, 0)])
+def test_parts_by_resource(run: Run, per_host: int, unguided: int) -> None:
+    """The only hardware resource is a host; process sets are all ranks and each rank."""
+    options = ("--ppn", str(per_host))
+    result = run("resources.c", on="fat-tree-8", ranks=4, options=options)
+    sizes = [per_host, per_host, per_host, 0, unguided, per_host, 4, 1]
+    assert result.lines == [" ".join(map(str, sizes))] * 4
