@@ -253,3 +253,21 @@ def test_messages_of_the_compiler_come_through(here: Path) -> None:
     assert "seen" in result.stderr
     assert "unused" in result.stderr
     assert not result.stdout
+
+
+def test_fortran_programs_may_have_several_sources(tmp_path: Path) -> None:
+    """SimGrid's compiler appended a source without the word "program" to the one before it."""
+    sources = {
+        "first.F90": "! a module of a program\nmodule first\ninteger :: three = 3\nend module\n",
+        "second.F90": "module second\nuse first\nend module\n",
+        "main.F90": "program main\nuse second\nif (three /= 3) stop 1\nend program\n",
+    }
+    for name, text in sources.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    for options in (("-o", "at-once", "-lm"), ("-c",)):
+        result = weft("weft-f90", *sources, *options, cwd=tmp_path)
+        assert (result.returncode, result.stderr) == (0, "")
+    objects = ("first.o", "second.o", "main.o")
+    result = weft("weft-f90", *objects, "-o", "linked", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert (tmp_path / "at-once").exists()
