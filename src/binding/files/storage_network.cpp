@@ -83,8 +83,8 @@ void StorageNetwork::request(VertexId host, Server& server, std::int64_t request
   });
 }
 
-void StorageNetwork::move(VertexId from, VertexId to, std::vector<int> device, std::int64_t bytes, BytesPerSecond limit,
-                          Then then)
+void StorageNetwork::move(VertexId from, VertexId to, const std::vector<int>& device, std::int64_t bytes,
+                          BytesPerSecond limit, Then then)
 {
   if (bytes == 0) {
     then();

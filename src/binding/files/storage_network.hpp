@@ -53,7 +53,8 @@ private:
   std::uint64_t keep(Then then);
   Seconds latency(VertexId from, VertexId to) const;
   void request(VertexId host, Server& server, std::int64_t requests, Seconds latency, Then then);
-  void move(VertexId from, VertexId to, std::vector<int> device, std::int64_t bytes, BytesPerSecond limit, Then then);
+  void move(VertexId from, VertexId to, const std::vector<int>& device, std::int64_t bytes, BytesPerSecond limit,
+            Then then);
 };
 
 } // namespace weft

@@ -74,7 +74,7 @@ Extents extents_of(MPI_Datatype type)
     append_members(all, made);
     return all;
   }
-  const Extents element = extents_of(made.types[0]);
+  Extents element       = extents_of(made.types[0]);
   const MPI_Aint extent = extent_of(made.types[0]);
   switch (made.combiner) {
     case MPI_COMBINER_CONTIGUOUS: // of one block that an indexed type has, too: it begins at the lower bound

@@ -257,6 +257,7 @@ std::vector<std::pair<std::string, std::string>> RomioHints::list() const
 std::vector<std::string> RomioHints::keys()
 {
   std::vector<std::string> all{"cb_config_list"};
+  all.reserve(1 + SWITCHES.size() + SIZES.size() + NUMBERS.size());
   for (const SwitchHint& hint : SWITCHES)
     all.emplace_back(hint.key);
   for (const SizeHint& hint : SIZES)
@@ -277,6 +278,7 @@ std::vector<DeviceAccess> independent_accesses(const Extents& extents, bool writ
   if ((write ? hints.sieve_writes : hints.sieve_reads) != HintSwitch::disable && is_rising(extents))
     return sieve(extents, buffer, write);
   std::vector<DeviceAccess> all;
+  all.reserve(extents.size());
   for (const Extent& extent : extents)
     all.push_back({{extent}, false});
   return all;

@@ -153,6 +153,7 @@ int end_access(MPI_File file, MPI_Status* status)
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a word of a declaration, or none
 /** Define a blocking function, a non-blocking one, and a split pair; @p constant: const for what is written. */
 #define WEFT_BLOCKING_AT(name, constant, how)                                                                          \
   WEFT_FILE_CALL(                                                                                                      \
@@ -181,6 +182,7 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
   WEFT_FILE_CALL(name##_begin, fh, (MPI_File fh, constant void* buf, int count, MPI_Datatype type),                    \
                  begin_access(fh, how, 0, buf, count, type), fh, buf, count, type)                                     \
   WEFT_SPLIT_END(name, constant)
+// NOLINTEND(bugprone-macro-parentheses)
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {

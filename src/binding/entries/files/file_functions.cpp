@@ -186,7 +186,7 @@ int resize_file(MPI_File file, MPI_Offset size, bool only_grows)
   });
 }
 
-int give_info(FileHandle& handle, MPI_Info* info)
+int give_info(const FileHandle& handle, MPI_Info* info)
 {
   if (const int result = check_present(info, "info_used"); result != MPI_SUCCESS)
     return result;

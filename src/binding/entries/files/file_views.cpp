@@ -75,7 +75,8 @@ int set_file_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MP
   });
 }
 
-int give_view(FileHandle& handle, MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype, char* format)
+int give_view(const FileHandle& handle, MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
+              char* format)
 {
   *displacement = handle.view.displacement();
   *etype        = handle.etype;
@@ -90,7 +91,7 @@ int give_view(FileHandle& handle, MPI_Offset* displacement, MPI_Datatype* etype,
 // ---- Pointers
 
 /** Moves a pointer. */
-int seek_from(FileSystem& files, const FileHandle& handle, MPI_Offset offset, int whence, std::int64_t& position)
+int seek_from(const FileSystem& files, const FileHandle& handle, MPI_Offset offset, int whence, std::int64_t& position)
 {
   std::int64_t from = 0;
   if (whence == MPI_SEEK_CUR)
