@@ -41,7 +41,8 @@ void BetweenReduction::come(int rank, const GivenValues& given, const GotPart& g
         Values(given.buffer, given.count, given.type);
   if (--own.missing > 0)
     return;
-  own.data &= given.count > 0 && std::ranges::all_of(own.values, [](const Values& its) { return bool(its); });
+  own.data &=
+      given.count > 0 && std::ranges::all_of(own.values, [](const Values& its) { return static_cast<bool>(its); });
   for (std::size_t next = 1; own.data && next < own.values.size(); ++next)
     given.operation->apply(own.values[next - 1].data(), own.values[next].data(), &given.count, given.type);
   own.result = std::move(own.values.back());

@@ -60,7 +60,7 @@ int watched_Waitsome(decltype(&PMPI_Waitsome) next_definition, int count, MPI_Re
 int free_communicator(int (*next_definition)(MPI_Comm*), MPI_Comm* comm)
 {
   const MPI_Comm freed = comm ? *comm : MPI_COMM_NULL;
-  if (not intercommunicator_of(freed)) [[likely]]
+  if (freed == MPI_COMM_NULL || not intercommunicator_of(freed)) [[likely]]
     return next_definition(comm);
   if (not OwnMessages::get()) // SMPI may still number messages in flight (message_numbers.cpp)
     freed->ref();

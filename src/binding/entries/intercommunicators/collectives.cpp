@@ -177,6 +177,7 @@ int check_reduction_between(const void* send, const void* receive, int count, MP
 std::vector<Elements> bytes_of_blocks(const int* counts, MPI_Datatype type, int blocks)
 {
   std::vector<Elements> bytes;
+  bytes.reserve(static_cast<std::size_t>(blocks));
   for (int block = 0; block < blocks; ++block)
     bytes.push_back(size_of(counts[block], type));
   return bytes;
@@ -185,6 +186,7 @@ std::vector<Elements> bytes_of_blocks(const int* counts, MPI_Datatype type, int 
 std::vector<Elements> bytes_of_blocks(const int* counts, const MPI_Datatype* types, int blocks)
 {
   std::vector<Elements> bytes;
+  bytes.reserve(static_cast<std::size_t>(blocks));
   for (int block = 0; block < blocks; ++block)
     bytes.push_back(size_of(counts[block], types[block]));
   return bytes;
