@@ -58,7 +58,7 @@ def _predefined(constants: Constants) -> Iterator[str]:
     """Yield conversions of the handles with negative numbers."""
     kinds = dict.fromkeys(kind for kind, _ in constants.handles.values())
     for kind in kinds:
-        if kind == "Message":
+        if kind in ("Message", "Session"):
             continue
         own = {
             name: number
@@ -107,14 +107,15 @@ def _functions(row: Procedure) -> Iterator[str]:
         yield f"WEFT_ALIAS({private}, {name}_)"
 
 
-_DIFFERENT = ("Buffer_detach",)
+_DIFFERENT = ("Buffer_detach", "Comm_detach_buffer", "Session_detach_buffer")
 """Procedures without buffers whose arguments differ between mpi_f08 and mpi."""
 
 
 def _function(row: Procedure, symbol: str, buffer: str) -> Iterator[str]:
     parameters = [f"{_PARAMETERS.get(one.kind, buffer)} {one.name}" for one in row.arguments]
     if row.name in _DIFFERENT and buffer == "void*":
-        parameters[0] = f"[[maybe_unused]] {parameters[0]}"
+        place = next(at for at, one in enumerate(row.arguments) if one.kind == "address")
+        parameters[place] = f"[[maybe_unused]] {parameters[place]}"
     lengths = [f"std::size_t {one.name}_length" for one in row.arguments if one.kind == "string"]
     error = ["int* ierror"] if row.has_error else []
     answer = _ANSWERS.get(row.result, "void")

@@ -306,7 +306,8 @@ struct Untraceable;
   X(File_write_at, Untraceable)                                                                                        \
   X(File_write_at_all, Untraceable)                                                                                    \
   X(File_write_ordered, Untraceable)                                                                                   \
-  X(File_write_shared, Untraceable)
+  X(File_write_shared, Untraceable)                                                                                    \
+  X(Win_test, Untraceable)
 
 namespace weft::trace {
 

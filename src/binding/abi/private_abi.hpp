@@ -290,6 +290,11 @@ public:
 };
 
 /** Declared in src/smpi/include/smpi_errhandler.hpp. */
+class Win {
+public:
+  MPI_Comm comm() const;
+};
+
 class Errhandler {
 public:
   void call(MPI_Comm comm, int code) const; ///< for a function of the program
@@ -467,6 +472,10 @@ public:
   static int waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses); ///< number that ended
   /** Returns the messages of one of SMPI's own non-blocking collectives. */
   std::vector<MPI_Request> get_nbc_requests() const;
+  /** Interposed in binding/entries/requests/self_messages.cpp. */
+  static void sendrecv(const void* sent, int send_count, MPI_Datatype send_type, int to, int send_tag, void* received,
+                       int receive_count, MPI_Datatype receive_type, int from, int receive_tag, MPI_Comm comm,
+                       MPI_Status* status);
   /** Interposed in binding/point_to_point/probes.cpp. */
   static void iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
   /* Interposed in binding/entries/polls.cpp. */

@@ -9,10 +9,12 @@
 #include "binding/abi/original.hpp"
 #include "binding/calls/in_place.hpp"
 #include "binding/entries/direct_calls.hpp"
+#include "binding/entries/exposure_epochs.hpp"
 #include "binding/entries/intercommunicators/collectives.hpp"
 #include "binding/entries/intercommunicators/making.hpp"
 #include "binding/entries/polls.hpp"
 #include "binding/entries/requests/persistent.hpp"
+#include "binding/entries/requests/send_buffers.hpp"
 #include "binding/observe/clock_reads.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/observe/traced_call.hpp"
@@ -166,8 +168,8 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
   }
 
 /** Defines PMPI_@p name as WEFT_TIMED does, by way of @p way_name, which gets SMPI's function:
- * in_place (in_place.hpp), direct (direct_calls.hpp, direct_messages.hpp), polled (polls.hpp) or watched
- * (clock_reads.hpp). */
+ * in_place (in_place.hpp), direct (direct_calls.hpp, direct_messages.hpp), polled (polls.hpp), buffered
+ * (send_buffers.hpp), exposed (exposure_epochs.hpp) or watched (clock_reads.hpp). */
 #define WEFT_TIMED_AS(parameters, name, kind, shown, way)                                                              \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
       -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
@@ -228,10 +230,10 @@ extern "C" {
 WEFT_TIMED_AS(1, Comm_disconnect, communicators, UNTRACED, freed)
 WEFT_TIMED_AS(1, Comm_free, communicators, UNTRACED, freed)
 
-WEFT_TIMED(6, Bsend, point_to_point, TRACED)
-WEFT_TIMED(7, Bsend_init, point_to_point, UNTRACED)
+WEFT_TIMED_BY(6, Bsend, point_to_point, buffered)
+WEFT_TIMED_AS(7, Bsend_init, point_to_point, UNTRACED, buffered)
 WEFT_TIMED_AS(1, Cancel, point_to_point, UNTRACED, watched)
-WEFT_TIMED(7, Ibsend, point_to_point, TRACED)
+WEFT_TIMED_BY(7, Ibsend, point_to_point, buffered)
 WEFT_TIMED_BY(7, Irecv, point_to_point, direct)
 WEFT_TIMED(7, Irsend, point_to_point, TRACED)
 WEFT_TIMED_BY(7, Isend, point_to_point, direct)
@@ -321,7 +323,7 @@ WEFT_TIMED(1, Win_flush_local_all, one_sided, TRACED)
 WEFT_TIMED(1, Win_free, one_sided, UNTRACED)
 WEFT_TIMED(4, Win_lock, one_sided, TRACED)
 WEFT_TIMED(2, Win_lock_all, one_sided, TRACED)
-WEFT_TIMED(3, Win_post, one_sided, TRACED)
+WEFT_TIMED_BY(3, Win_post, one_sided, exposed)
 WEFT_TIMED(3, Win_start, one_sided, TRACED)
 WEFT_TIMED(2, Win_unlock, one_sided, TRACED)
 WEFT_TIMED(1, Win_unlock_all, one_sided, TRACED)

@@ -16,6 +16,9 @@
 #include <map>
 #include <utility>
 
+// NOLINTNEXTLINE(readability-identifier-naming): MPI's name
+extern "C" int MPI_Session_create_errhandler(void (*function)(MPI_Session*, int*, ...), MPI_Errhandler* errhandler);
+
 namespace weft::fortran::by_hand {
 namespace {
 
@@ -191,6 +194,11 @@ int win_create_errhandler(Callback function, int* handler)
 int file_create_errhandler(Callback function, int* handler)
 {
   return create_error_handler<MPI_File>(MPI_File_create_errhandler, function, handler);
+}
+
+int session_create_errhandler(Callback function, int* handler)
+{
+  return create_error_handler<MPI_Session>(MPI_Session_create_errhandler, function, handler);
 }
 
 int errhandler_create(Callback function, int* handler)

@@ -11,6 +11,12 @@
 #include <type_traits>
 #include <vector>
 
+extern "C" { // NOLINTBEGIN(readability-identifier-naming,modernize-use-using): as in weft's mpi.h
+typedef struct weft_session* MPI_Session;
+int MPI_Session_c2f(MPI_Session session);
+MPI_Session MPI_Session_f2c(int session);
+} // NOLINTEND(readability-identifier-naming,modernize-use-using)
+
 namespace weft::fortran {
 
 /** Number of the handles MPI_…_NULL. */
@@ -56,6 +62,11 @@ template <> inline MPI_Message object_of<MPI_Message>(int number)
 {
   return MPI_Message_f2c(number);
 }
+/** Sessions have numbers of their own. */
+template <> inline MPI_Session object_of<MPI_Session>(int number)
+{
+  return MPI_Session_f2c(number);
+}
 template <class Handle> Handle object_of(const int* number)
 {
   return object_of<Handle>(*number);
@@ -71,6 +82,10 @@ template <class Handle> int number_of(Handle handle)
 template <> inline int number_of<MPI_Message>(MPI_Message message)
 {
   return MPI_Message_c2f(message);
+}
+template <> inline int number_of<MPI_Session>(MPI_Session session)
+{
+  return MPI_Session_c2f(session);
 }
 
 /** Handle that a function creates. */

@@ -3,10 +3,20 @@
 
 #include "binding/abi/interposed_symbol.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <vector>
 
-// NOLINTNEXTLINE(readability-identifier-naming): MPI's name
-extern "C" int MPI_Info_create_env(int argc, char** argv, MPI_Info* info);
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+extern "C" {
+int MPI_Info_create_env(int argc, char** argv, MPI_Info* info);
+int MPI_Comm_detach_buffer(MPI_Comm comm, void* buffer, int* size);
+int MPI_Session_detach_buffer(MPI_Session session, void* buffer, int* size);
+int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session);
+int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int* pset_len, char* pset_name);
+}
+// NOLINTEND(readability-identifier-naming)
 
 namespace weft::fortran::by_hand {
 namespace {
@@ -51,12 +61,55 @@ int finalize()
 /* SMPI's ends the run. */
 void pcontrol(const int* /*level*/) {}
 
+// ---- Sessions -------------------------------------------------------------------------------------------------------
+
+/* Registers the numbers of Fortran's datatypes and operations first, as SMPI's MPI_Init does. */
+int session_init(const int* info, const int* handler, int* session)
+{
+  static const auto REGISTER = next_definition<void (*)()>("smpi_init_fortran_types");
+  REGISTER();
+  return MPI_Session_init(object_of<MPI_Info>(info), object_of<MPI_Errhandler>(handler), Result<MPI_Session>(session));
+}
+
+/* Lengths in Fortran have no terminating zero. */
+int session_get_nth_pset(const int* session, const int* info, const int* number, int* length, char* name,
+                         std::size_t most)
+{
+  constexpr int LONGEST = 64; // MPI_MAX_PSET_NAME_LEN
+  std::array<char, LONGEST> text{};
+  int needed       = LONGEST;
+  const int result = MPI_Session_get_nth_pset(object_of<MPI_Session>(session), object_of<MPI_Info>(info), *number,
+                                              &needed, text.data());
+  if (result != MPI_SUCCESS)
+    return result;
+  if (*length > 0) {
+    const std::string_view found = std::string_view(text.data()).substr(0, static_cast<std::size_t>(*length));
+    std::fill_n(name, most, ' ');
+    found.copy(name, most);
+  }
+  *length = needed - 1;
+  return MPI_SUCCESS;
+}
+
 // ---- Memory ---------------------------------------------------------------------------------------------------------
 
 int buffer_detach(void** buffer, int* size)
 {
   void* ignored = nullptr;
   return MPI_Buffer_detach(buffer ? static_cast<void*>(buffer) : static_cast<void*>(&ignored), size);
+}
+
+int comm_detach_buffer(const int* comm, void** buffer, int* size)
+{
+  void* ignored = nullptr;
+  return MPI_Comm_detach_buffer(object_of<MPI_Comm>(comm), buffer ? static_cast<void*>(buffer) : &ignored, size);
+}
+
+int session_detach_buffer(const int* session, void** buffer, int* size)
+{
+  void* ignored = nullptr;
+  return MPI_Session_detach_buffer(object_of<MPI_Session>(session), buffer ? static_cast<void*>(buffer) : &ignored,
+                                   size);
 }
 
 int get_address(void* location, std::int64_t* address)

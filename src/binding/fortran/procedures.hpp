@@ -21,6 +21,12 @@ int info_create_env(int* info);
 // ---- Memory ---------------------------------------------------------------------------------------------------------
 
 int buffer_detach(void** buffer, int* size);
+int comm_detach_buffer(const int* comm, void** buffer, int* size);
+int session_detach_buffer(const int* session, void** buffer, int* size);
+int session_init(const int* info, const int* handler, int* session);
+int session_get_nth_pset(const int* session, const int* info, const int* number, int* length, char* name,
+                         std::size_t most);
+int session_create_errhandler(Callback function, int* handler);
 int get_address(void* location, std::int64_t* address);
 int free_mem(void* base);
 int sizeof_(const CDescriptor* variable, int* size); // NOLINT(readability-identifier-naming): a keyword otherwise

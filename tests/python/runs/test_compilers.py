@@ -13,6 +13,7 @@ import pytest
 
 from tests.support import simulated
 from tests.support.places import TESTS
+from weft.base import paths
 
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 PROGRAM = """
@@ -198,36 +199,37 @@ def test_fortran_in_fixed_form_has_a_compiler_of_its_own(here: Path) -> None:
     assert simulated.run_command(simulated.weft_command(here / "fixed", ranks=2)).status == 0
 
 
+CALLS = """Datatypes: Type_paint
+the colours (MPI 9.0): Colour_get Colour_mix
+"""
+"""Calls that no MPI has."""
 MISSING = {
     "c": (
-        "int MPI_Comm_toint(); int MPI_Pack_c(); int MPI_Abi_get_info(); int MPI_Own();\n"
-        "int main(void) { MPI_Comm_toint(); MPI_Pack_c(); MPI_Abi_get_info();\n"
-        "MPI_Own(); MPI_Pack_c(); return 0; }\n"
+        "int MPI_Colour_get(); int MPI_Type_paint_c(); int MPI_Own();\n"
+        "int main(void) { MPI_Colour_get(); MPI_Type_paint_c();\n"
+        "MPI_Own(); MPI_Type_paint_c(); return 0; }\n"
     ),
     "cpp": (
         "#include <mpi.h>\n"
-        "int main() { MPI_Abi_get_version(nullptr, nullptr);\n"
-        "MPI_Pack_c(nullptr, 0, MPI_INT, 0, MPI_COMM_WORLD); MPI_Own(); return 0; }\n"
+        "int main() { MPI_Colour_mix(nullptr, nullptr);\n"
+        "MPI_Type_paint_c(0, MPI_INT); MPI_Own(); return 0; }\n"
     ),
     "f90": (
         "program p\nuse mpi\ninteger :: kind, code\n"
-        "call MPI_Session_finalize(kind, code)\n"
+        "call MPI_Colour_mix(kind, code)\n"
         "call MPI_Own(code)\nend program\n"
     ),
 }
 PARTS = {
     "c": {
-        "MPI_Comm_toint, of the application binary interface (MPI 5.0),",
-        "MPI_Pack_c, of the calls with large counts (_c) of Datatypes,",
-        "MPI_Abi_get_info, of the application binary interface (MPI 5.0),",
+        "MPI_Colour_get, of the colours (MPI 9.0),",
+        "MPI_Type_paint_c, of the calls with large counts (_c) of Datatypes,",
     },
     "cpp": {
-        "MPI_Pack_c, of the calls with large counts (_c) of Datatypes,",
-        "MPI_Abi_get_version, of the application binary interface (MPI 5.0),",
+        "MPI_Type_paint_c, of the calls with large counts (_c) of Datatypes,",
+        "MPI_Colour_mix, of the colours (MPI 9.0),",
     },
-    "f90": {
-        "MPI_Session_finalize, of sessions (Process Initialization, Creation, and Management),",
-    },
+    "f90": {"MPI_Colour_mix, of the colours (MPI 9.0),"},
 }
 
 
@@ -235,8 +237,16 @@ PARTS = {
 def test_a_call_that_the_simulator_lacks_is_named_with_its_part_of_mpi(
     here: Path, suffix: str, name: str
 ) -> None:
+    compiler = paths.installed("weft-compiler")
+    installed = here / "installed"
+    installed.mkdir()
+    for path in compiler.parent.iterdir():
+        (installed / path.name).symlink_to(path)
+    (installed / "mpi-calls").unlink()
+    (installed / "mpi-calls").write_text(CALLS)
     (here / f"missing.{suffix}").write_text(MISSING[suffix])
-    result = weft(f"weft-{name}", "-w", f"missing.{suffix}", "-o", "missing", cwd=here)
+    command = [installed / compiler.name, name, "-w", f"missing.{suffix}", "-o", "missing"]
+    result = subprocess.run(command, cwd=here, text=True, capture_output=True, check=False)
     assert result.returncode != 0
     lines = [line for line in result.stderr.splitlines() if line.startswith(f"weft {name}: ")]
     end = " is not in the MPI of the simulator (SimGrid 4.1)"

@@ -19,14 +19,10 @@ constexpr int LAST_CODE = 100;
 /** Names of those classes. */
 const std::map<int, const char*>& newer_classes()
 {
-  static const std::map<int, const char*> ALL{{75, "MPI_ERR_SESSION"},
-                                              {76, "MPI_ERR_PROC_ABORTED"},
-                                              {77, "MPI_ERR_VALUE_TOO_LARGE"},
-                                              {78, "MPI_ERR_ERRHANDLER"},
-                                              {79, "MPI_T_ERR_INVALID"},
-                                              {80, "MPI_T_ERR_INVALID_NAME"},
-                                              {81, "MPI_T_ERR_NOT_SUPPORTED"},
-                                              {82, "MPI_T_ERR_NOT_ACCESSIBLE"}};
+  static const std::map<int, const char*> ALL{
+      {75, "MPI_ERR_SESSION"},         {76, "MPI_ERR_PROC_ABORTED"},     {77, "MPI_ERR_VALUE_TOO_LARGE"},
+      {78, "MPI_ERR_ERRHANDLER"},      {79, "MPI_T_ERR_INVALID"},        {80, "MPI_T_ERR_INVALID_NAME"},
+      {81, "MPI_T_ERR_NOT_SUPPORTED"}, {82, "MPI_T_ERR_NOT_ACCESSIBLE"}, {83, "MPI_ERR_ABI"}};
   return ALL;
 }
 

@@ -5,7 +5,8 @@
  *
  * Process sets are mpi://WORLD and mpi://SELF. Communicators made from groups are those of
  * MPI_Comm_create_group. */
-#include "binding/abi/original.hpp"
+#include "binding/entries/added/sessions.hpp"
+
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/ranks/places.hpp"
@@ -20,8 +21,6 @@
 #include <string_view>
 #include <utility>
 
-using MPI_Session = void*; // NOLINT(readability-identifier-naming): MPI's name
-
 namespace weft {
 namespace {
 
@@ -29,6 +28,7 @@ namespace {
 struct Session {
   MPI_Errhandler handler;
   MPI_Info info;
+  int number; ///< in Fortran
 };
 
 /** Use of MPI by one rank. */
@@ -45,29 +45,14 @@ struct MpiUse {
   }
 };
 
-constexpr int WRONG_SESSION = 75; ///< MPI_ERR_SESSION of weft's mpi.h
+constexpr int NO_SESSION = -1; ///< number of MPI_SESSION_NULL
 constexpr std::array<std::string_view, 2> PROCESS_SETS{"mpi://WORLD", "mpi://SELF"};
-
-int check_session(MPI_Session session)
-{
-  if (session && MpiUse::of_this_rank().sessions.contains(static_cast<Session*>(session)))
-    return MPI_SUCCESS;
-  return wrong(WRONG_SESSION, "the session is MPI_SESSION_NULL or has been finalized");
-}
 
 int check_process_set(const char* name)
 {
   return name && std::ranges::find(PROCESS_SETS, name) != PROCESS_SETS.end()
              ? static_cast<int>(MPI_SUCCESS)
              : wrong(MPI_ERR_ARG, "there is no process set " + std::string(name ? name : "NULL"));
-}
-
-/** Calls the session's error handler if @p result is an error. */
-int handled_by_session(MPI_Session session, const char* function, int result)
-{
-  const bool known = result == MPI_SUCCESS || MpiUse::of_this_rank().sessions.contains(static_cast<Session*>(session));
-  const MPI_Errhandler handler = known && session ? static_cast<Session*>(session)->handler : MPI_ERRORS_ARE_FATAL;
-  return handled_by(handler, static_cast<MPI_Comm>(session), function, result);
 }
 
 /** Initializes SMPI for the first session. */
@@ -96,7 +81,8 @@ int begin_session(MPI_Info info, MPI_Errhandler handler, MPI_Session* session)
   else
     PMPI_Info_dup(info, &used);
   PMPI_Info_set(used, "thread_level", "MPI_THREAD_FUNNELED");
-  auto* const made = new Session{handler, used};
+  static int last  = 0;
+  auto* const made = new Session{handler, used, ++last};
   MpiUse::of_this_rank().sessions.insert(made);
   *session = made;
   return MPI_SUCCESS;
@@ -138,16 +124,25 @@ int create_from_group(MPI_Group group, const char* tag, MPI_Errhandler handler, 
 }
 
 } // namespace
+
+int check_session(MPI_Session session)
+{
+  if (session && MpiUse::of_this_rank().sessions.contains(static_cast<Session*>(session)))
+    return MPI_SUCCESS;
+  return wrong(WRONG_SESSION, "the session is MPI_SESSION_NULL or has been finalized");
+}
+
+/** Calls the session's error handler if @p result is an error. */
+int handled_by_session(MPI_Session session, const char* function, int result)
+{
+  const bool known = result == MPI_SUCCESS || MpiUse::of_this_rank().sessions.contains(static_cast<Session*>(session));
+  const MPI_Errhandler handler = known && session ? static_cast<Session*>(session)->handler : MPI_ERRORS_ARE_FATAL;
+  return handled_by(handler, static_cast<MPI_Comm>(session), function, result);
+}
+
 } // namespace weft
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
-
-/** Defines MPI_@p name by PMPI_@p name and the error handler of a session. */
-#define WEFT_SESSION_FUNCTION(name, session, parameters, ...)                                                          \
-  WEFT_INTERPOSED int MPI_##name parameters                                                                            \
-  {                                                                                                                    \
-    return handled_by_session(session, "MPI_" #name, PMPI_##name(__VA_ARGS__));                                        \
-  }
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {
@@ -285,6 +280,25 @@ WEFT_INTERPOSED int MPI_Session_create_errhandler(void (*function)(MPI_Session*,
 {
   return PMPI_Session_create_errhandler(function, errhandler);
 }
+
+WEFT_INTERPOSED int PMPI_Session_c2f(MPI_Session session)
+{
+  return check_session(session) == MPI_SUCCESS ? static_cast<Session*>(session)->number : NO_SESSION;
+}
+
+WEFT_INTERPOSED MPI_Session PMPI_Session_f2c(int session)
+{
+  const auto& all  = MpiUse::of_this_rank().sessions;
+  const auto found = std::ranges::find(all, session, [](const Session* one) { return one->number; });
+  return found == all.end() ? nullptr : *found;
+}
+
+WEFT_INTERPOSED int MPI_Session_c2f(MPI_Session session) __attribute__((alias("PMPI_Session_c2f")));
+WEFT_INTERPOSED int MPI_Session_toint(MPI_Session session) __attribute__((alias("PMPI_Session_c2f")));
+WEFT_INTERPOSED int PMPI_Session_toint(MPI_Session session) __attribute__((alias("PMPI_Session_c2f")));
+WEFT_INTERPOSED MPI_Session MPI_Session_f2c(int session) __attribute__((alias("PMPI_Session_f2c")));
+WEFT_INTERPOSED MPI_Session MPI_Session_fromint(int session) __attribute__((alias("PMPI_Session_f2c")));
+WEFT_INTERPOSED MPI_Session PMPI_Session_fromint(int session) __attribute__((alias("PMPI_Session_f2c")));
 
 // ---- The program's view of MPI_Init and MPI_Finalize ----------------------------------------------------------------
 

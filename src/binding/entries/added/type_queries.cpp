@@ -12,26 +12,41 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace weft {
 namespace {
 
-/** Returns the basic elements in @p bytes of data; none if the last one is not whole. */
-std::optional<std::size_t> basic_elements(std::size_t bytes, MPI_Datatype type)
+/** Returns the basic elements in @p bytes of data; none if the last one is not whole. @p size_of: bytes of an element
+ * of a run. */
+template <class SizeOf>
+std::optional<std::size_t> count_elements(std::size_t bytes, const std::vector<BasicRun>& runs, SizeOf size_of)
 {
-  const std::size_t size = element_size(type);
+  std::size_t size = 0;
+  for (const BasicRun& run : runs)
+    size += run.count * size_of(run);
   if (size == 0)
     return 0;
   std::size_t all     = 0;
   std::size_t partial = bytes % size;
   bool whole_so_far   = true; // of the last element of the type, which may be partial
-  for (const BasicRun& run : basic_runs(type)) {
-    const std::size_t whole = whole_so_far ? std::min(run.count, partial / run.size) : 0;
+  for (const BasicRun& run : runs) {
+    const std::size_t whole = whole_so_far ? std::min(run.count, partial / size_of(run)) : 0;
     whole_so_far            = whole_so_far && whole == run.count;
-    partial -= whole * run.size;
+    partial -= whole * size_of(run);
     all += bytes / size * run.count + whole;
   }
   return partial == 0 ? std::optional(all) : std::nullopt;
+}
+
+/** SMPI sends pairs with their padding, but a sender may also have sent their values and indices one by one. */
+std::optional<std::size_t> basic_elements(std::size_t bytes, MPI_Datatype type)
+{
+  const std::vector<BasicRun> runs = basic_runs(type);
+  const std::size_t size           = element_size(type);
+  if (size == 0 || bytes % size == 0)
+    return count_elements(bytes, runs, [](const BasicRun& run) { return run.size; });
+  return count_elements(bytes, runs, [](const BasicRun& run) { return element_size(run.type); });
 }
 
 /** Sets @p count, MPI_UNDEFINED if it does not fit. */

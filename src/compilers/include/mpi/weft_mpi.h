@@ -25,6 +25,7 @@ extern "C" {
 #define MPI_ERR_PROC_ABORTED 76
 #define MPI_ERR_VALUE_TOO_LARGE 77
 #define MPI_ERR_ERRHANDLER 78
+#define MPI_ERR_ABI 83
 #undef MPI_ERR_LASTCODE
 #define MPI_ERR_LASTCODE 100
 
@@ -34,6 +35,16 @@ extern "C" {
 #define MPI_COMM_TYPE_HW_UNGUIDED 12
 #undef MPI_COMM_TYPE_RESOURCE_GUIDED
 #define MPI_COMM_TYPE_RESOURCE_GUIDED 13
+
+/* A status is the same in C and Fortran. */
+#define MPI_F_STATUS_SIZE 5
+typedef struct {
+  MPI_Fint MPI_SOURCE;
+  MPI_Fint MPI_TAG;
+  MPI_Fint MPI_ERROR;
+  MPI_Fint weft_internal[2];
+} MPI_F08_status;
+#define MPI_BUFFER_AUTOMATIC ((void*)2)
 
 typedef struct weft_session* MPI_Session;
 typedef void MPI_Session_errhandler_function(MPI_Session* session, int* error_code, ...);
@@ -248,6 +259,113 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
 int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
                                       int remote_leader, const char* stringtag, MPI_Info info,
                                       MPI_Errhandler errhandler, MPI_Comm* newintercomm);
+
+int MPI_Comm_attach_buffer(MPI_Comm comm, void* buffer, int size);
+int PMPI_Comm_attach_buffer(MPI_Comm comm, void* buffer, int size);
+int MPI_Comm_attach_buffer_c(MPI_Comm comm, void* buffer, MPI_Count size);
+int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void* buffer, MPI_Count size);
+int MPI_Comm_detach_buffer(MPI_Comm comm, void* buffer_addr, int* size);
+int PMPI_Comm_detach_buffer(MPI_Comm comm, void* buffer_addr, int* size);
+int MPI_Comm_detach_buffer_c(MPI_Comm comm, void* buffer_addr, MPI_Count* size);
+int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void* buffer_addr, MPI_Count* size);
+int MPI_Comm_flush_buffer(MPI_Comm comm);
+int PMPI_Comm_flush_buffer(MPI_Comm comm);
+int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request* request);
+int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request* request);
+int MPI_Session_attach_buffer(MPI_Session session, void* buffer, int size);
+int PMPI_Session_attach_buffer(MPI_Session session, void* buffer, int size);
+int MPI_Session_attach_buffer_c(MPI_Session session, void* buffer, MPI_Count size);
+int PMPI_Session_attach_buffer_c(MPI_Session session, void* buffer, MPI_Count size);
+int MPI_Session_detach_buffer(MPI_Session session, void* buffer_addr, int* size);
+int PMPI_Session_detach_buffer(MPI_Session session, void* buffer_addr, int* size);
+int MPI_Session_detach_buffer_c(MPI_Session session, void* buffer_addr, MPI_Count* size);
+int PMPI_Session_detach_buffer_c(MPI_Session session, void* buffer_addr, MPI_Count* size);
+int MPI_Session_flush_buffer(MPI_Session session);
+int PMPI_Session_flush_buffer(MPI_Session session);
+int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request* request);
+int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request* request);
+int MPI_Win_test(MPI_Win win, int* flag);
+int PMPI_Win_test(MPI_Win win, int* flag);
+int MPI_Status_get_error(const MPI_Status* status, int* error);
+int PMPI_Status_get_error(const MPI_Status* status, int* error);
+int MPI_Status_get_source(const MPI_Status* status, int* source);
+int PMPI_Status_get_source(const MPI_Status* status, int* source);
+int MPI_Status_get_tag(const MPI_Status* status, int* tag);
+int PMPI_Status_get_tag(const MPI_Status* status, int* tag);
+int MPI_Status_set_error(MPI_Status* status, int error);
+int PMPI_Status_set_error(MPI_Status* status, int error);
+int MPI_Status_set_source(MPI_Status* status, int source);
+int PMPI_Status_set_source(MPI_Status* status, int source);
+int MPI_Status_set_tag(MPI_Status* status, int tag);
+int PMPI_Status_set_tag(MPI_Status* status, int tag);
+int MPI_Status_c2f08(const MPI_Status* c_status, MPI_F08_status* f08_status);
+int PMPI_Status_c2f08(const MPI_Status* c_status, MPI_F08_status* f08_status);
+int MPI_Status_f082c(const MPI_F08_status* f08_status, MPI_Status* c_status);
+int PMPI_Status_f082c(const MPI_F08_status* f08_status, MPI_Status* c_status);
+int MPI_Status_f2f08(const MPI_Fint* f_status, MPI_F08_status* f08_status);
+int PMPI_Status_f2f08(const MPI_Fint* f_status, MPI_F08_status* f08_status);
+int MPI_Status_f082f(const MPI_F08_status* f08_status, MPI_Fint* f_status);
+int PMPI_Status_f082f(const MPI_F08_status* f08_status, MPI_Fint* f_status);
+int MPI_Abi_get_version(int* abi_major, int* abi_minor);
+int PMPI_Abi_get_version(int* abi_major, int* abi_minor);
+int MPI_Abi_get_info(MPI_Info* info);
+int PMPI_Abi_get_info(MPI_Info* info);
+int MPI_Abi_get_fortran_info(MPI_Info* info);
+int PMPI_Abi_get_fortran_info(MPI_Info* info);
+int MPI_Abi_set_fortran_info(MPI_Info info);
+int PMPI_Abi_set_fortran_info(MPI_Info info);
+int MPI_Abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical_false, int* is_set);
+int PMPI_Abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical_false, int* is_set);
+int MPI_Abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical_false);
+int PMPI_Abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical_false);
+MPI_Fint MPI_Session_c2f(MPI_Session session);
+MPI_Fint PMPI_Session_c2f(MPI_Session session);
+MPI_Session MPI_Session_f2c(MPI_Fint session);
+MPI_Session PMPI_Session_f2c(MPI_Fint session);
+int MPI_Comm_toint(MPI_Comm handle);
+int PMPI_Comm_toint(MPI_Comm handle);
+MPI_Comm MPI_Comm_fromint(int number);
+MPI_Comm PMPI_Comm_fromint(int number);
+int MPI_Errhandler_toint(MPI_Errhandler handle);
+int PMPI_Errhandler_toint(MPI_Errhandler handle);
+MPI_Errhandler MPI_Errhandler_fromint(int number);
+MPI_Errhandler PMPI_Errhandler_fromint(int number);
+int MPI_File_toint(MPI_File handle);
+int PMPI_File_toint(MPI_File handle);
+MPI_File MPI_File_fromint(int number);
+MPI_File PMPI_File_fromint(int number);
+int MPI_Group_toint(MPI_Group handle);
+int PMPI_Group_toint(MPI_Group handle);
+MPI_Group MPI_Group_fromint(int number);
+MPI_Group PMPI_Group_fromint(int number);
+int MPI_Info_toint(MPI_Info handle);
+int PMPI_Info_toint(MPI_Info handle);
+MPI_Info MPI_Info_fromint(int number);
+MPI_Info PMPI_Info_fromint(int number);
+int MPI_Message_toint(MPI_Message handle);
+int PMPI_Message_toint(MPI_Message handle);
+MPI_Message MPI_Message_fromint(int number);
+MPI_Message PMPI_Message_fromint(int number);
+int MPI_Op_toint(MPI_Op handle);
+int PMPI_Op_toint(MPI_Op handle);
+MPI_Op MPI_Op_fromint(int number);
+MPI_Op PMPI_Op_fromint(int number);
+int MPI_Request_toint(MPI_Request handle);
+int PMPI_Request_toint(MPI_Request handle);
+MPI_Request MPI_Request_fromint(int number);
+MPI_Request PMPI_Request_fromint(int number);
+int MPI_Session_toint(MPI_Session handle);
+int PMPI_Session_toint(MPI_Session handle);
+MPI_Session MPI_Session_fromint(int number);
+MPI_Session PMPI_Session_fromint(int number);
+int MPI_Type_toint(MPI_Datatype handle);
+int PMPI_Type_toint(MPI_Datatype handle);
+MPI_Datatype MPI_Type_fromint(int number);
+MPI_Datatype PMPI_Type_fromint(int number);
+int MPI_Win_toint(MPI_Win handle);
+int PMPI_Win_toint(MPI_Win handle);
+MPI_Win MPI_Win_fromint(int number);
+MPI_Win PMPI_Win_fromint(int number);
 
 #include "weft_mpi_large.h"
 #include "weft_mpi_t.h"

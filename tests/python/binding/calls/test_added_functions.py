@@ -47,6 +47,14 @@ def test_datatypes_are_found_built_counted_and_packed(run: Run) -> None:
     assert run("type_functions.c", on="fat-tree-8", ranks=2).lines == ["right"] * 2
 
 
+@pytest.mark.parametrize("messages", ["smpi", "weft"])
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_buffers_statuses_integers_and_exposure_epochs(run: Run, messages: str, ranks: int) -> None:
+    options = ("--messages", messages)
+    result = run("small_functions.c", on="fat-tree-8", ranks=ranks, options=options)
+    assert result.lines == ["right"] * ranks
+
+
 @pytest.mark.parametrize("init", [(), ("init",)], ids=["alone", "with-init"])
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_sessions_run_with_and_without_init(run: Run, init: tuple[str, ...], ranks: int) -> None:
@@ -55,7 +63,7 @@ def test_sessions_run_with_and_without_init(run: Run, init: tuple[str, ...], ran
 
 @pytest.mark.parametrize("messages", ["smpi", "weft"])
 @pytest.mark.parametrize("ranks", [1, 2, 5])
-@pytest.mark.parametrize("source", ["neighbors.f90", "added_functions.f90"])
+@pytest.mark.parametrize("source", ["neighbors.f90", "added_functions.f90", "sessions.f90"])
 def test_fortran_has_the_functions_too(run: Run, messages: str, ranks: int, source: str) -> None:
     result = run(source, on="fat-tree-8", ranks=ranks, options=("--messages", messages))
     assert [line.strip() for line in result.lines] == ["right"] * ranks

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Sessions of the current rank, for the functions that take one. */
+#pragma once
+
+#include "binding/abi/original.hpp"
+
+#include <smpi/smpi.h>
+
+using MPI_Session = void*; // NOLINT(readability-identifier-naming): MPI's name
+
+namespace weft {
+
+// Error classes of weft's mpi.h.
+constexpr int WRONG_SESSION   = 75;
+constexpr int TOO_LARGE_VALUE = 77;
+
+/** Returns WRONG_SESSION unless the session is one of the rank's. */
+int check_session(MPI_Session session);
+
+/** Calls the session's error handler if @p result is an error. @return @p result */
+int handled_by_session(MPI_Session session, const char* function, int result);
+
+} // namespace weft
+
+/** Defines MPI_@p name by PMPI_@p name and the error handler of a session. */
+#define WEFT_SESSION_FUNCTION(name, session, parameters, ...)                                                          \
+  WEFT_INTERPOSED int MPI_##name parameters                                                                            \
+  {                                                                                                                    \
+    return weft::handled_by_session(session, "MPI_" #name, PMPI_##name(__VA_ARGS__));                                  \
+  }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Fields of statuses, and conversions of statuses between C and Fortran. A status is the same five integers in C, in
+ * mpi_f08 and in mpi. */
+#include "binding/abi/original.hpp"
+#include "binding/entries/frame/own_function.hpp"
+
+#include <smpi/smpi.h>
+
+#include <cstring>
+
+namespace weft {
+namespace {
+
+int check_status(const void* status, const char* name)
+{
+  // MPI_STATUS_IGNORE is null.
+  return check_present(status, name);
+}
+
+int copy_status(const void* from, void* to)
+{
+  return first_error([&] { return check_status(from, "the source"); }, [&] { return check_status(to, "the target"); },
+                     [&] {
+                       std::memcpy(to, from, sizeof(MPI_Status));
+                       return MPI_SUCCESS;
+                     });
+}
+
+} // namespace
+} // namespace weft
+
+using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
+
+/** Defines the functions that read and set the field MPI_@p field. */
+#define WEFT_STATUS_FIELD(name, field)                                                                                 \
+  WEFT_INTERPOSED int PMPI_Status_get_##name(const MPI_Status* status, int* value)                                     \
+  {                                                                                                                    \
+    return first_error([&] { return check_status(status, "status"); }, [&] { return check_present(value, #name); },    \
+                       [&] {                                                                                           \
+                         *value = status->field;                                                                       \
+                         return MPI_SUCCESS;                                                                           \
+                       });                                                                                             \
+  }                                                                                                                    \
+  WEFT_INTERPOSED int PMPI_Status_set_##name(MPI_Status* status, int value)                                            \
+  {                                                                                                                    \
+    return first_error([&] { return check_status(status, "status"); },                                                 \
+                       [&] {                                                                                           \
+                         status->field = value;                                                                        \
+                         return MPI_SUCCESS;                                                                           \
+                       });                                                                                             \
+  }                                                                                                                    \
+  WEFT_MPI_FUNCTION(Status_get_##name, MPI_COMM_WORLD, (const MPI_Status* status, int* value), status, value)          \
+  WEFT_MPI_FUNCTION(Status_set_##name, MPI_COMM_WORLD, (MPI_Status * status, int value), status, value)
+
+/** Defines a conversion of statuses. */
+#define WEFT_STATUS_COPY(name, from, to)                                                                               \
+  WEFT_INTERPOSED int PMPI_Status_##name(const from* source, to* target)                                               \
+  {                                                                                                                    \
+    return copy_status(source, target);                                                                                \
+  }                                                                                                                    \
+  WEFT_MPI_FUNCTION(Status_##name, MPI_COMM_WORLD, (const from* source, to* target), source, target)
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+extern "C" {
+
+WEFT_STATUS_FIELD(error, MPI_ERROR)
+WEFT_STATUS_FIELD(source, MPI_SOURCE)
+WEFT_STATUS_FIELD(tag, MPI_TAG)
+
+WEFT_STATUS_COPY(c2f08, MPI_Status, void)
+WEFT_STATUS_COPY(f082c, void, MPI_Status)
+WEFT_STATUS_COPY(f2f08, MPI_Fint, void)
+WEFT_STATUS_COPY(f082f, void, MPI_Fint)
+
+} // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Statuses of MPI_Sendrecv from a rank to itself: SMPI sets the source to the number of the rank's actor, and the tag
+ * to that of the receive. */
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/ranks/current.hpp"
+
+namespace simgrid::smpi {
+
+WEFT_INTERPOSED void Request::sendrecv(const void* sent, int send_count, MPI_Datatype send_type, int to, int send_tag,
+                                       void* received, int receive_count, MPI_Datatype receive_type, int from,
+                                       int receive_tag, MPI_Comm comm, MPI_Status* status)
+{
+  static const auto THEIRS = weft::original(&Request::sendrecv);
+  THEIRS(sent, send_count, send_type, to, send_tag, received, receive_count, receive_type, from, receive_tag, comm,
+         status);
+  if (status != MPI_STATUS_IGNORE && to == from && to >= 0 && comm->group()->actor(to) == weft::current_actor()) {
+    status->MPI_SOURCE = from;
+    status->MPI_TAG    = send_tag;
+  }
+}
+
+} // namespace simgrid::smpi

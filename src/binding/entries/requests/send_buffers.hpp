@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Buffers of buffered sends that programs attach to communicators and sessions (MPI 4.1, section 3.6), which SMPI
+ * lacks. SMPI only checks that the process has a large enough buffer, and copies the data into memory of its own. */
+#pragma once
+
+#include <smpi/smpi.h>
+
+namespace weft {
+
+/** Value of MPI_BUFFER_AUTOMATIC in weft's mpi.h. */
+inline void* const AUTOMATIC_BUFFER = reinterpret_cast<void*>(2); // NOLINT(performance-no-int-to-ptr): no address
+
+/** Owners of buffers: a communicator, by its number, or a session of the rank, by its address. */
+struct BufferOwner {
+  int communicator                           = MPI_UNDEFINED;
+  const void* session                        = nullptr;
+  auto operator<=>(const BufferOwner&) const = default;
+};
+
+struct SendBuffer {
+  void* address  = nullptr;
+  MPI_Count size = 0;
+};
+
+/** Attaches a buffer of the current rank. Returns MPI_ERR_BUFFER if there is one. */
+int attach_buffer(const BufferOwner& owner, const SendBuffer& buffer);
+/** Detaches it into @p buffer. Returns MPI_ERR_BUFFER if there is none. */
+int detach_buffer(const BufferOwner& owner, SendBuffer& buffer);
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+/** Send with the buffer of the communicator in place of the process's; without one, with that of a session. */
+int buffered_Bsend(decltype(&PMPI_Bsend) next_definition, const void* data, int count, MPI_Datatype type, int to,
+                   int tag, MPI_Comm comm);
+int buffered_Ibsend(decltype(&PMPI_Ibsend) next_definition, const void* data, int count, MPI_Datatype type, int to,
+                    int tag, MPI_Comm comm, MPI_Request* request);
+int buffered_Bsend_init(decltype(&PMPI_Bsend_init) next_definition, const void* data, int count, MPI_Datatype type,
+                        int to, int tag, MPI_Comm comm, MPI_Request* request);
+// NOLINTEND(readability-identifier-naming)
+
+} // namespace weft
