@@ -28,7 +28,7 @@ BY_WEFT = {
     *("matched.c", "persistent.c", "partitioned.c", "large_counts.c", "request_states.c"),
     *("intercommunicators.c", "resources.c"),
     *("error_codes.c", "type_functions.c", "sessions.c", "tools.c"),
-    "small_functions.c",
+    *("small_functions.c", "large_types.c"),
 }
 """Programs with functions or constants that only weft's mpi.h has."""
 

@@ -459,7 +459,8 @@ public:
   /** Drops a reference; the last one frees the request and sets MPI_REQUEST_NULL. Interposed in
    * binding/point_to_point/pooled_requests.cpp. */
   static void unref(MPI_Request* request);
-  /** Sends and receives without checks: SMPI's own messages have negative tags. */
+  /** Sends and receives without checks: SMPI's own messages have negative tags. Interposed in
+   * binding/entries/requests/self_messages.cpp. */
   static void sendrecv(const void* sent, int send_count, MPI_Datatype send_type, int to, int send_tag, void* received,
                        int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status);
   /** Returns a persistent receive that has not been started. */
@@ -472,10 +473,6 @@ public:
   static int waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses); ///< number that ended
   /** Returns the messages of one of SMPI's own non-blocking collectives. */
   std::vector<MPI_Request> get_nbc_requests() const;
-  /** Interposed in binding/entries/requests/self_messages.cpp. */
-  static void sendrecv(const void* sent, int send_count, MPI_Datatype send_type, int to, int send_tag, void* received,
-                       int receive_count, MPI_Datatype receive_type, int from, int receive_tag, MPI_Comm comm,
-                       MPI_Status* status);
   /** Interposed in binding/point_to_point/probes.cpp. */
   static void iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
   /* Interposed in binding/entries/polls.cpp. */

@@ -94,7 +94,8 @@ bool starts_processes(std::string_view name)
   const std::string name = users_name(function);
   const char* family     = "";
   if (starts_processes(name))
-    family = " (dynamic process management is not implemented)";
+    family = " (dynamic process management is not implemented; start all ranks with -n, and divide them with "
+             "MPI_Comm_split and MPI_Intercomm_create)";
   current_run().abort("unsupported", who() + " called " + name + ", which SimGrid's MPI does not implement" + family);
 }
 

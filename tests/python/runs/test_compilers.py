@@ -245,7 +245,7 @@ def test_a_call_that_the_simulator_lacks_is_named_with_its_part_of_mpi(
     (installed / "mpi-calls").unlink()
     (installed / "mpi-calls").write_text(CALLS)
     (here / f"missing.{suffix}").write_text(MISSING[suffix])
-    command = [installed / compiler.name, name, "-w", f"missing.{suffix}", "-o", "missing"]
+    command = [str(installed / compiler.name), name, "-w", f"missing.{suffix}", "-o", "missing"]
     result = subprocess.run(command, cwd=here, text=True, capture_output=True, check=False)
     assert result.returncode != 0
     lines = [line for line in result.stderr.splitlines() if line.startswith(f"weft {name}: ")]

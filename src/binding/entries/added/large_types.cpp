@@ -49,6 +49,14 @@ int make_contiguous(MPI_Count count, MPI_Datatype type, MPI_Datatype* made)
 
 } // namespace
 
+void set_type_size(MPI_Datatype made, std::size_t size)
+{
+  auto& fields = *reinterpret_cast<simgrid::smpi::DatatypeLayout*>(made);
+  if (fields.size != element_size(made))
+    throw std::logic_error("SimGrid's datatypes do not have the fields that weft knows; use SimGrid 4.1");
+  fields.size = size;
+}
+
 void LargeElements::divide(MPI_Count count)
 {
   constexpr MPI_Count MOST = std::numeric_limits<int>::max();

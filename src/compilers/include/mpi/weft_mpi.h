@@ -367,6 +367,82 @@ int PMPI_Win_toint(MPI_Win handle);
 MPI_Win MPI_Win_fromint(int number);
 MPI_Win PMPI_Win_fromint(int number);
 
+typedef void MPI_User_function_c(void* invec, void* inoutvec, MPI_Count* len, MPI_Datatype* datatype);
+int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+                      MPI_Datatype* newtype);
+int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+                       MPI_Datatype* newtype);
+int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+                              MPI_Datatype* newtype);
+int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+                               MPI_Datatype* newtype);
+int MPI_Type_indexed_c(MPI_Count count, const MPI_Count* array_of_blocklengths, const MPI_Count* array_of_displacements,
+                       MPI_Datatype oldtype, MPI_Datatype* newtype);
+int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count* array_of_blocklengths,
+                        const MPI_Count* array_of_displacements, MPI_Datatype oldtype, MPI_Datatype* newtype);
+int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count* array_of_blocklengths,
+                               const MPI_Count* array_of_displacements, MPI_Datatype oldtype, MPI_Datatype* newtype);
+int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count* array_of_blocklengths,
+                                const MPI_Count* array_of_displacements, MPI_Datatype oldtype, MPI_Datatype* newtype);
+int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count* array_of_displacements,
+                                    MPI_Datatype oldtype, MPI_Datatype* newtype);
+int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count* array_of_displacements,
+                                     MPI_Datatype oldtype, MPI_Datatype* newtype);
+int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count* array_of_displacements,
+                                     MPI_Datatype oldtype, MPI_Datatype* newtype);
+int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count* array_of_displacements,
+                                      MPI_Datatype oldtype, MPI_Datatype* newtype);
+int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count* array_of_blocklengths,
+                             const MPI_Count* array_of_displacements, const MPI_Datatype* array_of_types,
+                             MPI_Datatype* newtype);
+int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count* array_of_blocklengths,
+                              const MPI_Count* array_of_displacements, const MPI_Datatype* array_of_types,
+                              MPI_Datatype* newtype);
+int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype* newtype);
+int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype* newtype);
+int MPI_Type_create_subarray_c(int ndims, const MPI_Count* array_of_sizes, const MPI_Count* array_of_subsizes,
+                               const MPI_Count* array_of_starts, int order, MPI_Datatype oldtype,
+                               MPI_Datatype* newtype);
+int PMPI_Type_create_subarray_c(int ndims, const MPI_Count* array_of_sizes, const MPI_Count* array_of_subsizes,
+                                const MPI_Count* array_of_starts, int order, MPI_Datatype oldtype,
+                                MPI_Datatype* newtype);
+int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers, MPI_Count* num_addresses,
+                            MPI_Count* num_large_counts, MPI_Count* num_datatypes, int* combiner);
+int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers, MPI_Count* num_addresses,
+                             MPI_Count* num_large_counts, MPI_Count* num_datatypes, int* combiner);
+int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+                            MPI_Count max_large_counts, MPI_Count max_datatypes, int* array_of_integers,
+                            MPI_Aint* array_of_addresses, MPI_Count* array_of_large_counts,
+                            MPI_Datatype* array_of_datatypes);
+int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+                             MPI_Count max_large_counts, MPI_Count max_datatypes, int* array_of_integers,
+                             MPI_Aint* array_of_addresses, MPI_Count* array_of_large_counts,
+                             MPI_Datatype* array_of_datatypes);
+int MPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize,
+               MPI_Count* position, MPI_Comm comm);
+int PMPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize,
+                MPI_Count* position, MPI_Comm comm);
+int MPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount,
+                 MPI_Datatype datatype, MPI_Comm comm);
+int PMPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount,
+                  MPI_Datatype datatype, MPI_Comm comm);
+int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count* size);
+int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count* size);
+int MPI_Status_set_elements_c(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
+int PMPI_Status_set_elements_c(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
+int MPI_Op_create_c(MPI_User_function_c* user_fn, int commute, MPI_Op* op);
+int PMPI_Op_create_c(MPI_User_function_c* user_fn, int commute, MPI_Op* op);
+int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win);
+int PMPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win);
+int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win);
+int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win);
+int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
+                              MPI_Win* win);
+int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
+                               MPI_Win* win);
+int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr);
+int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr);
+
 #include "weft_mpi_large.h"
 #include "weft_mpi_t.h"
 

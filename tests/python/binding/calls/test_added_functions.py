@@ -55,6 +55,11 @@ def test_buffers_statuses_integers_and_exposure_epochs(run: Run, messages: str, 
     assert result.lines == ["right"] * ranks
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_large_types_windows_operations_and_names(run: Run, ranks: int) -> None:
+    assert run("large_types.c", on="fat-tree-8", ranks=ranks).lines == ["right"] * ranks
+
+
 @pytest.mark.parametrize("init", [(), ("init",)], ids=["alone", "with-init"])
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_sessions_run_with_and_without_init(run: Run, init: tuple[str, ...], ranks: int) -> None:
