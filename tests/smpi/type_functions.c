@@ -170,9 +170,37 @@ static void check_external(void)
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/** Copies of types, and copies of those, have the data of the original. */
+static void check_copies(void)
+{
+  enum { TYPES = 5 };
+  const int from[8] = {0, 1, 2, 3, 4, 5, 6, 7}, lengths[3] = {1, 2, 1}, displacements[3] = {0, 3, 7};
+  const MPI_Aint bytes[3] = {0, 12, 28};
+  MPI_Datatype types[TYPES];
+  MPI_Type_vector(3, 1, 3, MPI_INT, &types[0]);
+  MPI_Type_create_hvector(3, 1, 12, MPI_INT, &types[1]);
+  MPI_Type_indexed(3, lengths, displacements, MPI_INT, &types[2]);
+  MPI_Type_create_hindexed(3, lengths, bytes, MPI_INT, &types[3]);
+  MPI_Type_create_indexed_block(3, 1, displacements, MPI_INT, &types[4]);
+  for (int type = 0; type < TYPES; type++) {
+    MPI_Datatype copy, second;
+    int packed[4] = {0}, again[4] = {0}, length = 0, length_again = 0;
+    MPI_Type_commit(&types[type]);
+    MPI_Pack(from, 1, types[type], packed, sizeof packed, &length, MPI_COMM_SELF);
+    MPI_Type_dup(types[type], &copy);
+    MPI_Type_dup(copy, &second);
+    MPI_Type_free(&types[type]);
+    MPI_Type_free(&copy);
+    MPI_Pack(from, 1, second, again, sizeof again, &length_again, MPI_COMM_SELF);
+    expect(length == length_again && memcmp(packed, again, sizeof packed) == 0, "data of a copied type");
+    MPI_Type_free(&second);
+  }
+}
+
 int main(int argc, char** argv)
 {
   MPI_Init(&argc, &argv);
+  check_copies();
   check_elements();
   check_sizes();
   check_arrays(MPI_ORDER_C);

@@ -19,6 +19,7 @@
 #include <simgrid/s4u/Actor.hpp>
 #include <string>
 #include <string_view>
+#include <strings.h>
 #include <utility>
 
 namespace weft {
@@ -46,11 +47,17 @@ struct MpiUse {
 };
 
 constexpr int NO_SESSION = -1; ///< number of MPI_SESSION_NULL
-constexpr std::array<std::string_view, 2> PROCESS_SETS{"mpi://WORLD", "mpi://SELF"};
+constexpr std::array PROCESS_SETS{"mpi://WORLD", "mpi://SELF"};
+
+/** Returns whether two names of process sets are the same: programs for MPICH write them in lower case. */
+bool is_named(const char* name, const char* process_set)
+{
+  return strcasecmp(name, process_set) == 0;
+}
 
 int check_process_set(const char* name)
 {
-  return name && std::ranges::find(PROCESS_SETS, name) != PROCESS_SETS.end()
+  return name && std::ranges::any_of(PROCESS_SETS, [name](const char* its) { return is_named(name, its); })
              ? static_cast<int>(MPI_SUCCESS)
              : wrong(MPI_ERR_ARG, "there is no process set " + std::string(name ? name : "NULL"));
 }
@@ -108,9 +115,9 @@ int give_name(std::string_view name, int* length, char* text)
   return MPI_SUCCESS;
 }
 
-MPI_Comm processes_of(std::string_view process_set)
+MPI_Comm processes_of(const char* process_set)
 {
-  return process_set == "mpi://SELF" ? MPI_COMM_SELF : MPI_COMM_WORLD;
+  return is_named(process_set, "mpi://SELF") ? MPI_COMM_SELF : MPI_COMM_WORLD;
 }
 
 int create_from_group(MPI_Group group, const char* tag, MPI_Errhandler handler, MPI_Comm* made)
