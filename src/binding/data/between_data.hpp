@@ -11,7 +11,7 @@
 
 namespace weft {
 
-/** What a rank gets of the other group's result. */
+/** Part of the other group's result that a rank gets. */
 struct GotPart {
   void* buffer      = nullptr; ///< null: nothing
   int first         = 0;       ///< first element
@@ -19,7 +19,7 @@ struct GotPart {
   MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 
-/** What a rank contributes. */
+/** Contribution of a rank. */
 struct GivenValues {
   const void* buffer = nullptr;
   int count          = 0;

@@ -16,7 +16,7 @@ namespace {
 
 using Clone = int (*)(MPI_Datatype type, MPI_Datatype* made);
 
-/** What a type was made of. */
+/** Arguments that a type was made with. */
 class TypeContents {
   std::vector<int> integers_;
   MPI_Datatype element_ = MPI_DATATYPE_NULL;

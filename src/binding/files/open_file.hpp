@@ -106,7 +106,7 @@ public:
   }
 };
 
-/** What the ranks of a communicator share of an open file. */
+/** An open file, as the ranks of its communicator share it. */
 struct OpenFile {
   std::string name; ///< as the program gives it
   std::string path; ///< in the store

@@ -17,7 +17,7 @@ using Yield = void (*)(simgrid::kernel::actor::ActorImpl* rank);
 void yield_keeping_state(simgrid::kernel::actor::ActorImpl* rank);
 
 using YieldAround = void (*)(simgrid::kernel::actor::ActorImpl* rank, Yield yield);
-/** What ranks do instead of a yield, by the yield that it gets; null if nothing (program_threads.cpp). */
+/** Replacement for a rank's yield, which it gets; null if there is none (program_threads.cpp). */
 extern constinit YieldAround around_yield; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): at each wait
 
 /** Gives the starting rank the initial state of the process. */

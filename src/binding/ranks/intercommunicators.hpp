@@ -13,7 +13,7 @@
 
 namespace weft {
 
-/** What a rank knows of an intercommunicator beyond SMPI's object. */
+/** Knowledge of a rank of an intercommunicator beyond SMPI's object. */
 struct Intercommunicator {
   MPI_Comm local; ///< intracommunicator of the local group
   MPI_Comm both;  ///< intracommunicator of both groups: the ranks of one group, then those of the other

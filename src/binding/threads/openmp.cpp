@@ -156,7 +156,7 @@ ParallelRegion new_region(void (*code)(void*), void* data)
   return {code, data, running_context, critical_of(running_context)};
 }
 
-/** What each thread of a region does. */
+/** Executes a region on one of its threads. */
 void execute_region(void* region)
 {
   const auto& own = *static_cast<const ParallelRegion*>(region);

@@ -45,10 +45,10 @@ using simgrid::kernel::actor::ActorImpl;
 using simgrid::kernel::context::Context;
 using namespace std::chrono_literals;
 
-/** How long a thread waits before it looks, or interrupts SimGrid's thread, again. */
+/** Time that a thread waits before it looks, or interrupts SimGrid's thread, again. */
 constexpr auto PATIENCE = 100us;
 
-/** What a thread is to the simulation. */
+/** State of a thread in the simulation. */
 class ProgramThread {
 public:
   Context* creator = nullptr; ///< rank that created it; null if an OpenMP library did
@@ -345,7 +345,7 @@ bool is_openmp(const void* address)
   return name.starts_with("libgomp.so") || name.starts_with("libomp") || name.starts_with("libiomp5");
 }
 
-/** What a new thread does. */
+/** Routine of a new thread, and the rank that creates it. */
 struct Start {
   void* (*routine)(void*);
   void* argument;

@@ -15,7 +15,7 @@
 
 namespace weft {
 
-/** Whether ROMIO uses an optimisation. */
+/** Use of an optimisation of ROMIO. */
 enum class HintSwitch { enable, disable, automatic };
 
 /** ROMIO's hints, with their defaults (ad_hints.c, adio/include/adio.h). */

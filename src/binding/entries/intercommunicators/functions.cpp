@@ -24,7 +24,7 @@ namespace colls = simgrid::smpi::colls;
 namespace weft {
 namespace {
 
-/** What one leader offers the other. */
+/** Offer of one leader to the other. */
 struct LeadersOffer {
   OwnGroup group;
   aid_t leader;

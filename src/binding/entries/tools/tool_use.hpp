@@ -58,7 +58,7 @@ public:
   }
 };
 
-/** What one rank has opened. */
+/** Sessions and handles that one rank has opened. */
 struct ToolUse {
   int users = 0; ///< calls of MPI_T_init_thread that MPI_T_finalize has not ended
   OpenedObjects opened;
