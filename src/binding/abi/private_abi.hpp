@@ -293,6 +293,9 @@ public:
 class Win {
 public:
   MPI_Comm comm() const;
+  /* Interposed in binding/entries/window_locks.cpp. */
+  int lock(int type, int target, int assertion);
+  int unlock(int target);
 };
 
 class Errhandler {

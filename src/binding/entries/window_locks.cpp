@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Locks of windows (MPI_Win_lock, MPI_Win_lock_all): an exclusive one excludes all others.
+ *
+ * SMPI grants an exclusive lock beside shared ones, and forgets who holds a window when anyone
+ * releases it, so that its mutex may stay locked for ever (Win::lock and Win::unlock in
+ * src/smpi/mpi/smpi_win.cpp). Here a rank asks SMPI for a lock once nobody has one that excludes it.
+ * Shared locks are granted beside others even if a rank waits for an exclusive one, as in MPICH. */
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/ranks/communicator_numbers.hpp"
+#include "binding/ranks/current.hpp"
+#include "binding/ranks/places.hpp"
+#include "binding/ranks/sleep.hpp"
+
+#include <map>
+#include <smpi/smpi.h>
+#include <utility>
+
+namespace weft {
+namespace {
+
+/** A communicator, the same for all members; programs of their own have worlds of their own. */
+using WindowComm = std::pair<int, MPI_Group>;
+/** A communicator's window, by the order in which its members create them. */
+using WindowKey = std::pair<WindowComm, int>;
+
+/** Lock of one rank's part of a window. */
+class WindowLock {
+  int shared_     = 0;
+  bool exclusive_ = false;
+  int waiting_    = 0;
+  Gate gate_;
+
+  bool excludes(int type) const { return exclusive_ || (type == MPI_LOCK_EXCLUSIVE && shared_ > 0); }
+
+public:
+  void acquire(int type)
+  {
+    ++waiting_;
+    while (excludes(type))
+      gate_.pass();
+    --waiting_;
+    if (type == MPI_LOCK_EXCLUSIVE)
+      exclusive_ = true;
+    else
+      ++shared_;
+  }
+
+  /** Ranks that wait look again; those that another excludes wait on. */
+  void release()
+  {
+    if (exclusive_)
+      exclusive_ = false;
+    else
+      --shared_;
+    for (int rank = 0; rank < waiting_; ++rank)
+      gate_.open();
+  }
+
+  bool is_idle() const { return shared_ == 0 && not exclusive_ && waiting_ == 0; }
+};
+
+struct Windows {
+  std::map<std::pair<aid_t, WindowComm>, int> created; // how many windows, by rank
+  std::map<MPI_Win, WindowKey> keys;
+  std::map<std::pair<WindowKey, int>, WindowLock> locks; // by target; references stay valid
+
+  static Windows& get()
+  {
+    static auto* const ALL = new Windows; // leaked: ranks may end late
+    return *ALL;
+  }
+};
+
+} // namespace
+} // namespace weft
+
+void weft_make_window(void* self, void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, bool allocated,
+                      bool dynamic) WEFT_REPLACES("_ZN7simgrid4smpi3WinC1EPvliPNS0_4InfoEPNS0_4CommEbb");
+void weft_make_window(void* self, void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, bool allocated,
+                      bool dynamic)
+{
+  using namespace weft;
+  static const auto THEIRS =
+      original<decltype(&weft_make_window)>("_ZN7simgrid4smpi3WinC1EPvliPNS0_4InfoEPNS0_4CommEbb");
+  const WindowComm key(number_of(comm), comm == MPI_COMM_WORLD ? group_of(comm) : MPI_GROUP_NULL);
+  Windows& all     = Windows::get();
+  const int number = all.created[std::pair(current_actor(), key)]++;
+  all.keys.insert_or_assign(static_cast<MPI_Win>(self), WindowKey(key, number));
+  THEIRS(self, base, size, unit, info, comm, allocated, dynamic);
+}
+
+namespace simgrid::smpi {
+
+WEFT_INTERPOSED int Win::lock(int type, int target, int assertion)
+{
+  using Lock               = int (*)(Win*, int, int, int);
+  static const auto THEIRS = weft::original<Lock>("_ZN7simgrid4smpi3Win4lockEiii");
+  auto& all                = weft::Windows::get();
+  all.locks[std::pair(all.keys[this], target)].acquire(type);
+  return THEIRS(this, type, target, assertion);
+}
+
+WEFT_INTERPOSED int Win::unlock(int target)
+{
+  using Unlock             = int (*)(Win*, int);
+  static const auto THEIRS = weft::original<Unlock>("_ZN7simgrid4smpi3Win6unlockEi");
+  const int result         = THEIRS(this, target);
+  auto& all                = weft::Windows::get();
+  const auto lock          = all.locks.find(std::pair(all.keys[this], target));
+  if (lock == all.locks.end())
+    return result;
+  lock->second.release();
+  if (lock->second.is_idle())
+    all.locks.erase(lock);
+  return result;
+}
+
+} // namespace simgrid::smpi
