@@ -361,13 +361,14 @@ void make_comm(void* self, MPI_Group group, void* topology, bool smp, int id)
     return THEIRS(self, remote, topology, smp, number);
   }
   const MPI_Group offered = CommonCreationScope::take();
+  const int original_comm = CopyScope::take();
   const bool shares       = is_on(TuningId::shared_groups) && can_replace(offered, group);
   const MPI_Group common  = shares ? offered : MPI_GROUP_NULL;
   if (common != MPI_GROUP_NULL && common != group) {
     simgrid::smpi::Group::unref(group);
     common->ref();
   }
-  const CommonAgreementScope agreeing(common);
+  const CommonAgreementScope agreeing(common, original_comm);
   THEIRS(self, common != MPI_GROUP_NULL ? common : group, topology, smp, id);
 }
 

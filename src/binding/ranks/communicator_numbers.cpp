@@ -16,7 +16,8 @@ struct Numbers {
   int next           = 0;
   MPI_Group making   = MPI_GROUP_NULL; // common group of what the current rank creates
   MPI_Group agreeing = MPI_GROUP_NULL; // common group of the communicator that is being numbered
-  int original       = MPI_UNDEFINED;  // number of what that is a copy of, if it is a copy
+  int copied         = MPI_UNDEFINED;  // number of what the current rank copies
+  int original       = MPI_UNDEFINED;  // number of what the communicator that is being numbered is a copy of
   std::vector<bool> with_common_group;
 };
 
@@ -102,18 +103,31 @@ MPI_Group CommonCreationScope::take()
   return std::exchange(numbers().making, MPI_GROUP_NULL);
 }
 
-CopyScope::CopyScope(MPI_Comm original) : before_(std::exchange(numbers().original, number_of(original))) {}
+CopyScope::CopyScope(MPI_Comm original)
+{
+  numbers().copied = number_of(original);
+}
 
 CopyScope::~CopyScope()
 {
-  numbers().original = before_;
+  numbers().copied = MPI_UNDEFINED;
 }
 
-CommonAgreementScope::CommonAgreementScope(MPI_Group group) : before_(std::exchange(numbers().agreeing, group)) {}
+int CopyScope::take()
+{
+  return std::exchange(numbers().copied, MPI_UNDEFINED);
+}
+
+CommonAgreementScope::CommonAgreementScope(MPI_Group group, int original)
+    : group_before_(std::exchange(numbers().agreeing, group)),
+      original_before_(std::exchange(numbers().original, original))
+{
+}
 
 CommonAgreementScope::~CommonAgreementScope()
 {
-  numbers().agreeing = before_;
+  numbers().agreeing = group_before_;
+  numbers().original = original_before_;
 }
 
 } // namespace weft

@@ -43,23 +43,25 @@ public:
   take(); ///< returns group() and resets it to null for what is created meanwhile: MPI_COMM_SELF, on first use
 };
 
-/** Scope in which agreed_id() numbers copies of a communicator. */
+/** Scope in which the communicator that the current rank creates next is a copy. */
 class CopyScope {
-  int before_;
-
 public:
   explicit CopyScope(MPI_Comm original);
   CopyScope(const CopyScope&)            = delete;
   CopyScope& operator=(const CopyScope&) = delete;
   ~CopyScope();
+
+  static int take(); ///< returns the number of the original, MPI_UNDEFINED if there is none; then there is none
 };
 
-/** Scope in which agreed_id() numbers communicators with a common group, or without one (null). */
+/** Scope in which agreed_id() numbers communicators with a common group, or without one (null), and copies of a
+ * communicator by the number of that (or MPI_UNDEFINED). */
 class CommonAgreementScope {
-  MPI_Group before_;
+  MPI_Group group_before_;
+  int original_before_;
 
 public:
-  explicit CommonAgreementScope(MPI_Group group);
+  CommonAgreementScope(MPI_Group group, int original);
   CommonAgreementScope(const CommonAgreementScope&)            = delete;
   CommonAgreementScope& operator=(const CommonAgreementScope&) = delete;
   ~CommonAgreementScope();
