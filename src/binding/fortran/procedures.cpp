@@ -102,14 +102,15 @@ int buffer_detach(void** buffer, int* size)
 int comm_detach_buffer(const int* comm, void** buffer, int* size)
 {
   void* ignored = nullptr;
-  return MPI_Comm_detach_buffer(object_of<MPI_Comm>(comm), buffer ? static_cast<void*>(buffer) : &ignored, size);
+  return MPI_Comm_detach_buffer(object_of<MPI_Comm>(comm),
+                                buffer ? static_cast<void*>(buffer) : static_cast<void*>(&ignored), size);
 }
 
 int session_detach_buffer(const int* session, void** buffer, int* size)
 {
   void* ignored = nullptr;
-  return MPI_Session_detach_buffer(object_of<MPI_Session>(session), buffer ? static_cast<void*>(buffer) : &ignored,
-                                   size);
+  return MPI_Session_detach_buffer(object_of<MPI_Session>(session),
+                                   buffer ? static_cast<void*>(buffer) : static_cast<void*>(&ignored), size);
 }
 
 int get_address(void* location, std::int64_t* address)

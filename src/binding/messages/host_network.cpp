@@ -119,11 +119,13 @@ std::unique_ptr<HostNetwork> make_simgrid_host_network(Network& network, Message
   return std::make_unique<SimGridMessages>(network, std::move(costs));
 }
 
+// NOLINTBEGIN(performance-unnecessary-value-param): networks that have files keep it
 void HostNetwork::start_storage_flow(VertexId /*from*/, VertexId /*to*/, const std::vector<int>& /*storage*/,
                                      Bytes /*bytes*/, BytesPerSecond /*limit*/, FlowEnd /*done*/)
 {
   refuse("files of MPI need weft's own network on a fabric");
 }
+// NOLINTEND(performance-unnecessary-value-param)
 
 void HostNetwork::call_after(Seconds delay, Due& receiver, std::uint64_t what)
 {

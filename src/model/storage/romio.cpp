@@ -241,6 +241,7 @@ void RomioHints::set(std::string_view key, std::string_view value)
 std::vector<std::pair<std::string, std::string>> RomioHints::list() const
 {
   std::vector<std::pair<std::string, std::string>> all;
+  all.reserve(SWITCHES.size() + SIZES.size() + NUMBERS.size() + 1);
   for (const SwitchHint& hint : SWITCHES)
     all.emplace_back(hint.key, switch_text(this->*hint.member));
   for (const SizeHint& hint : SIZES)

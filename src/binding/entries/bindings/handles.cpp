@@ -44,11 +44,11 @@ WEFT_INTEGERS_OF(Win, Win)
 /** SMPI's MPI_File_c2f and its inverse only end the run. */
 WEFT_INTERPOSED int PMPI_File_toint(MPI_File file)
 {
-  return file == MPI_FILE_NULL ? NO_FILE : static_cast<simgrid::smpi::F2C*>(static_cast<void*>(file))->c2f();
+  return file == MPI_FILE_NULL ? NO_FILE : reinterpret_cast<simgrid::smpi::F2C*>(file)->c2f();
 }
 WEFT_INTERPOSED MPI_File PMPI_File_fromint(int number)
 {
-  return number == NO_FILE ? MPI_FILE_NULL : static_cast<MPI_File>(static_cast<void*>(simgrid::smpi::F2C::f2c(number)));
+  return number == NO_FILE ? MPI_FILE_NULL : reinterpret_cast<MPI_File>(simgrid::smpi::F2C::f2c(number));
 }
 WEFT_INTERPOSED int MPI_File_toint(MPI_File file) __attribute__((alias("PMPI_File_toint")));
 WEFT_INTERPOSED MPI_File MPI_File_fromint(int number) __attribute__((alias("PMPI_File_fromint")));

@@ -52,6 +52,7 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
   WEFT_MPI_FUNCTION(Status_get_##name, MPI_COMM_WORLD, (const MPI_Status* status, int* value), status, value)          \
   WEFT_MPI_FUNCTION(Status_set_##name, MPI_COMM_WORLD, (MPI_Status * status, int value), status, value)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types
 /** Defines a conversion of statuses. */
 #define WEFT_STATUS_COPY(name, from, to)                                                                               \
   WEFT_INTERPOSED int PMPI_Status_##name(const from* source, to* target)                                               \
@@ -59,6 +60,7 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
     return copy_status(source, target);                                                                                \
   }                                                                                                                    \
   WEFT_MPI_FUNCTION(Status_##name, MPI_COMM_WORLD, (const from* source, to* target), source, target)
+// NOLINTEND(bugprone-macro-parentheses)
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {

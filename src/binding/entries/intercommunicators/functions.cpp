@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <simgrid/s4u/Actor.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -101,11 +102,12 @@ public:
 
 GroupsMeeting* meet_leader(MPI_Comm local, const LeadersChannel& channel, int& others)
 {
-  constexpr int A_RANK = sizeof(int);
+  constexpr int A_RANK     = sizeof(int);
+  constexpr auto A_POINTER = sizeof(void*);
   local->group()->ref();
   auto* const own     = new LeadersOffer{OwnGroup(local->group()), simgrid::s4u::this_actor::get_pid()};
   LeadersOffer* other = nullptr;
-  channel.exchange(static_cast<const void*>(&own), sizeof own, static_cast<void*>(&other), sizeof other);
+  channel.exchange(static_cast<const void*>(&own), A_POINTER, static_cast<void*>(&other), A_POINTER);
   GroupsMeeting* const meeting = GroupsMeeting::of(own, other);
   others                       = meeting->size_of_other(*own);
   channel.charge(local->size() * A_RANK, others * A_RANK);
@@ -139,6 +141,8 @@ int create_of_groups(MPI_Comm local, int leader, const LeadersChannel& channel, 
   if (leads)
     found.meeting = meet_leader(local, channel, found.others);
   bcast_from_leader(static_cast<void*>(&found), sizeof found, leader, local);
+  if (not found.meeting)
+    throw std::logic_error("the leader of a group has told it nothing");
   if (not found.meeting->possible()) {
     *made = found.meeting->make(local);
     return wrong(MPI_ERR_COMM, "the two groups have a rank in common");

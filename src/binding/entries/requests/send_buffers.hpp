@@ -8,7 +8,8 @@
 namespace weft {
 
 /** Value of MPI_BUFFER_AUTOMATIC in weft's mpi.h. */
-inline void* const AUTOMATIC_BUFFER = reinterpret_cast<void*>(2); // NOLINT(performance-no-int-to-ptr): no address
+// NOLINTNEXTLINE(performance-no-int-to-ptr, cppcoreguidelines-avoid-non-const-global-variables): no address
+inline void* const AUTOMATIC_BUFFER = reinterpret_cast<void*>(2);
 
 /** Owners of buffers: a communicator, by its number, or a session of the rank, by its address. */
 struct BufferOwner {
