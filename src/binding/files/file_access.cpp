@@ -154,7 +154,7 @@ std::int64_t take_position(FileHandle& handle, FilePointer pointer, MPI_Offset g
 std::shared_ptr<FileCompletion> start_ordered(FileSystem& files, FileHandle& handle, bool write, FileData data,
                                               std::int64_t etypes)
 {
-  // What is written is copied: the last rank writes it.
+  // Written data is copied, since the last rank writes it.
   struct Ordered {
     FileData data;
     std::vector<std::byte> written;

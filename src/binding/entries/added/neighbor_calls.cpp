@@ -132,31 +132,6 @@ int check_topology(MPI_Comm comm)
   return topology_of(comm) ? MPI_SUCCESS : wrong(MPI_ERR_TOPOLOGY, "the communicator has no topology");
 }
 
-int check_counts(const void* buffer, const int* counts, const void* displacements, MPI_Datatype type, int blocks)
-{
-  if (blocks == 0)
-    return MPI_SUCCESS;
-  if (not counts || not displacements)
-    return wrong(MPI_ERR_ARG, "counts or displacements are NULL");
-  for (int block = 0; block < blocks; ++block)
-    if (const int result = check_buffer(buffer, counts[block], type); result != MPI_SUCCESS)
-      return result;
-  return MPI_SUCCESS;
-}
-
-int check_counts(const void* buffer, const int* counts, const void* displacements, const MPI_Datatype* types,
-                 int blocks)
-{
-  if (blocks == 0)
-    return MPI_SUCCESS;
-  if (not counts || not displacements || not types)
-    return wrong(MPI_ERR_ARG, "counts, displacements or datatypes are NULL");
-  for (int block = 0; block < blocks; ++block)
-    if (const int result = check_buffer(buffer, counts[block], types[block]); result != MPI_SUCCESS)
-      return result;
-  return MPI_SUCCESS;
-}
-
 std::int64_t bytes_given(const int* counts, MPI_Datatype type, int blocks)
 {
   std::int64_t bytes = 0;
@@ -223,10 +198,10 @@ int allgatherv_from(MpiFunction& function, const void* send, int send_count, MPI
   return own_function<Name>(
       function,
       [&] {
-        return first_error([&] { return check_topology(comm); },
-                           [&] { return check_buffer(send, send_count, send_type); },
-                           [&] { return check_counts(receive, counts, displacements, type, degrees_in(comm).in); },
-                           [&] { return check_request(request...); });
+        return first_error(
+            [&] { return check_topology(comm); }, [&] { return check_buffer(send, send_count, send_type); },
+            [&] { return check_uneven_blocks(receive, counts, displacements, type, degrees_in(comm).in); },
+            [&] { return check_request(request...); });
       },
       [&] {
         return execute_or_start(
@@ -261,8 +236,8 @@ int alltoallv_with(MpiFunction& function, const void* send, const int* send_coun
       [&] {
         return first_error(
             [&] { return check_topology(comm); },
-            [&] { return check_counts(send, send_counts, send_displacements, send_type, degrees_in(comm).out); },
-            [&] { return check_counts(receive, counts, displacements, type, degrees_in(comm).in); },
+            [&] { return check_uneven_blocks(send, send_counts, send_displacements, send_type, degrees_in(comm).out); },
+            [&] { return check_uneven_blocks(receive, counts, displacements, type, degrees_in(comm).in); },
             [&] { return check_request(request...); });
       },
       [&] {
@@ -284,8 +259,8 @@ int alltoallw_with(MpiFunction& function, const void* send, const int* send_coun
       [&] {
         return first_error(
             [&] { return check_topology(comm); },
-            [&] { return check_counts(send, send_counts, send_offsets, send_types, degrees_in(comm).out); },
-            [&] { return check_counts(receive, counts, offsets, types, degrees_in(comm).in); },
+            [&] { return check_uneven_blocks(send, send_counts, send_offsets, send_types, degrees_in(comm).out); },
+            [&] { return check_uneven_blocks(receive, counts, offsets, types, degrees_in(comm).in); },
             [&] { return check_request(request...); });
       },
       [&] {

@@ -123,6 +123,31 @@ int check_buffer(const void* buffer, int count, MPI_Datatype type)
   return not buffer && count > 0 ? wrong(MPI_ERR_BUFFER, "a buffer is NULL") : MPI_SUCCESS;
 }
 
+int check_uneven_blocks(const void* buffer, const int* counts, const void* displacements, MPI_Datatype type, int blocks)
+{
+  if (blocks == 0)
+    return MPI_SUCCESS;
+  if (not counts || not displacements)
+    return wrong(MPI_ERR_ARG, "counts or displacements are NULL");
+  for (int block = 0; block < blocks; ++block)
+    if (const int result = check_buffer(buffer, counts[block], type); result != MPI_SUCCESS)
+      return result;
+  return MPI_SUCCESS;
+}
+
+int check_uneven_blocks(const void* buffer, const int* counts, const void* displacements, const MPI_Datatype* types,
+                        int blocks)
+{
+  if (blocks == 0)
+    return MPI_SUCCESS;
+  if (not counts || not displacements || not types)
+    return wrong(MPI_ERR_ARG, "counts, displacements or datatypes are NULL");
+  for (int block = 0; block < blocks; ++block)
+    if (const int result = check_buffer(buffer, counts[block], types[block]); result != MPI_SUCCESS)
+      return result;
+  return MPI_SUCCESS;
+}
+
 int refuse_null(const char* name)
 {
   return wrong(MPI_ERR_ARG, std::string(name) + " is NULL");

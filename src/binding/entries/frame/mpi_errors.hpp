@@ -34,6 +34,11 @@ int check_comm(MPI_Comm comm);
 int check_intracommunicator(MPI_Comm comm);
 int check_type(MPI_Datatype type);
 int check_buffer(const void* buffer, int count, MPI_Datatype type);
+/** Checks the blocks of a v form, or of a w form: with a datatype each. */
+int check_uneven_blocks(const void* buffer, const int* counts, const void* displacements, MPI_Datatype type,
+                        int blocks);
+int check_uneven_blocks(const void* buffer, const int* counts, const void* displacements, const MPI_Datatype* types,
+                        int blocks);
 /** Returns MPI_ERR_ARG for an argument that is null. */
 int refuse_null(const char* name);
 /** Checks arguments that may not be null. */

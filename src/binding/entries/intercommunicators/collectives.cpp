@@ -142,27 +142,6 @@ int check_between_root(int root, MPI_Comm comm)
                       "MPI_ROOT, MPI_PROC_NULL, 0 to " + std::to_string(comm->size() - 1));
 }
 
-int check_blocks_between(const void* buffer, const int* counts, const int* displacements, MPI_Datatype type, int blocks)
-{
-  if (not counts || not displacements)
-    return wrong(MPI_ERR_ARG, "counts or displacements are NULL");
-  for (int block = 0; block < blocks; ++block)
-    if (const int result = check_buffer(buffer, counts[block], type); result != MPI_SUCCESS)
-      return result;
-  return MPI_SUCCESS;
-}
-
-int check_blocks_between(const void* buffer, const int* counts, const int* displacements, const MPI_Datatype* types,
-                         int blocks)
-{
-  if (not counts || not displacements || not types)
-    return wrong(MPI_ERR_ARG, "counts, displacements or datatypes are NULL");
-  for (int block = 0; block < blocks; ++block)
-    if (const int result = check_buffer(buffer, counts[block], types[block]); result != MPI_SUCCESS)
-      return result;
-  return MPI_SUCCESS;
-}
-
 int check_operation(MPI_Op op)
 {
   return op == MPI_OP_NULL ? wrong(MPI_ERR_OP, "the operation is MPI_OP_NULL") : static_cast<int>(MPI_SUCCESS);
@@ -295,7 +274,7 @@ int between_Igatherv(const void* send, int send_count, MPI_Datatype send_type, v
   const int result = first_error([&] { return check_between_root(root, comm); },
                                  [&] {
                                    return call.is_root()
-                                              ? check_blocks_between(receive, counts, displacements, type, ranks)
+                                              ? check_uneven_blocks(receive, counts, displacements, type, ranks)
                                               : static_cast<int>(MPI_SUCCESS);
                                  },
                                  [&] {
@@ -340,7 +319,7 @@ int between_Iscatterv(const void* send, const int* counts, const int* displaceme
   const int result = first_error(
       [&] { return check_between_root(root, comm); },
       [&] {
-        return call.is_root() ? check_blocks_between(send, counts, displacements, send_type, ranks)
+        return call.is_root() ? check_uneven_blocks(send, counts, displacements, send_type, ranks)
                               : static_cast<int>(MPI_SUCCESS);
       },
       [&] { return call.has_remote_root() ? check_buffer(receive, count, type) : static_cast<int>(MPI_SUCCESS); });
@@ -373,7 +352,7 @@ int between_Iallgatherv(const void* send, int send_count, MPI_Datatype send_type
 {
   if (const int result =
           first_error([&] { return check_buffer(send, send_count, send_type); },
-                      [&] { return check_blocks_between(receive, counts, displacements, type, comm->size()); });
+                      [&] { return check_uneven_blocks(receive, counts, displacements, type, comm->size()); });
       result != MPI_SUCCESS)
     return result;
   BetweenCall call(comm);
@@ -403,8 +382,8 @@ int between_Ialltoallv(const void* send, const int* send_counts, const int* send
 {
   const int ranks = comm->size();
   if (const int result =
-          first_error([&] { return check_blocks_between(send, send_counts, send_displacements, send_type, ranks); },
-                      [&] { return check_blocks_between(receive, counts, displacements, type, ranks); });
+          first_error([&] { return check_uneven_blocks(send, send_counts, send_displacements, send_type, ranks); },
+                      [&] { return check_uneven_blocks(receive, counts, displacements, type, ranks); });
       result != MPI_SUCCESS)
     return result;
   BetweenCall call(comm);
@@ -421,8 +400,8 @@ int between_Ialltoallw(const void* send, const int* send_counts, const int* send
 {
   const int ranks = comm->size();
   if (const int result =
-          first_error([&] { return check_blocks_between(send, send_counts, send_displacements, send_types, ranks); },
-                      [&] { return check_blocks_between(receive, counts, displacements, types, ranks); });
+          first_error([&] { return check_uneven_blocks(send, send_counts, send_displacements, send_types, ranks); },
+                      [&] { return check_uneven_blocks(receive, counts, displacements, types, ranks); });
       result != MPI_SUCCESS)
     return result;
   BetweenCall call(comm);

@@ -41,7 +41,7 @@ void charge_context_id(MPI_Comm comm, const Intercommunicator& its);
  * local group has and @p others that the remote group has. */
 void charge_exchange(MPI_Comm comm, const Intercommunicator& its, int own, int others);
 
-// What MPI's functions of these names do on an intercommunicator, without the context id.
+// MPI's functions of these names for an intercommunicator, without the agreement on a context id.
 MPI_Comm split_intercommunicator(MPI_Comm comm, const Intercommunicator& its, int colour, int key);
 /** Returns the intercommunicator of @p group, a part of the local group, and the one that the remote ranks name. */
 MPI_Comm create_intercommunicator(MPI_Comm comm, const Intercommunicator& its, MPI_Group group);

@@ -14,7 +14,7 @@ from weft.base.errors import WeftError
 from weft.runs.site import choose_ppn
 
 LATENCY, BANDWIDTH = 2e-6, 10e9
-"""Of a route between two hosts."""
+"""Latency in seconds and bandwidth in B/s of a route between two hosts."""
 TARGET_LATENCY, READ, WRITE = 100e-6, 2e9, 1e9
 ENVELOPE = 16
 FABRIC = """
