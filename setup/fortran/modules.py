@@ -16,9 +16,12 @@ from collections.abc import Iterable, Iterator
 from fortran.tables import HANDLES, SCALARS, Argument, Constants, Procedure
 
 _KINDS = {"MPI_ADDRESS_KIND": 8, "MPI_OFFSET_KIND": 8, "MPI_COUNT_KIND": 8, "MPI_INTEGER_KIND": 4}
+_CONSTANTS_OF_A_KIND = {"MPI_DISPLACEMENT_CURRENT": "MPI_OFFSET_KIND"}
 _INTENTS = {"": ", intent(in)", ">": ", intent(out)", "=": ", intent(inout)"}
 _WITH_F08_TYPES = ("Status_f2f08", "Status_f082f")
 _SENTINELS = ("MPI_BOTTOM", "MPI_IN_PLACE")
+_STATUSES_IGNORE = ("MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE")
+_WEIGHTS = ("MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY")
 _OF_SIMGRID = (
     *("smpi_execute_flops", "smpi_execute_flops_benched"),
     *("smpi_execute", "smpi_execute_benched"),
@@ -44,9 +47,7 @@ def f08(table: Iterable[Procedure], constants: Constants) -> str:
             f"  type(MPI_{kind}), parameter :: {name} = MPI_{kind}({number})"
             for name, (kind, number) in constants.handles.items()
         ),
-        *_sentinels("type(MPI_Status)", ""),
-        "  integer, bind(C, name='mpi_unweighted_') :: MPI_UNWEIGHTED(1)",
-        "  integer, bind(C, name='mpi_weights_empty_') :: MPI_WEIGHTS_EMPTY(1)",
+        *_sentinels("type(MPI_Status)", "", "_f08_"),
         *_callbacks(),
         *_operators(),
         "  interface",
@@ -80,9 +81,7 @@ def mpi(table: Iterable[Procedure], constants: Constants) -> str:
             f"  integer, parameter :: {name} = {number}"
             for name, (_, number) in constants.handles.items()
         ),
-        *_sentinels("integer", "MPI_STATUS_SIZE"),
-        "  integer, bind(C, name='mpi_unweighted_') :: MPI_UNWEIGHTED(1)",
-        "  integer, bind(C, name='mpi_weights_empty_') :: MPI_WEIGHTS_EMPTY(1)",
+        *_sentinels("integer", "MPI_STATUS_SIZE", "_"),
         *(f"  external :: {name}" for name in _OF_SIMGRID),
         "  interface",
         *(
@@ -110,13 +109,12 @@ def include_file(constants: Constants) -> str:
     }
     lines = ["! SPDX-License-Identifier: LGPL-2.1-only", "! Written by setup/fortran."]
     for name, number in numbers.items():
-        lines += [f"      integer {name}", f"      parameter ({name}={number})"]
+        kind = _CONSTANTS_OF_A_KIND.get(name)
+        size = f"(kind={_KINDS[kind]})" if kind else ""
+        lines += [f"      integer{size} {name}", f"      parameter ({name}={number})"]
     for name in ("MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"):
         lines += [f"      logical {name}", f"      parameter ({name}=.false.)"]
-    lines += [
-        f"      external {name}"
-        for name in (*_SENTINELS, "MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE")
-    ]
+    lines += [f"      external {name}" for name in (*_SENTINELS, *_STATUSES_IGNORE, *_WEIGHTS)]
     lines += [
         f"      external MPI_{handle}_{what}_FN"
         for handle in ("COMM", "TYPE", "WIN")
@@ -154,7 +152,8 @@ def _numbers(constants: Constants, *, subarrays: bool) -> Iterator[str]:
     for name in ("MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"):
         yield f"  logical, parameter :: {name} = .{str(subarrays).lower()}."
     for name, number in constants.integers.items():
-        yield f"  integer, parameter :: {name} = {number}"
+        kind = _CONSTANTS_OF_A_KIND.get(name)
+        yield f"  integer{f'({kind})' if kind else ''}, parameter :: {name} = {number}"
 
 
 def _types() -> Iterator[str]:
@@ -168,13 +167,16 @@ def _types() -> Iterator[str]:
     yield "  end type MPI_Status"
 
 
-def _sentinels(status: str, extent: str) -> Iterator[str]:
-    """Yield variables whose addresses have a meaning, which SMPI's library defines."""
-    for name in _SENTINELS:
-        yield f"  integer, bind(C, name='{name.lower()}_') :: {name}"
+def _sentinels(status: str, extent: str, end: str) -> Iterator[str]:
+    """Yield variables whose addresses have a meaning (src/binding/fortran/sentinels.hpp)."""
     one, many = (f"({extent})", f"({extent}, 1)") if extent else ("", "(1)")
-    yield f"  {status}, bind(C, name='mpi_status_ignore_') :: MPI_STATUS_IGNORE{one}"
-    yield f"  {status}, bind(C, name='mpi_statuses_ignore_') :: MPI_STATUSES_IGNORE{many}"
+    variables = [
+        *(("integer", name, "") for name in _SENTINELS),
+        *((status, name, shape) for name, shape in zip(_STATUSES_IGNORE, (one, many), strict=True)),
+        *(("integer", name, "(1)") for name in _WEIGHTS),
+    ]
+    for kind, name, shape in variables:
+        yield f"  {kind}, bind(C, name='{name.lower()}{end}') :: {name}{shape}"
 
 
 def _operators() -> Iterator[str]:

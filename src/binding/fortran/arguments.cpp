@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/fortran/arguments.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/fortran/sentinels.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <string_view>
-
-// Variables of the modules that SMPI lacks.
-// NOLINTBEGIN(readability-identifier-naming)
-extern "C" {
-extern WEFT_FORTRAN const int mpi_unweighted_;
-extern WEFT_FORTRAN const int mpi_weights_empty_;
-const int mpi_unweighted_    = 0;
-const int mpi_weights_empty_ = 0;
-}
-// NOLINTEND(readability-identifier-naming)
 
 namespace weft::fortran {
 namespace {
@@ -60,15 +50,14 @@ Degrees neighbors_in(const int* comm)
 
 MPI_Status* status_of(MPI_Status* status)
 {
-  const void* const place = status;
-  return place == &mpi_status_ignore_ || place == &mpi_statuses_ignore_ ? MPI_STATUS_IGNORE : status;
+  return is_status_ignore(status) ? MPI_STATUS_IGNORE : status;
 }
 
 int* weights_of(int* weights)
 {
-  if (weights == &mpi_unweighted_)
+  if (is_unweighted(weights))
     return MPI_UNWEIGHTED;
-  return weights == &mpi_weights_empty_ ? MPI_WEIGHTS_EMPTY : weights;
+  return is_weights_empty(weights) ? MPI_WEIGHTS_EMPTY : weights;
 }
 
 Text::Text(const char* text, std::size_t length) : text_(without_trailing_blanks({text, length})) {}

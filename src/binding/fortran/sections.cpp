@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/fortran/sections.hpp"
 
-#include "binding/abi/private_abi.hpp"
 #include "binding/fortran/handles.hpp"
+#include "binding/fortran/sentinels.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -31,11 +31,9 @@ void copy_elements(const Section& section, char* packed, bool to_section)
 
 void* buffer_of(void* buffer)
 {
-  if (buffer == static_cast<const void*>(&mpi_in_place_))
+  if (is_in_place(buffer))
     return MPI_IN_PLACE;
-  if (buffer == static_cast<const void*>(&mpi_bottom_))
-    return MPI_BOTTOM;
-  return buffer;
+  return is_bottom(buffer) ? MPI_BOTTOM : buffer;
 }
 
 Section::Section(const FortranDescriptor& buffer) : base_(buffer.base), element_(buffer.element)

@@ -69,6 +69,11 @@ def test_all_groups_of_procedures_are_right(run: Run, ranks: int, offload: str) 
     assert sums["path"] == ("fallback" if offload == "off" else offload)
 
 
+def test_one_source_uses_both_modules_and_mpif_h(run: Run) -> None:
+    result = run("three_interfaces.f90", ranks=4)
+    assert result.stdout.splitlines() == ["mpi_f08: right", "mpi: right", "mpif.h: right"]
+
+
 @pytest.mark.parametrize("offload", ["stream", "off"])
 def test_both_modules_give_the_same_results_and_times(
     tmp_path: Path, program: Program, offload: str

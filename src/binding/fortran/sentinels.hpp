@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#pragma once
+
+/** Variables of Fortran whose addresses stand for C's constants.
+ *
+ * mpif.h and the module mpi have those of SMPI's library; mpi_f08 has others, since gfortran refuses a source that uses
+ * both modules if two variables have one linker name. */
+namespace weft::fortran {
+
+bool is_bottom(const void* address);
+bool is_in_place(const void* address);
+/** MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE. */
+bool is_status_ignore(const void* address);
+bool is_unweighted(const void* address);
+bool is_weights_empty(const void* address);
+
+} // namespace weft::fortran
