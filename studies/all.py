@@ -10,6 +10,7 @@ from studies import (
     forwarding,
     forwarding_caches,
     host_algorithms,
+    jobs,
     mpi_functions,
     performance,
     progress_engine,
@@ -54,7 +55,7 @@ STUDIES: dict[str, Study] = {
             traces,
         ),
         *(host_algorithms, rooms, testbed, tutorial),
-        *(campaigns, command_line, fabric_files, mpi_functions, reports, tunings),
+        *(campaigns, command_line, fabric_files, jobs, mpi_functions, reports, tunings),
         *(point_to_point, collectives, dt, speed),
         *(
             figure_2,

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from weft.api.fabrics import Fabric, check_platform, fabric_options, fabrics, new_fabric
     from weft.api.input_checks import ArgumentError
     from weft.api.results import Results, Status, write_report
-    from weft.api.running import compare, read_record, record_trace, replay, run
+    from weft.api.running import compare, read_record, record_trace, replay, run, run_jobs
     from weft.api.testbeds import (
         P4Switch,
         TestbedChange,
@@ -142,6 +142,7 @@ __all__ = [
     "record_trace",
     "replay",
     "run",
+    "run_jobs",
     "testbed_down",
     "testbed_inventories",
     "testbed_iterate",
@@ -218,6 +219,7 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "record_trace",
         "replay",
         "run",
+        "run_jobs",
     ),
     "weft.api.testbeds": (
         "P4Switch",

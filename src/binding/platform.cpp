@@ -6,6 +6,7 @@
 #include "binding/entries/collectives.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/files/file_system.hpp"
+#include "binding/launch/job_file.hpp"
 #include "binding/messages/fabric_messages.hpp"
 #include "binding/messages/mpi_costs.hpp"
 #include "binding/platform/fabric_zone.hpp"
@@ -51,14 +52,20 @@ void describe_network()
                             ": found on the command line; set such factors in the fabric file, as [[point_to_point]]");
 }
 
-weft::OffloadMode read_mode()
+weft::OffloadMode read_mode(const std::string& asked)
 {
-  const std::string& asked = weft::settings().offload;
-  const std::string text   = asked.empty() ? std::string(weft::mechanism_kinds().front()->name) : asked;
+  const std::string text = asked.empty() ? std::string(weft::mechanism_kinds().front()->name) : asked;
   if (const auto mode = weft::find_named<weft::OffloadMode>(text))
     return *mode;
   throw weft::UserError("WEFT_OFFLOAD: found \"" + text +
                         "\"; allowed: " + weft::join(weft::names_of<weft::OffloadMode>()));
+}
+
+weft::HostFallback parse_fallback(weft::RunContext& context, const std::string& text)
+{
+  weft::HostFallback fallback = weft::HostFallback::parse(text);
+  fallback.predict_on(context.fabric, [its = &context] { return message_costs(its->fabric, its->network); });
+  return fallback;
 }
 
 /** Reads the fallback; without one, an SMPI selector chosen by the run applies. */
@@ -68,14 +75,29 @@ void read_fallback(weft::RunContext& context, bool on_fabric)
   const std::string& own = weft::settings().fallback;
   const std::string text = own.empty() && not selector.empty() ? "smpi:" + selector : own;
   try {
-    context.hosts_fallback = weft::HostFallback::parse(text);
+    context.hosts_fallback = parse_fallback(context, text);
     if (context.hosts_fallback.takes_best() && not on_fabric)
       throw weft::UserError("found \"best\" on a platform of SimGrid's; predictions need a weft fabric: name a "
                             "selection or an algorithm, or run on a fabric");
-    context.hosts_fallback.predict_on(context.fabric,
-                                      [its = &context] { return message_costs(its->fabric, its->network); });
   } catch (const weft::UserError& error) {
     throw weft::UserError("--fallback: " + std::string(error.what()));
+  }
+}
+
+/** Reads what jobs choose instead of the run's mode and fallback. */
+void read_choices_of_jobs(weft::RunContext& context)
+{
+  for (weft::JobLaunch& launch : weft::launches()) {
+    if (not launch.offload.empty())
+      launch.job.mode = read_mode(launch.offload);
+    if (launch.job.mode && launch.job.mode->mechanism())
+      context.selector.mechanism(*launch.job.mode->mechanism()).check("", launch.job.ranks);
+    if (launch.job.fallback_text.empty())
+      continue;
+    launch.job.fallback = parse_fallback(context, launch.job.fallback_text);
+    if (not launch.job.fallback->left_to_smpi().empty())
+      throw weft::UserError("job " + launch.job.name + ": fallback: found \"" + launch.job.fallback_text +
+                            "\"; SMPI's algorithms apply to all jobs: choose them by --fallback");
   }
 }
 
@@ -122,8 +144,8 @@ void place_ranks(const weft::PlatformNetwork& network, int ranks)
 /** Creates the run; its context and all arguments live as long as the process. */
 weft::RunContext& make_run(weft::FabricState& state, weft::Network& network, weft::Jobs& jobs)
 {
-  auto& context =
-      *new weft::RunContext(state, network, jobs, read_mode(), weft::settings().record, weft::settings().events);
+  auto& context = *new weft::RunContext(state, network, jobs, read_mode(weft::settings().offload),
+                                        weft::settings().record, weft::settings().events);
   weft::begin_run(context);
   context.selector.use(weft::make_mechanisms(context));
   return context;
@@ -166,10 +188,15 @@ std::optional<std::unordered_set<std::string>> placed_hosts()
   return hosts;
 }
 
-/** Returns the list of jobs: the one that smpirun launches, if the number of ranks is known. */
+/** Returns the list of jobs: those of weft's launcher, or the one that smpirun launches, if the number of ranks is
+ * known. */
 weft::Jobs& launched_jobs(const sg::Engine& engine)
 {
-  auto& jobs      = *new weft::Jobs;
+  auto& jobs = *new weft::Jobs;
+  if (const std::string& description = weft::settings().jobs; not description.empty()) {
+    weft::read_jobs(description, jobs);
+    return jobs;
+  }
   const int ranks = simgrid::config::get_value<int>("smpi/np");
   if (ranks == 0)
     return jobs;
@@ -186,15 +213,25 @@ weft::Jobs& launched_jobs(const sg::Engine& engine)
   return jobs;
 }
 
+/** Returns the hosts that ranks of any job are placed on; nothing if all hosts are. */
+std::optional<std::unordered_set<std::string>> hosts_of(const weft::Jobs& jobs)
+{
+  if (jobs.all().empty())
+    return placed_hosts();
+  std::optional<std::unordered_set<std::string>> hosts = jobs.all().front().hosts;
+  for (const weft::Job& job : jobs.all())
+    if (hosts && job.hosts)
+      hosts->insert(job.hosts->begin(), job.hosts->end());
+  return hosts;
+}
+
 weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
 {
   describe_network();
   auto& state =
       *new weft::FabricState(*new weft::Fabric(weft::Fabric::load(name_or_path, weft::settings().fabric_changes)));
   const weft::Fabric& fabric = state.fabric();
-  std::optional<std::unordered_set<std::string>> all_jobs_hosts;
-  const auto& hosts      = jobs.all().empty() ? all_jobs_hosts = placed_hosts() : jobs.all().front().hosts;
-  weft::FabricZone& zone = *weft::FabricZone::create(state, hosts, weft::settings().messages);
+  weft::FabricZone& zone     = *weft::FabricZone::create(state, hosts_of(jobs), weft::settings().messages);
   if (not weft::settings().contention && zone.ports_bound())
     throw weft::UserError("--no-contention: the ports of " + fabric.file() +
                           " share their lookups among messages ([switch.forwarding] frame); leave out frame");
@@ -268,6 +305,7 @@ void load(const sg::Engine& engine)
   if (const weft::MechanismKind* asked = context.mode.mechanism())
     context.selector.mechanism(*asked).check(platform, jobs.ranks());
   read_fallback(context, platform.empty());
+  read_choices_of_jobs(context);
   choose_messages(context, platform.empty());
   weft::install_stacks(jobs.ranks());
   weft::register_collectives(context);

@@ -31,11 +31,14 @@ from weft.api.input_checks import (
 )
 from weft.base import inputs
 from weft.base.errors import WeftError
+from weft.base.options import Options
 from weft.base.process import Streams
 from weft.base.units import parse_size
 from weft.runs import launch, offload_modes, value_types
 from weft.runs import record as records
 from weft.runs import replay as replaying
+from weft.runs.jobs import file as jobs_file
+from weft.runs.jobs import launch as several
 from weft.runs.launch import PreparedRun
 from weft.runs.options import DeclaredOption, run_options
 from weft.runs.record import Record
@@ -193,6 +196,59 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
         WeftError: The folder is not a trace, or weft cannot start the run.
     """
     return _whole(_heard(_of_trace(trace, options), options.get("on_line")))
+
+
+@call
+def run_jobs(
+    jobs: PathLike | Sequence[Mapping[str, object]],
+    *,
+    shared_hosts: bool = False,
+    host_speed: str | None = None,
+    privatize: bool = True,
+    **options: Unpack[NetworkOptions],
+) -> Record:
+    """Run several programs and traces at once on one fabric, as `weft run --jobs` does.
+
+    Args:
+        jobs: A jobs file; or the tables of its `[[jobs]]` as dictionaries, with paths relative to
+            the current directory.
+        shared_hosts: With tables: jobs may share hosts. A file has its own key.
+        host_speed: As for `weft.run`.
+        privatize: False: all ranks of each job share the program's global variables.
+        options: Those of `weft.run` that say where and how; not `platform`, `ppn` and `timeline`.
+
+    Returns:
+        The record, whose `jobs` has a part for each job. A job that fails does not end the others;
+        then `failed` is true, and `check()` raises. In `output`, each line begins with the name of
+        its job.
+
+    Raises:
+        WeftError: A job or an option is impossible; the text gives the cause and the remedy.
+    """
+    request = Request.of(
+        program="",
+        ranks=1,
+        privatize=privatize,
+        host_speed=host_speed,
+        **_fields(options),
+    )
+    plan = several.prepare(_jobs_file(jobs, shared_hosts=shared_hosts), request)
+    printed = _ProgramOutput(options.get("on_line"))
+    with _input(None) as stdin:
+        record = several.run(plan, printed.take, Streams(stdin, None, subprocess.STDOUT))
+    record.output = printed.text
+    return record
+
+
+def _jobs_file(
+    jobs: PathLike | Sequence[Mapping[str, object]], *, shared_hosts: bool
+) -> jobs_file.JobsFile:
+    if isinstance(jobs, str | os.PathLike):
+        if shared_hosts:
+            raise WeftError("shared_hosts: found together with a file, which has its own key")
+        return jobs_file.read(existing("jobs", jobs))
+    tables = Options("jobs", "", {"jobs": list(jobs), "shared_hosts": shared_hosts})
+    return jobs_file.of_tables(tables, Path())
 
 
 @call

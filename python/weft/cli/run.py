@@ -10,9 +10,11 @@ import click
 from weft.base.errors import WeftError
 from weft.cli.common import report, result_options
 from weft.cli.compare import compare_option, run_comparison
-from weft.cli.files import Arguments, OutputDirectory, Program, command
-from weft.cli.run_options import options_of_runs
+from weft.cli.files import Arguments, Input, OutputDirectory, Program, command
+from weft.cli.run_options import options_of_programs
 from weft.runs import launch, replay
+from weft.runs.jobs import launch as several
+from weft.runs.jobs.file import read as read_jobs
 from weft.runs.request import Request
 from weft.trace.folder import check_target
 
@@ -33,11 +35,12 @@ Examples:
   weft run --platform cluster.xml -n 64 -- ./program
   weft run --fabric tofino-16 -n 16 --record trace -- ./program
   weft run --fabric my-fabric.toml -n 16 --json run.json --trace timeline.json -- ./program
+  weft run --fabric fat-tree-1024 --jobs jobs.toml
 
 \b
-Exit status: that of the program; 128 + signal if it crashes; 1 for a deadlock, mismatched
-collectives, MPI_Abort, and a needed link that is down; 2 if weft refuses to start; 124 after
---timeout; 137 above --memory.
+Exit status: that of the program, or of the first job in the file that failed; 128 + signal if it
+crashes; 1 for a deadlock, mismatched collectives, MPI_Abort, and a needed link that is down; 2 if
+weft refuses to start; 124 after --timeout; 137 above --memory.
 """
 
 
@@ -46,7 +49,7 @@ collectives, MPI_Abort, and a needed link that is down; 2 if weft refuses to sta
     context_settings={"allow_interspersed_args": False},
 )
 @result_options
-@options_of_runs
+@options_of_programs
 @compare_option
 @click.option(
     "--record",
@@ -54,20 +57,38 @@ collectives, MPI_Abort, and a needed link that is down; 2 if weft refuses to sta
     metavar="DIRECTORY",
     help="Record a trace of all MPI calls and the computation between them, for `weft replay`.",
 )
-@click.argument("program", type=Program())
+@click.option(
+    "--jobs",
+    type=Input(dir_okay=False),
+    metavar="FILE",
+    help="Run the programs and traces of a jobs file at once, instead of one program; `weft help"
+    " jobs` describes the file.",
+)
+@click.argument("program", type=Program(), required=False)
 @click.argument("arguments", nargs=-1, type=Arguments())
 def run(
     json_file: Path | None,
     record: Path | None,
+    jobs: Path | None,
+    program: str | None,
+    arguments: tuple[str, ...],
     compare: bool,
     no_intervals: bool,
     quiet: bool,
     **options: Any,
 ) -> int:
     """Check the options, run the program, and report the results."""
+    command_line = ("weft", *sys.argv[1:])
+    if jobs is not None:
+        _check_jobs(program=program, record=record, compare=compare, ranks=options["ranks"])
+        request = Request.of(command=command_line, program="", **{**options, "ranks": 1})
+        plan_of_jobs = several.prepare(read_jobs(jobs), request)
+        return report(several.run(plan_of_jobs), json_file, quiet=quiet)
+    _require("ranks", options["ranks"])
+    _require("program", program)
     if record is not None:
         _check_recorded(record, compare=compare)
-    request = Request.of(command=("weft", *sys.argv[1:]), **options)
+    request = Request.of(command=command_line, program=program, arguments=arguments, **options)
     plan = launch.prepare(request)
     if compare:
         return run_comparison(plan, json_file, quiet=quiet, no_intervals=no_intervals)
@@ -78,6 +99,27 @@ def run(
     for message in recording.messages:
         click.echo(f"weft: --record: {message}", err=True)
     return status or recording.exit_status
+
+
+def _require(name: str, value: object) -> None:
+    """Refuse the absence of a parameter that only jobs make dispensable, as click does."""
+    if value is None:
+        context = click.get_current_context()
+        parameter = next(one for one in context.command.params if one.name == name)
+        raise click.MissingParameter(ctx=context, param=parameter)
+
+
+def _check_jobs(
+    *, program: str | None, record: Path | None, compare: bool, ranks: int | None
+) -> None:
+    """Refuse what a jobs file contains, and what needs a run of one program."""
+    if program is not None:
+        raise WeftError(f"--jobs: found together with the program {program}; the file names all")
+    if ranks is not None:
+        raise WeftError("-n: found together with --jobs; the file has the ranks of each job")
+    for flag, found in (("--record", record is not None), ("--compare", compare)):
+        if found:
+            raise WeftError(f"{flag}: found together with --jobs; it needs a run of one program")
 
 
 def _check_recorded(target: Path, *, compare: bool) -> None:

@@ -98,14 +98,23 @@ def options_of_runs(command: Command) -> Command:
     return _with(command, run_options())
 
 
+def options_of_programs(command: Command) -> Command:
+    """Add all options of runs; the number of ranks may come from a jobs file instead."""
+    return _with(command, run_options(), ranks={"required": False})
+
+
 def options_of_replays(command: Command) -> Command:
     """Add the options that also apply to replays."""
     return _with(command, [one for one in run_options() if one.option.replays])
 
 
-def _with(command: Command, options: Sequence[DeclaredOption]) -> Command:
+def _with(
+    command: Command, options: Sequence[DeclaredOption], **changed: Mapping[str, Any]
+) -> Command:
+    """Add options; `changed` overrides attributes by field."""
     for one in reversed(options):
-        add = changes_options if one.field == "changes" else click_option(one.field)
+        attributes = changed.get(one.field, {})
+        add = changes_options if one.field == "changes" else click_option(one.field, **attributes)
         command = add(command)
     return command
 

@@ -99,20 +99,28 @@ def prepare(request: Request) -> PreparedRun:
     """Check a request: network, placement, algorithm, settings, program, and required resources."""
     simgrid = SimGrid()
     site = choose_site(request.placement, *_asked_by(request))
+    check_options(request, simgrid)
+    program = program_of(request.workload.program, replays=request.workload.replay is not None)
+    libraries = libraries_of(request, program, simgrid)
+    copies = needs_copies(request, program, libraries)
+    plan = PreparedRun(request, site, program, simgrid, libraries, copies)
+    return replace(plan, seen=limits.check(_needs(plan)))
+
+
+def check_options(request: Request, simgrid: SimGrid) -> None:
+    """Check the algorithms, tunings and settings of a run."""
     if request.collectives.fallback is not None:
         check_fallback(named("fallback"), request.collectives.fallback, simgrid)
     _check_contention(request)
     _tunings_off(request)
     _check_files(request.outputs.files)
     settings.check(request.simulation.host_speed, request.simulation.config, simgrid)
-    program = _program(request)
-    libraries = _libraries(request, program, simgrid)
+
+
+def needs_copies(request: Request, program: Path, libraries: Sequence[Library]) -> bool:
+    """Return True if each rank needs its own copy of the program."""
     # SimGrid copies libraries only together with the program.
-    copies = request.simulation.privatize and (
-        bool(libraries) or not program_may_be_shared(program)
-    )
-    plan = PreparedRun(request, site, program, simgrid, libraries, copies)
-    return replace(plan, seen=limits.check(_needs(plan)))
+    return request.simulation.privatize and (bool(libraries) or not program_may_be_shared(program))
 
 
 def _tunings_off(request: Request) -> list[str]:
@@ -167,7 +175,8 @@ def _needs(plan: PreparedRun) -> limits.ResourceInputs:
     )
 
 
-def _libraries(request: Request, program: Path, simgrid: SimGrid) -> tuple[Library, ...]:
+def libraries_of(request: Request, program: Path, simgrid: SimGrid) -> tuple[Library, ...]:
+    """Return the shared libraries that are copied for each rank."""
     if request.workload.replay or not request.simulation.privatize:
         return ()
     environment = simgrid.environment(os.environ)
@@ -176,10 +185,11 @@ def _libraries(request: Request, program: Path, simgrid: SimGrid) -> tuple[Libra
     )
 
 
-def _program(request: Request) -> Path:
-    if request.workload.replay:
+def program_of(name: str, *, replays: bool) -> Path:
+    """Return the program's file, or that of the program that replays a trace."""
+    if replays:
         return paths.installed("replayer.so")
-    program = find_program(request.workload.program)
+    program = find_program(name)
     check_program(program)
     return program
 
@@ -232,7 +242,7 @@ def run(
             on_line=on_line,
             streams=streams,
         )
-        record = _make_record(plan, work, ended, start)
+        record = make_record(plan, work, ended, start)
         if plan.request.outputs.timeline is not None:
             trace = work / "trace.paje"
             if not record.failed and not is_complete(trace):
@@ -267,7 +277,7 @@ def prove_routes(platform: Path) -> str:
         ended = run_child(build_command(plan, work), environment, on_line=lambda _line: None)
         if proven.is_file() and ended.returncode == 0:
             return proven.read_text(encoding="utf-8")
-        record = _make_record(plan, work, ended, limits.StartResources.seen())
+        record = make_record(plan, work, ended, limits.StartResources.seen())
     raise WeftError(f"platform {platform}: {record.outcome.message}")
 
 
@@ -328,7 +338,8 @@ def _trace_settings(work: Path) -> list[str]:
     ]
 
 
-def _own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
+def own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
+    """Return weft's own settings of a run."""
     outputs = plan.request.outputs
     binaries = [plan.program, *(library.path for library in plan.libraries)]
     return replace(
@@ -351,21 +362,22 @@ def _own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
 
 
 def _environment(plan: PreparedRun, work: Path, routes: str = "") -> dict[str, str]:
-    ours = replace(_own_settings(plan, work), routes=routes).variables()
+    ours = replace(own_settings(plan, work), routes=routes).variables()
     inherited = settings.without_own(os.environ)
     environment = plan.simgrid.environment({**inherited, **ours})
     runtime = fortran_runtime(plan.program, plan.simgrid.launcher, environment)
-    return _preloading(environment, work, [_allocator(plan, environment), runtime])
+    return preloading(plan, environment, work, runtime)
 
 
-def _preloading(
-    environment: Mapping[str, str], work: Path, others: Sequence[str]
+def preloading(
+    plan: PreparedRun, environment: Mapping[str, str], work: Path, runtime: str
 ) -> dict[str, str]:
     """Preload weft's library before SimGrid's, so that it interposes on non-blocking collectives.
 
     It is preloaded by name alone, because LD_PRELOAD cannot express paths with spaces.
     """
     library = paths.platform_library()
+    others = (_allocator(plan, environment), runtime)
     preloaded = [library.name, *others, environment.get("LD_PRELOAD", "")]
     folders = [environment["LD_LIBRARY_PATH"], str(work)]
     return {
@@ -388,9 +400,10 @@ def _allocator(plan: PreparedRun, environment: Mapping[str, str]) -> str:
     return "" if users or _needs(plan).has_threads else _ALLOCATOR
 
 
-def _make_record(
+def make_record(
     plan: PreparedRun, work: Path, ended: ChildExit, start: limits.StartResources
 ) -> Record:
+    """Return the record that libweft.so has written, with the outcome and the request."""
     request = plan.request
     record = outcome.read_raw_record(work / outcome.RAW_RECORD) or _empty_record(plan)
     record.outcome, record.exit_status = outcome.judge(

@@ -39,7 +39,10 @@ _HINTS = {
 }
 
 
-_TOLD = ("exit", "early-exit", "abort", "error", "unsupported", "stack-overflow", "disk-full")
+_TOLD = (
+    *("job-failed", "signal", "exit", "early-exit", "abort", "error", "unsupported"),
+    *("stack-overflow", "disk-full"),
+)
 """Outcomes that libweft.so reports with the matching exit status."""
 
 

@@ -63,7 +63,8 @@ class OutcomePart(Model, kw_only=True):
     the call), `deadlock`, `mismatch` (ranks called different collectives), `refused` (the selected
     algorithm cannot execute a call), `network-failure` (a link required by a call or message is
     down), `memory` (the machine cannot provide the shared memory requested by ranks),
-    `stack-overflow` (a rank exceeded its stack), `timeout`, `memory-limit` or `unfinished`.
+    `stack-overflow` (a rank exceeded its stack), `timeout`, `memory-limit`, `job-failed` (one of
+    several jobs did not succeed) or `unfinished`.
     """
 
     kind: str
@@ -295,6 +296,36 @@ class StacksPart(Model, kw_only=True):
     """Number of stacks without guard pages because Linux's limit of mappings was reached."""
 
 
+class JobPart(Model, kw_only=True):
+    """One job of a run of several."""
+
+    name: str
+    program: str = ""
+    arguments: list[str] = field(default_factory=list)
+    replayed: str = ""
+    """Trace that the job replayed."""
+    ranks: Whole
+    ppn: Whole = 1
+    hosts_used: Whole
+    hosts: list[str] = field(default_factory=list)
+    """Hosts in the order of the ranks."""
+    offload: str = ""
+    fallback: str = ""
+    start_s: Number
+    end_s: Number | None
+    """Time at which its last rank ended, or it failed; None if it has not started."""
+    outcome: OutcomePart
+    """As that of the run; also `not-started`."""
+    exit_status: Whole
+    profile: list[ProfilePart] = field(default_factory=list)
+    collectives: list[CollectivePart] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """True if the job did not succeed."""
+        return self.outcome.kind != "completed"
+
+
 class RecordData(Model, kw_only=True):
     """Fields of a record, and derived properties (`weft.runs.record.Record`)."""
 
@@ -336,6 +367,8 @@ class RecordData(Model, kw_only=True):
     """Present if the fabric has a [noise] table."""
     stacks: StacksPart | UnsetType = UNSET
     """Absent if SimGrid allocated the stacks, or the run ended before there were any."""
+    jobs: list[JobPart] | UnsetType = UNSET
+    """Present if the run was one of a jobs file."""
     program: str = ""
     arguments: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)

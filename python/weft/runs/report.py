@@ -11,7 +11,7 @@ from rich.table import Column, Table
 
 from weft.base.units import format_seconds, format_size, plural
 from weft.runs.profile import profile_rows
-from weft.runs.record_data import CollectivePart, FilePart, MulticastPart, RecordData
+from weft.runs.record_data import CollectivePart, FilePart, JobPart, MulticastPart, RecordData
 
 _PLAIN_WIDTH = 1000
 _USUAL_WIDTH = 80
@@ -148,9 +148,11 @@ def printed(write: Callable[[Console], None]) -> list[str]:
 
 def print_run(record: RecordData, on: Console) -> None:
     """Print collectives, reasons and times, if the run got that far."""
-    if record.failed and record.simulated_time_s == 0:
+    if record.failed and record.simulated_time_s == 0 and not record.jobs:
         return
-    if record.collectives:
+    if record.jobs:
+        _print_jobs(record.jobs, on)
+    elif record.collectives:
         print_table(_collectives(record.collectives, on), on)
     for line in (*reasons(record), *losses(record), *unmeasured(record)):
         on.print(line, soft_wrap=True)
@@ -178,6 +180,30 @@ def print_files(files: Sequence[FilePart], on: Console) -> None:
     print_table(fitting(rows, ("opens",), ("file",), on), on)
     if len(files) > _MOST_FILES:
         on.print(f"and {plural(len(files) - _MOST_FILES, 'file')} with fewer bytes")
+
+
+def _print_jobs(jobs: Sequence[JobPart], on: Console) -> None:
+    """Print a table of the jobs, and one of each job's collectives."""
+    rows = [
+        {
+            "job": job.name,
+            "ranks": str(job.ranks),
+            "hosts": str(job.hosts_used),
+            "start(us)": microseconds(job.start_s),
+            "end(us)": microseconds(job.end_s),
+            "outcome": job.outcome.kind,
+            "status": str(job.exit_status),
+        }
+        for job in jobs
+    ]
+    print_table(fitting(rows, ("status", "hosts"), ("job", "outcome"), on), on)
+    for job in jobs:
+        if job.failed:
+            on.print(f"job {job.name}: {job.outcome.message}", soft_wrap=True)
+    for job in jobs:
+        if job.collectives:
+            print_title(f"job {job.name}", on)
+            print_table(_collectives(job.collectives, on), on)
 
 
 def _collectives(rows: Sequence[CollectivePart], on: Console) -> Table:
@@ -251,9 +277,19 @@ def why_nothing(record: RecordData) -> str:
 
 def explain(reason: str, record: RecordData) -> str:
     """Return a reason in a few words."""
-    if reason == "policy" and record.offload == "off":
+    if reason == "policy" and _is_off(record):
         return "offloading is off"
     return REASONS.get(reason, reason or "no reason recorded")
+
+
+def _is_off(record: RecordData) -> bool:
+    """Return True if the user chose off, for every job with calls of this reason."""
+    modes = [
+        job.offload
+        for job in record.jobs or ()
+        if any(row.reason == "policy" for row in job.collectives)
+    ]
+    return set(modes or [record.offload]) == {"off"}
 
 
 def unmeasured(record: RecordData) -> list[str]:

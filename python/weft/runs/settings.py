@@ -36,6 +36,7 @@ class Settings:
     offload: str = ""
     fallback: str = ""
     tunings: str = ""
+    jobs: str = ""
     program: str = ""
     private_libraries: Sequence[str] = ()
     cxx_streams: bool = False

@@ -86,6 +86,7 @@ public:
   void simcall_answer();      ///< resumes after the current simcall; simcall.hpp says when
   void yield();               ///< called by itself: others run until it is in the run list again
   void cleanup_from_kernel(); ///< called after its end; interposed in binding/ranks/actors_by_number.cpp
+  void suspend();             ///< until it is resumed; its activities too
 };
 
 } // namespace simgrid::kernel::actor

@@ -106,7 +106,7 @@ void Call::decide()
 bool Call::may_be_scheduled() const
 {
   return pending_ && not descriptor_.empty() && memory_is_shared() &&
-         (descriptor_.between_groups || context_.hosts_fallback.smpi(descriptor_.kind->name).empty());
+         (descriptor_.between_groups || context_.fallback_of(*communicator_).smpi(descriptor_.kind->name).empty());
 }
 
 bool Call::schedule(const HostShape& shape)
@@ -117,7 +117,7 @@ bool Call::schedule(const HostShape& shape)
   call.element  = shape.element;
   try {
     pending_->scheduled =
-        make_scheduled_call(context_.host_network(), *communicator_, context_.hosts_fallback, call, shape);
+        make_scheduled_call(context_.host_network(), *communicator_, context_.fallback_of(*communicator_), call, shape);
   } catch (const UserError& problem) {
     context_.refuse_fallback(problem.what());
   }
@@ -159,7 +159,7 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
 void Call::check(const FlowResult& result) const
 {
   if (not result.arrived())
-    context_.abort("network-failure", describe_broken_call(*communicator_, descriptor_, result.failure));
+    context_.abort_on(*communicator_, describe_broken_call(*communicator_, descriptor_, result.failure));
 }
 
 void Call::leave_host_data()
@@ -191,7 +191,8 @@ void Call::end()
     return;
   const std::string algorithm = pending_ && pending_->scheduled ? pending_->scheduled->algorithm() : "";
   const double duration       = sg::Engine::get_clock() - start_;
-  context_.record.count(descriptor_, decision_, algorithm, duration);
+  const int world             = communicator_ ? communicator_->world : context_.jobs.world_of_current_rank();
+  context_.record.count(descriptor_, decision_, algorithm, world, duration);
   if (RankCounters::exist()) [[unlikely]]
     count_for_tools(duration);
   if (context_.record.keep_events)

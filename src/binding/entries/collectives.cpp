@@ -236,6 +236,9 @@ std::string selected_algorithm(RunContext& context, const std::string& collectiv
   auto chosen = simgrid::config::get_value<std::string>(("smpi/" + collective).c_str());
   if (not chosen.empty() && chosen != "weft") {
     context.hosts_fallback.leave_to_smpi(collective, chosen);
+    for (Job& job : context.jobs.all())
+      if (job.fallback)
+        job.fallback->leave_to_smpi(collective, chosen);
     return chosen;
   }
   std::string smpi = context.hosts_fallback.smpi(collective);

@@ -47,8 +47,7 @@ void note_status(int rank, int status)
   PMPI_Finalized(&finalized);
   if (finalized == 0)
     context.abort("early-exit", text + " before it called MPI_Finalize", told_of(status));
-  if (context.record.outcome.kind == "completed")
-    context.record.outcome = {"exit", text};
+  context.note_exit(text, told_of(status));
 }
 
 using Context       = simgrid::kernel::context::Context;

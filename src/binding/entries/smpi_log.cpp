@@ -59,7 +59,7 @@ constexpr int LARGER_BLOCKS = 16;
 struct State {
   std::string last_warning; // reason of the failure that is about to be reported
   bool told_of_threads = false;
-  std::map<int, int> thread_levels; // by rank
+  std::map<aid_t, int> thread_levels; // by actor
 };
 
 State& state()
@@ -277,8 +277,8 @@ int weft_init_thread(int* argc, char*** argv, int required, int* provided)
                  others ? "one thread of a rank calls MPI at a time, others wait"
                         : "only the main thread may call MPI");
   }
-  if (const std::optional<int> rank = weft::rank_here())
-    weft::state().thread_levels[*rank] = level;
+  if (weft::rank_here())
+    weft::state().thread_levels[simgrid::s4u::this_actor::get_pid()] = level;
   if (provided)
     *provided = level;
   return MPI_Init(argc, argv);
@@ -289,8 +289,7 @@ int weft_query_thread(int* provided)
 {
   if (not provided)
     return MPI_ERR_ARG;
-  const std::optional<int> rank = weft::rank_here();
-  *provided                     = rank ? weft::state().thread_levels[*rank] : MPI_THREAD_SINGLE;
+  *provided = weft::rank_here() ? weft::state().thread_levels[simgrid::s4u::this_actor::get_pid()] : MPI_THREAD_SINGLE;
   return MPI_SUCCESS;
 }
 

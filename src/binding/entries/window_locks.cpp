@@ -19,8 +19,9 @@
 namespace weft {
 namespace {
 
-/** A communicator, the same for all members; programs of their own have worlds of their own. */
-using WindowComm = std::pair<int, MPI_Group>;
+/** A communicator, the same for all members: its number and its first member, since several programs number theirs
+ * alike. */
+using WindowComm = std::pair<int, aid_t>;
 /** A communicator's window, by the order in which its members create them. */
 using WindowKey = std::pair<WindowComm, int>;
 
@@ -83,7 +84,7 @@ void weft_make_window(void* self, void* base, MPI_Aint size, int unit, MPI_Info 
   using namespace weft;
   static const auto THEIRS =
       original<decltype(&weft_make_window)>("_ZN7simgrid4smpi3WinC1EPvliPNS0_4InfoEPNS0_4CommEbb");
-  const WindowComm key(number_of(comm), comm == MPI_COMM_WORLD ? group_of(comm) : MPI_GROUP_NULL);
+  const WindowComm key(number_of(comm), group_of(comm)->actor(0));
   Windows& all     = Windows::get();
   const int number = all.created[std::pair(current_actor(), key)]++;
   all.keys.insert_or_assign(static_cast<MPI_Win>(self), WindowKey(key, number));

@@ -2,6 +2,7 @@
 #include "binding/files/file_system.hpp"
 
 #include "binding/process/process.hpp"
+#include "binding/ranks/current.hpp"
 #include "binding/run/run_context.hpp"
 #include "binding/settings/settings.hpp"
 
@@ -33,7 +34,7 @@ void FileSystem::serve(RunContext& context)
 {
   files_of_run() = new FileSystem(context); // lives as long as the process
   context.record_parts.push_back(files_of_run());
-  context.describe_files = [] { return files_of_run()->describe_waits(); };
+  context.describe_files = [](const ConcernsRank& concerns) { return files_of_run()->describe_waits(concerns); };
 }
 
 void FileSystem::require_storage(const char* function) const
@@ -97,7 +98,7 @@ std::int64_t FileSystem::size_of(const OpenFile& file) const
 
 FileHandle& FileSystem::add_handle(std::shared_ptr<OpenFile> file, int rank)
 {
-  auto* const handle = new FileHandle(std::move(file), rank);
+  auto* const handle = new FileHandle(std::move(file), rank, current_actor());
   handles_.insert(handle->handle());
   return *handle;
 }
@@ -152,11 +153,12 @@ void FileSystem::ask_metadata(const OpenFile& file, VertexId host, Seconds Stora
     network().ask_metadata(host, context.fabric.storage()->model.*latency, steps.branch());
 }
 
-std::string FileSystem::describe_waits() const
+std::string FileSystem::describe_waits(const ConcernsRank& concerns) const
 {
   std::set<const OpenFile*> open;
   for (const MPI_File handle : handles_)
-    open.insert(FileHandle::of(handle).file.get());
+    if (const FileHandle& its = FileHandle::of(handle); concerns(its.owner))
+      open.insert(its.file.get());
   std::map<std::string, std::string> by_name; // in an order that does not depend on addresses
   for (const OpenFile* file : open)
     for (const auto& [number, call] : file->calls)

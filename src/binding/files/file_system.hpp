@@ -10,6 +10,7 @@
 #include "binding/ranks/agreement.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/ranks/places.hpp"
+#include "binding/run/diagnosis.hpp"
 
 #include <map>
 #include <memory>
@@ -84,8 +85,9 @@ public:
   /** Starts a request to the metadata server, or to nobody for a file on a disk, as a part of the current step. */
   void ask_metadata(const OpenFile& file, VertexId host, Seconds StorageModel::* latency, FileSteps& steps);
 
-  /** Describes the ranks that wait in collective calls of files, as sentences with a space before each. */
-  std::string describe_waits() const;
+  /** Describes the collective calls of files that the ranks @p concerns accepts wait in, as sentences with a space
+   * before each. */
+  std::string describe_waits(const ConcernsRank& concerns) const;
 
   void add_rows(Json& record) const override;
 

@@ -144,7 +144,8 @@ private:
 /** Object behind an MPI_File. */
 class FileHandle : public HandleObject {
 public:
-  FileHandle(std::shared_ptr<OpenFile> its_file, int its_rank) : file(std::move(its_file)), rank(its_rank)
+  FileHandle(std::shared_ptr<OpenFile> its_file, int its_rank, aid_t its_owner)
+      : file(std::move(its_file)), rank(its_rank), owner(its_owner)
   {
     etype->ref();
     filetype->ref();
@@ -154,6 +155,7 @@ public:
 
   const std::shared_ptr<OpenFile> file;
   const int rank;
+  const aid_t owner;         ///< the rank's actor
   std::int64_t position = 0; ///< individual pointer, in etypes
   FileView view;
   MPI_Datatype etype      = MPI_BYTE; ///< with a reference

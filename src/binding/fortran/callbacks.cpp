@@ -9,7 +9,7 @@
 #include "binding/fortran/procedures.hpp"
 
 #include "binding/abi/interposed_symbol.hpp"
-#include "binding/process/process.hpp"
+#include "binding/ranks/current.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,10 +26,10 @@ namespace {
 
 constexpr std::size_t MOST_HANDLERS = 64;
 
-/** Fortran's error handlers for one type of handles, by rank. */
-template <class Handle> std::map<int, std::vector<Callback>>& error_handlers()
+/** Fortran's error handlers for one type of handles, by the rank's actor. */
+template <class Handle> std::map<aid_t, std::vector<Callback>>& error_handlers()
 {
-  static std::map<int, std::vector<Callback>> the_handlers;
+  static std::map<aid_t, std::vector<Callback>> the_handlers;
   return the_handlers;
 }
 
@@ -37,7 +37,7 @@ template <class Handle> std::map<int, std::vector<Callback>>& error_handlers()
 template <class Handle, std::size_t Number> void call_error_handler(Handle* handle, int* code, ...)
 {
   int number          = number_of(*handle);
-  const auto function = error_handlers<Handle>()[rank_here().value_or(0)][Number];
+  const auto function = error_handlers<Handle>()[current_actor()][Number];
   reinterpret_cast<void (*)(int*, int*)>(function)(&number, code);
 }
 
@@ -51,7 +51,7 @@ constexpr auto error_handler_functions(std::index_sequence<Numbers...> /*numbers
 template <class Handle, class Create> int create_error_handler(Create create, Callback function, int* handler)
 {
   static constexpr auto FUNCTIONS = error_handler_functions<Handle>(std::make_index_sequence<MOST_HANDLERS>());
-  std::vector<Callback>& known    = error_handlers<Handle>()[rank_here().value_or(0)];
+  std::vector<Callback>& known    = error_handlers<Handle>()[current_actor()];
   auto place                      = std::ranges::find(known, function);
   if (place == known.end()) {
     if (known.size() == MOST_HANDLERS)

@@ -40,7 +40,8 @@ Profile& Profile::get()
 
 void Profile::rank_begins(aid_t actor)
 {
-  by_actor_[actor] = &ranks_.emplace_back(RankActivity{.rank = static_cast<int>(ranks_.size()), .actor = actor});
+  by_actor_[actor] = &ranks_.emplace_back(
+      RankActivity{.rank = static_cast<int>(ranks_.size()), .actor = actor, .begun = sg::Engine::get_clock()});
 }
 
 void Profile::rank_ends(aid_t actor)
@@ -131,36 +132,68 @@ Json Profile::row(const std::string& kind, std::int64_t calls, const std::vector
           {"most_s", most},   {"ranks_s", times}};
 }
 
-Json Profile::kinds_to_json(double simulated_time) const
+KindTime Profile::known_time_of(const RankActivity& rank, std::size_t kind) const
+{
+  const auto at = static_cast<std::size_t>(rank.rank);
+  return at < times_[kind].size() ? times_[kind][at] : KindTime();
+}
+
+/** Returns the times of some ranks in a part of the run. */
+Json Profile::kinds_of(const std::vector<const RankActivity*>& ranks, double begin, double end) const
 {
   Json rows = Json::array();
-  if (functions_.empty())
+  if (functions_.empty() || ranks.empty())
     return rows;
+  std::vector<double> before;
   std::vector<double> outside;
   std::vector<double> after;
-  for (const RankActivity& rank : ranks_) {
-    const double end = rank.over ? rank.since : simulated_time;
-    double in_calls  = 0;
-    for (const auto& times : times_)
-      in_calls +=
-          static_cast<std::size_t>(rank.rank) < times.size() ? times[static_cast<std::size_t>(rank.rank)].time : 0;
-    outside.push_back(std::max(0.0, end - in_calls));
-    after.push_back(simulated_time - end);
+  for (const RankActivity* rank : ranks) {
+    const double until = rank->over ? rank->since : end;
+    double in_calls    = 0;
+    for (std::size_t kind = 0; kind < CALL_KINDS; ++kind)
+      in_calls += known_time_of(*rank, kind).time;
+    before.push_back(rank->begun - begin);
+    outside.push_back(std::max(0.0, until - rank->begun - in_calls));
+    after.push_back(end - until);
   }
   for (std::size_t kind = 0; kind < CALL_KINDS; ++kind) {
-    std::vector<double> times(ranks_.size());
+    std::vector<double> times;
     std::int64_t calls = 0;
-    for (std::size_t rank = 0; rank < times_[kind].size(); ++rank) {
-      times[rank] = times_[kind][rank].time;
-      calls += times_[kind][rank].calls;
+    for (const RankActivity* rank : ranks) {
+      const KindTime known = known_time_of(*rank, kind);
+      times.push_back(known.time);
+      calls += known.calls;
     }
     if (calls > 0)
       rows.push_back(row(KIND_NAMES[kind], calls, times));
   }
+  const auto any = [](const std::vector<double>& times) {
+    return std::ranges::any_of(times, [](double time) { return time > 0; });
+  };
+  if (any(before))
+    rows.push_back(row("not begun", 0, before));
   rows.push_back(row("outside MPI", 0, outside));
-  if (std::ranges::any_of(after, [](double time) { return time > 0; }))
+  if (any(after))
     rows.push_back(row("ended", 0, after));
   return rows;
+}
+
+Json Profile::kinds_to_json(double simulated_time) const
+{
+  std::vector<const RankActivity*> ranks;
+  ranks.reserve(ranks_.size());
+  for (const RankActivity& rank : ranks_)
+    ranks.push_back(&rank);
+  return kinds_of(ranks, 0, simulated_time);
+}
+
+Json Profile::kinds_to_json(double end, const std::vector<aid_t>& actors) const
+{
+  std::vector<const RankActivity*> ranks;
+  ranks.reserve(actors.size());
+  for (const aid_t actor : actors)
+    ranks.push_back(by_actor_.get(actor));
+  return kinds_of(ranks, ranks.empty() ? 0 : ranks.front()->begun, end);
 }
 
 Json Profile::functions_to_json() const

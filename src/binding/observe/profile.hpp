@@ -38,6 +38,7 @@ struct RankActivity {
   aid_t actor;
   MpiFunction* inside = nullptr; ///< outermost call that the rank is in
   double since        = 0;       ///< start of that call, or end of the rank
+  double begun        = 0;       ///< start of the rank
 };
 
 /** Totals of one rank for one kind of call. */
@@ -57,6 +58,8 @@ class Profile {
   KindTime& time_of(const RankActivity& rank, CallKind kind);
   void close(RankActivity& rank, double now);
   nlohmann::ordered_json row(const std::string& kind, std::int64_t calls, const std::vector<double>& times) const;
+  KindTime known_time_of(const RankActivity& rank, std::size_t kind) const;
+  nlohmann::ordered_json kinds_of(const std::vector<const RankActivity*>& ranks, double begin, double end) const;
 
 public:
   bool keep_slices = false;
@@ -85,6 +88,8 @@ public:
   /** The record's `profile`, `mpi_calls`, `slices`. Empty if the program's calls were not seen (no
    *  LD_PRELOAD). */
   nlohmann::ordered_json kinds_to_json(double simulated_time) const;
+  /** The same for some ranks, by their @p actors, from their start to @p end. */
+  nlohmann::ordered_json kinds_to_json(double end, const std::vector<aid_t>& actors) const;
   nlohmann::ordered_json functions_to_json() const;
   nlohmann::ordered_json slices_to_json() const;
 };

@@ -63,6 +63,16 @@ Json switches_to_json(const Record::Run& run)
 
 } // namespace
 
+Json outcome_to_json(const Outcome& outcome)
+{
+  Json json = {{"kind", outcome.kind}, {"message", outcome.message}};
+  if (not outcome.signal.empty())
+    json["signal"] = outcome.signal;
+  if (outcome.rank)
+    json["rank"] = *outcome.rank;
+  return json;
+}
+
 void CallStatistics::add(const CallStatistics& other)
 {
   rank_calls += other.rank_calls;
@@ -71,10 +81,11 @@ void CallStatistics::add(const CallStatistics& other)
   max_time = std::max(max_time, other.max_time);
 }
 
-void Record::count(const CallDescriptor& call, Decision decision, const std::string& algorithm, double duration)
+void Record::count(const CallDescriptor& call, Decision decision, const std::string& algorithm, int world,
+                   double duration)
 {
-  const Key key{call.kind,      call.blocking,      call.ranks,      call.type,
-                call.operation, decision.mechanism, decision.reason, algorithm};
+  const Key key{call.kind,          call.blocking,   call.ranks, call.type, call.operation,
+                decision.mechanism, decision.reason, algorithm,  world};
   calls_[key].add({1, static_cast<double>(call.own_bytes), duration, duration});
 }
 
@@ -177,19 +188,21 @@ Json call_to_json(const CallName& name, const CallStatistics& row, const std::ma
 
 } // namespace
 
-Json Record::calls_to_json(const Run& run) const
+Json Record::calls_to_json(const std::map<std::string, std::string>& algorithms, std::optional<int> world) const
 {
   // Keys hold addresses, which differ between runs, so rows are ordered by what the addresses stand
   // for.
   std::map<CallName, CallStatistics> rows;
   for (const auto& [key, row] : calls_) {
+    if (world && key.world != *world)
+      continue;
     const CallDescriptor call{.kind = key.kind, .blocking = key.blocking, .type = key.type, .operation = key.operation};
     rows[{call.name(), key.blocking, key.communicator_size, std::string(call.type_name()),
           std::string(call.operation_name()), std::string(path_name(key.mechanism)), std::string(to_text(key.reason)),
           key.algorithm}]
         .add(row);
   }
-  return rows_of(rows, [&](const auto& entry) { return call_to_json(entry.first, entry.second, run.algorithms); });
+  return rows_of(rows, [&](const auto& entry) { return call_to_json(entry.first, entry.second, algorithms); });
 }
 
 Json Record::events_to_json(const Run& run) const
@@ -234,15 +247,17 @@ void Record::write_json(const Run& run, std::ostream& file) const
              {"messages_reason", messages_reason},
              {"host_stages", host_stages},
              {"tunings_off", run.tunings_off},
-             {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
+             {"outcome", outcome_to_json(outcome)},
              {"simulated_time_s", run.simulated_time},
              {"profile", Profile::get().kinds_to_json(run.simulated_time)},
              {"mpi_calls", Profile::get().functions_to_json()},
-             {"collectives", calls_to_json(run)}};
+             {"collectives", calls_to_json(run.algorithms)}};
   for (const RecordPart* part : run.parts)
     part->add_rows(first);
   first["switches"] = switches_to_json(run);
   Json last         = Json::object();
+  if (not run.jobs.is_null())
+    last["jobs"] = run.jobs;
   if (run.stacks)
     last["stacks"] = {{"bytes", run.stacks->bytes}, {"number", run.stacks->made}, {"unguarded", run.stacks->unguarded}};
   if (run.fabric.noise())

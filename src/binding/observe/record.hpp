@@ -58,11 +58,15 @@ struct HostedCall {
   double end;
 };
 
-/** Outcome of the program, as far as the simulation can tell. */
+/** Outcome of a run, or of one of its jobs, as far as the simulation can tell. */
 struct Outcome {
   std::string kind = "completed"; ///< docs/record.md lists all
   std::string message;
+  std::string signal      = {}; ///< name of the signal that killed a job's rank; empty if none did
+  std::optional<int> rank = {}; ///< rank that the signal killed
 };
+
+Json outcome_to_json(const Outcome& outcome);
 
 class Record {
   struct Key {
@@ -74,6 +78,7 @@ class Record {
     const MechanismKind* mechanism;
     Fallback reason;
     std::string algorithm; // weft's algorithm on the hosts; empty if none
+    int world;             // number of the job's MPI_COMM_WORLD
     auto tie() const
     {
       return std::tuple{kind,
@@ -83,7 +88,8 @@ class Record {
                         operation ? operation->handle : nullptr,
                         mechanism,
                         reason,
-                        std::string_view(algorithm)};
+                        std::string_view(algorithm),
+                        world};
     }
     bool operator<(const Key& other) const { return tie() < other.tie(); }
   };
@@ -98,8 +104,9 @@ public:
   std::string messages_reason;   ///< why the requested transport was not used
   Outcome outcome;
 
-  /** Counts one rank's call. @p algorithm: weft's on the hosts; empty if none executed the call. */
-  void count(const CallDescriptor& call, Decision decision, const std::string& algorithm, double duration);
+  /** Counts one rank's call. @p algorithm: weft's on the hosts; empty if none executed the call. @p world: number of
+   * the job's MPI_COMM_WORLD. */
+  void count(const CallDescriptor& call, Decision decision, const std::string& algorithm, int world, double duration);
   void add_event(const SwitchEvent& event);
   /** Adds a call; called only if events are kept. */
   void add_host_call(HostedCall call) { host_calls_.push_back(std::move(call)); }
@@ -119,12 +126,14 @@ public:
     std::optional<StacksMade> stacks;                          ///< empty if SimGrid created them
     std::vector<std::string> tunings_off;                      ///< names
     std::optional<Seconds> poll_overhead;                      ///< empty if set by SMPI's options
+    Json jobs; ///< rows of the jobs; null if smpirun launched the only one
   };
   /** Writes the record as JSON text. Deterministic. */
   void write_json(const Run& run, std::ostream& file) const;
+  /** Returns the rows of calls in the job with this @p world, or in all. @p algorithms: Run::algorithms. */
+  Json calls_to_json(const std::map<std::string, std::string>& algorithms, std::optional<int> world = {}) const;
 
 private:
-  Json calls_to_json(const Run& run) const;
   Json events_to_json(const Run& run) const;
   Json host_calls_to_json() const;
   void write_links(const Run& run, std::ostream& file) const;

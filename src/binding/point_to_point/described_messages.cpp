@@ -114,12 +114,12 @@ std::string OwnMessages::text_of_message(const Message& message, int tag, const 
          text_of_rank(message.source) + text_of_envelope(tag, owner);
 }
 
-std::string OwnMessages::describe_waits()
+std::string OwnMessages::describe_waits(const ConcernsRank& concerns)
 {
   std::vector<Wait> waits;
   matching_.for_each_receive([&](MessageMatching::Endpoint endpoint, std::uint64_t receive, int /*source*/, int) {
     const RequestLayout& fields = layout_of(request_of(receive));
-    if (is_awaited(fields))
+    if (concerns(fields.destination) && is_awaited(fields))
       waits.emplace_back(rank_of_actor(fields.destination),
                          begin_of_wait(fields.destination) + "a message from " + text_of_rank(fields.source) +
                              text_of_envelope(fields.tag, endpoints_.owner(endpoint)));
@@ -129,6 +129,8 @@ std::string OwnMessages::describe_waits()
   matching_.for_each_message([&](MessageMatching::Endpoint endpoint, std::uint64_t number, int /*source*/, int tag) {
     const Message& message        = messages_[number];
     const Endpoints::Owner& owner = endpoints_.owner(endpoint);
+    if (not concerns(owner.actor))
+      return;
     if (message.sender != MPI_REQUEST_NULL && not message.detached && is_awaited(layout_of(message.sender)))
       waits.emplace_back(rank_of_actor(message.source), begin_of_wait(message.source) + text_of_rank(owner.actor) +
                                                             " to receive " + text_of_message(message, tag, owner));
@@ -137,8 +139,10 @@ std::string OwnMessages::describe_waits()
                   text_of_message(message, tag, owner) + ", sent at " + text_of_time(message.sent);
   });
   for (const auto& [actor, probe] : probing_)
-    waits.emplace_back(rank_of_actor(actor), begin_of_wait(actor) + "a message to probe, from " +
-                                                 text_of_rank(probe.source) + text_of_envelope(probe.tag, probe.owner));
+    if (concerns(actor))
+      waits.emplace_back(rank_of_actor(actor), begin_of_wait(actor) + "a message to probe, from " +
+                                                   text_of_rank(probe.source) +
+                                                   text_of_envelope(probe.tag, probe.owner));
   if (unexpected > SHOWN_MESSAGES)
     messages += "; and there are " + std::to_string(unexpected - SHOWN_MESSAGES) + " more such messages";
   return sentences(std::move(waits)) + (messages.empty() ? "" : " Unexpected messages: " + messages + ".");

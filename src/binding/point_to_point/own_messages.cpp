@@ -85,7 +85,7 @@ void OwnMessages::begin(RunContext& context)
 {
   share_all_sleeps();                                   // overheads of messages
   messages_of_run()         = new OwnMessages(context); // ranks may still end while static objects are destroyed
-  context.describe_messages = [] { return messages_of_run()->describe_waits(); };
+  context.describe_messages = [](const ConcernsRank& concerns) { return messages_of_run()->describe_waits(concerns); };
 }
 
 HostNetwork& OwnMessages::network()

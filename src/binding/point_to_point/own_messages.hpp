@@ -149,7 +149,7 @@ class OwnMessages : public Receiving, public Due {
   void note_longest_queue();
   std::string begin_of_wait(aid_t actor);
   static std::string text_of_message(const Message& message, int tag, const Endpoints::Owner& owner);
-  std::string describe_waits();
+  std::string describe_waits(const ConcernsRank& concerns);
   void cancel_receive(MPI_Request request);
   void cancel_send(MPI_Request request);
 

@@ -5,6 +5,8 @@
 #include "binding/process/own_state.hpp"
 #include "binding/settings/settings.hpp"
 
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,17 +31,17 @@ struct OwnExitHandlers {
   Image image              = Image::others;
 };
 
-/** Directory of the program's copies, and the path of the program. Building it may register exit
+/** Directory of the program's copies, and the paths of programs that ranks share. Building it may register exit
  * handlers, which calls get() again. */
 struct Places {
-  std::string copies  = simgrid::config::get_value<std::string>("smpi/tmpdir") + "/";
-  std::string program = settings().program;
+  std::string copies = simgrid::config::get_value<std::string>("smpi/tmpdir") + "/";
+  std::set<std::string, std::less<>> shared{settings().program};
 
   /** Returns null while the paths are being determined. */
-  static const Places* get()
+  static Places* get()
   {
-    static const Places* places = nullptr;
-    static bool are_sought      = false;
+    static Places* places  = nullptr;
+    static bool are_sought = false;
     if (not places && not std::exchange(are_sought, true))
       places = new Places;
     return places;
@@ -55,9 +57,9 @@ Image find_image(const void* image)
   if (not places || dladdr(image, &info) == 0 || not info.dli_fname)
     return Image::others;
   const std::string_view file(info.dli_fname);
-  if (file.starts_with(places->copies))
-    return Image::copy;
-  return file == places->program ? Image::program : Image::others;
+  if (places->shared.contains(file))
+    return Image::program;
+  return file.starts_with(places->copies) ? Image::copy : Image::others;
 }
 
 bool is_own(OwnExitHandlers& own, const void* image, const void* argument)
@@ -79,6 +81,12 @@ void run_exit_handlers()
     own->all.pop_back();
     last.function(last.argument);
   }
+}
+
+void share_exit_handlers(const std::string& program)
+{
+  if (Places* const places = Places::get())
+    places->shared.insert(program);
 }
 
 } // namespace weft

@@ -8,9 +8,15 @@
  * belong to the process. */
 #pragma once
 
+#include <string>
+
 namespace weft {
 
 /** Runs the exit handlers of the current rank, which is ending. */
 void run_exit_handlers();
+
+/** Notes that the ranks of a job share a program, so that a handler with an argument is not a rank's own. Call it
+ * before the program is loaded. */
+void share_exit_handlers(const std::string& program);
 
 } // namespace weft

@@ -3,6 +3,7 @@
 
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/process.hpp"
+#include "binding/ranks/current.hpp"
 
 #include <charconv>
 #include <cstdarg>
@@ -43,7 +44,7 @@ constexpr std::int32_t FIRST_NUMBER        = 1'000'000'000;
 constexpr std::string_view DEFAULT_NAME    = "fort."; // file name of an unnamed unit, followed by its number
 
 class Units {
-  std::map<std::pair<int, std::int32_t>, std::int32_t> numbers_; // by rank and the rank's own unit number
+  std::map<std::pair<aid_t, std::int32_t>, std::int32_t> numbers_; // by actor and the rank's own unit number
   std::map<std::int32_t, std::int32_t> own_numbers_;
 
 public:
@@ -54,7 +55,7 @@ public:
 
   /** Returns libgfortran's number for a rank's unit. Negative numbers (NEWUNIT, internal units) are
    * unique to a rank anyway. */
-  std::int32_t number(int rank, std::int32_t unit, bool opens_file)
+  std::int32_t number(aid_t rank, std::int32_t unit, bool opens_file)
   {
     const auto found = numbers_.find({rank, unit});
     if (found != numbers_.end())
@@ -74,12 +75,18 @@ public:
     return found == own_numbers_.end() ? number : found->second;
   }
 
-  void forget(int rank, std::int32_t unit)
+  void forget(aid_t rank, std::int32_t unit)
   {
     if (is_preconnected(unit))
       numbers_.erase({rank, unit});
   }
 };
+
+/** Returns the current rank as an actor, which tells the ranks of several jobs apart; nothing if no rank runs. */
+std::optional<aid_t> actor_of_rank()
+{
+  return rank_here() ? std::optional(current_actor()) : std::nullopt;
+}
 
 Units& units()
 {
@@ -90,8 +97,8 @@ Units& units()
 /** Executes an I/O statement on the rank's own unit. */
 void with_own_unit(const char* statement, Parameters* parameters, bool opens_file = false)
 {
-  const auto perform            = next_definition<void (*)(Parameters*)>(statement);
-  const std::optional<int> rank = rank_here();
+  const auto perform              = next_definition<void (*)(Parameters*)>(statement);
+  const std::optional<aid_t> rank = actor_of_rank();
   if (not rank) {
     perform(parameters);
     return;
@@ -107,7 +114,7 @@ void with_own_unit(const char* statement, Parameters* parameters, bool opens_fil
 std::int32_t* own_unit(const std::int32_t* unit)
 {
   static std::int32_t number;
-  const std::optional<int> rank = rank_here();
+  const std::optional<aid_t> rank = actor_of_rank();
   if (unit)
     number = rank ? units().number(*rank, *unit, false) : *unit;
   return unit ? &number : nullptr;
@@ -129,7 +136,7 @@ std::string own_name(const char* path)
 int told_apart(int result, struct stat* file)
 {
   if (result == 0 && units().inside > 0)
-    if (const std::optional<int> rank = rank_here())
+    if (const std::optional<aid_t> rank = actor_of_rank())
       file->st_dev ^= static_cast<dev_t>(*rank + 1) << 32U;
   return result;
 }
@@ -174,7 +181,7 @@ void weft_st_close(weft::Parameters* parameters)
 {
   const std::int32_t unit = parameters->unit;
   weft::with_own_unit("_gfortran_st_close", parameters);
-  if (const std::optional<int> rank = weft::rank_here())
+  if (const std::optional<aid_t> rank = weft::actor_of_rank())
     weft::units().forget(*rank, unit);
 }
 

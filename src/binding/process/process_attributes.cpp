@@ -96,7 +96,7 @@ ProcessAttributes* own_surroundings()
 {
   auto* const own = OwnState<ProcessAttributes>::get().here();
   if (own)
-    on_turn_change = set_those_of_who_runs;
+    call_on_turn_change(set_those_of_who_runs);
   return own;
 }
 

@@ -9,6 +9,9 @@
 #include <csignal>
 #include <fcntl.h>
 #include <optional>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 namespace weft {
@@ -43,17 +46,64 @@ void tell_of_crash(int rank, std::optional<std::size_t> stack)
   close(file);
 }
 
+// ---- Crashed ranks that end alone ----------------------------------------------------------------------------------
+
+/** Treatment of a rank that has crashed; no function if its crash ends the process. */
+struct CrashedRanks {
+  RankCrash end = nullptr;
+  int signum    = 0;
+  std::optional<std::size_t> stack;
+};
+
+CrashedRanks& crashed_ranks()
+{
+  static CrashedRanks all;
+  return all;
+}
+
+[[noreturn]] void end_crashed()
+{
+  const CrashedRanks crashed = crashed_ranks();
+  crashed.end(crashed.signum, crashed.stack);
+  throw std::logic_error("a rank that has crashed goes on");
+}
+
+/** Lets the crashed rank continue in end_crashed() once the handler has returned, on a stack of its own: the rank's may
+ * be full. Async-signal-safe. */
+void end_after_handler([[maybe_unused]] void* context)
+{
+#ifdef __x86_64__
+  constexpr std::size_t STACK   = 256U << 10U;
+  constexpr std::uintptr_t CALL = sizeof(void*); // a function begins as if its return address had been pushed
+  void* const stack             = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  auto& registers               = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  registers[REG_RIP]            = reinterpret_cast<greg_t>(&end_crashed);
+  registers[REG_RSP] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(stack) + STACK - 2 * CALL - CALL);
+#else
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_UNBLOCK, &all, nullptr);
+  end_crashed();
+#endif
+}
+
 /** Records the crash for the parent process and re-raises the signal. Calls only async-signal-safe
  * functions. */
-void on_crash(int signum, siginfo_t* info, void* /*context*/)
+void on_crash(int signum, siginfo_t* info, void* context)
 {
-  struct sigaction none{};
-  none.sa_handler = SIG_DFL;
-  set_process_action(signum, none);
   const std::optional<int> rank = is_forked_child() ? std::nullopt : rank_here();
   const bool by_access          = signum == SIGSEGV || signum == SIGBUS;
   const auto stack              = by_access ? overflown_stack(info->si_addr) : std::nullopt;
   const auto culprit            = rank && not stack ? rank_out_of_stack() : std::nullopt;
+  if (rank && not culprit && crashed_ranks().end) {
+    crashed_ranks().signum = signum;
+    crashed_ranks().stack  = stack;
+    end_after_handler(context);
+    return;
+  }
+  struct sigaction none{};
+  none.sa_handler = SIG_DFL;
+  set_process_action(signum, none);
   if (culprit)
     tell_of_crash(*culprit, stacks_made()->bytes);
   else if (rank)
@@ -77,6 +127,18 @@ void note_crash()
 {
   if (const std::optional<int> rank = rank_here(); rank && not crash_file().empty())
     tell_of_crash(*rank, std::nullopt);
+}
+
+void end_crashed_ranks(RankCrash end)
+{
+  crashed_ranks().end = end;
+}
+
+void end_crashed_rank(int signum)
+{
+  if (not crashed_ranks().end || is_forked_child() || not rank_here())
+    return;
+  crashed_ranks().end(signum, std::nullopt);
 }
 
 void leave_process(int status)

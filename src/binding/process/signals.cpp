@@ -292,8 +292,10 @@ int signal_itself(int signum)
     return 0;
   const struct sigaction action = own_action(signum);
   const bool is_fatal = signum == SIGKILL || (action.sa_handler == SIG_DFL && not does_nothing_by_default(signum));
-  if (is_fatal)
+  if (is_fatal) {
+    end_crashed_rank(signum);
     note_crash();
+  }
   raise_in_process(signum);
   return 0;
 }

@@ -6,25 +6,43 @@
 
 #include <algorithm>
 #include <map>
+#include <simgrid/s4u/Actor.hpp>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace weft {
 namespace {
 
+/** Communicators of one program. Programs do not change each other's numbers, which spread reduction trees over
+ * switches. */
+struct ProgramNumbers {
+  int next = 0;
+  std::vector<bool> with_common_group;
+};
+
 struct Numbers {
-  int next           = 0;
-  MPI_Group making   = MPI_GROUP_NULL; // common group of what the current rank creates
+  std::map<std::string, ProgramNumbers, std::less<>> by_program; // by SMPI's name
+  MPI_Group making   = MPI_GROUP_NULL;                           // common group of what the current rank creates
   MPI_Group agreeing = MPI_GROUP_NULL; // common group of the communicator that is being numbered
   int copied         = MPI_UNDEFINED;  // number of what the current rank copies
   int original       = MPI_UNDEFINED;  // number of what the communicator that is being numbered is a copy of
-  std::vector<bool> with_common_group;
 };
 
 Numbers& numbers()
 {
   static Numbers all;
   return all;
+}
+
+/** Returns the numbers of the current rank's program. */
+ProgramNumbers& program_numbers()
+{
+  const char* const name = simgrid::s4u::Actor::self()->get_property("instance_id");
+  auto& all              = numbers().by_program;
+  const auto found       = all.find(std::string_view(name ? name : ""));
+  return found != all.end() ? found->second : all[name ? name : ""];
 }
 
 /** Returns the number that the members of @p comm agree on, who all pass the same @p key. */
@@ -58,7 +76,7 @@ int agreed_id(MPI_Comm comm)
   if (const MPI_Group group = numbers().agreeing; group != MPI_GROUP_NULL) {
     static std::map<std::pair<MPI_Group, int>, AgreementSlots<int>> makings;
     const int id      = agree(makings, std::pair(group, numbers().original), comm);
-    auto& common      = numbers().with_common_group;
+    auto& common      = program_numbers().with_common_group;
     const auto number = static_cast<std::size_t>(id);
     common.resize(std::max(common.size(), number + 1));
     common[number] = true;
@@ -70,14 +88,14 @@ int agreed_id(MPI_Comm comm)
 
 int new_communicator_number()
 {
-  return numbers().next++;
+  return program_numbers().next++;
 }
 
 MPI_Group common_group(MPI_Comm comm)
 {
   constexpr int WORLD  = -1;
   const int number     = number_of(comm);
-  const auto& common   = numbers().with_common_group;
+  const auto& common   = program_numbers().with_common_group;
   const bool is_common = number == WORLD || (number >= 0 && std::cmp_less(number, common.size()) &&
                                              common[static_cast<std::size_t>(number)]);
   return is_common ? comm->group() : MPI_GROUP_NULL;

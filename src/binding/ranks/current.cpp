@@ -12,9 +12,11 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/settings/tunings.hpp"
 
+#include <algorithm>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <string>
+#include <vector>
 #include <xbt/config.hpp>
 
 namespace weft {
@@ -66,7 +68,27 @@ bool turns_tell_ranks()
   return SWITCHED && turn != 0;
 }
 
+std::vector<TurnCallback>& turn_callbacks()
+{
+  static auto* const ALL = new std::vector<TurnCallback>;
+  return *ALL;
+}
+
+void call_turn_callbacks()
+{
+  for (const TurnCallback callback : turn_callbacks())
+    callback();
+}
+
 } // namespace
+
+void call_on_turn_change(TurnCallback callback)
+{
+  std::vector<TurnCallback>& all = turn_callbacks();
+  if (std::ranges::find(all, callback) == all.end())
+    all.push_back(callback);
+  on_turn_change = all.size() == 1 ? callback : call_turn_callbacks;
+}
 
 aid_t ask_current_actor()
 {

@@ -20,7 +20,7 @@ extern constinit thread_local simgrid::kernel::context::Context* running_context
 /** Generation of running_context, changed with it: per-rank look-ups may be cached until then. */
 extern constinit std::uint64_t turn;
 using TurnCallback = void (*)();
-/** Callback for each change of running_context; null if nobody needs it (process_attributes.cpp). */
+/** Callback for each change of running_context; null if nobody needs it. Set by call_on_turn_change(). */
 extern constinit TurnCallback on_turn_change;
 extern constinit std::uint64_t turn_of_actor; ///< generation in which current_actor() was asked last
 extern constinit aid_t asked_actor;
@@ -30,6 +30,9 @@ using ContextFinder = simgrid::kernel::context::Context* (*)();
 /** Finds the context of a thread that has none, if threads of the program may be ranks (program_threads.cpp). */
 extern constinit ContextFinder find_context_of_thread;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+/** Calls @p callback at each change of running_context from now on, besides those that are called already. */
+void call_on_turn_change(TurnCallback callback);
 
 /** Asks SimGrid for the current actor. */
 aid_t ask_current_actor();

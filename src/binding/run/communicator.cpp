@@ -15,7 +15,7 @@ std::string Communicator::text() const
 {
   if (not is_world())
     return "communicator " + std::to_string(id) + " (of " + std::to_string(size()) + " ranks)";
-  return world == 0 ? "MPI_COMM_WORLD" : "MPI_COMM_WORLD of program " + std::to_string(world + 1);
+  return world == 0 || is_only_world ? "MPI_COMM_WORLD" : "MPI_COMM_WORLD of program " + std::to_string(world + 1);
 }
 
 void Communicator::release()

@@ -89,7 +89,8 @@ public:
   std::pair<const CollectiveKind*, int> last_call; ///< collective and root of the last decided call
   int calls_in_a_row = 1;                          ///< row length that predictions assume for the last decided call
   std::vector<bool> attached;                      ///< ranks whose freeing of the communicator will be reported
-  int freed = 0;                                   ///< number of ranks that have freed it
+  bool is_only_world = false;                      ///< messages name its job, or there is only one
+  int freed          = 0;                          ///< number of ranks that have freed it
 
   CommunicatorKey key() const { return {world, id}; }
   bool is_world() const { return id < 0; }

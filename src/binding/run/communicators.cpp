@@ -44,6 +44,7 @@ std::shared_ptr<Communicator> Communicators::describe(MPI_Comm comm, Communicato
 {
   auto communicator = std::make_shared<Communicator>(key, described_++, comm->size());
   describe_members(*communicator, comm, network_, combine_);
+  communicator->is_only_world = jobs_.are_own();
   return communicator;
 }
 
@@ -77,6 +78,13 @@ void Communicators::release(Communicator& communicator)
 {
   ++communicator.freed;
   release_if_done(communicator);
+}
+
+void Communicators::release_world(int world)
+{
+  for (const auto& [key, communicator] : all_)
+    if (key.world == world)
+      communicator->release();
 }
 
 void Communicators::release_if_done(Communicator& communicator)

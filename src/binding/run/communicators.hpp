@@ -3,9 +3,9 @@
  * gives all of them the number -1. */
 #pragma once
 
+#include "binding/jobs/jobs.hpp"
 #include "binding/platform/network.hpp"
 #include "binding/run/communicator.hpp"
-#include "binding/run/jobs.hpp"
 #include "fabric/fabric.hpp"
 
 #include <map>
@@ -36,6 +36,8 @@ public:
   const std::shared_ptr<Communicator>& find(MPI_Comm comm, int rank);
   /** Releases the communicator if all ranks have freed it and no call is in flight on it. */
   void release_if_done(Communicator& communicator);
+  /** Releases what the communicators of a job that has failed hold of the network. */
+  void release_world(int world);
   /** Returns all communicators by key. */
   const std::map<CommunicatorKey, std::shared_ptr<Communicator>>& all() const { return all_; }
 };

@@ -58,12 +58,14 @@ std::string holders_of(const CallInFlight& call)
 
 } // namespace
 
-std::string describe_deadlock(const Communicators& communicators, const std::string& messages)
+std::string describe_deadlock(const Communicators& communicators, const ConcernsRank& concerns,
+                              const std::string& messages)
 {
+  static const std::deque<std::shared_ptr<CallInFlight>> NONE;
   std::ostringstream text;
   text << "deadlock at " << seconds_now() << " of simulated time: no rank can proceed.";
   for (const auto& [key, communicator] : communicators.all())
-    for (const auto& call : communicator->pending())
+    for (const auto& call : concerns(communicator->actors.front()) ? communicator->pending() : NONE)
       text << " On " << communicator->text() << ", " << holders_of(*call);
   text << messages;
   if (const std::size_t threads = waiting_threads(); threads > 0)
@@ -71,7 +73,7 @@ std::string describe_deadlock(const Communicators& communicators, const std::str
          << " for another thread of the same rank to leave MPI (MPI_THREAD_SERIALIZED).";
   std::vector<int> alive;
   for (const sg::ActorPtr& actor : sg::Engine::get_instance()->get_all_actors())
-    if (const int rank = mpi_rank(*actor); rank >= 0)
+    if (const int rank = mpi_rank(*actor); rank >= 0 && concerns(actor->get_pid()))
       alive.push_back(rank);
   std::ranges::sort(alive);
   text << " Ranks that have not ended: " << some_of(alive)

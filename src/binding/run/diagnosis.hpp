@@ -5,15 +5,20 @@
 #include "binding/run/communicators.hpp"
 #include "model/collective/call_descriptor.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_set>
 
 namespace weft {
 
-/** Describes a deadlock: which ranks each call holds, and which ranks have not ended. @p messages are sentences about
- * messages that ranks wait for, each after a space. */
-std::string describe_deadlock(const Communicators& communicators, const std::string& messages);
+/** Returns whether a description concerns a rank, by its actor. */
+using ConcernsRank = std::function<bool(aid_t actor)>;
+
+/** Describes a deadlock of some ranks: which of them each call holds, and which have not ended. @p messages are
+ * sentences about messages that they wait for, each after a space. */
+std::string describe_deadlock(const Communicators& communicators, const ConcernsRank& concerns,
+                              const std::string& messages);
 
 /** Describes a mismatch between the calls of a communicator's ranks; @p calls names them. */
 std::string describe_mismatch(const Communicator& communicator, const std::string& calls);

@@ -79,10 +79,10 @@ bool MechanismSelector::CallVerdicts::hosts_are_faster(const MechanismKind& mech
   return found->second;
 }
 
-MechanismSelector::MechanismSelector(const FabricState& state, OffloadMode asked,
+MechanismSelector::MechanismSelector(const FabricState& state, OffloadMode asked, const Jobs& jobs,
                                      const std::map<std::string, std::string>& algorithms, const HostFallback& hosts,
                                      std::function<const MessageCosts&()> costs)
-    : state_(state), fabric_(state.fabric()), asked_(asked), algorithms_(algorithms), hosts_(hosts),
+    : state_(state), fabric_(state.fabric()), asked_(asked), jobs_(jobs), algorithms_(algorithms), hosts_(hosts),
       costs_(std::move(costs))
 {
 }
@@ -124,25 +124,44 @@ Decision MechanismSelector::decide(Communicator& communicator, const CallDescrip
     return {nullptr, asked_.is_off() ? Fallback::policy : Fallback::collective};
   const std::pair called{call.kind, call.root};
   communicator.calls_in_a_row = std::exchange(communicator.last_call, called) == called ? CALLS_IN_A_ROW : 1;
+  const OffloadMode asked     = mode_of(communicator.world);
   std::optional<OffloadMode> policy;
-  if (asked_.is_automatic())
+  if (asked.is_automatic())
     policy = fabric_.policy_for(std::string(call.kind->name), call.vector());
   CallVerdicts verdicts(*this, communicator, call);
-  return weft::decide(asked_, policy, verdicts);
+  return weft::decide(asked, policy, verdicts);
+}
+
+Decision MechanismSelector::decide_alone() const
+{
+  return weft::decide_alone(mode_of(jobs_.world_of_current_rank()));
+}
+
+OffloadMode MechanismSelector::mode_of(int world) const
+{
+  const Job* const job = jobs_.launched(world);
+  return job && job->mode ? *job->mode : asked_;
+}
+
+const HostFallback& MechanismSelector::hosts_of(const Communicator& communicator) const
+{
+  const Job* const job = jobs_.launched(communicator.world);
+  return job && job->fallback ? *job->fallback : hosts_;
 }
 
 bool MechanismSelector::predict_hosts_faster(Mechanism& mechanism, Communicator& communicator,
                                              const CallDescriptor& call) const
 {
-  const int calls   = communicator.calls_in_a_row;
-  const auto host   = [&communicator](int rank) { return communicator.rank_hosts[static_cast<std::size_t>(rank)]; };
-  HostCall on_hosts = hosts_.selection().resolved(host_call(call, host));
-  Selection::Choice choice = hosts_.choose(on_hosts, calls);
+  const int calls = communicator.calls_in_a_row;
+  const auto host = [&communicator](int rank) { return communicator.rank_hosts[static_cast<std::size_t>(rank)]; };
+  const HostFallback& hosts = hosts_of(communicator);
+  HostCall on_hosts         = hosts.selection().resolved(host_call(call, host));
+  Selection::Choice choice  = hosts.choose(on_hosts, calls);
   if (not choice.algorithm) // SMPI carries it out: predict the library's selection instead
-    choice = hosts_.selection().choose(on_hosts);
+    choice = hosts.selection().choose(on_hosts);
   if (not choice.algorithm)
     return false;
-  on_hosts                = hosts_.resolved(std::move(on_hosts), choice);
+  on_hosts                = hosts.resolved(std::move(on_hosts), choice);
   const Seconds offloaded = mechanism.predicted(communicator, call, calls);
   return predicted_interval(fabric_, costs_(), communicator.rank_hosts, on_hosts, choice, calls, offloaded) < offloaded;
 }

@@ -3,6 +3,7 @@
  * collective/decision.hpp. */
 #pragma once
 
+#include "binding/jobs/jobs.hpp"
 #include "binding/run/communicator.hpp"
 #include "binding/run/mechanism.hpp"
 #include "collective/decision.hpp"
@@ -26,6 +27,7 @@ class MechanismSelector {
   const FabricState& state_;
   const Fabric& fabric_;
   const OffloadMode asked_;
+  const Jobs& jobs_;                                     // which may ask for other modes and algorithms
   const std::map<std::string, std::string>& algorithms_; // collective -> the SMPI algorithm that it falls back to
   const HostFallback& hosts_;                            // calls on the hosts that weft executes itself
   const std::function<const MessageCosts&()> costs_;   // message costs of the run, known once SMPI has read its options
@@ -33,13 +35,15 @@ class MechanismSelector {
   std::vector<const MechanismKind*> predictable_;
 
   const MechanismKind* hosts_mechanism(const CollectiveKind& collective) const;
+  const HostFallback& hosts_of(const Communicator& communicator) const;
   bool predict_hosts_faster(Mechanism& mechanism, Communicator& communicator, const CallDescriptor& call) const;
 
 public:
   /** All references must outlive the selector. Predictions charge messages what @p costs returns;
    * it is called only after the ranks have started. */
-  MechanismSelector(const FabricState& state, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
-                    const HostFallback& hosts, std::function<const MessageCosts&()> costs);
+  MechanismSelector(const FabricState& state, OffloadMode asked, const Jobs& jobs,
+                    const std::map<std::string, std::string>& algorithms, const HostFallback& hosts,
+                    std::function<const MessageCosts&()> costs);
 
   /** Takes the mechanisms, one of each kind, in their order. */
   void use(std::vector<std::unique_ptr<Mechanism>> mechanisms);
@@ -49,7 +53,9 @@ public:
   /** Decides for a call on a communicator of more than one rank. */
   Decision decide(Communicator& communicator, const CallDescriptor& call);
   /** Decides for a call on a communicator of one rank. */
-  Decision decide_alone() const { return weft::decide_alone(asked_); }
+  Decision decide_alone() const;
+  /** Returns the offload mode of the job with this world. */
+  OffloadMode mode_of(int world) const;
 };
 
 } // namespace weft

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/run/run_context.hpp"
 
+#include "binding/jobs/job_records.hpp"
+#include "binding/jobs/stopped_ranks.hpp"
 #include "binding/messages/mpi_costs.hpp"
 #include "binding/observe/call_trace.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/process/process.hpp"
 #include "binding/process/process_exit.hpp"
 #include "binding/process/stacks.hpp"
+#include "binding/ranks/current.hpp"
 #include "binding/run/diagnosis.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -28,7 +32,7 @@ RunContext::RunContext(FabricState& its_state, Network& its_network, Jobs& its_j
                        const std::string& record_path, bool keep_events)
     : record_file_(record_path), fabric(its_state.fabric()), state(its_state), network(its_network), jobs(its_jobs),
       core_noise(fabric, its_network), mode(its_mode), stage_algorithms(HostStageAlgorithms::of(fabric.nic())),
-      selector(state, mode, algorithms, hosts_fallback, [this]() -> const MessageCosts& { return costs(); }),
+      selector(state, mode, jobs, algorithms, hosts_fallback, [this]() -> const MessageCosts& { return costs(); }),
       communicators(fabric, network, jobs)
 {
   for (int index = 0; index < fabric.switch_count(); ++index)
@@ -48,8 +52,10 @@ RunContext::RunContext(FabricState& its_state, Network& its_network, Jobs& its_j
       CallTrace::get()->end();
   });
   sg::Engine::on_deadlock_cb([this] {
-    abort("deadlock", describe_deadlock(communicators, (describe_messages ? describe_messages() : "") +
-                                                           (describe_files ? describe_files() : "")));
+    if (jobs.are_own())
+      end_deadlocked_jobs();
+    const auto all = [](aid_t) { return true; };
+    abort("deadlock", describe_deadlock(communicators, all, describe_waits(all)));
   });
 }
 
@@ -82,6 +88,8 @@ void RunContext::rank_ended(aid_t rank)
   ranks_.has_ended(rank);
   if (const Communicator* communicator = waiting_for(communicators, rank))
     check_members(*communicator);
+  if (Job* const job = jobs.of(rank); job && job->own_launcher)
+    job_rank_ended(*job);
 }
 
 // SMPI's algorithms crash on a message to a rank that has ended; a stream would wait for it forever.
@@ -100,8 +108,10 @@ void RunContext::check_stacks()
                             advise_on_stack(stacks_made()->bytes));
 }
 
-void RunContext::write_record() const
+void RunContext::write_record()
 {
+  if (jobs.are_own() && record.outcome.kind == "completed")
+    record.outcome = outcome_of(jobs);
   if (not record_file_.wanted())
     return;
   Profile::get().stop();
@@ -109,11 +119,12 @@ void RunContext::write_record() const
   for (const auto& mechanism : selector.mechanisms())
     if (const RecordPart* part = mechanism->report())
       parts.push_back(part);
+  const double now = sg::Engine::get_clock();
   const Record::Run run{fabric,
                         mode,
                         ranks_.count(),
                         ranks_.hosts(),
-                        sg::Engine::get_clock(),
+                        now,
                         switches,
                         std::move(parts),
                         [this](LinkId link) { return network.bytes_on_link(link); },
@@ -121,7 +132,8 @@ void RunContext::write_record() const
                         algorithms,
                         stacks_made(),
                         tunings_off(),
-                        poll_overhead(fabric)};
+                        poll_overhead(fabric),
+                        jobs.are_own() ? jobs_to_json(jobs, record, algorithms, now) : Json()};
   record_file_.write([&](std::ostream& file) { record.write_json(run, file); });
 }
 
@@ -129,12 +141,103 @@ void RunContext::abort(const std::string& kind, const std::string& message, int 
 {
   if (kind != OUT_OF_STACK)
     check_stacks();
-  record.outcome = {kind, message};
+  Job* const job = kind == OUT_OF_STACK || is_forked_child() || not rank_here() ? nullptr : jobs.of(current_actor());
+  if (job && job->own_launcher)
+    leave_job(*job, {kind, message}, status);
+  end_run({kind, message}, status);
+}
+
+void RunContext::abort_on(const Communicator& communicator, const std::string& message)
+{
+  if (Job* const job = jobs.launched(communicator.world); job && not rank_here())
+    stop_job(*job, {"network-failure", message}, 1);
+  else
+    abort("network-failure", message);
+}
+
+void RunContext::end_run(const Outcome& outcome, int status)
+{
+  record.outcome = outcome;
   write_record();
   // With a record, its reader shows the message.
   if (not record_file_.wanted())
-    std::fprintf(stderr, "weft: %s\n", message.c_str());
+    std::fprintf(stderr, "weft: %s\n", outcome.message.c_str());
   leave_process(status);
+}
+
+// ---- Jobs of weft's launcher ------------------------------------------------------------------------------------
+
+std::string RunContext::describe_waits(const ConcernsRank& concerns) const
+{
+  return (describe_messages ? describe_messages(concerns) : "") + (describe_files ? describe_files(concerns) : "");
+}
+
+const HostFallback& RunContext::fallback_of(const Communicator& communicator) const
+{
+  const Job* const job = jobs.launched(communicator.world);
+  return job && job->fallback ? *job->fallback : hosts_fallback;
+}
+
+void RunContext::note_exit(const std::string& message, int status)
+{
+  Job* const job   = jobs.of(current_actor());
+  const bool own   = job && job->own_launcher;
+  Outcome& outcome = own ? job->outcome : record.outcome;
+  if (outcome.kind == (own ? Job::RUNNING : "completed"))
+    outcome = {"exit", message};
+  if (own && job->status == 0)
+    job->status = status;
+}
+
+void RunContext::leave_job(Job& job, const Outcome& outcome, int status)
+{
+  stop_job(job, outcome, status);
+  stay_stopped();
+}
+
+void RunContext::stop_job(Job& job, const Outcome& outcome, int status)
+{
+  if (job.failed)
+    return;
+  job.failed  = true;
+  job.outcome = outcome;
+  job.status  = status;
+  job.end     = sg::Engine::get_clock();
+  stop_ranks(job);
+  communicators.release_world(job.world);
+  if (jobs.are_over())
+    end_all_jobs();
+}
+
+void RunContext::job_rank_ended(Job& job)
+{
+  if (++job.ended_ranks < job.ranks)
+    return;
+  job.end = sg::Engine::get_clock();
+  if (job.outcome.kind == Job::RUNNING)
+    job.outcome = {};
+  // The ranks of failed jobs are suspended, so the engine would not end by itself.
+  if (jobs.are_over() && std::ranges::any_of(jobs.all(), &Job::failed))
+    end_all_jobs();
+}
+
+void RunContext::end_deadlocked_jobs()
+{
+  for (Job& job : jobs.all()) {
+    if (job.over())
+      continue;
+    const auto of_job = [this, &job](aid_t actor) { return jobs.of(actor) == &job; };
+    job.failed        = true;
+    job.outcome       = {"deadlock", describe_deadlock(communicators, of_job, describe_waits(of_job))};
+    job.status        = 1;
+    job.end           = sg::Engine::get_clock();
+  }
+  end_all_jobs();
+}
+
+void RunContext::end_all_jobs()
+{
+  end_run(outcome_of(jobs), status_of(jobs));
 }
 
 } // namespace weft

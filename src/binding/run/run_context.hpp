@@ -7,13 +7,14 @@
  */
 #pragma once
 
+#include "binding/jobs/jobs.hpp"
 #include "binding/messages/host_network.hpp"
 #include "binding/observe/record.hpp"
 #include "binding/observe/record_file.hpp"
 #include "binding/platform/core_noise.hpp"
 #include "binding/platform/network.hpp"
 #include "binding/run/communicators.hpp"
-#include "binding/run/jobs.hpp"
+#include "binding/run/diagnosis.hpp"
 #include "binding/run/mechanism_selector.hpp"
 #include "binding/run/ranks.hpp"
 #include "collective/host/fallback.hpp"
@@ -38,7 +39,13 @@ class RunContext {
   std::optional<MessageCosts> costs_;
 
   void check_stacks();
-  void write_record() const;
+  void write_record();
+  [[noreturn]] void end_run(const Outcome& outcome, int status);
+  [[noreturn]] void leave_job(Job& job, const Outcome& outcome, int status);
+  [[noreturn]] void end_all_jobs();
+  void job_rank_ended(Job& job);
+  void end_deadlocked_jobs();
+  std::string describe_waits(const ConcernsRank& concerns) const;
 
 public:
   const Fabric& fabric;
@@ -52,10 +59,11 @@ public:
   std::vector<const RecordPart*> record_parts;   ///< besides those of mechanisms
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
   std::function<std::unique_ptr<HostNetwork>(MessageCosts costs)> make_host_network;
-  std::function<std::string()> describe_messages; ///< what ranks wait for, as sentences; none if SMPI knows it
-  std::function<std::string()> describe_files;    ///< the same of files
-  HostFallback hosts_fallback;                    ///< algorithms of calls that weft executes on the hosts
-  const HostStageAlgorithms stage_algorithms;     ///< among the ranks of a host in an offloaded call
+  /// Describes waits of the ranks that @p concerns accepts, as sentences; none if SMPI knows them.
+  std::function<std::string(const ConcernsRank& concerns)> describe_messages;
+  std::function<std::string(const ConcernsRank& concerns)> describe_files; ///< the same of files
+  HostFallback hosts_fallback;                ///< algorithms of calls that weft executes on the hosts
+  const HostStageAlgorithms stage_algorithms; ///< among the ranks of a host in an offloaded call
   MechanismSelector selector;
   Communicators communicators;
 
@@ -74,13 +82,25 @@ public:
   /** Ends the run, because the algorithm chosen for the hosts cannot execute a call. */
   [[noreturn]] void refuse_fallback(const std::string& why);
 
-  /** Notes that a rank has ended by itself, and ends the process if a call in flight waits for it. */
+  /** Returns the algorithms of the hosts for calls on @p communicator. */
+  const HostFallback& fallback_of(const Communicator& communicator) const;
+
+  /** Notes that a rank has ended by itself, and ends its job if a call in flight waits for it. */
   void rank_ended(aid_t rank);
-  /** Ends the process if a call in flight on @p communicator waits for a rank that has ended. */
+  /** Ends the job if a call in flight on @p communicator waits for a rank that has ended. */
   void check_members(const Communicator& communicator);
 
-  /** Ends the process with @p status, because the program cannot continue. The record says why. */
+  /** Notes that the current rank, whose job goes on, exits with a @p status other than 0. */
+  void note_exit(const std::string& message, int status);
+  /** Ends the program with @p status, because it cannot continue. The record says why. Ends the process, unless the
+   * program is one of several jobs of weft's launcher. */
   [[noreturn]] void abort(const std::string& kind, const std::string& message, int status = 1);
+  /** Ends the program of @p communicator because the network has failed. Called by a rank or SimGrid's kernel; returns
+   * if other jobs go on. */
+  void abort_on(const Communicator& communicator, const std::string& message);
+  /** Ends a job of weft's launcher, and the process if it is the last. Its ranks run no more, but the current one,
+   * which has to leave its context. */
+  void stop_job(Job& job, const Outcome& outcome, int status);
 };
 
 } // namespace weft

@@ -45,6 +45,7 @@ Settings read()
       .offload           = variable("WEFT_OFFLOAD"),
       .fallback          = variable("WEFT_FALLBACK"),
       .tunings           = variable("WEFT_TUNINGS"),
+      .jobs              = variable("WEFT_JOBS"),
       .program           = variable("WEFT_PROGRAM"),
       .private_libraries = lines("WEFT_PRIVATE_LIBRARIES"),
       .cxx_streams       = not variable("WEFT_CXX_STREAMS").empty(),

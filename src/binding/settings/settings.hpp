@@ -34,6 +34,8 @@ struct Settings {
 
   std::string tunings; ///< WEFT_TUNINGS: tunings that are on, in the syntax of model/tuning/tuning.hpp; default: all
 
+  std::string jobs; ///< WEFT_JOBS: description of the jobs of a run, in JSON; absent if smpirun launches the only one
+
   std::string program;     ///< WEFT_PROGRAM: the program's file, whose exit handlers run per rank
   Lines private_libraries; ///< WEFT_PRIVATE_LIBRARIES: libraries copied for each rank, as NAME=PATH
   bool cxx_streams;        ///< WEFT_CXX_STREAMS: the program uses libstdc++, whose streams get a state per rank

@@ -23,7 +23,8 @@ namespace weft {
 namespace {
 
 struct NumberedPair {
-  std::int64_t communicator; ///< SMPI's id, which is never reused; the same at sender and receiver
+  aid_t first;      ///< actor of the communicator's rank 0, which tells the programs apart
+  int communicator; ///< SMPI's id, which a program never reuses; the same at sender and receiver
   int sender;
   int receiver;
   int tag;
@@ -34,7 +35,8 @@ struct HashOfPair {
   std::size_t operator()(const NumberedPair& pair) const
   {
     constexpr std::uint64_t ODD = 0x9E3779B97F4A7C15; // 2^64 divided by the golden ratio; multiplying spreads bits
-    auto mixed                  = static_cast<std::uint64_t>(pair.communicator) * ODD;
+    auto mixed                  = static_cast<std::uint64_t>(pair.first) * ODD;
+    mixed                       = (mixed ^ static_cast<std::uint32_t>(pair.communicator)) * ODD;
     mixed                       = (mixed ^ static_cast<std::uint32_t>(pair.sender)) * ODD;
     mixed                       = (mixed ^ static_cast<std::uint32_t>(pair.receiver)) * ODD;
     mixed                       = (mixed ^ static_cast<std::uint32_t>(pair.tag)) * ODD;
@@ -58,7 +60,7 @@ NumberTable& number_table()
 
 /** Returns whether messages of @p comm are numbered here. SMPI numbers those of communicators
  *  without a unique id: those that SMPI is creating, MPI_COMM_SELF, and the worlds of a run with several programs. */
-bool numbers_here(const simgrid::smpi::Comm* comm)
+bool numbers_here(simgrid::smpi::Comm* comm)
 {
   if (not is_on(TuningId::message_numbers))
     return false;
@@ -68,26 +70,25 @@ bool numbers_here(const simgrid::smpi::Comm* comm)
 
 /** Returns the key of a pair. An intercommunicator has actors instead of ranks: neither side's own rank is in its
  * group. */
-NumberedPair pair_of(const simgrid::smpi::Comm* comm, int sender, int receiver, int tag)
+NumberedPair pair_of(simgrid::smpi::Comm* comm, int sender, int receiver, int tag)
 {
   if (const Intercommunicator* const its = intercommunicator_of(comm)) [[unlikely]] {
-    const MPI_Group remote = const_cast<MPI_Comm>(comm)->group(); // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    const MPI_Group remote = comm->group();
     const auto actor       = [&](int rank) {
       return static_cast<int>(rank == MPI_UNDEFINED ? its->owner : remote->actor(rank));
     };
-    return {comm->id(), actor(sender), actor(receiver), tag};
+    return {0, comm->id(), actor(sender), actor(receiver), tag};
   }
-  return {comm->id(), sender, receiver, tag};
+  return {comm->group()->actor(0), comm->id(), sender, receiver, tag};
 }
 
-unsigned messages_between(const simgrid::smpi::Comm* comm, int sender, int receiver, int tag,
-                          unsigned PairCounts::* which)
+unsigned messages_between(simgrid::smpi::Comm* comm, int sender, int receiver, int tag, unsigned PairCounts::* which)
 {
   const auto found = number_table().find(pair_of(comm, sender, receiver, tag));
   return found == number_table().end() ? 0 : found->second.*which;
 }
 
-void number_one_more(const simgrid::smpi::Comm* comm, int sender, int receiver, int tag, unsigned PairCounts::* which)
+void number_one_more(simgrid::smpi::Comm* comm, int sender, int receiver, int tag, unsigned PairCounts::* which)
 {
   const auto found = number_table().try_emplace(pair_of(comm, sender, receiver, tag)).first;
   found->second.*which += 1;

@@ -54,6 +54,7 @@ VALUES = {
         "compare": "weft.compare",
         "no_intervals": "weft.compare",
         "record": "weft.record_trace",
+        "jobs": "weft.run_jobs",
     },
     "weft replay": {"compare": "weft.compare", "no_intervals": "weft.compare"},
     "weft cache hash": {"switch": "HashProof.tags"},

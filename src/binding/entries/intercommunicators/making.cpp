@@ -102,22 +102,24 @@ public:
   }
 };
 
-/** Agreements by the number of the communicator of both groups. */
-std::map<int, AgreementSlots<PairAgreement>>& pair_agreements()
+/** The communicator of both groups: its first member, since several programs number theirs alike, and its number. */
+using PairKey = std::pair<aid_t, int>;
+
+std::map<PairKey, AgreementSlots<PairAgreement>>& pair_agreements()
 {
-  static std::map<int, AgreementSlots<PairAgreement>> all;
+  static std::map<PairKey, AgreementSlots<PairAgreement>> all;
   return all;
 }
 
 /** The current rank's stay in an agreement of both groups. */
 class PairMeeting {
-  int id_;
+  PairKey id_;
   AgreementSlots<PairAgreement>& slots_;
   AgreementSlots<PairAgreement>::Place place_;
 
 public:
   explicit PairMeeting(MPI_Comm both)
-      : id_(number_of(both)), slots_(pair_agreements()[id_]),
+      : id_(both->group()->actor(0), number_of(both)), slots_(pair_agreements()[id_]),
         place_(slots_.join(both->rank(), both->size(), [both] { return PairAgreement(both->size()); }))
   {
   }

@@ -2,6 +2,7 @@
 #include "binding/entries/tools/control_variables.hpp"
 
 #include "binding/entries/frame/current_run.hpp"
+#include "binding/ranks/current.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
 
@@ -20,6 +21,18 @@ ControlVariable::Value truth(bool value)
   return truth_values().value_of(value ? "yes" : "no");
 }
 
+OffloadMode mode_of_job()
+{
+  const RunContext& run = current_run();
+  return run.selector.mode_of(run.jobs.world_of_current_rank());
+}
+
+std::string fallback_of_job()
+{
+  const Job* const job = current_run().jobs.of(current_actor());
+  return job && not job->fallback_text.empty() ? job->fallback_text : settings().fallback;
+}
+
 std::string tunings_off_text()
 {
   std::string text;
@@ -33,9 +46,9 @@ std::vector<ControlVariable> make_control_variables()
   using Value = ControlVariable::Value;
   return {
       {"offload", "Mechanism that executes collectives in the network",
-       [] { return Value(offload_modes().value_of(to_text(current_run().mode))); }, &offload_modes()},
+       [] { return Value(offload_modes().value_of(to_text(mode_of_job()))); }, &offload_modes()},
       {"fallback", "Algorithms of collectives that the hosts execute; empty: those of the default MPI library",
-       [] { return Value(settings().fallback); }},
+       [] { return Value(fallback_of_job()); }},
       {"messages", "Transport of point-to-point messages",
        [] { return Value(transports().value_of(current_run().record.messages)); }, &transports()},
       {"contention", "Whether messages share the capacity of links", [] { return truth(settings().contention); },

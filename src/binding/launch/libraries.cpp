@@ -10,8 +10,9 @@
  *
  * WEFT_PRIVATE_LIBRARIES lists the libraries, one a line, as NAME=PATH: the name in the program and
  * the file. */
+#include "binding/launch/libraries.hpp"
+
 #include "binding/abi/interposed_symbol.hpp"
-#include "binding/settings/settings.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -36,16 +37,13 @@ struct LoadedLibrary {
   fs::path file;
 };
 
-const std::vector<LoadedLibrary>& private_libraries()
+std::vector<LoadedLibrary> libraries_of(const Lines& lines)
 {
-  static const std::vector<LoadedLibrary> LIBRARIES = [] {
-    std::vector<LoadedLibrary> libraries;
-    for (const std::string& line : settings().private_libraries)
-      if (const auto equals = line.find('='); equals != std::string::npos)
-        libraries.push_back({line.substr(0, equals), line.substr(equals + 1)});
-    return libraries;
-  }();
-  return LIBRARIES;
+  std::vector<LoadedLibrary> libraries;
+  for (const std::string& line : lines)
+    if (const auto equals = line.find('='); equals != std::string::npos)
+      libraries.push_back({line.substr(0, equals), line.substr(equals + 1)});
+  return libraries;
 }
 
 /** Returns a unique name as long as the old one; it begins with @p number in base 36. */
@@ -147,19 +145,20 @@ public:
 };
 
 /** Copies the libraries for a rank's copy of the program. Returns the files to unlink after loading. */
-std::vector<fs::path> copy_libraries(const fs::path& program)
+std::vector<fs::path> copy_libraries(const fs::path& program, const std::vector<LoadedLibrary>& libraries)
 {
   static std::size_t number = 0;
   std::vector<std::string> names;
-  for (const LoadedLibrary& library : private_libraries())
+  names.reserve(libraries.size());
+  for (const LoadedLibrary& library : libraries)
     names.push_back(fresh_name(library.name, number++));
   const auto rename_all = [&](Binary& binary) {
     for (std::size_t i = 0; i < names.size(); ++i)
-      binary.rename(private_libraries()[i].name, names[i]);
+      binary.rename(libraries[i].name, names[i]);
   };
   std::vector<fs::path> copies;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    Binary binary(private_libraries()[i].file);
+    Binary binary(libraries[i].file);
     rename_all(binary);
     copies.push_back(program.parent_path() / names[i]);
     binary.write(copies.back());
@@ -173,11 +172,34 @@ std::vector<fs::path> copy_libraries(const fs::path& program)
 /** Returns whether SMPI is about to load a rank's copy of the program. */
 bool is_copy(const char* path)
 {
-  return path && not private_libraries().empty() &&
+  return path && not settings().private_libraries.empty() &&
          fs::path(path).parent_path() == simgrid::config::get_value<std::string>("smpi/tmpdir");
 }
 
+void* load_by(void* (*loader)(const char*, int), const char* path, int flags, const Lines& libraries)
+{
+  try {
+    const std::vector<fs::path> copies = copy_libraries(path, libraries_of(libraries));
+    void* handle                       = loader(path, flags);
+    if (not simgrid::config::get_value<bool>("smpi/keep-temps"))
+      for (const fs::path& copy : copies)
+        fs::remove(copy);
+    return handle;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "weft: a rank's own copy of the program's shared libraries: %s\n", error.what());
+    std::_Exit(2);
+  }
+}
+
 } // namespace
+
+void* load_copy(const std::string& program, const Lines& libraries)
+{
+  static const auto LOAD = next_definition<void* (*)(const char*, int)>("dlopen");
+  constexpr int FLAGS    = RTLD_LAZY | RTLD_LOCAL; // NOLINT(hicpp-signed-bitwise)
+  return libraries.empty() ? LOAD(program.c_str(), FLAGS) : load_by(LOAD, program.c_str(), FLAGS, libraries);
+}
+
 } // namespace weft
 
 extern "C" void* weft_dlopen(const char* path, int flags) WEFT_REPLACES("dlopen");
@@ -187,15 +209,5 @@ void* weft_dlopen(const char* path, int flags)
   // The loader looks up its caller, so this must be a tail call.
   if (not weft::is_copy(path))
     return THEIRS(path, flags);
-  try {
-    const std::vector<fs::path> copies = weft::copy_libraries(path);
-    void* handle                       = THEIRS(path, flags);
-    if (not simgrid::config::get_value<bool>("smpi/keep-temps"))
-      for (const fs::path& copy : copies)
-        fs::remove(copy);
-    return handle;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "weft: a rank's own copy of the program's shared libraries: %s\n", error.what());
-    std::_Exit(2);
-  }
+  return weft::load_by(THEIRS, path, flags, weft::settings().private_libraries);
 }

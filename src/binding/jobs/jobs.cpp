@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/run/jobs.hpp"
+#include "binding/jobs/jobs.hpp"
 
+#include "binding/ranks/current.hpp"
 #include "binding/ranks/places.hpp"
 
 #include <algorithm>
@@ -15,9 +16,18 @@ Job& Jobs::named(const std::string& name)
   return found != all_.end() ? *found : all_.emplace_back(Job{name});
 }
 
-const Job& Jobs::add(Job job)
+Job& Jobs::add(Job job)
 {
+  if (job.own_launcher)
+    job.world = worlds_++;
   return all_.emplace_back(std::move(job));
+}
+
+void Jobs::begin_rank(Job& job, aid_t actor)
+{
+  of_actor_[actor] = &job;
+  job.actors.push_back(actor);
+  job.outcome.kind = Job::RUNNING;
 }
 
 const Job& Jobs::of_current_rank()
@@ -33,6 +43,29 @@ const Job& Jobs::of_current_rank()
       job->world = worlds_++;
   }
   return *job;
+}
+
+int Jobs::world_of_current_rank() const
+{
+  const Job* const job = are_own() ? of(current_actor()) : nullptr;
+  return job ? job->world : 0;
+}
+
+Job* Jobs::launched(int world)
+{
+  const auto number = static_cast<std::size_t>(world);
+  return are_own() && number < all_.size() ? &all_[number] : nullptr;
+}
+
+const Job* Jobs::launched(int world) const
+{
+  const auto number = static_cast<std::size_t>(world);
+  return are_own() && number < all_.size() ? &all_[number] : nullptr;
+}
+
+bool Jobs::are_over() const
+{
+  return std::ranges::all_of(all_, &Job::over);
 }
 
 int Jobs::ranks() const

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Jobs files: the programs and traces that run at once, each with its ranks and its place.
+
+    shared_hosts = false
+
+    [[jobs]]
+    name = "train"
+    program = "./train"
+    arguments = ["--steps", "10"]
+    ranks = 32
+    ppn = 2
+    placement = "fragments"
+    seed = 7
+
+    [[jobs]]
+    name = "analysis"
+    trace = "recorded"
+    start = "1ms"
+    hosts = "host-[0-3,7]"
+
+Paths are relative to the file's folder. docs/jobs.md describes the keys, from the tables below.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weft.base.errors import WeftError
+from weft.base.options import Options, parse
+from weft.base.user_files import UnreadableError, read_text
+from weft.runs import offload_modes
+from weft.runs.jobs import node_list
+from weft.runs.options import MOST_RANKS
+from weft.trace.folder import Folder, read_folder
+
+PLACEMENTS: Mapping[str, str] = {
+    "contiguous": "consecutive hosts, the first that are free",
+    "round-robin": "a host of each leaf switch in turn",
+    "random": "hosts at random",
+    "fragments": "blocks of consecutive hosts at random, as a scheduler leaves them on a machine in"
+    " use",
+}
+"""Ways to choose the hosts of a job, with their meanings."""
+
+TOP: Mapping[str, str] = {
+    "shared_hosts": "`true`: jobs may share hosts, as far as these have cores, and each job is"
+    " placed as if it were alone; `false` by default: each host is for one job",
+}
+"""Keys of the file itself."""
+
+JOB: Mapping[str, str] = {
+    "name": "Name of the job; required",
+    "program": "Compiled MPI program; this or `trace` is required",
+    "arguments": "List of the program's arguments",
+    "trace": "Folder of a trace to replay, written by `weft run --record`",
+    "ranks": "Number of MPI ranks; required, except for a trace",
+    "ppn": "Ranks per host; by default 1 if enough hosts are free, else as few as possible",
+    "placement": "How hosts are chosen. "
+    + "; ".join(f'`"{name}"`: {what}' for name, what in PLACEMENTS.items())
+    + '; `"contiguous"` by default',
+    "seed": "Seed of a placement at random; 1 by default",
+    "hosts": "Hosts of the job, instead of a placement: a node list in Slurm's notation, such as"
+    ' `"host-[0-3,7]"`, or a list of them',
+    "start": 'Simulated time at which the job starts, such as `"1ms"`; 0 by default',
+    "offload": f"Mechanism instead of the run's: {', '.join(offload_modes.OFFLOADS)}",
+    "fallback": "Host algorithms instead of the run's, without SMPI's",
+    "privatize": "`false`: all ranks of the job share the program's global variables",
+    "environment": "Table of environment variables, in addition to weft's own",
+    "output": "File for the standard output and standard error of the job; by default weft prints"
+    " both, with the name of the job before each line",
+}
+"""Keys of [[jobs]]."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MOST_JOBS = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One job of a file. Nothing outside the file has been checked, except a trace."""
+
+    table: Options
+    name: str
+    program: str = ""
+    arguments: tuple[str, ...] = ()
+    trace: Folder | None = None
+    ranks: int
+    ppn: int | None = None
+    placement: str = "contiguous"
+    seed: int = 1
+    hosts: tuple[str, ...] = ()
+    start_s: float = 0.0
+    offload: str | None = None
+    fallback: str | None = None
+    privatize: bool = True
+    environment: tuple[tuple[str, str], ...] = ()
+    output: Path | None = None
+
+
+@dataclass(frozen=True)
+class JobsFile:
+    """A parsed jobs file."""
+
+    source: str
+    """Name in messages."""
+    jobs: tuple[Job, ...]
+    shared_hosts: bool = False
+
+    @property
+    def ranks(self) -> int:
+        """Ranks of all jobs."""
+        return sum(job.ranks for job in self.jobs)
+
+
+def read(path: Path) -> JobsFile:
+    """Read a jobs file. Raises `WeftError`."""
+    try:
+        return of_tables(parse(read_text(path), str(path)), path.parent)
+    except UnreadableError as error:
+        raise WeftError(f"{path}: {error}") from None
+
+
+def of_tables(top: Options, folder: Path) -> JobsFile:
+    """Return the jobs described by parsed tables; paths are relative to `folder`."""
+    top.allow("jobs", *TOP)
+    tables = [_numbered(table, k) for k, table in enumerate(top.parts("jobs"), 1)]
+    if not tables:
+        top.fail("jobs", "is missing; write a table [[jobs]] for each job")
+    if len(tables) > _MOST_JOBS:
+        top.fail("jobs", f"found {len(tables):,} tables; allowed are at most {_MOST_JOBS:,}")
+    jobs = tuple(_job(table, folder) for table in tables)
+    _check_names(jobs)
+    _check_outputs(jobs)
+    return JobsFile(top.source, jobs, _truth(top, "shared_hosts", default=False))
+
+
+def _numbered(table: Options, number: int) -> Options:
+    """Return the table with the job's name, or its number, in messages."""
+    name = table.values.get("name")
+    known = isinstance(name, str) and _NAME.fullmatch(name)
+    which = f'name = "{name}"' if known else f"number {number}"
+    return Options(table.source, f"[jobs]] {which}", table.values)
+
+
+def key_of(job: Job, key: str) -> str:
+    """Return the name of a job's key in messages."""
+    return _key_of(job.table, key)
+
+
+def fail(job: Job, key: str, problem: str) -> WeftError:
+    """Return the error about a key of a job."""
+    return _error(job.table, key, problem)
+
+
+def _key_of(table: Options, key: str) -> str:
+    return f"{table.source}: [{table.table}: {key}"
+
+
+def _error(table: Options, key: str, problem: str) -> WeftError:
+    return WeftError(f"{_key_of(table, key)}: {problem}")
+
+
+class _Table(Options):
+    """Table of a job, whose messages begin with `FILE: [[jobs]] name = "NAME": KEY`."""
+
+    def fail(self, key: str, problem: str) -> Any:
+        """Raise an error about a key of this table."""
+        raise _error(self, key, problem)
+
+
+def _job(found: Options, folder: Path) -> Job:
+    table = _Table(found.source, found.table, found.values)
+    table.allow(*JOB)
+    name = table.text("name")
+    if not _NAME.fullmatch(name):
+        table.fail(
+            "name",
+            f"found {name!r}; allowed are up to 64 letters, digits and ._- that begin with a letter"
+            " or digit",
+        )
+    trace = _trace(table, folder)
+    return Job(
+        table=table,
+        name=name,
+        program="" if trace else _program(table, folder),
+        arguments=() if trace else _words(table, "arguments"),
+        trace=trace,
+        ranks=_ranks(table, trace),
+        ppn=_ppn(table, trace),
+        placement=table.choice("placement", tuple(PLACEMENTS), "contiguous"),
+        seed=table.integer("seed", 0, 2**31 - 1, 1),
+        hosts=_hosts(table),
+        start_s=_start(table),
+        offload=_offload(table),
+        fallback=table.text("fallback") if "fallback" in table.values else None,
+        privatize=trace is None and _truth(table, "privatize", default=True),
+        environment=_environment(table),
+        output=folder / table.text("output") if "output" in table.values else None,
+    )
+
+
+def _program(table: Options, folder: Path) -> str:
+    if "program" not in table.values:
+        table.fail("program", "is missing; name a program, or a trace as trace")
+    name = table.text("program")
+    return os.path.join(folder, name) if "/" in name and folder != Path() else name
+
+
+def _trace(table: Options, folder: Path) -> Folder | None:
+    if "trace" not in table.values:
+        return None
+    for key in ("program", "arguments", "privatize", "environment"):
+        if key in table.values:
+            table.fail(key, "found beside trace, which is replayed without the program")
+    try:
+        return read_folder(folder / table.text("trace"))
+    except WeftError as error:
+        raise _error(table, "trace", error.message) from None
+
+
+def _ranks(table: Options, trace: Folder | None) -> int:
+    ranks = table.integer("ranks", 1, MOST_RANKS, trace.manifest.ranks if trace else None)
+    if trace and ranks != trace.manifest.ranks:
+        table.fail(
+            "ranks",
+            f"found {ranks}; the trace {trace.path} has {trace.manifest.ranks} ranks, which a"
+            " replay cannot change: leave ranks out",
+        )
+    return ranks
+
+
+def _ppn(table: Options, trace: Folder | None) -> int | None:
+    if "ppn" in table.values:
+        return table.integer("ppn", 1, MOST_RANKS)
+    return trace.manifest.ppn if trace else None
+
+
+def _hosts(table: Options) -> tuple[str, ...]:
+    if "hosts" not in table.values:
+        return ()
+    for key in ("placement", "seed"):
+        if key in table.values:
+            table.fail(key, "found beside hosts, which names the hosts; leave one out")
+    value = table.values["hosts"]
+    lists = [value] if isinstance(value, str) else value
+    if not isinstance(lists, list) or not lists or not all(isinstance(one, str) for one in lists):
+        table.fail("hosts", f'found {value!r}; write a node list, such as "host-[0-3,7]"')
+    try:
+        names = [name for one in lists for name in node_list.expand(one)]
+    except ValueError as error:
+        table.fail("hosts", f"found {value!r}; {error}")
+    if not names:
+        table.fail("hosts", f'found {value!r}; write a node list, such as "host-[0-3,7]"')
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        table.fail("hosts", f"found {twice} twice; ppn says how many ranks a host has")
+    return tuple(names)
+
+
+def _start(table: Options) -> float:
+    value = table.values.get("start", 0)
+    if value in (0, "0", "0s") and not isinstance(value, bool):
+        return 0.0
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        table.fail("start", f'found {value!r}; write a time from 0 on with its unit, such as "1ms"')
+    return table.duration("start") / 1e9
+
+
+def _offload(table: Options) -> str | None:
+    if "offload" not in table.values:
+        return None
+    return table.choice("offload", offload_modes.OFFLOADS, offload_modes.DEFAULT)
+
+
+def _words(table: Options, key: str) -> tuple[str, ...]:
+    value = table.values.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        table.fail(key, f'found {value!r}; write a list of texts, such as ["a", "b"]')
+    if any("\0" in one for one in value):
+        table.fail(key, "has a null character, which no argument can have")
+    return tuple(value)
+
+
+def _environment(table: Options) -> tuple[tuple[str, str], ...]:
+    value = table.values.get("environment", {})
+    if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+        table.fail("environment", f'found {value!r}; write a table of texts: {{ NAME = "VALUE" }}')
+    for name in value:
+        if not _VARIABLE.fullmatch(name):
+            table.fail("environment", f"found {name!r}, which is not a name of a variable")
+        if name.startswith("WEFT_"):
+            table.fail("environment", f"found {name}; variables WEFT_… are weft's own")
+    return tuple(value.items())
+
+
+def _truth(table: Options, key: str, *, default: bool) -> bool:
+    value = table.values.get(key, default)
+    if not isinstance(value, bool):
+        table.fail(key, f"found {value!r}; write true or false")
+    return value
+
+
+def _check_names(jobs: Sequence[Job]) -> None:
+    seen: set[str] = set()
+    for job in jobs:
+        if job.name in seen:
+            raise fail(job, "name", "two jobs have this name; give each its own")
+        seen.add(job.name)
+
+
+def _check_outputs(jobs: Sequence[Job]) -> None:
+    seen: dict[Path, str] = {}
+    for job in jobs:
+        if job.output is None:
+            continue
+        other = seen.setdefault(job.output.resolve(), job.name)
+        if other != job.name:
+            raise fail(job, "output", f"found {job.output}, which job {other} writes too")

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Jobs of a run: the MPI programs that it simulates, each with its own MPI_COMM_WORLD.
+ *
+ * smpirun launches one job, and weft's own launcher any number of them (binding/launch); both are
+ * known before they start. A SimGrid program may start several, which are known from their first
+ * collective on. SMPI distinguishes their ranks by a property of the actors, "instance_id".
+ *
+ * A job of weft's launcher that fails ends alone: the others go on, and the run ends with the last
+ * of them. */
+#pragma once
+
+#include "binding/observe/record.hpp"
+#include "binding/ranks/actor_map.hpp"
+#include "collective/host/fallback.hpp"
+#include "model/mechanism/offload_mode.hpp"
+
+#include <deque>
+#include <optional>
+#include <simgrid/s4u/Actor.hpp>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace weft {
+
+/** MPI program of a run. */
+struct Job {
+  /** SMPI's name of the program that smpirun launches. */
+  static constexpr const char* LAUNCHED = "smpirun";
+  /** Outcomes of a job before its end. */
+  static constexpr const char* WAITING = "not-started";
+  static constexpr const char* RUNNING = "unfinished";
+
+  std::string name;                        ///< SMPI's name, which identifies its ranks
+  std::string program                = {}; ///< executable; empty if a SimGrid program starts the ranks
+  std::vector<std::string> arguments = {};
+  int ranks                          = 0;
+  /// Names of the hosts that its ranks are placed on; nothing if SMPI places them.
+  std::optional<std::unordered_set<std::string>> hosts = {};
+  int world = -1; ///< number of its MPI_COMM_WORLD, in the order of the jobs' first collectives; -1: none yet
+
+  // Only jobs of weft's launcher:
+  bool own_launcher                    = false;
+  double start                         = 0;  ///< simulated time at which its ranks begin
+  std::optional<OffloadMode> mode      = {}; ///< instead of the run's
+  std::string fallback_text            = {}; ///< as the file has it
+  std::optional<HostFallback> fallback = {}; ///< instead of the run's
+  std::vector<aid_t> actors            = {}; ///< of its ranks, once they have begun
+  int ended_ranks                      = 0;
+  Outcome outcome                      = {WAITING, ""};
+  int status                           = 0; ///< exit status
+  double end                           = 0; ///< time of its end, once it is over
+
+  bool failed = false; ///< its ranks run no more
+
+  /** Returns whether it has failed, or all of its ranks have ended. */
+  bool over() const { return failed || ended_ranks == ranks; }
+};
+
+/** Jobs of a run, and the job of each rank. */
+class Jobs {
+  std::deque<Job> all_; // deque: references to elements stay valid
+  ActorMap<Job*> of_actor_;
+  int worlds_ = 0;
+
+  Job& named(const std::string& name);
+
+public:
+  /** Adds a job before it starts. Worlds of jobs of weft's launcher are numbered in this order. */
+  Job& add(Job job);
+  /** Notes that an actor is the next rank of @p job, which weft's launcher starts. */
+  void begin_rank(Job& job, aid_t actor);
+  /** Returns the job of the current rank. Called from collectives only, since it numbers the worlds
+   * in their order. */
+  const Job& of_current_rank();
+  /** Returns the job of weft's launcher that an actor belongs to; null if there is none. */
+  Job* of(aid_t actor) const { return of_actor_.get(actor); }
+  /** Returns the number of the current rank's world; 0 if weft's launcher did not start it. */
+  int world_of_current_rank() const;
+  /** Returns the job with a world of this number; null if its ranks are not of weft's launcher. */
+  Job* launched(int world);
+  const Job* launched(int world) const;
+  const std::deque<Job>& all() const { return all_; }
+  std::deque<Job>& all() { return all_; }
+  /** Returns whether weft's launcher starts the jobs. */
+  bool are_own() const { return not all_.empty() && all_.front().own_launcher; }
+  /** Returns whether all jobs of weft's launcher are over. */
+  bool are_over() const;
+  /** Returns the number of ranks of all known jobs. */
+  int ranks() const;
+};
+
+} // namespace weft

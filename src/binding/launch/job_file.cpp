@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/launch/job_file.hpp"
+
+#include "base/error.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace weft {
+namespace {
+
+using JobJson = nlohmann::json;
+
+JobLaunch launch_of(const JobJson& its, Jobs& jobs)
+{
+  Job job{its.at("name")};
+  job.program       = its.at("program");
+  job.arguments     = its.at("arguments").get<std::vector<std::string>>();
+  job.own_launcher  = true;
+  job.start         = its.at("start_s");
+  auto hosts        = its.at("hosts").get<std::vector<std::string>>();
+  job.fallback_text = its.at("fallback");
+  job.ranks         = static_cast<int>(hosts.size());
+  job.hosts.emplace(hosts.begin(), hosts.end());
+  return {jobs.add(std::move(job)),
+          its.at("file"),
+          its.at("copies"),
+          its.at("private_libraries").get<Lines>(),
+          its.at("environment").get<std::vector<std::pair<std::string, std::string>>>(),
+          std::move(hosts),
+          its.at("offload"),
+          its.at("output"),
+          its.at("error")};
+}
+
+} // namespace
+
+std::deque<JobLaunch>& launches()
+{
+  static auto* const ALL = new std::deque<JobLaunch>; // leaked: ranks may still run while static objects are destroyed
+  return *ALL;
+}
+
+void read_jobs(const std::string& path, Jobs& jobs)
+{
+  std::ifstream file(path);
+  try {
+    for (const JobJson& one : JobJson::parse(file))
+      launches().push_back(launch_of(one, jobs));
+  } catch (const JobJson::exception& error) {
+    throw UserError("WEFT_JOBS: " + path + " is no description of jobs: " + error.what());
+  }
+}
+
+} // namespace weft

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Follows SMPI's launcher (smpi_init_privatization_dlopen and smpi_run_entry_point in
+ * src/smpi/internals/smpi_global.cpp), which knows one program. */
+#include "binding/launch/job_programs.hpp"
+
+#include "base/error.hpp"
+#include "binding/abi/interposed_symbol.hpp"
+#include "binding/entries/frame/current_run.hpp"
+#include "binding/entries/rank_exit.hpp"
+#include "binding/jobs/stopped_ranks.hpp"
+#include "binding/launch/libraries.hpp"
+#include "binding/process/exit_handlers.hpp"
+#include "binding/process/process.hpp"
+#include "binding/process/process_exit.hpp"
+#include "binding/process/switched_state.hpp"
+#include "binding/ranks/current.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <filesystem>
+#include <map>
+#include <simgrid/Exception.hpp>
+#include <unistd.h>
+#include <xbt/config.hpp>
+
+namespace fs = std::filesystem;
+
+namespace weft {
+namespace {
+
+/** Words of a command line, as main() gets them. */
+class CommandLine {
+  std::vector<std::string> words_;
+  std::vector<char*> pointers_;
+
+public:
+  explicit CommandLine(const Job& job) : words_{job.program}
+  {
+    words_.insert(words_.end(), job.arguments.begin(), job.arguments.end());
+    for (std::string& word : words_)
+      pointers_.push_back(word.data());
+    pointers_.push_back(nullptr);
+  }
+  int count() const { return static_cast<int>(words_.size()); }
+  char** words() { return pointers_.data(); }
+};
+
+/** Programs that the ranks of a job share, by job. */
+std::map<const Job*, void*>& shared_programs()
+{
+  static auto* const ALL = new std::map<const Job*, void*>;
+  return *ALL;
+}
+
+/** Returns the command lines of jobs, for Fortran's procedures. */
+std::map<const Job*, CommandLine>& command_lines()
+{
+  static auto* const ALL = new std::map<const Job*, CommandLine>;
+  return *ALL;
+}
+
+fs::path copy_path(const JobLaunch& launch, const std::string& folder)
+{
+  static std::size_t number = 0;
+  const fs::path temporary  = simgrid::config::get_value<std::string>("smpi/tmpdir");
+  return temporary / folder / (fs::path(launch.file).filename().string() + "_" + std::to_string(number++) + ".so");
+}
+
+void* load(const JobLaunch& launch, const fs::path& copy)
+{
+  std::error_code error;
+  fs::create_directories(copy.parent_path(), error);
+  if (not fs::copy_file(launch.file, copy, error))
+    throw UserError("job " + launch.job.name + ": cannot copy " + launch.file + " to " + copy.string() + ": " +
+                    error.message());
+  void* const handle = load_copy(copy, launch.private_libraries);
+  if (not simgrid::config::get_value<bool>("smpi/keep-temps"))
+    fs::remove(copy, error);
+  if (not handle)
+    throw UserError("job " + launch.job.name + ": " + launch.file + " cannot be loaded: " + dlerror());
+  return handle;
+}
+
+/** Calls the program's main function, or a Fortran main program, which SMPI's compiler renames. */
+int call_main(void* program, int count, char** words)
+{
+  if (auto* const fortran = reinterpret_cast<void (*)()>(dlsym(program, "user_main_"))) {
+    fortran();
+    return 0;
+  }
+  auto* const entry = reinterpret_cast<int (*)(int, char**)>(dlsym(program, "main"));
+  return entry(count, words);
+}
+
+/** Returns a program for the current rank. Ends its job if it cannot be loaded. */
+void* program_of_rank(const JobLaunch& launch)
+{
+  if (not launch.copies)
+    return shared_programs().at(&launch.job);
+  try {
+    return load(launch, copy_path(launch, ""));
+  } catch (const UserError& error) {
+    current_run().abort("memory", error.what());
+  }
+}
+
+} // namespace
+
+void load_shared(const JobLaunch& launch)
+{
+  const fs::path copy = copy_path(launch, "shared");
+  share_exit_handlers(copy);
+  shared_programs()[&launch.job] = load(launch, copy);
+}
+
+void run_program(const JobLaunch& launch)
+{
+  begin_switched_state();
+  if (launch.job.failed) // at the instant of its start
+    stay_stopped();
+  for (const auto& [name, value] : launch.environment)
+    setenv(name.c_str(), value.c_str(), 1);
+  void* const program = program_of_rank(launch);
+  try {
+    CommandLine line(launch.job); // the program may change its words
+    if (const int status = call_main(program, line.count(), line.words()); status != 0)
+      rank_returns(status);
+  } catch (const simgrid::ForcefulKillException&) { // NOLINT(bugprone-empty-catch): SimGrid has cleaned up
+  }
+  run_exit_handlers();
+  if (is_forked_child())
+    leave_process(0); // any other status has already been reported
+}
+
+namespace {
+
+/** Gives libgfortran the command line of the current rank's job. */
+void set_arguments()
+{
+  static const auto SET = next_definition<void (*)(int, char**)>("_gfortran_set_args");
+  if (launches().empty() || not rank_here())
+    return;
+  const Job& job    = *current_run().jobs.of(current_actor());
+  CommandLine& line = command_lines().try_emplace(&job, job).first->second;
+  SET(line.count(), line.words());
+}
+
+} // namespace
+} // namespace weft
+
+// ---- Replaced functions of libgfortran ------------------------------------------------------------------------------
+
+#define WEFT_ARGUMENTS_FUNCTION(name, Result, parameters, ...)                                                         \
+  extern "C" Result weft_##name parameters WEFT_REPLACES("_gfortran_" #name);                                          \
+  Result weft_##name parameters                                                                                        \
+  {                                                                                                                    \
+    weft::set_arguments();                                                                                             \
+    return weft::next_definition<Result(*) parameters>("_gfortran_" #name)(__VA_ARGS__);                               \
+  }
+
+WEFT_ARGUMENTS_FUNCTION(iargc, std::int32_t, ())
+WEFT_ARGUMENTS_FUNCTION(getarg_i4, void, (std::int32_t* position, char* value, std::size_t length), position, value,
+                        length)
+WEFT_ARGUMENTS_FUNCTION(get_command_argument_i4, void,
+                        (std::int32_t* number, char* value, std::int32_t* length, std::int32_t* status,
+                         std::size_t room),
+                        number, value, length, status, room)
+WEFT_ARGUMENTS_FUNCTION(get_command_i4, void,
+                        (char* command, std::int32_t* length, std::int32_t* status, std::size_t room), command, length,
+                        status, room)

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Launcher of several jobs, in place of SMPI's (smpi_main in src/smpi/internals/smpi_global.cpp), which knows one
+ * program and sets the global MPI_COMM_WORLD to that program's. Here the variable keeps SMPI's placeholder, which
+ * stands for the world of the rank that uses it (src/smpi/mpi/smpi_comm.cpp). */
+#include "binding/abi/original.hpp"
+#include "binding/entries/frame/current_run.hpp"
+#include "binding/jobs/job_records.hpp"
+#include "binding/jobs/stopped_ranks.hpp"
+#include "binding/launch/job_file.hpp"
+#include "binding/launch/job_outputs.hpp"
+#include "binding/launch/job_programs.hpp"
+#include "binding/process/process.hpp"
+#include "binding/process/process_exit.hpp"
+#include "binding/settings/settings.hpp"
+#include "binding/threads/program_threads.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/plugins/file_system.h>
+#include <simgrid/s4u.hpp>
+#include <smpi/smpi.h>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+void start_job(const JobLaunch& launch)
+{
+  Job& job = launch.job;
+  open_outputs(launch);
+  if (not launch.copies)
+    load_shared(launch);
+  SMPI_app_instance_register(job.name.c_str(), nullptr, job.ranks);
+  const sg::Engine& engine = *sg::Engine::get_instance();
+  for (int rank = 0; rank < job.ranks; ++rank) {
+    const std::string number = std::to_string(rank);
+    const sg::ActorPtr actor =
+        sg::Actor::init(job.name + "#" + number, engine.host_by_name(launch.hosts[static_cast<std::size_t>(rank)]));
+    actor->set_property("instance_id", job.name);
+    actor->set_property("rank", number);
+    current_run().jobs.begin_rank(job, actor->get_pid());
+    actor->start([&launch] { run_program(launch); });
+  }
+}
+
+/** Ends the job of the current rank, which a signal has killed. */
+void end_job_of_crash(int signum, std::optional<std::size_t> stack)
+{
+  constexpr int KILLED   = 128; // a shell's exit status of a process that a signal has killed
+  RunContext& context    = current_run();
+  const int rank         = *rank_here();
+  const std::string name = std::string("SIG") + sigabbrev_np(signum);
+  Outcome outcome{"signal", "rank " + std::to_string(rank) + " crashed (" + name + ")", name, rank};
+  if (stack)
+    outcome = {"stack-overflow",
+               "stack overflow: rank " + std::to_string(rank) + " needs more stack than it has (" + name +
+                   "): " + advise_on_stack(*stack),
+               name, rank};
+  else if (signum == SIGSEGV || signum == SIGBUS)
+    outcome.message += "; if its stack arrays are larger than its stack, try --cfg contexts/stack-size:65536 (in KiB)";
+  if (is_other_thread())
+    begin_call(); // so that no other thread of the rank calls MPI meanwhile
+  context.stop_job(*context.jobs.of(sg::this_actor::get_pid()), outcome, KILLED + signum);
+  stay_stopped();
+}
+
+/** Does what smpi_main() does, for several jobs. */
+int run_jobs(int argc, char** argv)
+{
+  original<void (*)()>("smpi_init_options")();
+  sg::Engine engine(&argc, argv);
+  sg_storage_file_system_init();
+  engine.load_platform(argv[1]);
+  using Copy = void (*)(simgrid::kernel::activity::CommImpl*, void*, std::size_t);
+  engine.set_default_comm_data_copy_callback(
+      original<Copy>("_Z30smpi_comm_copy_buffer_callbackPN7simgrid6kernel8activity8CommImplEPvm"));
+  original<void (*)()>("_ZN7simgrid4smpi5colls15set_collectivesEv")();
+  using Cleanup                                                              = void (*)();
+  *original<Cleanup*>("_ZN7simgrid4smpi5colls26smpi_coll_cleanup_callbackE") = nullptr;
+  SMPI_init();
+  end_crashed_ranks(end_job_of_crash);
+  for (const JobLaunch& launch : launches()) {
+    if (launch.job.start > 0)
+      simgrid::kernel::timer::Timer::set(launch.job.start, [&launch] { start_job(launch); });
+    else
+      start_job(launch);
+  }
+  std::fflush(stdout);
+  engine.run();
+  std::fflush(stdout);
+  SMPI_finalize();
+  return status_of(current_run().jobs);
+}
+
+} // namespace
+} // namespace weft
+
+extern "C" int weft_smpi_main(const char* program, int argc, char** argv) WEFT_REPLACES("smpi_main");
+int weft_smpi_main(const char* program, int argc, char** argv)
+{
+  if (weft::settings().jobs.empty())
+    return weft::next_definition<decltype(&weft_smpi_main)>("smpi_main")(program, argc, argv);
+  return weft::run_jobs(argc, argv);
+}

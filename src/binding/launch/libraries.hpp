@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Loading of a rank's copy of its program. */
+#pragma once
+
+#include "binding/settings/settings.hpp"
+
+#include <string>
+
+namespace weft {
+
+/** Loads a rank's copy of a program, which is a file of its own, with copies of its libraries. @p libraries are as in
+ * Settings::private_libraries. Ends the process if that fails. */
+void* load_copy(const std::string& program, const Lines& libraries);
+
+} // namespace weft

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""docs/jobs.md: the keys of jobs files, as defined by the program.
+
+Nothing is measured.
+"""
+
+from studies.study import DOCS, Study, markdown
+from weft.runs.jobs.file import JOB, TOP
+
+
+def texts() -> dict[str, str]:
+    """Return the text of each generated section."""
+    rows = [
+        *((f"`{key}`", text) for key, text in TOP.items()),
+        *((f"`[[jobs]]` `{key}`", text) for key, text in JOB.items()),
+    ]
+    return {"table: jobs file": markdown(("key", ""), rows, 2)}
+
+
+STUDY = Study(
+    "jobs",
+    "the keys of jobs files, as the program knows them",
+    measure=lambda: None,
+    page=DOCS / "jobs.md",
+    texts=texts,
+)

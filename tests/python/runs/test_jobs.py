@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Several jobs in one run: their results, times, failures and records."""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import weft
+from tests.support import compiled
+from tests.support.places import TESTS
+from tests.support.simulated import weft_says
+from weft.runs.record import Record
+
+TIMES = ("wall_time_s", "cpu_time_s", "peak_memory_bytes", "command", "jobs")
+"""Fields of records that differ between equal runs, or between a run with and without a file."""
+CLOSE = 1e-9
+ENVELOPE = 16
+"""Bytes that SMPI adds to a message."""
+
+
+@pytest.fixture(scope="module")
+def jobs() -> str:
+    return str(compiled.program(TESTS / "smpi" / "jobs.c"))
+
+
+def job(name: str, program: str, *arguments: object, ranks: int = 4, **more: Any) -> dict[str, Any]:
+    words = [str(one) for one in arguments]
+    return {"name": name, "program": program, "arguments": words, "ranks": ranks, **more}
+
+
+def said(record: Record, name: str) -> list[str]:
+    """Return the output of a job."""
+    begin = f"{name}: "
+    return [
+        line.removeprefix(begin) for line in record.output.splitlines() if line.startswith(begin)
+    ]
+
+
+def part(record: Record, name: str) -> Any:
+    """Return the part of a job in the record."""
+    (found,) = (one for one in record.jobs or () if one.name == name)
+    return found
+
+
+def outcome(record: Record, name: str) -> tuple[str, int]:
+    one = part(record, name)
+    return one.outcome.kind, one.exit_status
+
+
+def results(record: Record, name: str) -> dict[str, Any]:
+    """Return what must not depend on other jobs: output, times and calls."""
+    one = part(record, name).to_json()
+    return {**{key: one[key] for key in one if key != "hosts"}, "said": said(record, name)}
+
+
+# ---- Alone
+
+
+@pytest.mark.parametrize("offload", ["stream", "message", "off"])
+@pytest.mark.parametrize("messages", ["weft", "smpi"])
+def test_a_job_alone_gives_the_record_of_a_run(jobs: str, offload: str, messages: str) -> None:
+    options: Any = {"fabric": "tofino-16", "offload": offload, "messages": messages}
+    run = weft.run(jobs, ["sum", "3"], ranks=8, **options)
+    alone = weft.run_jobs([job("only", jobs, "sum", 3, ranks=8)], **options)
+    assert [line.removeprefix("only: ") for line in alone.output.splitlines()] == ["right"]
+    first, second = run.to_json(), alone.to_json()
+    for name in TIMES:
+        first.pop(name, None)
+        second.pop(name, None)
+    assert first == second
+    only = part(alone, "only").to_json()
+    assert only["collectives"] == first["collectives"]
+    assert only["profile"] == first["profile"]
+
+
+def test_jobs_have_their_own_arguments_variables_and_environment(jobs: str) -> None:
+    record = weft.run_jobs(
+        [
+            job("a", jobs, "words", 1, "x", ranks=2, environment={"JOB": "first"}),
+            job("b", jobs, "words", ranks=3, environment={"JOB": "second"}, start="1ms"),
+        ],
+        fabric="tofino-16",
+    )
+    assert sorted(said(record, "a")) == [
+        f"rank {rank} of 2: 3 arguments, JOB=first, counter {rank}" for rank in range(2)
+    ]
+    assert sorted(said(record, "b")) == [
+        f"rank {rank} of 3: 1 arguments, JOB=second, counter {rank}" for rank in range(3)
+    ]
+    assert part(record, "b").start_s == 0.001
+    assert part(record, "b").end_s > 0.001
+    assert part(record, "a").end_s < 0.001
+
+
+def test_a_trace_runs_beside_a_program(jobs: str, tmp_path: Path) -> None:
+    weft.record_trace(jobs, tmp_path / "trace", arguments=["sum", "2"], ranks=4, fabric="tofino-16")
+    alone = weft.replay(tmp_path / "trace", fabric="tofino-16")
+    record = weft.run_jobs(
+        [
+            {"name": "t", "trace": str(tmp_path / "trace")},
+            job("p", jobs, "sum", 2),
+            {"name": "u", "trace": str(tmp_path / "trace")},
+        ],
+        fabric="tofino-16",
+    )
+    assert said(record, "p") == ["right"]
+    for name in ("t", "u"):
+        assert part(record, name).end_s == pytest.approx(alone.simulated_time_s, rel=CLOSE)
+        assert part(record, name).replayed == str(tmp_path / "trace")
+
+
+def test_output_goes_to_a_file(jobs: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.log"
+    record = weft.run_jobs(
+        [job("a", jobs, "sum", output=str(file)), job("b", jobs, "sum")], fabric="tofino-16"
+    )
+    assert file.read_text() == "right\n"
+    assert record.output == "b: right\n"
+
+
+# ---- Sharing
+
+
+def flows(jobs: str, *sizes: int) -> list[float]:
+    """Return the times of messages of these sizes from the same host to the same host."""
+    tables = [
+        job(f"f{number}", jobs, "flow", size, ranks=2, hosts="host-[0,1]")
+        for number, size in enumerate(sizes)
+    ]
+    record = weft.run_jobs(tables, shared_hosts=True, fabric="tofino-4")
+    record.check()
+    return [float(said(record, table["name"])[0]) for table in tables]
+
+
+def test_jobs_share_a_link_and_give_their_share_back(jobs: str) -> None:
+    small, large = 4 << 20, 8 << 20
+    (of_small,), (of_large,) = flows(jobs, small), flows(jobs, large)
+    rate = (large - small) / (of_large - of_small)  # of a message that is alone
+    more = (small + ENVELOPE) / rate
+    assert flows(jobs, small, small) == pytest.approx([of_small + more] * 2, rel=CLOSE)
+    # Both have half of the link until the small one ends; then the large one has all of it.
+    expected = [of_small + more, of_large + more]
+    assert flows(jobs, small, large) == pytest.approx(expected, rel=CLOSE)
+
+
+def test_each_job_chooses_its_mechanism(jobs: str) -> None:
+    record = weft.run_jobs(
+        [
+            job("switch", jobs, "sum"),
+            job("hosts", jobs, "sum", offload="off", fallback="allreduce=ring"),
+        ],
+        fabric="tofino-16",
+    )
+    paths = {
+        one.name: {row.way for row in one.collectives if row.collective == "allreduce"}
+        for one in record.jobs or ()
+    }
+    assert paths == {"switch": {"stream"}, "hosts": {"ring"}}
+    calls = {
+        one.name: sum(row.calls for row in one.collectives if row.collective == "allreduce")
+        for one in record.jobs or ()
+    }
+    assert calls == {"switch": 2, "hosts": 2}
+    assert sum(row.calls for row in record.collectives if row.collective == "allreduce") == 4
+
+
+# ---- Failures
+
+FAILURES = {
+    "return": ("exit", 4),
+    "exit": ("exit", 4),
+    "early": ("early-exit", 4),
+    "abort": ("abort", 4),
+    "crash": ("signal", 139),
+    "raise": ("signal", 143),
+    "hang": ("deadlock", 1),
+    "mismatch": ("mismatch", 1),
+    "thread-abort": ("abort", 4),
+    "thread-crash": ("signal", 139),
+}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(jobs: str) -> dict[str, dict[str, Any]]:
+    """Return the results of two jobs beside one that succeeds."""
+    return beside(jobs, "sum", 2)[1]
+
+
+def beside(jobs: str, *third: object) -> tuple[Record, dict[str, dict[str, Any]]]:
+    tables = [
+        job("long", jobs, "sum", 40),
+        job("late", jobs, "sum", 3, start="200us"),
+        job("third", jobs, *third),
+    ]
+    record = weft.run_jobs(tables, fabric="tofino-16")
+    return record, {name: results(record, name) for name in ("long", "late")}
+
+
+@pytest.mark.parametrize("how", FAILURES)
+def test_a_failed_job_leaves_the_others_alone(
+    jobs: str, undisturbed: dict[str, dict[str, Any]], how: str
+) -> None:
+    record, others = beside(jobs, how, 1)
+    assert outcome(record, "third") == FAILURES[how]
+    assert others == undisturbed
+    assert others["long"]["said"] == ["right"]
+    assert record.outcome.kind == "job-failed"
+    assert record.exit_status == FAILURES[how][1]
+    assert record.outcome.message.startswith("job third: ")
+    if how == "hang":
+        assert "Ranks that have not ended: 0, 1, 2, 3" in record.outcome.message
+
+
+def test_all_jobs_may_fail(jobs: str) -> None:
+    tables = [job(f"j{number}", jobs, how, number) for number, how in enumerate(["abort", "crash"])]
+    record = weft.run_jobs(tables, fabric="tofino-16")
+    assert outcome(record, "j0") == ("abort", 3)
+    assert outcome(record, "j1") == ("signal", 139)
+    assert record.exit_status == 3
+    assert "2 of 2 jobs failed" in record.outcome.message
+
+
+def test_a_job_alone_may_fail(jobs: str) -> None:
+    record = weft.run_jobs([job("only", jobs, "abort", 1)], fabric="tofino-16")
+    run = weft.run(jobs, ["abort", "1"], ranks=4, fabric="tofino-16")
+    assert record.outcome == run.outcome
+    assert record.exit_status == run.exit_status == 4
+
+
+# ---- Random files
+
+
+def random_jobs(jobs: str, seed: int) -> tuple[list[dict[str, Any]], dict[str, tuple[str, int]]]:
+    """Return random jobs, and the outcome and exit status of each."""
+    draw = random.Random(seed)
+    tables: list[dict[str, Any]] = []
+    expected: dict[str, tuple[str, int]] = {}
+    for number in range(draw.randint(1, 4)):
+        name = f"job-{number}"
+        how = draw.choice(["sum", "sum", "sum", *FAILURES])
+        count = draw.randint(1, 3)
+        table = job(name, jobs, how, count, ranks=draw.randint(2, 6))
+        table["placement"] = draw.choice(["contiguous", "round-robin", "random", "fragments"])
+        table["seed"] = draw.randint(0, 99)
+        table["offload"] = draw.choice(["stream", "auto", "off"])
+        if draw.random() < 0.5:
+            table["start"] = f"{draw.randint(1, 300)}us"
+        tables.append(table)
+        kind, _ = FAILURES.get(how, ("completed", 0))
+        status = {"exit": count + 3, "early-exit": count + 3, "abort": count + 3}
+        expected[name] = kind, status.get(kind, FAILURES.get(how, ("", 0))[1])
+    return tables, expected
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_jobs_are_right(jobs: str, seed: int) -> None:
+    tables, expected = random_jobs(jobs, seed)
+    fabric = random.Random(seed).choice(["tofino-64x64", "fat-tree-1024"])
+    record = weft.run_jobs(tables, shared_hosts=bool(seed % 2), fabric=fabric)
+    assert {one.name: outcome(record, one.name) for one in record.jobs or ()} == expected
+    for name, (kind, _) in expected.items():
+        assert (said(record, name) == ["right"]) == (kind == "completed")
+
+
+# ---- Command line and bad input
+
+
+def test_the_command_line_prints_a_table(jobs: str, tmp_path: Path) -> None:
+    file = tmp_path / "jobs.toml"
+    file.write_text(
+        f'[[jobs]]\nname = "a"\nprogram = "{jobs}"\nranks = 4\n'
+        f'[[jobs]]\nname = "b"\nprogram = "{jobs}"\narguments = ["abort", "2"]\nranks = 3\n'
+    )
+    result = weft_says("run", "--fabric", "tofino-16", "--jobs", str(file))
+    assert result.returncode == 5
+    assert result.stdout == "a: right\n"
+    assert "job a\n" in result.stderr
+    assert "weft: job b: rank 2 called MPI_Abort with error code 5\n" in result.stderr
+
+
+def refused(tables: Sequence[dict[str, Any]], **options: Any) -> str:
+    with pytest.raises(weft.WeftError) as error:
+        weft.run_jobs(tables, **{"fabric": "tofino-16", **options})
+    return str(error.value)
+
+
+def test_bad_jobs_get_one_message_each(jobs: str, tmp_path: Path) -> None:
+    a = job("a", jobs)
+    place = 'jobs: [[jobs]] name = "a": '
+    assert refused([]) == "jobs: [jobs]: is missing; write a table [[jobs]] for each job"
+    assert refused([a, a]) == f"{place}name: two jobs have this name; give each its own"
+    assert refused([{**a, "rank": 1}]).startswith(f"{place}rank: no such key; did you mean ranks")
+    assert refused([{**a, "ranks": 0}]).startswith(f"{place}ranks: found 0; allowed is")
+    assert refused([{**a, "start": "-1ms"}]).startswith(f"{place}start: found '-1ms'")
+    assert refused([{**a, "program": "./none"}]).startswith(f"{place}program: cannot find ./none")
+    assert refused([{**a, "placement": "near"}]).startswith(
+        f"{place}placement: found 'near'; allowed are contiguous, round-robin, random, fragments"
+    )
+    assert refused([{**a, "hosts": "host-99"}]).startswith(f"{place}hosts: fabric tofino-16 has no")
+    assert refused([{**a, "fallback": "smpi:ompi"}]).startswith(f"{place}fallback: found 'smpi:")
+    assert "which need 17 hosts" in refused([{**a, "ranks": 17, "ppn": 1}])
+    assert "of which jobs before it occupy 4" in refused([a, {**a, "name": "b", "ranks": 1000}])
+    both = [{**a, "hosts": "host-[00-03]"}, {**a, "name": "b", "hosts": "host-[03-06]"}]
+    assert "hosts: job a occupies host-03" in refused(both)
+    weft.record_trace(jobs, tmp_path / "trace", ranks=4, fabric="tofino-16")
+    trace = {"name": "a", "trace": str(tmp_path / "trace"), "ranks": 5}
+    assert refused([trace]).startswith(f"{place}ranks: found 5; the trace")
+    assert refused([a], platform="x.xml", fabric=None).startswith("platform: found together with")
+    assert refused([{**a, "output": jobs}]).startswith(f"{place}output: {jobs} is a file that the")
+    assert refused([a], ppn=2).startswith("ppn: found together with jobs")
