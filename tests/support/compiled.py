@@ -26,7 +26,7 @@ FORTRAN = (".f", ".f90")
 CACHE = ROOT / "build" / "tests" / "programs"
 BY_WEFT = {
     *("matched.c", "persistent.c", "partitioned.c", "large_counts.c", "request_states.c"),
-    *("intercommunicators.c", "resources.c"),
+    *("intercommunicators.c", "resources.c", "awkward_forms.c"),
     *("error_codes.c", "type_functions.c", "sessions.c", "tools.c"),
     *("small_functions.c", "large_types.c"),
 }

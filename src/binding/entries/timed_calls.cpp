@@ -14,6 +14,7 @@
 #include "binding/entries/intercommunicators/making.hpp"
 #include "binding/entries/polls.hpp"
 #include "binding/entries/requests/persistent.hpp"
+#include "binding/entries/requests/replaced_data.hpp"
 #include "binding/entries/requests/send_buffers.hpp"
 #include "binding/observe/clock_reads.hpp"
 #include "binding/observe/profile.hpp"
@@ -238,7 +239,7 @@ WEFT_TIMED_BY(7, Irecv, point_to_point, direct)
 WEFT_TIMED(7, Irsend, point_to_point, TRACED)
 WEFT_TIMED_BY(7, Isend, point_to_point, direct)
 WEFT_TIMED(12, Isendrecv, point_to_point, TRACED)
-WEFT_TIMED_BY(9, Isendrecv_replace, point_to_point, kept)
+WEFT_TIMED_BY(9, Isendrecv_replace, point_to_point, copied)
 WEFT_TIMED(7, Issend, point_to_point, TRACED)
 WEFT_TIMED_BY(7, Recv, point_to_point, direct)
 WEFT_TIMED(7, Recv_init, point_to_point, UNTRACED)
@@ -248,7 +249,7 @@ WEFT_TIMED(7, Rsend_init, point_to_point, UNTRACED)
 WEFT_TIMED_BY(6, Send, point_to_point, direct)
 WEFT_TIMED(7, Send_init, point_to_point, UNTRACED)
 WEFT_TIMED_BY(12, Sendrecv, point_to_point, direct)
-WEFT_TIMED(9, Sendrecv_replace, point_to_point, TRACED)
+WEFT_TIMED_BY(9, Sendrecv_replace, point_to_point, copied)
 WEFT_TIMED(6, Ssend, point_to_point, TRACED)
 WEFT_TIMED(7, Ssend_init, point_to_point, UNTRACED)
 WEFT_TIMED_BY(1, Start, point_to_point, persistent)

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/requests/persistent.hpp"
 
-#include "binding/abi/private_abi.hpp"
-#include "binding/data/elements.hpp"
 #include "binding/entries/frame/mpi_errors.hpp"
 #include "binding/run/request.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -149,24 +146,6 @@ int persistent_Request_free(decltype(&PMPI_Request_free) next_definition, MPI_Re
   }
   RequestSignal::make_activities();
   return next_definition(request);
-}
-
-int kept_Isendrecv_replace(decltype(&PMPI_Isendrecv_replace) next_definition, void* buffer, int count,
-                           MPI_Datatype type, int to, int send_tag, int from, int receive_tag, MPI_Comm comm,
-                           MPI_Request* request)
-{
-  if (not request || not buffer || count <= 0 || check_type(type) != MPI_SUCCESS || element_size(type) == 0)
-    return next_definition(buffer, count, type, to, send_tag, from, receive_tag, comm, request);
-  const Span span = span_of(type);
-  const auto copy = std::make_shared<std::vector<std::byte>>(
-      static_cast<std::size_t>((count - 1) * span.extent + span.high - span.low));
-  std::byte* const sent = copy->data() - span.low;
-  simgrid::smpi::Datatype::copy(buffer, count, type, sent, count, type);
-  const int result =
-      PMPI_Isendrecv(sent, count, type, to, send_tag, buffer, count, type, from, receive_tag, comm, request);
-  if (result == MPI_SUCCESS && *request != MPI_REQUEST_NULL)
-    on_completion(*request, [copy] {});
-  return result;
 }
 
 // NOLINTEND(readability-identifier-naming)

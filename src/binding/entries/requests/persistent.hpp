@@ -64,10 +64,6 @@ public:
 int persistent_Start(decltype(&PMPI_Start) next_definition, MPI_Request* request);
 int persistent_Startall(decltype(&PMPI_Startall) next_definition, int count, MPI_Request* requests);
 int persistent_Request_free(decltype(&PMPI_Request_free) next_definition, MPI_Request* request);
-/** Keeps the copy of the data that is sent until the request is complete; SMPI frees it at once. */
-int kept_Isendrecv_replace(decltype(&PMPI_Isendrecv_replace) next_definition, void* buffer, int count,
-                           MPI_Datatype type, int to, int send_tag, int from, int receive_tag, MPI_Comm comm,
-                           MPI_Request* request);
 // NOLINTEND(readability-identifier-naming)
 
 } // namespace weft

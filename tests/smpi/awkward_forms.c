@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/* Calls of newer forms that used to fail: `awkward_forms CASE…`. Prints `CASE RANK: right` or `wrong` per case and
+ * rank; at least three ranks. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_RANKS = 16 };
+
+static int rank, size;
+
+/* MPI_Sendrecv_replace and MPI_Isendrecv_replace without data, which receives wait for, and of a type whose data begin
+ * before its address. */
+static int replace(void)
+{
+  const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  int right = 1, counted = -1, numbers[5] = {0, 10 * rank, 10 * rank + 1, 0, 0};
+  const int length = 2, place = -2;
+  MPI_Datatype before;
+  MPI_Request request, receiving;
+  MPI_Status status;
+  MPI_Type_indexed(1, &length, &place, MPI_INT, &before);
+  MPI_Type_commit(&before);
+  for (int later = 0; later < 2; later++) {
+    MPI_Irecv(numbers, 0, MPI_INT, from, 1, MPI_COMM_WORLD, &receiving);
+    memset(&status, -1, sizeof status);
+    if (later)
+      MPI_Isendrecv_replace(numbers, 0, MPI_INT, to, 1, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request);
+    else
+      MPI_Sendrecv_replace(numbers, 0, MPI_INT, to, 1, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &status);
+    if (later)
+      MPI_Wait(&request, &status);
+    MPI_Get_count(&status, MPI_INT, &counted);
+    right &= counted == 0 && (later || status.MPI_SOURCE == MPI_PROC_NULL);
+    MPI_Wait(&receiving, &status);
+    right &= status.MPI_SOURCE == from;
+    if (later)
+      MPI_Isendrecv_replace(numbers + 3, 1, before, to, 2, from, 2, MPI_COMM_WORLD, &request);
+    else
+      MPI_Sendrecv_replace(numbers + 3, 1, before, to, 2, from, 2, MPI_COMM_WORLD, &status);
+    if (later)
+      MPI_Wait(&request, &status);
+  }
+  const int origin = (rank + 2 * size - 2) % size;
+  right &= numbers[0] == 0 && numbers[1] == 10 * origin && numbers[2] == 10 * origin + 1 && numbers[3] == 0;
+  MPI_Type_free(&before);
+  return right;
+}
+
+typedef struct {
+  const char* name;
+  int (*run)(void);
+} Case;
+
+int main(int argc, char** argv)
+{
+  static const Case CASES[] = {
+      {"replace", replace},
+  };
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 1; i < argc; i++)
+    for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++)
+      if (strcmp(argv[i], CASES[c].name) == 0)
+        printf("%s %d: %s\n", argv[i], rank, CASES[c].run() ? "right" : "wrong");
+  MPI_Finalize();
+  return 0;
+}
