@@ -47,6 +47,31 @@ static int replace(void)
   return right;
 }
 
+/* Requests of several kinds, so that a rank gets one at the address of another's that has just been completed. */
+static int reused(void)
+{
+  int right = 1, number = rank, copy = 0;
+  MPI_Request request, persistent;
+  for (int round = 0; round < 40; round++) {
+    MPI_Isendrecv_replace(&number, 1, MPI_INT, (rank + 1) % size, 1, (rank + size - 1) % size, 1, MPI_COMM_WORLD,
+                          &request);
+    if ((rank + round) % 3 == 0)
+      MPI_Barrier(MPI_COMM_SELF);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    right &= request == MPI_REQUEST_NULL;
+    MPI_Allreduce_init(&number, &copy, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &persistent);
+    for (int start = 0; start < 3; start++) {
+      MPI_Start(&persistent);
+      MPI_Wait(&persistent, MPI_STATUS_IGNORE);
+      if (persistent == MPI_REQUEST_NULL)
+        return 0;
+      right &= copy == size * (size - 1) / 2;
+    }
+    MPI_Request_free(&persistent);
+  }
+  return right;
+}
+
 typedef struct {
   const char* name;
   int (*run)(void);
@@ -56,6 +81,7 @@ int main(int argc, char** argv)
 {
   static const Case CASES[] = {
       {"replace", replace},
+      {"reused", reused},
   };
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

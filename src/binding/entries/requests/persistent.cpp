@@ -79,24 +79,30 @@ void PersistentScope::replace()
   };
   if (std::ranges::none_of(requests_, is_concerned))
     return;
-  handles_.assign(requests_.begin(), requests_.end());
-  for (MPI_Request& request : requests_)
-    if (const MPI_Request active = active_request(request); active != MPI_REQUEST_NULL)
-      request = active;
+  handles_.reserve(requests_.size());
+  for (MPI_Request& request : requests_) {
+    Handle& its = handles_.emplace_back(request, active_request(request) != MPI_REQUEST_NULL);
+    if (its.is_persistent)
+      request = active_request(request);
+    else if (const auto hook = completion_hooks().extract(request))
+      its.hook = std::move(hook.mapped());
+  }
 }
 
 void PersistentScope::restore()
 {
   for (std::size_t i = 0; i < handles_.size(); ++i) {
-    if (requests_[i] == MPI_REQUEST_NULL)
-      if (const auto hook = completion_hooks().extract(handles_[i]))
-        hook.mapped()();
-    PersistentRequest* const its = find_persistent(handles_[i]);
-    if (not its || its->active == MPI_REQUEST_NULL)
-      continue;
-    if (requests_[i] == MPI_REQUEST_NULL)
-      its->active = MPI_REQUEST_NULL;
-    requests_[i] = handles_[i];
+    auto& [handle, is_persistent, hook] = handles_[i];
+    const bool completed                = requests_[i] == MPI_REQUEST_NULL;
+    if (is_persistent) {
+      if (PersistentRequest* const its = find_persistent(handle); its && completed)
+        its->active = MPI_REQUEST_NULL;
+      requests_[i] = handle;
+    } else if (hook && completed) {
+      hook();
+    } else if (hook) {
+      completion_hooks()[handle] = std::move(hook);
+    }
   }
 }
 

@@ -41,8 +41,16 @@ void on_completion(MPI_Request request, std::function<void()> hook);
 
 /** Scope in which a list of requests contains active requests in place of persistent handles. */
 class PersistentScope {
+  /** The program's handle. Once a request is complete, another rank may get one at its address before this scope ends,
+   * so what the end needs is noted at the beginning. */
+  struct Handle {
+    MPI_Request handle;
+    bool is_persistent;
+    std::function<void()> hook;
+  };
+
   std::span<MPI_Request> requests_;
-  std::vector<MPI_Request> handles_; // the program's; empty if no operation or hook is concerned
+  std::vector<Handle> handles_; // empty if no operation or hook is concerned
 
   // Out of line: no program without such requests needs them.
   [[gnu::noinline]] void replace();

@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.simulated import Run
 
-CASES = ("replace",)
+CASES = ("replace", "reused")
 
 
 @pytest.mark.parametrize("messages", ["weft", "smpi"])
