@@ -72,6 +72,36 @@ static int reused(void)
   return right;
 }
 
+static MPI_Datatype given;
+static int given_rightly;
+
+static void add(void* in, void* inout, int* count, MPI_Datatype* type)
+{
+  given_rightly &= *type == given;
+  for (int i = 0; i < 2 * *count; i++)
+    ((int*)inout)[i] += ((int*)in)[i];
+}
+
+/* A persistent reduction whose operation looks its datatype up. */
+static int operation(void)
+{
+  int numbers[2] = {rank, 1}, sums[2] = {0, 0};
+  MPI_Op op;
+  MPI_Request request;
+  MPI_Type_contiguous(2, MPI_INT, &given);
+  MPI_Type_commit(&given);
+  MPI_Op_create(add, 1, &op);
+  given_rightly = 1;
+  MPI_Allreduce_init(numbers, sums, 1, given, op, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Type_free(&given);
+  MPI_Request_free(&request);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Op_free(&op);
+  return given_rightly && sums[0] == size * (size - 1) / 2 && sums[1] == size;
+}
+
 typedef struct {
   const char* name;
   int (*run)(void);
@@ -82,6 +112,7 @@ int main(int argc, char** argv)
   static const Case CASES[] = {
       {"replace", replace},
       {"reused", reused},
+      {"operation", operation},
   };
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -146,6 +146,18 @@ MPI_Aint beginning_of(MPI_Datatype type)
   return is_predefined(type) ? 0 : span_of(type).low;
 }
 
+HeldType::HeldType(MPI_Datatype type) : type_(type)
+{
+  if (type_ != MPI_DATATYPE_NULL)
+    type_->ref();
+}
+
+HeldType::~HeldType()
+{
+  if (type_ != MPI_DATATYPE_NULL)
+    Datatype::unref(type_);
+}
+
 Values::Values(int count, MPI_Datatype type)
 {
   const Span span = span_of(type);

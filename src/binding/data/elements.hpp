@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace weft {
 
@@ -37,6 +38,21 @@ inline void* moved(const void* address, MPI_Aint bytes)
 {
   return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(address) + bytes); // NOLINT(performance-no-int-to-ptr)
 }
+
+/** Reference to a datatype, which lives on if the program frees its handle. */
+class HeldType {
+  MPI_Datatype type_;
+
+public:
+  explicit HeldType(MPI_Datatype type);
+  HeldType(HeldType&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
+  HeldType(const HeldType&)            = delete;
+  HeldType& operator=(const HeldType&) = delete;
+  HeldType& operator=(HeldType&&)      = delete;
+  ~HeldType();
+  /** Returns the datatype itself: the program's operations are called with it. */
+  MPI_Datatype get() const { return type_; }
+};
 
 /** Storage for elements of a type, whatever its bounds. */
 class Values {

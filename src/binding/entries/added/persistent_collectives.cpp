@@ -2,13 +2,16 @@
 /* Persistent collectives (MPI 4.1, sections 6.13 and 8.8): a start makes the non-blocking call, which
  * is offloaded or executed by the hosts as such. */
 #include "binding/abi/original.hpp"
+#include "binding/data/elements.hpp"
 #include "binding/data/virtual_topology.hpp"
+#include "binding/entries/frame/mpi_errors.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/entries/requests/persistent.hpp"
 #include "binding/ranks/intercommunicators.hpp"
 #include "binding/ranks/places.hpp"
 #include "mpi/names.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -18,41 +21,50 @@
 namespace weft {
 namespace {
 
-/** Datatype of a persistent request. The program may free the handle after the initialization. */
+/** Datatype of a persistent request. While the program's handle is valid, starts use it, because operations of the
+ * program are called with it; a copy replaces it once the program has freed it. */
 class KeptType {
-  MPI_Datatype type_;
-  bool owned_ = false;
+  HeldType given_;
+  MPI_Datatype copy_ = MPI_DATATYPE_NULL;
 
 public:
-  explicit KeptType(MPI_Datatype type) : type_(type)
+  explicit KeptType(MPI_Datatype type) : given_(type)
   {
-    if (type != MPI_DATATYPE_NULL && not is_predefined(type))
-      owned_ = PMPI_Type_dup(type, &type_) == MPI_SUCCESS;
+    if (type != MPI_DATATYPE_NULL && not is_predefined(type) && PMPI_Type_dup(type, &copy_) != MPI_SUCCESS)
+      copy_ = MPI_DATATYPE_NULL;
   }
-  KeptType(KeptType&& other) noexcept : type_(other.type_), owned_(std::exchange(other.owned_, false)) {}
+  KeptType(KeptType&& other) noexcept
+      : given_(std::move(other.given_)), copy_(std::exchange(other.copy_, MPI_DATATYPE_NULL))
+  {
+  }
   KeptType(const KeptType&)            = delete;
   KeptType& operator=(const KeptType&) = delete;
   KeptType& operator=(KeptType&&)      = delete;
   ~KeptType()
   {
-    if (owned_)
-      PMPI_Type_free(&type_);
+    if (copy_ != MPI_DATATYPE_NULL)
+      PMPI_Type_free(&copy_);
   }
-  MPI_Datatype get() const { return type_; }
+  MPI_Datatype get() const { return copy_ != MPI_DATATYPE_NULL && is_freed(given_.get()) ? copy_ : given_.get(); }
 };
 
 /** Datatypes of a persistent request, one per rank. */
 class KeptTypes {
   std::vector<KeptType> kept_;
-  std::vector<MPI_Datatype> types_;
+  mutable std::vector<MPI_Datatype> types_; // of the latest start
 
 public:
-  KeptTypes(const MPI_Datatype* types, int count)
+  KeptTypes(const MPI_Datatype* types, int count) : types_(static_cast<std::size_t>(count))
   {
     for (int i = 0; i < count; ++i)
-      types_.push_back(kept_.emplace_back(types[i]).get());
+      kept_.emplace_back(types[i]);
   }
-  const MPI_Datatype* get() const { return types_.data(); }
+  const MPI_Datatype* get() const
+  {
+    for (std::size_t i = 0; i < kept_.size(); ++i)
+      types_[i] = kept_[i].get();
+    return types_.data();
+  }
 };
 
 /** Argument of a persistent request. */

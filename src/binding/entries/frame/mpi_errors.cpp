@@ -28,11 +28,6 @@ std::string error_name(int code)
   return all.substr(0, all.find_first_of(" :"));
 }
 
-bool is_freed(const void* object)
-{
-  return static_cast<const simgrid::smpi::HandleLayout*>(object)->deleted;
-}
-
 } // namespace
 
 int wrong(int code, std::string reason)
@@ -101,6 +96,11 @@ int check_intracommunicator(MPI_Comm comm)
 {
   return intercommunicator_of(comm) ? wrong(MPI_ERR_COMM, "the communicator is an intercommunicator")
                                     : static_cast<int>(MPI_SUCCESS);
+}
+
+bool is_freed(const void* object)
+{
+  return static_cast<const simgrid::smpi::HandleLayout*>(object)->deleted;
 }
 
 int check_type(MPI_Datatype type)

@@ -28,6 +28,9 @@ int handled(MPI_Comm comm, const char* function, int result);
  * result */
 int handled_by(MPI_Errhandler handler, MPI_Comm object, const char* function, int result);
 
+/** Returns whether the program has freed a communicator or datatype, which operations may still use. */
+bool is_freed(const void* object);
+
 /** Checks of arguments: return MPI_SUCCESS or an error class. */
 int check_comm(MPI_Comm comm);
 /** Returns MPI_ERR_COMM for an intercommunicator, on which MPI does not define all functions. */

@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.simulated import Run
 
-CASES = ("replace", "reused")
+CASES = ("replace", "reused", "operation")
 
 
 @pytest.mark.parametrize("messages", ["weft", "smpi"])
