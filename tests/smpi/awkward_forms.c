@@ -102,6 +102,45 @@ static int operation(void)
   return given_rightly && sums[0] == size * (size - 1) / 2 && sums[1] == size;
 }
 
+/* An intercommunicator between the first rank and the others. */
+static MPI_Comm make_across(void)
+{
+  MPI_Comm local, across;
+  MPI_Comm_split(MPI_COMM_WORLD, rank > 0, 0, &local);
+  MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, rank > 0 ? 0 : 1, 1, &across);
+  MPI_Comm_free(&local);
+  return across;
+}
+
+/* A reduction on an intercommunicator, the datatype of which is freed before the other group enters. */
+static int freed(void)
+{
+  int numbers[2] = {rank, 1}, sums[2] = {0, 0};
+  MPI_Comm across = make_across();
+  MPI_Datatype pair, others[64];
+  MPI_Request request;
+  MPI_Op op;
+  MPI_Op_create(add, 1, &op);
+  for (int late = 0; late < 2; late++) {
+    if ((rank > 0) == late)
+      MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Type_vector(2, 1, 1, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Iallreduce(numbers, sums, 1, pair, op, across, &request);
+    MPI_Type_free(&pair);
+    for (int i = 0; i < 64; i++) /* memory of the freed type */
+      MPI_Type_contiguous(1 + i, MPI_CHAR, &others[i]);
+    if ((rank > 0) != late)
+      MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 64; i++)
+      MPI_Type_free(&others[i]);
+  }
+  MPI_Op_free(&op);
+  MPI_Comm_free(&across);
+  return rank > 0 ? sums[0] == 0 && sums[1] == 1 : sums[0] == size * (size - 1) / 2 && sums[1] == size - 1;
+}
+
 typedef struct {
   const char* name;
   int (*run)(void);
@@ -113,6 +152,7 @@ int main(int argc, char** argv)
       {"replace", replace},
       {"reused", reused},
       {"operation", operation},
+      {"freed", freed},
   };
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -30,7 +30,7 @@ void BetweenReduction::come(int rank, const GivenValues& given, const GotPart& g
   Group& own       = groups_[first ? 0 : 1];
   Group& other     = groups_[first ? 1 : 0];
   if (got.buffer && other.missing > 0)
-    other.waiting.push_back(got);
+    other.waiting.push_back({got, HeldType(got.type)});
   else if (got.buffer)
     deliver(other, got);
   if (not given.contributes)
@@ -47,8 +47,8 @@ void BetweenReduction::come(int rank, const GivenValues& given, const GotPart& g
     given.operation->apply(own.values[next - 1].data(), own.values[next].data(), &given.count, given.type);
   own.result = std::move(own.values.back());
   own.values.clear();
-  for (const GotPart& part : std::exchange(own.waiting, {}))
-    deliver(own, part);
+  for (const WaitingPart& waiting : std::exchange(own.waiting, {}))
+    deliver(own, waiting.part);
 }
 
 } // namespace weft

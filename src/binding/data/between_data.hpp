@@ -3,6 +3,7 @@
  * order. */
 #pragma once
 
+#include "binding/data/elements.hpp"
 #include "binding/data/host_data.hpp"
 
 #include <array>
@@ -29,12 +30,16 @@ struct GivenValues {
 };
 
 class BetweenReduction : public HostData {
+  struct WaitingPart {
+    GotPart part;
+    HeldType type;
+  };
   struct Group {
     std::vector<Values> values; // by rank of the group, until they are combined
     std::size_t missing = 0;    // contributions
     Values result;
-    bool data = true;             // false: a buffer is shared, so nobody reads the result
-    std::vector<GotPart> waiting; // of ranks of the other group that have entered
+    bool data = true;                 // false: a buffer is shared, so nobody reads the result
+    std::vector<WaitingPart> waiting; // of ranks of the other group that have entered
   };
   std::array<Group, 2> groups_;
   std::size_t first_size_;
