@@ -130,6 +130,8 @@ def definition(prefix: str, name: str, parameters: list[Parameter]) -> str:
             side = "out" if one.sends else "in"
             of_neighbors = base.startswith("Neighbor")
             number = f"degree_{side}({comm})" if of_neighbors else f"ranks_of({comm})"
+            if base == "Reduce_scatter":
+                number = f"ranks_of_own_group({comm})"
             if base in ROOT_ONLY and (base == "Gatherv" or one.sends or one.name == "displs"):
                 number = f"ranks_at_root({comm}, root)"
             lines.append(f"const SmallNumbers {one.name}_({one.name}, {number});")

@@ -141,6 +141,32 @@ static int freed(void)
   return rank > 0 ? sums[0] == 0 && sums[1] == 1 : sums[0] == size * (size - 1) / 2 && sums[1] == size - 1;
 }
 
+/* Arrays of large counts: as long as the remote group, and as the own one for MPI_Reduce_scatter. */
+static int large_across(void)
+{
+  MPI_Comm across = make_across();
+  MPI_Count counts[MOST_RANKS];
+  MPI_Aint places[MOST_RANKS];
+  int sent[MOST_RANKS], got[MOST_RANKS] = {0}, right = 1;
+  for (int i = 0; i < MOST_RANKS; i++) {
+    counts[i] = 1;
+    places[i] = i;
+    sent[i]   = 10 * rank + i;
+  }
+  MPI_Scatterv_c(sent, counts, places, MPI_INT, got, 1, MPI_INT, rank > 0 ? 0 : MPI_ROOT, across);
+  right &= rank == 0 || got[0] == rank - 1;
+  MPI_Gatherv_c(sent, 1, MPI_INT, got, counts, places, MPI_INT, rank > 0 ? 0 : MPI_ROOT, across);
+  right &= rank > 0 || got[size - 2] == 10 * (size - 1);
+  MPI_Alltoallv_c(sent, counts, places, MPI_INT, got, counts, places, MPI_INT, across);
+  right &= rank > 0 ? got[0] == rank - 1 : got[size - 2] == 10 * (size - 1);
+  if (rank == 0)
+    counts[0] = size - 1;
+  MPI_Reduce_scatter_c(sent, got, counts, MPI_INT, MPI_SUM, across);
+  right &= rank > 0 ? got[0] == rank - 1 : got[0] == 5 * size * (size - 1);
+  MPI_Comm_free(&across);
+  return right;
+}
+
 typedef struct {
   const char* name;
   int (*run)(void);
@@ -149,10 +175,8 @@ typedef struct {
 int main(int argc, char** argv)
 {
   static const Case CASES[] = {
-      {"replace", replace},
-      {"reused", reused},
-      {"operation", operation},
-      {"freed", freed},
+      {"replace", replace},           {"reused", reused}, {"operation", operation}, {"freed", freed},
+      {"large-across", large_across},
   };
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

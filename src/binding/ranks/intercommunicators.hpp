@@ -24,6 +24,9 @@ struct Intercommunicator {
 /** Tag of weft's own messages between the first ranks of two groups; less another tag in MPI_Intercomm_create. */
 constexpr int INTERCOMMUNICATOR_TAG = -1'000'000;
 
+/** MPI_ROOT of weft_mpi.h, by which the root of a collective names itself. */
+constexpr int OWN_ROOT = -3;
+
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): read at each call that names a communicator
 extern constinit bool intercommunicators_exist; ///< whether the run has made one
 

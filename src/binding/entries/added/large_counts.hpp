@@ -7,6 +7,7 @@
 #include "binding/data/virtual_topology.hpp"
 #include "binding/entries/frame/mpi_errors.hpp"
 #include "binding/entries/requests/persistent.hpp"
+#include "binding/ranks/intercommunicators.hpp"
 #include "binding/ranks/places.hpp"
 
 #include <smpi/smpi.h>
@@ -78,14 +79,23 @@ public:
   const int* data() const { return numbers_ ? numbers_->data() : nullptr; }
 };
 
-/** Numbers of an array's elements; 0 for a communicator that the call itself refuses. */
+/** Numbers of an array's elements; 0 for a communicator that the call itself refuses. Of an intercommunicator, ranks
+ * are those of the remote group. */
 inline int ranks_of(MPI_Comm comm)
 {
   return check_comm(comm) == MPI_SUCCESS ? place_in(comm).size : 0;
 }
+inline int ranks_of_own_group(MPI_Comm comm)
+{
+  const Intercommunicator* const its = intercommunicator_of(comm);
+  return ranks_of(its ? its->local : comm);
+}
 inline int ranks_at_root(MPI_Comm comm, int root)
 {
-  return check_comm(comm) == MPI_SUCCESS && place_in(comm).rank == root ? place_in(comm).size : 0;
+  if (check_comm(comm) != MPI_SUCCESS)
+    return 0;
+  const auto [rank, size] = place_in(comm);
+  return root == (intercommunicator_of(comm) ? OWN_ROOT : rank) ? size : 0;
 }
 inline int degree_in(MPI_Comm comm)
 {

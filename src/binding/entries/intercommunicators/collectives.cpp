@@ -22,9 +22,6 @@
 namespace weft {
 namespace {
 
-/** Argument of a root in the remote group, MPI_ROOT and MPI_PROC_NULL (weft_mpi.h). */
-constexpr int OWN_ROOT = -3;
-
 /** A rank's part in a call, by ranks in the communicator of both groups. */
 struct BetweenCall {
   const Intercommunicator& its;
