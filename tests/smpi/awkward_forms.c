@@ -167,6 +167,26 @@ static int large_across(void)
   return right;
 }
 
+/* Persistent collectives with a root, of whose group the other ranks pass arguments that do not count. */
+static int idle(void)
+{
+  MPI_Comm across = make_across();
+  MPI_Request requests[2];
+  int number = rank, sum = -1;
+  const int root    = rank == 1 ? MPI_ROOT : rank > 1 ? MPI_PROC_NULL : 0;
+  MPI_Datatype type = rank > 1 ? MPI_DATATYPE_NULL : MPI_INT;
+  const MPI_Op op   = rank > 1 ? MPI_OP_NULL : MPI_SUM;
+  MPI_Bcast_init(&number, rank > 1 ? -1 : 1, type, root, across, MPI_INFO_NULL, &requests[0]);
+  MPI_Reduce_init(&number, &sum, rank > 1 ? -1 : 1, type, op, root, across, MPI_INFO_NULL, &requests[1]);
+  for (int i = 0; i < 2; i++) {
+    MPI_Start(&requests[i]);
+    MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    MPI_Request_free(&requests[i]);
+  }
+  MPI_Comm_free(&across);
+  return rank == 0 ? number == 1 : rank == 1 ? sum == 1 : sum == -1;
+}
+
 typedef struct {
   const char* name;
   int (*run)(void);
@@ -176,7 +196,7 @@ int main(int argc, char** argv)
 {
   static const Case CASES[] = {
       {"replace", replace},           {"reused", reused}, {"operation", operation}, {"freed", freed},
-      {"large-across", large_across},
+      {"large-across", large_across}, {"idle", idle},
   };
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

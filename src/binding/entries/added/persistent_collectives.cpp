@@ -121,10 +121,20 @@ int check_data(int count, MPI_Datatype type)
 
 int check_root(int root, MPI_Comm comm)
 {
-  if (intercommunicator_of(comm)) // the start checks MPI_ROOT and others
-    return MPI_SUCCESS;
   return root < 0 || root >= place_in(comm).size ? wrong_rank(MPI_ERR_ROOT, "the root", root, comm)
                                                  : static_cast<int>(MPI_SUCCESS);
+}
+
+/** Checks the root and, by @p check_rest, other arguments of a collective with a root. On an intercommunicator it
+ * depends on the root which arguments count; the start checks them. */
+template <class Check> int check_rooted(int root, MPI_Comm comm, Check&& check_rest)
+{
+  return intercommunicator_of(comm) ? static_cast<int>(MPI_SUCCESS)
+                                    : first_error(check_rest, [&] { return check_root(root, comm); });
+}
+int check_rooted(int root, MPI_Comm comm)
+{
+  return check_rooted(root, comm, [] { return static_cast<int>(MPI_SUCCESS); });
 }
 
 template <class Start, class... Kept> int make_of_kept(Start start, MPI_Request* request, Kept&&... kept)
@@ -207,8 +217,7 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
 extern "C" {
 
 WEFT_PERSISTENT(Barrier, Ibarrier, WEFT_RIGHT, MPI_Comm comm, comm)
-WEFT_PERSISTENT(Bcast, Ibcast,
-                first_error([&] { return check_data(count, type); }, [&] { return check_root(root, comm); }),
+WEFT_PERSISTENT(Bcast, Ibcast, check_rooted(root, comm, [&] { return check_data(count, type); }),
                 WEFT_ALL(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm), buffer, count, type,
                 root, comm)
 WEFT_PERSISTENT(Allreduce, Iallreduce, check_reduced(count, type, operation), WEFT_ALL(WEFT_REDUCED_IN, MPI_Comm comm),
@@ -219,9 +228,7 @@ WEFT_PERSISTENT(Exscan, Iexscan, check_reduced(count, type, operation), WEFT_ALL
                 WEFT_REDUCED_NAMES, comm)
 WEFT_PERSISTENT(Reduce_scatter_block, Ireduce_scatter_block, check_reduced(count, type, operation),
                 WEFT_ALL(WEFT_REDUCED_IN, MPI_Comm comm), WEFT_REDUCED_NAMES, comm)
-WEFT_PERSISTENT(Reduce, Ireduce,
-                first_error([&] { return check_reduced(count, type, operation); },
-                            [&] { return check_root(root, comm); }),
+WEFT_PERSISTENT(Reduce, Ireduce, check_rooted(root, comm, [&] { return check_reduced(count, type, operation); }),
                 WEFT_ALL(WEFT_REDUCED_IN, int root, MPI_Comm comm), WEFT_REDUCED_NAMES, root, comm)
 WEFT_PERSISTENT(Reduce_scatter, Ireduce_scatter,
                 first_error([&] { return check_present(counts, "recvcounts"); },
@@ -233,15 +240,15 @@ WEFT_PERSISTENT(Allgather, Iallgather, check_data(count, type), WEFT_ALL(WEFT_DA
                 comm)
 WEFT_PERSISTENT(Alltoall, Ialltoall, check_data(count, type), WEFT_ALL(WEFT_DATA_IN, MPI_Comm comm), WEFT_DATA_NAMES,
                 comm)
-WEFT_PERSISTENT(Gather, Igather, check_root(root, comm), WEFT_ALL(WEFT_DATA_IN, int root, MPI_Comm comm),
+WEFT_PERSISTENT(Gather, Igather, check_rooted(root, comm), WEFT_ALL(WEFT_DATA_IN, int root, MPI_Comm comm),
                 WEFT_DATA_NAMES, root, comm)
-WEFT_PERSISTENT(Scatter, Iscatter, check_root(root, comm), WEFT_ALL(WEFT_DATA_IN, int root, MPI_Comm comm),
+WEFT_PERSISTENT(Scatter, Iscatter, check_rooted(root, comm), WEFT_ALL(WEFT_DATA_IN, int root, MPI_Comm comm),
                 WEFT_DATA_NAMES, root, comm)
 WEFT_PERSISTENT(Allgatherv, Iallgatherv, check_type(type), WEFT_ALL(WEFT_GATHERED_IN, MPI_Comm comm),
                 WEFT_GATHERED_NAMES, comm)
-WEFT_PERSISTENT(Gatherv, Igatherv, check_root(root, comm), WEFT_ALL(WEFT_GATHERED_IN, int root, MPI_Comm comm),
+WEFT_PERSISTENT(Gatherv, Igatherv, check_rooted(root, comm), WEFT_ALL(WEFT_GATHERED_IN, int root, MPI_Comm comm),
                 WEFT_GATHERED_NAMES, root, comm)
-WEFT_PERSISTENT(Scatterv, Iscatterv, check_root(root, comm), WEFT_ALL(WEFT_SCATTERED_IN, int root, MPI_Comm comm),
+WEFT_PERSISTENT(Scatterv, Iscatterv, check_rooted(root, comm), WEFT_ALL(WEFT_SCATTERED_IN, int root, MPI_Comm comm),
                 WEFT_SCATTERED_NAMES, root, comm)
 WEFT_PERSISTENT(Alltoallv, Ialltoallv, check_type(type), WEFT_ALL(WEFT_PARTS_IN, MPI_Comm comm), WEFT_PARTS_NAMES, comm)
 WEFT_PERSISTENT(Alltoallw, Ialltoallw, check_present(types, "recvtypes"), WEFT_ALL(WEFT_TYPED_IN(int), MPI_Comm comm),
