@@ -187,6 +187,29 @@ static int idle(void)
   return rank == 0 ? number == 1 : rank == 1 ? sum == 1 : sum == -1;
 }
 
+/* MPI_Imrecv whose datatype is freed before the request completes. */
+static int matched(void)
+{
+  int sent[4] = {rank, rank, rank, rank}, got[8] = {0}, right = 1;
+  MPI_Datatype gapped, others[64];
+  MPI_Request requests[2];
+  MPI_Message message;
+  MPI_Type_vector(4, 1, 2, MPI_INT, &gapped);
+  MPI_Type_commit(&gapped);
+  MPI_Isend(sent, 4, MPI_INT, (rank + 1) % size, 1, MPI_COMM_WORLD, &requests[0]);
+  MPI_Mprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+  MPI_Imrecv(got, 1, gapped, &message, &requests[1]);
+  MPI_Type_free(&gapped);
+  for (int i = 0; i < 64; i++) /* memory of the freed type */
+    MPI_Type_contiguous(1 + i, MPI_CHAR, &others[i]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < 8; i++)
+    right &= got[i] == (i % 2 ? 0 : (rank + size - 1) % size);
+  for (int i = 0; i < 64; i++)
+    MPI_Type_free(&others[i]);
+  return right;
+}
+
 typedef struct {
   const char* name;
   int (*run)(void);
@@ -196,7 +219,7 @@ int main(int argc, char** argv)
 {
   static const Case CASES[] = {
       {"replace", replace},           {"reused", reused}, {"operation", operation}, {"freed", freed},
-      {"large-across", large_across}, {"idle", idle},
+      {"large-across", large_across}, {"idle", idle},     {"matched", matched},
   };
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

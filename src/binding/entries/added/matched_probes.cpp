@@ -291,8 +291,9 @@ WEFT_INTERPOSED int PMPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_
             },
             [&](std::unique_ptr<MatchedMessage> released) {
               const std::shared_ptr<const MatchedMessage> its = std::move(released);
+              const auto held                                 = std::make_shared<const HeldType>(type);
               *request                                        = its->early;
-              on_completion(*request, [its, buffer, count, type] { deliver_early(*its, buffer, count, type); });
+              on_completion(*request, [its, buffer, count, held] { deliver_early(*its, buffer, count, held->get()); });
               return check_early(*its, count, type);
             });
       },

@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.simulated import Run
 
-CASES = ("replace", "reused", "operation", "freed", "large-across", "idle")
+CASES = ("replace", "reused", "operation", "freed", "large-across", "idle", "matched")
 
 
 @pytest.mark.parametrize("messages", ["weft", "smpi"])
