@@ -35,14 +35,18 @@ static const char* const NAMES[] = {"barrier",   "bcast",     "gather",     "gat
 typedef struct {
   Program* program;
   MPI_Comm comm;
-  int rank, size, root, blocks, in_place, uniform;
+  int rank, size, root, in_place, uniform;
+  Form form;
   uint64_t salt;
   Basic basic;
 } Plan;
 
-/** Calls for instance MPI_Bcast or MPI_Ibcast. */
+/** Calls a form whose counts are numbers. */
 #define CALL(plan, blocking, other, ...)                                                                               \
-  ((plan)->blocks ? MPI_##blocking(__VA_ARGS__, (plan)->comm) : MPI_I##other(__VA_ARGS__, (plan)->comm, request))
+  CALL_FORM((plan)->form, blocking, other, (__VA_ARGS__), (__VA_ARGS__), (plan)->comm, request)
+/** Calls a form whose counts are arrays, which differ in the forms with large counts. */
+#define CALL_UNEVEN(plan, blocking, other, small, large)                                                               \
+  CALL_FORM((plan)->form, blocking, other, small, large, (plan)->comm, request)
 
 static uint64_t tag(const Plan* plan, int from, int to)
 {
@@ -94,6 +98,25 @@ static void make_all(Plan* plan, Buffer* buffer)
   *buffer = make_buffer(&plan->program->mine, plan->basic, plan->size, sizes, plan->uniform < 0);
 }
 
+/** Copies counts and displacements for a form with large counts. */
+static void widen(const Buffer* buffer, MPI_Count* counts, MPI_Aint* places)
+{
+  for (int b = 0; b < buffer->blocks; b++) {
+    counts[b] = buffer->counts[b];
+    places[b] = buffer->displacements[b];
+  }
+}
+
+static void call_barrier(MPI_Comm comm, Form form, MPI_Request* request)
+{
+  if (is_blocking(form))
+    MPI_Barrier(comm);
+  else if (form >= PERSISTENT)
+    MPI_Barrier_init(comm, MPI_INFO_NULL, request);
+  else
+    MPI_Ibarrier(comm, request);
+}
+
 static void broadcast(Plan* plan, Call* call, MPI_Request* request)
 {
   Buffer* buffer = &call->receive;
@@ -137,14 +160,20 @@ static void gather(Plan* plan, Call* call, MPI_Request* request, Collective whic
   const MPI_Datatype received = is_root ? receive->layout.type : MPI_DATATYPE_NULL;
   if (which == GATHER)
     CALL(plan, Gather, gather, from, count, type, receive->address, receive->counts[0], received, plan->root);
+  widen(receive, call->large_receive_counts, call->large_receive_places);
   if (which == GATHERV)
-    CALL(plan, Gatherv, gatherv, from, count, type, receive->address, is_root ? receive->counts : NULL,
-         is_root ? receive->displacements : NULL, received, plan->root);
+    CALL_UNEVEN(plan, Gatherv, gatherv,
+                (from, count, type, receive->address, is_root ? receive->counts : NULL,
+                 is_root ? receive->displacements : NULL, received, plan->root),
+                (from, count, type, receive->address, is_root ? call->large_receive_counts : NULL,
+                 is_root ? call->large_receive_places : NULL, received, plan->root));
   if (which == ALLGATHER)
     CALL(plan, Allgather, allgather, from, count, type, receive->address, receive->counts[0], received);
   if (which == ALLGATHERV)
-    CALL(plan, Allgatherv, allgatherv, from, count, type, receive->address, receive->counts, receive->displacements,
-         received);
+    CALL_UNEVEN(
+        plan, Allgatherv, allgatherv,
+        (from, count, type, receive->address, receive->counts, receive->displacements, received),
+        (from, count, type, receive->address, call->large_receive_counts, call->large_receive_places, received));
 }
 
 static void scatter(Plan* plan, Call* call, MPI_Request* request, Collective which)
@@ -167,11 +196,15 @@ static void scatter(Plan* plan, Call* call, MPI_Request* request, Collective whi
   const int count         = in_place ? 0 : single(receive);
   const MPI_Datatype type = in_place ? MPI_DATATYPE_NULL : receive->layout.type;
   const MPI_Datatype sent = is_root ? send->layout.type : MPI_DATATYPE_NULL;
+  widen(send, call->large_send_counts, call->large_send_places);
   if (which == SCATTER)
     CALL(plan, Scatter, scatter, send->address, send->counts[0], sent, to, count, type, plan->root);
   else
-    CALL(plan, Scatterv, scatterv, send->address, is_root ? send->counts : NULL, is_root ? send->displacements : NULL,
-         sent, to, count, type, plan->root);
+    CALL_UNEVEN(plan, Scatterv, scatterv,
+                (send->address, is_root ? send->counts : NULL, is_root ? send->displacements : NULL, sent, to, count,
+                 type, plan->root),
+                (send->address, is_root ? call->large_send_counts : NULL, is_root ? call->large_send_places : NULL,
+                 sent, to, count, type, plan->root));
 }
 
 static void list_blocks(const Buffer* buffer, int* bytes, MPI_Datatype* types)
@@ -202,12 +235,25 @@ static void alltoall(Plan* plan, Call* call, MPI_Request* request, Collective wh
   if (which == ALLTOALL)
     CALL(plan, Alltoall, alltoall, from, send->counts[0], type, receive->address, receive->counts[0],
          receive->layout.type);
+  widen(send, call->large_send_counts, call->large_send_places);
+  widen(receive, call->large_receive_counts, call->large_receive_places);
   if (which == ALLTOALLV)
-    CALL(plan, Alltoallv, alltoallv, from, send->counts, send->displacements, type, receive->address, receive->counts,
-         receive->displacements, receive->layout.type);
+    CALL_UNEVEN(plan, Alltoallv, alltoallv,
+                (from, send->counts, send->displacements, type, receive->address, receive->counts,
+                 receive->displacements, receive->layout.type),
+                (from, call->large_send_counts, call->large_send_places, type, receive->address,
+                 call->large_receive_counts, call->large_receive_places, receive->layout.type));
+  for (int other = 0; other < plan->size; other++) {
+    call->large_send_places[other] = which == ALLTOALLW ? call->send_bytes[other] : call->large_send_places[other];
+    call->large_receive_places[other] =
+        which == ALLTOALLW ? call->receive_bytes[other] : call->large_receive_places[other];
+  }
   if (which == ALLTOALLW)
-    CALL(plan, Alltoallw, alltoallw, from, send->counts, call->send_bytes, call->send_types, receive->address,
-         receive->counts, call->receive_bytes, call->receive_types);
+    CALL_UNEVEN(plan, Alltoallw, alltoallw,
+                (from, send->counts, call->send_bytes, call->send_types, receive->address, receive->counts,
+                 call->receive_bytes, call->receive_types),
+                (from, call->large_send_counts, call->large_send_places, call->send_types, receive->address,
+                 call->large_receive_counts, call->large_receive_places, call->receive_types));
 }
 
 static void reduce(Plan* plan, Call* call, MPI_Request* request, Collective which)
@@ -262,7 +308,11 @@ static void reduce(Plan* plan, Call* call, MPI_Request* request, Collective whic
     CALL(plan, Allreduce, allreduce, from, receive->address, count, layout.type, reduction.op);
   if (which == REDUCE_SCATTER) {
     memcpy(call->send_bytes, counts, sizeof counts);
-    CALL(plan, Reduce_scatter, reduce_scatter, from, receive->address, call->send_bytes, layout.type, reduction.op);
+    for (int rank = 0; rank < plan->size; rank++)
+      call->large_send_counts[rank] = counts[rank];
+    CALL_UNEVEN(plan, Reduce_scatter, reduce_scatter,
+                (from, receive->address, call->send_bytes, layout.type, reduction.op),
+                (from, receive->address, call->large_send_counts, layout.type, reduction.op));
   }
   if (which == REDUCE_SCATTER_BLOCK)
     CALL(plan, Reduce_scatter_block, reduce_scatter_block, from, receive->address, counts[0], layout.type,
@@ -281,7 +331,7 @@ void call_collective(Program* program, MPI_Comm comm)
   MPI_Comm_rank(comm, &plan.rank);
   MPI_Comm_size(comm, &plan.size);
   plan.root      = below(all, 1 << 20) % plan.size;
-  plan.blocks    = once_in(all, 2);
+  plan.form      = draw_form(program);
   plan.in_place  = once_in(all, 4);
   plan.basic     = draw_basic(all);
   const int same = draw_groups(all);
@@ -289,10 +339,10 @@ void call_collective(Program* program, MPI_Comm comm)
                    which == ALLTOALLW || which == REDUCE_SCATTER;
   if (!v || once_in(all, 4))
     plan.uniform = (which == ALLTOALL || which >= ALLGATHER) && same > 60 ? 60 : same;
-  Call* call = new_call(NAMES[which], comm, plan.blocks);
-  MPI_Request made, *request = &made;
+  Call* call       = new_call(NAMES[which], comm, plan.form);
+  MPI_Request made = MPI_REQUEST_NULL, *request = &made;
   if (which == BARRIER)
-    plan.blocks ? MPI_Barrier(comm) : MPI_Ibarrier(comm, request);
+    call_barrier(comm, plan.form, request);
   else if (which == BCAST)
     broadcast(&plan, call, request);
   else if (which == SCATTER || which == SCATTERV)
@@ -303,8 +353,5 @@ void call_collective(Program* program, MPI_Comm comm)
     alltoall(&plan, call, request, which);
   else
     reduce(&plan, call, request, which);
-  if (plan.blocks)
-    end_call(program, call);
-  else
-    start_call(program, call, made);
+  carry_on(program, call, plan.form, made);
 }

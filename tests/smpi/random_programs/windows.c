@@ -1,48 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
+/* One-sided communication, and memory that ranks of a host share. */
 #include "program.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-void shift(Program* program, MPI_Comm comm)
-{
-  int rank, size, received;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
-  const int far       = 1 + below(&program->all, 7);
-  const int groups    = below(&program->all, 5) * below(&program->all, 4) * (once_in(&program->all, 6) ? 100 : 1);
-  const Basic basic   = draw_basic(&program->all);
-  const int any       = once_in(&program->all, 3);
-  const int blocks    = once_in(&program->all, 3);
-  const int to        = (rank + far) % size;
-  const int from      = (rank + far * (size - 1)) % size;
-  const uint64_t salt = salt_of(program, comm);
-  Call* out           = new_call("send", comm, blocks);
-  Call* in            = new_call("receive", comm, blocks);
-  out->send           = make_buffer(&program->mine, basic, 1, &groups, 0);
-  in->receive         = make_buffer(&program->mine, basic, 1, &groups, 0);
-  out->gives = in->gets = 1;
-  fill(&out->send, 0, mixed(salt, (uint64_t)rank));
-  expect(&in->receive, 0, mixed(salt, (uint64_t)from));
-  const int source = any ? MPI_ANY_SOURCE : from;
-  MPI_Request sent, receiving;
-  MPI_Irecv(in->receive.address, in->receive.counts[0], in->receive.layout.type, source, program->step, comm,
-            &receiving);
-  if (!blocks) {
-    MPI_Isend(out->send.address, out->send.counts[0], out->send.layout.type, to, program->step, comm, &sent);
-    start_call(program, in, receiving);
-    start_call(program, out, sent);
-    return;
-  }
-  MPI_Status status;
-  MPI_Send(out->send.address, out->send.counts[0], out->send.layout.type, to, program->step, comm);
-  MPI_Wait(&receiving, &status);
-  MPI_Get_count(&status, in->receive.layout.type, &received);
-  if (received != in->receive.counts[0])
-    program->wrong++;
-  end_call(program, out);
-  end_call(program, in);
-}
 
 void exchange_one_sided(Program* program, MPI_Comm comm)
 {
@@ -62,6 +23,56 @@ void exchange_one_sided(Program* program, MPI_Comm comm)
   MPI_Win_fence(0, win);
   const int previous = (rank + size - 1) % size;
   if (window[previous] != previous + 100 || got != next * 7 || (rank == 0 && window[MOST_RANKS + 1] != size))
-    program->wrong++;
+    note_wrong(program, "one-sided communication");
   MPI_Win_free(&win);
+}
+
+/** Returns the segment of a rank. */
+static int* segment_of(MPI_Win win, int rank)
+{
+  MPI_Aint size;
+  int unit;
+  int* segment;
+  MPI_Win_shared_query(win, rank, &size, &unit, &segment);
+  return segment;
+}
+
+/* Each rank writes its number into the next one's segment. */
+void share_window(Program* program, MPI_Comm comm)
+{
+  enum { MOST = 50 };
+  MPI_Comm host;
+  MPI_Win win;
+  int rank, size, values[MOST], *own;
+  const int count     = 1 + below(&program->all, MOST);
+  const uint64_t salt = salt_of(program, comm);
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  MPI_Comm_rank(host, &rank);
+  MPI_Comm_size(host, &size);
+  const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+  const MPI_Aint bytes = (MPI_Aint)(count * sizeof(int));
+  for (int i = 0; i < count; i++)
+    values[i] = (int)mixed(salt, (uint64_t)(rank * MOST + i));
+  if (program->old) {
+    MPI_Win_allocate(bytes, sizeof(int), MPI_INFO_NULL, host, &own, &win);
+    MPI_Win_fence(0, win);
+    MPI_Put(values, count, MPI_INT, next, 0, count, MPI_INT, win);
+    MPI_Win_fence(0, win);
+  } else {
+    MPI_Win_allocate_shared(bytes, sizeof(int), MPI_INFO_NULL, host, &own, &win);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+    memcpy(segment_of(win, next), values, (size_t)bytes);
+    MPI_Win_sync(win);
+    MPI_Barrier(host);
+    MPI_Win_sync(win);
+    MPI_Win_unlock_all(win);
+  }
+  for (int i = 0; i < count; i++)
+    if (own[i] != (int)mixed(salt, (uint64_t)(previous * MOST + i))) {
+      note_wrong(program, "shared window");
+      break;
+    }
+  MPI_Barrier(host);
+  MPI_Win_free(&win);
+  MPI_Comm_free(&host);
 }

@@ -27,15 +27,23 @@ CALLS = (
 )
 MODES = ("stream", "message", "multicast", "auto", "off")
 RANDOM = "random_programs"
+DISK = """
+[disk]
+read_bandwidth = "3GBps"
+write_bandwidth = "2GBps"
+latency = "50us"
+"""
 
 
 @pytest.fixture(scope="module")
 def topologies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return fabrics of 16 hosts, with per-rank and with per-host contributions."""
+    """Return fabrics of 16 hosts with disks, with per-rank and with per-host contributions."""
     directory = tmp_path_factory.mktemp("fabrics")
     found: dict[str, str] = {}
     for kind in ("star", "fat_tree", "dragonfly", "torus"):
         alone = fabrics.make(directory, kind, None, "ideal")
+        with alone.open("a", encoding="utf-8") as file:
+            file.write(DISK)
         together = directory / f"{kind}-per-host.toml"
         nic = "[nic]\n"
         text = alone.read_text(encoding="utf-8").replace(nic, f'{nic}contributions = "per-host"\n')
@@ -59,7 +67,8 @@ def test_awkward_calls_are_what_goes_wrong(program: Program) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_random_programs_are_right(run: Run, topologies: dict[str, str], mode: str) -> None:
-    run(RANDOM, "1", "0", "5", on=topologies["fat_tree"], ranks=7, options=("--offload", mode))
+    arguments = ("--files", "1", "0", "9")
+    run(RANDOM, *arguments, on=topologies["fat_tree"], ranks=7, options=("--offload", mode))
 
 
 @pytest.mark.parametrize("ranks", [5, 16, 24])
@@ -71,11 +80,21 @@ def test_random_programs_are_right_on_all_topologies(
 ) -> None:
     where = topologies[kind if ranks != 24 else f"{kind} per host"]
     seed = str(100 * ranks + len(kind) + 10 * MODES.index(mode))
-    shared = ("--ppn", "2") if ranks == 24 else ()
-    run(RANDOM, seed, "0", "9", on=where, ranks=ranks, options=("--offload", mode, *shared))
+    options = ("--offload", mode, *(("--ppn", "2") if ranks == 24 else ()))
+    run(RANDOM, "--files", seed, "0", "9", on=where, ranks=ranks, options=options)
 
 
-def test_a_wrong_byte_is_seen(program: Program) -> None:
-    """Stock SMPI computes wrong data in most of these programs, or crashes; none may pass."""
-    result = simulated.run_stock(program(RANDOM), "1", "2", ranks=7)
-    assert result.status != 0
+@pytest.mark.parametrize("messages", ["weft", "smpi"])
+def test_random_programs_are_right_with_old_forms(
+    run: Run, topologies: dict[str, str], messages: str
+) -> None:
+    """The same exchanges without new forms: the expected values hold for both."""
+    options = ("--messages", messages)
+    for arguments in (("2", "0", "9"), ("--old", "2", "0", "9")):
+        run(RANDOM, *arguments, on=topologies["fat_tree"], ranks=7, options=options)
+
+
+def test_a_wrong_byte_is_seen(run: Run) -> None:
+    """Guard: the program spoils every tenth result itself."""
+    result = run(RANDOM, "--spoil", "1", "0", "3", on="fat-tree-8", ranks=7, status=1)
+    assert "wrong result at byte" in result.stderr
