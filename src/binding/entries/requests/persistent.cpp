@@ -5,18 +5,22 @@
 #include "binding/run/request.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 
 namespace weft {
-namespace {
 
 struct PersistentRequest {
   std::unique_ptr<PersistentOperation> operation;
   MPI_Request active = MPI_REQUEST_NULL;
 };
 
+namespace {
+
+/** Requests by handle. References to them stay valid until the program frees the request. */
 std::unordered_map<MPI_Request, PersistentRequest>& persistent_requests()
 {
   static std::unordered_map<MPI_Request, PersistentRequest> all;
@@ -74,29 +78,32 @@ PersistentScope::PersistentScope(int count, MPI_Request* requests)
 
 void PersistentScope::replace()
 {
-  const auto is_concerned = [](MPI_Request request) {
-    return active_request(request) != MPI_REQUEST_NULL || completion_hooks().contains(request);
-  };
-  if (std::ranges::none_of(requests_, is_concerned))
-    return;
-  handles_.reserve(requests_.size());
-  for (MPI_Request& request : requests_) {
-    Handle& its = handles_.emplace_back(request, active_request(request) != MPI_REQUEST_NULL);
-    if (its.is_persistent)
-      request = active_request(request);
-    else if (const auto hook = completion_hooks().extract(request))
-      its.hook = std::move(hook.mapped());
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    PersistentRequest* const its    = find_persistent(requests_[i]);
+    PersistentRequest* const active = its && its->active != MPI_REQUEST_NULL ? its : nullptr;
+    const bool hooked = not active && not completion_hooks().empty() && completion_hooks().contains(requests_[i]);
+    if (handles_.empty() && (active || hooked)) { // the first one that is concerned
+      handles_.reserve(requests_.size());
+      for (const MPI_Request request : requests_.first(i))
+        handles_.push_back({request, nullptr, {}});
+    }
+    if (active || hooked || not handles_.empty())
+      handles_.push_back(
+          {requests_[i], active,
+           hooked ? std::move(completion_hooks().extract(requests_[i]).mapped()) : std::function<void()>()});
+    if (active)
+      requests_[i] = active->active;
   }
 }
 
 void PersistentScope::restore()
 {
   for (std::size_t i = 0; i < handles_.size(); ++i) {
-    auto& [handle, is_persistent, hook] = handles_[i];
-    const bool completed                = requests_[i] == MPI_REQUEST_NULL;
-    if (is_persistent) {
-      if (PersistentRequest* const its = find_persistent(handle); its && completed)
-        its->active = MPI_REQUEST_NULL;
+    auto& [handle, persistent, hook] = handles_[i];
+    const bool completed             = requests_[i] == MPI_REQUEST_NULL;
+    if (persistent) {
+      if (completed)
+        persistent->active = MPI_REQUEST_NULL;
       requests_[i] = handle;
     } else if (hook && completed) {
       hook();
@@ -117,9 +124,9 @@ int persistent_Start(decltype(&PMPI_Start) next_definition, MPI_Request* request
   }
   if (its->active != MPI_REQUEST_NULL)
     return wrong(MPI_ERR_REQUEST, "the request is active");
-  MPI_Request active                = MPI_REQUEST_NULL; // starting may let other ranks run, which may move *its
-  const int result                  = its->operation->start(&active);
-  find_persistent(*request)->active = active;
+  MPI_Request active = MPI_REQUEST_NULL;
+  const int result   = its->operation->start(&active);
+  its->active        = active;
   return result;
 }
 

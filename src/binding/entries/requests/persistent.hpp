@@ -7,6 +7,8 @@
  * of the handle (PersistentScope). */
 #pragma once
 
+#include "base/recycling_allocator.hpp"
+
 #include <smpi/smpi.h>
 
 #include <functional>
@@ -39,18 +41,21 @@ MPI_Request active_request(MPI_Request handle);
 /** Calls @p hook once a function completes @p request, which is not persistent. */
 void on_completion(MPI_Request request, std::function<void()> hook);
 
+struct PersistentRequest;
+
 /** Scope in which a list of requests contains active requests in place of persistent handles. */
 class PersistentScope {
   /** The program's handle. Once a request is complete, another rank may get one at its address before this scope ends,
    * so what the end needs is noted at the beginning. */
   struct Handle {
     MPI_Request handle;
-    bool is_persistent;
+    PersistentRequest* persistent; ///< of an active handle
     std::function<void()> hook;
   };
 
   std::span<MPI_Request> requests_;
-  std::vector<Handle> handles_; // empty if no operation or hook is concerned
+  // Empty if no operation or hook is concerned. A wait for one request allocates no memory.
+  std::vector<Handle, RecyclingAllocator<Handle>> handles_;
 
   // Out of line: no program without such requests needs them.
   [[gnu::noinline]] void replace();
