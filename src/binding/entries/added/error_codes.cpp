@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Error classes, codes and strings that programs add (MPI 4.1, section 9.5), which SMPI lacks. They
- * belong to one rank; numbers are not reused. */
+ * belong to one rank; numbers are not reused. And calls of error handlers, in which SMPI crashes if the handler is
+ * predefined (Errhandler::call in src/smpi/mpi/smpi_errhandler.cpp). */
 #include "binding/abi/original.hpp"
 #include "binding/entries/frame/own_function.hpp"
 
@@ -52,6 +53,17 @@ struct AddedErrors {
     return found == codes.end() ? nullptr : &found->second;
   }
 };
+
+/** Calls the error handler that @p get returns: a predefined one here, one of the program by @p call. */
+template <class Get, class Call> int call_handler(const char* function, int code, Get&& get, Call&& call)
+{
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (get(&handler) == MPI_SUCCESS && (handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_RETURN)) {
+    handled_by(handler, MPI_COMM_NULL, function, code);
+    return MPI_SUCCESS;
+  }
+  return call();
+}
 
 bool is_of_mpi(int code)
 {
@@ -183,6 +195,22 @@ WEFT_INTERPOSED int PMPI_Error_string(int errorcode, char* string, int* length)
                        string[*length]         = '\0';
                        return MPI_SUCCESS;
                      });
+}
+
+WEFT_INTERPOSED int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
+{
+  static const auto THEIRS = original(&PMPI_Comm_call_errhandler);
+  return call_handler(
+      "MPI_Comm_call_errhandler", errorcode, [&](auto* handler) { return PMPI_Comm_get_errhandler(comm, handler); },
+      [&] { return THEIRS(comm, errorcode); });
+}
+
+WEFT_INTERPOSED int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
+{
+  static const auto THEIRS = original(&PMPI_Win_call_errhandler);
+  return call_handler(
+      "MPI_Win_call_errhandler", errorcode, [&](auto* handler) { return PMPI_Win_get_errhandler(win, handler); },
+      [&] { return THEIRS(win, errorcode); });
 }
 
 WEFT_INTERPOSED int PMPI_Attr_get(MPI_Comm comm, int keyval, void* value, int* flag)
