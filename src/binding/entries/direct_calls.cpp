@@ -110,6 +110,7 @@ bool buffers_stay()
 int direct_Finalize(decltype(&PMPI_Finalize) next_definition)
 {
   check_finalize();
+  delete_own_attributes();
   RequestSignal::free_spare();
   leaves_mpi();
   return next_definition();

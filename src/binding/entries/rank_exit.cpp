@@ -10,7 +10,9 @@
 #include "binding/process/switched_state.hpp"
 
 #include <cstdlib>
+#include <map>
 #include <optional>
+#include <ranges>
 #include <simgrid/Exception.hpp>
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
@@ -18,6 +20,7 @@
 #include <string>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <vector>
 #include <xbt/config.hpp>
 
 namespace sg = simgrid::s4u;
@@ -35,6 +38,22 @@ int told_of(int status)
 std::string name_of(int rank)
 {
   return "rank " + std::to_string(rank);
+}
+
+/** Keys of the attributes that a rank has set on MPI_COMM_SELF, by its actor, the latest last. */
+std::map<aid_t, std::vector<int>>& keys_of_self()
+{
+  static std::map<aid_t, std::vector<int>> all;
+  return all;
+}
+
+void note_key(MPI_Comm comm, int key)
+{
+  if (not rank_here() || comm != MPI_COMM_SELF)
+    return;
+  std::vector<int>& keys = keys_of_self()[simgrid::s4u::this_actor::get_pid()];
+  std::erase(keys, key);
+  keys.push_back(key);
 }
 
 void note_status(int rank, int status)
@@ -107,6 +126,17 @@ void check_finalize()
     current_run().abort("error", name_of(*rank) + " called MPI_Finalize without MPI_Init before it");
 }
 
+void delete_own_attributes()
+{
+  if (keys_of_self().empty())
+    return;
+  const auto keys = keys_of_self().extract(simgrid::s4u::this_actor::get_pid());
+  if (not keys)
+    return;
+  for (const int key : std::views::reverse(keys.mapped()))
+    PMPI_Comm_delete_attr(MPI_COMM_SELF, key); // an error if the program has deleted it
+}
+
 } // namespace weft
 
 // ---- Replaced functions
@@ -114,6 +144,24 @@ void check_finalize()
 
 // SMPI's header turns exit into a macro for the program's files; libraries, libgfortran among them,
 // call this one.
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+
+extern "C" WEFT_INTERPOSED int MPI_Comm_set_attr(MPI_Comm comm, int keyval, void* value)
+{
+  static const auto THEIRS = weft::original(&MPI_Comm_set_attr);
+  weft::note_key(comm, keyval);
+  return THEIRS(comm, keyval, value);
+}
+
+extern "C" WEFT_INTERPOSED int MPI_Attr_put(MPI_Comm comm, int keyval, void* value)
+{
+  static const auto THEIRS = weft::original(&MPI_Attr_put);
+  weft::note_key(comm, keyval);
+  return THEIRS(comm, keyval, value);
+}
+
+// NOLINTEND(readability-identifier-naming)
+
 extern "C" [[noreturn]] void weft_exit(int status) WEFT_REPLACES("exit");
 void weft_exit(int status)
 {

@@ -13,5 +13,8 @@ namespace weft {
 void rank_returns(int status);
 /** Ends the run if the rank must not call MPI_Finalize: before MPI_Init, or a second time. SMPI would crash. */
 void check_finalize();
+/** Deletes the attributes of MPI_COMM_SELF that the current rank has set, the latest first (MPI 4.1, section 11.2.4);
+ * SMPI deletes them in any order. */
+void delete_own_attributes();
 
 } // namespace weft
