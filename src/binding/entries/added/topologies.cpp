@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Graph topologies (MPI 4.1, sections 8.5.3 to 8.5.8), which SMPI lacks, and queries of Cartesian
- * ones, which SMPI cannot answer for all parts of a grid.
+ * ones, which SMPI cannot answer for all parts of a grid. MPI_Dims_create makes dimensions as close to each other as
+ * possible, as MPICH does; SMPI's are not always (180 ranks in two dimensions: 18 x 10 instead of 15 x 12).
  *
  * Ranks agree on a graph in memory. The time charged for MPI_Dist_graph_create is that of the
  * messages of MPI libraries (MPIR_Dist_graph_create_impl in MPICH's src/mpi/topo/topo_impl.c,
@@ -18,17 +19,99 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <ranges>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace weft {
 namespace {
+
+/** Factors of a number of ranks, in descending order. */
+using Factors = std::vector<int>;
+
+/** Finds factors that are as close to each other as possible: with the least difference between the largest and the
+ * smallest, then, like MPICH's, with the largest small ones. */
+class CloseFactors {
+  std::vector<int> divisors_; // of the number of ranks, in ascending order
+  Factors best_;
+  Factors tried_;
+
+  bool is_better() const
+  {
+    const int spread = tried_.front() - tried_.back();
+    const int least  = best_.front() - best_.back();
+    if (spread != least)
+      return spread < least;
+    return std::ranges::lexicographical_compare(std::views::reverse(best_), std::views::reverse(tried_));
+  }
+  /** Tries all factors of @p number, none larger than the last. */
+  void try_all(int number, int count)
+  {
+    if (count == 1) {
+      tried_.push_back(number);
+      if ((tried_.size() == 1 || number <= *(tried_.end() - 2)) && (best_.empty() || is_better()))
+        best_ = tried_;
+      tried_.pop_back();
+      return;
+    }
+    const int most = tried_.empty() ? number : std::min(number, tried_.back());
+    for (const int factor : divisors_) {
+      if (factor > most)
+        break;
+      // Even equal factors must reach the number.
+      if (number % factor != 0 || std::pow(factor, count) < number * (1 - 1e-9))
+        continue;
+      tried_.push_back(factor);
+      try_all(number / factor, count - 1);
+      tried_.pop_back();
+    }
+  }
+
+public:
+  CloseFactors(int number, int count)
+  {
+    for (int divisor = 1; divisor <= number / divisor; ++divisor)
+      if (number % divisor == 0)
+        divisors_.push_back(divisor);
+    for (std::size_t i = divisors_.size(); i-- > 0;)
+      if (divisors_[i] != number / divisors_[i])
+        divisors_.push_back(number / divisors_[i]);
+    try_all(number, count);
+  }
+  const Factors& get() const { return best_; }
+};
+
+int make_dims(int ranks, std::span<int> dims)
+{
+  std::int64_t given = 1;
+  for (const int dim : dims) {
+    if (dim < 0)
+      return wrong_number(MPI_ERR_DIMS, "a dimension", dim, "from 0 on");
+    given *= std::max(1, dim);
+    if (given > ranks)
+      break;
+  }
+  const auto open = std::ranges::count(dims, 0);
+  if (ranks % given != 0 || (open == 0 && given != ranks))
+    return wrong(MPI_ERR_DIMS, "the given dimensions do not divide " + std::to_string(ranks) + " ranks");
+  if (open == 0)
+    return MPI_SUCCESS;
+  const CloseFactors factors(ranks / static_cast<int>(given), static_cast<int>(open));
+  auto next = factors.get().begin();
+  for (int& dim : dims)
+    if (dim == 0)
+      dim = *next++;
+  return MPI_SUCCESS;
+}
 
 /** Edges that one rank describes. */
 struct DescribedEdges {
@@ -659,6 +742,18 @@ WEFT_INTERPOSED int PMPI_Dist_graph_neighbors(MPI_Comm comm, int most_sources, i
   if (its->weights.weighted && not are_unweighted(destination_weights))
     copy_up_to(most_destinations, its->weights.destinations, destination_weights);
   return MPI_SUCCESS;
+}
+
+WEFT_INTERPOSED int PMPI_Dims_create(int nnodes, int ndims, int* dims)
+{
+  if (nnodes < 1)
+    return wrong_number(MPI_ERR_DIMS, "the number of ranks", nnodes, "from 1 on");
+  if (ndims < 0)
+    return wrong_number(MPI_ERR_DIMS, "the number of dimensions", ndims, "from 0 on");
+  if (ndims == 0)
+    return MPI_SUCCESS;
+  const int result = check_present(dims, "dims");
+  return result != MPI_SUCCESS ? result : make_dims(nnodes, {dims, static_cast<std::size_t>(ndims)});
 }
 
 WEFT_MPI_FUNCTION(Graph_create, comm,
