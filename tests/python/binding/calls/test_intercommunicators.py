@@ -73,6 +73,15 @@ def test_collectives_give_each_group_what_the_other_gives(
     calls = ["collectives", str(ranks), "150"]
     result = run(PROGRAM, *calls, on="fat-tree-8", ranks=ranks, options=options)
     assert result.lines == ["done"]
+
+
+@pytest.mark.parametrize("messages", TRANSPORTS)
+@pytest.mark.parametrize("ranks", [2, 5, 8])
+@pytest.mark.parametrize("source", ["across.f90", "across_2008.f90"])
+def test_fortran_has_their_collectives(run: Run, source: str, ranks: int, messages: str) -> None:
+    """By the modules mpi and mpi_f08; of leaders and of a session's groups."""
+    result = run(source, on="fat-tree-8", ranks=ranks, options=("--messages", messages))
+    assert result.lines == ["right"] * ranks
     algorithms = {row["algorithm"] for row in result.record["collectives"]}
     assert "inter_reduce_exchange_bcast" in algorithms
 

@@ -406,3 +406,12 @@ def test_ranks_leave_the_hosts_of_storage_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_fortran_has_all_forms(program: Program, tmp_path: Path, ranks: int) -> None:
     assert run(tmp_path, program("files.f90"), ranks=ranks).lines == ["0 wrong"]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+@pytest.mark.parametrize("fabric", [FABRIC + STORAGE, FABRIC + DISK], ids=["storage", "disk"])
+def test_fortran_has_files_by_the_older_module_too(
+    tmp_path: Path, program: Program, ranks: int, fabric: str
+) -> None:
+    result = run(tmp_path, program("file_modes.f90"), fabric=fabric, ranks=ranks)
+    assert result.lines == ["right"] * ranks

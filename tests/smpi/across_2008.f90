@@ -1,0 +1,110 @@
+! SPDX-License-Identifier: LGPL-2.1-only
+! Intercommunicators of leaders and of a session's groups, and their collectives, by the module mpi_f08. Prints `right`
+! per rank; two to twelve ranks.
+program across_2008
+  use mpi_f08
+  implicit none
+  type(MPI_Comm) :: half, across
+  type(MPI_Session) :: session
+  type(MPI_Group) :: world, low, high
+  integer :: rank, ranks, below, side, own, others, first, place, range(3, 1)
+  logical :: good = .true.
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+  below = (ranks + 1) / 2
+  side = merge(0, 1, rank < below)
+  own = merge(below, ranks - below, side == 0)
+  others = ranks - own
+  first = merge(below, 0, side == 0)
+  place = merge(rank, rank - below, side == 0)
+  call MPI_Comm_split(MPI_COMM_WORLD, side, rank, half)
+  call MPI_Intercomm_create(half, own - 1, MPI_COMM_WORLD, merge(ranks - 1, below - 1, side == 0), 3, across)
+  call check(across)
+  call MPI_Comm_free(across)
+  call MPI_Comm_free(half)
+  ! The same of a session's groups.
+  call MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, session)
+  call MPI_Group_from_session_pset(session, 'mpi://WORLD', world)
+  range = reshape((/ 0, below - 1, 1 /), (/ 3, 1 /))
+  call MPI_Group_range_incl(world, 1, range, low)
+  call MPI_Group_range_excl(world, 1, range, high)
+  if (side == 0) then
+    call MPI_Intercomm_create_from_groups(low, 0, high, 0, 'across', MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, across)
+  else
+    call MPI_Intercomm_create_from_groups(high, 0, low, 0, 'across', MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, across)
+  end if
+  call check(across)
+  call MPI_Comm_free(across)
+  call MPI_Group_free(low)
+  call MPI_Group_free(high)
+  call MPI_Group_free(world)
+  call MPI_Session_finalize(session)
+  if (good) then
+    print '(a)', 'right'
+  else
+    print '(a)', 'wrong'
+  end if
+  call MPI_Finalize()
+contains
+  ! All collectives: a rank's data are its number in MPI_COMM_WORLD, and that times ten plus the receiver's place.
+  subroutine check(comm)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Request) :: request
+    integer :: counts(16), places(16), sent(16), got(16), total, root, i
+    logical :: inter
+    total = sum((/ (first + i, i = 0, others - 1) /))
+    counts = 1
+    places = (/ (i, i = 0, 15) /)
+    sent = (/ (10 * rank + i, i = 0, 15) /)
+    call MPI_Comm_test_inter(comm, inter)
+    good = good .and. inter
+    call MPI_Barrier(comm)
+    ! The root is the last rank of the second group.
+    root = merge(others - 1, merge(MPI_ROOT, MPI_PROC_NULL, place == own - 1), side == 0)
+    got = -1
+    if (root == MPI_ROOT) got(1) = rank
+    call MPI_Bcast(got, 1, MPI_INTEGER, root, comm)
+    if (side == 0) good = good .and. got(1) == ranks - 1
+    got = -1
+    call MPI_Gather(rank, 1, MPI_INTEGER, got, 1, MPI_INTEGER, root, comm)
+    if (root == MPI_ROOT) good = good .and. all(got(:others) == (/ (i, i = 0, others - 1) /))
+    call MPI_Gatherv(rank, 1, MPI_INTEGER, got, counts, places, MPI_INTEGER, root, comm)
+    if (root == MPI_ROOT) good = good .and. all(got(:others) == (/ (i, i = 0, others - 1) /))
+    call MPI_Scatter(sent, 1, MPI_INTEGER, got, 1, MPI_INTEGER, root, comm)
+    if (side == 0) good = good .and. got(1) == 10 * (ranks - 1) + place
+    call MPI_Scatterv(sent, counts, places, MPI_INTEGER, got, 1, MPI_INTEGER, root, comm)
+    if (side == 0) good = good .and. got(1) == 10 * (ranks - 1) + place
+    call MPI_Allgather(rank, 1, MPI_INTEGER, got, 1, MPI_INTEGER, comm)
+    good = good .and. all(got(:others) == (/ (first + i, i = 0, others - 1) /))
+    call MPI_Allgatherv(rank, 1, MPI_INTEGER, got, counts, places, MPI_INTEGER, comm)
+    good = good .and. all(got(:others) == (/ (first + i, i = 0, others - 1) /))
+    call MPI_Alltoall(sent, 1, MPI_INTEGER, got, 1, MPI_INTEGER, comm)
+    good = good .and. all(got(:others) == (/ (10 * (first + i) + place, i = 0, others - 1) /))
+    call MPI_Alltoallv(sent, counts, places, MPI_INTEGER, got, counts, places, MPI_INTEGER, comm)
+    good = good .and. all(got(:others) == (/ (10 * (first + i) + place, i = 0, others - 1) /))
+    got = -1
+    call MPI_Reduce(rank, got, 1, MPI_INTEGER, MPI_SUM, root, comm)
+    if (root == MPI_ROOT) good = good .and. got(1) == total
+    call MPI_Allreduce(rank, got, 1, MPI_INTEGER, MPI_SUM, comm)
+    good = good .and. got(1) == total
+    got = -1
+    call MPI_Iallreduce(rank, got, 1, MPI_INTEGER, MPI_SUM, comm, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    good = good .and. got(1) == total
+    call MPI_Allreduce_init(rank, got, 1, MPI_INTEGER, MPI_SUM, comm, MPI_INFO_NULL, request)
+    do i = 1, 2
+      got = -1
+      call MPI_Start(request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      good = good .and. got(1) == total
+    end do
+    call MPI_Request_free(request)
+    ! The first rank of each group gets what remains of as many elements as there are ranks.
+    counts = 1
+    counts(1) = ranks - own + 1
+    call MPI_Reduce_scatter(sent, got, counts, MPI_INTEGER, MPI_SUM, comm)
+    i = merge(0, ranks - own + place, place == 0)
+    good = good .and. got(1) == 10 * total + i * others
+  end subroutine check
+end program across_2008
