@@ -232,7 +232,8 @@ public:
   int initialized() const;
   int finalized() const;
   int finalizing() const;
-  bool replaying() const; ///< replays a trace, without message data
+  bool replaying() const;      ///< replays a trace, without message data
+  MPI_Comm comm_world() const; ///< null before MPI_Init
   s4u::ActorPtr get_actor();
   /* Interposed in binding/tuning/started_ranks.cpp. */
   s4u::Mailbox* mailbox_small();
@@ -278,8 +279,16 @@ public:
   void ref();
   static void unref(MPI_Comm comm);
   MPI_Comm get_leaders_comm() const;
+  /* Interposed in binding/ranks/world_placeholder.cpp, as is unref(). */
+  static void destroy(MPI_Comm comm);
   MPI_Errhandler errhandler(); ///< with a reference, which Errhandler::unref() drops
-  void init_smp();             ///< discovers which ranks share a host; interposed in binding/ranks/hosts_of_ranks.cpp
+  void set_errhandler(MPI_Errhandler handler);
+  MPI_Info info();
+  void set_info(MPI_Info info);
+  void add_rma_win(MPI_Win window);
+  void remove_rma_win(MPI_Win window);
+  void finish_rma_calls() const;
+  void init_smp(); ///< discovers which ranks share a host; interposed in binding/ranks/hosts_of_ranks.cpp
   /* Interposed in binding/entries/communicator_making.cpp. */
   MPI_Comm split(int color, int key);
   int dup(MPI_Comm* made);

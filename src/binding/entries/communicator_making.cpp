@@ -31,6 +31,7 @@
 #include "binding/ranks/agreement.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/ranks/intercommunicators.hpp"
+#include "binding/ranks/world_placeholder.hpp"
 #include "binding/settings/tunings.hpp"
 
 #include <algorithm>
@@ -335,7 +336,10 @@ WEFT_INTERPOSED int Comm::dup(MPI_Comm* made)
     return weft::copy_intercommunicator(this, *its, [&] { return THEIRS(this, made); }, made);
   const weft::CopyScope copy(this);
   const weft::CommonCreationScope common(weft::common_group(this));
-  return THEIRS(this, made);
+  const int result = THEIRS(weft::real_communicator(this), made);
+  if (result == MPI_SUCCESS)
+    weft::inherit_error_handler(this, *made);
+  return result;
 }
 
 } // namespace simgrid::smpi

@@ -4,6 +4,7 @@
  * predefined (Errhandler::call in src/smpi/mpi/smpi_errhandler.cpp). */
 #include "binding/abi/original.hpp"
 #include "binding/entries/frame/own_function.hpp"
+#include "binding/ranks/world_placeholder.hpp"
 
 #include <algorithm>
 #include <map>
@@ -216,13 +217,13 @@ WEFT_INTERPOSED int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
 WEFT_INTERPOSED int PMPI_Attr_get(MPI_Comm comm, int keyval, void* value, int* flag)
 {
   static const auto THEIRS = original(&PMPI_Attr_get);
-  return with_last_code(THEIRS(comm, keyval, value, flag), keyval, value, flag);
+  return with_last_code(THEIRS(real_communicator(comm), keyval, value, flag), keyval, value, flag);
 }
 
 WEFT_INTERPOSED int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag)
 {
   static const auto THEIRS = original(&PMPI_Comm_get_attr);
-  return with_last_code(THEIRS(comm, keyval, value, flag), keyval, value, flag);
+  return with_last_code(THEIRS(real_communicator(comm), keyval, value, flag), keyval, value, flag);
 }
 
 WEFT_MPI_FUNCTION(Add_error_class, MPI_COMM_WORLD, (int* errorclass), errorclass)
