@@ -46,11 +46,13 @@ void Profile::rank_begins(aid_t actor)
 
 void Profile::rank_ends(aid_t actor)
 {
-  RankActivity& rank = *by_actor_.get(actor);
-  const double now   = sg::Engine::get_clock();
-  close(rank, now);
-  rank.over  = true;
-  rank.since = now;
+  RankActivity* const rank = by_actor_.get(actor);
+  const double now         = sg::Engine::get_clock();
+  if (not rank || rank->over)
+    return;
+  close(*rank, now);
+  rank->over  = true;
+  rank->since = now;
 }
 
 KindTime& Profile::time_of(const RankActivity& rank, CallKind kind)

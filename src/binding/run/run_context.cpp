@@ -203,6 +203,8 @@ void RunContext::stop_job(Job& job, const Outcome& outcome, int status)
   job.outcome = outcome;
   job.status  = status;
   job.end     = sg::Engine::get_clock();
+  for (const aid_t actor : job.actors)
+    Profile::get().rank_ends(actor); // although it may be inside a call
   stop_ranks(job);
   communicators.release_world(job.world);
   if (jobs.are_over())
