@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Several jobs in one run: their results, times, failures and records."""
 
-import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 
 import weft
 from tests.support import compiled
+from tests.support.jobs import FAILURES, job, outcome, part, results, said
 from tests.support.places import TESTS
 from tests.support.simulated import weft_says
 from weft.runs.record import Record
@@ -24,36 +24,6 @@ ENVELOPE = 16
 @pytest.fixture(scope="module")
 def jobs() -> str:
     return str(compiled.program(TESTS / "smpi" / "jobs.c"))
-
-
-def job(name: str, program: str, *arguments: object, ranks: int = 4, **more: Any) -> dict[str, Any]:
-    words = [str(one) for one in arguments]
-    return {"name": name, "program": program, "arguments": words, "ranks": ranks, **more}
-
-
-def said(record: Record, name: str) -> list[str]:
-    """Return the output of a job."""
-    begin = f"{name}: "
-    return [
-        line.removeprefix(begin) for line in record.output.splitlines() if line.startswith(begin)
-    ]
-
-
-def part(record: Record, name: str) -> Any:
-    """Return the part of a job in the record."""
-    (found,) = (one for one in record.jobs or () if one.name == name)
-    return found
-
-
-def outcome(record: Record, name: str) -> tuple[str, int]:
-    one = part(record, name)
-    return one.outcome.kind, one.exit_status
-
-
-def results(record: Record, name: str) -> dict[str, Any]:
-    """Return what must not depend on other jobs: output, times and calls."""
-    one = part(record, name).to_json()
-    return {**{key: one[key] for key in one if key != "hosts"}, "said": said(record, name)}
 
 
 # ---- Alone
@@ -169,19 +139,6 @@ def test_each_job_chooses_its_mechanism(jobs: str) -> None:
 
 # ---- Failures
 
-FAILURES = {
-    "return": ("exit", 4),
-    "exit": ("exit", 4),
-    "early": ("early-exit", 4),
-    "abort": ("abort", 4),
-    "crash": ("signal", 139),
-    "raise": ("signal", 143),
-    "hang": ("deadlock", 1),
-    "mismatch": ("mismatch", 1),
-    "thread-abort": ("abort", 4),
-    "thread-crash": ("signal", 139),
-}
-
 
 @pytest.fixture(scope="module")
 def undisturbed(jobs: str) -> dict[str, dict[str, Any]]:
@@ -228,41 +185,6 @@ def test_a_job_alone_may_fail(jobs: str) -> None:
     run = weft.run(jobs, ["abort", "1"], ranks=4, fabric="tofino-16")
     assert record.outcome == run.outcome
     assert record.exit_status == run.exit_status == 4
-
-
-# ---- Random files
-
-
-def random_jobs(jobs: str, seed: int) -> tuple[list[dict[str, Any]], dict[str, tuple[str, int]]]:
-    """Return random jobs, and the outcome and exit status of each."""
-    draw = random.Random(seed)
-    tables: list[dict[str, Any]] = []
-    expected: dict[str, tuple[str, int]] = {}
-    for number in range(draw.randint(1, 4)):
-        name = f"job-{number}"
-        how = draw.choice(["sum", "sum", "sum", *FAILURES])
-        count = draw.randint(1, 3)
-        table = job(name, jobs, how, count, ranks=draw.randint(2, 6))
-        table["placement"] = draw.choice(["contiguous", "round-robin", "random", "fragments"])
-        table["seed"] = draw.randint(0, 99)
-        table["offload"] = draw.choice(["stream", "auto", "off"])
-        if draw.random() < 0.5:
-            table["start"] = f"{draw.randint(1, 300)}us"
-        tables.append(table)
-        kind, _ = FAILURES.get(how, ("completed", 0))
-        status = {"exit": count + 3, "early-exit": count + 3, "abort": count + 3}
-        expected[name] = kind, status.get(kind, FAILURES.get(how, ("", 0))[1])
-    return tables, expected
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_random_jobs_are_right(jobs: str, seed: int) -> None:
-    tables, expected = random_jobs(jobs, seed)
-    fabric = random.Random(seed).choice(["tofino-64x64", "fat-tree-1024"])
-    record = weft.run_jobs(tables, shared_hosts=bool(seed % 2), fabric=fabric)
-    assert {one.name: outcome(record, one.name) for one in record.jobs or ()} == expected
-    for name, (kind, _) in expected.items():
-        assert (said(record, name) == ["right"]) == (kind == "completed")
 
 
 # ---- Command line and bad input
