@@ -8,6 +8,54 @@
 
 enum { TOTAL = 240, GAP = 2 };
 
+/* Completes a send and a receive, which is the second request. Returns whether the status of the receive is right. */
+static int complete(int round, int source, MPI_Request* requests)
+{
+  MPI_Status statuses[2], status;
+  int flag = 0, index = -1, count = 0, indices[2];
+  switch (round % 8) {
+    case 0:
+      MPI_Waitall(2, requests, statuses);
+      status = statuses[1];
+      break;
+    case 1:
+      MPI_Wait(requests + 1, &status);
+      break;
+    case 2:
+      while (!flag)
+        MPI_Test(requests + 1, &flag, &status);
+      break;
+    case 3:
+      while (!flag)
+        MPI_Testall(2, requests, &flag, statuses);
+      status = statuses[1];
+      break;
+    case 4:
+      while (index != 1)
+        MPI_Waitany(2, requests, &index, &status);
+      break;
+    case 5:
+      while (index != 1) {
+        MPI_Waitsome(2, requests, &count, indices, statuses);
+        for (int i = 0; i < count; i++)
+          if (indices[i] == 1)
+            index = 1, status = statuses[i];
+      }
+      break;
+    case 6:
+      while (!flag)
+        MPI_Request_get_status(requests[1], &flag, &status);
+      break;
+    default:
+      while (!flag)
+        MPI_Request_get_status_all(2, requests, &flag, statuses);
+      status = statuses[1];
+  }
+  MPI_Get_count(&status, MPI_INT, &count);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  return status.MPI_SOURCE == source && status.MPI_TAG == 1 && count == TOTAL;
+}
+
 int main(int argc, char** argv)
 {
   int rank, size, sent = atoi(argv[1]), received = atoi(argv[2]), rounds = atoi(argv[3]), right = 1;
@@ -58,7 +106,7 @@ int main(int argc, char** argv)
           int first = part * (TOTAL / received);
           right &= to[first * step] == 1000 * before + 10 * round + first;
         }
-      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+      right &= complete(round, before, requests);
       for (int i = 0; i < TOTAL; i++)
         right &= to[i * step] == 1000 * before + 10 * round + i && (!spread || to[i * step + 1] == -1);
     }

@@ -386,8 +386,13 @@ void give_status(MPI_Request request, MPI_Status* status)
 {
   simgrid::smpi::Status::empty(status);
   const RequestLayout& layout = simgrid::smpi::layout_of(request);
-  if (status == MPI_STATUS_IGNORE || not simgrid::smpi::is_active(request) ||
-      (layout.flags & simgrid::smpi::RECEIVE_FLAG) == 0)
+  if (status == MPI_STATUS_IGNORE || not simgrid::smpi::is_active(request))
+    return;
+  if ((layout.flags & simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAG) != 0) { // of files and partitioned receives, too
+    status->MPI_TAG = layout.tag;
+    status->count   = static_cast<int>(layout.real_size);
+  }
+  if ((layout.flags & simgrid::smpi::RECEIVE_FLAG) == 0)
     return;
   status->MPI_SOURCE = layout.comm->group()->rank(layout.source == MPI_ANY_SOURCE ? layout.real_source : layout.source);
   status->MPI_TAG    = layout.tag == MPI_ANY_TAG ? layout.real_tag : layout.tag;

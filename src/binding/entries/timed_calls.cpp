@@ -185,8 +185,8 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
   }
 
 /** Defines PMPI_@p name as WEFT_TIMED_AS does, for a function that completes @p count requests of @p list or tests them
- * (persistent.hpp). */
-#define WEFT_COMPLETES(parameters, name, kind, shown, way, count, list)                                                \
+ * (persistent.hpp), and sets up to @p most of @p statuses. */
+#define WEFT_COMPLETES(parameters, name, kind, shown, way, count, list, most, statuses)                                \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
       -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
   {                                                                                                                    \
@@ -194,7 +194,7 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
     static MpiFunction function{"MPI_" #name, CallKind::kind, shown};                                                  \
     const TimedCall timed(function);                                                                                   \
     const auto complete = [&] {                                                                                        \
-      const PersistentScope scope(count, list);                                                                        \
+      const PersistentScope scope(count, list, most, statuses);                                                        \
       return way##_##name(THEIRS WEFT_MORE_##parameters);                                                              \
     };                                                                                                                 \
     if (timed.outermost() && CallTrace::get())                                                                         \
@@ -256,17 +256,17 @@ WEFT_TIMED_BY(1, Start, point_to_point, persistent)
 WEFT_TIMED_BY(2, Startall, point_to_point, persistent)
 
 WEFT_TIMED(4, Probe, waits, UNTRACED)
-WEFT_COMPLETES(2, Wait, waits, TRACED, direct, 1, a0)
-WEFT_COMPLETES(3, Waitall, waits, TRACED, direct, a0, a1)
-WEFT_COMPLETES(4, Waitany, waits, TRACED, watched, a0, a1)
-WEFT_COMPLETES(5, Waitsome, waits, TRACED, watched, a0, a1)
+WEFT_COMPLETES(2, Wait, waits, TRACED, direct, 1, a0, 1, a1)
+WEFT_COMPLETES(3, Waitall, waits, TRACED, direct, a0, a1, a0, a2)
+WEFT_COMPLETES(4, Waitany, waits, TRACED, watched, a0, a1, 1, a3)
+WEFT_COMPLETES(5, Waitsome, waits, TRACED, watched, a0, a1, a0, a4)
 
 WEFT_TIMED_AS(5, Iprobe, polls, UNTRACED, polled)
-WEFT_COMPLETES(3, Request_get_status, polls, UNTRACED, polled, 1, &a0)
-WEFT_COMPLETES(3, Test, polls, UNTRACED, polled, 1, a0)
-WEFT_COMPLETES(4, Testall, polls, UNTRACED, polled, a0, a1)
-WEFT_COMPLETES(5, Testany, polls, UNTRACED, polled, a0, a1)
-WEFT_COMPLETES(5, Testsome, polls, UNTRACED, polled, a0, a1)
+WEFT_COMPLETES(3, Request_get_status, polls, UNTRACED, polled, 1, &a0, 1, a2)
+WEFT_COMPLETES(3, Test, polls, UNTRACED, polled, 1, a0, 1, a2)
+WEFT_COMPLETES(4, Testall, polls, UNTRACED, polled, a0, a1, a0, a3)
+WEFT_COMPLETES(5, Testany, polls, UNTRACED, polled, a0, a1, 1, a4)
+WEFT_COMPLETES(5, Testsome, polls, UNTRACED, polled, a0, a1, a0, a4)
 
 WEFT_COLLECTIVE(7, Allgather, theirs)
 WEFT_COLLECTIVE(8, Allgatherv, theirs)

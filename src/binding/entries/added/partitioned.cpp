@@ -261,19 +261,40 @@ public:
 };
 
 class PartitionedOperation : public PersistentOperation {
+  static constexpr int FIRST_MARK = -1'000'000'000;
+
   std::shared_ptr<PartitionedChannel> channel_; // null for MPI_PROC_NULL
   bool sends_;
+  int peer_; // in its communicator
+  int tag_;
+  int mark_; ///< tag by which a status of the active request is known
 
 public:
-  PartitionedOperation(std::shared_ptr<PartitionedChannel> channel, bool sends)
-      : channel_(std::move(channel)), sends_(sends)
+  PartitionedOperation(std::shared_ptr<PartitionedChannel> channel, bool sends, int peer, int tag)
+      : channel_(std::move(channel)), sends_(sends), peer_(peer), tag_(tag)
   {
+    static int made = 0;
+    mark_           = FIRST_MARK - made;
+    made            = (made + 1) % -FIRST_MARK;
   }
   int start(MPI_Request* active) override
   {
-    if (channel_)
-      channel_->start(sends_ ? channel_->sender : channel_->receiver, active);
+    if (not channel_)
+      return MPI_SUCCESS;
+    channel_->start(sends_ ? channel_->sender : channel_->receiver, active);
+    if (not sends_) {
+      simgrid::smpi::fields_of(*active).tag       = mark_;
+      simgrid::smpi::fields_of(*active).real_size = channel_->receiver.buffer.bytes();
+    }
     return MPI_SUCCESS;
+  }
+  bool complete_status(MPI_Status& status) const override
+  {
+    if (sends_ || not channel_ || status.MPI_TAG != mark_)
+      return false;
+    status.MPI_SOURCE = peer_;
+    status.MPI_TAG    = tag_;
+    return true;
   }
   bool sends() const { return sends_; }
   PartitionedChannel* channel() const { return channel_.get(); }
@@ -313,7 +334,7 @@ int init_partitioned(bool sends, const void* buffer, int partitions, MPI_Count c
     side.vertex = current_run().network.vertex_of(side.host);
     type->ref(); // never dropped: the program may free the type first
   }
-  return make_persistent(std::make_unique<PartitionedOperation>(std::move(channel), sends), request);
+  return make_persistent(std::make_unique<PartitionedOperation>(std::move(channel), sends, peer, tag), request);
 }
 
 /** Charges the start of a transfer. */

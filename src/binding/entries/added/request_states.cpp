@@ -20,8 +20,8 @@ class LookedAt {
   PersistentScope scope_;
 
 public:
-  LookedAt(int count, const MPI_Request* requests)
-      : requests_(requests, requests + count), scope_(count, requests_.data())
+  LookedAt(int count, const MPI_Request* requests, int most_statuses, MPI_Status* statuses)
+      : requests_(requests, requests + count), scope_(count, requests_.data(), most_statuses, statuses)
   {
   }
 
@@ -61,7 +61,7 @@ WEFT_INTERPOSED int PMPI_Request_get_status_all(int count, const MPI_Request* re
                            [&] { return check_present(flag, "flag"); });
       },
       [&] {
-        const LookedAt all(count, requests);
+        const LookedAt all(count, requests, count, statuses);
         *flag = 1;
         for (std::size_t place = 0; *flag != 0 && place < all.size(); ++place)
           *flag = all.has_ended(place, status_at(statuses, place)) ? 1 : 0;
@@ -83,7 +83,7 @@ WEFT_INTERPOSED int PMPI_Request_get_status_any(int count, const MPI_Request* re
                            [&] { return check_present(index, "index"); }, [&] { return check_present(flag, "flag"); });
       },
       [&] {
-        const LookedAt all(count, requests);
+        const LookedAt all(count, requests, 1, status);
         *index = MPI_UNDEFINED;
         *flag  = 1;
         for (std::size_t place = 0; place < all.size(); ++place) {
@@ -116,7 +116,7 @@ WEFT_INTERPOSED int PMPI_Request_get_status_some(int count, const MPI_Request* r
                            [&] { return count > 0 ? check_present(indices, "the list of indices") : MPI_SUCCESS; });
       },
       [&] {
-        const LookedAt all(count, requests);
+        const LookedAt all(count, requests, count, statuses);
         bool active       = false;
         bool pending      = false;
         std::size_t found = 0;

@@ -69,8 +69,10 @@ void on_completion(MPI_Request request, std::function<void()> hook)
   completion_hooks()[request] = std::move(hook);
 }
 
-PersistentScope::PersistentScope(int count, MPI_Request* requests)
-    : requests_(requests, requests && count > 0 ? static_cast<std::size_t>(count) : 0)
+PersistentScope::PersistentScope(int count, MPI_Request* requests, int most_statuses, MPI_Status* statuses)
+    : requests_(requests, requests && count > 0 ? static_cast<std::size_t>(count) : 0),
+      statuses_(statuses,
+                statuses != MPI_STATUSES_IGNORE && most_statuses > 0 ? static_cast<std::size_t>(most_statuses) : 0)
 {
   if (not persistent_requests().empty() || not completion_hooks().empty())
     replace();
@@ -102,6 +104,9 @@ void PersistentScope::restore()
     auto& [handle, persistent, hook] = handles_[i];
     const bool completed             = requests_[i] == MPI_REQUEST_NULL;
     if (persistent) {
+      const auto is_its = [&its = *persistent->operation](MPI_Status& status) { return its.complete_status(status); };
+      if (i >= statuses_.size() || not is_its(statuses_[i])) // its own place, but for some of the requests
+        static_cast<void>(std::ranges::any_of(statuses_, is_its));
       if (completed)
         persistent->active = MPI_REQUEST_NULL;
       requests_[i] = handle;

@@ -28,6 +28,9 @@ public:
 
   /** Starts the operation. The active request may be MPI_REQUEST_NULL if it has ended already. */
   virtual int start(MPI_Request* active) = 0;
+  /** Completes a status of the active request, of which SMPI knows neither source nor tag. @return false for the status
+   * of another request */
+  virtual bool complete_status(MPI_Status& /*status*/) const { return false; }
 };
 
 /** Creates the handle of an inactive operation. */
@@ -61,8 +64,11 @@ class PersistentScope {
   [[gnu::noinline]] void replace();
   [[gnu::noinline]] void restore();
 
+  std::span<MPI_Status> statuses_;
+
 public:
-  PersistentScope(int count, MPI_Request* requests);
+  /** @param statuses of the function's requests, as many as it may set */
+  PersistentScope(int count, MPI_Request* requests, int most_statuses, MPI_Status* statuses);
   PersistentScope(const PersistentScope&)            = delete;
   PersistentScope& operator=(const PersistentScope&) = delete;
   ~PersistentScope()

@@ -12,6 +12,6 @@ from tests.support.simulated import Run
 )
 def test_all_partitions_arrive(run: Run, messages: str, sent: int, received: int) -> None:
     options = ("--messages", messages)
-    arguments = (str(sent), str(received), "6")
+    arguments = (str(sent), str(received), "8")
     result = run("partitioned.c", *arguments, on="fat-tree-8", ranks=5, options=options)
     assert result.lines == ["right"] * 5
