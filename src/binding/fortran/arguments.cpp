@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/fortran/arguments.hpp"
 
-#include "binding/fortran/sentinels.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <string_view>

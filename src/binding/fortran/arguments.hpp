@@ -8,15 +8,13 @@
 #include "binding/data/virtual_topology.hpp"
 #include "binding/fortran/handles.hpp"
 #include "binding/fortran/sections.hpp"
+#include "binding/fortran/sentinels.hpp"
 
 #include <smpi/smpi.h>
 
 #include <cstddef>
 #include <string>
 #include <vector>
-
-/** Marks a function that Fortran calls, and that interposes on SMPI's of the same name. */
-#define WEFT_FORTRAN __attribute__((visibility("default")))
 
 namespace weft::fortran {
 

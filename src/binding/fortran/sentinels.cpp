@@ -2,7 +2,6 @@
 #include "binding/fortran/sentinels.hpp"
 
 #include "binding/abi/private_abi.hpp"
-#include "binding/fortran/arguments.hpp"
 
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {

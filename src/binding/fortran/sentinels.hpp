@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #pragma once
 
+/** Marks a function that Fortran calls, and that interposes on SMPI's of the same name. */
+#define WEFT_FORTRAN __attribute__((visibility("default")))
+
 /** Variables of Fortran whose addresses stand for C's constants.
  *
  * mpif.h and the module mpi have those of SMPI's library; mpi_f08 has others, since gfortran refuses a source that uses
