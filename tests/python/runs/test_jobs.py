@@ -187,6 +187,26 @@ def test_a_job_alone_may_fail(jobs: str) -> None:
     assert record.exit_status == run.exit_status == 4
 
 
+def test_a_job_starts_although_all_others_have_failed(jobs: str) -> None:
+    tables = [
+        job("crashed", jobs, "crash", 1),
+        job("stuck", jobs, "hang", 1),
+        job("late", jobs, "sum", 2, start="10ms"),
+    ]
+    record = weft.run_jobs(tables, fabric="tofino-16")
+    assert outcome(record, "late") == ("completed", 0)
+    assert said(record, "late") == ["right"]
+    assert outcome(record, "stuck") == ("deadlock", 1)
+    assert part(record, "stuck").end_s == part(record, "late").end_s
+
+
+def test_jobs_of_a_run_that_is_stopped_are_unfinished(jobs: str) -> None:
+    tables = [job("long", jobs, "sum", 10**9), job("late", jobs, "sum", start="1000s")]
+    record = weft.run_jobs(tables, fabric="tofino-16", timeout=1)
+    assert record.outcome.kind == "timeout"
+    assert [one.outcome.kind for one in record.jobs or ()] == ["unfinished", "unfinished"]
+
+
 # ---- Command line and bad input
 
 
@@ -207,6 +227,53 @@ def refused(tables: Sequence[dict[str, Any]], **options: Any) -> str:
     with pytest.raises(weft.WeftError) as error:
         weft.run_jobs(tables, **{"fabric": "tofino-16", **options})
     return str(error.value)
+
+
+TOPOLOGY = """# a cluster
+SwitchName=leaf0 Nodes=node[001-008]
+SwitchName=leaf1 \\
+  Nodes=node[009-012],big[1-4]
+SwitchName=spine Switches=leaf[0-1]
+"""
+
+
+def jobs_of_nodes(folder: Path, program: str, nodes: str, topology: str = TOPOLOGY) -> Path:
+    (folder / "topology.conf").write_text(topology)
+    file = folder / "jobs.toml"
+    file.write_text(
+        f'topology = "topology.conf"\n[[jobs]]\nname = "a"\nprogram = "{program}"\n'
+        f'ranks = 3\nhosts = "{nodes}"\n'
+    )
+    return file
+
+
+def test_hosts_are_the_nodes_of_a_cluster(jobs: str, tmp_path: Path) -> None:
+    file = jobs_of_nodes(tmp_path, jobs, "node[008-009],big2")
+    record = weft.run_jobs(file, fabric="fat-tree-1024")
+    assert part(record, "a").hosts == ["host-0007", "host-0008", "host-0013"]
+
+
+def test_nodes_that_do_not_fit_are_refused(jobs: str, tmp_path: Path) -> None:
+    def problem(nodes: str, topology: str, fabric: str = "fat-tree-1024") -> str:
+        file = jobs_of_nodes(tmp_path, jobs, nodes, topology)
+        with pytest.raises(weft.WeftError) as error:
+            weft.run_jobs(file, fabric=fabric)
+        return str(error.value).removeprefix(f"{file}: ")
+
+    assert "hosts: topology has no node node099" in problem("node099", TOPOLOGY)
+    conf = f"{tmp_path / 'topology.conf'}"
+    assert problem("n1", "").startswith(f"topology: {conf}: no switch has Nodes; write lines")
+    assert problem("n1", "Nodes=n1\n") == f"topology: {conf}: line 1 has Nodes, and no SwitchName"
+    assert problem("n1", "SwitchName=s Nodes=n[1-9]\n") == (
+        f"topology: {conf} does not fit fabric fat-tree-1024: s has 9 nodes, and the switch of the"
+        " fabric in its place 8 hosts"
+    )
+    assert problem("n1", "SwitchName=s Nodes=n1\nSwitchName=t Nodes=n2\n", "tofino-16") == (
+        f"topology: {conf} does not fit fabric tofino-16: it has 2 switches with nodes, and the"
+        " fabric 1 with hosts"
+    )
+    twice = "SwitchName=s Nodes=n1\nSwitchName=t Nodes=n1\n"
+    assert problem("n1", twice).endswith("n1 is on two switches")
 
 
 def test_bad_jobs_get_one_message_each(jobs: str, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ Paths are relative to the file's folder. docs/jobs.md describes the keys, from t
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from weft.base.errors import WeftError
 from weft.base.options import Options, parse
 from weft.base.user_files import UnreadableError, read_text
 from weft.runs import offload_modes
-from weft.runs.jobs import node_list
+from weft.runs.jobs import node_list, slurm_topology
 from weft.runs.options import MOST_RANKS
 from weft.trace.folder import Folder, read_folder
 
@@ -48,6 +48,8 @@ PLACEMENTS: Mapping[str, str] = {
 TOP: Mapping[str, str] = {
     "shared_hosts": "`true`: jobs may share hosts, as far as these have cores, and each job is"
     " placed as if it were alone; `false` by default: each host is for one job",
+    "topology": "Slurm's `topology.conf` of the cluster whose nodes `hosts` names. Its switches"
+    " stand for the fabric's leaf switches, and their nodes for the hosts there, both in order",
 }
 """Keys of the file itself."""
 
@@ -109,6 +111,9 @@ class JobsFile:
     """Name in messages."""
     jobs: tuple[Job, ...]
     shared_hosts: bool = False
+    topology: Path | None = None
+    leaves: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Nodes of each switch in `topology`."""
 
     @property
     def ranks(self) -> int:
@@ -135,7 +140,17 @@ def of_tables(top: Options, folder: Path) -> JobsFile:
     jobs = tuple(_job(table, folder) for table in tables)
     _check_names(jobs)
     _check_outputs(jobs)
-    return JobsFile(top.source, jobs, _truth(top, "shared_hosts", default=False))
+    topology = folder / top.text("topology") if "topology" in top.values else None
+    leaves = _leaves(top, topology) if topology else {}
+    shared = _truth(top, "shared_hosts", default=False)
+    return JobsFile(top.source, jobs, shared, topology, leaves)
+
+
+def _leaves(top: Options, topology: Path) -> Mapping[str, Sequence[str]]:
+    try:
+        return slurm_topology.leaves_of(read_text(topology))
+    except (UnreadableError, ValueError) as error:
+        raise WeftError(f"{top.source}: topology: {topology}: {error}") from None
 
 
 def _numbered(table: Options, number: int) -> Options:

@@ -8,11 +8,12 @@ Consecutive ranks share a host.
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 
 from weft import _core
-from weft.base.errors import suggestion
+from weft.base.errors import WeftError, suggestion
+from weft.runs.jobs import slurm_topology
 from weft.runs.jobs.file import Job, JobsFile, fail
 
 MEAN_FRAGMENT = 4
@@ -34,6 +35,8 @@ class _Hosts:
 
     fabric: _core.Fabric
     shared: bool
+    nodes: Mapping[str, str]
+    """Hosts by the names of a cluster's nodes, if the file names these."""
     names: list[str] = field(init=False)
     numbers: dict[str, int] = field(init=False)
     jobs: dict[str, list[str]] = field(default_factory=dict)
@@ -53,7 +56,7 @@ class _Hosts:
 
 def place(file: JobsFile, fabric: _core.Fabric) -> dict[str, Placed]:
     """Return the hosts of each job by its name. Raises `WeftError` if one does not fit."""
-    hosts = _Hosts(fabric, file.shared_hosts)
+    hosts = _Hosts(fabric, file.shared_hosts, _nodes(file, fabric))
     placed: dict[str, Placed] = {}
     for job in sorted(file.jobs, key=lambda one: not one.hosts):
         found = _named(job, hosts) if job.hosts else _chosen(job, hosts)
@@ -62,7 +65,27 @@ def place(file: JobsFile, fabric: _core.Fabric) -> dict[str, Placed]:
     return placed
 
 
+def _nodes(file: JobsFile, fabric: _core.Fabric) -> Mapping[str, str]:
+    """Return the host of each node in Slurm's topology."""
+    leaves = leaf_of_hosts(fabric)
+    by_leaf: dict[int, list[str]] = {}
+    for number, name in enumerate(fabric.hosts):
+        by_leaf.setdefault(leaves.get(number, number), []).append(name)
+    try:
+        return slurm_topology.hosts_of_nodes(file.leaves, list(by_leaf.values()))
+    except ValueError as error:
+        raise WeftError(
+            f"{file.source}: topology: {file.topology} does not fit fabric {fabric.name}: {error}"
+        ) from None
+
+
 def _named(job: Job, hosts: _Hosts) -> Placed:
+    if hosts.nodes:
+        for name in job.hosts:
+            if name not in hosts.nodes:
+                near = suggestion(name, hosts.nodes)
+                raise fail(job, "hosts", f"topology has no node {name}; {near}")
+        job = replace(job, hosts=tuple(hosts.nodes[name] for name in job.hosts))
     for name in job.hosts:
         if name not in hosts.numbers:
             raise fail(
