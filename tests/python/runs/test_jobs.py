@@ -137,6 +137,19 @@ def test_each_job_chooses_its_mechanism(jobs: str) -> None:
     assert sum(row.calls for row in record.collectives if row.collective == "allreduce") == 4
 
 
+def test_tools_see_the_options_of_their_job() -> None:
+    tools = str(compiled.program(TESTS / "smpi" / "tools.c"))  # expects `message`, fat-tree-8
+    tables = [
+        job("switch", tools, "check", offload="message"),
+        job("hosts", tools, "check"),
+    ]
+    record = weft.run_jobs(tables, fabric="fat-tree-8", offload="off")
+    assert outcome(record, "switch") == ("completed", 0)
+    assert said(record, "switch") == ["right"] * 4
+    assert outcome(record, "hosts") == ("early-exit", 1)
+    assert set(said(record, "hosts")) == {"wrong: the option offload"}
+
+
 # ---- Failures
 
 
