@@ -6,6 +6,8 @@ therefore be regenerated without measuring, and tests compare them with their ta
 """
 
 import csv
+import os
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +15,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from weft.base import pages, plots
+from weft.base.errors import WeftError
 from weft.base.output import whole_file
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,3 +73,12 @@ def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1)
     lines = [f"| {' | '.join(heads)} |", f"|{rule}"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def run_command(command: Sequence[str]) -> None:
+    """Run a command, and show its output if it fails."""
+    environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
+    result = subprocess.run(command, text=True, capture_output=True, env=environment, check=False)
+    if result.returncode != 0:
+        said = f"{result.stdout}{result.stderr}".rstrip()
+        raise WeftError(f"{OPTION}: {' '.join(command)} failed:\n{said}")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`make conformance`: all MPICH3 test programs, under stock SMPI and in three modes of weft.
+"""`make conformance`: MPICH's test programs, under stock SMPI and in three modes of weft.
 
-Prints a table, and writes docs/conformance.csv (a row per directory) and
-build/conformance/results.csv (a row per test, with the output of failed ones). Exits with status 1
-if a test passes under stock SMPI but not under weft.
+Runs the suites mpich-3 and mpich-4, or one of them. Prints a table of each, and writes it to docs/
+(a row per directory) and build/conformance/results-mpich-4.csv (a row per test, with the output of
+failed ones). Exits with status 1 if a test passes under stock SMPI but not under weft.
 """
 
 import argparse
@@ -15,27 +15,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from studies.conformance.build import CannotBuild, make_builder
+from studies.conformance.mpich_3 import MPICH_3
+from studies.conformance.mpich_4 import MPICH_4
 from studies.conformance.runs import FABRIC, Outcome, Runner, Under, make_runner
-from studies.conformance.suite import BUILD, ROOT, Test, read_tests, source_tree
+from studies.conformance.suite import BUILD, CannotBuild, Suite, Test
+from studies.study import ROOT
 from weft import _core
 from weft.base.output import whole_file
 from weft.base.process import raise_on_signals
 from weft.runs.report import console, new_table, print_table, print_title
 
-SUMMARY = ROOT / "docs" / "conformance.csv"
-RESULTS = BUILD / "results.csv"
+SUITES = (MPICH_3, MPICH_4)
 JOBS = 2
 COLUMNS = (
     *("directory", "programs", "passed under stock SMPI", "passed under weft"),
     *("passed on its hosts", "passed on its hosts as MPICH", "lost"),
-)
-_PROVENANCE = (
-    "MPICH3's test programs, as SimGrid's source distribution 4.1 has them, by `make conformance`",
-    f"with SimGrid {_core.simgrid_version} on {FABRIC.relative_to(ROOT)}: weft offloads all that"
-    " the switches do, or nothing (by openmpi-5.0, and by mpich-4). A program counts once for each"
-    " line of its directory's testlist, also for those that SimGrid leaves out because they fail or"
-    " hang under SMPI.",
 )
 T = TypeVar("T")
 
@@ -62,34 +56,42 @@ def main() -> int:
     options = _parse()
     raise_on_signals()
     BUILD.mkdir(parents=True, exist_ok=True)
-    tests = _chosen(read_tests(source_tree()), options)
     runner = make_runner(BUILD)
-    results = _all_results(tests, runner)
-    rows = _rows(results)
-    _print(rows)
-    _write_results(results)
-    if not options.directories:
-        _write_summary(rows)
-    return 1 if any(result.lost for result in results) else 0
+    suites = [suite for suite in SUITES if options.suite in (None, suite.name)]
+    are_lost = [_is_any_lost(suite, options.directories, runner) for suite in suites]
+    return 1 if any(are_lost) else 0
 
 
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    names = [suite.name for suite in SUITES]
+    parser.add_argument("suite", nargs="?", choices=names, help="default: both")
     parser.add_argument("directories", nargs="*", help="only these, such as coll; default: all")
     return parser.parse_args()
 
 
-def _chosen(tests: Sequence[Test], options: argparse.Namespace) -> list[Test]:
+def _is_any_lost(suite: Suite, directories: Sequence[str], runner: Runner) -> bool:
+    """Run a suite; the table in docs is written only if all directories are run."""
+    results = _all_results(suite, _chosen(suite.tests(), directories), runner)
+    rows = _rows(results)
+    _print(suite, rows)
+    _write_results(suite, results)
+    if not directories:
+        _write_summary(suite, rows)
+    return any(result.lost for result in results)
+
+
+def _chosen(tests: Sequence[Test], directories: Sequence[str]) -> list[Test]:
     known = {test.directory for test in tests}
-    for directory in options.directories:
+    for directory in directories:
         if directory not in known:
             sys.exit(f"conformance: found '{directory}'; directories: {', '.join(sorted(known))}")
-    wanted = set(options.directories) or known
+    wanted = set(directories) or known
     return [test for test in tests if test.directory in wanted]
 
 
-def _all_results(tests: Sequence[Test], runner: Runner) -> list[Result]:
-    builders = [make_builder(runner.simgrid, by_weft=by_weft) for by_weft in (False, True)]
+def _all_results(suite: Suite, tests: Sequence[Test], runner: Runner) -> list[Result]:
+    builders = [suite.make_builder(runner.simgrid, by_weft) for by_weft in (False, True)]
     programs = list(dict.fromkeys((test.directory, test.program) for test in tests))
     with ThreadPoolExecutor(JOBS) as pool:
         try:
@@ -151,25 +153,31 @@ def _row(name: str, results: Sequence[Result]) -> Row:
     return name, len(results), *passed, lost or "none"
 
 
-def _print(rows: Iterable[Row]) -> None:
+def _print(suite: Suite, rows: Iterable[Row]) -> None:
     out = console()
-    print_title("MPICH3's test programs", out)
+    print_title(f"Programs of {suite.name}", out)
     table = new_table(COLUMNS, left=("directory", "lost"))
     for row in rows:
         table.add_row(*map(str, row))
     print_table(table, out)
 
 
-def _write_summary(rows: Iterable[Row]) -> None:
-    with whole_file("conformance", SUMMARY) as file:
-        file.writelines(f"# {line}\n" for line in _PROVENANCE)
+def _write_summary(suite: Suite, rows: Iterable[Row]) -> None:
+    provenance = (
+        f"{suite.origin}, by `make conformance` with SimGrid {_core.simgrid_version} on",
+        f"{FABRIC.relative_to(ROOT)}: weft offloads all that the switches do, or nothing (by"
+        " openmpi-5.0, and by mpich-4). A program counts once for each line of its directory's"
+        " testlist.",
+    )
+    with whole_file("conformance", suite.summary) as file:
+        file.writelines(f"# {line}\n" for line in provenance)
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([column.replace(" ", "_") for column in COLUMNS])
         writer.writerows(rows)
 
 
-def _write_results(results: Iterable[Result]) -> None:
-    with whole_file("conformance", RESULTS) as file:
+def _write_results(suite: Suite, results: Iterable[Result]) -> None:
+    with whole_file("conformance", BUILD / f"results-{suite.name}.csv") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["directory", "test", "under", "passed", "status", "output"])
         for result in results:

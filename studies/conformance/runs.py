@@ -78,13 +78,15 @@ class Runner:
     simgrid: SimGrid
     fabric: _core.Fabric
     platform: Path
-    """The fabric for SimGrid, with a disk for the tests of MPI-IO."""
+    """The fabric for SimGrid, with a disk that all hosts mount."""
 
     def run(self, test: Test, program: Path, under: Under) -> Outcome:
         """Run a test in a directory of its own."""
         with work_directory() as work:
             command = self._stock(test, work) if under is Under.STOCK else self._weft(test, under)
-            return _run([*command, str(program), *test.arguments], work, test)
+            environment = [f"{name}={setting}" for name, setting in test.environment]
+            prefix = ["env", *environment] if environment else []
+            return _run([*prefix, *command, str(program), *test.arguments], work, test)
 
     def _stock(self, test: Test, work: Path) -> list[str]:
         hosts = work / "hosts"
@@ -98,11 +100,9 @@ class Runner:
         ]
 
     def _weft(self, test: Test, under: Under) -> list[str]:
-        has_files = test.directory == "io"
-        site = ("--platform", str(self.platform)) if has_files else ("--fabric", str(FABRIC))
         return [
             *(sys.executable, "-m", "weft.cli.main", "run", "--quiet", *_WAYS[under]),
-            *(*site, "-n", str(test.ranks), "--host-speed", _HOST_SPEED),
+            *("--fabric", str(FABRIC), "-n", str(test.ranks), "--host-speed", _HOST_SPEED),
             *("--timeout", str(test.time_limit_s)),
             *(part for setting in _SETTINGS for part in ("--cfg", setting)),
             "--",

@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Test programs of SimGrid's source distribution, and the expectations in its lists.
+"""The parts that the two suites share: tests, their lists, and how to get compiled programs.
 
 Each directory has a `testlist`; a line of it is a program, a number of ranks and `key=value` pairs
-(README and `runtests` of the suite, teshsuite/smpi/mpich3-test). SimGrid comments out tests that
-SMPI cannot pass. As in `runtests`, two keys are ignored: `xfail` (a program that is expected to
-fail still passes only if its output says so), and `mpiversion` (SMPI claims 3.1, and no line
-requires more).
+(README and `runtests` of both suites). SimGrid comments out tests that SMPI cannot pass. Ignored
+are `xfail` (a program that is expected to fail still passes only if its output says so), `mem`, and
+`mpiversion` (no line requires more than the functions that weft has). Left out are lines with
+`strict=false`, whose programs test extensions of MPICH, as `runtests` does for other libraries.
 """
 
 import fcntl
 import re
 import shutil
-import struct
-import subprocess
-import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-ROOT = Path(__file__).resolve().parents[2]
+from studies.study import ROOT
+from weft.runs.simgrid import SimGrid
+
 BUILD = ROOT / "build" / "conformance"
-SUITE = "teshsuite/smpi/mpich3-test"
 
-# Defaults of `runtests`: $np_default, $defaultTimeLimit.
-_DEFAULT_RANKS = 2
-_DEFAULT_TIME_LIMIT_S = 180.0
-# Tests disabled in SimGrid may hang; those that pass take about a second.
+_DEFAULT_RANKS = 2  # of `runtests`: $np_default
+# Lists ask for up to 1,200 s; programs that pass here take a few seconds.
+_TIME_LIMIT_S = 60.0
+# Tests disabled in SimGrid may hang.
 _DISABLED_TIME_LIMIT_S = 20.0
 _DISABLED = re.compile(r"#\s*([\w-]+(?:\s+\d+)(?:\s+\w+=\S+)*)\s*$")
 
@@ -40,7 +40,8 @@ class Test:
     program: str
     ranks: int = _DEFAULT_RANKS
     arguments: tuple[str, ...] = ()
-    time_limit_s: float = _DEFAULT_TIME_LIMIT_S
+    time_limit_s: float = _TIME_LIMIT_S
+    environment: tuple[tuple[str, str], ...] = ()
     must_fail: bool = False
     """True if the test passes by ending with an error (resultTest=TestStatus, TestErrFatal)."""
     disabled: bool = False
@@ -52,59 +53,62 @@ class Test:
         return " ".join([self.program, str(self.ranks), *self.arguments])
 
 
-def source_tree() -> Path:
-    """Return the suite's directory, unpacked from the tarball that the set-up keeps.
+@dataclass(frozen=True)
+class CannotBuild:
+    """A program that the compiler rejects."""
+
+    said: str
+
+
+class Builder(Protocol):
+    """Compiles programs; existing binaries are reused."""
+
+    def build(self, directory: str, program: str) -> Path | CannotBuild:
+        """Return the compiled program of a directory."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A version of MPICH's test programs."""
+
+    name: str
+    origin: str
+    """Where the programs come from, for the table."""
+    summary: Path
+    """The table that the study writes."""
+    tests: Callable[[], list[Test]]
+    make_builder: Callable[[SimGrid, bool], Builder]
+    """Return the builder with SimGrid's compilers, or weft's if the second argument is true."""
+
+
+def unpack_once(target: Path, unpack: Callable[[Path], None]) -> Path:
+    """Return a directory, which is filled under another name first if it does not exist.
 
     All test processes call this to list the tests: one unpacks, the others wait.
     """
-    target = BUILD / "source"
     BUILD.mkdir(parents=True, exist_ok=True)
-    with (BUILD / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(BUILD / "lock"):
         if not target.is_dir():
             unfinished = BUILD / "unpacking"
             shutil.rmtree(unfinished, ignore_errors=True)
-            with tarfile.open(_tarball()) as archive:
-                archive.extractall(unfinished, members=_members(archive), filter="data")
-            _configure(unfinished)
+            unpack(unfinished)
             unfinished.rename(target)
     return target
 
 
-def _tarball() -> Path:
-    command = [str(ROOT / "setup" / "simgrid"), "source"]
-    answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return Path(answer.stdout.splitlines()[-1])
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a file's lock, which other processes respect."""
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
-def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    """Yield the suite's files, with leading directories stripped."""
-    for member in archive:
-        _, found, path = member.name.partition(f"/{SUITE}/")
-        if found:
-            yield member.replace(name=path)
-
-
-def _configure(root: Path) -> None:
-    """Generate the one file that CMake configures: it defines the size of an address in Fortran."""
-    template = root / "f77" / "datatype" / "typeaints.h.in"
-    text = template.read_text(encoding="utf-8")
-    made = text.replace("@CMAKE_SIZEOF_VOID_P@", str(struct.calcsize("P")))
-    template.with_suffix("").write_text(made, encoding="utf-8")
-
-
-def read_tests(root: Path) -> list[Test]:
-    """Return the tests of all directories, in the order of the lists."""
-    lists = sorted(root.rglob("testlist"))
-    return [test for path in lists for test in read_list(root, path.parent)]
-
-
-def read_list(root: Path, directory: Path) -> list[Test]:
-    """Return the tests of one directory, without the lines that name subdirectories."""
-    name = str(directory.relative_to(root))
-    lines = (directory / "testlist").read_text(encoding="utf-8").splitlines()
-    tests = [test for line in lines if (test := _parse(name, line))]
-    return [test for test in tests if not (directory / test.program).is_dir()]
+def read_list(path: Path, directory: str, *, with_disabled: bool = False) -> list[Test]:
+    """Return the tests of a directory's list; lines that name a subdirectory are among them."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    tests = (_parse(directory, line) for line in lines)
+    return [test for test in tests if test and (with_disabled or not test.disabled)]
 
 
 def _parse(directory: str, line: str) -> Test | None:
@@ -114,14 +118,20 @@ def _parse(directory: str, line: str) -> Test | None:
         return None
     pairs = [word.partition("=")[::2] for word in words[2:]]
     values = dict(pairs)
+    if values.get("strict", "").lower() == "false":
+        return None
     return Test(
         directory=directory,
         program=words[0],
         ranks=int(words[1]) if len(words) > 1 else _DEFAULT_RANKS,
         arguments=tuple(value.strip('"') for key, value in pairs if key == "arg"),
-        time_limit_s=_DISABLED_TIME_LIMIT_S
-        if commented
-        else float(values.get("timeLimit", _DEFAULT_TIME_LIMIT_S)),
+        time_limit_s=_DISABLED_TIME_LIMIT_S if commented else _TIME_LIMIT_S,
+        environment=tuple(
+            (name, setting)
+            for key, value in pairs
+            if key == "env"
+            for name, _, setting in (value.partition("="),)
+        ),
         must_fail=values.get("resultTest") in ("TestStatus", "TestErrFatal"),
         disabled=commented is not None,
     )

@@ -2,14 +2,14 @@
 """Origin of the programs, and their compilation; existing binaries are reused."""
 
 import hashlib
-import os
 import shutil
 import subprocess
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from studies.study import OPTION, ROOT
+from studies.debian import download
+from studies.study import OPTION, ROOT, run_command
 from weft.base.errors import WeftError
 from weft.runs.simgrid import SimGrid
 
@@ -86,22 +86,13 @@ def hpcc() -> Path:
     """Return HPCC, compiled."""
     target = BUILD / SimGrid().prefix.name / "hpcc"
     if not target.exists():
-        directory = _unpacked(_download(_HPCC, _HPCC_SHA256), "hpcc-")
+        directory = _unpacked(download(_HPCC, _HPCC_SHA256), "hpcc-")
         shutil.copy(CASE / "Make.weft", directory / "hpl" / "Make.weft")
         compiler = SimGrid().compiler("smpicc")
         run_command(["make", "-C", str(directory), "-j2", "arch=weft", f"SMPICC={compiler}"])
         target.parent.mkdir(parents=True, exist_ok=True)
         (directory / "hpcc").rename(target)
     return target
-
-
-def run_command(command: Sequence[str]) -> None:
-    """Run a command, and show its output if it fails."""
-    environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
-    result = subprocess.run(command, text=True, capture_output=True, env=environment, check=False)
-    if result.returncode != 0:
-        said = f"{result.stdout}{result.stderr}".rstrip()
-        raise WeftError(f"{OPTION}: {' '.join(command)} failed:\n{said}")
 
 
 def _unpacked(tarball: Path, part: str) -> Path:
@@ -126,29 +117,3 @@ def _simgrid_tarball() -> Path:
     if result.returncode != 0:
         raise WeftError(f"{OPTION}: {' '.join(command)} failed:\n{result.stderr.rstrip()}")
     return Path(result.stdout.strip().splitlines()[-1])
-
-
-def _download(path: str, sha256: str) -> Path:
-    """Return a file of Debian's archive, kept next to the set-up's SimGrid."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "weft"
-    target = cache / path.rpartition("/")[2]
-    if not (target.exists() and _sha256(target) == sha256):
-        cache.mkdir(parents=True, exist_ok=True)
-        unfinished = target.with_name(f".{target.name}.{os.getpid()}")
-        where = f"{_archive()}/{path}"
-        run_command(["/usr/lib/apt/apt-helper", "download-file", where, str(unfinished)])
-        if _sha256(unfinished) != sha256:
-            raise WeftError(f"{OPTION}: {where} has another checksum than expected")
-        unfinished.rename(target)
-    return target
-
-
-def _archive() -> str:
-    """Return the archive from which this machine installs packages."""
-    command = ["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages"]
-    result = subprocess.run(command, text=True, capture_output=True, check=True)
-    return result.stdout.split()[0]
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from studies.conformance.build import Builder, make_builder
+from studies.conformance.mpich_3 import make_builder, read_list
 from studies.conformance.runs import Runner, Under, make_runner
-from studies.conformance.suite import Test, read_list, source_tree
+from studies.conformance.suite import Builder, Test
 from weft.runs.simgrid import SimGrid
 
 pytestmark = pytest.mark.slow
@@ -19,14 +19,13 @@ COLLECTIVES = "coll"
 
 
 def collective_tests() -> list[Test]:
-    root = source_tree()
-    return [test for test in read_list(root, root / COLLECTIVES) if not test.disabled]
+    return [test for test in read_list(COLLECTIVES) if not test.disabled]
 
 
 @pytest.fixture(scope="module")
 def builders() -> tuple[Builder, Builder]:
     """Return builders with weft's compilers and with SimGrid's."""
-    weft, stock = (make_builder(SimGrid(), by_weft=by_weft) for by_weft in (True, False))
+    weft, stock = (make_builder(SimGrid(), by_weft) for by_weft in (True, False))
     return weft, stock
 
 

@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Compiles the test programs with SimGrid's compilers or `weft cc`; existing binaries are reused.
+"""MPICH 3's test programs, as SimGrid's source distribution has them.
 
-The rules are those of SimGrid's CMakeLists.txt next to the programs, but without optimisation,
-which halves the compile time; the run time is spent in SimGrid.
+The rules of compilation are those of SimGrid's CMakeLists.txt next to the programs, but without
+optimisation, which halves the compile time; the run time is spent in SimGrid.
 """
 
+import struct
 import subprocess
-from collections.abc import Sequence
+import tarfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from studies.conformance.suite import BUILD, source_tree
+from studies.conformance import suite
+from studies.conformance.suite import BUILD, CannotBuild, Suite, Test, unpack_once
+from studies.study import DOCS, ROOT
 from weft.base import paths
 from weft.runs.simgrid import SimGrid
 from weft.runs.toolchain import OF_SOURCES
 
+_FOLDER = "teshsuite/smpi/mpich3-test"
 # Programs whose sources have another name, or that have several sources.
 _SOURCES = {
     "bcast_full": ("bcast.c",),
@@ -61,15 +66,55 @@ _UTILITIES = {
 }
 
 
+def source_tree() -> Path:
+    """Return the suite's directory, unpacked from the tarball that the set-up keeps."""
+    return unpack_once(BUILD / "source", _unpack)
+
+
+def _unpack(target: Path) -> None:
+    with tarfile.open(_tarball()) as archive:
+        archive.extractall(target, members=_members(archive), filter="data")
+    _configure(target)
+
+
+def _tarball() -> Path:
+    command = [str(ROOT / "setup" / "simgrid"), "source"]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return Path(answer.stdout.splitlines()[-1])
+
+
+def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """Yield the suite's files, with leading directories stripped."""
+    for member in archive:
+        _, found, path = member.name.partition(f"/{_FOLDER}/")
+        if found:
+            yield member.replace(name=path)
+
+
+def _configure(root: Path) -> None:
+    """Generate the one file that CMake configures: it defines the size of an address in Fortran."""
+    template = root / "f77" / "datatype" / "typeaints.h.in"
+    text = template.read_text(encoding="utf-8")
+    made = text.replace("@CMAKE_SIZEOF_VOID_P@", str(struct.calcsize("P")))
+    template.with_suffix("").write_text(made, encoding="utf-8")
+
+
+def read_tests() -> list[Test]:
+    """Return the tests of all directories, in the order of the lists."""
+    root = source_tree()
+    directories = (path.parent.relative_to(root) for path in sorted(root.rglob("testlist")))
+    return [test for directory in directories for test in read_list(str(directory))]
+
+
+def read_list(directory: str) -> list[Test]:
+    """Return the tests of one directory, also those that SimGrid leaves out."""
+    place = source_tree() / directory
+    tests = suite.read_list(place / "testlist", directory, with_disabled=True)
+    return [test for test in tests if not (place / test.program).is_dir()]
+
+
 @dataclass(frozen=True)
-class CannotBuild:
-    """A program that the compiler rejects."""
-
-    said: str
-
-
-@dataclass(frozen=True)
-class Builder:
+class _Builder:
     """Builds from one source tree into one directory."""
 
     root: Path
@@ -137,7 +182,16 @@ class Builder:
         subprocess.run(command, text=True, capture_output=True, check=True)
 
 
-def make_builder(simgrid: SimGrid, *, by_weft: bool) -> Builder:
+def make_builder(simgrid: SimGrid, by_weft: bool) -> suite.Builder:
     """Return a builder with a directory for each version of SimGrid and each C compiler."""
     folder = f"{simgrid.prefix.name}-{'weft' if by_weft else 'stock'}"
-    return Builder(source_tree(), BUILD / folder, simgrid, by_weft)
+    return _Builder(source_tree(), BUILD / folder, simgrid, by_weft)
+
+
+MPICH_3 = Suite(
+    name="mpich-3",
+    origin="MPICH 3's test programs, as SimGrid's source distribution 4.1 has them",
+    summary=DOCS / "conformance.csv",
+    tests=read_tests,
+    make_builder=make_builder,
+)
