@@ -41,6 +41,9 @@ long random(void)
   return 42;
 }
 
+/* The C library has a function of this name. */
+int err = 3;
+
 static char* ask(void)
 {
   return malloc(1 << 20);
@@ -88,7 +91,8 @@ int main(int argc, char** argv)
   struct timeval day;
   gettimeofday(&day, NULL);
   clock_gettime(CLOCK_REALTIME, &clock);
-  printf("%d %d %d %ld; %.3f %ld %ld\n", pool.getopt(1, 2, 3), pool.exit + pool.sleep, next(4), random(),
+  err += 4;
+  printf("%d %d %d %ld %d; %.3f %ld %ld\n", pool.getopt(1, 2, 3), pool.exit + pool.sleep, next(4), random(), err,
          MPI_Wtime() - before, (long)day.tv_sec, (long)clock.tv_sec);
   MPI_Finalize();
   exit(0);

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/data/elements.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/datatypes/type_maps.hpp"
 #include "mpi/names.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
-
-using simgrid::smpi::Datatype;
 
 namespace weft {
 
@@ -22,55 +19,17 @@ Span declared(MPI_Datatype type)
   return span;
 }
 
-/** Returns the types that a derived type is made of. */
-std::vector<MPI_Datatype> made_of(MPI_Datatype type)
-{
-  int numbers   = 0;
-  int addresses = 0;
-  int types     = 0;
-  int combiner  = 0;
-  PMPI_Type_get_envelope(type, &numbers, &addresses, &types, &combiner);
-  if (combiner == MPI_COMBINER_NAMED || types == 0)
-    return {};
-  std::vector<int> its_numbers(static_cast<std::size_t>(numbers) + 1);
-  std::vector<MPI_Aint> its_addresses(static_cast<std::size_t>(addresses) + 1);
-  std::vector<MPI_Datatype> its_types(static_cast<std::size_t>(types));
-  if (PMPI_Type_get_contents(type, numbers, addresses, types, its_numbers.data(), its_addresses.data(),
-                             its_types.data()) != MPI_SUCCESS)
-    return {};
-  for (MPI_Datatype part : its_types) // the derived type holds references of its own
-    Datatype::unref(part);
-  return its_types;
-}
-
-// SMPI takes the true extent of a type to be its extent (get_true_extent in its smpi_datatype.cpp),
-// even if MPI_Type_create_resized has left elements outside. So this adds the overhang of the
-// component types. Out of line, so that plain types take the short path.
-[[gnu::noinline]] Span span_of_derived(MPI_Datatype type)
-{
-  Span span                             = declared(type);
-  const std::vector<MPI_Datatype> parts = made_of(type);
-  const bool resized                    = not parts.empty() && parts.front() == MPI_LB;
-  MPI_Aint before                       = 0;
-  MPI_Aint behind                       = 0;
-  for (const MPI_Datatype part : parts) {
-    if (part == MPI_LB || part == MPI_UB)
-      continue;
-    const Span own    = declared(part);
-    const Span inside = span_of(part);
-    before            = std::max(before, resized ? span.low - inside.low : own.low - inside.low);
-    behind            = std::max(behind, resized ? inside.high - span.high : inside.high - own.high);
-  }
-  span.low -= before;
-  span.high += behind;
-  return span;
-}
-
 } // namespace
 
 Span span_of(MPI_Datatype type)
 {
-  return is_predefined(type) ? declared(type) : span_of_derived(type);
+  Span span = declared(type);
+  if (not is_predefined(type)) {
+    const TypeMap& map = *type_map_of(type);
+    span.low           = std::min(span.low, map.true_low());
+    span.high          = std::max(span.high, map.true_high());
+  }
+  return span;
 }
 
 MPI_Aint extent_of(MPI_Datatype type)
@@ -95,50 +54,44 @@ bool is_plain(MPI_Datatype type)
   return static_cast<std::size_t>(extent) == element_size(type);
 }
 
-// For some derived types SMPI places the second element at the end of the first one's data instead
-// of one extent further on (serialize and unserialize in its smpi_datatype_derived.cpp), so it gets
-// elements one at a time.
-
 void copy_elements(const void* from, void* to, int count, MPI_Datatype type)
 {
   if (count == 0)
     return;
-  const MPI_Aint extent = extent_of(type);
   if (is_predefined(type)) {
-    std::memcpy(to, from, static_cast<std::size_t>(count) * static_cast<std::size_t>(extent));
+    std::memcpy(to, from, static_cast<std::size_t>(count) * static_cast<std::size_t>(extent_of(type)));
     return;
   }
-  for (int i = 0; i < count; ++i)
-    Datatype::copy(static_cast<const std::byte*>(from) + i * extent, 1, type, static_cast<std::byte*>(to) + i * extent,
-                   1, type);
+  type_map_of(type)->for_pieces(count, [&](MPI_Aint offset, std::int64_t bytes) {
+    std::memcpy(moved(to, offset), moved(from, offset), static_cast<std::size_t>(bytes));
+  });
 }
 
-void pack(const void* from, int count, MPI_Datatype type, std::byte* to)
+void pack(const void* from, std::int64_t count, MPI_Datatype type, std::byte* to)
 {
-  if (count == 0)
-    return;
-  const std::size_t size = element_size(type);
-  if (is_plain(type)) { // SMPI would count the bytes in an int
-    std::memcpy(to, from, static_cast<std::size_t>(count) * size);
-    return;
-  }
-  const MPI_Aint extent = extent_of(type);
-  for (int i = 0; i < count; ++i, to += size)
-    Datatype::copy(static_cast<const std::byte*>(from) + i * extent, 1, type, to, static_cast<int>(size), MPI_BYTE);
+  type_map_of(type)->for_pieces(count, [&](MPI_Aint offset, std::int64_t bytes) {
+    std::memcpy(to, moved(from, offset), static_cast<std::size_t>(bytes));
+    to += bytes;
+  });
 }
 
-void unpack(const std::byte* from, void* to, int count, MPI_Datatype type)
+void unpack(const std::byte* from, void* to, std::int64_t count, MPI_Datatype type)
 {
-  if (count == 0)
-    return;
-  const std::size_t size = element_size(type);
-  if (is_plain(type)) {
-    std::memcpy(to, from, static_cast<std::size_t>(count) * size);
-    return;
-  }
-  const MPI_Aint extent = extent_of(type);
-  for (int i = 0; i < count; ++i, from += size)
-    Datatype::copy(from, static_cast<int>(size), MPI_BYTE, static_cast<std::byte*>(to) + i * extent, 1, type);
+  type_map_of(type)->for_pieces(count, [&](MPI_Aint offset, std::int64_t bytes) {
+    std::memcpy(moved(to, offset), from, static_cast<std::size_t>(bytes));
+    from += bytes;
+  });
+}
+
+void unpack_part(const std::byte* from, void* to, std::size_t bytes, MPI_Datatype type)
+{
+  auto left = static_cast<std::int64_t>(bytes);
+  type_map_of(type)->for_pieces(1, [&](MPI_Aint offset, std::int64_t length) {
+    const std::int64_t some = std::min(left, length);
+    std::memcpy(moved(to, offset), from, static_cast<std::size_t>(some));
+    from += some;
+    left -= some;
+  });
 }
 
 MPI_Aint beginning_of(MPI_Datatype type)

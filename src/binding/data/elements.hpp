@@ -26,8 +26,10 @@ std::size_t element_size(MPI_Datatype type);
 bool is_plain(MPI_Datatype type);
 /** Copies elements but not the gaps between them. */
 void copy_elements(const void* from, void* to, int count, MPI_Datatype type);
-void pack(const void* from, int count, MPI_Datatype type, std::byte* to);
-void unpack(const std::byte* from, void* to, int count, MPI_Datatype type);
+void pack(const void* from, std::int64_t count, MPI_Datatype type, std::byte* to);
+void unpack(const std::byte* from, void* to, std::int64_t count, MPI_Datatype type);
+/** Unpacks the first @p bytes of an element. */
+void unpack_part(const std::byte* from, void* to, std::size_t bytes, MPI_Datatype type);
 
 /** Returns the offset of an element's first byte from its address. For types with absolute
  * addresses (MPI_BOTTOM) it may differ from rank to rank within one call. */

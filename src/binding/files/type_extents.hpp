@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Bytes that a datatype describes, from its constructors (MPI_Type_get_contents). */
+/* Bytes that a datatype describes. */
 #pragma once
 
 #include "model/storage/extents.hpp"

@@ -96,14 +96,14 @@ def test_malloc_h_can_be_included(here: Path, name: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("name", "source", "expected"),
     [
-        ("weft-cc", "own_words.c", "6 3 5 42; 3.001 3 3"),
+        ("weft-cc", "own_words.c", "6 3 5 42 7; 3.001 3 3"),
         ("weft-cxx", "own_words.cpp", "3 5 4; 0.020"),
     ],
 )
 def test_names_of_the_c_library_are_words_like_others(
     here: Path, name: str, source: str, expected: str, flags: str
 ) -> None:
-    """They may name members, parameters and own functions; calls of the library's go to SMPI."""
+    """They may name members, parameters, variables and own functions; calls of the library's go to SMPI."""
     path = TESTS / "smpi" / source
     warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-lto-type-mismatch")
     result = weft(name, *flags.split(), *warnings, str(path), "-o", "program", cwd=here)

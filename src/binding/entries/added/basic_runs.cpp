@@ -1,39 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/added/basic_runs.hpp"
 
-#include "binding/abi/private_abi.hpp"
 #include "binding/data/elements.hpp"
+#include "binding/datatypes/type_maps.hpp"
 
 #include <array>
 #include <utility>
 
 namespace weft {
 namespace {
-
-/** Contents of a derived type, as MPI_Type_get_contents tells them. */
-class TypeContents {
-  std::vector<MPI_Datatype> types_;
-  std::vector<int> integers_;
-
-public:
-  TypeContents(MPI_Datatype type, int integers, int addresses, int types)
-      : types_(static_cast<std::size_t>(types)), integers_(static_cast<std::size_t>(integers))
-  {
-    std::vector<MPI_Aint> displacements(static_cast<std::size_t>(addresses));
-    PMPI_Type_get_contents(type, integers, addresses, types, integers_.data(), displacements.data(), types_.data());
-  }
-  TypeContents(const TypeContents&)            = delete;
-  TypeContents& operator=(const TypeContents&) = delete;
-  ~TypeContents()
-  {
-    for (MPI_Datatype type : types_)
-      simgrid::smpi::Datatype::unref(type);
-  }
-
-  const std::vector<MPI_Datatype>& types() const { return types_; }
-  /** Returns how many elements of its member @p place a structure has. */
-  std::size_t length(std::size_t place) const { return static_cast<std::size_t>(integers_[1 + place]); }
-};
 
 /** Types of values and indices, and their pairs. */
 struct Pair {
@@ -67,42 +42,29 @@ std::vector<BasicRun> runs_of_named(MPI_Datatype type)
   return {{type, size, 1}};
 }
 
-void append(std::vector<BasicRun>& runs, const std::vector<BasicRun>& more, std::size_t times)
+void append(std::vector<BasicRun>& runs, const BasicRun& more)
 {
-  if (more.empty() || times == 0)
-    return;
-  if (more.size() == 1) {
-    const BasicRun whole{more[0].type, more[0].size, more[0].count * times};
-    if (not runs.empty() && runs.back().type == whole.type)
-      runs.back().count += whole.count;
-    else
-      runs.push_back(whole);
-    return;
-  }
-  for (std::size_t time = 0; time < times; ++time)
-    runs.insert(runs.end(), more.begin(), more.end());
+  if (not runs.empty() && runs.back().type == more.type)
+    runs.back().count += more.count;
+  else
+    runs.push_back(more);
 }
 
 } // namespace
 
 std::vector<BasicRun> basic_runs(MPI_Datatype type)
 {
-  int integers  = 0;
-  int addresses = 0;
-  int types     = 0;
-  int combiner  = MPI_COMBINER_NAMED;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (types == 0)
-    return runs_of_named(type);
-  const TypeContents contents(type, integers, addresses, types);
   std::vector<BasicRun> runs;
-  if (types == 1) { // elements of one type
-    const std::size_t size = element_size(contents.types()[0]);
-    append(runs, basic_runs(contents.types()[0]), size > 0 ? element_size(type) / size : 0);
-    return runs;
-  }
-  for (std::size_t place = 0; place < contents.types().size(); ++place) // of a structure, which SMPI calls indexed
-    append(runs, basic_runs(contents.types()[place]), contents.length(place));
+  type_map_of(type)->for_numbers(1, [&runs](MPI_Aint /*offset*/, MPI_Datatype basic, std::int64_t number) {
+    const std::vector<BasicRun> each = runs_of_named(basic);
+    if (each.size() == 1) {
+      append(runs, {basic, each.front().size, static_cast<std::size_t>(number)});
+      return;
+    }
+    for (std::int64_t one = 0; one < number; ++one)
+      for (const BasicRun& run : each)
+        append(runs, run);
+  });
   return runs;
 }
 

@@ -26,9 +26,6 @@ inline bool fits(MPI_Count count)
   return count <= std::numeric_limits<int>::max() && count >= std::numeric_limits<int>::min();
 }
 
-/** Corrects the size of a type that SMPI has just made: it keeps sizes as ints meanwhile. */
-void set_type_size(MPI_Datatype made, std::size_t size);
-
 /** A count and datatype with a count that fits an int: a larger count becomes fewer elements of a datatype that
  * contains several each. */
 class LargeElements {

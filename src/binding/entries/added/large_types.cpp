@@ -4,58 +4,48 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/data/elements.hpp"
+#include "binding/datatypes/type_maps.hpp"
 
+#include <memory>
 #include <stdexcept>
+#include <vector>
 
 namespace weft {
 namespace {
 
-// SMPI's constructors of derived types take their size as an int, and messages of derived types are packed, even if
-// their data is contiguous (Request::init_buffer in smpi_request.cpp).
-/** Corrects the size of @p made, which contains @p count elements; plain elements are no longer packed. */
-void correct_size(MPI_Datatype made, MPI_Count count, MPI_Datatype element)
+/** Marks a type that consists of plain elements as such: SMPI packs messages of derived types, even if their data is
+ * contiguous (Request::init_buffer in smpi_request.cpp). */
+void mark_plain(MPI_Datatype made, MPI_Datatype element)
 {
-  auto& fields          = *reinterpret_cast<simgrid::smpi::DatatypeLayout*>(made);
-  const std::size_t all = static_cast<std::size_t>(count) * element_size(element);
-  if (fields.size != element_size(made) || fields.low + extent_of(made) != fields.high ||
-      fields.original != MPI_DATATYPE_NULL)
+  auto& fields = *reinterpret_cast<simgrid::smpi::DatatypeLayout*>(made);
+  if (not is_plain(element))
+    return;
+  if (fields.original != MPI_DATATYPE_NULL)
     throw std::logic_error("SimGrid's datatypes do not have the fields that weft knows; use SimGrid 4.1");
-  fields.size = all;
-  if (is_plain(element)) {
-    fields.high = static_cast<MPI_Aint>(all);
-    fields.flags &= ~simgrid::smpi::DERIVED_FLAG;
-    fields.original = element; // SMPI compares types that are not derived
-    element->ref();
-  }
+  fields.flags &= ~simgrid::smpi::DERIVED_FLAG;
+  fields.original = element; // SMPI compares types that are not derived
+  element->ref();
 }
 
 int make_contiguous(MPI_Count count, MPI_Datatype type, MPI_Datatype* made)
 {
   if (is_plain(type)) {
-    const int result = PMPI_Type_contiguous(1, type, made);
-    if (result == MPI_SUCCESS)
-      correct_size(*made, count, type);
+    const int result = PMPI_Type_contiguous(1, type, made); // SMPI computes the size as an int
+    if (result == MPI_SUCCESS) {
+      set_type_map(*made,
+                   std::make_shared<TypeMap>(std::vector<TypeMap::Part>{{.of = type_map_of(type), .length = count}}));
+      mark_plain(*made, type);
+    }
     return result;
   }
   const LargeElements elements(count, type, LargeElements::Use::build);
   if (not elements.fit())
     return wrong(MPI_ERR_COUNT,
                  "a count of " + std::to_string(count) + " elements with gaps has no divisor from 2 to 2^20");
-  const int result = PMPI_Type_contiguous(elements.count(), elements.type(), made);
-  if (result == MPI_SUCCESS)
-    correct_size(*made, count, type);
-  return result;
+  return PMPI_Type_contiguous(elements.count(), elements.type(), made);
 }
 
 } // namespace
-
-void set_type_size(MPI_Datatype made, std::size_t size)
-{
-  auto& fields = *reinterpret_cast<simgrid::smpi::DatatypeLayout*>(made);
-  if (fields.size != element_size(made))
-    throw std::logic_error("SimGrid's datatypes do not have the fields that weft knows; use SimGrid 4.1");
-  fields.size = size;
-}
 
 void LargeElements::divide(MPI_Count count)
 {
@@ -70,7 +60,7 @@ void LargeElements::divide(MPI_Count count)
   MPI_Datatype made = MPI_DATATYPE_NULL;
   PMPI_Type_contiguous(part, type_, &made);
   PMPI_Type_commit(&made);
-  correct_size(made, part, type_);
+  mark_plain(made, type_);
   made_  = std::shared_ptr<MPI_Datatype>(new MPI_Datatype(made), [](MPI_Datatype* type) {
     PMPI_Type_free(type);
     delete type;

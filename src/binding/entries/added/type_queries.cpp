@@ -3,6 +3,7 @@
  * 5.1.11, 6.9.4 and 19.1.9), which SMPI lacks. */
 #include "binding/abi/original.hpp"
 #include "binding/data/elements.hpp"
+#include "binding/datatypes/type_maps.hpp"
 #include "binding/entries/added/basic_runs.hpp"
 #include "binding/entries/frame/own_function.hpp"
 
@@ -58,6 +59,21 @@ template <class Count> int get_elements(const MPI_Status* status, MPI_Datatype t
                        const auto found = basic_elements(static_cast<std::size_t>(status->count), type);
                        const bool fits = found && *found <= static_cast<std::size_t>(std::numeric_limits<Count>::max());
                        *count          = fits ? static_cast<Count>(*found) : static_cast<Count>(MPI_UNDEFINED);
+                       return MPI_SUCCESS;
+                     });
+}
+
+/** Bounds of the data; SMPI answers with those of the type. */
+template <class Bytes> int get_true_extent(MPI_Datatype type, Bytes* low, Bytes* extent)
+{
+  if (type == MPI_DATATYPE_NULL)
+    return wrong(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+  return first_error([&] { return check_present(low, "true_lb"); },
+                     [&] { return check_present(extent, "true_extent"); },
+                     [&] {
+                       const TypeMap& map = *type_map_of(type);
+                       *low               = map.true_low();
+                       *extent            = map.true_high() - map.true_low();
                        return MPI_SUCCESS;
                      });
 }
@@ -131,6 +147,16 @@ WEFT_INTERPOSED int PMPI_Get_elements_x(MPI_Status* status, MPI_Datatype type, M
 WEFT_INTERPOSED int PMPI_Get_elements_c(const MPI_Status* status, MPI_Datatype type, MPI_Count* count)
 {
   return get_elements(status, type, count);
+}
+
+WEFT_INTERPOSED int PMPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint* low, MPI_Aint* extent)
+{
+  return get_true_extent(type, low, extent);
+}
+
+WEFT_INTERPOSED int PMPI_Type_get_true_extent_x(MPI_Datatype type, MPI_Count* low, MPI_Count* extent)
+{
+  return get_true_extent(type, low, extent);
 }
 
 WEFT_INTERPOSED int PMPI_Type_get_value_index(MPI_Datatype value, MPI_Datatype index, MPI_Datatype* pair)

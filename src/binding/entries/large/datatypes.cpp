@@ -2,12 +2,13 @@
 /* Constructors of datatypes with large counts. If all numbers fit, they are the constructors with ints; otherwise
  * lengths of blocks become contiguous types, and displacements become bytes. The number of blocks has to fit an int. */
 #include "binding/data/elements.hpp"
+#include "binding/datatypes/type_maps.hpp"
 #include "binding/entries/added/large_counts.hpp"
 #include "binding/entries/frame/own_function.hpp"
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -91,25 +92,23 @@ int make_blocks(Counts lengths, Counts displacements, const std::function<MPI_Da
   if (blocks.result() != MPI_SUCCESS)
     return blocks.result();
   const std::vector<int> ones(lengths.size(), 1);
-  const int result = PMPI_Type_create_struct(number, ones.data(), places.data(), blocks.data(), made);
-  std::size_t size = 0;
-  for (std::size_t place = 0; place < lengths.size(); ++place)
-    size += static_cast<std::size_t>(lengths[place]) * element_size(element(place));
-  if (result == MPI_SUCCESS)
-    set_type_size(*made, size);
-  return result;
+  return PMPI_Type_create_struct(number, ones.data(), places.data(), blocks.data(), made);
 }
 
 int make_hindexed(Counts lengths, Counts displacements, MPI_Datatype type, MPI_Datatype* made)
 {
-  if (not all_fit(lengths))
-    return make_blocks(lengths, displacements, [type](std::size_t /*place*/) { return type; }, made);
-  const std::vector<MPI_Aint> places(displacements.begin(), displacements.end());
-  const int result =
-      PMPI_Type_create_hindexed(static_cast<int>(lengths.size()), as_ints(lengths).data(), places.data(), type, made);
-  if (result == MPI_SUCCESS)
-    set_type_size(*made, static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), MPI_Count{0})) *
-                             element_size(type));
+  if (all_fit(lengths)) {
+    const std::vector<MPI_Aint> places(displacements.begin(), displacements.end());
+    return PMPI_Type_create_hindexed(static_cast<int>(lengths.size()), as_ints(lengths).data(), places.data(), type,
+                                     made);
+  }
+  const int result = make_blocks(lengths, displacements, [type](std::size_t /*place*/) { return type; }, made);
+  if (result == MPI_SUCCESS) { // without the padding of structures
+    std::vector<TypeMap::Part> blocks;
+    for (std::size_t block = 0; block < lengths.size(); ++block)
+      blocks.push_back({.of = type_map_of(type), .offset = displacements[block], .length = lengths[block]});
+    set_type_map(*made, std::make_shared<TypeMap>(std::move(blocks)));
+  }
   return result;
 }
 
@@ -120,13 +119,10 @@ int make_hvector(MPI_Count count, MPI_Count length, MPI_Count stride, MPI_Dataty
   const Blocks block(fits(length) ? Counts() : Counts(&length, 1), [type](std::size_t /*place*/) { return type; });
   if (block.result() != MPI_SUCCESS)
     return block.result();
-  const int result = fits(length) ? PMPI_Type_create_hvector(static_cast<int>(count), static_cast<int>(length),
-                                                             static_cast<MPI_Aint>(stride), type, made)
-                                  : PMPI_Type_create_hvector(static_cast<int>(count), 1, static_cast<MPI_Aint>(stride),
-                                                             *block.data(), made);
-  if (result == MPI_SUCCESS)
-    set_type_size(*made, static_cast<std::size_t>(count) * static_cast<std::size_t>(length) * element_size(type));
-  return result;
+  return fits(length)
+             ? PMPI_Type_create_hvector(static_cast<int>(count), static_cast<int>(length),
+                                        static_cast<MPI_Aint>(stride), type, made)
+             : PMPI_Type_create_hvector(static_cast<int>(count), 1, static_cast<MPI_Aint>(stride), *block.data(), made);
 }
 
 /** Makes a part of an array whose sizes do not fit: a vector of vectors, the innermost of elements. */
@@ -150,17 +146,14 @@ int make_large_subarray(std::vector<MPI_Count> sizes, std::vector<MPI_Count> par
   }
   if (result != MPI_SUCCESS)
     return result;
-  const std::size_t size = element_size(inner);
-  const MPI_Count one    = 1;
-  MPI_Datatype placed    = MPI_DATATYPE_NULL;
-  result                 = make_hindexed(Counts(&one, 1), Counts(&begin, 1), inner, &placed);
+  const MPI_Count one = 1;
+  MPI_Datatype placed = MPI_DATATYPE_NULL;
+  result              = make_hindexed(Counts(&one, 1), Counts(&begin, 1), inner, &placed);
   PMPI_Type_free(&inner);
   if (result != MPI_SUCCESS)
     return result;
   result = PMPI_Type_create_resized(placed, 0, static_cast<MPI_Aint>(stride * sizes.front()), made);
   PMPI_Type_free(&placed);
-  if (result == MPI_SUCCESS)
-    set_type_size(*made, size);
   return result;
 }
 
@@ -181,14 +174,9 @@ WEFT_INTERPOSED int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blockl
 WEFT_INTERPOSED int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype type,
                                        MPI_Datatype* made)
 {
-  if (fits(count) && fits(blocklength) && fits(stride)) {
-    const int result =
-        PMPI_Type_vector(static_cast<int>(count), static_cast<int>(blocklength), static_cast<int>(stride), type, made);
-    if (result == MPI_SUCCESS)
-      set_type_size(*made,
-                    static_cast<std::size_t>(count) * static_cast<std::size_t>(blocklength) * element_size(type));
-    return result;
-  }
+  if (fits(count) && fits(blocklength) && fits(stride))
+    return PMPI_Type_vector(static_cast<int>(count), static_cast<int>(blocklength), static_cast<int>(stride), type,
+                            made);
   return type == MPI_DATATYPE_NULL ? wrong(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL")
                                    : make_hvector(count, blocklength, stride * extent_of(type), type, made);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Cancellation of persistent requests and of matched messages.
+/* Cancellation of persistent requests and of matched messages; the last element of a receive.
  *
  * SMPI takes a persistent receive that once had a message for one that has its message
  * (Request::finish_wait in src/smpi/mpi/smpi_request.cpp): it then releases the last message a
@@ -8,14 +8,18 @@
  *
  * SMPI cancels a message that both sides have posted as if the network had failed. In MPI such a
  * cancellation fails, and the message is received (MPI 4.1, 3.8.4: either the cancellation
- * succeeds, or the communication does). */
+ * succeeds, or the communication does).
+ *
+ * A message may end inside an element of a derived type (MPI 4.1, 3.2.4); SMPI unpacks whole elements only. */
 #include "binding/entries/requests/cancelled.hpp"
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/data/elements.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"
 
+#include <cstddef>
 #include <string_view>
 
 using simgrid::smpi::fields_of;
@@ -32,6 +36,22 @@ void forget_last_use(MPI_Request request)
   fields.detached_sender = MPI_REQUEST_NULL;
 }
 
+namespace {
+
+void unpack_last_part(const RequestLayout& fields)
+{
+  using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
+  const std::size_t size = fields.type == MPI_DATATYPE_NULL ? 0 : element_size(fields.type);
+  if ((fields.flags & RECEIVE_FLAG) == 0 || fields.buffer == fields.old_buffer || not fields.buffer || size == 0 ||
+      fields.real_size % size == 0 || fields.op != MPI_REPLACE)
+    return;
+  const std::size_t whole = fields.real_size / size;
+  unpack_part(static_cast<const std::byte*>(fields.buffer) + whole * size,
+              moved(fields.old_buffer, static_cast<MPI_Aint>(whole) * extent_of(fields.type)), fields.real_size % size,
+              fields.type);
+}
+
+} // namespace
 } // namespace weft
 
 namespace simgrid::smpi {
@@ -54,6 +74,7 @@ WEFT_INTERPOSED void Request::finish_wait(MPI_Request* request, MPI_Status* stat
     weft::OwnMessages::get()->check(*request);
   if (weft::finish_pooled(request, status))
     return;
+  weft::unpack_last_part(layout_of(*request));
   THEIRS(request, status);
   const bool is_cancelled =
       (flags & PERSISTENT_FLAG) != 0 && (flags & (CANCELLED_FLAG | MATCHED_FLAG)) == CANCELLED_FLAG;

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* SMPI's derived types (src/smpi/mpi/smpi_datatype.cpp, smpi_datatype_derived.cpp) with the bounds of their type maps,
+ * packed and unpacked by these. SMPI places the second element of a type at the end of the first one's data, ignores
+ * the order of displacements and members that overlap, and pads no structures. */
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/datatypes/type_maps.hpp"
+
+#include <simgrid/s4u/Actor.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace weft {
+namespace {
+
+using Part = TypeMap::Part;
+
+/** Calls SMPI's constructor, and gives the type that it made the map that @p describe returns. */
+template <class Function, class Describe, class... Arguments>
+int make_type(Function theirs, Describe&& describe, MPI_Datatype* made, Arguments... arguments)
+{
+  const int result = theirs(arguments..., made);
+  if (result == MPI_SUCCESS)
+    set_type_map(*made, describe());
+  return result;
+}
+
+TypeMap::Pointer map_of(Part part)
+{
+  return std::make_shared<TypeMap>(std::vector{std::move(part)});
+}
+
+/** Map of an indexed type; displacements are multiples of @p unit bytes. */
+template <class Displacement>
+TypeMap::Pointer indexed_map(int count, const int* lengths, const Displacement* displacements, MPI_Aint unit,
+                             MPI_Datatype type)
+{
+  std::vector<Part> parts;
+  for (int block = 0; block < count; ++block)
+    parts.push_back({.of = type_map_of(type), .offset = displacements[block] * unit, .length = lengths[block]});
+  return std::make_shared<TypeMap>(std::move(parts));
+}
+
+std::byte* place(const void* base, MPI_Aint offset)
+{
+  // MPI_BOTTOM with absolute displacements is not a pointer into any object.
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::intptr_t>(base) +
+                                      offset); // NOLINT(performance-no-int-to-ptr)
+}
+
+} // namespace
+} // namespace weft
+
+using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
+
+// ---- Constructors ---------------------------------------------------------------------------------------------------
+
+int weft_create_contiguous(int count, MPI_Datatype type, MPI_Aint low, MPI_Datatype* made)
+    WEFT_REPLACES("_ZN7simgrid4smpi8Datatype17create_contiguousEiPS1_lPS2_");
+int weft_create_contiguous(int count, MPI_Datatype type, MPI_Aint low, MPI_Datatype* made)
+{
+  static const auto THEIRS = original(weft_create_contiguous);
+  return make_type(
+      THEIRS, [&] { return map_of({.of = type_map_of(type), .offset = low, .length = count}); }, made, count, type,
+      low);
+}
+
+int weft_create_vector(int count, int length, int stride, MPI_Datatype type, MPI_Datatype* made)
+    WEFT_REPLACES("_ZN7simgrid4smpi8Datatype13create_vectorEiiiPS1_PS2_");
+int weft_create_vector(int count, int length, int stride, MPI_Datatype type, MPI_Datatype* made)
+{
+  static const auto THEIRS = original(weft_create_vector);
+  const auto describe      = [&] {
+    const TypeMap::Pointer& of = type_map_of(type);
+    return map_of({.of = of, .stride = stride * of->extent(), .blocks = count, .length = length});
+  };
+  return make_type(THEIRS, describe, made, count, length, stride, type);
+}
+
+int weft_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype type, MPI_Datatype* made)
+    WEFT_REPLACES("_ZN7simgrid4smpi8Datatype14create_hvectorEiilPS1_PS2_");
+int weft_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype type, MPI_Datatype* made)
+{
+  static const auto THEIRS = original(weft_create_hvector);
+  return make_type(
+      THEIRS, [&] { return map_of({.of = type_map_of(type), .stride = stride, .blocks = count, .length = length}); },
+      made, count, length, stride, type);
+}
+
+int weft_create_indexed(int count, const int* lengths, const int* displacements, MPI_Datatype type, MPI_Datatype* made)
+    WEFT_REPLACES("_ZN7simgrid4smpi8Datatype14create_indexedEiPKiS3_PS1_PS4_");
+int weft_create_indexed(int count, const int* lengths, const int* displacements, MPI_Datatype type, MPI_Datatype* made)
+{
+  static const auto THEIRS = original(weft_create_indexed);
+  return make_type(
+      THEIRS, [&] { return indexed_map(count, lengths, displacements, type_map_of(type)->extent(), type); }, made,
+      count, lengths, displacements, type);
+}
+
+int weft_create_hindexed(int count, const int* lengths, const MPI_Aint* displacements, MPI_Datatype type,
+                         MPI_Datatype* made)
+    WEFT_REPLACES("_ZN7simgrid4smpi8Datatype15create_hindexedEiPKiPKlPS1_PS6_");
+int weft_create_hindexed(int count, const int* lengths, const MPI_Aint* displacements, MPI_Datatype type,
+                         MPI_Datatype* made)
+{
+  static const auto THEIRS = original(weft_create_hindexed);
+  return make_type(
+      THEIRS, [&] { return indexed_map(count, lengths, displacements, 1, type); }, made, count, lengths, displacements,
+      type);
+}
+
+int weft_create_struct(int count, const int* lengths, const MPI_Aint* displacements, const MPI_Datatype* types,
+                       MPI_Datatype* made) WEFT_REPLACES("_ZN7simgrid4smpi8Datatype13create_structEiPKiPKlPKPS1_PS6_");
+int weft_create_struct(int count, const int* lengths, const MPI_Aint* displacements, const MPI_Datatype* types,
+                       MPI_Datatype* made)
+{
+  static const auto THEIRS = original(weft_create_struct);
+  const auto describe      = [&] {
+    std::vector<Part> members;
+    for (int member = 0; member < count; ++member)
+      members.push_back({.of = type_map_of(types[member]), .offset = displacements[member], .length = lengths[member]});
+    return TypeMap::of_structure(std::move(members));
+  };
+  return make_type(THEIRS, describe, made, count, lengths, displacements, types);
+}
+
+int weft_create_resized(MPI_Datatype type, MPI_Aint low, MPI_Aint extent, MPI_Datatype* made)
+    WEFT_REPLACES("_ZN7simgrid4smpi8Datatype14create_resizedEPS1_llPS2_");
+int weft_create_resized(MPI_Datatype type, MPI_Aint low, MPI_Aint extent, MPI_Datatype* made)
+{
+  static const auto THEIRS = original(weft_create_resized);
+  return make_type(
+      THEIRS, [&] { return TypeMap::with_bounds(type_map_of(type), low, extent); }, made, type, low, extent);
+}
+
+/** Part of each copy of a type. */
+int weft_copy_attributes(MPI_Datatype made, MPI_Datatype from)
+    WEFT_REPLACES("_ZN7simgrid4smpi8Datatype10copy_attrsEPS1_");
+int weft_copy_attributes(MPI_Datatype made, MPI_Datatype from)
+{
+  static const auto THEIRS = original(weft_copy_attributes);
+  set_type_map(made, type_map_of(from));
+  return THEIRS(made, from);
+}
+
+void weft_destroy_type(MPI_Datatype type) WEFT_REPLACES("_ZN7simgrid4smpi8DatatypeD2Ev");
+void weft_destroy_type(MPI_Datatype type)
+{
+  static const auto THEIRS = original(weft_destroy_type);
+  forget_type_map(type);
+  THEIRS(type);
+}
+
+void weft_destroy_plain_type(MPI_Datatype type) WEFT_REPLACES("_ZN7simgrid4smpi8DatatypeD1Ev");
+void weft_destroy_plain_type(MPI_Datatype type)
+{
+  weft_destroy_type(type);
+}
+
+// ---- Blocks of one length: SMPI writes beyond its arrays if it is 0 -------------------------------------------------
+
+namespace weft {
+namespace {
+
+std::vector<int> equal_lengths(int count, int length)
+{
+  return std::vector<int>(static_cast<std::size_t>(std::max(count, 0)), length);
+}
+
+} // namespace
+} // namespace weft
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+extern "C" {
+
+WEFT_INTERPOSED int PMPI_Type_create_indexed_block(int count, int length, const int* displacements, MPI_Datatype type,
+                                                   MPI_Datatype* made)
+{
+  return PMPI_Type_indexed(count, equal_lengths(count, length).data(), displacements, type, made);
+}
+
+WEFT_INTERPOSED int PMPI_Type_create_hindexed_block(int count, int length, const MPI_Aint* displacements,
+                                                    MPI_Datatype type, MPI_Datatype* made)
+{
+  return PMPI_Type_create_hindexed(count, equal_lengths(count, length).data(), displacements, type, made);
+}
+
+} // extern "C"
+// NOLINTEND(readability-identifier-naming)
+
+// ---- Packing --------------------------------------------------------------------------------------------------------
+
+namespace weft {
+namespace {
+
+bool is_replaying()
+{
+  const auto* const rank = simgrid::s4u::Actor::self()->extension<simgrid::smpi::ActorExt>();
+  return rank && rank->replaying();
+}
+
+void pack_elements(MPI_Datatype type, const void* from, void* to, int count)
+{
+  auto* next = static_cast<std::byte*>(to);
+  type_map_of(type)->for_pieces(count, [&](MPI_Aint offset, std::int64_t bytes) {
+    std::memcpy(next, place(from, offset), static_cast<std::size_t>(bytes));
+    next += bytes;
+  });
+}
+
+void unpack_elements(MPI_Datatype type, const void* from, void* to, int count, MPI_Op op)
+{
+  if (op == MPI_OP_NULL)
+    return;
+  const auto* next = static_cast<const std::byte*>(from);
+  if (op == MPI_REPLACE && not is_replaying()) {
+    type_map_of(type)->for_pieces(count, [&](MPI_Aint offset, std::int64_t bytes) {
+      std::memcpy(place(to, offset), next, static_cast<std::size_t>(bytes));
+      next += bytes;
+    });
+    return;
+  }
+  type_map_of(type)->for_numbers(count, [&](MPI_Aint offset, MPI_Datatype basic, std::int64_t number) {
+    const auto length = static_cast<int>(number);
+    op->apply(next, place(to, offset), &length, basic);
+    next += number * type_map_of(basic)->size();
+  });
+}
+
+} // namespace
+} // namespace weft
+
+#define WEFT_PACKS(name, symbol)                                                                                       \
+  void weft_pack_##name(MPI_Datatype type, const void* from, void* to, int count)                                      \
+      WEFT_REPLACES("_ZN7simgrid4smpi" symbol "9serializeEPKvPvi");                                                    \
+  void weft_pack_##name(MPI_Datatype type, const void* from, void* to, int count)                                      \
+  {                                                                                                                    \
+    pack_elements(type, from, to, count);                                                                              \
+  }                                                                                                                    \
+  void weft_unpack_##name(MPI_Datatype type, const void* from, void* to, int count, MPI_Op op)                         \
+      WEFT_REPLACES("_ZN7simgrid4smpi" symbol "11unserializeEPKvPviPNS0_2OpE");                                        \
+  void weft_unpack_##name(MPI_Datatype type, const void* from, void* to, int count, MPI_Op op)                         \
+  {                                                                                                                    \
+    unpack_elements(type, from, to, count, op);                                                                        \
+  }
+
+WEFT_PACKS(plain, "8Datatype")
+WEFT_PACKS(contiguous, "15Type_Contiguous")
+WEFT_PACKS(hvector, "12Type_Hvector")
+WEFT_PACKS(hindexed, "13Type_Hindexed")
+WEFT_PACKS(struct, "11Type_Struct")
