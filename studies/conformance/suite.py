@@ -24,7 +24,7 @@ BUILD = ROOT / "build" / "conformance"
 
 _DEFAULT_RANKS = 2  # of `runtests`: $np_default
 # Lists ask for up to 1,200 s; programs that pass here take a few seconds.
-_TIME_LIMIT_S = 60.0
+_TIME_LIMIT_S = 120.0
 # Tests disabled in SimGrid may hang.
 _DISABLED_TIME_LIMIT_S = 20.0
 _DISABLED = re.compile(r"#\s*([\w-]+(?:\s+\d+)(?:\s+\w+=\S+)*)\s*$")
