@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/data/elements.hpp"
 
+#include "binding/abi/private_abi.hpp"
 #include "binding/datatypes/type_maps.hpp"
 #include "mpi/names.hpp"
 
@@ -108,7 +109,7 @@ HeldType::HeldType(MPI_Datatype type) : type_(type)
 HeldType::~HeldType()
 {
   if (type_ != MPI_DATATYPE_NULL)
-    Datatype::unref(type_);
+    simgrid::smpi::Datatype::unref(type_);
 }
 
 Values::Values(int count, MPI_Datatype type)

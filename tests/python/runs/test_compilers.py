@@ -103,7 +103,7 @@ def test_malloc_h_can_be_included(here: Path, name: str, source: str) -> None:
 def test_names_of_the_c_library_are_words_like_others(
     here: Path, name: str, source: str, expected: str, flags: str
 ) -> None:
-    """They may name members, parameters, variables and own functions; calls of the library's go to SMPI."""
+    """They may name a program's members, parameters, variables and functions; calls go to SMPI."""
     path = TESTS / "smpi" / source
     warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-lto-type-mismatch")
     result = weft(name, *flags.split(), *warnings, str(path), "-o", "program", cwd=here)
