@@ -258,9 +258,9 @@ void on_interrupt(int /*signum*/, siginfo_t* /*info*/, void* interrupted)
 
 bool is_fragile(std::string_view library)
 {
-  constexpr std::array<std::string_view, 10> NAMES{
-      "",         "/libc.so",     "/ld-linux",   "/libstdc++.so", "/libgcc_s", "/libgfortran", "/libsimgrid",
-      "/libweft", "/weft-malloc", "/libquadmath"};
+  constexpr std::array<std::string_view, 11> NAMES{
+      "",         "/libc.so",     "/ld-linux",      "/libstdc++.so", "/libgcc_s", "/libgfortran", "/libsimgrid",
+      "/libweft", "/weft-malloc", "/weft-mimalloc", "/libquadmath"};
   return std::ranges::any_of(NAMES, [library](std::string_view name) {
     return name.empty() ? library.empty() : library.find(name) != std::string_view::npos;
   });
