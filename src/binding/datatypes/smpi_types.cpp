@@ -42,6 +42,7 @@ TypeMap::Pointer indexed_map(int count, const int* lengths, const Displacement* 
                              MPI_Datatype type)
 {
   std::vector<Part> parts;
+  parts.reserve(static_cast<std::size_t>(count));
   for (int block = 0; block < count; ++block)
     parts.push_back({.of = type_map_of(type), .offset = displacements[block] * unit, .length = lengths[block]});
   return std::make_shared<TypeMap>(std::move(parts));
@@ -50,8 +51,8 @@ TypeMap::Pointer indexed_map(int count, const int* lengths, const Displacement* 
 std::byte* place(const void* base, MPI_Aint offset)
 {
   // MPI_BOTTOM with absolute displacements is not a pointer into any object.
-  return reinterpret_cast<std::byte*>(reinterpret_cast<std::intptr_t>(base) +
-                                      offset); // NOLINT(performance-no-int-to-ptr)
+  const std::intptr_t address = reinterpret_cast<std::intptr_t>(base) + offset;
+  return reinterpret_cast<std::byte*>(address); // NOLINT(performance-no-int-to-ptr)
 }
 
 } // namespace
@@ -123,6 +124,7 @@ int weft_create_struct(int count, const int* lengths, const MPI_Aint* displaceme
   static const auto THEIRS = original(weft_create_struct);
   const auto describe      = [&] {
     std::vector<Part> members;
+    members.reserve(static_cast<std::size_t>(count));
     for (int member = 0; member < count; ++member)
       members.push_back({.of = type_map_of(types[member]), .offset = displacements[member], .length = lengths[member]});
     return TypeMap::of_structure(std::move(members));
