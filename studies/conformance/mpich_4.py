@@ -94,9 +94,8 @@ class _Builder:
             # `configure`.
             settings = _weft_compilers() | _AS_MPICH | flags | root
             variables = [f"{name}={value}" for name, value in settings.items()]
-            run_command(
-                ["env", "-C", str(self.target), *variables, str(_source() / "configure"), *_SETTINGS]
-            )
+            configure = str(_source() / "configure")
+            run_command(["env", "-C", str(self.target), *variables, configure, *_SETTINGS])
             for library in _LIBRARIES:
                 self._make("-k", "-C", library)
             done.touch()

@@ -5,7 +5,7 @@
 
 #include "program.h"
 
-/** What the size of a block depends on. */
+/** Dependence of the size of a block. */
 typedef enum { SAME_SIZE, BY_SENDER, BY_RECEIVER, BY_PAIR } Sizes;
 
 typedef struct {
