@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`make conformance`: MPICH's test programs, under stock SMPI and in three modes of weft.
+"""`make conformance`: MPICH's test programs, under stock SMPI and under weft.
 
 Runs the suites mpich-3 and mpich-4, or one of them. Prints a table of each, and writes it to docs/
 (a row per directory) and build/conformance/results-mpich-4.csv (a row per test, with the output of
@@ -17,8 +17,8 @@ from typing import TypeVar
 
 from studies.conformance.mpich_3 import MPICH_3
 from studies.conformance.mpich_4 import MPICH_4
-from studies.conformance.runs import FABRIC, Outcome, Runner, Under, make_runner
-from studies.conformance.suite import BUILD, CannotBuild, Suite, Test
+from studies.conformance.runs import FABRIC, Outcome, Runner, make_runner
+from studies.conformance.suite import BUILD, CannotBuild, Suite, Test, Under
 from studies.study import ROOT
 from weft import _core
 from weft.base.output import whole_file
@@ -27,10 +27,12 @@ from weft.runs.report import console, new_table, print_table, print_title
 
 SUITES = (MPICH_3, MPICH_4)
 JOBS = 2
-COLUMNS = (
-    *("directory", "programs", "passed under stock SMPI", "passed under weft"),
-    *("passed on its hosts", "passed on its hosts as MPICH", "lost"),
-)
+COLUMNS = {
+    Under.STOCK: "passed under stock SMPI",
+    Under.WEFT: "passed under weft",
+    Under.HOSTS: "passed on its hosts",
+    Under.MPICH: "passed on its hosts as MPICH",
+}
 T = TypeVar("T")
 
 
@@ -48,7 +50,7 @@ class Result:
     @property
     def lost(self) -> bool:
         """True if weft breaks a test that passes without it."""
-        return self.passed(Under.STOCK) and not all(map(self.passed, Under))
+        return self.passed(Under.STOCK) and not all(map(self.passed, self.outcomes))
 
 
 def main() -> int:
@@ -101,7 +103,7 @@ def _all_results(suite: Suite, tests: Sequence[Test], runner: Runner) -> list[Re
             found = _finished("programs built", paths)
             built = dict(zip(programs, zip(found[::2], found[1::2], strict=True), strict=True))
             runs = [
-                pool.submit(_result, test, *built[test.directory, test.program], runner)
+                pool.submit(_result, suite.ways, test, *built[test.directory, test.program], runner)
                 for test in tests
             ]
             return _finished("tests run", runs)
@@ -122,10 +124,10 @@ def _finished(what: str, futures: Sequence[Future[T]]) -> list[T]:
 Built = Path | CannotBuild
 
 
-def _result(test: Test, stock: Built, weft: Built, runner: Runner) -> Result:
+def _result(ways: Sequence[Under], test: Test, stock: Built, weft: Built, runner: Runner) -> Result:
     """Run a test: SimGrid's build of its program under stock SMPI, weft's build otherwise."""
     outcomes = {}
-    for under in Under:
+    for under in ways:
         program = stock if under is Under.STOCK else weft
         if isinstance(program, CannotBuild):
             outcomes[under] = Outcome(passed=False, status=None, output=program.said)
@@ -135,6 +137,10 @@ def _result(test: Test, stock: Built, weft: Built, runner: Runner) -> Result:
 
 
 Row = tuple[str | int, ...]
+
+
+def _head(suite: Suite) -> list[str]:
+    return ["directory", "programs", *(COLUMNS[under] for under in suite.ways), "lost"]
 
 
 def _rows(results: Sequence[Result]) -> list[Row]:
@@ -149,14 +155,14 @@ def _rows(results: Sequence[Result]) -> list[Row]:
 
 def _row(name: str, results: Sequence[Result]) -> Row:
     lost = ", ".join(result.test.name for result in results if result.lost)
-    passed = (sum(result.passed(under) for result in results) for under in Under)
+    passed = (sum(result.passed(under) for result in results) for under in results[0].outcomes)
     return name, len(results), *passed, lost or "none"
 
 
 def _print(suite: Suite, rows: Iterable[Row]) -> None:
     out = console()
     print_title(f"Programs of {suite.name}", out)
-    table = new_table(COLUMNS, left=("directory", "lost"))
+    table = new_table(_head(suite), left=("directory", "lost"))
     for row in rows:
         table.add_row(*map(str, row))
     print_table(table, out)
@@ -165,14 +171,14 @@ def _print(suite: Suite, rows: Iterable[Row]) -> None:
 def _write_summary(suite: Suite, rows: Iterable[Row]) -> None:
     provenance = (
         f"{suite.origin}, by `make conformance` with SimGrid {_core.simgrid_version} on",
-        f"{FABRIC.relative_to(ROOT)}: weft offloads all that the switches do, or nothing (by"
-        " openmpi-5.0, and by mpich-4). A program counts once for each line of its directory's"
+        f"{FABRIC.relative_to(ROOT)}: weft offloads all that the switches do; 'on its hosts' nothing"
+        " (by openmpi-5.0, and by mpich-4). A program counts once for each line of its directory's"
         " testlist.",
     )
     with whole_file("conformance", suite.summary) as file:
         file.writelines(f"# {line}\n" for line in provenance)
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([column.replace(" ", "_") for column in COLUMNS])
+        writer.writerow([column.replace(" ", "_") for column in _head(suite)])
         writer.writerows(rows)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 
 from studies.conformance import suite
-from studies.conformance.suite import BUILD, CannotBuild, Suite, Test, unpack_once
+from studies.conformance.suite import BUILD, CannotBuild, Suite, Test, Under, unpack_once
 from studies.study import DOCS, ROOT
 from weft.base import paths
 from weft.runs.simgrid import SimGrid
@@ -192,6 +192,7 @@ MPICH_3 = Suite(
     name="mpich-3",
     origin="MPICH 3's test programs, as SimGrid's source distribution 4.1 has them",
     summary=DOCS / "conformance.csv",
+    ways=tuple(Under),
     tests=read_tests,
     make_builder=make_builder,
 )

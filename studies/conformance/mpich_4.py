@@ -18,6 +18,7 @@ from studies.conformance.suite import (
     CannotBuild,
     Suite,
     Test,
+    Under,
     locked,
     read_list,
     unpack_once,
@@ -153,6 +154,7 @@ MPICH_4 = Suite(
     name="mpich-4",
     origin="the test programs of MPICH 4.0.2, from Debian's source package",
     summary=DOCS / "conformance-mpich-4.csv",
+    ways=(Under.STOCK, Under.WEFT),
     tests=_read_tests,
     make_builder=_make_builder,
 )

@@ -10,11 +10,10 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from xml.etree import ElementTree
 
-from studies.conformance.suite import Test
+from studies.conformance.suite import Test, Under
 from weft import _core
 from weft.base.process import run_child, work_directory
 from weft.fabric.export import export
@@ -43,15 +42,6 @@ _DOCTYPE = '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
 # Output that `runtests` accepts as a pass.
 _PASSED = re.compile(r"\s*(No [Ee]rrors|Test Passed)\s*")
 _NO_ERRORS = re.compile(r"\s*No [Ee]rrors\s*")
-
-
-class Under(StrEnum):
-    """Simulator: SimGrid alone, or weft with collectives executed by switches or hosts."""
-
-    STOCK = "stock"
-    WEFT = "weft"
-    HOSTS = "hosts"
-    MPICH = "hosts as MPICH"
 
 
 _WAYS = {

@@ -11,9 +11,10 @@ are `xfail` (a program that is expected to fail still passes only if its output 
 import fcntl
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
@@ -24,7 +25,7 @@ BUILD = ROOT / "build" / "conformance"
 
 _DEFAULT_RANKS = 2  # of `runtests`: $np_default
 # Lists ask for up to 1,200 s; programs that pass here take a few seconds.
-_TIME_LIMIT_S = 120.0
+_TIME_LIMIT_S = 60.0
 # Tests disabled in SimGrid may hang.
 _DISABLED_TIME_LIMIT_S = 20.0
 _DISABLED = re.compile(r"#\s*([\w-]+(?:\s+\d+)(?:\s+\w+=\S+)*)\s*$")
@@ -60,6 +61,15 @@ class CannotBuild:
     said: str
 
 
+class Under(StrEnum):
+    """Simulator: SimGrid alone, or weft with collectives executed by switches or hosts."""
+
+    STOCK = "stock"
+    WEFT = "weft"
+    HOSTS = "hosts"
+    MPICH = "hosts as MPICH"
+
+
 class Builder(Protocol):
     """Compiles programs; existing binaries are reused."""
 
@@ -76,6 +86,8 @@ class Suite:
     """Where the programs come from, for the table."""
     summary: Path
     """The table that the study writes."""
+    ways: Sequence[Under]
+    """How each program runs."""
     tests: Callable[[], list[Test]]
     make_builder: Callable[[SimGrid, bool], Builder]
     """Return the builder with SimGrid's compilers, or weft's if the second argument is true."""

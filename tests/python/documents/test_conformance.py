@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from studies.conformance.mpich_3 import make_builder, read_list
-from studies.conformance.runs import Runner, Under, make_runner
-from studies.conformance.suite import Builder, Test
+from studies.conformance.runs import Runner, make_runner
+from studies.conformance.suite import Builder, Test, Under
 from weft.runs.simgrid import SimGrid
 
 pytestmark = pytest.mark.slow
