@@ -23,7 +23,7 @@ def _of_runs(group: str) -> list[str]:
 
 GROUPS: Mapping[str, Sequence[str]] = {
     FABRIC: (*_of_runs(FABRIC), *(one.flag for one in SHORTCUTS)),
-    RANKS: (*_of_runs(RANKS)[:1], "--nodes", *_of_runs(RANKS)[1:]),
+    RANKS: (*_of_runs(RANKS)[:1], "--nodes", *_of_runs(RANKS)[1:], "--jobs"),
     COLLECTIVES: (*_of_runs(COLLECTIVES), "--compare", "--no-intervals"),
     "Measurement": (
         *("--sizes", "--type", "--op", "--iterations", "--warm-up", "--window"),
@@ -36,6 +36,8 @@ _WITH_OUTPUT = ("-o", "--json", "--csv", "--trace", "--record", "--plot")
 _LAST = ("--force", "--quiet")
 _EITHER = ("--fabric", "--platform")
 """Alternative options: commands that have both require one of them."""
+_UNLESS = ("-n", "--jobs")
+"""Commands that have both require the first, unless the second is given."""
 
 
 def sections(
@@ -59,7 +61,9 @@ def ordered(params: Sequence[click.Parameter], writes: Sequence[type]) -> list[c
 
 def _group(option: click.Option, options: Sequence[click.Option], writes: tuple[type, ...]) -> str:
     name = _name(option)
-    if option.required or (name in _EITHER and {*_EITHER} <= {_name(one) for one in options}):
+    names = {_name(one) for one in options}
+    is_either = name in _EITHER and {*_EITHER} <= names
+    if option.required or is_either or (name == _UNLESS[0] and {*_UNLESS} <= names):
         return REQUIRED
     if name == "--help":
         return _HELP

@@ -106,7 +106,9 @@ def _require(name: str, value: object) -> None:
     if value is None:
         context = click.get_current_context()
         parameter = next(one for one in context.command.params if one.name == name)
-        raise click.MissingParameter(ctx=context, param=parameter)
+        # An optional argument would be named with its brackets.
+        hint = f"'{name.upper()}'" if isinstance(parameter, click.Argument) else None
+        raise click.MissingParameter(ctx=context, param=parameter, param_hint=hint)
 
 
 def _check_jobs(

@@ -100,7 +100,8 @@ def options_of_runs(command: Command) -> Command:
 
 def options_of_programs(command: Command) -> Command:
     """Add all options of runs; the number of ranks may come from a jobs file instead."""
-    return _with(command, run_options(), ranks={"required": False})
+    text = f"{_help(run_option('ranks'))} Required unless --jobs is given."
+    return _with(command, run_options(), ranks={"required": False, "help": text})
 
 
 def options_of_replays(command: Command) -> Command:
