@@ -40,15 +40,16 @@ namespace {
 
 void unpack_last_part(const RequestLayout& fields)
 {
-  using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
-  const std::size_t size = fields.type == MPI_DATATYPE_NULL ? 0 : element_size(fields.type);
-  if ((fields.flags & RECEIVE_FLAG) == 0 || fields.buffer == fields.old_buffer || not fields.buffer || size == 0 ||
-      fields.real_size % size == 0 || fields.op != MPI_REPLACE)
+  const bool is_packed = (fields.flags & simgrid::smpi::RECEIVE_FLAG) != 0 && fields.buffer != fields.old_buffer;
+  if (not is_packed || not fields.buffer || fields.op != MPI_REPLACE)
+    return;
+  const std::size_t size = element_size(fields.type);
+  const std::size_t part = size == 0 ? 0 : fields.real_size % size;
+  if (part == 0)
     return;
   const std::size_t whole = fields.real_size / size;
   unpack_part(static_cast<const std::byte*>(fields.buffer) + whole * size,
-              moved(fields.old_buffer, static_cast<MPI_Aint>(whole) * extent_of(fields.type)), fields.real_size % size,
-              fields.type);
+              moved(fields.old_buffer, static_cast<MPI_Aint>(whole) * extent_of(fields.type)), part, fields.type);
 }
 
 } // namespace
