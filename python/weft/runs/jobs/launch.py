@@ -180,7 +180,7 @@ def _check_choices(job: Job, request: Request, simgrid: SimGrid) -> None:
                 job,
                 "fallback",
                 f"found '{job.fallback}'; SMPI's algorithms apply to all jobs of a run: choose them"
-                " by --fallback",
+                " for the run, not for a job",
             )
     if job.offload not in (None, "off") and not request.placement.contention:
         raise fail(
