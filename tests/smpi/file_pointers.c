@@ -34,6 +34,8 @@ static void shared_pointers(MPI_Comm comm)
   MPI_Request request;
   int mine[3], all[64], sum = 0, each = rank + 1, count;
   MPI_File_open(comm, "shared", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  CHECK(MPI_File_f2c(MPI_File_c2f(file)) == file);
+  CHECK(MPI_File_f2c(MPI_File_c2f(MPI_FILE_NULL)) == MPI_FILE_NULL);
   MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
   for (int i = 0; i < 3; ++i)
     mine[i] = rank;

@@ -42,16 +42,17 @@ WEFT_INTEGERS_OF(Datatype, Type)
 WEFT_INTEGERS_OF(Win, Win)
 
 /** SMPI's MPI_File_c2f and its inverse only end the run. */
-WEFT_INTERPOSED int PMPI_File_toint(MPI_File file)
+WEFT_INTERPOSED int PMPI_File_c2f(MPI_File file)
 {
   return file == MPI_FILE_NULL ? NO_FILE : reinterpret_cast<simgrid::smpi::F2C*>(file)->c2f();
 }
-WEFT_INTERPOSED MPI_File PMPI_File_fromint(int number)
+WEFT_INTERPOSED MPI_File PMPI_File_f2c(int number)
 {
   return number == NO_FILE ? MPI_FILE_NULL : reinterpret_cast<MPI_File>(simgrid::smpi::F2C::f2c(number));
 }
-WEFT_INTERPOSED int MPI_File_toint(MPI_File file) __attribute__((alias("PMPI_File_toint")));
-WEFT_INTERPOSED MPI_File MPI_File_fromint(int number) __attribute__((alias("PMPI_File_fromint")));
+WEFT_INTERPOSED int MPI_File_c2f(MPI_File file) __attribute__((alias("PMPI_File_c2f")));
+WEFT_INTERPOSED MPI_File MPI_File_f2c(int number) __attribute__((alias("PMPI_File_f2c")));
+WEFT_INTEGERS_OF(File, File)
 
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)
