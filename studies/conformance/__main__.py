@@ -171,9 +171,9 @@ def _print(suite: Suite, rows: Iterable[Row]) -> None:
 def _write_summary(suite: Suite, rows: Iterable[Row]) -> None:
     provenance = (
         f"{suite.origin}, by `make conformance` with SimGrid {_core.simgrid_version} on",
-        f"{FABRIC.relative_to(ROOT)}: weft offloads all that the switches do; 'on its hosts' nothing"
-        " (by openmpi-5.0, and by mpich-4). A program counts once for each line of its directory's"
-        " testlist.",
+        f"{FABRIC.relative_to(ROOT)}: weft offloads all that the switches do; 'on its hosts'"
+        " nothing (by openmpi-5.0, and by mpich-4). A program counts once for each line of its"
+        " directory's testlist.",
     )
     with whole_file("conformance", suite.summary) as file:
         file.writelines(f"# {line}\n" for line in provenance)
