@@ -87,7 +87,7 @@ class Suite:
     summary: Path
     """The table that the study writes."""
     ways: Sequence[Under]
-    """How each program runs."""
+    """Simulators that run each program."""
     tests: Callable[[], list[Test]]
     make_builder: Callable[[SimGrid, bool], Builder]
     """Return the builder with SimGrid's compilers, or weft's if the second argument is true."""

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Elements of MPI datatypes: bounds, copying, packing. */
+/* Elements of MPI datatypes: bounds and copies; packing is in datatypes/. */
 #pragma once
+
+#include "binding/datatypes/packing.hpp"
 
 #include <smpi/smpi.h>
 
@@ -26,20 +28,10 @@ std::size_t element_size(MPI_Datatype type);
 bool is_plain(MPI_Datatype type);
 /** Copies elements but not the gaps between them. */
 void copy_elements(const void* from, void* to, int count, MPI_Datatype type);
-void pack(const void* from, std::int64_t count, MPI_Datatype type, std::byte* to);
-void unpack(const std::byte* from, void* to, std::int64_t count, MPI_Datatype type);
-/** Unpacks the first @p bytes of an element. */
-void unpack_part(const std::byte* from, void* to, std::size_t bytes, MPI_Datatype type);
 
 /** Returns the offset of an element's first byte from its address. For types with absolute
  * addresses (MPI_BOTTOM) it may differ from rank to rank within one call. */
 MPI_Aint beginning_of(MPI_Datatype type);
-/** Returns an address @p bytes further on. The arithmetic is on integers, because MPI_BOTTOM with
- * an absolute type is not a pointer into any object. */
-inline void* moved(const void* address, MPI_Aint bytes)
-{
-  return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(address) + bytes); // NOLINT(performance-no-int-to-ptr)
-}
 
 /** Reference to a datatype, which lives on if the program frees its handle. */
 class HeldType {

@@ -4,6 +4,7 @@
  * the order of displacements and members that overlap, and pads no structures. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/datatypes/packing.hpp"
 #include "binding/datatypes/type_maps.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -29,30 +29,6 @@ int make_type(Function theirs, Describe&& describe, MPI_Datatype* made, Argument
   if (result == MPI_SUCCESS)
     set_type_map(*made, describe());
   return result;
-}
-
-TypeMap::Pointer map_of(Part part)
-{
-  return std::make_shared<TypeMap>(std::vector{std::move(part)});
-}
-
-/** Map of an indexed type; displacements are multiples of @p unit bytes. */
-template <class Displacement>
-TypeMap::Pointer indexed_map(int count, const int* lengths, const Displacement* displacements, MPI_Aint unit,
-                             MPI_Datatype type)
-{
-  std::vector<Part> parts;
-  parts.reserve(static_cast<std::size_t>(count));
-  for (int block = 0; block < count; ++block)
-    parts.push_back({.of = type_map_of(type), .offset = displacements[block] * unit, .length = lengths[block]});
-  return std::make_shared<TypeMap>(std::move(parts));
-}
-
-std::byte* place(const void* base, MPI_Aint offset)
-{
-  // MPI_BOTTOM with absolute displacements is not a pointer into any object.
-  const std::intptr_t address = reinterpret_cast<std::intptr_t>(base) + offset;
-  return reinterpret_cast<std::byte*>(address); // NOLINT(performance-no-int-to-ptr)
 }
 
 } // namespace
@@ -100,8 +76,11 @@ int weft_create_indexed(int count, const int* lengths, const int* displacements,
 {
   static const auto THEIRS = original(weft_create_indexed);
   return make_type(
-      THEIRS, [&] { return indexed_map(count, lengths, displacements, type_map_of(type)->extent(), type); }, made,
-      count, lengths, displacements, type);
+      THEIRS,
+      [&] {
+        return indexed_map(static_cast<std::size_t>(count), lengths, displacements, type_map_of(type)->extent(), type);
+      },
+      made, count, lengths, displacements, type);
 }
 
 int weft_create_hindexed(int count, const int* lengths, const MPI_Aint* displacements, MPI_Datatype type,
@@ -112,8 +91,8 @@ int weft_create_hindexed(int count, const int* lengths, const MPI_Aint* displace
 {
   static const auto THEIRS = original(weft_create_hindexed);
   return make_type(
-      THEIRS, [&] { return indexed_map(count, lengths, displacements, 1, type); }, made, count, lengths, displacements,
-      type);
+      THEIRS, [&] { return indexed_map(static_cast<std::size_t>(count), lengths, displacements, 1, type); }, made,
+      count, lengths, displacements, type);
 }
 
 int weft_create_struct(int count, const int* lengths, const MPI_Aint* displacements, const MPI_Datatype* types,
@@ -207,30 +186,18 @@ bool is_replaying()
   return rank && rank->replaying();
 }
 
-void pack_elements(MPI_Datatype type, const void* from, void* to, int count)
-{
-  auto* next = static_cast<std::byte*>(to);
-  type_map_of(type)->for_pieces(count, [&](MPI_Aint offset, std::int64_t bytes) {
-    std::memcpy(next, place(from, offset), static_cast<std::size_t>(bytes));
-    next += bytes;
-  });
-}
-
 void unpack_elements(MPI_Datatype type, const void* from, void* to, int count, MPI_Op op)
 {
   if (op == MPI_OP_NULL)
     return;
   const auto* next = static_cast<const std::byte*>(from);
   if (op == MPI_REPLACE && not is_replaying()) {
-    type_map_of(type)->for_pieces(count, [&](MPI_Aint offset, std::int64_t bytes) {
-      std::memcpy(place(to, offset), next, static_cast<std::size_t>(bytes));
-      next += bytes;
-    });
+    unpack(next, to, count, type);
     return;
   }
   type_map_of(type)->for_numbers(count, [&](MPI_Aint offset, MPI_Datatype basic, std::int64_t number) {
     const auto length = static_cast<int>(number);
-    op->apply(next, place(to, offset), &length, basic);
+    op->apply(next, moved(to, offset), &length, basic);
     next += number * type_map_of(basic)->size();
   });
 }
@@ -243,7 +210,7 @@ void unpack_elements(MPI_Datatype type, const void* from, void* to, int count, M
       WEFT_REPLACES("_ZN7simgrid4smpi" symbol "9serializeEPKvPvi");                                                    \
   void weft_pack_##name(MPI_Datatype type, const void* from, void* to, int count)                                      \
   {                                                                                                                    \
-    pack_elements(type, from, to, count);                                                                              \
+    pack(from, count, type, static_cast<std::byte*>(to));                                                              \
   }                                                                                                                    \
   void weft_unpack_##name(MPI_Datatype type, const void* from, void* to, int count, MPI_Op op)                         \
       WEFT_REPLACES("_ZN7simgrid4smpi" symbol "11unserializeEPKvPviPNS0_2OpE");                                        \

@@ -5,10 +5,10 @@
 
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
-// Of mpif.h and the module mpi; SMPI lacks these.
+// mpif.h and the module mpi have these, which SMPI lacks.
 extern WEFT_FORTRAN const int mpi_unweighted_;
 extern WEFT_FORTRAN const int mpi_weights_empty_;
-// Of mpi_f08.
+// mpi_f08 has these.
 extern WEFT_FORTRAN const int mpi_bottom_f08_;
 extern WEFT_FORTRAN const int mpi_in_place_f08_;
 extern WEFT_FORTRAN const int mpi_status_ignore_f08_;

@@ -32,8 +32,7 @@ int make_contiguous(MPI_Count count, MPI_Datatype type, MPI_Datatype* made)
   if (is_plain(type)) {
     const int result = PMPI_Type_contiguous(1, type, made); // SMPI computes the size as an int
     if (result == MPI_SUCCESS) {
-      set_type_map(*made,
-                   std::make_shared<TypeMap>(std::vector<TypeMap::Part>{{.of = type_map_of(type), .length = count}}));
+      set_type_map(*made, map_of({.of = type_map_of(type), .length = count}));
       mark_plain(*made, type);
     }
     return result;

@@ -103,13 +103,8 @@ int make_hindexed(Counts lengths, Counts displacements, MPI_Datatype type, MPI_D
                                      made);
   }
   const int result = make_blocks(lengths, displacements, [type](std::size_t /*place*/) { return type; }, made);
-  if (result == MPI_SUCCESS) { // without the padding of structures
-    std::vector<TypeMap::Part> blocks;
-    blocks.reserve(lengths.size());
-    for (std::size_t block = 0; block < lengths.size(); ++block)
-      blocks.push_back({.of = type_map_of(type), .offset = displacements[block], .length = lengths[block]});
-    set_type_map(*made, std::make_shared<TypeMap>(std::move(blocks)));
-  }
+  if (result == MPI_SUCCESS) // without the padding of structures
+    set_type_map(*made, indexed_map(lengths.size(), lengths.data(), displacements.data(), 1, type));
   return result;
 }
 
