@@ -117,6 +117,7 @@ contains
     integer(MPI_ADDRESS_KIND) :: extra_state
     integer :: ierror
     if (extra_state == 99) calls = calls + 1
+    extra_state = extra_state + 1
     ierror = MPI_SUCCESS
   end subroutine
 
@@ -937,11 +938,13 @@ contains
   subroutine generalized_requests
     type(MPI_Request) :: request
     type(MPI_Status) :: status
+    integer(MPI_ADDRESS_KIND), asynchronous :: state
     calls = 0
-    call MPI_Grequest_start(query, release, withdraw, 99_MPI_ADDRESS_KIND, request)
+    state = 99
+    call MPI_Grequest_start(query, release, withdraw, state, request)
     call MPI_Grequest_complete(request)
     call MPI_Wait(request, status)
-    call check(request == MPI_REQUEST_NULL .and. calls == 11, 'MPI_Grequest_start')
+    call check(request == MPI_REQUEST_NULL .and. calls == 11 .and. state == 100, 'MPI_Grequest_start')
     call finish('generalized requests')
   end subroutine
 end program fortran_2008

@@ -52,7 +52,7 @@ int comm_create_errhandler(Callback function, int* handler);
 int win_create_errhandler(Callback function, int* handler);
 int file_create_errhandler(Callback function, int* handler);
 int errhandler_create(Callback function, int* handler);
-int grequest_start(Callback query, Callback free, Callback cancel, const std::int64_t* state, int* request);
+int grequest_start(Callback query, Callback free, Callback cancel, std::int64_t* state, int* request);
 
 // ---- Attributes -----------------------------------------------------------------------------------------------------
 

@@ -74,6 +74,12 @@ def test_one_source_uses_both_modules_and_mpif_h(run: Run) -> None:
     assert result.stdout.splitlines() == ["mpi_f08: right", "mpi: right", "mpif.h: right"]
 
 
+def test_attributes_are_shared_with_c(run: Run) -> None:
+    lines = run("shared_attributes.f90", ranks=1).stdout.splitlines()
+    assert len(lines) == 18
+    assert [line for line in lines if not line.endswith(": right")] == []
+
+
 @pytest.mark.parametrize("offload", ["stream", "off"])
 def test_both_modules_give_the_same_results_and_times(
     tmp_path: Path, program: Program, offload: str
