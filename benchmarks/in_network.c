@@ -9,7 +9,7 @@
 
 enum { EXIT_USAGE = 64 };
 
-static int call(const char* name, int ints, int part, int* data, int* counts, int* places)
+static int call(const char* name, int ints, int part, int* data, int* counts, int* places, MPI_Request* persistent)
 {
   int *send = data, *receive = data + ints;
 
@@ -37,6 +37,12 @@ static int call(const char* name, int ints, int part, int* data, int* counts, in
     MPI_Iallreduce(send, receive, ints, MPI_INT, MPI_SUM, comm, &request);
     return MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
+  if (strcmp(name, "persistent allreduce") == 0) {
+    if (*persistent == MPI_REQUEST_NULL)
+      MPI_Allreduce_init(send, receive, ints, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, persistent);
+    MPI_Start(persistent);
+    return MPI_Wait(persistent, MPI_STATUS_IGNORE);
+  }
   exit(EXIT_USAGE);
 }
 
@@ -54,8 +60,11 @@ int main(int argc, char** argv)
     counts[rank] = ints / ranks;
     places[rank] = rank * (ints / ranks);
   }
+  MPI_Request persistent = MPI_REQUEST_NULL;
   for (int calls = atoi(argv[2]); calls > 0; calls--)
-    call(argv[1], ints, ints / ranks, data, counts, places);
+    call(argv[1], ints, ints / ranks, data, counts, places, &persistent);
+  if (persistent != MPI_REQUEST_NULL)
+    MPI_Request_free(&persistent);
   free(data);
   MPI_Finalize();
   return 0;

@@ -58,7 +58,7 @@ def cases(work: Path) -> dict[Key, Case]:
     )
     named = [
         *((name, _LARGE) for name in _COLLECTIVES),
-        *((name, _SMALL) for name in ("allreduce", "iallreduce")),
+        *((name, _SMALL) for name in ("allreduce", "iallreduce", "persistent allreduce")),
     ]
     return {_key(*names): _case(request, *names) for names in named}
 
@@ -96,4 +96,6 @@ def standards(costs: Mapping[Key, Cost]) -> list[Standard]:
         ]
     small = ratio(costs[_key("iallreduce", _SMALL)], costs[_key("allreduce", _SMALL)])
     held.append(Standard("iallreduce / allreduce, 1 KiB, CPU", small, LIMIT, at_most=True))
+    planned = ratio(costs[_key("persistent allreduce", _SMALL)], costs[_key("iallreduce", _SMALL)])
+    held.append(Standard("persistent allreduce / iallreduce, 1 KiB, CPU", planned, 1, at_most=True))
     return held

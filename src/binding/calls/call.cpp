@@ -57,16 +57,26 @@ void Call::begin(MPI_Comm comm)
   rank              = place.rank;
   if (RankCounters::exist()) [[unlikely]]
     number_ = number_of(comm);
-  if (size_ == 1)
+  if (size_ == 1) {
     decision_ = context_.selector.decide_alone();
-  else
-    enter(comm);
+  } else {
+    communicator_ = context_.communicators.find(comm, rank);
+    enter();
+  }
 }
 
-void Call::enter(MPI_Comm comm)
+Call::Call(RunContext& context, const KeptCall& kept)
+    : size_(kept.descriptor.ranks), start_(sg::Engine::get_clock()), context_(context), descriptor_(kept.descriptor),
+      communicator_(kept.communicator), rank(kept.rank)
 {
-  communicator_ = context_.communicators.find(comm, rank);
-  pending_      = communicator_->enter(rank, descriptor_);
+  if (RankCounters::exist()) [[unlikely]]
+    number_ = communicator_->id;
+  enter();
+}
+
+void Call::enter()
+{
+  pending_ = communicator_->enter(rank, descriptor_);
   if (pending_->entered == 1)
     first_enters();
   else if (not pending_->call->is_same(descriptor_))

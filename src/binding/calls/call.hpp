@@ -34,6 +34,13 @@ public:
   ~CollectiveScope();
 };
 
+/** Description of a call and its rank in the communicator, kept for further calls with the same arguments. */
+struct KeptCall {
+  CallDescriptor descriptor;
+  std::shared_ptr<Communicator> communicator;
+  int rank = 0;
+};
+
 /** One rank's part of a collective call: the constructor enters the call, end() counts it in the
  * record. Code that only the first rank or an error path needs is in noinline functions, which
  * keeps it off the other ranks' stacks: with millions of ranks, each has one page of stack. */
@@ -48,7 +55,7 @@ class Call {
   [[gnu::noinline]] void begin(MPI_Comm comm);
   bool may_be_scheduled() const;
   [[gnu::noinline]] bool schedule(const HostShape& shape);
-  void enter(MPI_Comm comm);
+  void enter();
   [[gnu::noinline]] void first_enters();
   [[gnu::noinline]] void compare() const;
   void decide();
@@ -76,6 +83,8 @@ public:
   {
     begin(comm);
   }
+  /** Enters a call with the arguments of an earlier one. */
+  Call(RunContext& context, const KeptCall& kept);
   Call(const Call&)            = delete;
   Call& operator=(const Call&) = delete;
   ~Call() { end(); }
@@ -83,6 +92,7 @@ public:
   bool offloaded() const { return decision_.offloaded(); }
   bool empty() const { return descriptor_.empty(); }
   bool alone() const { return size_ == 1; }
+  KeptCall kept() const { return {descriptor_, communicator_, rank}; }
 
   /** Returns the data of a call that the hosts execute; the first rank to ask creates it with @p make. */
   template <class Data, class Make> Data& host_data(Make&& make)

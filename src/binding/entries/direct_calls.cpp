@@ -44,13 +44,6 @@ int learn(int result, MPI_Op op, MPI_Datatype type)
   return result;
 }
 
-/** Returns whether @p comm allows a direct call. */
-bool is_usable(MPI_Comm comm)
-{
-  return is_in_mpi() && comm != MPI_COMM_NULL &&
-         not reinterpret_cast<const simgrid::smpi::HandleLayout*>(comm)->deleted;
-}
-
 /** Returns whether both buffers are the program's: neither null nor MPI_IN_PLACE. */
 bool are_buffers(const void* send, const void* receive)
 {
@@ -98,6 +91,12 @@ void let_pass(MPI_Op op, MPI_Datatype type)
 {
   if (is_predefined(type) && (op == MPI_OP_NULL || is_predefined(op)) && not is_allowed(op, type))
     allowed().emplace_back(op, type);
+}
+
+bool is_usable(MPI_Comm comm)
+{
+  return is_in_mpi() && comm != MPI_COMM_NULL &&
+         not reinterpret_cast<const simgrid::smpi::HandleLayout*>(comm)->deleted;
 }
 
 bool buffers_stay()

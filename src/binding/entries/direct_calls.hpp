@@ -16,6 +16,9 @@ namespace weft {
  * calls. */
 bool buffers_stay();
 
+/** Returns whether calls on @p comm may bypass SMPI's functions. */
+bool is_usable(MPI_Comm comm);
+
 /** Notes that SMPI accepts an operation with a datatype: other ranks' calls and later ones then
  * skip the check. */
 void let_pass(MPI_Op op, MPI_Datatype type);

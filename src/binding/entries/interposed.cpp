@@ -6,6 +6,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/calls/call.hpp"
+#include "binding/calls/call_plan.hpp"
 #include "binding/calls/host_calls.hpp"
 #include "binding/data/descriptions.hpp"
 #include "binding/entries/direct_calls.hpp"
@@ -41,6 +42,21 @@ template <class Function, class Parts, class... Arguments>
   return next_definition(address(arguments)..., comm, request, external);
 }
 
+/** Makes the plan of a persistent collective, whose first start is @p first. Out of line: most calls have none. */
+template <class Function, class Parts, class... Arguments>
+[[gnu::noinline]] void make_plan(CallPlan& plan, const StartedCall& first, Function next_definition, MPI_Comm comm,
+                                 MPI_Op operation, const RankBuffers& buffers, Parts make_parts, Arguments... arguments)
+{
+  plan.make([=, kept = first.kept()](MPI_Request* request) {
+    const auto call = std::allocate_shared<StartedCall>(RecyclingAllocator<StartedCall>(), current_run(), kept);
+    if (call->offloaded()) {
+      *request = StartedCall::start_offload(call, buffers, true, operation);
+      return static_cast<int>(MPI_SUCCESS);
+    }
+    return start_on_hosts(call, next_definition, request, 1, comm, make_parts, arguments...);
+  });
+}
+
 /** Executes a non-blocking call, offloaded or as SMPI does. @p describe returns a
  * CallDescriptor, @p buffers a RankBuffers and @p parts a call of host_calls.hpp; each is called
  * only if needed. @p arguments are the call's up to the communicator. */
@@ -52,6 +68,8 @@ int start(Function next_definition, MPI_Request* request, int external, MPI_Comm
   if (external == 0 || not is_own_call(comm))
     return next_definition(address(arguments)..., comm, request, external);
   const auto call = std::allocate_shared<StartedCall>(RecyclingAllocator<StartedCall>(), current_run(), describe, comm);
+  if (CallPlan* const plan = PlanScope::plan_of(comm); plan && not call->alone()) [[unlikely]]
+    make_plan(*plan, *call, next_definition, comm, operation, buffers(), make_parts, arguments...);
   if (call->offloaded()) {
     *request = StartedCall::start_offload(call, buffers(), stay, operation);
     return MPI_SUCCESS;
@@ -163,7 +181,7 @@ WEFT_INTERPOSED int ibcast(void* buffer, int count, MPI_Datatype type, int root,
       THEIRS, request, external, comm, MPI_OP_NULL,
       [&] { return describe_bcast(nonblocking("bcast"), count, type, root); },
       [&] { return RankBuffers{buffer, count, type, buffer, count, type}; },
-      [&] { return moved_bcast(buffer, count, type, root, comm); }, buffer, count, type, root);
+      [=] { return moved_bcast(buffer, count, type, root, comm); }, buffer, count, type, root);
 }
 
 WEFT_INTERPOSED int ireduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
@@ -174,7 +192,7 @@ WEFT_INTERPOSED int ireduce(const void* send, void* receive, int count, MPI_Data
       THEIRS, request, external, comm, op,
       [&] { return describe_reduction(nonblocking("reduce"), count, type, op, root); },
       [&] { return reduction_buffers(send, receive, count, type); },
-      [&] { return reduced_reduce(send, receive, count, type, op, root); }, send, receive, count, type, op, root);
+      [=] { return reduced_reduce(send, receive, count, type, op, root); }, send, receive, count, type, op, root);
 }
 
 WEFT_INTERPOSED int iallreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -185,7 +203,7 @@ WEFT_INTERPOSED int iallreduce(const void* send, void* receive, int count, MPI_D
       THEIRS, request, external, comm, op,
       [&] { return describe_reduction(nonblocking("allreduce"), count, type, op); },
       [&] { return reduction_buffers(send, receive, count, type); },
-      [&] { return reduced_allreduce(send, receive, count, type, op); }, send, receive, count, type, op);
+      [=] { return reduced_allreduce(send, receive, count, type, op); }, send, receive, count, type, op);
 }
 
 WEFT_INTERPOSED int ireduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op,
@@ -196,7 +214,7 @@ WEFT_INTERPOSED int ireduce_scatter(const void* send, void* receive, const int* 
       THEIRS, request, external, comm, op,
       [&] { return describe_reduce_scatter(nonblocking("reduce_scatter"), counts, type, op, comm); },
       [&] { return reduce_scatter_buffers(send, receive, counts, type, comm); },
-      [&] { return reduced_scatter(send, receive, counts, type, op, comm); }, send, receive, counts, type, op);
+      [=] { return reduced_scatter(send, receive, counts, type, op, comm); }, send, receive, counts, type, op);
 }
 
 WEFT_INTERPOSED int iallgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
@@ -207,7 +225,7 @@ WEFT_INTERPOSED int iallgather(const void* send, int send_count, MPI_Datatype se
       THEIRS, request, external, comm, MPI_OP_NULL,
       [&] { return describe_allgather(nonblocking("allgather"), count, type); },
       [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
-      [&] { return moved_allgather(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
+      [=] { return moved_allgather(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
       send_type, receive, count, type);
 }
 
@@ -220,7 +238,7 @@ WEFT_INTERPOSED int iallgatherv(const void* send, int send_count, MPI_Datatype s
       THEIRS, request, external, comm, MPI_OP_NULL,
       [&] { return describe_allgatherv(nonblocking("allgatherv"), counts, type, comm); },
       [&] { return RankBuffers{send, send_count, send_type, receive, 0, type, counts, displacements}; },
-      [&] { return moved_allgatherv(send, send_count, send_type, receive, counts, displacements, type, comm); }, send,
+      [=] { return moved_allgatherv(send, send_count, send_type, receive, counts, displacements, type, comm); }, send,
       send_count, send_type, receive, counts, displacements, type);
 }
 
@@ -231,7 +249,7 @@ WEFT_INTERPOSED int igather(const void* send, int send_count, MPI_Datatype send_
   return start_on_host(
       THEIRS, request, external, comm,
       [&] { return describe_gather(nonblocking("gather"), send_count, send_type, count, type, root, comm); },
-      [&] { return moved_gather(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
+      [=] { return moved_gather(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
       send_type, receive, count, type, root);
 }
 
@@ -242,7 +260,7 @@ WEFT_INTERPOSED int iscatter(const void* send, int send_count, MPI_Datatype send
   return start_on_host(
       THEIRS, request, external, comm,
       [&] { return describe_gather(nonblocking("scatter"), count, type, send_count, send_type, root, comm); },
-      [&] { return moved_scatter(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
+      [=] { return moved_scatter(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
       send_type, receive, count, type, root);
 }
 
@@ -254,7 +272,7 @@ WEFT_INTERPOSED int igatherv(const void* send, int send_count, MPI_Datatype send
   return start_on_host(
       THEIRS, request, external, comm,
       [&] { return describe_gatherv(nonblocking("gatherv"), send_count, send_type, root); },
-      [&] { return moved_gatherv(send, send_count, send_type, receive, counts, displacements, type, root, comm); },
+      [=] { return moved_gatherv(send, send_count, send_type, receive, counts, displacements, type, root, comm); },
       send, send_count, send_type, receive, counts, displacements, type, root);
 }
 
@@ -265,7 +283,7 @@ WEFT_INTERPOSED int iscatterv(const void* send, const int* counts, const int* di
   static const auto THEIRS = original(&iscatterv);
   return start_on_host(
       THEIRS, request, external, comm, [&] { return describe_gatherv(nonblocking("scatterv"), count, type, root); },
-      [&] { return moved_scatterv(send, counts, displacements, send_type, receive, count, type, root, comm); }, send,
+      [=] { return moved_scatterv(send, counts, displacements, send_type, receive, count, type, root, comm); }, send,
       counts, displacements, send_type, receive, count, type, root);
 }
 
@@ -277,7 +295,7 @@ WEFT_INTERPOSED int ialltoall(const void* send, int send_count, MPI_Datatype sen
       THEIRS, request, external, comm, MPI_OP_NULL,
       [&] { return describe_alltoall(nonblocking("alltoall"), count, type, comm); },
       [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
-      [&] { return moved_alltoall(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
+      [=] { return moved_alltoall(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
       send_type, receive, count, type);
 }
 
@@ -288,7 +306,7 @@ WEFT_INTERPOSED int ialltoallv(const void* send, const int* send_counts, const i
   static const auto THEIRS = original(&ialltoallv);
   return start_on_host(
       THEIRS, request, external, comm, [&] { return describe_alltoallv(nonblocking("alltoallv"), counts, type, comm); },
-      [&] {
+      [=] {
         return moved_alltoallv(send, send_counts, send_displacements, send_type, receive, counts, displacements, type,
                                comm);
       },
@@ -304,7 +322,7 @@ WEFT_INTERPOSED int ialltoallw(const void* send, const int* send_counts, const i
   return start_on_host(
       THEIRS, request, external, comm,
       [&] { return describe_alltoallw(nonblocking("alltoallw"), counts, types, comm); },
-      [&] {
+      [=] {
         return moved_alltoallw(send, send_counts, send_displacements, send_types, receive, counts, displacements, types,
                                comm);
       },
@@ -317,7 +335,7 @@ WEFT_INTERPOSED int iscan(const void* send, void* receive, int count, MPI_Dataty
   static const auto THEIRS = original(&iscan);
   return start_on_host(
       THEIRS, request, external, comm, [&] { return describe_reduction(nonblocking("scan"), count, type, op); },
-      [&] { return prefix(send, receive, count, type, op, false); }, send, receive, count, type, op);
+      [=] { return prefix(send, receive, count, type, op, false); }, send, receive, count, type, op);
 }
 
 WEFT_INTERPOSED int iexscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -326,7 +344,7 @@ WEFT_INTERPOSED int iexscan(const void* send, void* receive, int count, MPI_Data
   static const auto THEIRS = original(&iexscan);
   return start_on_host(
       THEIRS, request, external, comm, [&] { return describe_reduction(nonblocking("exscan"), count, type, op); },
-      [&] { return prefix(send, receive, count, type, op, true); }, send, receive, count, type, op);
+      [=] { return prefix(send, receive, count, type, op, true); }, send, receive, count, type, op);
 }
 
 // Blocking collectives for which SMPI has a single algorithm.

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Persistent collectives (MPI 4.1, sections 6.13 and 8.8): a start makes the non-blocking call, which
- * is offloaded or executed by the hosts as such. */
+ * is offloaded or executed by the hosts as such. The first start checks the arguments and makes a plan
+ * if later ones may skip that. */
 #include "binding/abi/original.hpp"
+#include "binding/calls/call_plan.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/data/virtual_topology.hpp"
+#include "binding/entries/direct_calls.hpp"
 #include "binding/entries/frame/mpi_errors.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/entries/requests/persistent.hpp"
 #include "binding/ranks/intercommunicators.hpp"
 #include "binding/ranks/places.hpp"
+#include "binding/settings/tunings.hpp"
 #include "mpi/names.hpp"
 
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -84,18 +89,50 @@ KeptType keep_argument(MPI_Datatype type)
   return KeptType(type);
 }
 
+// Return whether a plan may keep an argument. Handles that the program frees get other ones in their place, and SMPI
+// copies data for MPI_IN_PLACE at each start.
+template <class Type> bool may_be_planned(const Type& argument)
+{
+  if constexpr (std::is_same_v<Type, KeptType>)
+    return argument.get() == MPI_DATATYPE_NULL || is_predefined(argument.get());
+  else if constexpr (std::is_same_v<Type, KeptArgument<MPI_Op>>)
+    return is_predefined(argument.get());
+  else if constexpr (std::is_same_v<Type, KeptArgument<const void*>> || std::is_same_v<Type, KeptArgument<void*>>)
+    return argument.get() != MPI_IN_PLACE;
+  else
+    return not std::is_same_v<Type, KeptTypes>;
+}
+
 template <class Start, class... Kept> class PersistentCollective : public PersistentOperation {
   Start start_;
   std::tuple<Kept...> arguments_;
+  MPI_Comm comm_;
+  bool has_plan_;
+  CallPlan plan_;
+
+  int start_checked(MPI_Request* active) const
+  {
+    return std::apply([&](const auto&... all) { return start_(all.get()..., active); }, arguments_);
+  }
 
 public:
   explicit PersistentCollective(Start start_it, Kept&&... arguments)
-      : start_(start_it), arguments_(std::move(arguments)...)
+      : start_(start_it), arguments_(std::move(arguments)...),
+        comm_(std::get<KeptArgument<MPI_Comm>>(arguments_).get()),
+        has_plan_(calls_are_direct() && not intercommunicator_of(comm_) &&
+                  std::apply([](const auto&... all) { return (may_be_planned(all) && ...); }, arguments_))
   {
+    if constexpr (std::is_same_v<Start, decltype(&PMPI_Ireduce_scatter_block)>)
+      has_plan_ = has_plan_ && start_ != &PMPI_Ireduce_scatter_block; // its counts are SMPI's, made at each start
   }
   int start(MPI_Request* active) override
   {
-    return std::apply([&](const auto&... all) { return start_(all.get()..., active); }, arguments_);
+    if (not has_plan_)
+      return start_checked(active);
+    if (plan_.made() && is_usable(comm_))
+      return plan_.start(active);
+    const PlanScope plan(plan_, comm_);
+    return start_checked(active);
   }
 };
 

@@ -35,3 +35,18 @@ def test_a_trace_replays_starts(run: Run, tmp_path: Path) -> None:
     assert replayed.status == 0, replayed.stderr
     again = simulated.read_record(record)
     assert again["simulated_time_s"] == pytest.approx(recorded.record["simulated_time_s"], rel=0.02)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--offload", "off"),
+        ("--offload", "off", "--fallback", "smpi:ompi"),
+        ("--host-speed", "auto"),
+    ],
+)
+def test_later_starts_are_planned(run: Run, options: tuple[str, ...]) -> None:
+    """Later starts skip the checks of arguments; results stay those of the program's data."""
+    result = run("planned.c", ranks=4, options=options)
+    assert result.stdout.count("is right") == 4
