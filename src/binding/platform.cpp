@@ -30,6 +30,7 @@
 #include <sys/prctl.h>
 #include <system_error>
 #include <unistd.h>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 #include <xbt/config.hpp>
@@ -225,6 +226,26 @@ std::optional<std::unordered_set<std::string>> hosts_of(const weft::Jobs& jobs)
   return hosts;
 }
 
+/** Counts traffic and durations of calls by job, if weft's launcher starts the jobs. */
+void count_by_job(weft::RunContext& context, weft::FabricZone& zone)
+{
+  if (not context.jobs.are_own())
+    return;
+  const weft::Topology& topology = context.fabric.topology();
+  std::unordered_map<std::string, int> numbers;
+  for (weft::VertexId host = 0; host < context.fabric.host_count(); ++host)
+    numbers.emplace(topology.host_name(host), host);
+  std::vector<std::vector<int>> hosts;
+  for (const weft::Job& job : context.jobs.all()) {
+    hosts.emplace_back();
+    for (const std::string& name : *job.hosts)
+      hosts.back().push_back(numbers.at(name));
+  }
+  context.traffic.emplace(hosts, context.fabric.host_count(), context.fabric.links().size());
+  context.record.keep_durations = true;
+  zone.count_by_job(*context.traffic);
+}
+
 weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
 {
   describe_network();
@@ -236,14 +257,16 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
     throw weft::UserError("--no-contention: the ports of " + fabric.file() +
                           " share their lookups among messages ([switch.forwarding] frame); leave out frame");
   weft::RunContext& context = make_run(state, zone, jobs);
+  count_by_job(context, zone);
   weft::set_mpi_costs(fabric, context.core_noise);
   weft::FileSystem::serve(context);
-  context.make_host_network = [&fabric, &zone](weft::MessageCosts costs) {
+  context.make_host_network = [&context, &fabric, &zone](weft::MessageCosts costs) {
     const std::string& flows = weft::settings().host_flows;
     if (flows == "simgrid")
       return weft::make_simgrid_host_network(zone, std::move(costs));
     return weft::make_fabric_host_network(fabric, zone, std::move(costs),
-                                          flows != "unfolded" && weft::is_on(weft::TuningId::schedule_coalescing));
+                                          flows != "unfolded" && weft::is_on(weft::TuningId::schedule_coalescing),
+                                          context.traffic ? &*context.traffic : nullptr);
   };
   return context;
 }

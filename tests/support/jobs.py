@@ -45,6 +45,8 @@ def outcome(record: Record, name: str) -> tuple[str, int]:
 
 
 def results(record: Record, name: str) -> dict[str, Any]:
-    """Return what must not depend on other jobs: output, times and calls."""
+    """Return what must not depend on other jobs: output, times, calls and traffic."""
     one = part(record, name).to_json()
+    for used in one["links"] + one["switches"]:
+        del used["share"]
     return {**{key: one[key] for key in one if key != "hosts"}, "said": said(record, name)}

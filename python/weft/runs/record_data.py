@@ -296,6 +296,47 @@ class StacksPart(Model, kw_only=True):
     """Number of stacks without guard pages because Linux's limit of mappings was reached."""
 
 
+class DurationPart(Model, kw_only=True):
+    """Durations of a job's calls of one collective, however they were carried out.
+
+    Each is the time of one rank in one call.
+    """
+
+    collective: str
+    communicator_size: Whole
+    datatype: str
+    op: str
+    calls: Whole
+    mean_s: Number
+    p50_s: Number
+    p95_s: Number
+    p99_s: Number
+    max_s: Number
+
+
+class JobLinkPart(Model, kw_only=True):
+    """Link that a job used."""
+
+    name: str
+    bytes: Number
+    """Bytes of the job."""
+    share: Number
+    """Part of all bytes on the link that are the job's."""
+
+
+class JobSwitchPart(Model, kw_only=True):
+    """Switch that a job used."""
+
+    name: str
+    bytes: Number
+    """Bytes of the job that entered the switch."""
+    share: Number
+    offloaded: Whole
+    """Offloaded calls of the job that the switch took part in."""
+    bytes_reduced: Number
+    bytes_multicast: Number
+
+
 class JobPart(Model, kw_only=True):
     """One job of a run of several."""
 
@@ -319,11 +360,34 @@ class JobPart(Model, kw_only=True):
     exit_status: Whole
     profile: list[ProfilePart] = field(default_factory=list)
     collectives: list[CollectivePart] = field(default_factory=list)
+    durations: list[DurationPart] = field(default_factory=list)
+    messages: Whole = 0
+    """Messages between ranks, also of algorithms of the hosts."""
+    message_bytes: Number = 0
+    links: list[JobLinkPart] = field(default_factory=list)
+    switches: list[JobSwitchPart] = field(default_factory=list)
 
     @property
     def failed(self) -> bool:
         """True if the job did not succeed."""
         return self.outcome.kind != "completed"
+
+    @property
+    def calls(self) -> int:
+        """Collective calls."""
+        return sum(row.calls for row in self.collectives)
+
+    @property
+    def offloaded_calls(self) -> int:
+        """Collective calls that the switches executed."""
+        return sum(row.calls for row in self.collectives if row.offloaded)
+
+    @property
+    def fallback_calls(self) -> int:
+        """Collective calls that were to be offloaded, but that the hosts executed."""
+        return sum(
+            row.calls for row in self.collectives if not row.offloaded and row.reason != "policy"
+        )
 
 
 class RecordData(Model, kw_only=True):

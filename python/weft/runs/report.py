@@ -151,7 +151,7 @@ def print_run(record: RecordData, on: Console) -> None:
     if record.failed and record.simulated_time_s == 0 and not record.jobs:
         return
     if record.jobs:
-        _print_jobs(record.jobs, on)
+        _print_jobs(record, record.jobs, on)
     elif record.collectives:
         print_table(_collectives(record.collectives, on), on)
     for line in (*reasons(record), *losses(record), *unmeasured(record)):
@@ -182,8 +182,8 @@ def print_files(files: Sequence[FilePart], on: Console) -> None:
         on.print(f"and {plural(len(files) - _MOST_FILES, 'file')} with fewer bytes")
 
 
-def _print_jobs(jobs: Sequence[JobPart], on: Console) -> None:
-    """Print a table of the jobs, and one of each job's collectives."""
+def _print_jobs(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:
+    """Print a table of the jobs, one of their traffic, and one of each job's collectives."""
     rows = [
         {
             "job": job.name,
@@ -200,10 +200,41 @@ def _print_jobs(jobs: Sequence[JobPart], on: Console) -> None:
     for job in jobs:
         if job.failed:
             on.print(f"job {job.name}: {job.outcome.message}", soft_wrap=True)
+    if any(job.links or job.messages for job in jobs):
+        print_table(_traffic(record, jobs, on), on)
     for job in jobs:
         if job.collectives:
             print_title(f"job {job.name}", on)
             print_table(_collectives(job.collectives, on), on)
+
+
+def _traffic(record: RecordData, jobs: Sequence[JobPart], on: Console) -> Table:
+    """Return what each job sent, and the most utilised link that it shared with others."""
+    used = {link.name: link.utilisation for link in record.links}
+    rows = []
+    for job in jobs:
+        shared = [link for link in job.links if link.share < 1]
+        busiest = max(shared, key=lambda link: used.get(link.name, 0), default=None)
+        rows.append(
+            {
+                "job": job.name,
+                "messages": str(job.messages),
+                "sent": format_size(job.message_bytes),
+                "offloaded": str(job.offloaded_calls),
+                "fallbacks": str(job.fallback_calls),
+                "links": str(len(job.links)),
+                "shared": str(len(shared)),
+                "busiest shared link": busiest.name if busiest else "",
+                "utilised": percent(used.get(busiest.name, 0)) if busiest else "",
+                "own": percent(busiest.share) if busiest else "",
+            }
+        )
+    return fitting(rows, ("messages", "links", "offloaded"), ("job", "busiest shared link"), on)
+
+
+def percent(part: float) -> str:
+    """Return a part of a whole as in tables."""
+    return f"{part:.1%}"
 
 
 def _collectives(rows: Sequence[CollectivePart], on: Console) -> Table:

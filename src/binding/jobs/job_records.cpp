@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 namespace weft {
 namespace {
@@ -35,12 +37,57 @@ int status_of(const Jobs& jobs)
   return first == jobs.all().end() ? 0 : first->status;
 }
 
-Json jobs_to_json(const Jobs& jobs, const Record& record, const std::map<std::string, std::string>& algorithms,
-                  double now)
+namespace {
+
+double part_of(double own, double all)
 {
-  return rows_of(jobs.all(), [&](const Job& job) -> Json {
-    const bool begun = not job.actors.empty();
-    const double end = job.over() ? job.end : std::max(now, job.start);
+  return all > 0 ? own / all : 0;
+}
+
+Json job_links_to_json(const JobsRun& run, int world)
+{
+  Json rows = Json::array();
+  for (LinkId id = 0; std::cmp_less(id, run.fabric.links().size()); ++id)
+    if (const double own = run.traffic.bytes_on_link(world, id); own > 0)
+      rows.push_back(
+          {{"name", run.fabric.link(id).name}, {"bytes", own}, {"share", part_of(own, run.bytes_on_link(id))}});
+  return rows;
+}
+
+/** Returns the switches that a job's traffic has entered. */
+Json job_switches_to_json(const JobsRun& run, int world)
+{
+  const auto switches = static_cast<std::size_t>(run.fabric.switch_count());
+  std::vector<double> own(switches);
+  std::vector<double> all(switches);
+  for (LinkId id = 0; std::cmp_less(id, run.fabric.links().size()); ++id)
+    if (const VertexId to = run.fabric.link(id).to; to >= run.fabric.host_count()) {
+      const auto index = static_cast<std::size_t>(to - run.fabric.host_count());
+      own[index] += run.traffic.bytes_on_link(world, id);
+      all[index] += run.bytes_on_link(id);
+    }
+  Json rows = Json::array();
+  for (std::size_t index = 0; index < switches; ++index) {
+    const SwitchWork work = run.record.on_switch(world, static_cast<int>(index));
+    if (own[index] > 0 || work.offloaded > 0)
+      rows.push_back({{"name", run.fabric.topology().switch_name(static_cast<int>(index))},
+                      {"bytes", own[index]},
+                      {"share", part_of(own[index], all[index])},
+                      {"offloaded", work.offloaded},
+                      {"bytes_reduced", work.bytes_reduced},
+                      {"bytes_multicast", work.bytes_multicast}});
+  }
+  return rows;
+}
+
+} // namespace
+
+Json jobs_to_json(const JobsRun& run)
+{
+  return rows_of(run.jobs.all(), [&](const Job& job) -> Json {
+    const bool begun             = not job.actors.empty();
+    const double end             = job.over() ? job.end : std::max(run.now, job.start);
+    const JobTraffic::Sent& sent = run.traffic.sent(job.world);
     return {{"name", job.name},
             {"ranks", job.ranks},
             {"hosts_used", job.hosts ? job.hosts->size() : 0},
@@ -49,7 +96,12 @@ Json jobs_to_json(const Jobs& jobs, const Record& record, const std::map<std::st
             {"outcome", outcome_to_json(job.outcome)},
             {"exit_status", job.status},
             {"profile", begun ? Profile::get().kinds_to_json(end, job.actors) : Json::array()},
-            {"collectives", record.calls_to_json(algorithms, job.world)}};
+            {"collectives", run.record.calls_to_json(run.algorithms, job.world)},
+            {"durations", run.record.durations_to_json(job.world)},
+            {"messages", sent.messages},
+            {"message_bytes", sent.bytes},
+            {"links", job_links_to_json(run, job.world)},
+            {"switches", job_switches_to_json(run, job.world)}};
   });
 }
 

@@ -5,6 +5,11 @@
 #include "binding/jobs/jobs.hpp"
 #include "binding/observe/json_rows.hpp"
 #include "binding/observe/record.hpp"
+#include "network/job_traffic.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
 
 namespace weft {
 
@@ -14,8 +19,18 @@ Outcome outcome_of(const Jobs& jobs);
 /** Returns the exit status of the run: that of the first job in the list that has failed. */
 int status_of(const Jobs& jobs);
 
-/** Returns a row of the record for each job. @p algorithms are those of the run's record. */
-Json jobs_to_json(const Jobs& jobs, const Record& record, const std::map<std::string, std::string>& algorithms,
-                  double now);
+/** Facts about a run that the rows of its jobs need. */
+struct JobsRun {
+  const Jobs& jobs;
+  const Record& record;
+  const std::map<std::string, std::string>& algorithms; ///< as in Record::Run
+  const Fabric& fabric;
+  const JobTraffic& traffic;
+  std::function<double(LinkId)> bytes_on_link; ///< of all jobs
+  double now;
+};
+
+/** Returns a row of the record for each job. */
+Json jobs_to_json(const JobsRun& run);
 
 } // namespace weft

@@ -47,8 +47,7 @@ const Job& Jobs::of_current_rank()
 
 int Jobs::world_of_current_rank() const
 {
-  const Job* const job = are_own() ? of(current_actor()) : nullptr;
-  return job ? job->world : 0;
+  return world_of(current_actor());
 }
 
 Job* Jobs::launched(int world)

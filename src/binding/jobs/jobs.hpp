@@ -75,6 +75,12 @@ public:
   const Job& of_current_rank();
   /** Returns the job of weft's launcher that an actor belongs to; null if there is none. */
   Job* of(aid_t actor) const { return of_actor_.get(actor); }
+  /** Returns the number of an actor's world; 0 if weft's launcher did not start it. */
+  int world_of(aid_t actor) const
+  {
+    const Job* const job = are_own() ? of(actor) : nullptr;
+    return job ? job->world : 0;
+  }
   /** Returns the number of the current rank's world; 0 if weft's launcher did not start it. */
   int world_of_current_rank() const;
   /** Returns the job with a world of this number; null if its ranks are not of weft's launcher. */

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <iterator>
 #include <limits>
 #include <simgrid/simcall.hpp>
@@ -56,6 +57,62 @@ protected:
     const ForwardingState::Start started = zone_.count_message(route, from, to, bytes);
     started_                             = started.message;
     return started.added;
+  }
+};
+
+/** Routes of messages that are also counted by job. */
+class JobRoutes : public ZoneRoutes {
+  JobTraffic& traffic_;
+  int links_;
+  int job_ = JobTraffic::UNKNOWN; // of the message that is sent; UNKNOWN: by its hosts
+
+  int job(int from, int to) const { return job_ == JobTraffic::UNKNOWN ? traffic_.job_between(from, to) : job_; }
+
+public:
+  JobRoutes(const Fabric& fabric, FabricZone& zone, JobTraffic& traffic)
+      : ZoneRoutes(fabric, zone), traffic_(traffic), links_(static_cast<int>(fabric.links().size()))
+  {
+  }
+
+  /** Sets the job of the messages that are sent from now on. */
+  void turn_to(int job) { job_ = job; }
+  void repeat(const FlowRoute& way, int from, int to, Bytes bytes) override
+  {
+    const int its = job(from, to);
+    traffic_.count_message(its, bytes);
+    for (const int resource : way.resources)
+      if (resource < links_)
+        traffic_.count_bytes(its, resource, bytes);
+    ZoneRoutes::repeat(way, from, to, bytes);
+  }
+  void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override
+  {
+    traffic_.count_message(job(from, to), bytes);
+    ZoneRoutes::find(from, to, bytes, missed, into);
+  }
+
+protected:
+  Seconds start(const Route& route, int from, int to, Bytes bytes) override
+  {
+    for (const LinkId link : route.links)
+      traffic_.count_bytes(job(from, to), link, bytes);
+    return ZoneRoutes::start(route, from, to, bytes);
+  }
+};
+
+/** Messages of one job. */
+class JobMessages : public Messages {
+  FlowNetwork& flows_;
+  JobRoutes& routes_;
+  int job_;
+
+public:
+  JobMessages(FlowNetwork& flows, JobRoutes& routes, int job) : flows_(flows), routes_(routes), job_(job) {}
+  void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override
+  {
+    routes_.turn_to(job_);
+    flows_.send(from, to, bytes, missed, receiver, message);
+    routes_.turn_to(JobTraffic::UNKNOWN);
   }
 };
 
@@ -116,10 +173,12 @@ class CallFlows : public Receiving, public Due {
     VertexId from;
     VertexId to;
     Bytes bytes;
+    int world;
     std::uint64_t number;
   };
   FabricZone& zone_;
   HostNetwork& network_;
+  JobTraffic* traffic_; // null if there is one job
   FlowNetwork* flows_ = nullptr;
   int links_;
   std::vector<double> bounds_; // by resource, if links do not contend
@@ -129,28 +188,29 @@ class CallFlows : public Receiving, public Due {
   std::vector<Message> leaving_; // messages that leave at this instant
 
 public:
-  CallFlows(const Fabric& fabric, FabricZone& zone, HostNetwork& network)
-      : zone_(zone), network_(network), links_(static_cast<int>(fabric.links().size())),
+  CallFlows(const Fabric& fabric, FabricZone& zone, HostNetwork& network, JobTraffic* traffic)
+      : zone_(zone), network_(network), traffic_(traffic), links_(static_cast<int>(fabric.links().size())),
         bounds_(settings().contention ? std::vector<double>() : FabricRoutes::capacities(fabric))
   {
   }
 
   void serve(FlowNetwork& flows) { flows_ = &flows; }
 
-  void start(const StreamFlow& flow, Seconds latency, Seconds sharing, FlowEnd done)
+  void start(const StreamFlow& flow, Seconds latency, Seconds sharing, int world, FlowEnd done)
   {
     constexpr double LEAST_PENALTY = 1e-9; // as in StreamZone
     find_way(flow);
+    count_for(world, flow);
     way_.latency = latency.value();
     way_.penalty = std::max(sharing.value(), LEAST_PENALTY);
     flows_->start(way_, Seconds(sg::Engine::get_clock()), *this, begin(std::move(done)));
     network_.wake();
   }
 
-  void send(VertexId from, VertexId to, Bytes bytes, FlowEnd done)
+  void send(VertexId from, VertexId to, Bytes bytes, int world, FlowEnd done)
   {
     // Whole bytes, as SimGrid's messages.
-    leaving_.push_back({from, to, Bytes(std::floor(bytes.value())), begin(std::move(done))});
+    leaving_.push_back({from, to, Bytes(std::floor(bytes.value())), world, begin(std::move(done))});
     if (leaving_.size() > 1)
       return;
     network_.call_after(Seconds(), *this, 0);
@@ -161,8 +221,11 @@ public:
   {
     routes.find_for_storage(from, to, bytes, way_);
     for (const int resource : way_.resources)
-      if (resource < links_)
+      if (resource < links_) {
         zone_.count_bytes(resource, bytes);
+        if (traffic_)
+          traffic_->count_bytes(traffic_->job_between(from, to), resource, bytes);
+      }
     way_.resources.insert(way_.resources.end(), storage.begin(), storage.end());
     way_.bound = std::min(way_.bound, limit.value());
     flows_->start(way_, Seconds(sg::Engine::get_clock()), *this, begin(std::move(done)));
@@ -172,7 +235,17 @@ public:
   void due(std::uint64_t /*what*/) override
   {
     for (const Message& message : std::exchange(leaving_, {}))
-      flows_->send(message.from, message.to, message.bytes, UNKNOWN_PART, *this, message.number);
+      network_.messages_of(message.world)
+          .send(message.from, message.to, message.bytes, UNKNOWN_PART, *this, message.number);
+  }
+
+  /** Counts a flow's bytes as traffic of a job. */
+  void count_for(int world, const StreamFlow& flow)
+  {
+    if (not traffic_)
+      return;
+    for (const FlowLink& link : flow.links)
+      traffic_->count_bytes(world, link.link, link.wire);
   }
 
   void arrived(std::uint64_t number) override { end(number, {}); }
@@ -230,42 +303,59 @@ std::vector<double> capacities_of(const Fabric& fabric)
   return all;
 }
 
+std::unique_ptr<ZoneRoutes> make_routes(const Fabric& fabric, FabricZone& zone, JobTraffic* traffic)
+{
+  if (traffic)
+    return std::make_unique<JobRoutes>(fabric, zone, *traffic);
+  return std::make_unique<ZoneRoutes>(fabric, zone);
+}
+
 class FabricHostNetwork : public HostNetwork {
-  ZoneRoutes ways_;
+  std::unique_ptr<ZoneRoutes> ways_;
   FabricZone& zone_;
   ZoneFlows others_;
   CallFlows offloaded_;
   FlowNetwork flows_;
+  std::deque<JobMessages> messages_;                         // by world; empty if there is one job
   const bool simgrids_ = not need_of_simgrid_flows().empty(); // flows of offloaded calls
 
 public:
-  FabricHostNetwork(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs, bool folds)
-      : HostNetwork(std::move(its_costs)), ways_(fabric, zone), zone_(zone), others_(zone, *this),
-        offloaded_(fabric, zone, *this),
-        flows_(agenda_, ways_, capacities_of(fabric), fabric.host_count() + fabric.switch_count(), &others_, folds)
+  FabricHostNetwork(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs, bool folds, JobTraffic* traffic)
+      : HostNetwork(std::move(its_costs)), ways_(make_routes(fabric, zone, traffic)), zone_(zone), others_(zone, *this),
+        offloaded_(fabric, zone, *this, traffic),
+        flows_(agenda_, *ways_, capacities_of(fabric), fabric.host_count() + fabric.switch_count(), &others_, folds)
   {
     others_.serve(flows_);
     offloaded_.serve(flows_);
+    for (int job = 0; traffic && job < traffic->jobs(); ++job)
+      messages_.emplace_back(flows_, static_cast<JobRoutes&>(*ways_), job);
   }
   Messages& messages() override { return flows_; }
-  void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, FlowEnd done) override
+  Messages& messages_of(int world) override
   {
-    if (simgrids_)
-      zone_.start_flow(flow, latency, sharing, std::move(done));
-    else
-      offloaded_.start(flow, latency, sharing, std::move(done));
+    const auto job = static_cast<std::size_t>(world);
+    return job < messages_.size() ? static_cast<Messages&>(messages_[job]) : flows_;
   }
-  void transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done) override
+  void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world, FlowEnd done) override
+  {
+    if (not simgrids_) {
+      offloaded_.start(flow, latency, sharing, world, std::move(done));
+      return;
+    }
+    offloaded_.count_for(world, flow);
+    zone_.start_flow(flow, latency, sharing, std::move(done));
+  }
+  void transfer(VertexId from, VertexId to, Bytes bytes, int world, FlowEnd done) override
   {
     if (simgrids_)
       zone_.transfer(from, to, bytes, std::move(done));
     else
-      offloaded_.send(from, to, bytes, std::move(done));
+      offloaded_.send(from, to, bytes, world, std::move(done));
   }
   void start_storage_flow(VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
                           BytesPerSecond limit, FlowEnd done) override
   {
-    offloaded_.start_on_storage(ways_, from, to, storage, bytes, limit, std::move(done));
+    offloaded_.start_on_storage(*ways_, from, to, storage, bytes, limit, std::move(done));
   }
   double use_of(LinkId link) override
   {
@@ -281,10 +371,10 @@ public:
 } // namespace
 
 std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
-                                                      bool folds)
+                                                      bool folds, JobTraffic* traffic)
 {
   // Without contention SimGrid bounds a flow for several messages as it does one message.
-  return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds && settings().contention);
+  return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds && settings().contention, traffic);
 }
 
 } // namespace weft

@@ -7,15 +7,16 @@
 #include "binding/platform/fabric_zone.hpp"
 #include "network/fabric_routes.hpp"
 #include "network/flow_network.hpp"
+#include "network/job_traffic.hpp"
 
 #include <memory>
 #include <vector>
 
 namespace weft {
 
-/** Creates the network. @p folds: coalesces equal messages, which changes no times. All arguments
- *  must outlive the result. */
+/** Creates the network. @p folds: coalesces equal messages, which changes no times. @p traffic: counts what each job
+ *  sends; null if there is one. All arguments must outlive the result. */
 std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
-                                                      bool folds);
+                                                      bool folds, JobTraffic* traffic = nullptr);
 
 } // namespace weft

@@ -24,11 +24,11 @@ public:
   SimGridMessages(Network& network, MessageCosts its_costs) : HostNetwork(std::move(its_costs)), network_(network) {}
 
   Messages& messages() override { return *this; }
-  void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, FlowEnd done) override
+  void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int /*world*/, FlowEnd done) override
   {
     network_.start_flow(flow, latency, sharing, std::move(done));
   }
-  void transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done) override
+  void transfer(VertexId from, VertexId to, Bytes bytes, int /*world*/, FlowEnd done) override
   {
     network_.transfer(from, to, bytes, std::move(done));
   }
@@ -36,7 +36,7 @@ public:
 
   void send(int from, int to, Bytes bytes, double /*missed*/, Receiving& receiver, std::uint64_t message) override
   {
-    transfer(from, to, bytes,
+    transfer(from, to, bytes, JobTraffic::UNKNOWN,
              [this, &receiver, message](const FlowResult& result) { ended(receiver, message, result); });
   }
 

@@ -6,6 +6,7 @@
 #include "binding/platform/network.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "collective/host/engine/execution.hpp"
+#include "network/job_traffic.hpp"
 
 #include <simgrid/kernel/Timer.hpp>
 
@@ -63,14 +64,17 @@ public:
   virtual ~HostNetwork()                     = default;
 
   Agenda& agenda() { return agenda_; }
+  /** Returns the network for messages whose job follows from their hosts, if each host has one job. */
   virtual Messages& messages() = 0;
-  /** Starts a flow of an offloaded call, with the bandwidth share of point-to-point messages with
-   * latency @p sharing. @p done runs in SimGrid's kernel context when the flow has ended. */
-  virtual void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, FlowEnd done) = 0;
-  /** Sends a message of an offloaded call between two vertices. Between hosts it is like those of
-   * ranks; from or to a switch, no cost of MPI applies, and it may be empty. @p done runs in
-   * SimGrid's kernel context when it has ended. */
-  virtual void transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done) = 0;
+  /** Returns the network for messages of the job with this @p world. */
+  virtual Messages& messages_of(int /*world*/) { return messages(); }
+  /** Starts a flow of an offloaded call of the job with this @p world, with the bandwidth share of point-to-point
+   * messages with latency @p sharing. @p done runs in SimGrid's kernel context when the flow has ended. */
+  virtual void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world, FlowEnd done) = 0;
+  /** Sends a message of an offloaded call of the job with this @p world between two vertices. Between hosts it is like
+   * those of ranks; from or to a switch, no cost of MPI applies, and it may be empty. @p done runs in SimGrid's kernel
+   * context when it has ended. */
+  virtual void transfer(VertexId from, VertexId to, Bytes bytes, int world, FlowEnd done) = 0;
   /** Starts a flow of a file's data between two hosts that also uses resources of storage (StorageResources), at most
    * at rate @p limit. @p done runs in SimGrid's kernel context when it has ended. */
   virtual void start_storage_flow(VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,

@@ -87,6 +87,22 @@ void Record::count(const CallDescriptor& call, Decision decision, const std::str
   const Key key{call.kind,          call.blocking,   call.ranks, call.type, call.operation,
                 decision.mechanism, decision.reason, algorithm,  world};
   calls_[key].add({1, static_cast<double>(call.own_bytes), duration, duration});
+  if (keep_durations) [[unlikely]]
+    durations_[key].add(duration);
+}
+
+void Record::count_on_switch(int world, int index, Bytes reduced, Bytes multicast)
+{
+  SwitchWork& work = on_switches_[{world, index}];
+  ++work.offloaded;
+  work.bytes_reduced += reduced.value();
+  work.bytes_multicast += multicast.value();
+}
+
+SwitchWork Record::on_switch(int world, int index) const
+{
+  const auto found = on_switches_.find({world, index});
+  return found == on_switches_.end() ? SwitchWork() : found->second;
 }
 
 void Record::add_event(const SwitchEvent& event)
@@ -203,6 +219,42 @@ Json Record::calls_to_json(const std::map<std::string, std::string>& algorithms,
         .add(row);
   }
   return rows_of(rows, [&](const auto& entry) { return call_to_json(entry.first, entry.second, algorithms); });
+}
+
+namespace {
+
+constexpr double MEDIAN = 0.5;
+constexpr double P95    = 0.95;
+constexpr double P99    = 0.99;
+
+} // namespace
+
+// Whoever carries a call out: calls that a job offloads alone may fall back beside others.
+Json Record::durations_to_json(int world) const
+{
+  using Name = std::tuple<std::string, int, std::string, std::string>;
+  std::map<Name, Histogram> rows;
+  for (const auto& [key, durations] : durations_) {
+    if (key.world != world)
+      continue;
+    const CallDescriptor call{.kind = key.kind, .blocking = key.blocking, .type = key.type, .operation = key.operation};
+    rows[{call.name(), key.communicator_size, std::string(call.type_name()), std::string(call.operation_name())}].add(
+        durations);
+  }
+  return rows_of(rows, [](const auto& entry) -> Json {
+    const auto& [collective, size, type, operation] = entry.first;
+    const Histogram& durations                      = entry.second;
+    return {{"collective", collective},
+            {"communicator_size", size},
+            {"datatype", type},
+            {"op", operation},
+            {"calls", (durations.count() + size - 1) / size},
+            {"mean_s", durations.mean()},
+            {"p50_s", durations.quantile(MEDIAN)},
+            {"p95_s", durations.quantile(P95)},
+            {"p99_s", durations.quantile(P99)},
+            {"max_s", durations.max()}};
+  });
 }
 
 Json Record::events_to_json(const Run& run) const

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/histogram.hpp"
 #include "binding/observe/record_part.hpp"
 #include "binding/process/stacks.hpp"
 #include "collective/decision.hpp"
@@ -34,6 +35,13 @@ struct CallStatistics {
   double max_time         = 0; ///< longest time of one rank in one call
 
   void add(const CallStatistics& other);
+};
+
+/** Offloaded calls of one job on one switch. */
+struct SwitchWork {
+  std::int64_t offloaded = 0;
+  double bytes_reduced   = 0;
+  double bytes_multicast = 0;
 };
 
 /** Offloaded collective on a switch's timeline. */
@@ -94,11 +102,14 @@ class Record {
     bool operator<(const Key& other) const { return tie() < other.tie(); }
   };
   std::map<Key, CallStatistics> calls_;
+  std::map<Key, Histogram> durations_;                    // only if they are kept
+  std::map<std::pair<int, int>, SwitchWork> on_switches_; // by world and index of the switch
   std::vector<SwitchEvent> events_;
   std::vector<HostedCall> host_calls_;
 
 public:
   bool keep_events     = false;
+  bool keep_durations  = false;
   bool host_stages     = false;  ///< true if ranks of a host combined their contributions to an offloaded call
   std::string messages = "smpi"; ///< transport of point-to-point messages
   std::string messages_reason;   ///< why the requested transport was not used
@@ -107,6 +118,10 @@ public:
   /** Counts one rank's call. @p algorithm: weft's on the hosts; empty if none executed the call. @p world: number of
    * the job's MPI_COMM_WORLD. */
   void count(const CallDescriptor& call, Decision decision, const std::string& algorithm, int world, double duration);
+  /** Counts an offloaded call of the job with this @p world on a switch. */
+  void count_on_switch(int world, int index, Bytes reduced, Bytes multicast);
+  /** Returns the work of a switch for the job with this @p world. */
+  SwitchWork on_switch(int world, int index) const;
   void add_event(const SwitchEvent& event);
   /** Adds a call; called only if events are kept. */
   void add_host_call(HostedCall call) { host_calls_.push_back(std::move(call)); }
@@ -132,6 +147,8 @@ public:
   void write_json(const Run& run, std::ostream& file) const;
   /** Returns the rows of calls in the job with this @p world, or in all. @p algorithms: Run::algorithms. */
   Json calls_to_json(const std::map<std::string, std::string>& algorithms, std::optional<int> world = {}) const;
+  /** Returns the distributions of durations of calls in the job with this @p world, if they are kept. */
+  Json durations_to_json(int world) const;
 
 private:
   Json events_to_json(const Run& run) const;

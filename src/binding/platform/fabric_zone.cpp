@@ -282,9 +282,15 @@ double FabricZone::latency_factor(double size, const sg::Host* from, const sg::H
 {
   if (const std::optional<double> factor = streams_->latency_factor(from))
     return *factor;
+  const int job = traffic_ ? traffic_->job_between(vertex_of(from), vertex_of(to)) : JobTraffic::UNKNOWN;
+  if (traffic_)
+    traffic_->count_message(job, Bytes(size));
   for (std::size_t position = 0; position < links.size(); ++position)
-    if (const std::optional<int> number = number_of(links[position], position); number && is_link(*number))
+    if (const std::optional<int> number = number_of(links[position], position); number && is_link(*number)) {
       count_bytes(*number, Bytes(size));
+      if (traffic_)
+        traffic_->count_bytes(job, *number, Bytes(size));
+    }
   const PointToPointSegment* const factors = segment(size, from, to);
   double factor                            = factors ? factors->latency_factor : 1.0;
   if (jitter_ && latency_ > 0)

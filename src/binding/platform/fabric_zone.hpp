@@ -12,6 +12,7 @@
 #include "fabric/fabric_state.hpp"
 #include "model/noise/jitter.hpp"
 #include "network/flow_network.hpp"
+#include "network/job_traffic.hpp"
 
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
@@ -52,6 +53,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::vector<int> way_;                                             // resources of the latest route
   std::unordered_map<unsigned long, simgrid::s4u::Link*> loopbacks_; // by net point; only if used
   std::vector<double> bytes_on_link_;                                // by LinkId
+  JobTraffic* traffic_ = nullptr;                                    // counts messages of SimGrid's by job
   std::vector<simgrid::s4u::Host*> switches_;
   std::vector<simgrid::s4u::Host*> hosts_; // by vertex; null if no rank is placed there
   std::vector<VertexId> vertices_;         // by id of the net point
@@ -156,6 +158,8 @@ public:
   {
     bytes_on_link_.at(static_cast<std::size_t>(id)) += bytes.value();
   }
+  /** Counts messages that SimGrid carries as traffic of the job of their hosts from now on. */
+  void count_by_job(JobTraffic& traffic) { traffic_ = &traffic; }
 };
 
 } // namespace weft

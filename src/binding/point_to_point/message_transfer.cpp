@@ -136,10 +136,13 @@ void OwnMessages::due(std::uint64_t /*what*/)
   if (const auto source = [this](Index number) { return messages_[number].source; };
       not std::ranges::is_sorted(left_, {}, source))
     std::ranges::stable_sort(left_, {}, source);
+  const bool of_jobs = context_.jobs.are_own();
+  Messages& all      = network().messages();
   for (const Index number : left_) {
     const Message& message = messages_[number];
     const Bytes size       = Bytes(static_cast<double>(message.size)) + SMPI_ENVELOPE;
-    network().messages().send(message.from, message.to, size, UNKNOWN_PART, *this, number);
+    Messages& its          = of_jobs ? network().messages_of(context_.jobs.world_of(message.source)) : all;
+    its.send(message.from, message.to, size, UNKNOWN_PART, *this, number);
   }
   left_.clear();
 }

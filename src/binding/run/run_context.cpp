@@ -133,8 +133,16 @@ void RunContext::write_record()
                         stacks_made(),
                         tunings_off(),
                         poll_overhead(fabric),
-                        jobs.are_own() ? jobs_to_json(jobs, record, algorithms, now) : Json()};
+                        jobs_of_record(now)};
   record_file_.write([&](std::ostream& file) { record.write_json(run, file); });
+}
+
+Json RunContext::jobs_of_record(double now) const
+{
+  if (not traffic)
+    return {};
+  return jobs_to_json(
+      {jobs, record, algorithms, fabric, *traffic, [this](LinkId link) { return network.bytes_on_link(link); }, now});
 }
 
 void RunContext::abort(const std::string& kind, const std::string& message, int status)

@@ -21,6 +21,7 @@
 #include "collective/host/host_stage.hpp"
 #include "fabric/fabric_state.hpp"
 #include "model/switch/aggregation.hpp"
+#include "network/job_traffic.hpp"
 
 #include <functional>
 #include <map>
@@ -40,6 +41,7 @@ class RunContext {
 
   void check_stacks();
   void write_record();
+  Json jobs_of_record(double now) const;
   [[noreturn]] void end_run(const Outcome& outcome, int status);
   [[noreturn]] void leave_job(Job& job, const Outcome& outcome, int status);
   [[noreturn]] void end_all_jobs();
@@ -56,6 +58,7 @@ public:
   const OffloadMode mode;            ///< requested offload mode
   std::vector<Aggregation> switches; ///< by index in the fabric
   Record record;
+  std::optional<JobTraffic> traffic;             ///< of the jobs of weft's launcher
   std::vector<const RecordPart*> record_parts;   ///< besides those of mechanisms
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
   std::function<std::unique_ptr<HostNetwork>(MessageCosts costs)> make_host_network;

@@ -66,7 +66,7 @@ ScheduledCall::ScheduledCall(HostNetwork& network, const Communicator& communica
     : network_(network), call_(fallback.selection().resolved(on_hosts(std::move(call), communicator.rank_hosts))),
       fallback_(fallback), on_end_(communicator.actors.size()), actors_(network, communicator),
       execution_(
-          network.agenda(), network.messages(), network.costs, communicator.rank_hosts,
+          network.agenda(), network.messages_of(communicator.world), network.costs, communicator.rank_hosts,
           [this](int rank) { return steps(rank); }, *this, network.memory)
 {
   if (shape.between) {

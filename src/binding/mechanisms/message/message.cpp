@@ -259,7 +259,7 @@ void ServingSwitch::match()
     unmatched_.pop_front();
     // The network keeps the call until its last member has ended. Two pointers fit into a
     // std::function without allocation, here and in reply().
-    context_.host_network().transfer(next.from, vertex_, next.bytes,
+    context_.host_network().transfer(next.from, vertex_, next.bytes, communicator_.world,
                                      [this, call = next.call](const FlowResult& result) { arrive(*call, result); });
   }
 }
@@ -331,7 +331,10 @@ void ServingSwitch::distribute()
     multicast += loads.down.payload;
     reply(request, loads.down.payload);
   }
-  aggregation_.end(call.vector(), call.tree_call().movement.combines ? reduced : Bytes(), multicast);
+  if (not call.tree_call().movement.combines)
+    reduced = {};
+  aggregation_.end(call.vector(), reduced, multicast);
+  context_.record.count_on_switch(communicator_.world, node_.index, reduced, multicast);
   context_.record.add_event({node_.index, communicator_.id, call.collective(), communicator_.size(),
                              call.tree_call().message.value(), start_, sg::Engine::get_clock()});
   collect();
@@ -344,7 +347,7 @@ void ServingSwitch::reply(const Request& request, Bytes down)
     done = [child = request.child, call = request.call](const FlowResult& result) { child->replied(*call, result); };
   else
     done = [member = request.member, call = request.call](const FlowResult& result) { call->replied(member, result); };
-  context_.host_network().transfer(vertex_, request.from, down, std::move(done));
+  context_.host_network().transfer(vertex_, request.from, down, communicator_.world, std::move(done));
 }
 
 class Message : public TreeMechanism {

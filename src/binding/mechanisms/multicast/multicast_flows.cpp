@@ -92,7 +92,7 @@ void MulticastFlows::message(int from, int to, Bytes payload, std::function<void
   const auto take = listener_.when_arrived(
       [this, to, overhead, arrived = std::move(arrived)] { listener_.after(work_of(to, overhead), arrived); });
   listener_.after(work_of(from, {}), [this, from, to, payload, take] {
-    context_.host_network().transfer(host(from), host(to), payload + SMPI_ENVELOPE, take);
+    context_.host_network().transfer(host(from), host(to), payload + SMPI_ENVELOPE, call_.communicator->world, take);
   });
 }
 
@@ -195,7 +195,7 @@ void MulticastFlows::depart()
   for (std::size_t flow = 0; flow < plan.flows.size(); ++flow) {
     const double weight = plan.flows[flow].flow.wire / together_;
     context_.host_network().start_flow(plan.flows[flow].flow, NO_LATENCY,
-                                       std::max(plan.forwarding, LEAST_SHARING) / weight,
+                                       std::max(plan.forwarding, LEAST_SHARING) / weight, call_.communicator->world,
                                        listener_.when_arrived([this, departure, flow] { ended(departure, flow); }));
   }
 }

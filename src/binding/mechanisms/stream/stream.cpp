@@ -62,7 +62,7 @@ private:
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
       state_.aggregation(tree_.switches[position]).begin(vector());
       for (const StreamFlow& flow : plan_->switches[position].flows)
-        context_.host_network().start_flow(flow, latency, tree_.forwarding, arrival([this] {
+        context_.host_network().start_flow(flow, latency, tree_.forwarding, communicator_->world, arrival([this] {
                                              if (--flows_ == 0)
                                                finish();
                                            }));
@@ -75,6 +75,7 @@ private:
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
       const SwitchPlan& its = plan_->switches[position];
       state_.aggregation(tree_.switches[position]).end(vector(), its.reduced, its.multicast);
+      context_.record.count_on_switch(communicator_->world, tree_.switches[position].index, its.reduced, its.multicast);
       context_.record.add_event({tree_.switches[position].index, communicator_->id, descriptor_->name(),
                                  communicator_->size(), call_.message.value(), start_, now});
     }
