@@ -11,15 +11,18 @@ def main(folder: Path, target: Path) -> None:
     """Write the files whose content has changed."""
     rows = tables.procedures(folder / "procedures")
     constants = tables.constants(folder / "constants")
+    both = tables.with_large_forms(rows)
     files = {
-        "mpi_f08.f90": modules.f08(rows, constants),
+        "mpi_f08.f90": modules.f08(both, constants),
+        "small/mpi_f08.f90": modules.f08([row for row in rows if not row.is_large], constants),
+        "large/mpi_f08.f90": modules.f08(tables.alone(both), constants),
         "mpi.f90": modules.mpi(rows, constants),
         "mpif.h": modules.include_file(constants),
         "wrappers.cpp": wrappers.text(rows, constants),
     }
-    target.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 

@@ -2,16 +2,19 @@
 """The modules `mpi_f08` and `mpi`, and `mpif.h`.
 
 Neither module has code: gfortran only reads it. Procedures of `mpi_f08` are declared as procedures
-of submodules, whose linker names begin with `__mpi_f08_MOD_`: unlike generic interfaces, these keep
-the argument's name in messages. Buffers that are in use after the call has returned come as C
-descriptors, because gfortran 12 copies some array sections for its own descriptors. Procedures that
-the simulator's MPI lacks are constants, so that a call does not compile.
+of submodules, whose linker names begin with `__mpi_f08_MOD_`. Procedures with a form for large
+counts are generic, and gfortran's messages about these name no argument; `weft f90` then compiles
+once more with modules `mpi_f08` that have one form alone, for their messages. Buffers that are in
+use after the call has returned come as C descriptors, because gfortran 12 copies some array
+sections for its own descriptors. Procedures that the simulator's MPI lacks are constants, so that a
+call does not compile.
 
 In `mpi`, buffers and arrays are not checked (NO_ARG_CHECK): programs pass scalars for arrays of one
 element.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from fortran.tables import HANDLES, SCALARS, Argument, Constants, Procedure
 
@@ -54,11 +57,12 @@ def f08(table: Iterable[Procedure], constants: Constants) -> str:
         *(
             line
             for row in present
-            if row.mark != "="
+            if row.mark != "=" and not row.specific
             for prefix in ("", "P")
             for line in _f08_procedure(row, prefix)
         ),
         "  end interface",
+        *_generic(row for row in present if row.specific),
         *(
             f"  procedure({_interface(row)}) :: MPI_{row.name}"
             for row in present
@@ -87,7 +91,7 @@ def mpi(table: Iterable[Procedure], constants: Constants) -> str:
         *(
             line
             for row in table
-            if row.is_present and row.name not in _WITH_F08_TYPES
+            if row.is_present and row.name not in _WITH_F08_TYPES and not row.is_large
             for prefix in ("", "P")
             for line in _mpi_procedure(row, prefix)
         ),
@@ -198,12 +202,13 @@ def _operators() -> Iterator[str]:
 
 def _callbacks() -> Iterator[str]:
     yield "  abstract interface"
-    yield from _callback(
-        "MPI_User_function",
-        ("invec, inoutvec", "type(c_ptr), value"),
-        ("len", "integer"),
-        ("datatype", "type(MPI_Datatype)"),
-    )
+    for end, kind in (("", "integer"), ("_c", SCALARS["bigcount"])):
+        yield from _callback(
+            f"MPI_User_function{end}",
+            ("invec, inoutvec", "type(c_ptr), value"),
+            ("len", kind),
+            ("datatype", "type(MPI_Datatype)"),
+        )
     for handle, word in _HANDLE_CALLBACKS:
         yield from _callback(
             f"MPI_{word.capitalize()}_copy_attr_function",
@@ -248,9 +253,21 @@ def _callback(name: str, *arguments: tuple[str, str]) -> Iterator[str]:
     yield f"    end subroutine {name}"
 
 
+def _generic(rows: Iterable[Procedure]) -> Iterator[str]:
+    """Yield the interfaces of procedures that share names."""
+    for generic, sharing in groupby(rows, key=lambda row: row.generic):
+        alike = list(sharing)
+        for prefix in ("", "P"):
+            yield f"  interface {prefix}MPI_{generic}"
+            for row in alike:
+                yield from _f08_procedure(row, prefix)
+            yield "  end interface"
+
+
 def _f08_procedure(row: Procedure, prefix: str) -> Iterator[str]:
-    name = f"{prefix}MPI_{row.name}"
-    bound = f" bind(C, name='{name.lower()}_f08ts')" if row.is_bound_to_c else ""
+    name = f"{prefix}MPI_{row.specific or row.name}"
+    symbol = f"{prefix}mpi_{row.name}".lower()
+    bound = f" bind(C, name='{symbol}_f08ts')" if row.is_bound_to_c else ""
     kind = "" if bound else "module "
     yield from _procedure(row, name, kind, bound)
     yield from (["      import"] if bound else [])

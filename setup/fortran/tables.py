@@ -3,11 +3,15 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 REMOVED = "Removed Interfaces"
 """Chapter of procedures that only the module mpi and mpif.h have."""
+LARGE = "Large Counts"
+"""Chapter of forms with large counts that differ from the others in more than kinds."""
+DATATYPES = "Datatypes"
+_LARGE_KINDS = {"count": "bigcount", "displacement": "aint"}
 SCALARS = {
     **dict.fromkeys(("int", "count", "displacement", "index", "weights"), "integer"),
     "logical": "logical",
@@ -58,6 +62,8 @@ class Procedure:
     name: str
     arguments: tuple[Argument, ...]
     result: str
+    specific: str = ""
+    """Name of a procedure in mpi_f08 if it shares its generic name with another; else empty."""
 
     @property
     def is_present(self) -> bool:
@@ -73,6 +79,16 @@ class Procedure:
     def is_in_f08(self) -> bool:
         """Return True for procedures of mpi_f08."""
         return self.chapter != REMOVED
+
+    @property
+    def is_large(self) -> bool:
+        """Return True for forms with large counts, which only mpi_f08 has."""
+        return self.name.endswith("_c")
+
+    @property
+    def generic(self) -> str:
+        """Return the name that programs call."""
+        return self.name.removesuffix("_c") if self.specific else self.name
 
     @property
     def has_error(self) -> bool:
@@ -112,6 +128,44 @@ def procedures(path: Path) -> list[Procedure]:
         arguments = tuple(map(_argument, row["arguments"].split()))
         found.append(Procedure(chapter, row["mark"], row["name"], arguments, row["result"] or ""))
     return found
+
+
+def with_large_forms(rows: list[Procedure]) -> list[Procedure]:
+    """Return the rows of mpi_f08 and their forms with large counts, which share their names."""
+    by_hand = {row.name: row for row in rows if row.chapter == LARGE}
+    found: list[Procedure] = []
+    for row in rows:
+        if row.chapter == LARGE or not row.is_in_f08:
+            continue
+        form = by_hand.pop(f"{row.name}_c", None) or _large_form(row)
+        if form and any(one.kind == "procedure" for one in row.arguments):
+            # Kinds of callbacks' arguments do not tell procedures of one name apart.
+            found += [row, form]
+        elif form:
+            found += [replace(row, specific=row.name), replace(form, specific=f"{form.name}_f08")]
+        else:
+            found.append(row)
+    if by_hand:
+        raise ValueError(f"forms of no procedure: {', '.join(by_hand)}")
+    return found
+
+
+def alone(rows: list[Procedure]) -> list[Procedure]:
+    """Return the rows with large counts under the names that they share, without the others."""
+    return [
+        replace(row, name=row.generic, specific="")
+        for row in rows
+        if row.is_large or not row.specific
+    ]
+
+
+def _large_form(row: Procedure) -> Procedure | None:
+    """Return the form with large counts; none if the arguments keep their kinds."""
+    if not row.is_present or all(one.kind not in _LARGE_KINDS for one in row.arguments):
+        return None
+    kinds = _LARGE_KINDS | ({"aint": "bigcount"} if row.chapter == DATATYPES else {})
+    arguments = tuple(replace(one, kind=kinds.get(one.kind, one.kind)) for one in row.arguments)
+    return replace(row, name=f"{row.name}_c", arguments=arguments)
 
 
 def constants(path: Path) -> Constants:

@@ -9,7 +9,7 @@ argument into C's; their destructors pass results back.
 
 from collections.abc import Iterable, Iterator
 
-from fortran.tables import HANDLES, Argument, Constants, Procedure
+from fortran.tables import HANDLES, Argument, Constants, Procedure, with_large_forms
 
 _PARAMETERS = {
     **dict.fromkeys(("int", "count", "displacement", "index", "logical", "weights"), "int*"),
@@ -40,7 +40,8 @@ def text(table: Iterable[Procedure], constants: Constants) -> str:
     """Return the C++ source."""
     lines = [_HEAD, "namespace weft::fortran {", "", *_checks(constants), *_predefined(constants)]
     lines += ["} // namespace weft::fortran", "", "using namespace weft::fortran;", 'extern "C" {']
-    for row in table:
+    rows = list(table)
+    for row in (*with_large_forms(rows), *(one for one in rows if not one.is_in_f08)):
         if row.is_present:
             lines += _functions(row)
     lines += _comparisons()
@@ -86,20 +87,22 @@ def _predefined(constants: Constants) -> Iterator[str]:
 
 def _functions(row: Procedure) -> Iterator[str]:
     name = f"mpi_{row.name.lower()}"
-    module = f"__mpi_f08_MOD_{name}"
-    private = f"__mpi_f08_MOD_p{name}"
+    specific = f"mpi_{(row.specific or row.name).lower()}"
+    module = f"__mpi_f08_MOD_{specific}"
+    private = f"__mpi_f08_MOD_p{specific}"
     if any(one.kind == "descriptor" for one in row.buffers):
         yield from _function(row, f"{name}_f08ts", "CDescriptor*")
         yield f"WEFT_ALIAS(p{name}_f08ts, {name}_f08ts)"
         return
-    yield from _function(row, f"{name}_", "void*")
-    yield f"WEFT_ALIAS(p{name}_, {name}_)"
+    if not row.is_large:
+        yield from _function(row, f"{name}_", "void*")
+        yield f"WEFT_ALIAS(p{name}_, {name}_)"
     if not row.is_in_f08 or row.mark == "=":
         return
     if row.is_bound_to_c:
         yield from _function(row, f"{name}_f08ts", "CDescriptor*")
         yield f"WEFT_ALIAS(p{name}_f08ts, {name}_f08ts)"
-    elif row.buffers or row.name in _DIFFERENT:
+    elif row.buffers or row.is_large or row.name in _DIFFERENT:
         yield from _function(row, module, "FortranDescriptor*")
         yield f"WEFT_ALIAS({private}, {module})"
     else:
@@ -179,7 +182,7 @@ def _size(row: Procedure, buffer: Argument) -> tuple[Argument | None, Argument |
     operations want the elements themselves, and without a single datatype.
     """
     place = row.arguments.index(buffer)
-    in_use = row.name.startswith("I") or row.name.endswith("_init")
+    in_use = row.name.startswith("I") or row.name.removesuffix("_c").endswith("_init")
     reduces = any(one.name == "op" for one in row.arguments) and in_use
     following = []
     for one in row.arguments[place + 1 :]:
@@ -187,7 +190,7 @@ def _size(row: Procedure, buffer: Argument) -> tuple[Argument | None, Argument |
             break
         following.append(one)
     types = [one for one in following if one.kind == "Datatype" and not one.is_array]
-    counts = [one for one in following if one.kind == "count"]
+    counts = [one for one in following if one.kind in ("count", "bigcount")]
     if reduces or not types or not counts:
         return None, None
     return counts[0], types[0]
@@ -210,7 +213,8 @@ def _given(row: Procedure, one: Argument, buffer: str) -> Iterator[str]:
                 yield f"{other.name}_section.type()"
                 return
             if one == count and not one.is_array:
-                yield f"{other.name}_section.count()"
+                small = f"static_cast<int>({other.name}_section.count())"
+                yield f"{other.name}_section.count()" if row.is_large else small
                 return
     yield _converted(row, one)
 

@@ -14,8 +14,12 @@
 #include <map>
 #include <utility>
 
-// NOLINTNEXTLINE(readability-identifier-naming): MPI's name
-extern "C" int MPI_Session_create_errhandler(void (*function)(MPI_Session*, int*, ...), MPI_Errhandler* errhandler);
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+extern "C" {
+int MPI_Session_create_errhandler(void (*function)(MPI_Session*, int*, ...), MPI_Errhandler* errhandler);
+int MPI_Op_create_c(void (*function)(void*, void*, MPI_Count*, MPI_Datatype*), int commute, MPI_Op* op);
+}
+// NOLINTEND(readability-identifier-naming)
 
 namespace weft::fortran::by_hand {
 namespace {
@@ -59,6 +63,32 @@ template <class Handle, class Create> int create_error_handler(Create create, Ca
   return create(FUNCTIONS[static_cast<std::size_t>(place - known.begin())], Result<MPI_Errhandler>(handler));
 }
 
+// ---- Operations with large counts -----------------------------------------------------------------------------------
+
+constexpr std::size_t MOST_LARGE_OPERATIONS = 64;
+using LargeFunction                         = void(void*, void*, MPI_Count*, MPI_Datatype*);
+
+/** Fortran's functions of such operations, by the rank's actor. */
+std::vector<Callback>& large_functions()
+{
+  static auto& all = *new std::map<aid_t, std::vector<Callback>>; // leaked: ranks may end late
+  return all[current_actor()];
+}
+
+template <std::size_t Number> void combine_in_fortran(void* in, void* inout, MPI_Count* count, MPI_Datatype* type)
+{
+  int number         = number_of(*type);
+  std::int64_t large = *count;
+  reinterpret_cast<void (*)(void*, void*, std::int64_t*, int*)>(large_functions()[Number])(in, inout, &large, &number);
+}
+
+template <std::size_t... Numbers>
+constexpr std::array<LargeFunction*, MOST_LARGE_OPERATIONS>
+fortran_combiners(std::index_sequence<Numbers...> /*numbers*/)
+{
+  return {&combine_in_fortran<Numbers>...};
+}
+
 // ---- Generalized requests -------------------------------------------------------------------------------------------
 
 /** The extra state is the program's variable, as in MPICH and Open MPI: callbacks may change it. */
@@ -71,8 +101,8 @@ struct GeneralizedRequest {
 
 int query_request(void* state, MPI_Status* status)
 {
-  auto& request = *static_cast<GeneralizedRequest*>(state);
-  int error     = MPI_SUCCESS;
+  const auto& request = *static_cast<GeneralizedRequest*>(state);
+  int error           = MPI_SUCCESS;
   reinterpret_cast<void (*)(std::int64_t*, MPI_Status*, int*)>(request.query)(request.state, status, &error);
   return error;
 }
@@ -88,8 +118,8 @@ int free_request(void* state)
 
 int cancel_request(void* state, int complete)
 {
-  auto& request = *static_cast<GeneralizedRequest*>(state);
-  int error     = MPI_SUCCESS;
+  const auto& request = *static_cast<GeneralizedRequest*>(state);
+  int error           = MPI_SUCCESS;
   reinterpret_cast<void (*)(std::int64_t*, int*, int*)>(request.cancel)(request.state, &complete, &error);
   return error;
 }
@@ -104,6 +134,19 @@ int op_create(Callback function, const int* commute, int* op)
   int error                = MPI_SUCCESS;
   THEIRS(function, commute, op, &error);
   return error;
+}
+
+int op_create_c(Callback function, const int* commute, int* op)
+{
+  static constexpr auto FUNCTIONS = fortran_combiners(std::make_index_sequence<MOST_LARGE_OPERATIONS>());
+  std::vector<Callback>& known    = large_functions();
+  auto place                      = std::ranges::find(known, function);
+  if (place == known.end()) {
+    if (known.size() == MOST_LARGE_OPERATIONS)
+      return MPI_ERR_NO_MEM;
+    place = known.insert(place, function);
+  }
+  return MPI_Op_create_c(FUNCTIONS.at(static_cast<std::size_t>(place - known.begin())), *commute, Result<MPI_Op>(op));
 }
 
 int comm_create_errhandler(Callback function, int* handler)

@@ -8,6 +8,7 @@
 #include <smpi/smpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 
@@ -124,9 +125,9 @@ private:
 /** Array of handles that a function reads. */
 template <class Handle> class Handles {
 public:
-  Handles(const int* numbers, int count)
+  Handles(const int* numbers, std::int64_t count)
   {
-    for (int i = 0; i < count; ++i)
+    for (std::int64_t i = 0; i < count; ++i)
       handles_.push_back(object_of<Handle>(numbers[i]));
   }
   operator Handle*() { return handles_.data(); }
@@ -163,7 +164,7 @@ private:
 /** Array of handles that a function fills, at least in part. */
 template <class Handle> class HandleResults {
 public:
-  HandleResults(int* numbers, int count)
+  HandleResults(int* numbers, std::int64_t count)
       : numbers_(numbers), handles_(count > 0 ? static_cast<std::size_t>(count) : 0, null_handle<Handle>())
   {
   }

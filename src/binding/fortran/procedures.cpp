@@ -13,6 +13,9 @@ extern "C" {
 int MPI_Info_create_env(int argc, char** argv, MPI_Info* info);
 int MPI_Comm_detach_buffer(MPI_Comm comm, void* buffer, int* size);
 int MPI_Session_detach_buffer(MPI_Session session, void* buffer, int* size);
+int MPI_Buffer_detach_c(void* buffer, MPI_Count* size);
+int MPI_Comm_detach_buffer_c(MPI_Comm comm, void* buffer, MPI_Count* size);
+int MPI_Session_detach_buffer_c(MPI_Session session, void* buffer, MPI_Count* size);
 int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session);
 int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int* pset_len, char* pset_name);
 }
@@ -24,6 +27,12 @@ namespace {
 std::vector<MPI_Aint> widened(const int* values, int count)
 {
   return count > 0 ? std::vector<MPI_Aint>(values, values + count) : std::vector<MPI_Aint>();
+}
+
+/** Returns the place of a buffer's address; the module mpi gives none. */
+void* place_or(void** place, void*& own)
+{
+  return place ? static_cast<void*>(place) : static_cast<void*>(&own);
 }
 
 } // namespace
@@ -96,21 +105,36 @@ int session_get_nth_pset(const int* session, const int* info, const int* number,
 int buffer_detach(void** buffer, int* size)
 {
   void* ignored = nullptr;
-  return MPI_Buffer_detach(buffer ? static_cast<void*>(buffer) : static_cast<void*>(&ignored), size);
+  return MPI_Buffer_detach(place_or(buffer, ignored), size);
+}
+
+int buffer_detach_c(void** buffer, std::int64_t* size)
+{
+  return MPI_Buffer_detach_c(static_cast<void*>(buffer), reinterpret_cast<MPI_Count*>(size));
 }
 
 int comm_detach_buffer(const int* comm, void** buffer, int* size)
 {
   void* ignored = nullptr;
-  return MPI_Comm_detach_buffer(object_of<MPI_Comm>(comm),
-                                buffer ? static_cast<void*>(buffer) : static_cast<void*>(&ignored), size);
+  return MPI_Comm_detach_buffer(object_of<MPI_Comm>(comm), place_or(buffer, ignored), size);
+}
+
+int comm_detach_buffer_c(const int* comm, void** buffer, std::int64_t* size)
+{
+  return MPI_Comm_detach_buffer_c(object_of<MPI_Comm>(comm), static_cast<void*>(buffer),
+                                  reinterpret_cast<MPI_Count*>(size));
 }
 
 int session_detach_buffer(const int* session, void** buffer, int* size)
 {
   void* ignored = nullptr;
-  return MPI_Session_detach_buffer(object_of<MPI_Session>(session),
-                                   buffer ? static_cast<void*>(buffer) : static_cast<void*>(&ignored), size);
+  return MPI_Session_detach_buffer(object_of<MPI_Session>(session), place_or(buffer, ignored), size);
+}
+
+int session_detach_buffer_c(const int* session, void** buffer, std::int64_t* size)
+{
+  return MPI_Session_detach_buffer_c(object_of<MPI_Session>(session), static_cast<void*>(buffer),
+                                     reinterpret_cast<MPI_Count*>(size));
 }
 
 int get_address(void* location, std::int64_t* address)

@@ -21,8 +21,11 @@ int info_create_env(int* info);
 // ---- Memory ---------------------------------------------------------------------------------------------------------
 
 int buffer_detach(void** buffer, int* size);
+int buffer_detach_c(void** buffer, std::int64_t* size);
 int comm_detach_buffer(const int* comm, void** buffer, int* size);
+int comm_detach_buffer_c(const int* comm, void** buffer, std::int64_t* size);
 int session_detach_buffer(const int* session, void** buffer, int* size);
+int session_detach_buffer_c(const int* session, void** buffer, std::int64_t* size);
 int session_init(const int* info, const int* handler, int* session);
 int session_get_nth_pset(const int* session, const int* info, const int* number, int* length, char* name,
                          std::size_t most);
@@ -48,6 +51,7 @@ int status_f082f(const MPI_Status* from, int* to);
 // ---- Callbacks ------------------------------------------------------------------------------------------------------
 
 int op_create(Callback function, const int* commute, int* op);
+int op_create_c(Callback function, const int* commute, int* op);
 int comm_create_errhandler(Callback function, int* handler);
 int win_create_errhandler(Callback function, int* handler);
 int file_create_errhandler(Callback function, int* handler);

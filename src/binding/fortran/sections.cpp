@@ -8,6 +8,10 @@
 #include <cstring>
 #include <utility>
 
+// NOLINTNEXTLINE(readability-identifier-naming): MPI's name
+extern "C" int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count length, MPI_Count stride, MPI_Datatype type,
+                                         MPI_Datatype* made);
+
 namespace weft::fortran {
 namespace {
 
@@ -90,9 +94,8 @@ Contiguous::~Contiguous()
 
 // ---- Buffers that stay in use ---------------------------------------------------------------------------------------
 
-Strided::Strided(const CDescriptor* buffer, const int* count, const int* type)
-    : section_(*buffer), count_(count ? *count : 0), has_one_count_(count != nullptr),
-      type_(object_of<MPI_Datatype>(type))
+Strided::Strided(const CDescriptor* buffer, std::int64_t count, bool has_one_count, const int* type)
+    : section_(*buffer), count_(count), has_one_count_(has_one_count), type_(object_of<MPI_Datatype>(type))
 {
   if (section_.is_contiguous())
     return;
@@ -133,9 +136,9 @@ void Strided::describe()
   } else if (count_ % parts != 0) {
     return;
   } else if (dimensions.size() == 1) {
-    const int elements     = count_ / parts;
-    const MPI_Aint advance = elements * dimensions[0].stride; // to the next rank's block
-    if (not add(MPI_Type_create_hvector(elements, 1, dimensions[0].stride, current, &fresh), fresh) ||
+    const std::int64_t elements = count_ / parts;
+    const MPI_Aint advance      = elements * dimensions[0].stride; // to the next rank's block
+    if (not add(MPI_Type_create_hvector_c(elements, 1, dimensions[0].stride, current, &fresh), fresh) ||
         not add(MPI_Type_create_resized(current, 0, advance, &fresh), fresh))
       return;
     count_ = 1;
@@ -143,7 +146,7 @@ void Strided::describe()
     if (count_ / parts != section_.elements())
       return;
     for (const Section::Dimension& along : dimensions)
-      if (not add(MPI_Type_create_hvector(static_cast<int>(along.extent), 1, along.stride, current, &fresh), fresh))
+      if (not add(MPI_Type_create_hvector_c(along.extent, 1, along.stride, current, &fresh), fresh))
         return;
     count_ = 1;
   }

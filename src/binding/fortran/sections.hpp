@@ -117,7 +117,12 @@ private:
 class Strided {
 public:
   /** @p count is null if there is a count per rank. */
-  Strided(const CDescriptor* buffer, const int* count, const int* type);
+  template <class Count>
+  Strided(const CDescriptor* buffer, const Count* count, const int* type)
+      : Strided(buffer, count ? std::int64_t{*count} : 0, count != nullptr, type)
+  {
+  }
+  Strided(const CDescriptor* buffer, std::nullptr_t, const int* type) : Strided(buffer, 0, false, type) {}
   ~Strided();
   Strided(const Strided&)            = delete;
   Strided& operator=(const Strided&) = delete;
@@ -125,14 +130,15 @@ public:
   /** False for sections that a datatype cannot describe. */
   bool is_usable() const { return is_usable_; }
   void* address() const { return buffer_of(section_.base()); }
-  int count() const { return count_; }
+  std::int64_t count() const { return count_; }
   MPI_Datatype type() const { return type_; }
 
 private:
+  Strided(const CDescriptor* buffer, std::int64_t count, bool has_one_count, const int* type);
   void describe();
 
   Section section_;
-  int count_;
+  std::int64_t count_;
   bool has_one_count_;
   MPI_Datatype type_;
   bool is_usable_ = true;
