@@ -20,8 +20,8 @@ from rich.table import Table
 
 from weft.base import paths
 from weft.base.output import whole_file
+from weft.base.tables import new_table
 from weft.runs import launch
-from weft.runs.report import new_table
 from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
 

@@ -34,7 +34,7 @@ from rich.table import Table
 from weft import _core
 from weft.base.output import whole_file
 from weft.base.process import raise_on_signals, work_directory
-from weft.runs.report import console, new_table, print_table, print_title
+from weft.base.tables import console, new_table, print_table, print_title
 
 OUT = Path(__file__).parent.parent / "build" / "bench"
 Row = dict[str, Any]

@@ -23,7 +23,7 @@ from studies.study import ROOT
 from weft import _core
 from weft.base.output import whole_file
 from weft.base.process import raise_on_signals
-from weft.runs.report import console, new_table, print_table, print_title
+from weft.base.tables import console, new_table, print_table, print_title
 
 SUITES = (MPICH_3, MPICH_4)
 JOBS = 2

@@ -6,12 +6,12 @@ from pathlib import Path
 import click
 
 from weft import _core
+from weft.base.tables import console, fitting, new_table, print_table, print_title
 from weft.base.units import format_size, parse_size, plural
 from weft.cli import completion
 from weft.cli.common import output_option
 from weft.cli.files import NamedFile
 from weft.cli.groups import help_group
-from weft.runs.report import console, fitting, new_table, print_table, print_title
 from weft.study import schedules
 from weft.study.schedules import Algorithm, Case, Schedule
 

@@ -18,10 +18,11 @@ from rich.progress import (
 )
 
 from weft.base.errors import WeftError
+from weft.base.tables import console
 from weft.base.units import format_size
 from weft.cli.files import Output
 from weft.runs.record import Record, write_record
-from weft.runs.report import console, print_run
+from weft.runs.report import print_run
 from weft.study.bench.bench import Progress as BenchProgress
 
 _ROOM_FOR_A_BAR = 60

@@ -12,10 +12,10 @@ from rich.console import Console
 
 from weft.base import paths
 from weft.base.measured import PAPER_ERROR
+from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import format_size
 from weft.cli.common import progress_bar
 from weft.cli.files import OutputDirectory, command
-from weft.runs.report import console, new_table, print_table, print_title
 from weft.study import demo as api
 from weft.study.demo import COMPARISONS, HOSTS, Results
 

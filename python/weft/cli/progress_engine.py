@@ -9,11 +9,11 @@ import click
 
 from weft import _core
 from weft.base.errors import WeftError
+from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import format_size, parse_counts, parse_size, parse_sizes
 from weft.cli.common import output_option
 from weft.cli.files import engine_name
 from weft.cli.groups import help_group
-from weft.runs.report import console, new_table, print_table, print_title
 from weft.study import progress_engine as api
 from weft.study.progress_engine import Case, Memory, Throughput
 

@@ -11,12 +11,12 @@ import click
 from weft.base.errors import WeftError, named
 from weft.base.extras import need
 from weft.base.output import whole_file
+from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import parse_size
 from weft.cli.common import output_option
 from weft.cli.files import Input, Output, OutputDirectory, command, fabric_name
 from weft.cli.measurement_options import column_option
 from weft.runs.options import MOST_RANKS
-from weft.runs.report import console, new_table, print_table, print_title
 from weft.study.validation import accuracy, gain, gain_report, gain_runs, own_tables
 from weft.study.validation.gain import GainResult
 from weft.study.validation.validate import SCHEMA, Check, Result, plot, read_checks, run

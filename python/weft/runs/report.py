@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Text tables of a record."""
 
-import io
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Column, Table
+from rich.table import Table
 
+from weft.base.tables import fitting, microseconds, percent, print_table, print_title, printed
 from weft.base.units import format_seconds, format_size, plural
 from weft.runs.profile import profile_rows
 from weft.runs.record_data import CollectivePart, FilePart, JobPart, MulticastPart, RecordData
 
-_PLAIN_WIDTH = 1000
-_USUAL_WIDTH = 80
 _MOST_FILES = 10
 _DISPENSABLE = ("bytes", "max(us)", "ranks")
 REASONS = {
@@ -35,74 +31,6 @@ REASONS = {
 }
 
 
-def console(*, stderr: bool = False) -> Console:
-    """Return a console; outside a terminal, lines are not limited in width."""
-    stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else _PLAIN_WIDTH
-    made = Console(file=stream, width=width, highlight=False, markup=False)
-    if made.width < 1:  # COLUMNS=0, with which rich would print nothing
-        made.width = _USUAL_WIDTH
-    return made
-
-
-def print_title(title: str, on: Console) -> None:
-    """Print the line above a table."""
-    on.print(title, style="bold", soft_wrap=True)
-
-
-def new_table(names: Sequence[str], left: Sequence[str] = ()) -> Table:
-    """Return a table; columns are right-aligned numbers, except for those in `left`."""
-    table = Table(box=None, pad_edge=False, header_style="underline")
-    for name in names:
-        if name in left:
-            table.add_column(name, overflow="fold")
-        else:
-            table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
-def print_table(table: Table, on: Console) -> None:
-    """Print a table; if a terminal is too narrow for its numbers, print one line per cell."""
-    if _least_width(table) <= on.width:
-        on.print(table)
-        return
-    names = [str(column.header).strip() for column in table.columns]
-    indent = 2 if len(names) > 1 else 0
-    for cells in zip(*(column.cells for column in table.columns), strict=True):
-        for number, (name, cell) in enumerate(zip(names, cells, strict=True)):
-            line = f"{name}: {cell}" if name else str(cell)
-            if cell:
-                on.print(" " * (indent if number else 0) + line, soft_wrap=True)
-
-
-def _least_width(table: Table) -> int:
-    """Return the smallest width at which rich neither truncates numbers nor splits words."""
-    gaps = (table.padding[1] + table.padding[3]) * (len(table.columns) - 1)
-    return gaps + sum(_least_column(column) for column in table.columns)
-
-
-def _least_column(column: Column) -> int:
-    texts = [str(column.header), *map(str, column.cells)]
-    parts = texts if column.no_wrap else [word for text in texts for word in text.split()]
-    return max(map(cell_len, parts), default=0)
-
-
-def fitting(
-    rows: Sequence[dict[str, str]], dispensable: Sequence[str], left: Sequence[str], on: Console
-) -> Table:
-    """Build a table of rows by column, dropping dispensable columns in order on a narrow terminal.
-
-    If even the rest does not fit, all columns are kept and printed as one line per cell.
-    """
-    whole = table = table_of(rows, left)
-    for name in dispensable:
-        if _width(table, on) <= on.width:
-            return table
-        rows = [{key: cell for key, cell in row.items() if key != name} for row in rows]
-        table = table_of(rows, left)
-    return table if _least_width(table) <= on.width else whole
-
-
 def print_profile(record: RecordData, on: Console) -> None:
     """Print where the ranks' time went."""
     if rows := profile_rows(record):
@@ -118,32 +46,10 @@ def finalize_warning(record: RecordData) -> list[str]:
     return [f"warning: {plural(missing, 'rank')} ended without MPI_Finalize, which MPI requires"]
 
 
-def _width(table: Table, on: Console) -> int:
-    unlimited = on.options.update(max_width=_PLAIN_WIDTH)
-    return table.__rich_measure__(on, unlimited).maximum
-
-
-def table_of(rows: Sequence[dict[str, str]], left: Sequence[str]) -> Table:
-    """Build a table of rows by column."""
-    table = new_table(list(rows[0]), left)
-    for row in rows:
-        table.add_row(*row.values())
-    return table
-
-
 def as_text(record: RecordData) -> str:
     """Return the printed form of a run, with its outcome if it failed."""
     lines = printed(lambda on: print_run(record, on))
     return "\n".join([*lines, *([record.outcome.message] if record.failed else [])])
-
-
-def printed(write: Callable[[Console], None]) -> list[str]:
-    """Return the lines written to a console outside a terminal."""
-    on = Console(file=io.StringIO(), width=_PLAIN_WIDTH, highlight=False, markup=False)
-    write(on)
-    file = on.file
-    assert isinstance(file, io.StringIO)
-    return [line.rstrip() for line in file.getvalue().splitlines()]
 
 
 def print_run(record: RecordData, on: Console) -> None:
@@ -232,12 +138,8 @@ def _traffic(record: RecordData, jobs: Sequence[JobPart], on: Console) -> Table:
     return fitting(rows, ("messages", "links", "offloaded"), ("job", "busiest shared link"), on)
 
 
-def percent(part: float) -> str:
-    """Return a part of a whole as in tables."""
-    return f"{part:.1%}"
-
-
 def _collectives(rows: Sequence[CollectivePart], on: Console) -> Table:
+    """Return a row for each entry, the longest times first."""
     ordered = sorted(rows, key=lambda row: -(row.total_time_s or 0))
     cells = [cells_of(row) for row in ordered]
     return fitting(cells, _DISPENSABLE, ("collective", "type, op", "path", "reason"), on)
@@ -261,11 +163,6 @@ def cells_of(row: CollectivePart) -> dict[str, str]:
 def type_and_op(datatype: str, op: str) -> str:
     """Return datatype and operation as in tables."""
     return ", ".join(name.removeprefix("MPI_") for name in (datatype, op) if name)
-
-
-def microseconds(time_s: float | None) -> str:
-    """Return a time in microseconds as in tables; empty if unknown."""
-    return "" if time_s is None else f"{time_s * 1e6:.3f}"
 
 
 def reasons(record: RecordData) -> list[str]:

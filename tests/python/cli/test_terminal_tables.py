@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from tests.support.places import TESTS
-from weft.runs.report import new_table, print_table
+from weft.base.tables import new_table, print_table
 
 WIDTHS = (40, 60, 200)
 NAMES = ("bytes", "stream", "message", "Open MPI tuned", "why")

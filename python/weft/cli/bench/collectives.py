@@ -9,6 +9,7 @@ import click
 
 from weft.base.errors import WeftError
 from weft.base.plots import Series, plot_by_size
+from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import parse_sizes, plural
 from weft.cli.bench.group import bench
 from weft.cli.bench.osu import format_options, measure
@@ -27,7 +28,6 @@ from weft.cli.files import Command as FileCommand
 from weft.cli.run_options import changes_options, click_option
 from weft.runs import offload_modes
 from weft.runs.record_data import with_changes
-from weft.runs.report import console, new_table, print_table, print_title
 from weft.study.bench import collectives as api
 from weft.study.bench import micro_benchmarks as osu
 from weft.study.bench.benchmarks import BENCHMARKS

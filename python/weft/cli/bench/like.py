@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from weft.base.measured import LogError
+from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import format_size, plural
 from weft.cli.bench import shared
 from weft.cli.bench.group import LIKE, bench
@@ -17,7 +18,6 @@ from weft.cli.common import progress_bar
 from weft.cli.files import Input
 from weft.cli.run_options import changes_options, click_option
 from weft.runs.options import DEFAULT_FALLBACK, MOST_RANKS
-from weft.runs.report import console, new_table, print_table, print_title
 from weft.study.bench import like as api
 from weft.study.bench import micro_benchmarks
 from weft.study.bench.like import ComparedBenchmark, LikeOptions

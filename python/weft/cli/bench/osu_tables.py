@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from weft.base.plots import Series, plot_by_size
+from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import plural
 from weft.cli.bench.shared import say_fallbacks
 from weft.runs.record_data import with_changes
-from weft.runs.report import console, new_table, print_table, print_title
 from weft.study.bench import micro_benchmarks as api
 from weft.study.bench import osu_format
 from weft.study.bench.benchmarks import Column

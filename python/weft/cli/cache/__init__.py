@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from weft.base.plots import check_format
+from weft.base.tables import console, new_table, print_table, print_title
 from weft.cli.cache.hash import hash_command
 from weft.cli.cache.rate import rate_command
 from weft.cli.common import Command, output_option
 from weft.cli.files import FiniteNumber, Input, fabric_name
 from weft.cli.groups import help_group
-from weft.runs.report import console, new_table, print_table, print_title
 from weft.study.forwarding import forwarding, jobs
 from weft.study.forwarding.forwarding import Cache, CacheStudy
 from weft.trace.folder import read_folder

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from weft.base.tables import console, new_table, print_table, print_title
 from weft.cli.common import output_option
 from weft.cli.files import command, fabric_name
-from weft.runs.report import console, new_table, print_table, print_title
 from weft.study.forwarding import hashes
 
 _CUBE = re.compile(r"(\d{1,4})-ary-(\d{1,2})-(cube|mesh)")

@@ -4,8 +4,8 @@
 import click
 
 from weft import _core
+from weft.base.tables import console, new_table, print_table
 from weft.cli.files import FiniteNumber, command
-from weft.runs.report import console, new_table, print_table
 from weft.study.forwarding import forwarding
 
 _RATE = """

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.base.output import shown
+from weft.base.tables import console, new_table, print_table, print_title
 from weft.cli.common import output_option
 from weft.cli.files import Input, command
 from weft.cli.measurement_options import base_option, key_option, library_option
 from weft.runs.options import MOST_RANKS
-from weft.runs.report import console, new_table, print_table, print_title
 
 if TYPE_CHECKING:
     from weft.calibrate.cluster.cluster import ClusterFit, Part

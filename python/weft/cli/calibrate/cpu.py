@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from weft.base.errors import WeftError
+from weft.base.tables import console
 from weft.cli.common import output_option
 from weft.cli.files import command, fabric_name
-from weft.runs.report import console
 
 _HELP = """
 Measure the speed of a core of this machine.

@@ -9,7 +9,7 @@ import click
 
 from weft.base.errors import WeftError
 from weft.base.output import shown
-from weft.runs.report import console, new_table, print_table, print_title
+from weft.base.tables import console, new_table, print_table, print_title
 
 _Command = Callable[..., None]
 

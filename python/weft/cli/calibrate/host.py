@@ -8,11 +8,11 @@ import click
 
 from weft.base.errors import WeftError
 from weft.base.output import shown
+from weft.base.tables import console, new_table, print_table, print_title
 from weft.cli.calibrate.here import here_options, measure_here
 from weft.cli.common import output_option
 from weft.cli.files import command, fabric_name, measured_table
 from weft.cli.measurement_options import column_option, key_option, library_option
-from weft.runs.report import console, new_table, print_table, print_title
 
 if TYPE_CHECKING:
     from weft.base.measured import LogError

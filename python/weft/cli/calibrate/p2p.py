@@ -9,11 +9,11 @@ import click
 from weft.base.errors import WeftError
 from weft.base.measured import Column, log_error
 from weft.base.output import shown
+from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import format_size
 from weft.cli.common import output_option
 from weft.cli.files import command
 from weft.cli.measurement_options import base_option, column_option, rows_option, table_argument
-from weft.runs.report import console, new_table, print_table, print_title
 
 if TYPE_CHECKING:
     from weft.calibrate.measurements.tables import Rows

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.base.measured import log_error
+from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import parse_size, plural
 from weft.cli.common import output_option
 from weft.cli.files import command, fabric_name, measured_table
 from weft.cli.measurement_options import column_option, rows_option
 from weft.runs.options import MOST_RANKS
-from weft.runs.report import console, new_table, print_table, print_title
 
 if TYPE_CHECKING:
     from weft.calibrate.measurements.samples import Floats

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from weft.base.tables import console, new_table, print_table
 from weft.campaign import campaign as api
 from weft.campaign.file import runs
 from weft.cli.campaign.shared import (
@@ -16,7 +17,6 @@ from weft.cli.campaign.shared import (
     summary,
 )
 from weft.cli.files import command
-from weft.runs.report import console, new_table, print_table
 
 
 @command()

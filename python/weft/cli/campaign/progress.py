@@ -11,11 +11,11 @@ import click
 from rich.progress import BarColumn, Progress, ProgressColumn, Task
 from rich.text import Text
 
+from weft.base.tables import console
 from weft.base.units import plural
 from weft.campaign.execution.work import TaskResult
 from weft.campaign.file.runs import Run
 from weft.cli.campaign.shared import label
-from weft.runs.report import console
 
 _EVERY_S = 10.0
 _MOST_MESSAGES = 20

@@ -10,9 +10,9 @@ import click
 
 from weft.base.errors import WeftError
 from weft.base.output import whole_file
+from weft.base.tables import console, new_table, print_table
 from weft.base.units import plural
 from weft.cli.files import Input
-from weft.runs.report import console, new_table, print_table
 from weft.testbed.plan.plan import Plan
 from weft.testbed.tables.tables import Entry
 

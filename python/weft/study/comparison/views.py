@@ -6,22 +6,12 @@ from html import escape
 
 from rich.console import Console
 
+from weft.base.tables import fitting, microseconds, print_table, print_title, printed
 from weft.base.units import format_ratio, format_seconds, format_size, plural
 from weft.runs.html import record_as_html, table
 from weft.runs.profile import kind_name, takes_time
 from weft.runs.record import Record
-from weft.runs.report import (
-    as_text,
-    fitting,
-    losses,
-    microseconds,
-    print_table,
-    print_title,
-    printed,
-    progress,
-    reasons,
-    type_and_op,
-)
+from weft.runs.report import as_text, losses, progress, reasons, type_and_op
 from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
 _DISPENSABLE = ("bytes", "ranks", "hosts")
