@@ -11,7 +11,7 @@ namespace {
 /** Number of the bin of a value; zero has the first. */
 int bin_of(double value)
 {
-  constexpr double WIDTH = 1e-3;
+  constexpr double WIDTH = 1e-4;
   return value > 0 ? static_cast<int>(std::floor(std::log(value) / std::log1p(WIDTH)))
                    : std::numeric_limits<int>::min();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Histogram of non-negative values, in bins whose width is a thousandth of the values in them.
+/* Histogram of non-negative values, in bins whose width is a ten-thousandth of the values in them.
  *
  * A bin knows the mean of its values, so that quantiles are exact where the values of a bin are
- * equal, and else off by less than a thousandth. */
+ * equal, and else off by less than that. */
 #pragma once
 
 #include <cstdint>

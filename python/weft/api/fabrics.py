@@ -117,34 +117,39 @@ class Fabric:
         )
 
     @call
-    def plot(self, path: PathLike, record: Record | PathLike | None = None) -> None:
-        """Draw the fabric, optionally with the load of a run.
+    def plot(
+        self, path: PathLike, record: Record | PathLike | None = None, job: str | None = None
+    ) -> None:
+        """Draw the fabric, optionally with the load of a run, or of one of its jobs.
 
         Args:
             path: The picture to write: .png, .pdf or .svg.
             record: A run on this fabric, or its file: cables are coloured by the utilisation of the
                 busier of their two links, switches by the bytes that they reduced.
+            job: A job of the record, whose traffic and hosts are shown.
         """
         from weft.fabric.picture import plot
 
         check_format("path", Path(path))
-        plot(self.core, Path(path), self._traffic(record))
+        plot(self.core, Path(path), self._traffic(record, job))
 
     @call
-    def figure(self, record: Record | PathLike | None = None) -> "Figure":
+    def figure(self, record: Record | PathLike | None = None, job: str | None = None) -> "Figure":
         """Return the same drawing as a matplotlib figure."""
         from weft.fabric.picture import figure_of
 
-        return figure_of(self.core, self._traffic(record))
+        return figure_of(self.core, self._traffic(record, job))
 
-    def _traffic(self, record: "Record | PathLike | None") -> "Traffic | None":
+    def _traffic(self, record: "Record | PathLike | None", job: str | None) -> "Traffic | None":
         from weft.fabric.traffic import traffic_of
 
         if record is None:
+            if job is not None:
+                raise WeftError("job: found without record, whose job it names")
             return None
         if isinstance(record, Record):
-            return traffic_of(record, self.core)
-        return traffic_of(read_record(Path(record)), self.core, os.fspath(record))
+            return traffic_of(record, self.core, job=job)
+        return traffic_of(read_record(Path(record)), self.core, os.fspath(record), job)
 
     @call
     def export(self, path: PathLike) -> list[str]:

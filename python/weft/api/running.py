@@ -39,6 +39,7 @@ from weft.runs import record as records
 from weft.runs import replay as replaying
 from weft.runs.jobs import file as jobs_file
 from weft.runs.jobs import launch as several
+from weft.runs.jobs.alone import add_alone
 from weft.runs.launch import PreparedRun
 from weft.runs.options import DeclaredOption, run_options
 from weft.runs.record import Record
@@ -203,6 +204,7 @@ def run_jobs(
     jobs: PathLike | Sequence[Mapping[str, object]],
     *,
     shared_hosts: bool = False,
+    alone: bool = False,
     host_speed: str | None = None,
     privatize: bool = True,
     **options: Unpack[NetworkOptions],
@@ -213,6 +215,8 @@ def run_jobs(
         jobs: A jobs file; or the tables of its `[[jobs]]` as dictionaries, with paths relative to
             the current directory.
         shared_hosts: With tables: jobs may share hosts. A file has its own key.
+        alone: Also run each job alone, on the same hosts: each part of `jobs` then has `alone`,
+            `slowdown` and `slowdowns()`.
         host_speed: As for `weft.run`.
         privatize: False: all ranks of each job share the program's global variables.
         options: Those of `weft.run` that say where and how; not `platform`, `ppn` and `timeline`.
@@ -237,7 +241,7 @@ def run_jobs(
     with _input(None) as stdin:
         record = several.run(plan, printed.take, Streams(stdin, None, subprocess.STDOUT))
     record.output = printed.text
-    return record
+    return add_alone(record, plan) if alone else record
 
 
 def _jobs_file(

@@ -14,6 +14,7 @@ from weft.cli.files import Arguments, Input, OutputDirectory, Program, command
 from weft.cli.run_options import options_of_programs
 from weft.runs import launch, replay
 from weft.runs.jobs import launch as several
+from weft.runs.jobs.alone import add_alone
 from weft.runs.jobs.file import read as read_jobs
 from weft.runs.request import Request
 from weft.trace.folder import check_target
@@ -35,7 +36,7 @@ Examples:
   weft run --platform cluster.xml -n 64 -- ./program
   weft run --fabric tofino-16 -n 16 --record trace -- ./program
   weft run --fabric my-fabric.toml -n 16 --json run.json --trace timeline.json -- ./program
-  weft run --fabric fat-tree-1024 --jobs jobs.toml
+  weft run --fabric fat-tree-1024 --jobs jobs.toml --alone
 
 \b
 Exit status: that of the program, or of the first job in the file that failed; 128 + signal if it
@@ -64,12 +65,19 @@ weft refuses to start; 124 after --timeout; 137 above --memory.
     help="Run the programs and traces of a jobs file at once, instead of one program; `weft help"
     " jobs` describes the file.",
 )
+@click.option(
+    "--alone",
+    is_flag=True,
+    help="With --jobs: also run each job alone, on the same hosts, and print how much the others"
+    " slow it down.",
+)
 @click.argument("program", type=Program(), required=False)
 @click.argument("arguments", nargs=-1, type=Arguments())
 def run(
     json_file: Path | None,
     record: Path | None,
     jobs: Path | None,
+    alone: bool,
     program: str | None,
     arguments: tuple[str, ...],
     compare: bool,
@@ -83,7 +91,13 @@ def run(
         _check_jobs(program=program, record=record, compare=compare, ranks=options["ranks"])
         request = Request.of(command=command_line, program="", **{**options, "ranks": 1})
         plan_of_jobs = several.prepare(read_jobs(jobs), request)
-        return report(several.run(plan_of_jobs), json_file, quiet=quiet)
+        together = several.run(plan_of_jobs)
+        if alone:
+            sys.stdout.flush()
+            add_alone(together, plan_of_jobs, None if quiet else _tell)
+        return report(together, json_file, quiet=quiet)
+    if alone:
+        raise WeftError("--alone: found without --jobs, whose jobs it compares")
     _require("ranks", options["ranks"])
     _require("program", program)
     if record is not None:
@@ -99,6 +113,11 @@ def run(
     for message in recording.messages:
         click.echo(f"weft: --record: {message}", err=True)
     return status or recording.exit_status
+
+
+def _tell(job: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"weft: --alone: running job {job} alone", err=True)
 
 
 def _require(name: str, value: object) -> None:

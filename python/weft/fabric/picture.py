@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _POINTS = 72
 # Okabe and Ito's palette, and scales of decreasing lightness, which are colour-blind-safe too.
 _COLOURS = {"host": "#666666", "smart": "#E69F00", "plain": "#FFFFFF"}
+_OF_JOB = "#0072B2"
 _EDGE = "#222222"
 _CABLE = "#808080"
 _UNUSED = "#D4D4D4"
@@ -180,6 +181,9 @@ class _Picture:
             )
 
     def _mark_colour(self, mark: "GraphNode") -> Any:
+        if mark.switch is None and self.traffic and self.traffic.hosts:
+            names = {self.fabric.hosts[vertex] for vertex in mark.vertices}
+            return _COLOURS["host"] if names.isdisjoint(self.traffic.hosts) else _OF_JOB
         if mark.switch is None or self.traffic is None:
             return _COLOURS[_kind(mark)]
         reduced = self.traffic.by_switch[mark.name]
@@ -270,7 +274,7 @@ class _Picture:
 
     def _draw_legend(self, figure: "Figure") -> None:
         figure.legend(
-            handles=[*self._mark_handles(), *self._cable_handles()],
+            handles=[*self._mark_handles(), *self._job_handles(), *self._cable_handles()],
             loc="outside lower center",
             ncols=round(self._inches[0] / 2.5),
             frameon=False,
@@ -294,6 +298,21 @@ class _Picture:
                     label=_meaning(kind, marks),
                 )
 
+    def _job_handles(self) -> "Iterator[Line2D]":
+        from matplotlib.lines import Line2D
+
+        if self.traffic and self.traffic.hosts:
+            yield Line2D(
+                [],
+                [],
+                linestyle="none",
+                marker=_SHAPES["host"],
+                markersize=7,
+                markeredgecolor=_EDGE,
+                markerfacecolor=_OF_JOB,
+                label="host of the job",
+            )
+
     def _cable_handles(self) -> "Iterator[Line2D]":
         from matplotlib.lines import Line2D
 
@@ -308,7 +327,8 @@ class _Picture:
             )
         if self.traffic and min(self.traffic.by_cable) == 0:
             width = self._line_width(1)
-            yield Line2D([], [], color=_UNUSED, linewidth=width, label="unused cable")
+            label = "cable that the job did not use" if self.traffic.hosts else "unused cable"
+            yield Line2D([], [], color=_UNUSED, linewidth=width, label=label)
 
 
 def _kind(mark: "GraphNode") -> str:

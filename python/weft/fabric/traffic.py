@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.base.errors import WeftError, named
+from weft.base.errors import WeftError, named, suggestion
 from weft.base.units import format_seconds, plural
 from weft.runs.record import Record, read_record
+from weft.runs.record_data import JobPart
 
 if TYPE_CHECKING:
     from weft._core import Fabric
@@ -21,6 +22,8 @@ class Traffic:
     title: str
     by_cable: Sequence[float]
     by_switch: dict[str, float]
+    hosts: frozenset[str] = frozenset()
+    """Hosts of the job, if the load is that of one job."""
 
     def utilisation(self, cables: Sequence[int]) -> float:
         """Return the highest utilisation of these cables."""
@@ -37,15 +40,21 @@ class Traffic:
         return max(self.by_switch.values())
 
 
-def read_traffic(path: Path, fabric: "Fabric") -> Traffic:
+def read_traffic(path: Path, fabric: "Fabric", job: str | None = None) -> Traffic:
     """Read the record of a run, which must have used this fabric."""
-    return traffic_of(read_record(path), fabric, str(path))
+    return traffic_of(read_record(path), fabric, str(path), job)
 
 
-def traffic_of(record: Record, fabric: "Fabric", source: str = "the record") -> Traffic:
-    """Return the load of a run, which must have used this fabric; messages name its source."""
+def traffic_of(
+    record: Record, fabric: "Fabric", source: str = "the record", job: str | None = None
+) -> Traffic:
+    """Return the load of a run, or of one of its jobs; messages name the record's source.
+
+    The run must have used this fabric.
+    """
     _check_fabric(source, record, fabric)
-    utilisation = {link.name: link.utilisation for link in record.links}  # of used links
+    one = None if job is None else _job(record, job, source)
+    utilisation = _utilisation(record, one)  # of used links
     by_cable = [
         max(utilisation.pop(f"{cable['name']}.{way}", 0.0) for way in ("up", "down"))
         for cable in fabric.cables()
@@ -54,10 +63,38 @@ def traffic_of(record: Record, fabric: "Fabric", source: str = "the record") -> 
         raise _other_fabric(source, f"it has a link '{name}'", fabric)
     try:
         reduced = {switch.name: switch.bytes_reduced for switch in record.switches}
+        if one is not None:
+            reduced = dict.fromkeys(reduced, 0) | {
+                switch.name: switch.bytes_reduced for switch in one.switches
+            }
         by_switch = {switch["name"]: reduced[switch["name"]] for switch in fabric.switches}
     except KeyError as error:
         raise _other_fabric(source, f"it says nothing about {error}", fabric) from None
-    return Traffic(_title(record), by_cable, by_switch)
+    hosts = frozenset(one.hosts if one else ())
+    return Traffic(_title(record, one), by_cable, by_switch, hosts)
+
+
+def _job(record: Record, name: str, source: str) -> JobPart:
+    jobs = {job.name: job for job in record.jobs or ()}
+    if not jobs:
+        raise WeftError(
+            f"{named('job')}: {source} is a run of one program; leave {named('job')} out"
+        )
+    if name not in jobs:
+        raise WeftError(f"{named('job')}: {source} has no job {name}; {suggestion(name, jobs)}")
+    return jobs[name]
+
+
+def _utilisation(record: Record, job: JobPart | None) -> dict[str, float]:
+    """Return the utilisation of links by all traffic, or by that of a job."""
+    if job is None:
+        return {link.name: link.utilisation for link in record.links}
+    share = {link.name: link.share for link in job.links}
+    return {
+        link.name: link.utilisation * share[link.name]
+        for link in record.links
+        if link.name in share
+    }
 
 
 def _check_fabric(source: str, record: Record, fabric: "Fabric") -> None:
@@ -75,9 +112,14 @@ def _other_fabric(source: str, problem: str, fabric: "Fabric") -> WeftError:
     )
 
 
-def _title(record: Record) -> str:
+def _title(record: Record, job: JobPart | None) -> str:
     program = Path(record.program).name or "a program"
+    ranks, offload = record.ranks, record.offload
+    if job is not None:
+        program, ranks, offload = f"traffic of job {job.name}", job.ranks, job.offload
+    elif len(record.jobs or ()) > 1:
+        program = plural(len(record.jobs or ()), "job")
     return (
-        f"{program} on {plural(record.ranks, 'rank')}, offload {record.offload},"
+        f"{program} on {plural(ranks, 'rank')}, offload {offload},"
         f" {format_seconds(record.simulated_time_s)} of simulated time"
     )

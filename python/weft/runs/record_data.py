@@ -6,7 +6,9 @@ The classes below are the schema (`weft.base.models`). Views are in `weft.runs.r
 and views.
 """
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from msgspec import UNSET, UnsetType, field
@@ -313,6 +315,24 @@ class DurationPart(Model, kw_only=True):
     p99_s: Number
     max_s: Number
 
+    @property
+    def of(self) -> tuple[str, int, str, str]:
+        """What distinguishes the entry from the others of its job."""
+        return self.collective, self.communicator_size, self.datatype, self.op
+
+
+@dataclass(frozen=True)
+class CallSlowdown:
+    """Durations of calls among other jobs, divided by those of the same calls alone."""
+
+    together: DurationPart
+    alone: DurationPart
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+    max: float
+
 
 class JobLinkPart(Model, kw_only=True):
     """Link that a job used."""
@@ -337,7 +357,50 @@ class JobSwitchPart(Model, kw_only=True):
     bytes_multicast: Number
 
 
-class JobPart(Model, kw_only=True):
+class _JobResult(Model, kw_only=True):
+    """What a job did, among others or alone."""
+
+    start_s: Number
+    end_s: Number | None
+    """Time at which its last rank ended, or it failed; None if it has not started."""
+    outcome: OutcomePart
+    """As that of the run; also `not-started`."""
+    exit_status: Whole
+    collectives: list[CollectivePart] = field(default_factory=list)
+    durations: list[DurationPart] = field(default_factory=list)
+    messages: Whole = 0
+    """Messages between ranks, also of algorithms of the hosts."""
+    message_bytes: Number = 0
+    switches: list[JobSwitchPart] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """True if the job did not succeed."""
+        return self.outcome.kind != "completed"
+
+    @property
+    def time_s(self) -> float | None:
+        """Time from its start to its end; None if it did not succeed."""
+        return None if self.failed or self.end_s is None else self.end_s - self.start_s
+
+    @property
+    def offloaded_calls(self) -> int:
+        """Collective calls that the switches executed."""
+        return sum(row.calls for row in self.collectives if row.offloaded)
+
+    @property
+    def fallback_calls(self) -> int:
+        """Collective calls that were to be offloaded, but that the hosts executed."""
+        return sum(
+            row.calls for row in self.collectives if not row.offloaded and row.reason != "policy"
+        )
+
+
+class AlonePart(_JobResult, kw_only=True):
+    """A job in a run of its own, on the same hosts."""
+
+
+class JobPart(_JobResult, kw_only=True):
     """One job of a run of several."""
 
     name: str
@@ -352,42 +415,45 @@ class JobPart(Model, kw_only=True):
     """Hosts in the order of the ranks."""
     offload: str = ""
     fallback: str = ""
-    start_s: Number
-    end_s: Number | None
-    """Time at which its last rank ended, or it failed; None if it has not started."""
-    outcome: OutcomePart
-    """As that of the run; also `not-started`."""
-    exit_status: Whole
     profile: list[ProfilePart] = field(default_factory=list)
-    collectives: list[CollectivePart] = field(default_factory=list)
-    durations: list[DurationPart] = field(default_factory=list)
-    messages: Whole = 0
-    """Messages between ranks, also of algorithms of the hosts."""
-    message_bytes: Number = 0
     links: list[JobLinkPart] = field(default_factory=list)
-    switches: list[JobSwitchPart] = field(default_factory=list)
+    alone: AlonePart | UnsetType = UNSET
+    """Present if each job also ran alone."""
 
     @property
-    def failed(self) -> bool:
-        """True if the job did not succeed."""
-        return self.outcome.kind != "completed"
+    def shared_links(self) -> list[JobLinkPart]:
+        """Links that other traffic crossed too."""
+        return [link for link in self.links if link.share < 1]
 
     @property
-    def calls(self) -> int:
-        """Collective calls."""
-        return sum(row.calls for row in self.collectives)
+    def slowdown(self) -> float | None:
+        """Its time among the others divided by its time alone; None if one of them is unknown."""
+        together, alone = self.time_s, self.alone.time_s if self.alone else None
+        return together / alone if together is not None and alone else None
 
-    @property
-    def offloaded_calls(self) -> int:
-        """Collective calls that the switches executed."""
-        return sum(row.calls for row in self.collectives if row.offloaded)
+    def slowdowns(self) -> list[CallSlowdown]:
+        """Return the slowdown of the calls of each collective that it also made alone."""
+        there = {row.of: row for row in self.alone.durations} if self.alone else {}
+        return [
+            _slowdown(row, there[row.of])
+            for row in self.durations
+            if row.of in there and there[row.of].max_s > 0
+        ]
 
-    @property
-    def fallback_calls(self) -> int:
-        """Collective calls that were to be offloaded, but that the hosts executed."""
-        return sum(
-            row.calls for row in self.collectives if not row.offloaded and row.reason != "policy"
-        )
+
+def _slowdown(together: DurationPart, alone: DurationPart) -> CallSlowdown:
+    def ratio(one: float, other: float) -> float:
+        return one / other if other > 0 else 1.0 if one == 0 else math.inf
+
+    return CallSlowdown(
+        together,
+        alone,
+        mean=ratio(together.mean_s, alone.mean_s),
+        p50=ratio(together.p50_s, alone.p50_s),
+        p95=ratio(together.p95_s, alone.p95_s),
+        p99=ratio(together.p99_s, alone.p99_s),
+        max=ratio(together.max_s, alone.max_s),
+    )
 
 
 class RecordData(Model, kw_only=True):

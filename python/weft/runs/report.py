@@ -9,9 +9,18 @@ from rich.table import Table
 from weft.base.tables import fitting, microseconds, percent, print_table, print_title, printed
 from weft.base.units import format_seconds, format_size, plural
 from weft.runs.profile import profile_rows
-from weft.runs.record_data import CollectivePart, FilePart, JobPart, MulticastPart, RecordData
+from weft.runs.record_data import (
+    CallSlowdown,
+    CollectivePart,
+    FilePart,
+    JobPart,
+    MulticastPart,
+    RecordData,
+)
 
 _MOST_FILES = 10
+_MOST_CAUSES = 3
+_ROUNDING = 1e-6
 _DISPENSABLE = ("bytes", "max(us)", "ranks")
 REASONS = {
     "datatype": "the switch does not support this datatype",
@@ -112,6 +121,85 @@ def _print_jobs(record: RecordData, jobs: Sequence[JobPart], on: Console) -> Non
         if job.collectives:
             print_title(f"job {job.name}", on)
             print_table(_collectives(job.collectives, on), on)
+    if any(job.alone for job in jobs):
+        _print_slowdowns(record, jobs, on)
+
+
+def _print_slowdowns(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:
+    """Print how much longer jobs and their calls took than alone, and what they shared."""
+    print_title("slowdown of jobs among the others", on)
+    rows = [
+        {
+            "job": job.name,
+            "alone(us)": microseconds(job.alone.time_s if job.alone else None),
+            "together(us)": microseconds(job.time_s),
+            "slowdown": _ratio(job.slowdown),
+            "offloaded alone": str(job.alone.offloaded_calls if job.alone else ""),
+            "offloaded": str(job.offloaded_calls),
+        }
+        for job in jobs
+    ]
+    print_table(fitting(rows, ("offloaded alone", "offloaded"), ("job",), on), on)
+    calls = [_slowdown_cells(job.name, row) for job in jobs for row in job.slowdowns()]
+    if calls:
+        print_title("slowdown of their calls", on)
+        left = ("job", "collective", "type, op")
+        print_table(fitting(calls, ("p95", "ranks", "calls"), left, on), on)
+    causes = [cells for job in jobs for cells in _causes(record, job)]
+    if causes:
+        print_title("most utilised links, and switches, that they shared", on)
+        print_table(fitting(causes, (), ("job", "link or switch"), on), on)
+
+
+def _slowdown_cells(job: str, row: CallSlowdown) -> dict[str, str]:
+    calls = row.together
+    return {
+        "job": job,
+        "collective": calls.collective,
+        "ranks": str(calls.communicator_size),
+        "type, op": type_and_op(calls.datatype, calls.op),
+        "calls": str(calls.calls),
+        "alone(us)": microseconds(row.alone.mean_s),
+        **{name: _ratio(getattr(row, name)) for name in ("mean", "p50", "p95", "p99", "max")},
+    }
+
+
+def _causes(record: RecordData, job: JobPart) -> list[dict[str, str]]:
+    """Return the links and switches with other traffic that a slower job used most."""
+    if job.slowdown is not None and job.slowdown <= 1 + _ROUNDING:
+        return []
+    used = {link.name: link.utilisation for link in record.links}
+    links = sorted(job.shared_links, key=lambda link: -used.get(link.name, 0))
+    alone = {one.name: one.offloaded for one in job.alone.switches} if job.alone else {}
+    refused = [one for one in job.switches if one.offloaded < alone.get(one.name, 0)]
+    return [
+        *(
+            {
+                "job": job.name,
+                "link or switch": link.name,
+                "utilised": percent(used.get(link.name, 0)),
+                "own": percent(link.share),
+                "offloaded alone": "",
+                "offloaded": "",
+            }
+            for link in links[:_MOST_CAUSES]
+        ),
+        *(
+            {
+                "job": job.name,
+                "link or switch": one.name,
+                "utilised": "",
+                "own": percent(one.share),
+                "offloaded alone": str(alone[one.name]),
+                "offloaded": str(one.offloaded),
+            }
+            for one in refused[:_MOST_CAUSES]
+        ),
+    ]
+
+
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
 
 def _traffic(record: RecordData, jobs: Sequence[JobPart], on: Console) -> Table:
@@ -119,7 +207,7 @@ def _traffic(record: RecordData, jobs: Sequence[JobPart], on: Console) -> Table:
     used = {link.name: link.utilisation for link in record.links}
     rows = []
     for job in jobs:
-        shared = [link for link in job.links if link.share < 1]
+        shared = job.shared_links
         busiest = max(shared, key=lambda link: used.get(link.name, 0), default=None)
         rows.append(
             {

@@ -396,7 +396,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         f"{run} --offload multicast --json multicast.json --trace made.trace -- ./bcast",
         "weft cc file.c -o file",
         f"{run} {disk} --json file.json -- ./file",
-        "weft run -q --fabric tofino-4 --jobs one.toml --json jobs.json",
+        "weft run -q --fabric tofino-4 --jobs one.toml --alone --json jobs.json",
         "weft cc crash.c -o crash",
         f"! {run} --json crash.json -- ./crash",
     ):
@@ -409,7 +409,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         said |= {f"{place}{_CODE.findall(row[0])[0]}" for row in rows}
     found = {field for record in records for field in fields(record)}
     # A job's lists are those of the record.
-    same = re.compile(r"jobs\.(outcome|profile|collectives)\.")
+    same = re.compile(r"jobs\.(outcome|profile|collectives|alone)\.")
     assert said == {field for field in found if not same.match(field)}
 
 

@@ -20,8 +20,16 @@ from weft.fabric import picture
 from weft.fabric.graph import Graph
 from weft.fabric.layout import lay_out
 from weft.fabric.traffic import Traffic, read_traffic
+from weft.fabric.traffic import traffic_of as loads_of
 from weft.runs.record import Record, write_record
-from weft.runs.record_data import FabricPart, LinkPart, OutcomePart, SwitchPart
+from weft.runs.record_data import (
+    FabricPart,
+    JobLinkPart,
+    JobPart,
+    LinkPart,
+    OutcomePart,
+    SwitchPart,
+)
 
 SMART, PLAIN = (to_rgb(picture._COLOURS[kind]) for kind in ("smart", "plain"))
 FOUR_HOSTS_EACH = {"groups": ["4"], "routers": ["4"], "hosts": ["4"]}
@@ -293,3 +301,58 @@ def test_mistakes_are_one_message(
         plot_command.main(arguments.split(), standalone_mode=False)
     assert str(error.value).startswith(message)
     assert list(tmp_path.iterdir()) == []
+
+
+# ---- Jobs ----
+
+
+def record_of_jobs(fabric: _core.Fabric) -> Record:
+    """Return a record in which a job has a quarter of the traffic of the busiest link."""
+    record = record_of(fabric)
+    link = max(record.links, key=lambda one: one.utilisation)
+    done = OutcomePart(kind="completed")
+    record.jobs = [
+        JobPart(
+            name=name,
+            ranks=2,
+            hosts_used=1,
+            hosts=hosts,
+            offload="off",
+            start_s=0,
+            end_s=1e-3,
+            outcome=done,
+            exit_status=0,
+            links=[JobLinkPart(name=link.name, bytes=share * link.bytes, share=share)],
+        )
+        for name, share, hosts in (("a", 0.25, [fabric.hosts[0]]), ("b", 0.75, [fabric.hosts[1]]))
+    ]
+    return record
+
+
+def test_a_job_is_shown_with_its_traffic_and_hosts(tmp_path: Path) -> None:
+    fabric = load(tmp_path, "star")
+    path = tmp_path / "record.json"
+    write_record(record_of_jobs(fabric), path)
+    assert read_traffic(path, fabric).utilisation_max == 0.5
+    assert read_traffic(path, fabric).title.startswith("2 jobs on 4 ranks")
+    traffic = read_traffic(path, fabric, "a")
+    assert traffic.utilisation_max == 0.125
+    assert traffic.hosts == {fabric.hosts[0]}
+    assert traffic.title == "traffic of job a on 2 ranks, offload off, 1 ms of simulated time"
+    picture.plot(fabric, tmp_path / "x.png", traffic)
+    assert share(tmp_path / "x.png", to_rgb(picture._OF_JOB)) > 0.0001
+
+
+@pytest.mark.parametrize(
+    ("jobs", "name", "message"),
+    [
+        (True, "c", "job: the record has no job c; allowed are a, b"),
+        (False, "a", "job: the record is a run of one program; leave job out"),
+    ],
+)
+def test_unknown_jobs_are_refused(tmp_path: Path, jobs: bool, name: str, message: str) -> None:
+    fabric = load(tmp_path, "star")
+    record = record_of_jobs(fabric) if jobs else record_of(fabric)
+    with pytest.raises(WeftError) as error:
+        loads_of(record, fabric, job=name)
+    assert str(error.value) == message

@@ -104,12 +104,14 @@ _PLOT = """
 Draw a fabric: stars and fat trees in layers, other topologies in circles.
 
 With the record of a run (`weft run --json`), cables are coloured by the utilisation of their busier
-direction, and switches by the bytes that they reduced.
+direction, and switches by the bytes that they reduced. Of a run with --jobs, --job shows the part
+of one job, and its hosts in blue.
 
 \b
 Examples:
   weft fabric plot tofino-16 -o tofino-16.png
   weft fabric plot my-fabric.toml --record run.json -o run.svg
+  weft fabric plot my-fabric.toml --record run.json --job train -o train.svg
 """
 
 
@@ -122,14 +124,17 @@ Examples:
     metavar="FILE",
     help="Record of a run on this fabric.",
 )
-def plot(fabric: str, output: Path, record: Path | None) -> None:
+@click.option("--job", metavar="NAME", help="Job of the record, instead of all of its traffic.")
+def plot(fabric: str, output: Path, record: Path | None, job: str | None) -> None:
     """Draw a fabric, with the load of a recorded run if given."""
     from weft.fabric.picture import plot as draw
     from weft.fabric.traffic import read_traffic
 
     check_format("-o", output)
     loaded = _core.load_fabric(fabric)
-    draw(loaded, output, None if record is None else read_traffic(record, loaded))
+    if job is not None and record is None:
+        raise WeftError("--job: found without --record, whose job it names")
+    draw(loaded, output, None if record is None else read_traffic(record, loaded, job))
 
 
 _EXPORT = """
