@@ -198,7 +198,7 @@ def forget_failures(prepared: Prepared) -> None:
 
 def _task(prepared: Prepared, run: Run) -> Task:
     store = prepared.store.folder.absolute()
-    return Task(store, prepared.campaign.name, run.digest, run.point, run.request)
+    return Task(store, prepared.campaign.name, run.digest, run.point, run.request, run.jobs)
 
 
 def states(prepared: Prepared, found: Index | None = None) -> Counter[str]:

@@ -15,7 +15,8 @@ from weft.base.output import whole_file
 from weft.campaign.file.file import Campaign
 from weft.campaign.file.programs import Program
 from weft.campaign.store.store import can_write, cannot_make, make
-from weft.runs.program import check_program
+from weft.runs.jobs.file import read as read_jobs
+from weft.runs.program import check_program, find_program
 from weft.runs.toolchain import LANGUAGES, call_tool
 
 _INCLUDE = re.compile(r"""^\s*\#?include\s*['"]([^'"]+)['"]""", re.MULTILINE | re.IGNORECASE)
@@ -39,6 +40,8 @@ def programs(
 def _made(
     campaign: Campaign, program: Program, places: tuple[Path, Path | None], *, again: bool
 ) -> Path:
+    if program.jobs is not None:
+        return _jobs_file(campaign, program)
     if program.source is not None:
         source = campaign.folder.absolute() / program.source
         return _compiled(campaign, program, source, *places)
@@ -50,6 +53,19 @@ def _made(
         check_program(path)
     except WeftError as error:
         raise WeftError(f"{campaign.file}: [programs.{program.name}] path: {error}") from None
+    return path
+
+
+def _jobs_file(campaign: Campaign, program: Program) -> Path:
+    """Return a jobs file, after a check that it and the programs in it can be read."""
+    assert program.jobs is not None
+    path = campaign.folder.absolute() / program.jobs
+    try:
+        for job in read_jobs(path).jobs:
+            if job.trace is None:
+                check_program(find_program(job.program))
+    except WeftError as error:
+        raise WeftError(f"{campaign.file}: [programs.{program.name}] jobs: {error}") from None
     return path
 
 

@@ -2,9 +2,11 @@
 """Execution of one campaign run: claim, run, store."""
 
 import os
+import subprocess
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
 from weft import _core
 from weft.base.errors import WeftError, printable
@@ -12,6 +14,9 @@ from weft.base.process import Streams, signals_held
 from weft.campaign.file.axes import Point
 from weft.campaign.store.store import Result, Store
 from weft.runs import launch
+from weft.runs.jobs import launch as several
+from weft.runs.jobs.file import read as read_jobs
+from weft.runs.record import Record
 from weft.runs.request import Request
 
 _MOST_OUTPUT = 1 << 16
@@ -30,6 +35,8 @@ class Task:
     digest: str
     point: Point
     request: Request
+    jobs: bool = False
+    """True if the request's program is a jobs file."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +79,25 @@ def said(digest: str, result: Result) -> TaskResult:
     return TaskResult(digest, result.state, message, record.wall_time_s, record.peak_memory_bytes)
 
 
+def _record(task: Task, streams: Streams, printed: IO[bytes]) -> Record:
+    if not task.jobs:
+        return launch.run(launch.prepare(task.request), streams=streams)
+    file = read_jobs(Path(task.request.workload.program))
+    plan = several.prepare(file, task.request)
+    joined = replace(streams, stdout=None, stderr=subprocess.STDOUT)
+
+    def keep(line: str) -> None:
+        printed.write(f"{line}\n".encode())
+
+    return several.run(plan, keep, joined)
+
+
 def _run(task: Task) -> Result:
     point = dict(task.point)
     with tempfile.TemporaryFile() as printed, open(os.devnull, "rb") as nothing:
         streams = Streams(nothing.fileno(), printed.fileno(), printed.fileno())
         try:
-            record = launch.run(launch.prepare(task.request), streams=streams)
+            record = _record(task, streams, printed)
         except (WeftError, _core.UserError) as error:
             return Result(point=point, refused=str(error))
         if key := _LIMITS.get(record.outcome.kind):

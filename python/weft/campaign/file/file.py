@@ -174,14 +174,32 @@ def _grid(table: Options, programs: Mapping[str, Program]) -> Grid:
             table.fail("repetitions", "found beside repetition; write one of them")
         flat["repetition"] = list(range(1, table.integer("repetitions", 1, _MOST_RUNS) + 1))
     values = {key: _values(table, key, value) for key, value in flat.items()}
-    for key in ("program", "fabric", "ranks"):
-        if key not in values:
-            table.fail(key, f"is missing; write {in_brief(key)}, or a list of them")
+    _check_needed(table, values, programs)
     _check_values(table, values, programs)
     _check_keys(table, values, programs)
     return Grid(
         values, _zipped(table, rules.get("zip", []), values), _left_out(table, rules, values)
     )
+
+
+def _check_needed(
+    table: Options, values: Mapping[str, Sequence[Value]], programs: Mapping[str, Program]
+) -> None:
+    """Check that the keys without a default are there; a jobs file has the ranks of its jobs."""
+    named = [programs[str(name)] for name in values.get("program", ()) if name in programs]
+    of_jobs = [one for one in named if one.jobs is not None]
+    if of_jobs and len(of_jobs) < len(named):
+        table.fail(
+            "program",
+            f"found {of_jobs[0].name}, which is a jobs file, beside programs; write a table"
+            " [[runs]] of its own",
+        )
+    for key in ("ranks", "ppn"):
+        if of_jobs and key in values:
+            table.fail(key, f"found with {of_jobs[0].name}; the jobs file has it for each job")
+    for key in ("program", "fabric", *(() if of_jobs else ("ranks",))):
+        if key not in values:
+            table.fail(key, f"is missing; write {in_brief(key)}, or a list of them")
 
 
 def _flattened(

@@ -48,6 +48,8 @@ PROGRAM: Mapping[str, str] = {
     "flags": "With `source`: list of additional compiler options",
     "path": "Compiled program, instead of a source",
     "build": "With `path`: shell command that builds it, run in the campaign's folder",
+    "jobs": "[Jobs file](jobs.md), instead of a source or a path: its programs and traces run at"
+    " once. Runs of it have no `ranks`",
     "arguments": "List of arguments. `{KEY}` is replaced by the value of a key of `[[runs]]`,"
     " `{KEY:B}` by a size in bytes",
     "inputs": "List of files that the program reads; a change of their contents repeats the runs",

@@ -13,13 +13,14 @@ from weft.campaign.file.keys import PROGRAM
 
 @dataclass(frozen=True)
 class Program:
-    """Program: a source compiled by weft, or a binary, optionally built by a command."""
+    """Program: a source compiled by weft, a binary, or a jobs file."""
 
     name: str
     arguments: tuple[str, ...]
     source: Path | None = None
     flags: tuple[str, ...] = ()
     path: Path | None = None
+    jobs: Path | None = None
     build: str = ""
     """Shell command, called in the campaign's folder before the first run."""
     privatize: bool = True
@@ -49,8 +50,14 @@ def read_programs(top: Options) -> Iterator[Program]:
 
 def _program(table: Options, name: str) -> Program:
     table.allow(*PROGRAM)
-    if ("source" in table.values) == ("path" in table.values):
-        table.fail("source", "write either source, a file to compile, or path, a program")
+    if sum(key in table.values for key in ("source", "path", "jobs")) != 1:
+        table.fail(
+            "source",
+            "write one of source, a file to compile; path, a program; jobs, a jobs file",
+        )
+    for key in ("arguments", "privatize"):
+        if "jobs" in table.values and key in table.values:
+            table.fail(key, "found beside jobs; the jobs file has it for each of its jobs")
     for key, wants in (("flags", "source"), ("build", "path")):
         if key in table.values and wants not in table.values:
             table.fail(key, f"is allowed only with {wants}; leave it out")
@@ -60,6 +67,7 @@ def _program(table: Options, name: str) -> Program:
         source=Path(table.text("source")) if "source" in table.values else None,
         flags=tuple(_texts(table, "flags")),
         path=Path(table.text("path")) if "path" in table.values else None,
+        jobs=Path(table.text("jobs")) if "jobs" in table.values else None,
         build=table.text("build", ""),
         privatize=truth(table, "privatize"),
         inputs=tuple(Path(one) for one in _texts(table, "inputs")),

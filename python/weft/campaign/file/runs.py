@@ -25,6 +25,9 @@ from weft.campaign.file.axes import Point
 from weft.campaign.file.file import Campaign
 from weft.campaign.file.keys import AXES
 from weft.campaign.file.programs import Program
+from weft.runs.jobs.file import JobsFile
+from weft.runs.jobs.file import read as read_jobs
+from weft.runs.program import find_program
 from weft.runs.request import Request
 from weft.study.comparison import intervals as compare_intervals
 from weft.study.comparison.compare import BEST
@@ -42,6 +45,8 @@ class Run:
     request: Request
     digest: str
     """Name in the store."""
+    jobs: bool = False
+    """True if the request's program is a jobs file."""
     best: bool = False
     """True for runs with the hosts' fastest algorithms, which the campaign file does not list."""
     ends: "Mapping[str, tuple[Run, Run]]" = field(default_factory=dict)
@@ -138,8 +143,20 @@ def best_points(points: Sequence[Point]) -> list[Point]:
 
 def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point], Run]:
     """Return a function that creates a point's run, including those at interval ends."""
+    jobs = {
+        name: read_jobs(programs[name])
+        for name, one in campaign.programs.items()
+        if one.jobs is not None
+    }
     digests = {
-        name: [_file_digest(file) for file in (programs[name], *_inputs(campaign, one))]
+        name: [
+            _file_digest(file)
+            for file in (
+                programs[name],
+                *_inputs(campaign, one),
+                *(_files_of_jobs(jobs[name]) if name in jobs else ()),
+            )
+        ]
         for name, one in campaign.programs.items()
     }
     read = cache(_read_fabric)  # not cached globally, as files may change between calls
@@ -149,6 +166,8 @@ def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point]
 
     def make(point: Point) -> Run:
         name = str(point["program"])
+        if name in jobs:
+            point = {**point, "ranks": jobs[name].ranks}
         fabric = fabric_of(str(point["fabric"]))
         found = read(fabric)
         changes = (*_changes(point), *_seeds(point, found.drawn))
@@ -158,7 +177,8 @@ def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point]
         def run(more: Mapping[str, str]) -> Run:
             changed = (*changes, *(f"{key}={value}" for key, value in more.items()))
             request = _request(campaign, point, programs[name], fabric, changed, chosen)
-            return Run({**point, **more}, request, _digest(point, request, decides))
+            digest = _digest(point, request, decides)
+            return Run({**point, **more}, request, digest, jobs=name in jobs)
 
         ends = compare_intervals.of_tables(found.tables, changes) if intervals else {}
         at_ends = {key: (run({key: low}), run({key: high})) for key, (low, high) in ends.items()}
@@ -254,6 +274,17 @@ def _fallback(campaign: Campaign, text: str) -> tuple[str, list[str]]:
         collective, equals, what = part.rpartition("=")
         chosen.append(collective + equals + "+".join(placed(name) for name in what.split("+")))
     return ",".join(chosen), digests
+
+
+def _files_of_jobs(jobs: JobsFile) -> Iterator[Path]:
+    """Yield the files that runs of a jobs file depend on: programs, traces, and the topology."""
+    for job in jobs.jobs:
+        if job.trace is not None:
+            yield from sorted(one for one in job.trace.path.iterdir() if one.is_file())
+        else:
+            yield find_program(job.program)
+    if jobs.topology is not None:
+        yield jobs.topology
 
 
 def _inputs(campaign: Campaign, program: Program) -> Iterator[Path]:

@@ -10,6 +10,7 @@ from typing import Any
 from weft.campaign.file.file import Campaign
 from weft.campaign.file.programs import Program
 from weft.report.data.axes import text
+from weft.runs.options import run_option
 from weft.runs.request import Request, as_words
 
 
@@ -33,6 +34,10 @@ def command(campaign: Campaign, point: Mapping[str, Any], request: Request) -> C
     fabric = text(point.get("fabric", request.placement.fabric))
     words = ["weft", "run", *as_words(request.changed(fabric=fabric))]
     program = campaign.programs[text(point["program"])]
+    if program.jobs is not None:
+        ranks = words.index(run_option("ranks").option.flag)
+        del words[ranks : ranks + 2]
+        return Command(shlex.join([*words, "--jobs", str(program.jobs)]), "")
     return Command(
         shlex.join([*words, "--", _file(program)]), shlex.join(request.workload.arguments)
     )

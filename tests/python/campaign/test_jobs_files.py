@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Jobs files as an axis of a campaign."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+import weft as api
+from tests.support import compiled
+from tests.support.campaign_files import weft, written
+from tests.support.places import TESTS
+
+CAMPAIGN = """
+[campaign]
+name = "small"
+best = false
+[programs.one]
+jobs = "one.toml"
+[programs.two]
+jobs = "two.toml"
+[[runs]]
+program = ["one", "two"]
+fabric = "tofino-16"
+offload = ["stream", "off"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    program = compiled.program(TESTS / "smpi" / "jobs.c")
+    for name, jobs in (("one", ["a"]), ("two", ["a", "b"])):
+        text = "".join(
+            f'[[jobs]]\nname = "{job}"\nprogram = "{program}"\narguments = ["sum", "2"]\n'
+            "ranks = 4\n"
+            for job in jobs
+        )
+        (tmp_path / f"{name}.toml").write_text(text)
+    return tmp_path
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    table = file.with_suffix(".csv")
+    assert weft("export", str(file), "-o", str(table)).status == 0
+    return list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+
+
+def test_jobs_files_are_values_of_an_axis(folder: Path) -> None:
+    file = written(folder, CAMPAIGN)
+    ran = weft("run", str(file))
+    assert (ran.status, ran.stdout) == (0, "small: 4 runs: 4 done\n")
+    found = {(row["program"], row["offload"]): row for row in rows(file)}
+    assert {name: row["ranks"] for (name, _), row in found.items()} == {"one": "4", "two": "8"}
+    for (name, offload), row in found.items():
+        record = api.run_jobs(folder / f"{name}.toml", fabric="tofino-16", offload=offload)
+        assert float(row["simulated_time_s"]) == record.simulated_time_s
+        offloaded = sum(job.offloaded_calls for job in record.jobs or ())
+        assert int(row["offloaded_calls"]) == offloaded
+        assert (offloaded > 0) == (offload == "stream")
+    report = file.with_suffix(".html")
+    assert weft("report", str(file), "-o", str(report)).status == 0
+    assert "--jobs one.toml" in report.read_text(encoding="utf-8")
+
+
+def test_a_changed_jobs_file_repeats_its_runs(folder: Path) -> None:
+    file = written(folder, CAMPAIGN)
+    assert weft("run", str(file)).status == 0
+    jobs = folder / "two.toml"
+    jobs.write_text(jobs.read_text().replace('"sum", "2"', '"sum", "3"'))
+    assert "4 runs: 2 done, 2 to do" in weft("plan", str(file)).stdout
+
+
+def test_a_job_that_fails_fails_the_run(folder: Path) -> None:
+    jobs = folder / "one.toml"
+    jobs.write_text(jobs.read_text().replace('"sum", "2"', '"abort", "2"'))
+    file = written(folder, CAMPAIGN)
+    assert "4 runs: 2 done, 2 failed" in weft("run", str(file)).stdout
+    failed = {row["program"]: row["outcome"] for row in rows(file) if row["state"] == "failed"}
+    assert failed == {"one": "abort"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            'fabric = "tofino-16"',
+            'fabric = "tofino-16"\nranks = 4',
+            "[[runs]] ranks: found with one; the jobs file has it for each job",
+        ),
+        (
+            'jobs = "two.toml"',
+            'jobs = "two.toml"\narguments = ["a"]',
+            "[programs.two] arguments: found beside jobs; the jobs file has it for each of its",
+        ),
+        ('jobs = "two.toml"', 'jobs = "no.toml"', "[programs.two] jobs: "),
+        (
+            'jobs = "two.toml"',
+            'path = "two"',
+            "[[runs]] program: found one, which is a jobs file, beside programs; write a table",
+        ),
+        ('jobs = "two.toml"', "", "[programs.two] source: write one of source, a file to compile"),
+    ],
+)
+def test_mistakes_are_one_message(folder: Path, old: str, new: str, said: str) -> None:
+    ended = weft("run", str(written(folder, CAMPAIGN.replace(old, new))))
+    assert ended.status == 2
+    assert said in ended.stderr
+    assert ended.stderr.count("\n") == 1
