@@ -18,6 +18,7 @@ from studies import (
     rooms,
     scale,
     testbed,
+    traffic,
     tunings,
     tutorial,
 )
@@ -55,7 +56,7 @@ STUDIES: dict[str, Study] = {
             traces,
         ),
         *(host_algorithms, rooms, testbed, tutorial),
-        *(campaigns, command_line, fabric_files, jobs, mpi_functions, reports, tunings),
+        *(campaigns, command_line, fabric_files, jobs, mpi_functions, reports, traffic, tunings),
         *(point_to_point, collectives, dt, speed),
         *(
             figure_2,

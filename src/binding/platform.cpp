@@ -16,6 +16,7 @@
 #include "binding/registry.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
+#include "binding/traffic/background_traffic.hpp"
 
 #include <charconv>
 #include <csignal>
@@ -260,6 +261,7 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
   count_by_job(context, zone);
   weft::set_mpi_costs(fabric, context.core_noise);
   weft::FileSystem::serve(context);
+  weft::BackgroundTraffic::serve(context);
   context.make_host_network = [&context, &fabric, &zone](weft::MessageCosts costs) {
     const std::string& flows = weft::settings().host_flows;
     if (flows == "simgrid")

@@ -40,6 +40,14 @@ void Agenda::run(std::size_t instant)
   idle_.push_back(instant);
 }
 
+bool Agenda::any_but(const std::function<bool(const Due&)>& excluded) const
+{
+  return std::ranges::any_of(heap_, [this, &excluded](const Place& place) {
+    return not std::ranges::all_of(instants_[place.instant].entries,
+                                   [&excluded](const Entry& entry) { return excluded(*entry.who); });
+  });
+}
+
 void Agenda::clear()
 {
   for (const Place& place : heap_) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -85,6 +86,8 @@ public:
   void add(Seconds time, Due& who, std::uint64_t what);
   /** Calls @p who at the end of every instant from now on. */
   void tell(Settling& who) { settling_.push_back(&who); }
+  /** Returns whether an entry is due for another receiver than those that @p excluded accepts. */
+  bool any_but(const std::function<bool(const Due&)>& excluded) const;
   /** Removes all entries. Must not be called while entries are processed. */
   void clear();
   /** Processes all entries up to @p time, which then is now(). */

@@ -97,5 +97,19 @@ TEST(AgendaTest, WhatIsAddedToAnInstantHappensInIt)
   EXPECT_EQ(diary.entries, (Entries{{1, -1}}));
 }
 
+TEST(AgendaTest, FindsEntriesOfOtherReceivers)
+{
+  Agenda agenda;
+  Chain excluded(agenda);
+  Chain other(agenda);
+  const auto is_excluded = [&excluded](const Due& due) { return &due == &excluded; };
+  agenda.add(Seconds(1), excluded, 0);
+  EXPECT_FALSE(agenda.any_but(is_excluded));
+  agenda.add(Seconds(1), other, 0);
+  EXPECT_TRUE(agenda.any_but(is_excluded));
+  agenda.run_until(Seconds(1));
+  EXPECT_FALSE(agenda.any_but(is_excluded));
+}
+
 } // namespace
 } // namespace weft

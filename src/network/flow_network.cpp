@@ -289,6 +289,15 @@ double FlowNetwork::load(int resource, Seconds now) const
   return sum;
 }
 
+bool FlowNetwork::carries_foreground() const
+{
+  return std::ranges::any_of(flows_, [](const Flow& flow) {
+    return std::ranges::any_of(flow.messages, [](const Message& message) {
+      return dynamic_cast<const BackgroundReceiver*>(message.receiver) == nullptr;
+    });
+  });
+}
+
 void FlowNetwork::advance(Group& group) const
 {
   const double now = agenda_.now().value();

@@ -208,6 +208,8 @@ public:
   /** Returns the sum of the rates on a resource in bytes per second, without flows that have joined at @p now. */
   double load(int resource, Seconds now) const;
   bool flows_over(int resource) const { return not fair_share_.users(resource).empty(); }
+  /** Returns whether a message is in flight that is not background traffic's. Looks at all flows. */
+  bool carries_foreground() const;
   /** Notes that a flow that was handed over ends at @p time, which may be now. */
   void ends_elsewhere(FlowNumber flow, Seconds time);
   /** Notes that a flow that was handed over has failed. @p why is shown to users. */

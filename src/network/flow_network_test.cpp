@@ -59,6 +59,23 @@ TEST_F(FlowNetworkTest, AFlowAloneTakesItsLatencyAndItsBytes)
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 11}, {2, 21}}));
 }
 
+class Background : public BackgroundReceiver {
+public:
+  void due(std::uint64_t /*what*/) override {}
+  void arrived(std::uint64_t /*message*/) override {}
+};
+
+TEST_F(FlowNetworkTest, BackgroundMessagesAreNotForeground)
+{
+  Background background;
+  network_.send(0, 1, Bytes(100), 1, background, 1);
+  EXPECT_FALSE(network_.carries_foreground());
+  send(0, 1, 50, 2);
+  EXPECT_TRUE(network_.carries_foreground());
+  agenda_.run_until(Seconds(13)); // the second has ended at 11 s
+  EXPECT_FALSE(network_.carries_foreground());
+}
+
 /** Star whose first cable's capacity is divided by the number of messages in flight on it. */
 class CrowdedRoutes : public StarRoutes {
 public:

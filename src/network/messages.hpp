@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/units.hpp"
+#include "network/agenda.hpp"
 
 #include <cstdint>
 #include <string>
@@ -20,6 +21,9 @@ public:
   /** Called if a message never arrives. @p why is shown to users. */
   virtual void failed(std::uint64_t /*message*/, const std::string& /*why*/) {}
 };
+
+/** Receiver of background traffic, for which no rank waits: its messages and events alone do not keep a run going. */
+class BackgroundReceiver : public Due, public Receiving {};
 
 /** Value of `missed` for point-to-point messages, whose cache misses are not modelled: within a host they use the
  * memory as long messages do, between hosts not at all. */

@@ -62,6 +62,7 @@ class NetworkOptions(TypedDict, total=False):
     platform: PathLike | None
     contention: bool
     set: Changes | None
+    traffic: PathLike | None
     ppn: int | None
     offload: str
     fallback: PathLike | None
@@ -100,6 +101,7 @@ def run(
     platform: PathLike | None = None,
     contention: bool = True,
     set: Changes | None = None,
+    traffic: PathLike | None = None,
     ppn: int | None = None,
     offload: str = offload_modes.DEFAULT,
     fallback: PathLike | None = None,
@@ -134,6 +136,7 @@ def run(
             only without offloading.
         set: Values that override keys of the fabric file. For example `{"switch.slots": 64}`;
             `weft.fabric_options()` lists all keys.
+        traffic: File of background traffic: messages between hosts that no rank sends.
         ppn: Ranks per host; consecutive ranks share a host. By default 1 if there are enough hosts,
             else as few as possible.
         offload: Mechanism that executes collectives in the network. stream: packet by packet, over
@@ -187,8 +190,8 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
         trace: The folder that `weft.record_trace` or `weft run --record` has written. The number of
             ranks is that of the recorded run.
         options: Those of `weft.run` that say where and how: `fabric`, `platform`, `contention`,
-            `set`, `ppn`, `offload`, `fallback`, `messages`, `tunings`, `cfg`, `timeout`, `memory`,
-            `timeline`, `on_line`.
+            `set`, `traffic`, `ppn`, `offload`, `fallback`, `messages`, `tunings`, `cfg`, `timeout`,
+            `memory`, `timeline`, `on_line`.
 
     Returns:
         The record.

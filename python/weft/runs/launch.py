@@ -10,12 +10,12 @@ in the record's outcome.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from weft import _core
-from weft.base import paths
+from weft.base import inputs, paths
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.process import ChildExit, Streams, run_child, work_directory
 from weft.runs import limits, outcome, settings
@@ -33,8 +33,10 @@ from weft.runs.record import Record
 from weft.runs.record_data import EventPart, OutcomePart
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
-from weft.runs.site import Site, choose_site
+from weft.runs.site import FabricSite, Site, choose_site
 from weft.runs.timeline import is_complete, write_timeline
+from weft.runs.traffic import description
+from weft.runs.traffic.description import PlacedTraffic
 
 _SELECTOR = "smpi/coll-selector:"
 _SMPI_SELECTOR = "ompi"
@@ -59,6 +61,7 @@ _SILENCE = (
     "smpi_bench.thres:info",
     "smpi_kernel.thres:warning",
 )
+_TRAFFIC = "traffic.json"
 _LOG_FILES = {"ker_engine": "engine.log", "smpi_pmpi": "mpi.log"}
 
 
@@ -74,6 +77,8 @@ class PreparedRun:
     """Shared libraries that are copied for each rank."""
     copies: bool = True
     """True if each rank gets its own copy of the program."""
+    traffic: tuple[PlacedTraffic, ...] = ()
+    """Background traffic."""
     seen: limits.StartResources | None = field(default=None, compare=False)
     """Resources of the machine at the time of the check."""
 
@@ -103,7 +108,9 @@ def prepare(request: Request) -> PreparedRun:
     program = program_of(request.workload.program, replays=request.workload.replay is not None)
     libraries = libraries_of(request, program, simgrid)
     copies = needs_copies(request, program, libraries)
-    plan = PreparedRun(request, site, program, simgrid, libraries, copies)
+    used = site.placement if isinstance(site, FabricSite) else ()
+    traffic = traffic_of(request, site, used)
+    plan = PreparedRun(request, site, program, simgrid, libraries, copies, traffic)
     return replace(plan, seen=limits.check(_needs(plan)))
 
 
@@ -115,6 +122,20 @@ def check_options(request: Request, simgrid: SimGrid) -> None:
     _tunings_off(request)
     _check_files(request.outputs.files)
     settings.check(request.simulation.host_speed, request.simulation.config, simgrid)
+
+
+def traffic_of(request: Request, site: Site, used: Collection[str]) -> tuple[PlacedTraffic, ...]:
+    """Return the background traffic of a run whose ranks are on some hosts."""
+    path = request.placement.traffic
+    if path is None:
+        return ()
+    if not isinstance(site, FabricSite):
+        raise WeftError(
+            f"{named('traffic')}: found together with {named('platform')}; background traffic needs"
+            f" a weft fabric: use {named('fabric')}"
+        )
+    inputs.declare_inputs({path: f"{named('traffic')} names to be read"})
+    return description.prepare(path, site.fabric, used)
 
 
 def needs_copies(request: Request, program: Path, libraries: Sequence[Library]) -> bool:
@@ -232,6 +253,7 @@ def run(
     with work_directory() as work:
         (work / "files").mkdir()
         plan.site.place(work / "hosts")
+        write_traffic(plan, work)
         start = plan.seen.renewed() if plan.seen else limits.StartResources.seen()
         ended = run_child(
             build_command(plan, work),
@@ -249,6 +271,12 @@ def run(
                 raise outcome.incomplete(trace)
             _write_timeline(trace, record, plan.request.outputs.timeline)
     return record
+
+
+def write_traffic(plan: PreparedRun, work: Path) -> None:
+    """Write the description of background traffic, if there is any."""
+    if plan.traffic:
+        (work / _TRAFFIC).write_text(description.describe(plan.traffic), encoding="utf-8")
 
 
 def _write_timeline(trace: Path, record: Record, target: Path) -> None:
@@ -348,6 +376,7 @@ def own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
         offload=plan.request.collectives.offload,
         fallback=fallback_of(plan.request),
         tunings=plan.request.simulation.tunings or "",
+        traffic=str(work / _TRAFFIC) if plan.traffic else "",
         program=str(plan.program.absolute()),
         private_libraries=tuple(f"{library.name}={library.path}" for library in plan.libraries),
         cxx_streams=any(map(uses_cxx_streams, binaries)),

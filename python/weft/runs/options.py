@@ -113,6 +113,17 @@ class Placement:
             api='For example `{"switch.slots": 64}`; `weft.fabric_options()` lists all keys.',
         ),
     ] = ()
+    traffic: Annotated[
+        Path | None,
+        RunOption(
+            flag="--traffic",
+            kind=value_types.InputFile(),
+            group=FABRIC,
+            meaning="File of background traffic: messages between hosts that no rank sends",
+            metavar="FILE",
+            campaigns="Paths are relative to the campaign's folder.",
+        ),
+    ] = None
     ranks: Annotated[
         int,
         RunOption(

@@ -317,7 +317,7 @@ class DurationPart(Model, kw_only=True):
 
     @property
     def of(self) -> tuple[str, int, str, str]:
-        """What distinguishes the entry from the others of its job."""
+        """Fields that distinguish the entry from the others of its job."""
         return self.collective, self.communicator_size, self.datatype, self.op
 
 
@@ -357,8 +357,28 @@ class JobSwitchPart(Model, kw_only=True):
     bytes_multicast: Number
 
 
+class TrafficPart(Model, kw_only=True):
+    """Background traffic of one table of a traffic file."""
+
+    name: str
+    pattern: str
+    hosts: Whole
+    """Hosts that send."""
+    rate_per_host_Bps: Number | None = None  # noqa: N815 (unit)
+    """Mean rate that each host offers; absent for a GOAL schedule."""
+    messages: Whole
+    """Messages that have arrived."""
+    bytes: Number
+    mean_s: Number
+    """Mean time of a message, from its start to its arrival."""
+    waiting_messages: Whole | None = None
+    """Messages that still waited at their hosts at the end; absent for a GOAL schedule."""
+    rounds: Whole | None = None
+    """Times that the schedule has ended; GOAL only."""
+
+
 class _JobResult(Model, kw_only=True):
-    """What a job did, among others or alone."""
+    """Results of a job, among others or alone."""
 
     start_s: Number
     end_s: Number | None
@@ -497,6 +517,8 @@ class RecordData(Model, kw_only=True):
     """Present if the fabric has a [noise] table."""
     stacks: StacksPart | UnsetType = UNSET
     """Absent if SimGrid allocated the stacks, or the run ended before there were any."""
+    traffic: list[TrafficPart] | UnsetType = UNSET
+    """Present if the run had background traffic."""
     jobs: list[JobPart] | UnsetType = UNSET
     """Present if the run was one of a jobs file."""
     program: str = ""

@@ -16,6 +16,7 @@ from weft.runs.record_data import (
     JobPart,
     MulticastPart,
     RecordData,
+    TrafficPart,
 )
 
 _MOST_FILES = 10
@@ -73,6 +74,8 @@ def print_run(record: RecordData, on: Console) -> None:
         on.print(line, soft_wrap=True)
     if record.files:
         print_files(record.files, on)
+    if record.traffic:
+        print_table(_background_traffic(record.traffic, on), on)
     print_profile(record, on)
     for line in finalize_warning(record):
         on.print(line, soft_wrap=True)
@@ -95,6 +98,24 @@ def print_files(files: Sequence[FilePart], on: Console) -> None:
     print_table(fitting(rows, ("opens",), ("file",), on), on)
     if len(files) > _MOST_FILES:
         on.print(f"and {plural(len(files) - _MOST_FILES, 'file')} with fewer bytes")
+
+
+def _background_traffic(parts: Sequence[TrafficPart], on: Console) -> Table:
+    """Return a table of the background traffic."""
+    rows = [
+        {
+            "background traffic": part.name,
+            "pattern": part.pattern,
+            "hosts": str(part.hosts),
+            "offered": ""
+            if part.rate_per_host_Bps is None
+            else f"{format_size(round(part.rate_per_host_Bps))}/s",
+            "messages": str(part.messages),
+            "mean(us)": microseconds(part.mean_s),
+        }
+        for part in parts
+    ]
+    return fitting(rows, ("pattern", "offered"), ("background traffic",), on)
 
 
 def _print_jobs(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:

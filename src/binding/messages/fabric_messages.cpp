@@ -316,7 +316,7 @@ class FabricHostNetwork : public HostNetwork {
   ZoneFlows others_;
   CallFlows offloaded_;
   FlowNetwork flows_;
-  std::deque<JobMessages> messages_;                         // by world; empty if there is one job
+  std::deque<JobMessages> messages_;                          // by world; empty if there is one job
   const bool simgrids_ = not need_of_simgrid_flows().empty(); // flows of offloaded calls
 
 public:
@@ -356,6 +356,12 @@ public:
                           BytesPerSecond limit, FlowEnd done) override
   {
     offloaded_.start_on_storage(*ways_, from, to, storage, bytes, limit, std::move(done));
+  }
+  bool has_foreground() const override
+  {
+    return flows_.carries_foreground() || agenda_.any_but([this](const Due& due) {
+      return &due == static_cast<const Due*>(&flows_) || dynamic_cast<const BackgroundReceiver*>(&due) != nullptr;
+    });
   }
   double use_of(LinkId link) override
   {

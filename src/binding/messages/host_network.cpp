@@ -177,6 +177,17 @@ void HostNetwork::Entries::due(std::uint64_t actor)
     one.call->make_progress(one.rank);
 }
 
+void HostNetwork::end_background()
+{
+  has_background_ = false;
+  if (running_ || calls_ > 0 || messages_ > 0)
+    return;
+  agenda_.clear();
+  if (timer_)
+    timer_->remove();
+  timer_ = nullptr;
+}
+
 void HostNetwork::set_timer()
 {
   if (timer_)
@@ -197,7 +208,7 @@ void HostNetwork::run()
   ended_.clear();
   // Without calls and messages, the remaining entries are obsolete ends of flows that ended earlier; the run
   // must not wait for them.
-  if (calls_ == 0 && messages_ == 0)
+  if (calls_ == 0 && messages_ == 0 && not has_background_)
     agenda_.clear();
   if (agenda_.next() < Seconds(std::numeric_limits<double>::infinity()))
     set_timer();

@@ -40,6 +40,7 @@ class HostNetwork {
   bool by_calls_                        = false;
   simgrid::kernel::timer::Timer* timer_ = nullptr; // for the next due event
   bool running_                         = false;
+  bool has_background_                  = false;
   int calls_                            = 0; // in progress
   std::size_t messages_                 = 0; // point-to-point messages and flows of offloaded calls in flight
   std::vector<std::shared_ptr<void>> ended_; // calls, kept while any part of them runs
@@ -81,6 +82,13 @@ public:
                                   BytesPerSecond limit, FlowEnd done);
   /** Returns the load of a link in bytes per second. */
   virtual double use_of(LinkId link) = 0;
+  /** Returns whether events are left that may wake a rank: those of schedules, and messages other than background
+   * traffic's. Looks at all of them. */
+  virtual bool has_foreground() const { return true; }
+  /** Lets events happen although no call and no message of a rank is in progress, until end_background(). */
+  void begin_background() { has_background_ = true; }
+  /** Called by a rank, or while events happen. Without calls and messages, the events that are left never happen. */
+  void end_background();
   /** Calls due() of @p receiver with @p what after @p delay, in SimGrid's kernel context. */
   void call_after(Seconds delay, Due& receiver, std::uint64_t what);
   /** Called after an addition to the agenda, by a rank or SimGrid's kernel. */

@@ -11,13 +11,15 @@ namespace sg = simgrid::s4u;
 
 namespace weft {
 
-void Ranks::watch(const Network& network, std::function<void(aid_t)> on_end)
+void Ranks::watch(const Network& network, std::function<void(aid_t)> on_end, std::function<void()> on_exit)
 {
-  on_end_ = std::move(on_end);
+  on_end_  = std::move(on_end);
+  on_exit_ = std::move(on_exit);
   sg::Actor::on_creation_cb([this, &network](const sg::Actor& actor) {
     if (not network.is_host(actor.get_host()))
       return;
     ++count_;
+    ++running_;
     Profile::get().rank_begins(actor.get_pid());
     hosts_.insert(actor.get_host());
     actor.on_exit([this, pid = actor.get_pid()](bool killed) {
@@ -26,6 +28,8 @@ void Ranks::watch(const Network& network, std::function<void(aid_t)> on_end)
       Profile::get().rank_ends(pid);
       if (not killed)
         on_end_(pid);
+      --running_;
+      on_exit_();
     });
   });
 }

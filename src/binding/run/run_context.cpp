@@ -39,7 +39,12 @@ RunContext::RunContext(FabricState& its_state, Network& its_network, Jobs& its_j
     switches.emplace_back(fabric.switch_model(index));
   record.keep_events         = keep_events;
   Profile::get().keep_slices = keep_events;
-  ranks_.watch(network, [this](aid_t rank) { rank_ended(rank); });
+  ranks_.watch(
+      network, [this](aid_t rank) { rank_ended(rank); },
+      [this] {
+        if (at_last_exit && ranks_.running() == 0 && ranks_.count() == jobs.ranks())
+          at_last_exit();
+      });
   if (not settings().calls.empty())
     CallTrace::begin(settings().calls);
   watch_process();

@@ -65,6 +65,7 @@ public:
   /// Describes waits of the ranks that @p concerns accepts, as sentences; none if SMPI knows them.
   std::function<std::string(const ConcernsRank& concerns)> describe_messages;
   std::function<std::string(const ConcernsRank& concerns)> describe_files; ///< the same of files
+  std::function<void()> at_last_exit;         ///< called in the last rank's context when all ranks have ended
   HostFallback hosts_fallback;                ///< algorithms of calls that weft executes on the hosts
   const HostStageAlgorithms stage_algorithms; ///< among the ranks of a host in an offloaded call
   MechanismSelector selector;

@@ -36,6 +36,8 @@ struct Settings {
 
   std::string jobs; ///< WEFT_JOBS: description of the jobs of a run, in JSON; absent if smpirun launches the only one
 
+  std::string traffic; ///< WEFT_TRAFFIC: description of background traffic, in JSON; absent if there is none
+
   std::string program;     ///< WEFT_PROGRAM: the program's file, whose exit handlers run per rank
   Lines private_libraries; ///< WEFT_PRIVATE_LIBRARIES: libraries copied for each rank, as NAME=PATH
   bool cxx_streams;        ///< WEFT_CXX_STREAMS: the program uses libstdc++, whose streams get a state per rank

@@ -18,6 +18,7 @@ struct RandomPurpose {
   static constexpr std::uint32_t DETOUR_STARTS  = 0;
   static constexpr std::uint32_t DETOUR_LENGTHS = 1;
   static constexpr std::uint32_t JITTER         = 2; ///< and what follows: by who crosses the link
+  static constexpr std::uint32_t TRAFFIC        = 0xffffffff;
 };
 
 /** Returns 128 random bits. */

@@ -390,6 +390,9 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
     run = "weft run -q --fabric tofino-4 -n 4"
     noise = """--set 'noise.link=[{match="*",jitter="1ns",distribution="exponential"}]'"""
     (desk / "one.toml").write_text('[[jobs]]\nname = "a"\nprogram = "./ring"\nranks = 4\n')
+    (desk / "others.toml").write_text(
+        '[[traffic]]\npattern = "uniform"\nload = "10%"\nhosts = "all"\n'
+    )
     for command in (
         f"{run} {noise} --json whole.json --trace whole.trace -- ./ring",
         "weft cc bcast.c -o bcast",
@@ -397,11 +400,12 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         "weft cc file.c -o file",
         f"{run} {disk} --json file.json -- ./file",
         "weft run -q --fabric tofino-4 --jobs one.toml --alone --json jobs.json",
+        f"{run} --traffic others.toml --json traffic.json -- ./ring",
         "weft cc crash.c -o crash",
         f"! {run} --json crash.json -- ./crash",
     ):
         run_step(desk, Step(command, []))
-    names = ("whole", "multicast", "file", "jobs", "crash")
+    names = ("whole", "multicast", "file", "jobs", "traffic", "crash")
     records = [json.loads((desk / f"{name}.json").read_text()) for name in names]
     said = set()
     for heading, rows in sections(RECORD):

@@ -28,11 +28,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from weft.base import node_list
 from weft.base.errors import WeftError
 from weft.base.options import Options, parse
 from weft.base.user_files import UnreadableError, read_text
 from weft.runs import offload_modes
-from weft.runs.jobs import node_list, slurm_topology
+from weft.runs.jobs import slurm_topology
 from weft.runs.options import MOST_RANKS
 from weft.trace.folder import Folder, read_folder
 

@@ -29,6 +29,7 @@ from weft.runs.record_data import JobPart, OutcomePart
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import FabricSite, load_fabric
+from weft.runs.traffic.description import PlacedTraffic
 
 DESCRIPTION = "jobs.json"
 
@@ -72,6 +73,8 @@ class PreparedJobs:
     site: FabricSite
     jobs: tuple[PreparedJob, ...]
     simgrid: SimGrid
+    traffic: tuple[PlacedTraffic, ...] = ()
+    """Background traffic."""
     seen: limits.StartResources | None = None
     """Resources of the machine at the time of the check."""
 
@@ -97,7 +100,9 @@ def prepare(file: JobsFile, request: Request) -> PreparedJobs:
     for job in file.jobs:
         if job.output is not None:
             check_writable(key_of(job, "output"), job.output)
-    plan = PreparedJobs(request, file, replace(site, ranks=file.ranks), jobs, simgrid)
+    used = {host for one in placed.values() for host in one.hosts}
+    traffic = launch.traffic_of(request, site, used)
+    plan = PreparedJobs(request, file, replace(site, ranks=file.ranks), jobs, simgrid, traffic)
     return replace(plan, seen=limits.check(_needs(plan)))
 
 
@@ -214,6 +219,7 @@ def run(
         outputs(plan.file.jobs, work, on_line, streams) as destinations,
     ):
         _describe(plan, destinations, work)
+        launch.write_traffic(one, work)
         ended = run_child(
             launch.build_command(one, work),
             _environment(plan, one, work),
@@ -236,6 +242,7 @@ def _as_run(plan: PreparedJobs) -> launch.PreparedRun:
         first.program,
         plan.simgrid,
         copies=plan.copies,
+        traffic=plan.traffic,
     )
 
 

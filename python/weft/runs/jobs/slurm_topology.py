@@ -8,7 +8,7 @@ SwitchName=spine Switches=leaf[0-3]
 import re
 from collections.abc import Mapping, Sequence
 
-from weft.runs.jobs import node_list
+from weft.base import node_list
 
 _FIELD = re.compile(r"([A-Za-z]+)=(\S+)")
 

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Traffic files: messages between hosts that no rank sends.
+
+    [[traffic]]
+    name = "neighbours"
+    pattern = "uniform"
+    load = "30%"
+    bytes = "64KiB"
+
+    [[traffic]]
+    name = "training"
+    pattern = "goal"
+    file = "training.goal"
+    hosts = "host-[16-31]"
+    repeat = true
+
+Paths are relative to the file's folder. docs/traffic.md describes the keys, from the tables below.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from weft import _core
+from weft.base import node_list
+from weft.base.errors import WeftError
+from weft.base.options import Options, parse
+from weft.base.user_files import UnreadableError, read_text
+from weft.runs.traffic import goal
+
+PATTERNS: Mapping[str, str] = {
+    "uniform": "each message to another host at random",
+    "permutation": "each host to one other host, by a cycle through all of them at random",
+    "incast": "all hosts to the targets",
+    "hot-spot": "a part of the messages to the targets, the others as in `uniform`",
+    "goal": "a schedule in GOAL, the language of LogGOPSim and ATLAHS",
+}
+"""Patterns of traffic, with their meanings."""
+
+IDLE, ALL = "idle", "all"
+
+TRAFFIC: Mapping[str, str] = {
+    "name": "Name of the traffic in messages and in the record; by default its pattern",
+    "pattern": "Who sends to whom. "
+    + "; ".join(f'`"{name}"`: {what}' for name, what in PATTERNS.items())
+    + "; required",
+    "load": 'Mean rate of each host, as a part of its share of the bisection, such as `"30%"`;'
+    " required, except for `goal`",
+    "bytes": 'Size of a message; `"64KiB"` by default',
+    "hosts": f'Hosts that send: `"{IDLE}"` (by default), those without ranks; `"{ALL}"`; or a node'
+    ' list in Slurm\'s notation, such as `"host-[0-3,7]"`. Of a GOAL schedule, the hosts of its'
+    " ranks in order",
+    "part": 'Part of these hosts that sends, chosen at random, such as `"50%"`; `"100%"` by'
+    " default",
+    "targets": "Node list of the targets of `incast` and `hot-spot`; by default one of the hosts at"
+    " random",
+    "hot": 'Part of the messages of `hot-spot` that go to the targets; `"20%"` by default',
+    "window": "Messages of a host in flight, at most; others wait at the host; 4 by default",
+    "seed": "Seed of everything that is random; 1 by default",
+    "start": 'Simulated time at which the traffic begins, such as `"1ms"`; 0 by default',
+    "end": "Simulated time at which it ends; by default with the last rank",
+    "file": "GOAL file, in its text form; required for `goal`",
+    "repeat": "`true`: the schedule begins again when it has ended; `false` by default",
+}
+"""Keys of [[traffic]]."""
+
+_FOR_GOAL = ("file", "repeat")
+_NOT_FOR_GOAL = ("load", "bytes", "part", "targets", "hot", "window", "seed")
+_PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,6})?) ?%")
+_SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?) ?([A-Za-z]+)")
+_UNITS = dict(_core.units()["size"])
+_MOST_TABLES = 1000
+_MOST_WINDOW = 65536
+_MOST_BYTES = 1e15
+
+
+class TrafficTable(Options):
+    """Table of an array of tables, whose messages name it by its number and its name."""
+
+    def fail(self, key: str, problem: str) -> NoReturn:
+        """Raise an error about a key of this table."""
+        raise self.error(key, problem)
+
+    def error(self, key: str, problem: str) -> WeftError:
+        """Return the error about a key of this table."""
+        return WeftError(f"{self.source}: [[traffic]] {self.table}: {key}: {problem}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """One table of a traffic file. Nothing outside the file has been checked, except a schedule."""
+
+    table: TrafficTable
+    name: str
+    pattern: str
+    load: float = 0.0
+    """Part of a host's share of the bisection."""
+    bytes: int = 0
+    hosts: str = IDLE
+    part: float = 1.0
+    targets: str = ""
+    hot: float = 0.0
+    window: int = 1
+    seed: int = 1
+    start_s: float = 0.0
+    end_s: float | None = None
+    schedule: goal.Schedule | None = None
+    repeat: bool = False
+
+
+def read(path: Path) -> tuple[Traffic, ...]:
+    """Read a traffic file. Raises `WeftError`."""
+    try:
+        top = parse(read_text(path), str(path))
+    except UnreadableError as error:
+        raise WeftError(f"{path}: {error}") from None
+    top.allow("traffic")
+    tables = list(top.parts("traffic"))
+    if not tables:
+        top.fail("traffic", "is missing; write a table [[traffic]] for each kind of traffic")
+    if len(tables) > _MOST_TABLES:
+        top.fail("traffic", f"found {len(tables):,} tables; allowed are at most {_MOST_TABLES:,}")
+    all_of_them = tuple(_traffic(one, number, path.parent) for number, one in enumerate(tables, 1))
+    seen: set[str] = set()
+    for one in all_of_them:
+        if one.name in seen:
+            one.table.fail("name", f"found {one.name!r} twice; give each table its own name")
+        seen.add(one.name)
+    return all_of_them
+
+
+def _traffic(found: Options, number: int, folder: Path) -> Traffic:
+    name = found.values.get("name")
+    which = f'name = "{name}"' if isinstance(name, str) and name else f"number {number}"
+    table = TrafficTable(found.source, which, found.values)
+    table.allow(*TRAFFIC)
+    table.need("pattern")
+    pattern = table.choice("pattern", tuple(PATTERNS), "")
+    _refuse_others(table, pattern)
+    start = _time(table, "start") or 0.0
+    end = _time(table, "end")
+    if end is not None and end <= start:
+        table.fail("end", f"found {table.values['end']!r}, which is not after the start")
+    name = table.text("name", pattern)
+    if pattern == "goal":
+        return Traffic(
+            table=table,
+            name=name,
+            pattern=pattern,
+            hosts=table.text("hosts", IDLE),
+            start_s=start,
+            end_s=end,
+            schedule=_schedule(table, folder),
+            repeat=_truth(table, "repeat"),
+        )
+    return Traffic(
+        table=table,
+        name=name,
+        pattern=pattern,
+        load=_percent(table, "load", None),
+        bytes=_size(table, "bytes", "64KiB"),
+        hosts=table.text("hosts", IDLE),
+        part=_percent(table, "part", 1.0),
+        targets=table.text("targets", ""),
+        hot=_percent(table, "hot", 0.2) if pattern == "hot-spot" else 0.0,
+        window=table.integer("window", 1, _MOST_WINDOW, 4),
+        seed=table.integer("seed", 0, 2**31 - 1, 1),
+        start_s=start,
+        end_s=end,
+    )
+
+
+def _refuse_others(table: TrafficTable, pattern: str) -> None:
+    wrong = list(_NOT_FOR_GOAL if pattern == "goal" else _FOR_GOAL)
+    if pattern != "hot-spot":
+        wrong.append("hot")
+    if pattern not in ("incast", "hot-spot"):
+        wrong.append("targets")
+    for key in wrong:
+        if key in table.values:
+            table.fail(key, f'is not a key of the pattern "{pattern}"; leave it out')
+
+
+def _schedule(table: TrafficTable, folder: Path) -> goal.Schedule:
+    path = folder / table.text("file")
+    try:
+        return goal.parse_goal(read_text(path))
+    except UnreadableError as error:
+        raise table.error("file", f"{path}: {error}") from None
+    except goal.GoalError as error:
+        raise table.error("file", f"{path}: {error}") from None
+
+
+def _percent(table: TrafficTable, key: str, default: float | None) -> float:
+    if key not in table.values and default is not None:
+        return default
+    value = table.need(key)
+    match = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    if match is None or not 0 < float(match[1]) <= 100:
+        table.fail(key, f'found {value!r}; write a part of up to 100 per cent, such as "30%"')
+    return float(match[1]) / 100
+
+
+def _size(table: TrafficTable, key: str, default: str) -> int:
+    value = table.values.get(key, default)
+    match = _SIZE.fullmatch(value) if isinstance(value, str) else None
+    if (
+        match is None
+        or match[2] not in _UNITS
+        or not 1 <= float(match[1]) * _UNITS[match[2]] <= 1e15
+    ):
+        table.fail(key, f'found {value!r}; write a size of at least 1 B, such as "64KiB"')
+    return round(float(match[1]) * _UNITS[match[2]])
+
+
+def _time(table: TrafficTable, key: str) -> float | None:
+    value = table.values.get(key)
+    if value is None:
+        return None
+    if value in (0, "0", "0s") and not isinstance(value, bool) and key == "start":
+        return 0.0
+    return table.duration(key) / 1e9
+
+
+def _truth(table: TrafficTable, key: str) -> bool:
+    value = table.values.get(key, False)
+    if not isinstance(value, bool):
+        table.fail(key, f"found {value!r}; write true or false")
+    return value
+
+
+def names_in(table: TrafficTable, key: str, text: str) -> list[str]:
+    """Return the names in a node list."""
+    try:
+        names = node_list.expand(text)
+    except ValueError as error:
+        table.fail(key, f"found {text!r}; {error}")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        table.fail(key, f"found {twice} twice")
+    return names

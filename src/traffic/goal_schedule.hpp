@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Schedules in GOAL, the language of LogGOPSim and ATLAHS: for each rank a graph of sends, receives and computation
+ * (T. Hoefler, C. Siebert, A. Lumsdaine: Group Operation Assembly Language, ICPP 2009). */
+#pragma once
+
+#include "base/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace weft {
+
+struct GoalOperation {
+  enum class Kind : std::uint8_t { send, receive, compute };
+
+  Kind kind = Kind::compute;
+  Bytes bytes;  ///< of a send or receive
+  Seconds time; ///< of computation
+  int peer = 0; ///< rank that a send goes to, or a receive comes from
+  int tag  = 0;
+  int cpu  = 0;                  ///< computations on a CPU of a rank follow each other
+  std::vector<int> after_ends;   ///< operations of the rank that must have ended (`requires`)
+  std::vector<int> after_starts; ///< operations of the rank that must have started (`irequires`)
+};
+
+/** Operations of each rank. */
+using GoalSchedule = std::vector<std::vector<GoalOperation>>;
+
+/** Carries out what takes time. */
+class GoalPort {
+public:
+  GoalPort()                           = default;
+  GoalPort(const GoalPort&)            = delete;
+  GoalPort& operator=(const GoalPort&) = delete;
+  virtual ~GoalPort()                  = default;
+  /** Sends a message between two ranks; calls GoalExecution::arrived with @p operation at its arrival. */
+  virtual void send(int from, int to, Bytes bytes, std::size_t operation) = 0;
+  /** Calls GoalExecution::computed with @p operation after @p time. */
+  virtual void compute(Seconds time, std::size_t operation) = 0;
+};
+
+/** Execution of a schedule. A send of less than @p eager bytes ends at once, a longer one when its message arrives. A
+ * receive ends when it has started and its message, the next one from its peer with its tag, has arrived. */
+class GoalExecution {
+  struct State {
+    const GoalOperation* operation = nullptr;
+    int rank                       = 0;
+    int missing                    = 0; // operations that must still end or start before
+    std::vector<std::size_t> at_end;    // operations that wait for this one
+    std::vector<std::size_t> at_start;
+  };
+  struct Cpu {
+    bool busy = false;
+    std::deque<std::size_t> waiting;
+  };
+  using Channel = std::tuple<int, int, int>; // sender, receiver, tag
+  struct Matching {
+    std::size_t arrived = 0; // messages without a receive
+    std::deque<std::size_t> receives;
+  };
+
+  GoalPort& port_;
+  Bytes eager_;
+  std::vector<State> states_;
+  std::map<std::pair<int, int>, Cpu> cpus_;
+  std::map<Channel, Matching> channels_;
+  std::vector<std::size_t> ready_;
+  std::size_t left_ = 0;
+
+  void start(std::size_t operation);
+  void end(std::size_t operation);
+  void release(const std::vector<std::size_t>& waiting);
+  void compute(std::size_t operation);
+  void run_ready();
+
+public:
+  /** @p schedule and @p port must outlive the execution. Throws std::logic_error if an operation names a rank or
+   * operation that does not exist. */
+  GoalExecution(const GoalSchedule& schedule, GoalPort& port, Bytes eager);
+
+  /** Starts the operations that wait for no other; may be repeated once the schedule has ended. */
+  void begin();
+  void arrived(std::size_t operation);
+  void computed(std::size_t operation);
+  bool ended() const { return left_ == 0; }
+};
+
+} // namespace weft
