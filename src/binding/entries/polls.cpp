@@ -3,6 +3,7 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/data/status_bytes.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/requests/cancelled.hpp"
 #include "binding/point_to_point/own_messages.hpp"
@@ -390,14 +391,14 @@ void give_status(MPI_Request request, MPI_Status* status)
     return;
   if ((layout.flags & simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAG) != 0) { // of files and partitioned receives, too
     status->MPI_TAG = layout.tag;
-    status->count   = static_cast<int>(layout.real_size);
+    set_status_bytes(*status, static_cast<std::int64_t>(layout.real_size));
   }
   if ((layout.flags & simgrid::smpi::RECEIVE_FLAG) == 0)
     return;
   status->MPI_SOURCE = layout.comm->group()->rank(layout.source == MPI_ANY_SOURCE ? layout.real_source : layout.source);
   status->MPI_TAG    = layout.tag == MPI_ANY_TAG ? layout.real_tag : layout.tag;
   status->MPI_ERROR  = layout.truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
-  status->count      = static_cast<int>(layout.real_size);
+  set_status_bytes(*status, static_cast<std::int64_t>(layout.real_size));
 }
 
 } // namespace

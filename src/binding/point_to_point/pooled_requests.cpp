@@ -2,6 +2,7 @@
 #include "binding/point_to_point/pooled_requests.hpp"
 
 #include "binding/abi/original.hpp"
+#include "binding/data/status_bytes.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/tuning/request_numbers.hpp"
@@ -167,8 +168,9 @@ bool finish_pooled(MPI_Request* request, MPI_Status* status)
     *status            = {.MPI_SOURCE = fields.comm->group()->rank(source),
                           .MPI_TAG    = fields.tag == MPI_ANY_TAG ? fields.real_tag : fields.tag,
                           .MPI_ERROR  = MPI_SUCCESS,
-                          .count      = static_cast<int>(fields.real_size),
+                          .count      = 0,
                           .cancelled  = 0};
+    set_status_bytes(*status, static_cast<std::int64_t>(fields.real_size));
   }
   OwnMessages::get()->pay_for_receives({request, 1});
   if ((fields.flags & SHARED_FLAG) == 0 || --unfinished_sends(*request) == 0)

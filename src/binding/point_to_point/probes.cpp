@@ -3,6 +3,7 @@
  * (src/smpi/mpi/smpi_request.cpp); otherwise entries/polls.cpp accounts for it. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/data/status_bytes.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 
 #include <optional>
@@ -56,6 +57,8 @@ namespace simgrid::smpi {
 WEFT_INTERPOSED void Request::iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
 {
   static const auto THEIRS = weft::original(&Request::iprobe);
+  if (status != MPI_STATUS_IGNORE)
+    status->cancelled = 0;
   if (not weft::OwnMessages::get())
     return THEIRS(source, tag, comm, flag, status);
   weft::probe_cost().pay();
@@ -68,7 +71,7 @@ WEFT_INTERPOSED void Request::iprobe(int source, int tag, MPI_Comm comm, int* fl
   status->MPI_SOURCE = comm->group()->rank(seen->source);
   status->MPI_TAG    = seen->tag;
   status->MPI_ERROR  = MPI_SUCCESS;
-  status->count      = static_cast<int>(seen->size);
+  weft::set_status_bytes(*status, static_cast<std::int64_t>(seen->size));
 }
 
 } // namespace simgrid::smpi

@@ -3,6 +3,7 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/data/status_bytes.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/settings/tunings.hpp"
@@ -215,12 +216,14 @@ bool RequestSignal::put_aside(MPI_Request& request, MPI_Status* status)
   MPI_Request& spare = own_requests().spare;
   if (spare != MPI_REQUEST_NULL || has_number(request))
     return false;
-  if (status != MPI_STATUS_IGNORE)
+  if (status != MPI_STATUS_IGNORE) {
     *status = {.MPI_SOURCE = MPI_UNDEFINED, // the rank of actor 0 in MPI_COMM_SELF
                .MPI_TAG    = simgrid::smpi::layout_of(request).tag,
                .MPI_ERROR  = MPI_SUCCESS,
-               .count      = static_cast<int>(simgrid::smpi::layout_of(request).real_size),
+               .count      = 0,
                .cancelled  = 0};
+    set_status_bytes(*status, static_cast<std::int64_t>(simgrid::smpi::layout_of(request).real_size));
+  }
   spare = std::exchange(request, MPI_REQUEST_NULL);
   return true;
 }

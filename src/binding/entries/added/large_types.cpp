@@ -78,13 +78,6 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {
 
-WEFT_BOTH(Get_count_c, (const MPI_Status* status, MPI_Datatype type, MPI_Count* count), {
-  int small        = 0;
-  const int result = PMPI_Get_count(status, type, &small);
-  *count           = small;
-  return result;
-})
-
 WEFT_BOTH(Type_contiguous_c, (MPI_Count count, MPI_Datatype type, MPI_Datatype* made), {
   constexpr MPI_Count MOST = std::numeric_limits<int>::max();
   const bool large         = count > 0 && made && type != MPI_DATATYPE_NULL && element_size(type) > 0 &&

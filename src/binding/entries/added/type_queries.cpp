@@ -3,6 +3,7 @@
  * 5.1.11, 6.9.4 and 19.1.9), which SMPI lacks. */
 #include "binding/abi/original.hpp"
 #include "binding/data/elements.hpp"
+#include "binding/data/status_bytes.hpp"
 #include "binding/datatypes/type_maps.hpp"
 #include "binding/entries/added/basic_runs.hpp"
 #include "binding/entries/frame/own_function.hpp"
@@ -56,7 +57,7 @@ template <class Count> int get_elements(const MPI_Status* status, MPI_Datatype t
   return first_error([&] { return check_present(status, "status"); }, [&] { return check_type(type); },
                      [&] { return check_present(count, "count"); },
                      [&] {
-                       const auto found = basic_elements(static_cast<std::size_t>(status->count), type);
+                       const auto found = basic_elements(static_cast<std::size_t>(status_bytes(*status)), type);
                        const bool fits = found && *found <= static_cast<std::size_t>(std::numeric_limits<Count>::max());
                        *count          = fits ? static_cast<Count>(*found) : static_cast<Count>(MPI_UNDEFINED);
                        return MPI_SUCCESS;

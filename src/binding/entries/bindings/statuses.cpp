@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Fields of statuses, and conversions of statuses between C and Fortran. A status is the same five integers in C, in
- * mpi_f08 and in mpi. */
+/* Counts and fields of statuses, and conversions of statuses between C and Fortran. A status is the same five integers
+ * in C, in mpi_f08 and in mpi. */
 #include "binding/abi/original.hpp"
+#include "binding/data/elements.hpp"
+#include "binding/data/status_bytes.hpp"
 #include "binding/entries/frame/own_function.hpp"
 
 #include <smpi/smpi.h>
 
+#include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace weft {
 namespace {
@@ -22,6 +26,23 @@ int copy_status(const void* from, void* to)
   return first_error([&] { return check_status(from, "the source"); }, [&] { return check_status(to, "the target"); },
                      [&] {
                        std::memcpy(to, from, sizeof(MPI_Status));
+                       return MPI_SUCCESS;
+                     });
+}
+
+/** Sets @p count to the elements of a status: MPI_UNDEFINED without a whole number of them, or if it does not fit. */
+template <class Count> int get_count(const MPI_Status* status, MPI_Datatype type, Count* count)
+{
+  return first_error([&] { return check_status(status, "status"); }, [&] { return check_present(count, "count"); },
+                     [&] { return check_type(type); },
+                     [&] {
+                       const std::int64_t bytes = status_bytes(*status);
+                       const auto size          = static_cast<std::int64_t>(element_size(type));
+                       *count                   = 0;
+                       if (size > 0)
+                         *count = bytes % size == 0 && bytes / size <= std::numeric_limits<Count>::max()
+                                      ? static_cast<Count>(bytes / size)
+                                      : Count{MPI_UNDEFINED};
                        return MPI_SUCCESS;
                      });
 }
@@ -64,6 +85,38 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {
+
+// Those of SMPI keep the count as an int.
+WEFT_INTERPOSED int PMPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count)
+{
+  return get_count(status, type, count);
+}
+
+WEFT_INTERPOSED int PMPI_Get_count_c(const MPI_Status* status, MPI_Datatype type, MPI_Count* count)
+{
+  return get_count(status, type, count);
+}
+
+WEFT_INTERPOSED int PMPI_Test_cancelled(const MPI_Status* status, int* flag)
+{
+  return first_error([&] { return check_status(status, "status"); }, [&] { return check_present(flag, "flag"); },
+                     [&] {
+                       *flag = is_cancelled(*status) ? 1 : 0;
+                       return MPI_SUCCESS;
+                     });
+}
+
+WEFT_INTERPOSED int PMPI_Status_set_cancelled(MPI_Status* status, int flag)
+{
+  return first_error([&] { return check_status(status, "status"); },
+                     [&] {
+                       set_cancelled(*status, flag != 0);
+                       return MPI_SUCCESS;
+                     });
+}
+
+WEFT_MPI_FUNCTION(Get_count_c, MPI_COMM_WORLD, (const MPI_Status* status, MPI_Datatype type, MPI_Count* count), status,
+                  type, count)
 
 WEFT_STATUS_FIELD(error, MPI_ERROR)
 WEFT_STATUS_FIELD(source, MPI_SOURCE)

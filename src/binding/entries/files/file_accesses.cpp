@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Functions that read and write files (MPI 4.1, section 14.4). */
+#include "binding/data/status_bytes.hpp"
 #include "binding/entries/files/file_functions.hpp"
 
 #include "binding/data/elements.hpp"
@@ -42,12 +43,11 @@ constexpr FileAccess with_request(FileAccess access)
 
 void set_status(MPI_Status* status, const FileCompletion& completion)
 {
-  if (status != MPI_STATUS_IGNORE)
-    *status = {.MPI_SOURCE = MPI_UNDEFINED,
-               .MPI_TAG    = MPI_UNDEFINED,
-               .MPI_ERROR  = MPI_SUCCESS,
-               .count      = static_cast<int>(completion.bytes),
-               .cancelled  = 0};
+  if (status == MPI_STATUS_IGNORE)
+    return;
+  *status = {
+      .MPI_SOURCE = MPI_UNDEFINED, .MPI_TAG = MPI_UNDEFINED, .MPI_ERROR = MPI_SUCCESS, .count = 0, .cancelled = 0};
+  set_status_bytes(*status, completion.bytes);
 }
 
 /** External numbers must have the sizes of the program's (check_format). */

@@ -13,6 +13,7 @@
 #include <smpi/smpi.h>
 
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace weft {
@@ -83,6 +84,18 @@ template <class Begin> void take_part(FileSystem& files, FileHandle& handle, Beg
   completion->wait();
 }
 
+/** Clears the flag of a status among the arguments, beside which status_bytes() expects the upper bits of the count:
+ * SMPI's functions of files set the count alone. */
+template <class... Arguments> void clear_flag_of_status(Arguments... arguments)
+{
+  const auto clear = [](auto argument) {
+    if constexpr (std::is_same_v<decltype(argument), MPI_Status*>)
+      if (argument != MPI_STATUS_IGNORE)
+        argument->cancelled = 0;
+  };
+  (clear(arguments), ...);
+}
+
 /** Executes steps of the calling rank alone, and blocks until their end. */
 template <class Add> void take_steps(FileSystem& files, Add&& add)
 {
@@ -120,6 +133,13 @@ template <class Add> void take_steps(FileSystem& files, Add&& add)
     static const auto THEIRS = weft::original<decltype(&PMPI_##name)>("PMPI_" #name);                                  \
     static weft::MpiFunction function{"MPI_" #name, weft::CallKind::io, weft::is_in_simgrids_trace(#name)};            \
     return weft::timed_file_call<weft::trace::calls::name>(                                                            \
-        function, [&] { return weft::FileSystem::get() ? own : THEIRS(__VA_ARGS__); }, __VA_ARGS__);                   \
+        function,                                                                                                      \
+        [&] {                                                                                                          \
+          if (weft::FileSystem::get())                                                                                 \
+            return own;                                                                                                \
+          weft::clear_flag_of_status(__VA_ARGS__);                                                                     \
+          return THEIRS(__VA_ARGS__);                                                                                  \
+        },                                                                                                             \
+        __VA_ARGS__);                                                                                                  \
   }                                                                                                                    \
   WEFT_FILE_HANDLED(name, file, parameters, __VA_ARGS__)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Forms with large counts of packing, of operations, and of functions that make windows. */
 #include "binding/data/elements.hpp"
+#include "binding/data/status_bytes.hpp"
 #include "binding/entries/added/basic_runs.hpp"
 #include "binding/entries/added/large_counts.hpp"
 #include "binding/entries/frame/own_function.hpp"
@@ -30,11 +31,10 @@ int set_elements(MPI_Status* status, MPI_Datatype type, MPI_Count count)
   std::size_t elements = 0;
   for (const BasicRun& run : basic_runs(type))
     elements += run.count;
-  const auto size       = elements > 0 ? static_cast<MPI_Count>(element_size(type) / elements) : MPI_Count{0};
-  const MPI_Count bytes = size * count;
-  if (count < 0 || not fits(bytes))
-    return wrong(MPI_ERR_COUNT, "the data of a status is at most 2^31 - 1 bytes");
-  status->count = static_cast<int>(bytes);
+  const auto size = elements > 0 ? static_cast<MPI_Count>(element_size(type) / elements) : MPI_Count{0};
+  if (count < 0 || (size > 0 && count > std::numeric_limits<MPI_Count>::max() / size))
+    return wrong(MPI_ERR_COUNT, "the data of a status is at most 2^63 - 1 bytes");
+  set_status_bytes(*status, size * count);
   return MPI_SUCCESS;
 }
 

@@ -16,6 +16,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/data/elements.hpp"
+#include "binding/data/status_bytes.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"
 
@@ -71,12 +72,15 @@ WEFT_INTERPOSED void Request::finish_wait(MPI_Request* request, MPI_Status* stat
 {
   static const auto THEIRS = weft::original(&Request::finish_wait);
   const unsigned flags     = layout_of(*request).flags;
+  const auto size          = static_cast<std::int64_t>(layout_of(*request).real_size);
   if (is_own(*request))
     weft::OwnMessages::get()->check(*request);
   if (weft::finish_pooled(request, status))
     return;
   weft::unpack_last_part(layout_of(*request));
   THEIRS(request, status);
+  if (status != MPI_STATUS_IGNORE && status->count == static_cast<int>(size))
+    weft::set_status_bytes(*status, size);
   const bool is_cancelled =
       (flags & PERSISTENT_FLAG) != 0 && (flags & (CANCELLED_FLAG | MATCHED_FLAG)) == CANCELLED_FLAG;
   if (not is_cancelled || *request == MPI_REQUEST_NULL)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Statuses of MPI_Sendrecv from a rank to itself: SMPI sets the source to the number of the rank's actor, and the tag
- * to that of the receive. */
+/* Statuses of MPI_Sendrecv from a rank to itself: SMPI sets the source to the number of the rank's actor, the tag to
+ * that of the receive, and the count to an int. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/data/elements.hpp"
+#include "binding/data/status_bytes.hpp"
 #include "binding/ranks/current.hpp"
 
 namespace simgrid::smpi {
@@ -12,11 +14,13 @@ WEFT_INTERPOSED void Request::sendrecv(const void* sent, int send_count, MPI_Dat
                                        int receive_tag, MPI_Comm comm, MPI_Status* status)
 {
   static const auto THEIRS = weft::original(&Request::sendrecv);
+  simgrid::smpi::Status::empty(status);
   THEIRS(sent, send_count, send_type, to, send_tag, received, receive_count, receive_type, from, receive_tag, comm,
          status);
   if (status != MPI_STATUS_IGNORE && to == from && to >= 0 && comm->group()->actor(to) == weft::current_actor()) {
     status->MPI_SOURCE = from;
     status->MPI_TAG    = send_tag;
+    weft::set_status_bytes(*status, send_count * static_cast<std::int64_t>(weft::element_size(send_type)));
   }
 }
 

@@ -29,6 +29,15 @@ def test_more_than_two_billion_elements_take_their_time(run: Run, messages: str)
         assert large[what] == pytest.approx(30 * small[what], rel=0.01), what
 
 
+@pytest.mark.parametrize(("messages", "arguments"), [("smpi", ("unprobed",)), ("weft", ())])
+def test_statuses_count_more_than_two_gibibytes(
+    run: Run, messages: str, arguments: tuple[str, ...]
+) -> None:
+    options = ("--messages", messages)
+    result = run("large_statuses.c", *arguments, on="fat-tree-8", ranks=2, options=options)
+    assert result.lines == ["right"] * 2
+
+
 @pytest.mark.parametrize("messages", ["smpi", "weft"])
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 def test_polls_of_several_requests_leave_them_as_they_are(
