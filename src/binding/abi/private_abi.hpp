@@ -302,10 +302,16 @@ public:
 /** Declared in src/smpi/include/smpi_errhandler.hpp. */
 class Win {
 public:
+  static int keyval_id_; // NOLINT(readability-identifier-naming): SMPI's name; the next keyval
   MPI_Comm comm() const;
-  /* Interposed in binding/entries/window_locks.cpp. */
+  /* Interposed in binding/entries/windows/locks.cpp. */
   int lock(int type, int target, int assertion);
   int unlock(int target);
+  int compare_and_swap(const void* value, const void* compared, void* result, MPI_Datatype type, int target,
+                       MPI_Aint displacement);
+  int put(const void* origin, int origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement,
+          int target_count, MPI_Datatype target_type, MPI_Request* request);
+  int flush(int target);
 };
 
 class Errhandler {
@@ -318,6 +324,7 @@ public:
 
 class Datatype {
 public:
+  static int keyval_id_; // NOLINT(readability-identifier-naming): SMPI's name; the next keyval
   bool is_valid() const; ///< whether it has been committed
   void ref();
   static void unref(MPI_Datatype datatype);
@@ -417,15 +424,17 @@ constexpr unsigned COMPLETE_FLAG               = 0x1000;
 constexpr unsigned MATCHED_FLAG                = 0x4000;
 constexpr unsigned CANCELLED_FLAG              = 0x8000;
 constexpr unsigned NONBLOCKING_COLLECTIVE_FLAG = 0x10000;
-/** weft's own request flags, which SMPI ignores: of several sends (pooled_requests.hpp); reused request; message of
- * binding/point_to_point; data packed into a contiguous copy; a rank sleeps until it ends; ended; failed. */
-constexpr unsigned SHARED_FLAG  = 0x2000000;
-constexpr unsigned POOLED_FLAG  = 0x4000000;
-constexpr unsigned OWN_FLAG     = 0x8000000;
-constexpr unsigned PACKED_FLAG  = 0x10000000;
-constexpr unsigned AWAITED_FLAG = 0x20000000;
-constexpr unsigned ENDED_FLAG   = 0x40000000;
-constexpr unsigned FAILED_FLAG  = 0x80000000;
+/** weft's own request flags, which SMPI ignores: composed of others (entries/requests/composed.hpp); of several sends
+ * (pooled_requests.hpp); reused request; message of binding/point_to_point; data packed into a contiguous copy; a rank
+ * sleeps until it ends; ended; failed. */
+constexpr unsigned COMPOSED_FLAG = 0x1000000;
+constexpr unsigned SHARED_FLAG   = 0x2000000;
+constexpr unsigned POOLED_FLAG   = 0x4000000;
+constexpr unsigned OWN_FLAG      = 0x8000000;
+constexpr unsigned PACKED_FLAG   = 0x10000000;
+constexpr unsigned AWAITED_FLAG  = 0x20000000;
+constexpr unsigned ENDED_FLAG    = 0x40000000;
+constexpr unsigned FAILED_FLAG   = 0x80000000;
 /** Returns the fields of a request that is not MPI_REQUEST_NULL. */
 inline const RequestLayout& layout_of(MPI_Request request)
 {
@@ -486,6 +495,9 @@ public:
   static int waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses); ///< number that ended
   /** Returns the messages of one of SMPI's own non-blocking collectives. */
   std::vector<MPI_Request> get_nbc_requests() const;
+  /** Finishes them, or does so only if a test finds that all have ended; interposed in
+   * binding/entries/requests/composed.cpp. */
+  static int finish_nbc_requests(MPI_Request* request, int test);
   /** Interposed in binding/point_to_point/probes.cpp. */
   static void iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
   /* Interposed in binding/entries/polls.cpp. */

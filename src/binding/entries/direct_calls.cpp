@@ -5,6 +5,7 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/calls/in_place.hpp"
+#include "binding/point_to_point/kept_error.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"
 #include "binding/point_to_point/waits.hpp"
@@ -117,6 +118,7 @@ int direct_Finalize(decltype(&PMPI_Finalize) next_definition)
 
 int direct_Wait(decltype(&PMPI_Wait) next_definition, MPI_Request* request, MPI_Status* status)
 {
+  const KeptError kept(status, request);
   const bool waited = request && *request != MPI_REQUEST_NULL && RequestSignal::wait_for(*request);
   if (waited && RequestSignal::put_aside(*request, status))
     return MPI_SUCCESS;

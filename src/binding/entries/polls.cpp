@@ -6,6 +6,8 @@
 #include "binding/data/status_bytes.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/requests/cancelled.hpp"
+#include "binding/point_to_point/composed_waits.hpp"
+#include "binding/point_to_point/kept_error.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/run/request.hpp"
@@ -389,12 +391,23 @@ void give_status(MPI_Request request, MPI_Status* status)
   const RequestLayout& layout = simgrid::smpi::layout_of(request);
   if (status == MPI_STATUS_IGNORE || not simgrid::smpi::is_active(request))
     return;
+  if (is_composed(request)) {
+    if (const MPI_Request last = last_part(request); last != MPI_REQUEST_NULL)
+      give_status(last, status);
+    else
+      look_at_status(request, status);
+    return;
+  }
   if ((layout.flags & simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAG) != 0) { // of files and partitioned receives, too
     status->MPI_TAG = layout.tag;
     set_status_bytes(*status, static_cast<std::int64_t>(layout.real_size));
   }
   if ((layout.flags & simgrid::smpi::RECEIVE_FLAG) == 0)
     return;
+  if (layout.source == MPI_PROC_NULL) {
+    status->MPI_SOURCE = MPI_PROC_NULL;
+    return;
+  }
   status->MPI_SOURCE = layout.comm->group()->rank(layout.source == MPI_ANY_SOURCE ? layout.real_source : layout.source);
   status->MPI_TAG    = layout.tag == MPI_ANY_TAG ? layout.real_tag : layout.tag;
   status->MPI_ERROR  = layout.truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
@@ -407,6 +420,7 @@ void give_status(MPI_Request request, MPI_Status* status)
 
 int polled_Test(decltype(&PMPI_Test) next_definition, MPI_Request* request, int* flag, MPI_Status* status)
 {
+  const KeptError kept(status, request);
   RequestSignal::make_activities();
   if (request && flag && *request == MPI_REQUEST_NULL) { // SMPI sets the flag only if there is a status
     *flag = 1;
@@ -454,7 +468,8 @@ int polled_Testany(decltype(&PMPI_Testany) next_definition, int count, MPI_Reque
     return MPI_SUCCESS;
   }
   end_row();
-  return next_definition(count, requests, index, flag, status);
+  return with_error_of_status(status, index,
+                              [&](MPI_Status* its) { return next_definition(count, requests, index, flag, its); });
 }
 
 int polled_Testsome(decltype(&PMPI_Testsome) next_definition, int count, MPI_Request* requests, int* ended,
@@ -476,6 +491,7 @@ int polled_Testsome(decltype(&PMPI_Testsome) next_definition, int count, MPI_Req
 int polled_Request_get_status(decltype(&PMPI_Request_get_status) next_definition, MPI_Request request, int* flag,
                               MPI_Status* status)
 {
+  const KeptError kept(status, &request);
   RequestSignal::make_activities();
   const bool own = request != MPI_REQUEST_NULL && simgrid::smpi::is_own(request);
   if (not(tests_are_ours() || own) || request == MPI_REQUEST_NULL || not flag)
@@ -491,6 +507,7 @@ int polled_Request_get_status(decltype(&PMPI_Request_get_status) next_definition
 int polled_Iprobe(decltype(&PMPI_Iprobe) next_definition, int source, int tag, MPI_Comm comm, int* flag,
                   MPI_Status* status)
 {
+  const KeptError kept(status);
   if (not probes_are_ours() || not flag)
     return next_definition(source, tag, comm, flag, status);
   Poller& poller = Poller::of_this_rank();

@@ -13,13 +13,17 @@
 #include "binding/entries/intercommunicators/collectives.hpp"
 #include "binding/entries/intercommunicators/making.hpp"
 #include "binding/entries/polls.hpp"
+#include "binding/entries/requests/composed.hpp"
+#include "binding/entries/requests/null_peers.hpp"
 #include "binding/entries/requests/persistent.hpp"
 #include "binding/entries/requests/replaced_data.hpp"
 #include "binding/entries/requests/send_buffers.hpp"
+#include "binding/entries/requests/some_requests.hpp"
 #include "binding/observe/clock_reads.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/observe/traced_call.hpp"
 #include "binding/point_to_point/direct_messages.hpp"
+#include "binding/point_to_point/kept_error.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/run/request.hpp"
 
@@ -49,14 +53,22 @@ int watched_Waitany(decltype(&PMPI_Waitany) next_definition, int count, MPI_Requ
                     MPI_Status* status)
 {
   RequestSignal::make_activities();
-  return next_definition(count, requests, index, status);
+  return with_error_of_status(status, index,
+                              [&](MPI_Status* its) { return next_definition(count, requests, index, its); });
 }
 
 int watched_Waitsome(decltype(&PMPI_Waitsome) next_definition, int count, MPI_Request* requests, int* ended,
                      int* indices, MPI_Status* statuses)
 {
   RequestSignal::make_activities();
-  return next_definition(count, requests, ended, indices, statuses);
+  const int result = next_definition(count, requests, ended, indices, statuses);
+  return result == MPI_SUCCESS ? error_of_last_waitsome() : result;
+}
+
+int kept_Probe(decltype(&PMPI_Probe) next_definition, int source, int tag, MPI_Comm comm, MPI_Status* status)
+{
+  const KeptError kept(status);
+  return next_definition(source, tag, comm, status);
 }
 
 /** Frees a communicator by @p next_definition, and what belongs to an intercommunicator. */
@@ -170,7 +182,7 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
 
 /** Defines PMPI_@p name as WEFT_TIMED does, by way of @p way_name, which gets SMPI's function:
  * in_place (in_place.hpp), direct (direct_calls.hpp, direct_messages.hpp), polled (polls.hpp), buffered
- * (send_buffers.hpp), exposed (exposure_epochs.hpp) or watched (clock_reads.hpp). */
+ * (send_buffers.hpp), or watched (clock_reads.hpp). */
 #define WEFT_TIMED_AS(parameters, name, kind, shown, way)                                                              \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
       -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
@@ -238,24 +250,24 @@ WEFT_TIMED_BY(7, Ibsend, point_to_point, buffered)
 WEFT_TIMED_BY(7, Irecv, point_to_point, direct)
 WEFT_TIMED(7, Irsend, point_to_point, TRACED)
 WEFT_TIMED_BY(7, Isend, point_to_point, direct)
-WEFT_TIMED(12, Isendrecv, point_to_point, TRACED)
+WEFT_TIMED_BY(12, Isendrecv, point_to_point, composed)
 WEFT_TIMED_BY(9, Isendrecv_replace, point_to_point, copied)
 WEFT_TIMED(7, Issend, point_to_point, TRACED)
 WEFT_TIMED_BY(7, Recv, point_to_point, direct)
-WEFT_TIMED(7, Recv_init, point_to_point, UNTRACED)
+WEFT_TIMED_AS(7, Recv_init, point_to_point, UNTRACED, null_peer)
 WEFT_TIMED_AS(1, Request_free, point_to_point, UNTRACED, persistent)
 WEFT_TIMED(6, Rsend, point_to_point, TRACED)
-WEFT_TIMED(7, Rsend_init, point_to_point, UNTRACED)
+WEFT_TIMED_AS(7, Rsend_init, point_to_point, UNTRACED, null_peer)
 WEFT_TIMED_BY(6, Send, point_to_point, direct)
-WEFT_TIMED(7, Send_init, point_to_point, UNTRACED)
+WEFT_TIMED_AS(7, Send_init, point_to_point, UNTRACED, null_peer)
 WEFT_TIMED_BY(12, Sendrecv, point_to_point, direct)
 WEFT_TIMED_BY(9, Sendrecv_replace, point_to_point, copied)
 WEFT_TIMED(6, Ssend, point_to_point, TRACED)
-WEFT_TIMED(7, Ssend_init, point_to_point, UNTRACED)
+WEFT_TIMED_AS(7, Ssend_init, point_to_point, UNTRACED, null_peer)
 WEFT_TIMED_BY(1, Start, point_to_point, persistent)
 WEFT_TIMED_BY(2, Startall, point_to_point, persistent)
 
-WEFT_TIMED(4, Probe, waits, UNTRACED)
+WEFT_TIMED_AS(4, Probe, waits, UNTRACED, kept)
 WEFT_COMPLETES(2, Wait, waits, TRACED, direct, 1, a0, 1, a1)
 WEFT_COMPLETES(3, Waitall, waits, TRACED, direct, a0, a1, a0, a2)
 WEFT_COMPLETES(4, Waitany, waits, TRACED, watched, a0, a1, 1, a3)

@@ -3,6 +3,7 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/observe/call_trace.hpp"
+#include "binding/point_to_point/kept_error.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"
 #include "binding/point_to_point/waits.hpp"
@@ -153,6 +154,7 @@ int direct_Send(decltype(&PMPI_Send) next_definition, const void* buffer, int co
 int direct_Recv(decltype(&PMPI_Recv) next_definition, void* buffer, int count, MPI_Datatype type, int from, int tag,
                 MPI_Comm comm, MPI_Status* status)
 {
+  const KeptError kept(status);
   const MessageArguments side{buffer, count, type, from, tag};
   const std::optional<DirectMessage> message = check_direct(side, comm, true);
   if (not message)
@@ -165,6 +167,7 @@ int direct_Sendrecv(decltype(&PMPI_Sendrecv) next_definition, const void* sent, 
                     int to, int send_tag, void* received, int receive_count, MPI_Datatype receive_type, int from,
                     int receive_tag, MPI_Comm comm, MPI_Status* status)
 {
+  const KeptError kept(status);
   using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
   const MessageArguments out{sent, send_count, send_type, to, send_tag};
   const MessageArguments in{received, receive_count, receive_type, from, receive_tag};

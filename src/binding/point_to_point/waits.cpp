@@ -13,6 +13,7 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/point_to_point/composed_waits.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/settings/tunings.hpp"
 
@@ -32,8 +33,9 @@ using Requests = std::span<MPI_Request>;
 /** States of the requests of a list. */
 struct Mixture {
   std::optional<int> ended; ///< position of the request that is selected
-  int own     = 0;          ///< number of own pending requests
-  bool others = false;      ///< some activity has not ended
+  int own       = 0;        ///< number of own pending requests
+  bool others   = false;    ///< some activity has not ended
+  bool composed = false;    ///< some parts of composed requests have not been finished
 };
 
 // Out of line, to keep the stack frame of waiting ranks within the first page.
@@ -45,6 +47,10 @@ struct Mixture {
       continue;
     const auto& layout = layout_of(requests[i]);
     const bool own     = is_own(requests[i]);
+    if (has_active_parts(requests[i])) {
+      found.composed = true;
+      continue;
+    }
     if (own ? layout.detached : not layout.action) {
       found.ended = static_cast<int>(i);
       return found;
@@ -158,7 +164,7 @@ int wait_for_plain(std::span<MPI_Request> requests, MPI_Status* statuses)
       }
     }
     if (not pending)
-      return wanted && truncated ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+      return truncated ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
     if (std::ranges::none_of(requests, is_there))
       sleep_for_one(requests);
   }
@@ -178,9 +184,15 @@ namespace simgrid::smpi {
 WEFT_INTERPOSED int Request::wait(MPI_Request* request, MPI_Status* status)
 {
   static const auto THEIRS = weft::original(&Request::wait);
+  if (*request != MPI_REQUEST_NULL && not is_active(*request)) { // SMPI frees one from MPI_PROC_NULL
+    Status::empty(status);
+    return MPI_SUCCESS;
+  }
   if (*request != MPI_REQUEST_NULL && weft::waits_for_own(*request))
     weft::sleep_for_all({request, 1});
-  return THEIRS(request, status);
+  const bool composed = weft::is_composed(*request);
+  const int result    = THEIRS(request, status);
+  return composed ? weft::error_of_last_status() : result;
 }
 
 WEFT_INTERPOSED int Request::waitany(int count, MPI_Request* requests, MPI_Status* status)
@@ -194,6 +206,11 @@ WEFT_INTERPOSED int Request::waitany(int count, MPI_Request* requests, MPI_Statu
     const weft::Mixture found = weft::look_at_all(all);
     if (found.ended)
       return THEIRS(1, requests + *found.ended, status) == MPI_UNDEFINED ? MPI_UNDEFINED : *found.ended;
+    if (found.composed && count > 1) {
+      if (const auto ended = weft::wait_among_parts(all, status); not ended || not weft::is_composed(requests[*ended]))
+        return ended.value_or(MPI_UNDEFINED);
+      continue;
+    }
     if (found.own == 0 || found.others)
       break;
     weft::sleep_for_one(all);
@@ -218,8 +235,15 @@ WEFT_INTERPOSED int Request::waitall(int count, MPI_Request* requests, MPI_Statu
 WEFT_INTERPOSED int Request::test(MPI_Request* request, MPI_Status* status, int* flag)
 {
   static const auto THEIRS = weft::original(&Request::test);
-  if (not weft::waits_for_own(*request))
-    return THEIRS(request, status, flag);
+  if (weft::is_composed(*request)) {
+    const int result = THEIRS(request, status, flag);
+    return *flag != 0 ? weft::error_of_last_status() : result;
+  }
+  const bool truncated = layout_of(*request).truncated && is_active(*request);
+  if (not weft::waits_for_own(*request)) {
+    const int result = THEIRS(request, status, flag);
+    return result == MPI_SUCCESS && *flag != 0 && truncated ? MPI_ERR_TRUNCATE : result;
+  }
   static const bool COSTS = simgrid::config::get_value<double>("smpi/test") > 0;
   if (COSTS) { // the request may end during the test
     weft::OwnMessages::get()->give_activity(*request);

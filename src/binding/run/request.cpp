@@ -70,21 +70,6 @@ int tag_of(const CollectiveKind& collective)
   return TAGS[static_cast<std::size_t>(&collective - COLLECTIVE_KINDS.data())];
 }
 
-/** Returns a request with nothing to wait for yet: SMPI's own Ibcast of no data on MPI_COMM_SELF. */
-MPI_Request empty_request()
-{
-  static const auto THEIRS = original(&simgrid::smpi::colls::ibcast);
-  MPI_Request request      = MPI_REQUEST_NULL;
-  THEIRS(nullptr, 0, MPI_BYTE, 0, MPI_COMM_SELF, &request, 0);
-  const auto& layout     = simgrid::smpi::layout_of(request);
-  const bool is_expected = layout.type == MPI_BYTE && layout.size == 0 && layout.source == 0 &&
-                           layout.destination == 0 && layout.comm == MPI_COMM_SELF && not layout.action &&
-                           layout.flags == simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAGS && layout.references == 1 &&
-                           layout.op == MPI_REPLACE && layout.parts.empty();
-  simgrid::smpi::require_layout(is_expected);
-  return request;
-}
-
 struct WithoutActivity {
   MPI_Request request;
   std::shared_ptr<RequestSignal> signal;
@@ -123,6 +108,21 @@ RequestSignal::~RequestSignal()
 {
   if (queue_)
     idle_queues().push_back(queue_);
+}
+
+// SMPI's own Ibcast of no data on MPI_COMM_SELF.
+MPI_Request RequestSignal::empty_request()
+{
+  static const auto THEIRS = original(&simgrid::smpi::colls::ibcast);
+  MPI_Request request      = MPI_REQUEST_NULL;
+  THEIRS(nullptr, 0, MPI_BYTE, 0, MPI_COMM_SELF, &request, 0);
+  const auto& layout     = simgrid::smpi::layout_of(request);
+  const bool is_expected = layout.type == MPI_BYTE && layout.size == 0 && layout.source == 0 &&
+                           layout.destination == 0 && layout.comm == MPI_COMM_SELF && not layout.action &&
+                           layout.flags == simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAGS && layout.references == 1 &&
+                           layout.op == MPI_REPLACE && layout.parts.empty();
+  simgrid::smpi::require_layout(is_expected);
+  return request;
 }
 
 MPI_Request RequestSignal::make_request(const std::shared_ptr<RequestSignal>& signal, const CollectiveKind& collective)

@@ -35,6 +35,8 @@ public:
   /** Creates the request; called once, by the rank that owns it. SimGrid's trace identifies the
    * collective by the request's tag, so the request gets SMPI's tag. */
   static MPI_Request make_request(const std::shared_ptr<RequestSignal>& signal, const CollectiveKind& collective);
+  /** Returns a request with nothing to wait for. */
+  static MPI_Request empty_request();
   /** Gives @p request an activity that completes when this fires, for SMPI to wait for and test; called at most once.
    */
   void make_activity(MPI_Request request);

@@ -17,6 +17,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/data/status_bytes.hpp"
+#include "binding/point_to_point/composed_waits.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"
 
@@ -78,9 +79,12 @@ WEFT_INTERPOSED void Request::finish_wait(MPI_Request* request, MPI_Status* stat
   if (weft::finish_pooled(request, status))
     return;
   weft::unpack_last_part(layout_of(*request));
+  const MPI_Request composed = weft::is_composed(*request) ? *request : MPI_REQUEST_NULL;
   THEIRS(request, status);
   if (status != MPI_STATUS_IGNORE && status->count == static_cast<int>(size))
     weft::set_status_bytes(*status, size);
+  if (composed != MPI_REQUEST_NULL)
+    weft::take_status(composed, status);
   const bool is_cancelled =
       (flags & PERSISTENT_FLAG) != 0 && (flags & (CANCELLED_FLAG | MATCHED_FLAG)) == CANCELLED_FLAG;
   if (not is_cancelled || *request == MPI_REQUEST_NULL)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/requests/persistent.hpp"
 
+#include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/mpi_errors.hpp"
 #include "binding/run/request.hpp"
 
@@ -33,6 +34,13 @@ std::unordered_map<MPI_Request, std::function<void()>>& completion_hooks()
   return all;
 }
 
+/** Prepares a receive from MPI_PROC_NULL, to which SMPI has given no reference, for dropping one. */
+void count_reference(MPI_Request request)
+{
+  if (simgrid::smpi::is_active(request) && simgrid::smpi::layout_of(request).references == 0)
+    simgrid::smpi::fields_of(request).references = 1;
+}
+
 PersistentRequest* find_persistent(MPI_Request handle)
 {
   auto& all = persistent_requests();
@@ -48,8 +56,13 @@ int make_persistent(std::unique_ptr<PersistentOperation> operation, MPI_Request*
 {
   const int result = PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, handle);
   if (result == MPI_SUCCESS)
-    persistent_requests()[*handle].operation = std::move(operation);
+    add_persistent(std::move(operation), *handle);
   return result;
+}
+
+void add_persistent(std::unique_ptr<PersistentOperation> operation, MPI_Request handle)
+{
+  persistent_requests()[handle].operation = std::move(operation);
 }
 
 PersistentOperation* persistent_operation(MPI_Request handle)
@@ -162,6 +175,8 @@ int persistent_Request_free(decltype(&PMPI_Request_free) next_definition, MPI_Re
       PMPI_Request_free(&its.active);
     }
   }
+  if (request)
+    count_reference(*request);
   RequestSignal::make_activities();
   return next_definition(request);
 }

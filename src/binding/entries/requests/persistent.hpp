@@ -36,6 +36,9 @@ public:
 /** Creates the handle of an inactive operation. */
 int make_persistent(std::unique_ptr<PersistentOperation> operation, MPI_Request* handle);
 
+/** Gives an operation to a handle, an inactive persistent request. */
+void add_persistent(std::unique_ptr<PersistentOperation> operation, MPI_Request handle);
+
 /** Returns the operation behind a handle; null if it is another request. */
 PersistentOperation* persistent_operation(MPI_Request handle);
 /** Returns the active request of an operation; MPI_REQUEST_NULL if it is inactive. */

@@ -2,6 +2,7 @@
 #include "binding/entries/requests/send_buffers.hpp"
 
 #include "binding/entries/frame/mpi_errors.hpp"
+#include "binding/entries/requests/null_peers.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/ranks/current.hpp"
 
@@ -111,7 +112,7 @@ int buffered_Bsend_init(decltype(&PMPI_Bsend_init) next_definition, const void* 
                         int to, int tag, MPI_Comm comm, MPI_Request* request)
 {
   const OtherBuffer scope(buffer_for(comm));
-  return next_definition(data, count, type, to, tag, comm, request);
+  return add_null_message(next_definition(data, count, type, to, tag, comm, request), to, request);
 }
 // NOLINTEND(readability-identifier-naming)
 

@@ -9,8 +9,12 @@
  * (Request::testsome, waitsome). Here all three consider what MPI calls active requests (MPI 4.1,
  * 3.7.3), and SMPI tests them one by one, except for activities, which SMPI's MPI_Testany tests all
  * at once. */
+#include "binding/entries/requests/some_requests.hpp"
+
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+
+#include <smpi/smpi.h>
 
 namespace weft {
 namespace {
@@ -21,7 +25,40 @@ MPI_Status* place_of_status(MPI_Status* statuses, int number)
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + number;
 }
 
+int& waitsome_error()
+{
+  static int error = MPI_SUCCESS;
+  return error;
+}
+
+/** Completes requests for MPI_Waitsome, and notes their errors. */
+class SomeStatuses {
+  MPI_Status* statuses_;
+  MPI_Status unused_{};
+
+public:
+  explicit SomeStatuses(MPI_Status* statuses) : statuses_(statuses) { waitsome_error() = MPI_SUCCESS; }
+  /** Returns the status of the @p number-th request to have ended, before it is set. */
+  MPI_Status* begin(int number)
+  {
+    MPI_Status* const status = statuses_ == MPI_STATUSES_IGNORE ? &unused_ : statuses_ + number;
+    status->MPI_ERROR        = MPI_SUCCESS;
+    return status;
+  }
+  void end(const MPI_Status* status)
+  {
+    if (status->MPI_ERROR == MPI_ERR_TRUNCATE)
+      waitsome_error() = MPI_ERR_IN_STATUS;
+  }
+};
+
 } // namespace
+
+int error_of_last_waitsome()
+{
+  return waitsome_error();
+}
+
 } // namespace weft
 
 namespace simgrid::smpi {
@@ -73,18 +110,26 @@ WEFT_INTERPOSED int Request::testsome(int count, MPI_Request* requests, int* end
 
 WEFT_INTERPOSED int Request::waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses)
 {
-  const int first = waitany(count, requests, weft::place_of_status(statuses, 0));
+  weft::SomeStatuses all(statuses);
+  MPI_Status* status = all.begin(0);
+  const int first    = waitany(count, requests, status);
   if (first == MPI_UNDEFINED)
     return MPI_UNDEFINED;
+  all.end(status);
   int ended        = 0;
   indices[ended++] = first;
   for (int i = 0; i < count; ++i) {
     if (i == first || not is_active(requests[i]))
       continue;
     int flag = 0;
-    test(requests + i, weft::place_of_status(statuses, ended), &flag);
-    if (flag != 0)
-      indices[ended++] = i;
+    MPI_Status one;
+    test(requests + i, &one, &flag);
+    if (flag == 0)
+      continue;
+    status  = all.begin(ended);
+    *status = one;
+    all.end(status);
+    indices[ended++] = i;
   }
   return ended;
 }
