@@ -28,6 +28,7 @@
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/entries/intercommunicators/making.hpp"
+#include "binding/entries/windows/attributes.hpp"
 #include "binding/ranks/agreement.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/ranks/intercommunicators.hpp"
@@ -535,8 +536,11 @@ WEFT_INTERPOSED int PMPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Inf
   static auto function     = makes_windows("MPI_Win_create");
   return make<trace::calls::Win_create>(
       function, comm,
-      [&] { return on_intracommunicator(comm, [&] { return THEIRS(base, size, unit, info, comm, made); }); }, base,
-      size, unit, info, comm, made);
+      [&] {
+        return on_intracommunicator(
+            comm, [&] { return note_flavor(THEIRS(base, size, unit, info, comm, made), made, MPI_WIN_FLAVOR_CREATE); });
+      },
+      base, size, unit, info, comm, made);
 }
 
 WEFT_INTERPOSED int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made)
@@ -545,8 +549,12 @@ WEFT_INTERPOSED int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MP
   static auto function     = makes_windows("MPI_Win_allocate");
   return make<trace::calls::Win_allocate>(
       function, comm,
-      [&] { return on_intracommunicator(comm, [&] { return THEIRS(size, unit, info, comm, base, made); }); }, size,
-      unit, info, comm, base, made);
+      [&] {
+        return on_intracommunicator(comm, [&] {
+          return note_flavor(THEIRS(size, unit, info, comm, base, made), made, MPI_WIN_FLAVOR_ALLOCATE);
+        });
+      },
+      size, unit, info, comm, base, made);
 }
 
 WEFT_INTERPOSED int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
@@ -560,7 +568,9 @@ WEFT_INTERPOSED int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info i
         if (const int result = check_intracommunicator(comm); result != MPI_SUCCESS)
           return result;
         const bool right = comm != MPI_COMM_NULL && size >= 0 && unit > 0 && base && made;
-        return right ? allocate_shared(size, unit, info, comm, base, made) : THEIRS(size, unit, info, comm, base, made);
+        return note_flavor(right ? allocate_shared(size, unit, info, comm, base, made)
+                                 : THEIRS(size, unit, info, comm, base, made),
+                           made, MPI_WIN_FLAVOR_SHARED);
       },
       size, unit, info, comm, base, made);
 }
@@ -570,8 +580,12 @@ WEFT_INTERPOSED int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Wi
   static const auto THEIRS = original<decltype(&PMPI_Win_create_dynamic)>(__func__);
   static auto function     = makes_windows("MPI_Win_create_dynamic");
   return make<trace::calls::Win_create_dynamic>(
-      function, comm, [&] { return on_intracommunicator(comm, [&] { return THEIRS(info, comm, made); }); }, info, comm,
-      made);
+      function, comm,
+      [&] {
+        return on_intracommunicator(
+            comm, [&] { return note_flavor(THEIRS(info, comm, made), made, MPI_WIN_FLAVOR_DYNAMIC); });
+      },
+      info, comm, made);
 }
 
 } // extern "C"

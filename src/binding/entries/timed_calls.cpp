@@ -19,6 +19,9 @@
 #include "binding/entries/requests/replaced_data.hpp"
 #include "binding/entries/requests/send_buffers.hpp"
 #include "binding/entries/requests/some_requests.hpp"
+#include "binding/entries/windows/attributes.hpp"
+#include "binding/entries/windows/epochs.hpp"
+#include "binding/entries/windows/requests.hpp"
 #include "binding/observe/clock_reads.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/observe/traced_call.hpp"
@@ -93,6 +96,39 @@ int freed_Comm_free(decltype(&PMPI_Comm_free) next_definition, MPI_Comm* comm)
 int freed_Comm_disconnect(decltype(&PMPI_Comm_disconnect) next_definition, MPI_Comm* comm)
 {
   return free_communicator(next_definition, comm);
+}
+
+/** Returns @p function with a request that the end of an epoch of @p win completes. */
+template <class Function> auto requested(Function function, MPI_Win win, MPI_Request* request)
+{
+  return [=](auto... all) { return with_window_request(win, request, [&] { return function(all...); }); };
+}
+
+/** Returns @p function, which completes the requests of @p win first. */
+template <class Function> auto completing(Function function, MPI_Win win)
+{
+  return [=](auto... all) {
+    complete_window_requests(win);
+    return function(all...);
+  };
+}
+
+auto exposing(decltype(&PMPI_Win_post) function)
+{
+  return [=](MPI_Group group, int assertion, MPI_Win win) { return exposed_Win_post(function, group, assertion, win); };
+}
+
+auto freeing(decltype(&PMPI_Win_free) function)
+{
+  return [=](MPI_Win* win) {
+    const MPI_Win freed = win ? *win : MPI_WIN_NULL;
+    const int result    = function(win);
+    if (result == MPI_SUCCESS) {
+      note_free(freed);
+      forget_attributes(freed);
+    }
+    return result;
+  };
 }
 
 constexpr bool TRACED   = true;
@@ -233,6 +269,29 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
     return call(WEFT_ARGUMENTS_##parameters);                                                                          \
   }
 
+/** Defines PMPI_@p name, a one-sided call or a call that begins or ends its epochs (windows/epochs.hpp): @p call makes
+ * it if @p check returns MPI_SUCCESS, and @p note follows a success. */
+#define WEFT_ONE_SIDED(parameters, name, shown, check, call, note)                                                     \
+  WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
+      -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
+  {                                                                                                                    \
+    static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
+    static MpiFunction function{"MPI_" #name, CallKind::one_sided, shown};                                             \
+    const TimedCall timed(function);                                                                                   \
+    const auto make = [&] {                                                                                            \
+      if (const int result = check; result != MPI_SUCCESS)                                                             \
+        return result;                                                                                                 \
+      const int result = call(WEFT_ARGUMENTS_##parameters);                                                            \
+      if (result == MPI_SUCCESS) {                                                                                     \
+        note;                                                                                                          \
+      }                                                                                                                \
+      return result;                                                                                                   \
+    };                                                                                                                 \
+    if (timed.outermost() && CallTrace::get())                                                                         \
+      return recorded<trace::calls::name>([&](auto...) { return make(); } WEFT_MORE_##parameters);                     \
+    return make();                                                                                                     \
+  }
+
 #define WEFT_TIMED_BY(parameters, name, kind, way) WEFT_TIMED_AS(parameters, name, kind, TRACED, way)
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
@@ -315,32 +374,32 @@ WEFT_COLLECTIVE(6, Scan, theirs)
 WEFT_COLLECTIVE(8, Scatter, theirs)
 WEFT_COLLECTIVE(9, Scatterv, theirs)
 
-WEFT_TIMED(9, Accumulate, one_sided, TRACED)
-WEFT_TIMED(7, Compare_and_swap, one_sided, TRACED)
-WEFT_TIMED(7, Fetch_and_op, one_sided, TRACED)
-WEFT_TIMED(8, Get, one_sided, TRACED)
-WEFT_TIMED(12, Get_accumulate, one_sided, TRACED)
-WEFT_TIMED(8, Put, one_sided, TRACED)
-WEFT_TIMED(10, Raccumulate, one_sided, TRACED)
-WEFT_TIMED(9, Rget, one_sided, TRACED)
-WEFT_TIMED(13, Rget_accumulate, one_sided, TRACED)
-WEFT_TIMED(9, Rput, one_sided, TRACED)
+WEFT_ONE_SIDED(9, Accumulate, TRACED, check_access(a8, a3), THEIRS, )
+WEFT_ONE_SIDED(7, Compare_and_swap, TRACED, check_swap(a6, a4, a3), THEIRS, )
+WEFT_ONE_SIDED(7, Fetch_and_op, TRACED, check_access(a6, a3), THEIRS, )
+WEFT_ONE_SIDED(8, Get, TRACED, check_access(a7, a3), THEIRS, )
+WEFT_ONE_SIDED(12, Get_accumulate, TRACED, check_access(a11, a6), THEIRS, )
+WEFT_ONE_SIDED(8, Put, TRACED, check_access(a7, a3), THEIRS, )
+WEFT_ONE_SIDED(10, Raccumulate, TRACED, check_access(a8, a3), requested(THEIRS, a8, a9), )
+WEFT_ONE_SIDED(9, Rget, TRACED, check_access(a7, a3), requested(THEIRS, a7, a8), )
+WEFT_ONE_SIDED(13, Rget_accumulate, TRACED, check_access(a11, a6), requested(THEIRS, a11, a12), )
+WEFT_ONE_SIDED(9, Rput, TRACED, check_access(a7, a3), requested(THEIRS, a7, a8), )
 WEFT_TIMED(3, Win_attach, one_sided, UNTRACED)
-WEFT_TIMED(1, Win_complete, one_sided, TRACED)
+WEFT_ONE_SIDED(1, Win_complete, TRACED, check_complete(a0), completing(THEIRS, a0), note_complete(a0))
 WEFT_TIMED(2, Win_detach, one_sided, UNTRACED)
-WEFT_TIMED(2, Win_fence, one_sided, TRACED)
-WEFT_TIMED(2, Win_flush, one_sided, TRACED)
-WEFT_TIMED(1, Win_flush_all, one_sided, TRACED)
-WEFT_TIMED(2, Win_flush_local, one_sided, TRACED)
-WEFT_TIMED(1, Win_flush_local_all, one_sided, TRACED)
-WEFT_TIMED(1, Win_free, one_sided, UNTRACED)
-WEFT_TIMED(4, Win_lock, one_sided, TRACED)
-WEFT_TIMED(2, Win_lock_all, one_sided, TRACED)
-WEFT_TIMED_BY(3, Win_post, one_sided, exposed)
-WEFT_TIMED(3, Win_start, one_sided, TRACED)
-WEFT_TIMED(2, Win_unlock, one_sided, TRACED)
-WEFT_TIMED(1, Win_unlock_all, one_sided, TRACED)
-WEFT_TIMED(1, Win_wait, one_sided, TRACED)
+WEFT_ONE_SIDED(2, Win_fence, TRACED, check_fence(a1), completing(THEIRS, a1), note_fence(a1, a0))
+WEFT_ONE_SIDED(2, Win_flush, TRACED, check_flush(a1, a0), completing(THEIRS, a1), )
+WEFT_ONE_SIDED(1, Win_flush_all, TRACED, check_flush(a0), completing(THEIRS, a0), )
+WEFT_ONE_SIDED(2, Win_flush_local, TRACED, check_flush(a1, a0), completing(THEIRS, a1), )
+WEFT_ONE_SIDED(1, Win_flush_local_all, TRACED, check_flush(a0), completing(THEIRS, a0), )
+WEFT_ONE_SIDED(1, Win_free, UNTRACED, check_free(a0), freeing(THEIRS), )
+WEFT_ONE_SIDED(4, Win_lock, TRACED, check_lock(a3, a1), THEIRS, note_lock(a3, a1))
+WEFT_ONE_SIDED(2, Win_lock_all, TRACED, check_lock_all(a1), THEIRS, note_lock_all(a1))
+WEFT_ONE_SIDED(3, Win_post, TRACED, check_post(a2), exposing(THEIRS), note_post(a2))
+WEFT_ONE_SIDED(3, Win_start, TRACED, check_start(a2), THEIRS, note_start(a2))
+WEFT_ONE_SIDED(2, Win_unlock, TRACED, check_unlock(a1, a0), completing(THEIRS, a1), note_unlock(a1, a0))
+WEFT_ONE_SIDED(1, Win_unlock_all, TRACED, check_unlock_all(a0), completing(THEIRS, a0), note_unlock_all(a0))
+WEFT_ONE_SIDED(1, Win_wait, TRACED, check_wait(a0), THEIRS, note_wait(a0))
 
 WEFT_TIMED_BY(0, Finalize, other, direct)
 WEFT_TIMED(2, Init, other, UNTRACED)

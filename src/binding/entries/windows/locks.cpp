@@ -4,7 +4,10 @@
  * SMPI grants an exclusive lock beside shared ones, and forgets who holds a window when anyone
  * releases it, so that its mutex may stay locked for ever (Win::lock and Win::unlock in
  * src/smpi/mpi/smpi_win.cpp). Here a rank asks SMPI for a lock once nobody has one that excludes it.
- * Shared locks are granted beside others even if a rank waits for an exclusive one, as in MPICH. */
+ * Shared locks are granted beside others even if a rank waits for an exclusive one, as in MPICH.
+ *
+ * SMPI's MPI_Compare_and_swap releases the target while its Put is in flight, so that another rank reads the old value
+ * (Win::compare_and_swap). Here the Put ends first. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
@@ -13,6 +16,7 @@
 #include "binding/ranks/sleep.hpp"
 
 #include <map>
+#include <set>
 #include <smpi/smpi.h>
 #include <utility>
 
@@ -65,6 +69,7 @@ struct Windows {
   std::map<std::pair<aid_t, WindowComm>, int> created; // how many windows, by rank
   std::map<MPI_Win, WindowKey> keys;
   std::map<std::pair<WindowKey, int>, WindowLock> locks; // by target; references stay valid
+  std::set<MPI_Win> swapping;                            // windows whose ranks are in MPI_Compare_and_swap
 
   static Windows& get()
   {
@@ -115,6 +120,29 @@ WEFT_INTERPOSED int Win::unlock(int target)
   if (lock->second.is_idle())
     all.locks.erase(lock);
   return result;
+}
+
+WEFT_INTERPOSED int Win::compare_and_swap(const void* value, const void* compared, void* result, MPI_Datatype type,
+                                          int target, MPI_Aint displacement)
+{
+  using Swap               = int (*)(Win*, const void*, const void*, void*, MPI_Datatype, int, MPI_Aint);
+  static const auto THEIRS = weft::original<Swap>("_ZN7simgrid4smpi3Win16compare_and_swapEPKvS3_PvPNS0_8DatatypeEil");
+  weft::Windows::get().swapping.insert(this);
+  const int error = THEIRS(this, value, compared, result, type, target, displacement);
+  weft::Windows::get().swapping.erase(this);
+  return error;
+}
+
+WEFT_INTERPOSED int Win::put(const void* origin, int origin_count, MPI_Datatype origin_type, int target,
+                             MPI_Aint displacement, int target_count, MPI_Datatype target_type, MPI_Request* request)
+{
+  using Put = int (*)(Win*, const void*, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Request*);
+  static const auto THEIRS = weft::original<Put>("_ZN7simgrid4smpi3Win3putEPKviPNS0_8DatatypeEiliS5_PPNS0_7RequestE");
+  const int error =
+      THEIRS(this, origin, origin_count, origin_type, target, displacement, target_count, target_type, request);
+  if (error == MPI_SUCCESS && weft::Windows::get().swapping.contains(this))
+    flush(target);
+  return error;
 }
 
 } // namespace simgrid::smpi

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/entries/windows/requests.hpp"
+
+#include "binding/abi/private_abi.hpp"
+#include "binding/entries/requests/composed.hpp"
+#include "binding/point_to_point/composed_waits.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+namespace weft {
+namespace {
+
+/** Requests that may not have ended, by window, of which each rank has its own. */
+std::unordered_map<MPI_Win, std::vector<MPI_Request>>& window_requests()
+{
+  static auto& all = *new std::unordered_map<MPI_Win, std::vector<MPI_Request>>; // leaked: ranks may end late
+  return all;
+}
+
+} // namespace
+
+MPI_Request window_request(MPI_Win win, MPI_Request request)
+{
+  if (request == MPI_REQUEST_NULL)
+    return compose({});
+  const MPI_Request composed = compose({&request, 1});
+  window_requests()[win].push_back(composed);
+  on_finished_parts(composed, [win](MPI_Request finished) { std::erase(window_requests()[win], finished); });
+  return composed;
+}
+
+void complete_window_requests(MPI_Win win)
+{
+  const auto found = window_requests().find(win);
+  if (found == window_requests().end())
+    return;
+  const std::vector<MPI_Request> requests = std::move(found->second);
+  window_requests().erase(found);
+  for (const MPI_Request request : requests)
+    finish_parts(request, false);
+}
+
+} // namespace weft

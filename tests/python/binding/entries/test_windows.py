@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Windows have MPI's requests, epochs, attributes and hints."""
+
+import pytest
+
+from tests.support.simulated import Run
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+@pytest.mark.parametrize("what", ["requests", "swaps", "epochs", "attributes"])
+def test_windows_follow_mpi(run: Run, what: str, ranks: int) -> None:
+    assert run("window_rules.c", what, ranks=ranks).lines == ["right"]
