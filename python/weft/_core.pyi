@@ -230,6 +230,7 @@ __all__: list[str] = [
     "UserError",
     "alltoall_messages",
     "bitmap_bytes",
+    "cache_of_hosts",
     "cache_of_messages",
     "cache_of_port",
     "cache_of_torus",
@@ -400,6 +401,20 @@ def alltoall_messages(fabric: Fabric, count: int) -> list[tuple[int, int]]:
 def bitmap_bytes(chunks: int) -> float:
     """
     The bitmap of a receive buffer: a bit per chunk.
+    """
+
+def cache_of_hosts(
+    entries: int,
+    ways: int,
+    replacement: str,
+    fabric: Fabric,
+    hash: str,
+    hosts: collections.abc.Sequence[int],
+    lookups: int,
+    seed: int,
+) -> dict[str, int]:
+    """
+    The same of the port of the first of several hosts under uniform traffic to the others.
     """
 
 def cache_of_messages(

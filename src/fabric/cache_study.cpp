@@ -37,6 +37,25 @@ int below(std::mt19937& random, int limit)
   return static_cast<int>(random() % static_cast<unsigned>(limit));
 }
 
+/** Cache entry that a destination needs. */
+struct TagAndPort {
+  ForwardingTag tag;
+  int port;
+};
+
+/** Simulates one port with uniform traffic to destinations with these entries. */
+CacheCounters study_uniform(const CacheShape& shape, std::span<const TagAndPort> entries, std::int64_t lookups,
+                            std::mt19937& random)
+{
+  StudiedPort port(shape);
+  CacheCounters counters;
+  for (std::int64_t lookup = 0; lookup < lookups; ++lookup) {
+    const auto destination = static_cast<std::size_t>(below(random, static_cast<int>(entries.size())));
+    port.look_up(entries[destination].tag, entries[destination].port, counters);
+  }
+  return counters;
+}
+
 MessageEnds random_ends(std::mt19937& random, int hosts)
 {
   const VertexId from = below(random, hosts);
@@ -62,18 +81,22 @@ CacheCounters study_port(const CacheShape& shape, int destinations, bool scatter
   while (std::cmp_less(addresses.size(), destinations))
     addresses.insert(
         static_cast<ForwardingAddress>(scattered ? below(random, ALL) : static_cast<int>(addresses.size())));
-  std::vector<ForwardingTag> tags;
-  tags.reserve(addresses.size());
+  std::vector<TagAndPort> entries;
+  entries.reserve(addresses.size());
   for (const ForwardingAddress address : addresses)
-    tags.push_back(crc24(address));
+    entries.push_back({crc24(address), static_cast<int>(entries.size())});
+  return study_uniform(shape, entries, lookups, random);
+}
 
-  StudiedPort port(shape);
-  CacheCounters counters;
-  for (std::int64_t lookup = 0; lookup < lookups; ++lookup) {
-    const int destination = below(random, destinations);
-    port.look_up(tags[static_cast<std::size_t>(destination)], destination, counters);
-  }
-  return counters;
+CacheCounters study_hosts(const CacheShape& shape, const Topology& topology, const ForwardingHash& hash,
+                          std::span<const VertexId> hosts, std::int64_t lookups, unsigned seed)
+{
+  const VertexId at = topology.next_hop(hosts.front(), hosts.back()).to;
+  std::vector<TagAndPort> entries;
+  for (const VertexId host : hosts.subspan(1))
+    entries.push_back({hash.tag(at - topology.host_count(), hash.address(host)), topology.next_hop(at, host).link});
+  std::mt19937 random(seed);
+  return study_uniform(shape, entries, lookups, random);
 }
 
 std::vector<CacheCounters> study_torus(const CacheShape& shape, int size, int dimensions, bool hashed, int messages,

@@ -19,6 +19,11 @@ namespace weft {
 CacheCounters study_port(const CacheShape& shape, int destinations, bool scattered, std::int64_t lookups,
                          unsigned seed);
 
+/** Simulates the port of the first of @p hosts under uniform traffic to the others, as on all ports of a job's hosts.
+ */
+CacheCounters study_hosts(const CacheShape& shape, const Topology& topology, const ForwardingHash& hash,
+                          std::span<const VertexId> hosts, std::int64_t lookups, unsigned seed);
+
 /** Simulates the ports of a torus of @p size switches in each of @p dimensions, one host per switch, under uniform
  *  traffic, tagged by the torus's hash or by CRC. Returns counters by input: from the host, then from each dimension.
  *

@@ -3,8 +3,14 @@
 
 #include "base/share.hpp"
 #include "fabric/fabric.hpp"
+#include "fabric/topology/star.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <random>
+#include <span>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -55,6 +61,35 @@ TEST(CacheStudy, FourWaysHaveFewConflictsUpTo1024Destinations)
     const CacheCounters scattered = study_port(BASELINE, destinations, true, 100000, 1);
     EXPECT_LT(share(scattered.conflict, scattered), 0.04) << destinations;
   }
+}
+
+// Of 4,096 hosts each set has 8, of which a random half needs an entry: the number k in a set is hypergeometric, and of
+// more than 4, LRU finds 4 / k under uniform traffic. The expected conflicts are 13.7 %.
+TEST(CacheStudy, RandomHalfOfTheHostsHasConflictsThatABlockHasNot)
+{
+  constexpr int HOSTS         = 4096;
+  constexpr int CHOSEN        = 2048;
+  constexpr double EXPECTED   = 0.1366;
+  constexpr double DEVIATIONS = 0.03; // three to four, of a choice
+  const Star star(HOSTS);
+  const auto hash = make_forwarding_hash("crc", star);
+  std::vector<VertexId> hosts(HOSTS);
+  std::iota(hosts.begin(), hosts.end(), 0);
+  const auto conflicts = [&] {
+    const CacheCounters counters =
+        study_hosts(BASELINE, star, *hash, std::span(hosts).first(CHOSEN), std::int64_t{200} * CHOSEN, 1);
+    EXPECT_EQ(counters.capacity, 0);
+    return share(counters.conflict, counters);
+  };
+  EXPECT_EQ(conflicts(), 0);
+  double sum = 0;
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    std::shuffle(hosts.begin(), hosts.end(), std::mt19937(seed));
+    const double found = conflicts();
+    EXPECT_NEAR(found, EXPECTED, DEVIATIONS) << seed;
+    sum += found;
+  }
+  EXPECT_NEAR(sum / 5, EXPECTED, DEVIATIONS / 2);
 }
 
 TEST(CacheStudy, HashOfATorusMissesEachTagOnce)

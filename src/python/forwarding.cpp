@@ -59,6 +59,14 @@ Counters cache_of_port(int entries, int ways, const std::string& replacement, in
   return counters(study_port(shape_of(entries, ways, replacement), destinations, scattered, lookups, seed));
 }
 
+Counters cache_of_hosts(int entries, int ways, const std::string& replacement, const Fabric& fabric,
+                        const std::string& hash, const std::vector<VertexId>& hosts, std::int64_t lookups,
+                        unsigned seed)
+{
+  return counters(study_hosts(shape_of(entries, ways, replacement), fabric.topology(), *hash_of(fabric, hash), hosts,
+                              lookups, seed));
+}
+
 py::typing::List<Counters> cache_of_torus(int entries, int ways, const std::string& replacement, int size,
                                           int dimensions, bool hashed, int messages, unsigned seed)
 {
@@ -141,6 +149,9 @@ void bind_forwarding(py::module_& module)
       "cache_of_port", &cache_of_port, py::arg("entries"), py::arg("ways"), py::arg("replacement"),
       py::arg("destinations"), py::arg("scattered"), py::arg("lookups"), py::arg("seed"),
       "Hits and misses of one port's forwarding cache under uniform traffic to a number of hosts, with the CRC hash.");
+  module.def("cache_of_hosts", &cache_of_hosts, py::arg("entries"), py::arg("ways"), py::arg("replacement"),
+             py::arg("fabric"), py::arg("hash"), py::arg("hosts"), py::arg("lookups"), py::arg("seed"),
+             "The same of the port of the first of several hosts under uniform traffic to the others.");
   module.def("cache_of_torus", &cache_of_torus, py::arg("entries"), py::arg("ways"), py::arg("replacement"),
              py::arg("size"), py::arg("dimensions"), py::arg("hashed"), py::arg("messages"), py::arg("seed"),
              "The same of a torus under uniform traffic: ports of hosts, then of each dimension.");

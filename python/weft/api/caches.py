@@ -12,8 +12,10 @@ from weft.api.input_checks import PathLike, Sizes, call, choice, existing, sizes
 from weft.base.errors import WeftError
 from weft.base.plots import check_format
 from weft.base.units import parse_size
+from weft.runs.jobs.file import read as read_jobs_file
 from weft.study import progress_engine as engines
-from weft.study.forwarding import forwarding, hashes, jobs
+from weft.study.forwarding import forwarding, hashes, placements
+from weft.study.forwarding import jobs as archives
 from weft.study.forwarding.forwarding import Cache, CacheStudy
 from weft.trace.folder import read_folder
 
@@ -236,6 +238,47 @@ def cache_traffic(
 
 
 @call
+def cache_placement(
+    fabric: PathLike,
+    *,
+    hosts: PathLike | None = None,
+    jobs: PathLike | None = None,
+    messages: int = 200_000,
+    hash: Sequence[str] = ("auto", "crc"),
+    entries: int = 2048,
+    ways: int = 4,
+    replacement: Replacement = "lru",
+    interval_ns: float = Cache.interval_ns,
+    tcam_interval_ns: float = Cache.tcam_interval_ns,
+) -> CacheTable:
+    """Study hits and misses of jobs on given hosts, under uniform traffic within each job.
+
+    Args:
+        fabric: The fabric.
+        hosts: A file with the names of one job's hosts, also in Slurm's notation.
+        jobs: A jobs file, instead: the places of its jobs.
+        messages: Number of messages of each job.
+        hash: Forwarding hashes.
+        entries: Entries per port.
+        ways: Associativity: entries per set.
+        replacement: Replacement policy of a full set.
+        interval_ns: Time from a hit to the port's next lookup.
+        tcam_interval_ns: Time from a miss to the port's next lookup.
+    """
+    of = _cache(entries, ways, replacement, interval_ns, tcam_interval_ns)
+    if (hosts is None) == (jobs is None):
+        raise WeftError("hosts: give either hosts or jobs")
+    loaded = _core.load_fabric(str(fabric))
+    places = (
+        placements.of_file(existing("hosts", hosts), loaded)
+        if hosts is not None
+        else placements.of_jobs(read_jobs_file(existing("jobs", str(jobs))), loaded)
+    )
+    number = whole("messages", messages, 1, 1 << 26)
+    return CacheTable(placements.study(of, loaded, places, words("hash", hash), number))
+
+
+@call
 def cache_jobs(*files: PathLike) -> CacheTable:
     """Return the sizes of parallel jobs, from archives in the Standard Workload Format.
 
@@ -244,7 +287,9 @@ def cache_jobs(*files: PathLike) -> CacheTable:
             default the sizes shipped with weft.
     """
     paths = [existing("files", file) for file in files]
-    return CacheTable(forwarding.job_sizes(jobs.read_all(paths) if paths else jobs.shipped_jobs()))
+    return CacheTable(
+        forwarding.job_sizes(archives.read_all(paths) if paths else archives.shipped_jobs())
+    )
 
 
 @dataclass(frozen=True)

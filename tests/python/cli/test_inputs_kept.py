@@ -162,7 +162,7 @@ READ = {
     *("options", "table", "tables", "base", "like", "messages", "records", "record", "campaign"),
     *("programs", "axes", "folder", "store", "cluster", "source", "inventory", "keep", "new"),
     *("tls", "hosts_like", "plan", "engine", "selection", "modes", "mode", "files", "set", "flags"),
-    *("command", "leave_out", "file", "jobs"),
+    *("command", "leave_out", "file", "jobs", "hosts"),
 }
 NAMES = {
     *("collective", "algorithm", "segment", "bytes", "sizes", "column", "rows", "hash", "pattern"),

@@ -3,17 +3,19 @@
 
 import csv
 import gzip
+import random
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import weft as api
 from tests.support.simulated import WEFT
 from weft import _core
 from weft.base import user_files
 from weft.base.errors import WeftError
-from weft.study.forwarding import forwarding, jobs
+from weft.study.forwarding import forwarding, jobs, placements
 from weft.study.forwarding.forwarding import Cache
 
 JOB = "1 0 5 100 {allocated} -1 -1 {requested} -1 -1 1 1 1 -1 1 -1 -1 -1\n"
@@ -194,9 +196,66 @@ def test_a_malformed_table_is_refused_with_its_line(tmp_path: Path) -> None:
         jobs.read_jobs(path)
 
 
+# ---- Jobs on given hosts
+
+
+def test_scattered_hosts_conflict_where_a_block_does_not(tmp_path: Path) -> None:
+    fabric = _core.load_fabric("fat-tree-1024")
+    files = {"block": range(256), "scattered": random.Random(1).sample(range(1024), 256)}
+    found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for name, numbers in files.items():
+        file = tmp_path / f"{name}.txt"
+        file.write_text("\n".join(f"host-[{number:04}]" for number in numbers) + "\n")
+        assert placements.of_file(file, fabric) == {name: list(numbers)}
+        table = api.cache_placement("fat-tree-1024", hosts=file, entries=256, messages=5000)
+        found |= {(row[0], row[2], row[3]): row for row in table.study.rows}
+    conflicts = {key: row[7] for key, row in found.items()}
+    assert conflicts["block", "crc", "of a host"] == 0
+    assert float(conflicts["scattered", "crc", "of a host"]) > 0.1
+    assert {conflicts[name, "auto", "of a host"] for name in files} == {0}
+    assert {row[6] for row in found.values()} == {0}  # capacity
+
+
+def test_jobs_of_a_file_are_studied_alone_and_together(tmp_path: Path) -> None:
+    file = tmp_path / "jobs.toml"
+    file.write_text(
+        "".join(
+            f'[[jobs]]\nname = "{name}"\nprogram = "./x"\nranks = {ranks}\nplacement = "random"\n'
+            for name, ranks in (("a", 100), ("b", 50), ("single", 1))
+        )
+    )
+    table = api.cache_placement("fat-tree-1024", jobs=file, hash=["crc"], messages=2000)
+    assert [row[:4] for row in table.study.rows] == [
+        ("a", 100, "crc", "of a host"),
+        ("a", 100, "crc", "all"),
+        ("b", 50, "crc", "of a host"),
+        ("b", 50, "crc", "all"),
+        ("together", 150, "crc", "all"),
+    ]
+    written = tmp_path / "table.csv"
+    weft("placement", "fat-tree-1024", "--jobs", str(file), "--csv", str(written))
+    assert "together,150,crc,all," in written.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("hosts", "message"),
+    [
+        ("host-5000", "fabric fat-tree-1024 has no host host-5000"),
+        ("host-[", 'write names such as "node[1-4,7]"'),
+        ("host-0001", "no job has two hosts or more"),
+    ],
+)
+def test_wrong_hosts_are_one_message(tmp_path: Path, hosts: str, message: str) -> None:
+    file = tmp_path / "hosts.txt"
+    file.write_text(hosts)
+    error = weft("placement", "fat-tree-1024", "--hosts", str(file), status=2).stderr
+    assert message in error
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("placement", "fat-tree-1024"), "write one of --hosts and --jobs"),
         (("traffic", "tofino-4", "--ways", "3"), "ways: found 3 ways of 2048 entries; allowed"),
         (("ways", "--ways", "2,x"), "found '2,x'; allowed: whole numbers"),
         (("ways", "--ways", "3"), "ways: found 3 ways of 2048 entries; allowed"),

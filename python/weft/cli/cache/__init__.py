@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from weft import _core
 from weft.base.plots import check_format
 from weft.base.tables import console, new_table, print_table, print_title
 from weft.cli.cache.hash import hash_command
@@ -14,7 +15,9 @@ from weft.cli.cache.rate import rate_command
 from weft.cli.common import Command, output_option
 from weft.cli.files import FiniteNumber, Input, fabric_name
 from weft.cli.groups import help_group
-from weft.study.forwarding import forwarding, jobs
+from weft.runs.jobs.file import read as read_jobs
+from weft.study.forwarding import forwarding, placements
+from weft.study.forwarding import jobs as archives
 from weft.study.forwarding.forwarding import Cache, CacheStudy
 from weft.trace.folder import read_folder
 
@@ -140,7 +143,7 @@ def _check(figure: Path | None) -> None:
 def _report(study: CacheStudy, csv_file: Path | None, figure: Path | None) -> int:
     on = console()
     print_title(study.title, on)
-    table = new_table(study.columns, left=("fabric", "hash", "trace", "ports"))
+    table = new_table(study.columns, left=("fabric", "job", "hash", "trace", "ports"))
     for row in study.rows:
         table.add_row(*(f"{cell:.2%}" if isinstance(cell, float) else str(cell) for cell in row))
     print_table(table, on)
@@ -368,6 +371,66 @@ def traffic(
     return _report(study, csv_file, None)
 
 
+_PLACEMENT = """
+Compute hits and misses for jobs on given hosts of a fabric, under uniform traffic within each job.
+
+--hosts names a file with host names, also in Slurm's notation (host-[0-3,7]): one job on these.
+--jobs names a jobs file, of which only names, ranks and places matter. "of a host" are the ports at
+which the job's hosts send; "all" are those of the whole fabric, for each job alone and for all
+together.
+
+\b
+Examples:
+  weft cache placement fat-tree-1024 --hosts hosts.txt
+  weft cache placement fat-tree-1024 --jobs jobs.toml --hash crc
+"""
+
+
+@cache.command(
+    name="placement", help=_PLACEMENT, short_help="Hits and misses of jobs on given hosts."
+)
+@click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
+@click.option("--hosts", type=Input(dir_okay=False), metavar="FILE", help="Hosts of one job.")
+@click.option("--jobs", type=Input(dir_okay=False), metavar="FILE", help="Jobs file.")
+@_entries
+@_ways
+@_replacement
+@_intervals
+@_hashes
+@click.option(
+    "--messages",
+    type=click.IntRange(1, 1 << 26),
+    default=200_000,
+    show_default=True,
+    help="Number of messages of each job.",
+)
+@output_option("--csv", "csv_file", help="Write the table as CSV.")
+def placement(
+    fabric: str,
+    hosts: Path | None,
+    jobs: Path | None,
+    entries: int,
+    ways: int,
+    replacement: str,
+    interval_ns: float,
+    tcam_interval_ns: float,
+    hashes: Sequence[str],
+    messages: int,
+    csv_file: Path | None,
+) -> int:
+    """Study, print, write."""
+    if (hosts is None) == (jobs is None):
+        raise click.UsageError("write one of --hosts and --jobs")
+    loaded = _core.load_fabric(fabric)
+    places = (
+        placements.of_file(hosts, loaded)
+        if hosts is not None
+        else placements.of_jobs(read_jobs(Path(str(jobs))), loaded)
+    )
+    of = Cache(entries, ways, replacement, interval_ns, tcam_interval_ns)
+    return _report(placements.study(of, loaded, places, hashes, messages), csv_file, None)
+
+
 _JOBS = """
 Show the size distribution of parallel jobs in archives of the Standard Workload Format.
 
@@ -386,5 +449,5 @@ Example:
 def job_sizes(files: Sequence[Path], csv_file: Path | None, figure: Path | None) -> int:
     """Read the archives, and print and write the sizes of their jobs."""
     _check(figure)
-    sizes = jobs.read_all(files) if files else jobs.shipped_jobs()
+    sizes = archives.read_all(files) if files else archives.shipped_jobs()
     return _report(forwarding.job_sizes(sizes), csv_file, figure)

@@ -27,7 +27,7 @@ SEED = 1
 SHORTEST_FRAME, LONGEST_FRAME = 84, 1518
 """Ethernet frame sizes in bytes: 64 plus preamble and gap, and the largest (Hirasawa et al.)."""
 
-_LOOKUPS_A_DESTINATION = 200
+LOOKUPS_A_DESTINATION = 200
 """High enough that initial misses are negligible."""
 _MESSAGES_A_HOST = 8
 _LEAST_MESSAGES = 50_000
@@ -80,17 +80,18 @@ class CacheStudy:
 
 
 T = TypeVar("T", int, str)
-_PARTS = ("hits", "initial", "capacity", "conflict")
+PARTS = ("hits", "initial", "capacity", "conflict")
 THROUGHPUT = "Gb/s"
 """Throughput for the shortest frames, the last column of all tables of lookups."""
 
 
 def _shares(counters: dict[str, int]) -> tuple[float, ...]:
     lookups = sum(counters.values())
-    return tuple(round(counters[part] / lookups, 6) for part in _PARTS) if lookups else (0.0,) * 4
+    return tuple(round(counters[part] / lookups, 6) for part in PARTS) if lookups else (0.0,) * 4
 
 
-def _with_throughput(cache: Cache, counters: dict[str, int]) -> tuple[float | int, ...]:
+def with_throughput(cache: Cache, counters: dict[str, int]) -> tuple[float | int, ...]:
+    """Return the shares of PARTS, and the throughput."""
     shares = _shares(counters)
     return (*shares, cache.throughput_Gbps(shares[0]))
 
@@ -108,7 +109,7 @@ def conflicts_by_ways(
     """Study one port with uniform traffic to several hosts (Hirasawa et al., figure 5)."""
 
     def counters(count: int, way: int) -> dict[str, int]:
-        lookups = count * _LOOKUPS_A_DESTINATION
+        lookups = count * LOOKUPS_A_DESTINATION
         return _core.cache_of_port(
             cache.entries, way, cache.replacement, count, scattered, lookups, SEED
         )
@@ -140,7 +141,7 @@ def _conflicts(
         lines.append(line)
     return CacheStudy(
         title,
-        (what, "ways", *_PARTS, THROUGHPUT),
+        (what, "ways", *PARTS, THROUGHPUT),
         rows,
         _series(labels, lines),
         "ways",
@@ -200,18 +201,18 @@ def capacity_of_tori(cache: Cache, sizes: Sequence[int], dimensions: int) -> Cac
                 messages,
                 SEED,
             )
-            everything = {part: sum(port[part] for port in by_port) for part in _PARTS}
+            everything = {part: sum(port[part] for port in by_port) for part in PARTS}
             named = zip((*ports, "all"), (*by_port, everything), strict=True)
             name = "cube" if hashed else "crc"
             rows += [
-                (size, hosts, name, port, *_with_throughput(cache, part)) for port, part in named
+                (size, hosts, name, port, *with_throughput(cache, part)) for port, part in named
             ]
             lines[2 if hashed else 0][hosts] = 100 * _shares(everything)[2]
             if not hashed:
                 lines[1][hosts] = 100 * _shares(by_port[0])[2]
     return CacheStudy(
         f"Capacity misses on k-ary {dimensions}-tori, uniform traffic, {cache.entries:,} entries",
-        ("k", "hosts", "hash", "ports", *_PARTS, THROUGHPUT),
+        ("k", "hosts", "hash", "ports", *PARTS, THROUGHPUT),
         rows,
         _series(names, lines),
         "job size (hosts)",
@@ -257,7 +258,7 @@ def traffic(
     kind = {"uniform": "uniform traffic", "alltoall": "all-to-alls"}[pattern]
     return CacheStudy(
         f"Lookups on {loaded.name}, {messages:,} messages, {kind}{sent_ahead}",
-        ("fabric", "hash", "lookups", *_PARTS, THROUGHPUT),
+        ("fabric", "hash", "lookups", *PARTS, THROUGHPUT),
         rows,
         (),
         "",
