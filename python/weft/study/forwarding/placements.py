@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from weft import _core
+from weft.base import node_list
 from weft.base.errors import WeftError, suggestion
 from weft.base.user_files import UnreadableError, read_text
-from weft.runs.jobs import node_list
 from weft.runs.jobs.file import JobsFile
 from weft.runs.jobs.placement import place
 from weft.study.forwarding.forwarding import (
