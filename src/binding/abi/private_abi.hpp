@@ -368,6 +368,15 @@ struct DatatypeLayout {
   void* contents;
   MPI_Datatype original; ///< of a duplicate, which matches what the original matches
 };
+/** What MPI_Type_get_contents answers (Datatype_contents). */
+struct DatatypeContents {
+  int combiner;
+  std::vector<int> integers;
+  std::vector<MPI_Aint> addresses;
+  std::vector<MPI_Datatype> types;
+};
+/** Datatype flag: committed (DT_FLAG_COMMITED). */
+constexpr unsigned COMMITTED_FLAG = 0x2;
 /** Datatype flag: SMPI packs and unpacks the data (DT_FLAG_DERIVED). */
 constexpr unsigned DERIVED_FLAG = 0x800;
 

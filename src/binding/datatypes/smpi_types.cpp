@@ -154,6 +154,18 @@ std::vector<int> equal_lengths(int count, int length)
   return std::vector<int>(static_cast<std::size_t>(std::max(count, 0)), length);
 }
 
+/** Describes a type, which SMPI has made of blocks of any length, as one of blocks of one length. */
+void describe_blocks(MPI_Datatype type, int combiner, std::vector<int> integers, std::vector<MPI_Aint> addresses)
+{
+  auto* const contents =
+      static_cast<simgrid::smpi::DatatypeContents*>(reinterpret_cast<simgrid::smpi::DatatypeLayout*>(type)->contents);
+  if (not contents)
+    return;
+  contents->combiner  = combiner;
+  contents->integers  = std::move(integers);
+  contents->addresses = std::move(addresses);
+}
+
 } // namespace
 } // namespace weft
 
@@ -163,13 +175,22 @@ extern "C" {
 WEFT_INTERPOSED int PMPI_Type_create_indexed_block(int count, int length, const int* displacements, MPI_Datatype type,
                                                    MPI_Datatype* made)
 {
-  return PMPI_Type_indexed(count, equal_lengths(count, length).data(), displacements, type, made);
+  const int result = PMPI_Type_indexed(count, equal_lengths(count, length).data(), displacements, type, made);
+  if (result == MPI_SUCCESS) {
+    std::vector<int> integers{count, length};
+    integers.insert(integers.end(), displacements, displacements + count);
+    describe_blocks(*made, MPI_COMBINER_INDEXED_BLOCK, std::move(integers), {});
+  }
+  return result;
 }
 
 WEFT_INTERPOSED int PMPI_Type_create_hindexed_block(int count, int length, const MPI_Aint* displacements,
                                                     MPI_Datatype type, MPI_Datatype* made)
 {
-  return PMPI_Type_create_hindexed(count, equal_lengths(count, length).data(), displacements, type, made);
+  const int result = PMPI_Type_create_hindexed(count, equal_lengths(count, length).data(), displacements, type, made);
+  if (result == MPI_SUCCESS)
+    describe_blocks(*made, MPI_COMBINER_HINDEXED_BLOCK, {count, length}, {displacements, displacements + count});
+  return result;
 }
 
 } // extern "C"

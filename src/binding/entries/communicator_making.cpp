@@ -38,6 +38,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -211,13 +212,31 @@ int split_by_resource(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm*
   return PMPI_Comm_split(comm, not resource && set == "mpi://WORLD" ? 0 : MPI_UNDEFINED, key, made);
 }
 
-/** Splits by host; all ranks get MPI_COMM_NULL if one host has all of them, because there is no smaller resource. */
-int split_into_less(MPI_Comm comm, int key, MPI_Comm* made)
+/** Splits by host; all ranks get MPI_COMM_NULL if one host has all of them, because there is no smaller resource.
+ * Otherwise @p info gets the resource's name. */
+int split_into_less(MPI_Comm comm, int key, MPI_Info info, MPI_Comm* made)
 {
   const int result = split_by_host(comm, key, made);
-  if (result == MPI_SUCCESS && (*made)->size() == comm->size())
-    PMPI_Comm_free(made);
-  return result;
+  if (result != MPI_SUCCESS)
+    return result;
+  if ((*made)->size() == comm->size())
+    return PMPI_Comm_free(made);
+  return info == MPI_INFO_NULL ? result : PMPI_Info_set(info, "mpi_hw_resource_type", "mpi://node");
+}
+
+/** Checks that a grid has no more places than the communicator has ranks; other arguments are SMPI's to check. */
+int check_grid_fits(MPI_Comm comm, int dimensions, const int* sizes)
+{
+  if (comm == MPI_COMM_NULL || dimensions < 1 || not sizes)
+    return MPI_SUCCESS;
+  std::int64_t places = 1;
+  for (int dimension = 0; dimension < dimensions && places <= comm->size(); ++dimension) {
+    if (sizes[dimension] < 1)
+      return MPI_SUCCESS;
+    places *= sizes[dimension];
+  }
+  return places <= comm->size() ? static_cast<int>(MPI_SUCCESS)
+                                : wrong(MPI_ERR_DIMS, "the grid has more places than the communicator has ranks");
 }
 
 /** Returns whether @p common can be the group of a communicator for which SMPI has made @p group. */
@@ -478,7 +497,7 @@ WEFT_INTERPOSED int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_I
         if (comm != MPI_COMM_NULL && made && (type == hw_guided || type == resource_guided))
           return split_by_resource(comm, type, key, info, made);
         if (comm != MPI_COMM_NULL && made && type == hw_unguided)
-          return split_into_less(comm, key, made);
+          return split_into_less(comm, key, info, made);
         if (comm == MPI_COMM_NULL || not made || (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED))
           return THEIRS(comm, type, key, info, made);
         const VertexId host = current_run().network.vertex_of(sg::this_actor::get_host());
@@ -497,6 +516,11 @@ WEFT_INTERPOSED int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int* s
       [&] {
         if (const int wrong_comm = check_intracommunicator(comm); wrong_comm != MPI_SUCCESS)
           return wrong_comm;
+        if (const int wrong_size = check_grid_fits(comm, dimensions, sizes); wrong_size != MPI_SUCCESS) {
+          if (made)
+            *made = MPI_COMM_NULL;
+          return wrong_size;
+        }
         const int result = [&] {
           const CommonCreationScope common(comm == MPI_COMM_NULL ? MPI_GROUP_NULL : common_group(comm));
           return THEIRS(comm, dimensions, sizes, periods, reorder, made);

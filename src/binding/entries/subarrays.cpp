@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* MPI_Type_create_subarray. SMPI gives such a type the extent of one element (create_subarray in
  * its smpi_datatype.cpp), so that consecutive elements of a message overlap; MPI gives it the
- * extent of the whole array (MPI 4.1, section 5.1.3). */
+ * extent of the whole array (MPI 4.1, section 5.1.3). SMPI refuses an element that is not committed. */
 #include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
 
 #include <smpi/smpi.h>
+
+namespace weft {
+namespace {
+
+/** Makes a call for which SMPI wants a committed element, unlike MPI, whose types need that for communication only. */
+template <class Call> int as_committed(MPI_Datatype element, Call&& call)
+{
+  if (element == MPI_DATATYPE_NULL || element->is_valid())
+    return call();
+  unsigned& flags       = reinterpret_cast<simgrid::smpi::DatatypeLayout*>(element)->flags;
+  const unsigned before = flags;
+  flags |= simgrid::smpi::COMMITTED_FLAG;
+  const int result = call();
+  flags            = before;
+  return result;
+}
+
+} // namespace
+} // namespace weft
 
 extern "C" {
 
@@ -13,7 +33,8 @@ WEFT_INTERPOSED int PMPI_Type_create_subarray(int dimensions, const int* sizes, 
                                               int order, MPI_Datatype element, MPI_Datatype* type)
 {
   static const auto THEIRS = weft::original(&PMPI_Type_create_subarray);
-  const int status         = THEIRS(dimensions, sizes, parts, starts, order, element, type);
+  const int status =
+      weft::as_committed(element, [&] { return THEIRS(dimensions, sizes, parts, starts, order, element, type); });
   if (status != MPI_SUCCESS || dimensions < 1)
     return status;
   MPI_Aint low    = 0;

@@ -54,6 +54,19 @@ int learn_type(int result, MPI_Datatype type)
   return result;
 }
 
+/** Returns a buffer that SMPI accepts: it refuses NULL for elements without data. */
+const void* accepted(const void* buffer, MPI_Datatype type)
+{
+  int size = 1;
+  return not buffer && PMPI_Type_size(type, &size) == MPI_SUCCESS && size == 0 ? MPI_BOTTOM : buffer;
+}
+
+void* accepted(void* buffer, MPI_Datatype type)
+{
+  return const_cast<void*>(
+      accepted(static_cast<const void*>(buffer), type)); // NOLINT(cppcoreguidelines-pro-type-const-cast): as it came
+}
+
 /** One side of a message, as a program names it. */
 struct MessageArguments {
   const void* buffer;
@@ -124,7 +137,7 @@ int direct_Isend(decltype(&PMPI_Isend) next_definition, const void* buffer, int 
   const MessageArguments side{buffer, count, type, to, tag};
   const std::optional<DirectMessage> message = request ? check_direct(side, comm, false) : std::nullopt;
   if (not request || not message)
-    return learn_type(next_definition(buffer, count, type, to, tag, comm, request), type);
+    return learn_type(next_definition(accepted(buffer, type), count, type, to, tag, comm, request), type);
   *request = start_direct(side, *message, comm, SEND_FLAG | NONBLOCKING_SEND_FLAG);
   return MPI_SUCCESS;
 }
@@ -135,7 +148,7 @@ int direct_Irecv(decltype(&PMPI_Irecv) next_definition, void* buffer, int count,
   const MessageArguments side{buffer, count, type, from, tag};
   const std::optional<DirectMessage> message = request ? check_direct(side, comm, true) : std::nullopt;
   if (not request || not message)
-    return learn_type(next_definition(buffer, count, type, from, tag, comm, request), type);
+    return learn_type(next_definition(accepted(buffer, type), count, type, from, tag, comm, request), type);
   *request = start_direct(side, *message, comm, simgrid::smpi::RECEIVE_FLAG);
   return MPI_SUCCESS;
 }
@@ -146,7 +159,7 @@ int direct_Send(decltype(&PMPI_Send) next_definition, const void* buffer, int co
   const MessageArguments side{buffer, count, type, to, tag};
   const std::optional<DirectMessage> message = check_direct(side, comm, false);
   if (not message)
-    return learn_type(next_definition(buffer, count, type, to, tag, comm), type);
+    return learn_type(next_definition(accepted(buffer, type), count, type, to, tag, comm), type);
   MPI_Request request = start_direct(side, *message, comm, simgrid::smpi::SEND_FLAG);
   return wait_for_pooled(&request, MPI_STATUS_IGNORE);
 }
@@ -158,7 +171,7 @@ int direct_Recv(decltype(&PMPI_Recv) next_definition, void* buffer, int count, M
   const MessageArguments side{buffer, count, type, from, tag};
   const std::optional<DirectMessage> message = check_direct(side, comm, true);
   if (not message)
-    return learn_type(next_definition(buffer, count, type, from, tag, comm, status), type);
+    return learn_type(next_definition(accepted(buffer, type), count, type, from, tag, comm, status), type);
   MPI_Request request = start_direct(side, *message, comm, simgrid::smpi::RECEIVE_FLAG);
   return wait_for_pooled(&request, status);
 }

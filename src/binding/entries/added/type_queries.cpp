@@ -160,6 +160,13 @@ WEFT_INTERPOSED int PMPI_Type_get_true_extent_x(MPI_Datatype type, MPI_Count* lo
   return get_true_extent(type, low, extent);
 }
 
+WEFT_INTERPOSED int PMPI_Type_get_extent_x(MPI_Datatype type, MPI_Count* low, MPI_Count* extent)
+{
+  static const auto THEIRS = original(&PMPI_Type_get_extent_x);
+  return first_error([&] { return check_present(low, "lb"); }, [&] { return check_present(extent, "extent"); },
+                     [&] { return THEIRS(type, low, extent); });
+}
+
 WEFT_INTERPOSED int PMPI_Type_get_value_index(MPI_Datatype value, MPI_Datatype index, MPI_Datatype* pair)
 {
   return first_error([&] { return check_type(value); }, [&] { return check_type(index); },
