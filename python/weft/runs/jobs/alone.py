@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs each job alone, on the same hosts, for its slowdown among the others."""
+"""Runs each job alone, on the same hosts, for its slowdown among the others.
+
+Alone means without background traffic, too.
+"""
 
 import subprocess
 from collections.abc import Callable
@@ -41,6 +44,7 @@ def _plan_of(one: PreparedJob, plan: PreparedJobs) -> PreparedJobs:
         site=replace(plan.site, ranks=ranks),
         jobs=(replace(one, job=job),),
         seen=None,
+        traffic=(),
     )
 
 
