@@ -36,6 +36,7 @@ from studies.multicast import (
     figure_12,
     fsdp,
     incast,
+    others,
     variability,
 )
 from studies.paper_001 import collectives, dt, point_to_point, speed
@@ -65,6 +66,7 @@ STUDIES: dict[str, Study] = {
             drops,
             figure_11,
             variability,
+            others,
             figure_12,
             ag_rs,
             chains,
