@@ -223,6 +223,8 @@ TEST(Decision, EveryReasonHasItsText)
       {Fallback::not_on_tree, "communicator not on the tree"},
       {Fallback::no_gain, "tree gains nothing"},
       {Fallback::no_free_channel, "no free channel"},
+      {Fallback::job_quota, "job quota"},
+      {Fallback::locked, "locked by another job"},
       {Fallback::host_faster, "host is faster"},
       {Fallback::no_nic_memory, "no NIC memory"},
       {Fallback::privatization, "privatization"},

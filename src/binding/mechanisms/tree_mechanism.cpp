@@ -18,7 +18,17 @@ Fallback TreeMechanism::shortage(Communicator& communicator, const CallDescripto
 {
   if (not memory_is_shared() && needs_shared_memory(call))
     return Fallback::privatization;
-  return tree_state(context_, communicator).channels_are_free() ? Fallback::none : Fallback::no_free_channel;
+  switch (tree_state(context_, communicator).channels()) {
+    case ChannelGrant::all_taken:
+      return Fallback::no_free_channel;
+    case ChannelGrant::over_quota:
+      return Fallback::job_quota;
+    case ChannelGrant::locked:
+      return Fallback::locked;
+    case ChannelGrant::granted:
+      break;
+  }
+  return Fallback::none;
 }
 
 std::shared_ptr<OffloadedCall> TreeMechanism::start(const std::shared_ptr<Communicator>& communicator,

@@ -54,17 +54,19 @@ const std::shared_ptr<const CommunicatorTree>& TreeState::tree()
   });
 }
 
-bool TreeState::channels_are_free()
+ChannelGrant TreeState::channels()
 {
-  return std::ranges::all_of(tree()->tree->switches, [this](const TreeSwitch& node) {
-    return aggregation(node).has_channel_for(communicator_.handle);
-  });
+  for (const TreeSwitch& node : tree()->tree->switches)
+    if (const ChannelGrant grant = aggregation(node).channel_for(communicator_.handle, communicator_.world);
+        grant != ChannelGrant::granted)
+      return grant;
+  return ChannelGrant::granted;
 }
 
 void TreeState::take_channels()
 {
   for (const TreeSwitch& node : tree()->tree->switches)
-    if (aggregation(node).acquire_channel(communicator_.handle))
+    if (aggregation(node).acquire_channel(communicator_.handle, communicator_.world))
       held_.insert(node.index);
 }
 

@@ -43,8 +43,9 @@ public:
   /** Returns the tree for the fabric's current state. */
   const std::shared_ptr<const CommunicatorTree>& tree();
   Aggregation& aggregation(const TreeSwitch& node) { return switches_[static_cast<std::size_t>(node.index)]; }
-  /** True if each switch has a channel for the communicator, or a free one. */
-  bool channels_are_free();
+  /** Returns whether the communicator holds or could get a channel on each switch, and otherwise why not on the first
+   * that has none. */
+  ChannelGrant channels();
   void take_channels();
   void release() override;
   /** Returns the streams of a call over @p tree. The last plan is cached, since programs repeat calls. */

@@ -229,6 +229,7 @@ void RunContext::job_rank_ended(Job& job)
   if (++job.ended_ranks < job.ranks)
     return;
   job.end = sg::Engine::get_clock();
+  communicators.release_world(job.world); // later jobs may get its channels
   if (job.outcome.kind == Job::RUNNING)
     job.outcome = {};
   // The ranks of failed jobs are suspended, so the engine would not end by itself.

@@ -8,16 +8,24 @@
 
 namespace weft {
 
-bool Aggregation::has_channel_for(int communicator) const
+ChannelGrant Aggregation::channel_for(int communicator, int job) const
 {
-  return channels_.contains(communicator) || channels_.size() < static_cast<std::size_t>(model_.channels);
+  if (channels_.contains(communicator))
+    return ChannelGrant::granted;
+  const auto is_its = [job](const std::pair<const int, int>& held) { return held.second == job; };
+  if (model_.channel_sharing == ChannelSharing::exclusive && not std::ranges::all_of(channels_, is_its))
+    return ChannelGrant::locked;
+  if (model_.channel_sharing == ChannelSharing::quota &&
+      std::ranges::count_if(channels_, is_its) >= model_.job_channels)
+    return ChannelGrant::over_quota;
+  return channels_.size() < static_cast<std::size_t>(model_.channels) ? ChannelGrant::granted : ChannelGrant::all_taken;
 }
 
-bool Aggregation::acquire_channel(int communicator)
+bool Aggregation::acquire_channel(int communicator, int job)
 {
-  if (not has_channel_for(communicator))
+  if (channel_for(communicator, job) != ChannelGrant::granted)
     return false;
-  channels_.insert(communicator);
+  channels_.emplace(communicator, job);
   counters_.channels_used_max = std::max(counters_.channels_used_max, static_cast<std::int64_t>(channels_.size()));
   return true;
 }

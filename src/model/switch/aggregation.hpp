@@ -5,7 +5,7 @@
 #include "model/switch/switch_model.hpp"
 
 #include <cstdint>
-#include <set>
+#include <map>
 
 namespace weft {
 
@@ -19,19 +19,27 @@ struct SwitchCounters {
   std::int64_t channels_used_max = 0;
 };
 
+/** Outcome of a request for a channel. */
+enum class ChannelGrant : std::uint8_t {
+  granted,
+  all_taken,
+  over_quota, ///< the job holds as many as it may
+  locked,     ///< another job has the switch for itself
+};
+
 class Aggregation {
   const SwitchModel& model_;
   SwitchCounters counters_;
-  std::set<int> channels_; ///< communicators that hold a channel
+  std::map<int, int> channels_; ///< communicators that hold a channel, with their jobs
   std::int64_t slots_in_use_ = 0;
 
 public:
   explicit Aggregation(const SwitchModel& model) : model_(model) {}
 
-  /** Returns true if @p communicator holds a channel or could get one. */
-  bool has_channel_for(int communicator) const;
-  /** Gives @p communicator a channel unless it holds one. Returns false if all are taken. */
-  bool acquire_channel(int communicator);
+  /** Returns whether @p communicator of @p job holds a channel or could get one, and otherwise why not. */
+  ChannelGrant channel_for(int communicator, int job) const;
+  /** Gives @p communicator of @p job a channel unless it holds one. Returns false if it cannot get one. */
+  bool acquire_channel(int communicator, int job);
   /** Frees the channel of @p communicator, if it has one. */
   void release_channel(int communicator);
 

@@ -8,6 +8,8 @@
 namespace weft {
 namespace {
 
+constexpr int JOB = 0;
+
 SwitchModel two_channels()
 {
   SwitchModel model;
@@ -38,47 +40,81 @@ TEST_F(Aggregating, CountsNothingAtFirst)
 
 TEST_F(Aggregating, ChannelsRunOut)
 {
-  EXPECT_TRUE(aggregation.acquire_channel(-1));
-  EXPECT_TRUE(aggregation.acquire_channel(7));
-  EXPECT_FALSE(aggregation.acquire_channel(8));
+  EXPECT_TRUE(aggregation.acquire_channel(-1, JOB));
+  EXPECT_TRUE(aggregation.acquire_channel(7, JOB));
+  EXPECT_FALSE(aggregation.acquire_channel(8, JOB));
   EXPECT_EQ(counters().channels_used_max, 2);
 }
 
 TEST_F(Aggregating, AChannelThatIsHeldIsGivenAgain)
 {
-  EXPECT_TRUE(aggregation.acquire_channel(1));
-  EXPECT_TRUE(aggregation.acquire_channel(1));
+  EXPECT_TRUE(aggregation.acquire_channel(1, JOB));
+  EXPECT_TRUE(aggregation.acquire_channel(1, JOB));
   EXPECT_EQ(counters().channels_used_max, 1);
-  EXPECT_TRUE(aggregation.acquire_channel(2));
-  EXPECT_TRUE(aggregation.acquire_channel(1)); // all are taken; this communicator holds one of them
+  EXPECT_TRUE(aggregation.acquire_channel(2, JOB));
+  EXPECT_TRUE(aggregation.acquire_channel(1, JOB)); // all are taken; this communicator holds one of them
 }
 
 TEST_F(Aggregating, AskingForAChannelTakesNone)
 {
-  EXPECT_TRUE(aggregation.has_channel_for(1));
+  EXPECT_EQ(aggregation.channel_for(1, JOB), ChannelGrant::granted);
   EXPECT_EQ(counters().channels_used_max, 0);
-  aggregation.acquire_channel(1);
-  aggregation.acquire_channel(2);
-  EXPECT_TRUE(aggregation.has_channel_for(1));
-  EXPECT_FALSE(aggregation.has_channel_for(3));
+  aggregation.acquire_channel(1, JOB);
+  aggregation.acquire_channel(2, JOB);
+  EXPECT_EQ(aggregation.channel_for(1, JOB), ChannelGrant::granted);
+  EXPECT_EQ(aggregation.channel_for(3, JOB), ChannelGrant::all_taken);
+}
+
+TEST(ChannelSharing, AQuotaLimitsEachJob)
+{
+  SwitchModel model     = two_channels();
+  model.channels        = 4;
+  model.channel_sharing = ChannelSharing::quota;
+  model.job_channels    = 2;
+  Aggregation aggregation(model);
+  EXPECT_TRUE(aggregation.acquire_channel(1, 0));
+  EXPECT_TRUE(aggregation.acquire_channel(2, 0));
+  EXPECT_EQ(aggregation.channel_for(3, 0), ChannelGrant::over_quota);
+  EXPECT_EQ(aggregation.channel_for(2, 0), ChannelGrant::granted); // it holds one
+  EXPECT_TRUE(aggregation.acquire_channel(4, 1));
+  EXPECT_TRUE(aggregation.acquire_channel(5, 2));
+  EXPECT_EQ(aggregation.channel_for(6, 2), ChannelGrant::all_taken);
+  aggregation.release_channel(1);
+  EXPECT_TRUE(aggregation.acquire_channel(3, 0));
+}
+
+TEST(ChannelSharing, OneJobLocksTheSwitch)
+{
+  SwitchModel model     = two_channels();
+  model.channel_sharing = ChannelSharing::exclusive;
+  Aggregation aggregation(model);
+  EXPECT_TRUE(aggregation.acquire_channel(1, 0));
+  EXPECT_EQ(aggregation.channel_for(2, 1), ChannelGrant::locked);
+  EXPECT_TRUE(aggregation.acquire_channel(3, 0));
+  EXPECT_EQ(aggregation.channel_for(4, 0), ChannelGrant::all_taken);
+  aggregation.release_channel(1);
+  EXPECT_EQ(aggregation.channel_for(2, 1), ChannelGrant::locked);
+  aggregation.release_channel(3);
+  EXPECT_TRUE(aggregation.acquire_channel(2, 1));
+  EXPECT_EQ(aggregation.channel_for(1, 0), ChannelGrant::locked);
 }
 
 TEST_F(Aggregating, AChannelThatIsGivenBackIsFree)
 {
-  EXPECT_TRUE(aggregation.acquire_channel(1));
-  EXPECT_TRUE(aggregation.acquire_channel(2));
+  EXPECT_TRUE(aggregation.acquire_channel(1, JOB));
+  EXPECT_TRUE(aggregation.acquire_channel(2, JOB));
   aggregation.release_channel(1);
   aggregation.release_channel(1); // holds none any more
-  EXPECT_TRUE(aggregation.acquire_channel(3));
-  EXPECT_FALSE(aggregation.acquire_channel(1));
+  EXPECT_TRUE(aggregation.acquire_channel(3, JOB));
+  EXPECT_FALSE(aggregation.acquire_channel(1, JOB));
   EXPECT_EQ(counters().channels_used_max, 2);
 }
 
 TEST_F(Aggregating, ARefusedChannelLeavesTheCountersAlone)
 {
-  aggregation.acquire_channel(1);
-  aggregation.acquire_channel(2);
-  aggregation.acquire_channel(3);
+  aggregation.acquire_channel(1, JOB);
+  aggregation.acquire_channel(2, JOB);
+  aggregation.acquire_channel(3, JOB);
   EXPECT_EQ(counters().channels_used_max, 2);
   EXPECT_EQ(counters().offloaded, 0);
 }

@@ -9,30 +9,48 @@
  */
 #pragma once
 
+#include "base/named.hpp"
 #include "base/option.hpp"
 #include "base/units.hpp"
 #include "model/forwarding/forwarding_model.hpp"
 #include "model/switch/capability.hpp"
 
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace weft {
 
+/** Policy by which jobs share the channels of a switch. */
+enum class ChannelSharing {
+  first_come, ///< a communicator gets any free channel
+  quota,      ///< a job holds at most SwitchModel::job_channels
+  exclusive,  ///< one job at a time: while it holds a channel, others get none
+};
+template <> struct Names<ChannelSharing> {
+  static constexpr std::array ROWS{std::pair{ChannelSharing::first_come, std::string_view("first-come")},
+                                   std::pair{ChannelSharing::quota, std::string_view("quota")},
+                                   std::pair{ChannelSharing::exclusive, std::string_view("exclusive")}};
+};
+
 struct SwitchModel {
   std::string preset;
   int max_ports = 0;
-  Seconds forwarding_latency; ///< port to port, of packets that are only forwarded
-  ForwardingModel forwarding; ///< table lookup, in addition
-  Seconds processing_latency; ///< from the last contribution's arrival to the result's departure
-  Seconds turnaround;         ///< time between two uses of a slot, in a tree of one switch
-  int channels    = 0;        ///< communicators that can be offloaded at the same time
-  int slots       = 0;        ///< per channel
-  int total_slots = 0;        ///< all slots of the switch; 0: no known limit
-  Bytes payload;              ///< payload of a packet: the size of a slot
-  Bytes packet_overhead;      ///< headers, preamble and gap of an offload packet on the wire
+  Seconds forwarding_latency;         ///< port to port, of packets that are only forwarded
+  ForwardingModel forwarding;         ///< table lookup, in addition
+  Seconds processing_latency;         ///< from the last contribution's arrival to the result's departure
+  Seconds turnaround;                 ///< time between two uses of a slot, in a tree of one switch
+  int channels                   = 0; ///< communicators that can be offloaded at the same time
+  int slots                      = 0; ///< per channel
+  ChannelSharing channel_sharing = ChannelSharing::first_come;
+  int job_channels               = 1; ///< channels that a job may hold, with a quota
+  int total_slots                = 0; ///< all slots of the switch; 0: no known limit
+  Bytes payload;                      ///< payload of a packet: the size of a slot
+  Bytes packet_overhead;              ///< headers, preamble and gap of an offload packet on the wire
   /// Rate of aggregation, over all contributions.
   BytesPerSecond aggregation_rate{std::numeric_limits<double>::infinity()};
   /// Size from which reductions stream through the switch at link rate, without slots.

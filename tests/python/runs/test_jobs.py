@@ -116,6 +116,51 @@ def test_jobs_share_a_link_and_give_their_share_back(jobs: str) -> None:
     assert flows(jobs, small, large) == pytest.approx(expected, rel=CLOSE)
 
 
+def reasons(record: Record, name: str) -> set[str]:
+    """Return the reasons of a job's Allreduces, "" if offloaded."""
+    return {row.reason for row in part(record, name).collectives if row.collective == "allreduce"}
+
+
+@pytest.mark.parametrize(
+    ("sharing", "channels", "refused"),
+    [
+        ("first-come", 1, "no free channel"),
+        ("first-come", 2, ""),
+        ("exclusive", 8, "locked by another job"),
+        ("quota", 2, ""),
+    ],
+)
+def test_jobs_share_channels_by_policy(
+    jobs: str, sharing: str, channels: int, refused: str
+) -> None:
+    tables = [
+        job("first", jobs, "sum", 20, ranks=2, hosts="host-[00,01]"),
+        job("second", jobs, "sum", 1, ranks=2, hosts="host-[02,03]", start="20us"),
+        job("later", jobs, "sum", 1, ranks=2, hosts="host-[04,05]", start="100ms"),
+    ]
+    record = weft.run_jobs(
+        tables,
+        fabric="tofino-16",
+        set={
+            "switch.channels": channels,
+            "switch.slots": 16,
+            "switch.channel_sharing": sharing,
+        },
+    )
+    record.check()
+    assert refused in reasons(record, "second")
+    assert "" in reasons(record, "later")  # the others have given their channels back
+
+
+def test_a_quota_limits_the_communicators_of_a_job(jobs: str) -> None:
+    record = weft.run_jobs(
+        [job("a", jobs, "sum", 2, ranks=4)],
+        fabric="tofino-16",
+        set={"switch.channel_sharing": "quota", "switch.job_channels": 1},
+    )
+    assert reasons(record, "a") == {"", "job quota"}  # of the world and of its copy
+
+
 def test_each_job_chooses_its_mechanism(jobs: str) -> None:
     record = weft.run_jobs(
         [

@@ -33,6 +33,8 @@ REASONS: Mapping[str, str] = {
     "tree gains nothing": "the tree does not reduce traffic: one link would still carry all"
     " contributions",
     "no free channel": "other communicators used all channels of a switch",
+    "job quota": "the job held as many channels of a switch as it may",
+    "locked by another job": "another job had a switch for itself",
     "host is faster": "the hosts are predicted to be faster",
     "no NIC memory": "its state does not fit into the NICs",
     "privatization": "ranks cannot reach each other's memory",
