@@ -3,7 +3,7 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/data/status_bytes.hpp"
+#include "binding/abi/status_bytes.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/requests/cancelled.hpp"
 #include "binding/point_to_point/composed_waits.hpp"

@@ -2,7 +2,7 @@
 #include "binding/point_to_point/pooled_requests.hpp"
 
 #include "binding/abi/original.hpp"
-#include "binding/data/status_bytes.hpp"
+#include "binding/abi/status_bytes.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/tuning/request_numbers.hpp"

@@ -3,7 +3,7 @@
  * (src/smpi/mpi/smpi_request.cpp); otherwise entries/polls.cpp accounts for it. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/data/status_bytes.hpp"
+#include "binding/abi/status_bytes.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/data/status_bytes.hpp"
+#include "binding/abi/status_bytes.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/settings/tunings.hpp"

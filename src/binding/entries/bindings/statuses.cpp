@@ -2,8 +2,8 @@
 /* Counts and fields of statuses, and conversions of statuses between C and Fortran. A status is the same five integers
  * in C, in mpi_f08 and in mpi. */
 #include "binding/abi/original.hpp"
+#include "binding/abi/status_bytes.hpp"
 #include "binding/data/elements.hpp"
-#include "binding/data/status_bytes.hpp"
 #include "binding/entries/frame/own_function.hpp"
 
 #include <smpi/smpi.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Forms with large counts of packing, of operations, and of functions that make windows. */
+#include "binding/abi/status_bytes.hpp"
 #include "binding/data/elements.hpp"
-#include "binding/data/status_bytes.hpp"
 #include "binding/entries/added/basic_runs.hpp"
 #include "binding/entries/added/large_counts.hpp"
 #include "binding/entries/frame/own_function.hpp"

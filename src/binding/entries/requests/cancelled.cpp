@@ -15,8 +15,8 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/abi/status_bytes.hpp"
 #include "binding/data/elements.hpp"
-#include "binding/data/status_bytes.hpp"
 #include "binding/point_to_point/composed_waits.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"

@@ -3,8 +3,8 @@
  * that of the receive, and the count to an int. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/abi/status_bytes.hpp"
 #include "binding/data/elements.hpp"
-#include "binding/data/status_bytes.hpp"
 #include "binding/ranks/current.hpp"
 
 namespace simgrid::smpi {
