@@ -8,6 +8,7 @@
 #include "binding/process/process.hpp"
 #include "binding/process/process_exit.hpp"
 #include "binding/process/switched_state.hpp"
+#include "binding/threads/program_threads.hpp"
 
 #include <cstdlib>
 #include <map>
@@ -99,8 +100,14 @@ using ContextAction = void (*)(Context*);
   if (is_forked_child())
     leave_process(status);
   note_status(rank, status);
-  current_run().rank_ended(sg::this_actor::get_pid());
-  end_rank(status);
+  const auto end = [status] {
+    current_run().rank_ended(sg::this_actor::get_pid());
+    end_rank(status);
+  };
+  if (is_other_thread())
+    leave_on_simgrids_thread(end);
+  end();
+  std::abort();
 }
 
 } // namespace

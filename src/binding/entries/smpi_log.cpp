@@ -268,14 +268,13 @@ void weft_log(xbt_log_event_t event, const char* format, ...)
 extern "C" int weft_init_thread(int* argc, char*** argv, int required, int* provided) WEFT_REPLACES("PMPI_Init_thread");
 int weft_init_thread(int* argc, char*** argv, int required, int* provided)
 {
-  const bool others = required >= MPI_THREAD_SERIALIZED && weft::allow_threads();
-  const int level   = std::min(required, static_cast<int>(others ? MPI_THREAD_SERIALIZED : MPI_THREAD_FUNNELED));
+  const int level = weft::provide_threads(required);
   if (required > level && not weft::state().told_of_threads) {
     weft::state().told_of_threads = true;
     std::fprintf(stderr, "weft: MPI_Init_thread: the program requests %s, weft provides %s: %s\n",
                  weft::level_name(required), weft::level_name(level),
-                 others ? "one thread of a rank calls MPI at a time, others wait"
-                        : "only the main thread may call MPI");
+                 level == MPI_THREAD_SERIALIZED ? "one thread of a rank calls MPI at a time, others wait"
+                                                : "only the main thread may call MPI");
   }
   if (weft::rank_here())
     weft::state().thread_levels[simgrid::s4u::this_actor::get_pid()] = level;

@@ -13,6 +13,7 @@
 #include "binding/run/diagnosis.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
+#include "binding/threads/program_threads.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -155,8 +156,11 @@ void RunContext::abort(const std::string& kind, const std::string& message, int 
   if (kind != OUT_OF_STACK)
     check_stacks();
   Job* const job = kind == OUT_OF_STACK || is_forked_child() || not rank_here() ? nullptr : jobs.of(current_actor());
-  if (job && job->own_launcher)
+  if (job && job->own_launcher) {
+    if (is_other_thread())
+      leave_on_simgrids_thread([&] { leave_job(*job, {kind, message}, status); });
     leave_job(*job, {kind, message}, status);
+  }
   end_run({kind, message}, status);
 }
 

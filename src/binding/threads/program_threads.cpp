@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <link.h>
 #include <linux/futex.h>
 #include <memory>
@@ -24,8 +25,10 @@
 #include <pthread.h>
 #include <simgrid/Exception.hpp>
 #include <simgrid/s4u.hpp>
+#include <smpi/smpi.h>
 #include <smpi/smpi_helpers_internal.h>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 #include <sys/syscall.h>
 #include <thread>
@@ -70,6 +73,7 @@ struct Wait {
   const ProgramThread* thread;
   bool ended = false;
   std::exception_ptr failure;
+  std::function<void()> leave{}; ///< ends the rank; null: the rank yields
 };
 
 struct Range {
@@ -206,6 +210,11 @@ bool serve_thread()
     wait = *found;
     all.waits.erase(found);
   }
+  if (wait->leave) {
+    part_from_rank(nullptr);
+    wait->leave();
+    throw std::logic_error("a rank that has ended goes on");
+  }
   try {
     yield_rank(wait->rank, yield_keeping_state, wait->thread);
   } catch (const simgrid::ForcefulKillException&) {
@@ -307,12 +316,10 @@ constexpr bool CAN_INTERRUPT = false;
 
 #endif
 
-/** Lets SimGrid's thread leave the rank for the current thread, and waits until the rank resumes. */
-void yield_other_thread(ActorImpl* rank)
+/** Waits until SimGrid's thread has done what the current thread waits for. */
+void wait_for_simgrid(Wait& wait)
 {
-  Threads& all              = threads();
-  const ProgramThread& here = this_thread();
-  Wait wait{.rank = rank, .context = here.rank, .thread = &here, .failure = {}};
+  Threads& all = threads();
   std::unique_lock held(all.lock);
   all.waits.push_back(&wait);
   all.changed.notify_all();
@@ -321,7 +328,14 @@ void yield_other_thread(ActorImpl* rank)
       syscall(SYS_tgkill, syscall(SYS_getpid), all.simgrids, interrupt_signal());
     all.changed.wait_for(held, PATIENCE);
   }
-  held.unlock();
+}
+
+/** Lets SimGrid's thread leave the rank for the current thread, and waits until the rank resumes. */
+void yield_other_thread(ActorImpl* rank)
+{
+  const ProgramThread& here = this_thread();
+  Wait wait{.rank = rank, .context = here.rank, .thread = &here, .failure = {}};
+  wait_for_simgrid(wait);
   if (wait.failure)
     std::rethrow_exception(wait.failure);
 }
@@ -375,6 +389,12 @@ bool allow_threads()
   return true;
 }
 
+int provide_threads(int required)
+{
+  const bool others = required >= MPI_THREAD_SERIALIZED && allow_threads();
+  return std::min(required, static_cast<int>(others ? MPI_THREAD_SERIALIZED : MPI_THREAD_FUNNELED));
+}
+
 bool is_other_thread()
 {
   if (not threads_may_call)
@@ -410,6 +430,17 @@ void end_call()
   const std::scoped_lock held(all.lock);
   (is_other_thread() ? this_thread().in_call : all.main_is_in_call) = false;
   all.changed.notify_all();
+}
+
+void leave_on_simgrids_thread(std::function<void()> leave)
+{
+  begin_call(); // no other thread of the rank is in one now
+  const ProgramThread& here = this_thread();
+  if (here.creator)
+    --threads().created;
+  Wait wait{.rank = nullptr, .context = here.rank, .thread = &here, .failure = {}, .leave = std::move(leave)};
+  wait_for_simgrid(wait);
+  throw std::logic_error("a rank that has ended goes on");
 }
 
 std::size_t waiting_threads()

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 namespace weft {
 
@@ -25,6 +26,9 @@ extern constinit bool threads_may_call; ///< whether allow_threads() has been ca
  * than x86-64, and if ranks are threads themselves. */
 bool allow_threads();
 
+/** Returns the level that a program gets that asks for @p required, and allows threads if it needs them. */
+int provide_threads(int required);
+
 /** Returns whether the current thread is not SimGrid's, on which main runs. */
 bool is_other_thread();
 
@@ -32,6 +36,10 @@ bool is_other_thread();
  * is not SimGrid's becomes the rank. Returns false if the thread is in a call already. */
 bool begin_call();
 void end_call();
+
+/** Runs @p leave, which ends the current rank and does not return, on SimGrid's thread, where the rank's own code ends.
+ * The current thread, another one of the rank, waits for the end of the process. */
+[[noreturn]] void leave_on_simgrids_thread(std::function<void()> leave);
 
 /** Returns how many threads wait for another one of their rank to leave MPI; waits up to a second until all that ranks
  * have created do. */

@@ -10,6 +10,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/ranks/places.hpp"
+#include "binding/threads/program_threads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -87,7 +88,8 @@ int begin_session(MPI_Info info, MPI_Errhandler handler, MPI_Session* session)
     PMPI_Info_create(&used);
   else
     PMPI_Info_dup(info, &used);
-  PMPI_Info_set(used, "thread_level", "MPI_THREAD_FUNNELED");
+  const bool serialized = provide_threads(MPI_THREAD_SERIALIZED) == MPI_THREAD_SERIALIZED;
+  PMPI_Info_set(used, "thread_level", serialized ? "MPI_THREAD_SERIALIZED" : "MPI_THREAD_FUNNELED");
   static int last  = 0;
   auto* const made = new Session{handler, used, ++last};
   MpiUse::of_this_rank().sessions.insert(made);
@@ -326,7 +328,7 @@ WEFT_INTERPOSED int MPI_Init_thread(int* argc, char*** argv, int required, int* 
   if (not use.began_by_session || use.init_called)
     return THEIRS(argc, argv, required, provided);
   use.init_called = true;
-  *provided       = MPI_THREAD_FUNNELED; // as without a session
+  *provided       = provide_threads(required);
   return MPI_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 
 #include "binding/observe/profile.hpp"
 #include "binding/ranks/current.hpp"
+#include "binding/threads/program_threads.hpp"
 
 #include <algorithm>
 #include <map>
@@ -39,12 +40,12 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {
 
-WEFT_TOOL_FUNCTION(init_thread, (int /*required*/, int* provided))
+WEFT_TOOL_FUNCTION(init_thread, (int required, int* provided))
 {
   if (not Profile::get().knows(current_actor()))
     return MPI_T_ERR_CANNOT_INIT;
   ToolUse::of_this_rank().users += 1;
-  set_output<int>(provided, MPI_THREAD_FUNNELED); // as MPI_Init_thread
+  set_output<int>(provided, provide_threads(required)); // as MPI_Init_thread
   return MPI_SUCCESS;
 }
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import weft
 from tests.support import compiled, simulated
 from tests.support.places import TESTS
 
@@ -60,3 +61,34 @@ def test_a_rank_that_waits_for_its_own_thread_is_a_deadlock_that_says_so() -> No
         "2 threads of the program wait for another thread of the same rank to leave MPI"
         " (MPI_THREAD_SERIALIZED)" in result.stderr
     )
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "message"),
+    [
+        ("0", 0, ""),
+        ("5", 5, "rank 1 ended with exit status 5"),
+        ("early", 3, "rank 1 ended with exit status 3 before it called MPI_Finalize"),
+        ("abort", 4, "rank 1 called MPI_Abort with error code 4"),
+    ],
+)
+def test_a_thread_may_end_its_rank(how: str, status: int, message: str) -> None:
+    command = simulated.weft_command(threaded("thread_exits.c"), how, on="star-8", ranks=3)
+    result = simulated.run_command(command)
+    assert result.status == status
+    assert message in result.stderr
+    if how in ("0", "5"):  # the others go on
+        assert sorted(result.lines) == ["rank 0", "rank 2"]
+
+
+@pytest.mark.parametrize("how", ["abort", "early"])
+def test_a_thread_may_end_its_job_alone(how: str) -> None:
+    program = str(threaded("thread_exits.c"))
+    tables = [
+        {"name": "whole", "program": program, "arguments": ["0"], "ranks": 3},
+        {"name": "stopped", "program": program, "arguments": [how], "ranks": 3},
+    ]
+    record = weft.run_jobs(tables, fabric="tofino-16", timeout=60)
+    whole, stopped = record.jobs or ()
+    assert whole.outcome.kind == "completed"
+    assert stopped.outcome.kind == {"abort": "abort", "early": "early-exit"}[how]
