@@ -17,7 +17,8 @@ namespace weft {
 
 class JobTraffic {
 public:
-  static constexpr int UNKNOWN = -1; ///< traffic of no job, or of one that is not known
+  static constexpr int UNKNOWN = -1; ///< traffic of a job that is not known
+  static constexpr int NONE    = -3; ///< background traffic
   /** Messages of one job. */
   struct Sent {
     std::int64_t messages = 0;

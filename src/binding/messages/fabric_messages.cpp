@@ -316,6 +316,7 @@ class FabricHostNetwork : public HostNetwork {
   ZoneFlows others_;
   CallFlows offloaded_;
   FlowNetwork flows_;
+  std::unique_ptr<JobMessages> background_;                   // null if there is one job
   std::deque<JobMessages> messages_;                          // by world; empty if there is one job
   const bool simgrids_ = not need_of_simgrid_flows().empty(); // flows of offloaded calls
 
@@ -327,12 +328,16 @@ public:
   {
     others_.serve(flows_);
     offloaded_.serve(flows_);
+    if (traffic)
+      background_ = std::make_unique<JobMessages>(flows_, static_cast<JobRoutes&>(*ways_), JobTraffic::NONE);
     for (int job = 0; traffic && job < traffic->jobs(); ++job)
       messages_.emplace_back(flows_, static_cast<JobRoutes&>(*ways_), job);
   }
   Messages& messages() override { return flows_; }
   Messages& messages_of(int world) override
   {
+    if (world == JobTraffic::NONE && background_)
+      return *background_;
     const auto job = static_cast<std::size_t>(world);
     return job < messages_.size() ? static_cast<Messages&>(messages_[job]) : flows_;
   }

@@ -246,7 +246,7 @@ void BackgroundTraffic::send(VertexId from, VertexId to, Bytes bytes, Background
   constexpr std::uint64_t MESSAGES_PER_LOOK = 1024;
   if (++made_ % MESSAGES_PER_LOOK == 0)
     look();
-  network().messages().send(from, to, bytes, UNKNOWN_PART, receiver, number);
+  network().messages_of(JobTraffic::NONE).send(from, to, bytes, UNKNOWN_PART, receiver, number);
 }
 
 /** Returns whether no rank can wake: SimGrid has no activity and no timer, and weft's network only background traffic.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Traffic of each job in the record, and the durations of its calls."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,3 +105,19 @@ def test_a_job_has_the_durations_of_its_calls(jobs: str) -> None:
         assert row.max_s == same.max_time_s
         assert row.mean_s == pytest.approx(same.mean_time_s, rel=CLOSE)
         assert row.p50_s <= row.p95_s <= row.p99_s <= row.max_s * (1 + CLOSE)
+
+
+def test_background_traffic_belongs_to_no_job(jobs: str, tmp_path: Path) -> None:
+    tables = [job("a", jobs, "flow", 1 << 20, ranks=2, hosts="host-[0,1]")]
+    file = tmp_path / "traffic.toml"
+    file.write_text(
+        '[[traffic]]\npattern = "permutation"\nload = "30%"\nbytes = "64KiB"\nhosts = "host-[0-3]"\n'
+    )
+    options: Any = {"fabric": "tofino-4"}
+    alone = weft.run_jobs(tables, **options)
+    beside = weft.run_jobs(tables, traffic=file, **options)
+    beside.check()
+    assert links(beside, "a") == links(alone, "a")
+    assert part(beside, "a").messages == part(alone, "a").messages
+    assert all(link.share < 1 for link in part(beside, "a").links)
+    assert sum(link.bytes for link in beside.links) > sum(links(beside, "a").values())
