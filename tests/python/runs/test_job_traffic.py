@@ -111,7 +111,8 @@ def test_background_traffic_belongs_to_no_job(jobs: str, tmp_path: Path) -> None
     tables = [job("a", jobs, "flow", 1 << 20, ranks=2, hosts="host-[0,1]")]
     file = tmp_path / "traffic.toml"
     file.write_text(
-        '[[traffic]]\npattern = "permutation"\nload = "30%"\nbytes = "64KiB"\nhosts = "host-[0-3]"\n'
+        '[[traffic]]\npattern = "permutation"\nload = "30%"\nbytes = "64KiB"\n'
+        'hosts = "host-[0-3]"\n'
     )
     options: Any = {"fabric": "tofino-4"}
     alone = weft.run_jobs(tables, **options)
