@@ -368,7 +368,7 @@ struct DatatypeLayout {
   void* contents;
   MPI_Datatype original; ///< of a duplicate, which matches what the original matches
 };
-/** What MPI_Type_get_contents answers (Datatype_contents). */
+/** Results of MPI_Type_get_contents (Datatype_contents). */
 struct DatatypeContents {
   int combiner;
   std::vector<int> integers;

@@ -89,6 +89,7 @@ def test_a_thread_may_end_its_job_alone(how: str) -> None:
         {"name": "stopped", "program": program, "arguments": [how], "ranks": 3},
     ]
     record = weft.run_jobs(tables, fabric="tofino-16", timeout=60)
-    whole, stopped = record.jobs or ()
+    assert record.jobs
+    whole, stopped = record.jobs
     assert whole.outcome.kind == "completed"
     assert stopped.outcome.kind == {"abort": "abort", "early": "early-exit"}[how]
