@@ -2,8 +2,9 @@
 """Writes the large-count forms of MPI functions (MPI_Send_c and others) from their prototypes.
 
 A count that fits an int is passed on. A larger one, with a datatype, becomes fewer elements of a
-datatype that contains several. Counts without a suitable divisor, and reductions of more elements
-than an int counts, are errors of class MPI_ERR_COUNT.
+datatype that contains several, and a blocking reduction of one vector is made piece by piece.
+Counts without a suitable divisor, and other reductions of more elements than an int counts, are
+errors of class MPI_ERR_COUNT.
 
 large_counts.py INCLUDE_DIRECTORY FOLDER: SimGrid's headers, and where weft_mpi_large.h and
 large_counts.cpp go.
@@ -45,6 +46,8 @@ FUNCTIONS = (
     *("Rput", "Rget", "Raccumulate", "Rget_accumulate", "Reduce_local"),
     *FILE_READS_AND_WRITES,
 )
+IN_PIECES = ("Allreduce", "Reduce", "Scan", "Exscan", "Reduce_local")
+"""Reductions whose elements are independent of each other, so that they may be made in pieces."""
 ROOT_ONLY = {"Gatherv": "recv", "Scatterv": "send"}
 """The side whose arrays are significant at the root only."""
 
@@ -141,6 +144,8 @@ def definition(prefix: str, name: str, parameters: list[Parameter]) -> str:
         else:
             arguments.append(one.name)
         position += 1
+    if name in IN_PIECES:
+        lines.append(_in_pieces(f"{prefix}MPI_{name}", parameters))
     function = f'"MPI_{name}_c"'
     if checks:
         lines.append(f"if (not({' && '.join(checks)}))")
@@ -156,6 +161,20 @@ def definition(prefix: str, name: str, parameters: list[Parameter]) -> str:
         lines.append(f"return {call};")
     body = "\n  ".join(lines)
     return f"WEFT_INTERPOSED {declaration(prefix, name, parameters)}\n{{\n  {body}\n}}\n"
+
+
+def _in_pieces(function: str, parameters: list[Parameter]) -> str:
+    """Return the statement that makes a large reduction piece by piece."""
+    arguments = [
+        "piece" if one.counts else f"at_byte({one.name}, byte)" if "buf" in one.name else one.name
+        for one in parameters
+    ]
+    return (
+        "if (not fits(count))\n"
+        "    return reduce_in_pieces(count, datatype, [&](MPI_Aint byte, int piece) {\n"
+        f"      return {function}({', '.join(arguments)});\n"
+        "    });"
+    )
 
 
 def main() -> None:

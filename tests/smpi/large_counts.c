@@ -78,7 +78,7 @@ static void small(void)
   MPI_Type_free(&pair);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   right &= MPI_Send_c(sent, 4294967311, MPI_INT, after, 1, MPI_COMM_WORLD) == MPI_ERR_COUNT; /* a prime */
-  right &= MPI_Allreduce_c(sent, got, 3000000000, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_ERR_COUNT;
+  right &= MPI_Iallreduce_c(sent, got, 3000000000, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request) == MPI_ERR_COUNT;
   printf(right ? "right\n" : "wrong\n");
 }
 
@@ -97,6 +97,24 @@ static void large(MPI_Count elements)
   MPI_Bcast_c(data, elements, MPI_CHAR, 0, MPI_COMM_WORLD);
   if (rank == 1)
     printf("bcast %.9f\n", MPI_Wtime() - start);
+  char* result = SMPI_SHARED_MALLOC((size_t)elements);
+  MPI_Barrier(MPI_COMM_WORLD);
+  start = MPI_Wtime();
+  MPI_Allreduce_c(data, result, elements, MPI_UNSIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
+  if (rank == 1)
+    printf("allreduce %.9f\n", MPI_Wtime() - start);
+  MPI_Barrier(MPI_COMM_WORLD);
+  start = MPI_Wtime();
+  MPI_Allreduce(data, result, (int)(elements / (MPI_Count)sizeof(double)), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  if (rank == 1)
+    printf("allreduce-doubles %.9f\n", MPI_Wtime() - start);
+  MPI_Barrier(MPI_COMM_WORLD);
+  start = MPI_Wtime();
+  MPI_Reduce_c(data, rank == 0 ? result : NULL, elements, MPI_UNSIGNED_CHAR, MPI_BXOR, 0, MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1)
+    printf("reduce %.9f\n", MPI_Wtime() - start);
+  SMPI_SHARED_FREE(result);
   SMPI_SHARED_FREE(data);
 }
 

@@ -17,6 +17,7 @@
 #include <limits>
 #include <memory>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace weft {
@@ -106,9 +107,34 @@ inline int degree_out(MPI_Comm comm)
 /** Refuses a count that no function can take; @p handles: by the error handler too. */
 inline int refuse_count(MPI_Comm comm, const char* function, bool handles)
 {
-  const int code = wrong(MPI_ERR_COUNT, "a count or displacement exceeds 2^31 - 1; this call allows that for counts of"
-                                        " one block outside reductions, which have a divisor of at most 2^20");
+  const int code =
+      wrong(MPI_ERR_COUNT, "a count or displacement exceeds 2^31 - 1; this call allows that for counts of"
+                           " one block that have a divisor of at most 2^20, and for blocking reductions of one vector");
   return handles ? handled(comm, function, code) : code;
+}
+
+/** Returns the address of a piece of a buffer; MPI_IN_PLACE and null, of a buffer that is not significant, stay. */
+template <class Buffer> Buffer* at_byte(Buffer* buffer, MPI_Aint byte)
+{
+  using Character = std::conditional_t<std::is_const_v<Buffer>, const char, char>;
+  return buffer == MPI_IN_PLACE || not buffer ? buffer : static_cast<Character*>(buffer) + byte;
+}
+
+/** Reduces more elements than an int counts in pieces, one after the other. @p reduce gets a piece's offset in bytes
+ * and its elements. */
+template <class Reduce> int reduce_in_pieces(MPI_Count count, MPI_Datatype type, Reduce&& reduce)
+{
+  constexpr MPI_Count LARGEST = 1 << 30;
+  MPI_Aint lower              = 0;
+  MPI_Aint extent             = 0;
+  if (count < 0 || check_type(type) != MPI_SUCCESS)
+    return reduce(0, -1); // refuses it
+  PMPI_Type_get_extent(type, &lower, &extent);
+  for (MPI_Count from = 0; from < count; from += LARGEST)
+    if (const int result = reduce(from * extent, static_cast<int>(std::min(LARGEST, count - from)));
+        result != MPI_SUCCESS)
+      return result;
+  return MPI_SUCCESS;
 }
 
 /** Keep the arguments of a call until its request is complete, or for the run. @return @p result */

@@ -27,6 +27,10 @@ def test_more_than_two_billion_elements_take_their_time(run: Run, messages: str)
     large, small = times(ELEMENTS), times(ELEMENTS // 30)
     for what in ("message", "bcast"):
         assert large[what] == pytest.approx(30 * small[what], rel=0.01), what
+    # Reductions are made in pieces; doubles of as many bytes need none.
+    assert large["allreduce"] == pytest.approx(large["allreduce-doubles"], rel=0.01)
+    assert small["allreduce"] == small["allreduce-doubles"]
+    assert large["reduce"] > 30 * small["reduce"]
 
 
 @pytest.mark.parametrize(("messages", "arguments"), [("smpi", ("unprobed",)), ("weft", ())])
