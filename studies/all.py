@@ -17,6 +17,7 @@ from studies import (
     reports,
     rooms,
     scale,
+    shared_switch,
     testbed,
     traffic,
     tunings,
@@ -58,6 +59,7 @@ STUDIES: dict[str, Study] = {
         ),
         *(host_algorithms, rooms, testbed, tutorial),
         *(campaigns, command_line, fabric_files, jobs, mpi_functions, reports, traffic, tunings),
+        shared_switch,
         *(point_to_point, collectives, dt, speed),
         *(
             figure_2,
