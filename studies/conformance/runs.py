@@ -33,8 +33,9 @@ _SETTINGS = (
 _STOCK_SETTINGS = (
     *("smpi/privatization:dlopen", "precision/timing:1e-9", f"smpi/host-speed:{_HOST_SPEED}"),
 )
-# `runtests` silences SimGrid's warnings; `weft run` prefixes them.
-_SIMGRID = "simgrid: "
+# Lines that are not the program's: SimGrid's warnings, which `runtests` silences and `weft run`
+# prefixes, and weft's about programs that request more threads than it provides.
+_OTHERS = ("simgrid: ", "weft: MPI_Init_thread: the program requests ")
 # Grace period in which weft ends its child before it is ended itself.
 _GRACE_S = 10.0
 # Omitted by ElementTree.
@@ -138,5 +139,5 @@ def _passed(test: Test, status: int | None, lines: Sequence[str]) -> bool:
     """Return true if the test's criterion is met: by default a clean exit and only a pass line."""
     if test.must_fail:
         return status not in (None, 0)
-    own = [line for line in lines if not line.startswith(_SIMGRID)]
+    own = [line for line in lines if not line.startswith(_OTHERS)]
     return status == 0 and all(map(_PASSED.fullmatch, own)) and any(map(_NO_ERRORS.fullmatch, own))
