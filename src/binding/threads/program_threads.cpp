@@ -22,6 +22,7 @@
 #include <linux/futex.h>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <pthread.h>
 #include <simgrid/Exception.hpp>
 #include <simgrid/s4u.hpp>
@@ -92,6 +93,7 @@ struct Threads {
   bool main_is_in_call = false;          ///< the rank on SimGrid's thread, by its own call
   std::size_t waiting  = 0;              ///< threads that wait for their turn
   std::vector<Range> fragile;            ///< code of libraries that cannot be left at any instruction
+  volatile std::sig_atomic_t kept = 0;   ///< scopes in which SimGrid's thread may not leave its rank
 };
 
 Threads& threads()
@@ -99,6 +101,34 @@ Threads& threads()
   static auto* const ALL = new Threads;
   return *ALL;
 }
+
+/** Scope in which SimGrid's thread does not leave its rank when a signal interrupts it. Waiting at `changed` looks like
+ * a wait of the program, but if the rank is left there, and another one notifies, glibc waits for the first to leave.
+ */
+class KeptRank {
+  const bool is_simgrids_ = not is_other_thread();
+
+  static void add(int number)
+  {
+    threads().kept = threads().kept + number;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+
+public:
+  KeptRank()
+  {
+    if (is_simgrids_)
+      add(1);
+  }
+  KeptRank(const KeptRank&)            = delete;
+  KeptRank& operator=(const KeptRank&) = delete;
+  ~KeptRank()
+  {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (is_simgrids_)
+      add(-1);
+  }
+};
 
 ProgramThread& this_thread()
 {
@@ -165,6 +195,7 @@ Context* context_of_thread()
  * the rank is in a call of its own. */
 bool part_from_rank(const ProgramThread* served)
 {
+  const KeptRank kept;
   Threads& all = threads();
   const std::scoped_lock held(all.lock);
   all.native.store(nullptr);
@@ -181,6 +212,7 @@ bool part_from_rank(const ProgramThread* served)
 /** SimGrid's thread is back in @p rank. */
 void return_to_rank(Context* rank, bool is_in_call)
 {
+  const KeptRank kept;
   Threads& all = threads();
   const std::scoped_lock held(all.lock);
   all.main_is_in_call = is_in_call;
@@ -203,6 +235,7 @@ bool serve_thread()
   Threads& all = threads();
   Wait* wait   = nullptr;
   {
+    const KeptRank kept;
     const std::scoped_lock held(all.lock);
     const auto found = std::ranges::find(all.waits, running_context, &Wait::context);
     if (found == all.waits.end())
@@ -222,6 +255,7 @@ bool serve_thread()
   } catch (...) {
     wait->failure = std::current_exception();
   }
+  const KeptRank kept;
   const std::scoped_lock held(all.lock);
   wait->ended = true;
   all.changed.notify_all();
@@ -257,7 +291,7 @@ bool can_be_left(const ucontext_t& interrupted)
 
 void on_interrupt(int /*signum*/, siginfo_t* /*info*/, void* interrupted)
 {
-  if (not running_context || threads().native.load() != running_context)
+  if (threads().kept != 0 || not running_context || threads().native.load() != running_context)
     return;
   const int error = errno;
   if (can_be_left(*static_cast<const ucontext_t*>(interrupted)))
@@ -407,6 +441,7 @@ bool begin_call()
 {
   Threads& all  = threads();
   bool& in_call = is_other_thread() ? this_thread().in_call : all.main_is_in_call;
+  std::optional<KeptRank> kept(std::in_place);
   std::unique_lock held(all.lock);
   if (in_call)
     return false;
@@ -415,7 +450,9 @@ bool begin_call()
   else
     while (is_called_by_others(running_context)) {
       held.unlock();
+      kept.reset();
       const bool served = serve_thread();
+      kept.emplace();
       held.lock();
       if (not served && is_called_by_others(running_context))
         all.changed.wait_for(held, PATIENCE);
@@ -426,6 +463,7 @@ bool begin_call()
 
 void end_call()
 {
+  const KeptRank kept;
   Threads& all = threads();
   const std::scoped_lock held(all.lock);
   (is_other_thread() ? this_thread().in_call : all.main_is_in_call) = false;
