@@ -135,7 +135,12 @@ class Fabric:
 
     @call
     def figure(self, record: Record | PathLike | None = None, job: str | None = None) -> "Figure":
-        """Return the same drawing as a matplotlib figure."""
+        """Return the same drawing as a matplotlib figure.
+
+        Args:
+            record: As in `plot`.
+            job: As in `plot`.
+        """
         from weft.fabric.picture import figure_of
 
         return figure_of(self.core, self._traffic(record, job))

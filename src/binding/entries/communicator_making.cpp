@@ -44,6 +44,7 @@
 #include <numeric>
 #include <optional>
 #include <simgrid/s4u.hpp>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -229,12 +230,12 @@ int check_grid_fits(MPI_Comm comm, int dimensions, const int* sizes)
 {
   if (comm == MPI_COMM_NULL || dimensions < 1 || not sizes)
     return MPI_SUCCESS;
+  const std::span all(sizes, static_cast<std::size_t>(dimensions));
+  if (std::ranges::any_of(all, [](int size) { return size < 1; }))
+    return MPI_SUCCESS;
   std::int64_t places = 1;
-  for (int dimension = 0; dimension < dimensions && places <= comm->size(); ++dimension) {
-    if (sizes[dimension] < 1)
-      return MPI_SUCCESS;
-    places *= sizes[dimension];
-  }
+  for (const int size : all)
+    places = std::min(places * size, std::int64_t{comm->size()} + 1);
   return places <= comm->size() ? static_cast<int>(MPI_SUCCESS)
                                 : wrong(MPI_ERR_DIMS, "the grid has more places than the communicator has ranks");
 }
