@@ -8,21 +8,15 @@
  *   cancel N  persistent receives, matched by N messages: cancelled, waited for, tested, restarted, freed
  *   late N    cancelled receive of N bytes whose message has arrived or is in flight: it is received
  */
+#include "checks.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int rank, ranks;
-
-static void check(int holds, const char* what)
-{
-  if (holds)
-    return;
-  printf("WRONG: rank %d: %s\n", rank, what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
+static int ranks;
 
 static MPI_Status filled(void)
 {

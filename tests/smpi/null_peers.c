@@ -5,19 +5,13 @@
  *   exchange MPI_Isendrecv(_replace): statuses of the receive, one or both sides MPI_PROC_NULL, the rank itself
  *   any      MPI_Waitany finds another request while an MPI_Isendrecv is pending
  */
+#include "checks.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
-static int rank, ranks;
-
-static void check(int holds, const char* what)
-{
-  if (holds)
-    return;
-  printf("WRONG: rank %d: %s\n", rank, what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
+static int ranks;
 
 static void check_status(MPI_Status status, int source, int tag, int ints, const char* what)
 {

@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Arguments and contents that SMPI takes, refuses or forgets, unlike MPI; on two or more ranks. */
+#include "checks.h"
+
 #include <mpi.h>
 #include <stdio.h>
 
-static int rank, ranks;
-
-static void check(int holds, const char* what)
-{
-  if (holds)
-    return;
-  printf("WRONG: rank %d: %s\n", rank, what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static int class_of(int code)
-{
-  int class = MPI_SUCCESS;
-  MPI_Error_class(code, &class);
-  return class;
-}
+static int ranks;
 
 /* A grid of more places than ranks; MPI_Reduce_local with a wrong buffer; an extent without a place. */
 static void check_refused(void)

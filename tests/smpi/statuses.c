@@ -4,26 +4,11 @@
  *   kept      functions that complete one message leave MPI_ERROR of a status alone; empty statuses have none
  *   truncated a message that is too long, and one that fits, completed by each function
  */
+#include "checks.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
-
-static int rank;
-
-static void check(int holds, const char* what)
-{
-  if (holds)
-    return;
-  printf("WRONG: rank %d: %s\n", rank, what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static int class_of(int code)
-{
-  int class = MPI_SUCCESS;
-  MPI_Error_class(code, &class);
-  return class;
-}
 
 static void check_kept(void)
 {

@@ -6,26 +6,13 @@
  *   epochs     calls outside the epochs that they need
  *   attributes flavour, model, sizes; hints; keyvals of another kind
  */
+#include "checks.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
-static int rank, ranks;
-
-static void check(int holds, const char* what)
-{
-  if (holds)
-    return;
-  printf("WRONG: rank %d: %s\n", rank, what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static int class_of(int code)
-{
-  int class = MPI_SUCCESS;
-  MPI_Error_class(code, &class);
-  return class;
-}
+static int ranks;
 
 static void check_requests(void)
 {
