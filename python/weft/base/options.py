@@ -97,6 +97,13 @@ class Options:
             self.fail(key, f"found {value!r}; allowed are {', '.join(allowed)}")
         return str(value)
 
+    def truth(self, key: str, *, default: bool) -> bool:
+        """Return a boolean."""
+        value = self.values.get(key, default)
+        if not isinstance(value, bool):
+            self.fail(key, f"found {value!r}; write true or false")
+        return value
+
     def texts(self, key: str) -> list[str]:
         """Return a list of texts with ranges expanded; empty if absent."""
         value = self.values.get(key, [])

@@ -143,7 +143,7 @@ def of_tables(top: Options, folder: Path) -> JobsFile:
     _check_outputs(jobs)
     topology = folder / top.text("topology") if "topology" in top.values else None
     leaves = _leaves(top, topology) if topology else {}
-    shared = _truth(top, "shared_hosts", default=False)
+    shared = top.truth("shared_hosts", default=False)
     return JobsFile(top.source, jobs, shared, topology, leaves)
 
 
@@ -213,7 +213,7 @@ def _job(found: Options, folder: Path) -> Job:
         start_s=_start(table),
         offload=_offload(table),
         fallback=table.text("fallback") if "fallback" in table.values else None,
-        privatize=trace is None and _truth(table, "privatize", default=True),
+        privatize=trace is None and table.truth("privatize", default=True),
         environment=_environment(table),
         output=folder / table.text("output") if "output" in table.values else None,
     )
@@ -311,13 +311,6 @@ def _environment(table: Options) -> tuple[tuple[str, str], ...]:
         if name.startswith("WEFT_"):
             table.fail("environment", f"found {name}; variables WEFT_… are weft's own")
     return tuple(value.items())
-
-
-def _truth(table: Options, key: str, *, default: bool) -> bool:
-    value = table.values.get(key, default)
-    if not isinstance(value, bool):
-        table.fail(key, f"found {value!r}; write true or false")
-    return value
 
 
 def _check_names(jobs: Sequence[Job]) -> None:

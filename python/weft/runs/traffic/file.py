@@ -153,7 +153,7 @@ def _traffic(found: Options, number: int, folder: Path) -> Traffic:
             start_s=start,
             end_s=end,
             schedule=_schedule(table, folder),
-            repeat=_truth(table, "repeat"),
+            repeat=table.truth("repeat", default=False),
         )
     return Traffic(
         table=table,
@@ -222,13 +222,6 @@ def _time(table: TrafficTable, key: str) -> float | None:
     if value in (0, "0", "0s") and not isinstance(value, bool) and key == "start":
         return 0.0
     return table.duration(key) / 1e9
-
-
-def _truth(table: TrafficTable, key: str) -> bool:
-    value = table.values.get(key, False)
-    if not isinstance(value, bool):
-        table.fail(key, f"found {value!r}; write true or false")
-    return value
 
 
 def names_in(table: TrafficTable, key: str, text: str) -> list[str]:
