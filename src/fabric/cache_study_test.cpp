@@ -63,8 +63,8 @@ TEST(CacheStudy, FourWaysHaveFewConflictsUpTo1024Destinations)
   }
 }
 
-// Of 4,096 hosts each set has 8, of which a random half needs an entry: the number k in a set is hypergeometric, and of
-// more than 4, LRU finds 4 / k under uniform traffic. The expected conflicts are 13.7 %.
+// Each set serves 8 of the 4,096 hosts, of which a random half needs an entry: the number k in a set is hypergeometric,
+// and if it exceeds 4, LRU finds 4 / k under uniform traffic. The expected conflicts are 13.7 %.
 TEST(CacheStudy, RandomHalfOfTheHostsHasConflictsThatABlockHasNot)
 {
   constexpr int HOSTS         = 4096;

@@ -86,7 +86,7 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {
 
-// Those of SMPI keep the count as an int.
+// SMPI's definitions keep the count as an int.
 WEFT_INTERPOSED int PMPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count)
 {
   return get_count(status, type, count);
