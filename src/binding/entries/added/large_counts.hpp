@@ -124,7 +124,7 @@ template <class Buffer> Buffer* at_byte(Buffer* buffer, MPI_Aint byte)
  * and its elements. */
 template <class Reduce> int reduce_in_pieces(MPI_Count count, MPI_Datatype type, Reduce&& reduce)
 {
-  constexpr MPI_Count LARGEST = 1 << 30;
+  constexpr MPI_Count LARGEST = 1U << 30U;
   MPI_Aint lower              = 0;
   MPI_Aint extent             = 0;
   if (count < 0 || check_type(type) != MPI_SUCCESS)
