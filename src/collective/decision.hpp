@@ -35,6 +35,7 @@ enum class Fallback {
   no_free_channel,
   job_quota,     ///< the job holds as many channels as it may
   locked,        ///< another job has a switch for itself
+  reserved,      ///< other jobs have reserved all channels of a switch
   host_faster,   ///< as predicted
   no_nic_memory, ///< the NIC's fast memory has no room for the call's state
   privatization, ///< a rank's memory is inaccessible while others run (smpi/privatization:mmap)
@@ -54,6 +55,7 @@ template <> struct Names<Fallback> {
                                    std::pair{Fallback::no_free_channel, std::string_view("no free channel")},
                                    std::pair{Fallback::job_quota, std::string_view("job quota")},
                                    std::pair{Fallback::locked, std::string_view("locked by another job")},
+                                   std::pair{Fallback::reserved, std::string_view("reserved by other jobs")},
                                    std::pair{Fallback::host_faster, std::string_view("host is faster")},
                                    std::pair{Fallback::no_nic_memory, std::string_view("no NIC memory")},
                                    std::pair{Fallback::privatization, std::string_view("privatization")}};

@@ -225,6 +225,7 @@ TEST(Decision, EveryReasonHasItsText)
       {Fallback::no_free_channel, "no free channel"},
       {Fallback::job_quota, "job quota"},
       {Fallback::locked, "locked by another job"},
+      {Fallback::reserved, "reserved by other jobs"},
       {Fallback::host_faster, "host is faster"},
       {Fallback::no_nic_memory, "no NIC memory"},
       {Fallback::privatization, "privatization"},

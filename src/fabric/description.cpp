@@ -8,6 +8,12 @@
 namespace weft {
 namespace {
 
+/** Returns whether a job gets only some of the channels. */
+bool divides(ChannelSharing sharing)
+{
+  return sharing == ChannelSharing::quota || sharing == ChannelSharing::reserved;
+}
+
 void describe_model(const SwitchModel& model, int count, std::ostream& text)
 {
   text << "  " << grouped(count) << " x " << (model.preset.empty() ? "switch" : model.preset) << ": " << model.max_ports
@@ -15,9 +21,11 @@ void describe_model(const SwitchModel& model, int count, std::ostream& text)
   if (not model.forwarding.kind.empty())
     text << "    looks up by " << to_text(model.forwarding) << "\n";
   if (model.smart())
-    text << "    aggregates " << grouped(model.channels) << " channels of " << grouped(model.slots) << " slots of "
-         << to_text(model.payload) << " (window " << to_text(model.window()) << "), processing "
-         << to_text(model.processing_latency) << ", turnaround " << to_text(model.turnaround) << "\n";
+    text << "    aggregates " << grouped(model.channels) << " channels"
+         << (divides(model.channel_sharing) ? " (a job " + grouped(model.job_channels) + ")" : "") << " of "
+         << grouped(model.slots) << " slots of " << to_text(model.payload) << " (window " << to_text(model.window())
+         << "), processing " << to_text(model.processing_latency) << ", turnaround " << to_text(model.turnaround)
+         << "\n";
   for (const Capability& row : model.capabilities) {
     text << "    offloads " << join(row.collectives);
     if (not row.datatypes.empty())

@@ -34,6 +34,7 @@ REASONS = {
     "no free channel": "the switch has no free channel",
     "job quota": "the job holds as many channels of a switch as it may",
     "locked by another job": "another job has a switch for itself",
+    "reserved by other jobs": "other jobs have reserved all channels of a switch",
     "no NIC memory": "the multicast state of this call does not fit into the NIC's memory",
     "host is faster": "the hosts are predicted to be faster (--offload auto)",
     "privatization": "ranks cannot reach each other's memory (smpi/privatization:mmap)",

@@ -25,6 +25,8 @@ Fallback TreeMechanism::shortage(Communicator& communicator, const CallDescripto
       return Fallback::job_quota;
     case ChannelGrant::locked:
       return Fallback::locked;
+    case ChannelGrant::reserved:
+      return Fallback::reserved;
     case ChannelGrant::granted:
       break;
   }

@@ -70,6 +70,28 @@ void TreeState::take_channels()
       held_.insert(node.index);
 }
 
+TreeCall TreeState::beside_others(const ReductionTree& tree, TreeCall call) const
+{
+  const auto is_free = [this](const Aggregation& its, const TreeSwitch& node) {
+    return std::ranges::all_of(node.links,
+                               [&](const TreeLink& link) { return its.may_stream(communicator_.world, link.up); });
+  };
+  for (const TreeSwitch& node : tree.switches) {
+    const Aggregation& its = switches_[static_cast<std::size_t>(node.index)];
+    if (call.streams_through(its.model()) && not is_free(its, node))
+      call.streams = false;
+  }
+  return call;
+}
+
+void TreeState::lock(const ReductionTree& tree, const TreeCall& call)
+{
+  for (const TreeSwitch& node : tree.switches)
+    if (Aggregation& its = aggregation(node); call.streams_through(its.model()))
+      for (const TreeLink& link : node.links)
+        its.lock(communicator_.world, link.up);
+}
+
 void TreeState::release()
 {
   for (const int index : std::exchange(held_, {}))

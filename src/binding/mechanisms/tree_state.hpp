@@ -47,6 +47,10 @@ public:
    * that has none. */
   ChannelGrant channels();
   void take_channels();
+  /** Returns @p call as the switches of @p tree would execute it now, beside those of other jobs. */
+  TreeCall beside_others(const ReductionTree& tree, TreeCall call) const;
+  /** Locks links of @p tree for the communicator's job, where @p call streams and switches lock them. */
+  void lock(const ReductionTree& tree, const TreeCall& call);
   void release() override;
   /** Returns the streams of a call over @p tree. The last plan is cached, since programs repeat calls. */
   std::shared_ptr<const StreamPlan> plan(const ReductionTree& tree, const TreeCall& call, BytesPerSecond host_rate);

@@ -223,9 +223,16 @@ void RunContext::stop_job(Job& job, const Outcome& outcome, int status)
   for (const aid_t actor : job.actors)
     Profile::get().rank_ends(actor); // although it may be inside a call
   stop_ranks(job);
-  communicators.release_world(job.world);
+  release_switches(job);
   if (jobs.are_over())
     end_all_jobs();
+}
+
+void RunContext::release_switches(const Job& job)
+{
+  communicators.release_world(job.world);
+  for (Aggregation& one : switches)
+    one.release_job(job.world);
 }
 
 void RunContext::job_rank_ended(Job& job)
@@ -233,7 +240,7 @@ void RunContext::job_rank_ended(Job& job)
   if (++job.ended_ranks < job.ranks)
     return;
   job.end = sg::Engine::get_clock();
-  communicators.release_world(job.world); // later jobs may get its channels
+  release_switches(job); // later jobs may get its channels
   if (job.outcome.kind == Job::RUNNING)
     job.outcome = {};
   // The ranks of failed jobs are suspended, so the engine would not end by itself.

@@ -105,6 +105,8 @@ public:
   /** Ends a job of weft's launcher, and the process if it is the last. Its ranks run no more, but the current one,
    * which has to leave its context. */
   void stop_job(Job& job, const Outcome& outcome, int status);
+  /** Gives back what a job holds of the switches. */
+  void release_switches(const Job& job);
 };
 
 } // namespace weft

@@ -59,7 +59,7 @@ Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const TreeSwi
   if (call.message == Bytes() || busiest == Seconds())
     return busiest;
   busiest = std::max(busiest, call.message / host_rate);
-  if (not call.movement.combines || call.message >= model.streaming_from)
+  if (not call.movement.combines || call.streams_through(model))
     return busiest;
   busiest = std::max(busiest, call.message * static_cast<double>(node.contributions) / model.aggregation_rate);
   const Seconds turnaround = model.turnaround + tree.beyond_first;

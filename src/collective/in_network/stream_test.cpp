@@ -256,6 +256,9 @@ TEST(Stream, LargeReductionsStreamWithoutSlots)
   const ReductionTree tree = tree_over(fabric, 4);
   EXPECT_NEAR(duration(fabric, tree, 1000), 7e-6 + (1000 + 10 * 25) / 1e9, 1e-18);
   EXPECT_NEAR(duration(fabric, tree, 900), 7e-6 + 900 * 4 / 100e6, 1e-15);
+  TreeCall beside_others = allreduce(1000);
+  beside_others.streams  = false;
+  EXPECT_NEAR(plan(fabric, tree, beside_others).duration().value(), 7e-6 + 1000 * 4 / 100e6, 1e-15);
 }
 
 TEST(Stream, ACallCostsTheLibraryWhatTheNicSays)

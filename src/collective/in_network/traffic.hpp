@@ -42,8 +42,14 @@ struct TreeCall {
   /// For a Reduce_scatter executed as an Allreduce: the largest part that a rank copies out of the
   /// whole vector.
   Bytes copied = {};
+  bool streams = true; ///< false: another job has locked a link for its streams
 
   bool operator==(const TreeCall& other) const = default;
+  /** Returns whether its packets need no slots in a switch. */
+  bool streams_through(const SwitchModel& model) const
+  {
+    return streams && movement.combines && message >= model.streaming_from;
+  }
 };
 
 /** Returns the load of @p call, whose ranks have @p parts (CallDescriptor::part_sizes). */

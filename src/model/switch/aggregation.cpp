@@ -15,7 +15,11 @@ ChannelGrant Aggregation::channel_for(int communicator, int job) const
   const auto is_its = [job](const std::pair<const int, int>& held) { return held.second == job; };
   if (model_.channel_sharing == ChannelSharing::exclusive && not std::ranges::all_of(channels_, is_its))
     return ChannelGrant::locked;
-  if (model_.channel_sharing == ChannelSharing::quota &&
+  const bool reserves = model_.channel_sharing == ChannelSharing::reserved;
+  if (reserves && not reservations_.contains(job) &&
+      static_cast<int>(reservations_.size()) >= model_.channels / model_.job_channels)
+    return ChannelGrant::reserved;
+  if ((reserves || model_.channel_sharing == ChannelSharing::quota) &&
       std::ranges::count_if(channels_, is_its) >= model_.job_channels)
     return ChannelGrant::over_quota;
   return channels_.size() < static_cast<std::size_t>(model_.channels) ? ChannelGrant::granted : ChannelGrant::all_taken;
@@ -26,6 +30,8 @@ bool Aggregation::acquire_channel(int communicator, int job)
   if (channel_for(communicator, job) != ChannelGrant::granted)
     return false;
   channels_.emplace(communicator, job);
+  if (model_.channel_sharing == ChannelSharing::reserved)
+    reservations_.insert(job);
   counters_.channels_used_max = std::max(counters_.channels_used_max, static_cast<std::int64_t>(channels_.size()));
   return true;
 }
@@ -33,6 +39,24 @@ bool Aggregation::acquire_channel(int communicator, int job)
 void Aggregation::release_channel(int communicator)
 {
   channels_.erase(communicator);
+}
+
+void Aggregation::release_job(int job)
+{
+  reservations_.erase(job);
+  std::erase_if(locked_, [job](const std::pair<const int, int>& its) { return its.second == job; });
+}
+
+bool Aggregation::may_stream(int job, int link) const
+{
+  const auto holder = locked_.find(link);
+  return holder == locked_.end() || holder->second == job;
+}
+
+void Aggregation::lock(int job, int link)
+{
+  if (model_.stream_sharing == StreamSharing::locked)
+    locked_.emplace(link, job);
 }
 
 void Aggregation::begin(Bytes vector)

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 
 namespace weft {
 
@@ -25,12 +26,15 @@ enum class ChannelGrant : std::uint8_t {
   all_taken,
   over_quota, ///< the job holds as many as it may
   locked,     ///< another job has the switch for itself
+  reserved,   ///< other jobs have reserved all channels
 };
 
 class Aggregation {
   const SwitchModel& model_;
   SwitchCounters counters_;
   std::map<int, int> channels_; ///< communicators that hold a channel, with their jobs
+  std::set<int> reservations_;  ///< jobs with channels of their own
+  std::map<int, int> locked_;   ///< links on which a job has streamed, by number, with the job
   std::int64_t slots_in_use_ = 0;
 
 public:
@@ -42,6 +46,13 @@ public:
   bool acquire_channel(int communicator, int job);
   /** Frees the channel of @p communicator, if it has one. */
   void release_channel(int communicator);
+  /** Ends the reservation and the locks of @p job. */
+  void release_job(int job);
+
+  /** Returns whether @p job may stream over the link called @p link, which another job may have locked. */
+  bool may_stream(int job, int link) const;
+  /** Locks a link for @p job, if streams lock links here. */
+  void lock(int job, int link);
 
   /** Begin and end a collective that reduces vectors of @p vector bytes (zero if it only copies). At the end, counts
    * the payload reduced and sent down. */

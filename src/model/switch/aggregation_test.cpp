@@ -99,6 +99,48 @@ TEST(ChannelSharing, OneJobLocksTheSwitch)
   EXPECT_EQ(aggregation.channel_for(1, 0), ChannelGrant::locked);
 }
 
+TEST(ChannelSharing, AReservationLastsAsLongAsTheJob)
+{
+  SwitchModel model     = two_channels();
+  model.channels        = 5; // two jobs of two, and one channel that no job gets
+  model.channel_sharing = ChannelSharing::reserved;
+  model.job_channels    = 2;
+  Aggregation aggregation(model);
+  EXPECT_TRUE(aggregation.acquire_channel(1, 0));
+  EXPECT_TRUE(aggregation.acquire_channel(2, 1));
+  EXPECT_EQ(aggregation.channel_for(3, 2), ChannelGrant::reserved);
+  EXPECT_TRUE(aggregation.acquire_channel(4, 1));
+  EXPECT_EQ(aggregation.channel_for(5, 1), ChannelGrant::over_quota);
+  aggregation.release_channel(1);
+  EXPECT_EQ(aggregation.channel_for(3, 2), ChannelGrant::reserved);
+  aggregation.release_job(0);
+  EXPECT_TRUE(aggregation.acquire_channel(3, 2));
+  EXPECT_EQ(aggregation.channel_for(1, 0), ChannelGrant::reserved);
+}
+
+TEST(StreamSharing, AJobLocksItsLinks)
+{
+  SwitchModel model    = two_channels();
+  model.stream_sharing = StreamSharing::locked;
+  Aggregation aggregation(model);
+  aggregation.lock(0, 7);
+  EXPECT_TRUE(aggregation.may_stream(0, 7));
+  EXPECT_FALSE(aggregation.may_stream(1, 7));
+  EXPECT_TRUE(aggregation.may_stream(1, 8));
+  aggregation.lock(1, 7); // changes nothing
+  EXPECT_TRUE(aggregation.may_stream(0, 7));
+  aggregation.release_job(0);
+  EXPECT_TRUE(aggregation.may_stream(1, 7));
+}
+
+TEST(StreamSharing, LinksOfAllJobsAreNotLocked)
+{
+  const SwitchModel model = two_channels();
+  Aggregation aggregation(model);
+  aggregation.lock(0, 7);
+  EXPECT_TRUE(aggregation.may_stream(1, 7));
+}
+
 TEST_F(Aggregating, AChannelThatIsGivenBackIsFree)
 {
   EXPECT_TRUE(aggregation.acquire_channel(1, JOB));

@@ -41,10 +41,10 @@ const std::vector<Option<SwitchModel>>& switch_options()
        &M::processing_latency, Need::optional, Allowed::non_negative},
       {"turnaround", "smart: time until a slot can be reused", &M::turnaround, Need::optional, Allowed::non_negative},
       {"channels", "smart: communicators that can be offloaded concurrently", &M::channels, IF_SMART},
-      {"channel_sharing", "smart: policy by which jobs share the channels: first-come, quota or exclusive",
+      {"channel_sharing", "smart: policy by which jobs share the channels",
        &M::channel_sharing, Need::otherwise("first-come")},
-      {"job_channels", "smart: channels that a job may hold, with channel_sharing = \"quota\"", &M::job_channels,
-       Need::otherwise("1")},
+      {"job_channels", "smart: channels that a job may hold, with channel_sharing = \"quota\" or \"reserved\"",
+       &M::job_channels, Need::otherwise("1")},
       {"slots", "smart: aggregation slots per channel", &M::slots, IF_SMART},
       {"total_slots", "smart: total slots of the switch, divided among its channels", &M::total_slots,
        Need::otherwise("unlimited")},
@@ -55,6 +55,8 @@ const std::vector<Option<SwitchModel>>& switch_options()
        Need::otherwise("unlimited")},
       {"streaming_from", "smart: smallest reduction that streams at link rate without slots", &M::streaming_from,
        Need::otherwise("none"), Allowed::non_negative},
+      {"stream_sharing", "smart: policy by which jobs share what streams without slots", &M::stream_sharing,
+       Need::otherwise("all")},
   };
   return ROWS;
 }

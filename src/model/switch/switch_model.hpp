@@ -30,11 +30,23 @@ enum class ChannelSharing {
   first_come, ///< a communicator gets any free channel
   quota,      ///< a job holds at most SwitchModel::job_channels
   exclusive,  ///< one job at a time: while it holds a channel, others get none
+  reserved,   ///< a job has SwitchModel::job_channels for itself from its first one to its end
 };
 template <> struct Names<ChannelSharing> {
   static constexpr std::array ROWS{std::pair{ChannelSharing::first_come, std::string_view("first-come")},
                                    std::pair{ChannelSharing::quota, std::string_view("quota")},
-                                   std::pair{ChannelSharing::exclusive, std::string_view("exclusive")}};
+                                   std::pair{ChannelSharing::exclusive, std::string_view("exclusive")},
+                                   std::pair{ChannelSharing::reserved, std::string_view("reserved")}};
+};
+
+/** Policy by which jobs share what streams through a switch without slots. */
+enum class StreamSharing {
+  all,    ///< any number of jobs
+  locked, ///< links on which a job has streamed are its own until it ends; other jobs use slots there
+};
+template <> struct Names<StreamSharing> {
+  static constexpr std::array ROWS{std::pair{StreamSharing::all, std::string_view("all")},
+                                   std::pair{StreamSharing::locked, std::string_view("locked")}};
 };
 
 struct SwitchModel {
@@ -47,7 +59,7 @@ struct SwitchModel {
   int channels                   = 0; ///< communicators that can be offloaded at the same time
   int slots                      = 0; ///< per channel
   ChannelSharing channel_sharing = ChannelSharing::first_come;
-  int job_channels               = 1; ///< channels that a job may hold, with a quota
+  int job_channels               = 1; ///< channels that a job may hold, with a quota or reserved
   int total_slots                = 0; ///< all slots of the switch; 0: no known limit
   Bytes payload;                      ///< payload of a packet: the size of a slot
   Bytes packet_overhead;              ///< headers, preamble and gap of an offload packet on the wire
@@ -55,6 +67,7 @@ struct SwitchModel {
   BytesPerSecond aggregation_rate{std::numeric_limits<double>::infinity()};
   /// Size from which reductions stream through the switch at link rate, without slots.
   Bytes streaming_from{std::numeric_limits<double>::infinity()};
+  StreamSharing stream_sharing = StreamSharing::all;
   std::vector<Capability> capabilities;
 
   /** Returns the latency of a packet that is only forwarded, with a hit if there is a forwarding cache. */

@@ -128,6 +128,8 @@ def reasons(record: Record, name: str) -> set[str]:
         ("first-come", 2, ""),
         ("exclusive", 8, "locked by another job"),
         ("quota", 2, ""),
+        ("reserved", 2, ""),
+        ("reserved", 1, "reserved by other jobs"),
     ],
 )
 def test_jobs_share_channels_by_policy(
@@ -150,6 +152,32 @@ def test_jobs_share_channels_by_policy(
     record.check()
     assert refused in reasons(record, "second")
     assert "" in reasons(record, "later")  # the others have given their channels back
+
+
+def test_a_job_locks_the_links_on_which_it_streams(jobs: str) -> None:
+    """A later job on them uses slots, as if nothing streamed; one on other links streams."""
+    places = ["host-[00-03]", "host-[02-05]", "host-[06-09]"]
+    starts = ["0s", "50us", "50us"]  # in the middle of the first job's calls
+    tables = [
+        job(f"j{number}", jobs, "sum", 20 if number == 0 else 1, ranks=4, hosts=place, start=start)
+        for number, (place, start) in enumerate(zip(places, starts, strict=True))
+    ]
+    switch = {"switch.payload": "16B", "switch.slots": 1, "switch.turnaround": "1ms"}
+
+    def offloaded(number: int, **changes: Any) -> float:
+        record = weft.run_jobs(
+            tables, shared_hosts=True, fabric="tofino-16", set=switch | changes
+        )
+        record.check()
+        rows = part(record, f"j{number}").collectives
+        return max(row.max_time_s for row in rows if row.collective == "allreduce")
+
+    streams: Any = {"switch.streaming_from": "256B"}
+    locked = streams | {"switch.stream_sharing": "locked"}
+    in_slots = 15e-3  # 256 B are 16 packets
+    assert offloaded(1, **streams) < in_slots < offloaded(1, **locked)
+    assert offloaded(2, **locked) < in_slots
+    assert offloaded(0, **locked) < in_slots
 
 
 def test_a_quota_limits_the_communicators_of_a_job(jobs: str) -> None:

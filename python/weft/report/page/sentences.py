@@ -35,6 +35,7 @@ REASONS: Mapping[str, str] = {
     "no free channel": "other communicators used all channels of a switch",
     "job quota": "the job held as many channels of a switch as it may",
     "locked by another job": "another job had a switch for itself",
+    "reserved by other jobs": "other jobs had reserved all channels of a switch",
     "host is faster": "the hosts are predicted to be faster",
     "no NIC memory": "its state does not fit into the NICs",
     "privatization": "ranks cannot reach each other's memory",

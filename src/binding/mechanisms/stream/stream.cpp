@@ -55,8 +55,10 @@ private:
   void start()
   {
     start_                = sg::Engine::get_clock();
-    plan_                 = state_.plan(tree_, call_, host_work_.rate);
+    const TreeCall call   = state_.beside_others(tree_, call_);
+    plan_                 = state_.plan(tree_, call, host_work_.rate);
     const Seconds latency = plan_->base_latency + jitter();
+    state_.lock(tree_, call);
     for (const SwitchPlan& its : plan_->switches)
       flows_ += static_cast<int>(its.flows.size());
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
@@ -105,7 +107,8 @@ Seconds Stream::predicted(Communicator& communicator, const CallDescriptor& call
   TreeState& state     = tree_state(context_, communicator);
   const TreeCall load  = tree_call(call, communicator.all_members(), call.part_sizes(), fabric.nic());
   const auto tree      = state.tree();
-  const auto plan      = state.plan(*tree->tree, load, host_work(fabric, *tree, call).rate);
+  const auto plan =
+      state.plan(*tree->tree, state.beside_others(*tree->tree, load), host_work(fabric, *tree, call).rate);
   // A stream ends for all ranks at once, so consecutive streams do not overlap.
   if (communicator.members() == communicator.size())
     return plan->duration();
