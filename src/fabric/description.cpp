@@ -22,10 +22,9 @@ void describe_model(const SwitchModel& model, int count, std::ostream& text)
     text << "    looks up by " << to_text(model.forwarding) << "\n";
   if (model.smart())
     text << "    aggregates " << grouped(model.channels) << " channels"
-         << (divides(model.channel_sharing) ? " (a job " + grouped(model.job_channels) + ")" : "") << " of "
-         << grouped(model.slots) << " slots of " << to_text(model.payload) << " (window " << to_text(model.window())
-         << "), processing " << to_text(model.processing_latency) << ", turnaround " << to_text(model.turnaround)
-         << "\n";
+         << (divides(model.channel_sharing) ? " (a job " + grouped(model.job_channels) + ")" : "") << " of " << grouped(model.slots) << " slots of "
+         << to_text(model.payload) << " (window " << to_text(model.window()) << "), processing "
+         << to_text(model.processing_latency) << ", turnaround " << to_text(model.turnaround) << "\n";
   for (const Capability& row : model.capabilities) {
     text << "    offloads " << join(row.collectives);
     if (not row.datatypes.empty())

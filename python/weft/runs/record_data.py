@@ -151,6 +151,8 @@ class SwitchPart(Model, kw_only=True):
     offloaded: Whole
     packets_reduced: Whole | UnsetType = UNSET
     """Computed results, one per packet of each message; absent in early records."""
+    packets_passed_on: Whole | UnsetType = UNSET
+    """Packets that found no free slot; absent in earlier records."""
     bytes_reduced: Number
     bytes_multicast: Number
     slots_used_max: Whole

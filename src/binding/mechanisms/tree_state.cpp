@@ -70,7 +70,7 @@ void TreeState::take_channels()
       held_.insert(node.index);
 }
 
-TreeCall TreeState::beside_others(const ReductionTree& tree, TreeCall call) const
+TreeCall TreeState::under_contention(const ReductionTree& tree, TreeCall call) const
 {
   const auto is_free = [this](const Aggregation& its, const TreeSwitch& node) {
     return std::ranges::all_of(node.links,
@@ -81,6 +81,12 @@ TreeCall TreeState::beside_others(const ReductionTree& tree, TreeCall call) cons
     if (call.streams_through(its.model()) && not is_free(its, node))
       call.streams = false;
   }
+  double combined = 1;
+  for (const TreeSwitch& node : tree.switches)
+    if (const Aggregation& its = switches_[static_cast<std::size_t>(node.index)];
+        call.movement.combines && call.message > Bytes() && not call.streams_through(its.model()))
+      combined *= 1 - its.taken();
+  call.passed_on = 1 - combined;
   return call;
 }
 

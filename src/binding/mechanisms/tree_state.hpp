@@ -48,7 +48,7 @@ public:
   ChannelGrant channels();
   void take_channels();
   /** Returns @p call as the switches of @p tree would execute it now, beside those of other jobs. */
-  TreeCall beside_others(const ReductionTree& tree, TreeCall call) const;
+  TreeCall under_contention(const ReductionTree& tree, TreeCall call) const;
   /** Locks links of @p tree for the communicator's job, where @p call streams and switches lock them. */
   void lock(const ReductionTree& tree, const TreeCall& call);
   void release() override;

@@ -50,6 +50,7 @@ Json switches_to_json(const Record::Run& run)
             {"preset", aggregation.model().preset},
             {"offloaded", counters.offloaded},
             {"packets_reduced", counters.packets_reduced},
+            {"packets_passed_on", counters.packets_passed_on},
             {"bytes_reduced", counters.bytes_reduced},
             {"bytes_multicast", counters.bytes_multicast},
             {"slots_used_max", counters.slots_used_max},

@@ -29,15 +29,18 @@ Seconds longest_way(const ReductionTree& tree, const TreeCall& call)
 
 /** Returns the links of a switch that carry messages. */
 std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& model, const ReductionTree& tree,
-                                 std::size_t position, bool combined, SwitchPlan& plan)
+                                 const TreeCall& call, std::size_t position, SwitchPlan& plan)
 {
+  const bool combined    = call.movement.combines;
   const TreeSwitch& node = tree.switches[position];
   std::vector<FlowLink> links;
   links.reserve(2 * node.links.size());
   for (const TreeLink& tree_link : node.links) {
-    const Loads loads = traffic.loads(model, position, tree_link);
+    Loads loads = traffic.loads(model, position, tree_link);
     if (combined)
-      plan.reduced += loads.up.payload;
+      plan.reduced += loads.up.payload * (1 - call.passed_on);
+    if (call.passed_on > 0)
+      loads = traffic.with_passed_on(model, tree_link, loads);
     plan.multicast += loads.down.payload;
     if (loads.up.wire > Bytes())
       links.push_back({tree_link.up, loads.up.messages, loads.up.wire, loads.up.packets});
@@ -61,7 +64,10 @@ Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const TreeSwi
   busiest = std::max(busiest, call.message / host_rate);
   if (not call.movement.combines || call.streams_through(model))
     return busiest;
-  busiest = std::max(busiest, call.message * static_cast<double>(node.contributions) / model.aggregation_rate);
+  const Bytes combined = call.message * static_cast<double>(node.contributions);
+  const Bytes served   = call.message * static_cast<double>(tree.place.size() - 1) * call.passed_on;
+  busiest              = std::max(
+      {busiest, combined * (1 - call.passed_on) / model.aggregation_rate, served / fabric.host().reduction_rate});
   const Seconds turnaround = model.turnaround + tree.beyond_first;
   if (call.movement.gets == Share::part)
     return streaming_time(model, traffic.packets_of_parts(model), busiest, turnaround);
@@ -79,6 +85,19 @@ Seconds copying(const Fabric& fabric, const ReductionTree& tree, const TreeCall&
   if (call.copied > Bytes())
     all += fabric.nic().registration(call.message) + call.copied / fabric.nic().part_copy_rate;
   return all;
+}
+
+/** Returns the way of a packet without a slot from the tree's root to the server and of its result back, times the
+ * probability that the call has such packets. A server that is the root of the call only takes. */
+Seconds server_latency(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, const NicCalls& costs)
+{
+  if (call.passed_on == 0 || call.movement.receivers == Participants::root)
+    return {};
+  const SwitchModel& model   = fabric.switch_model(tree.switches.front().index);
+  const MemberDelays& server = tree.ways[static_cast<std::size_t>(call.server())];
+  const auto packets         = static_cast<double>(packet_train(model, call.message).packets);
+  return (server.down_forwarded + costs.offload_overhead + server.up_forwarded) *
+         (1 - std::pow(1 - call.passed_on, packets));
 }
 
 } // namespace
@@ -118,7 +137,8 @@ Seconds base_latency(const Fabric& fabric, const ReductionTree& tree, const Tree
 {
   const NicCalls costs = fabric.nic().costs(call.message);
   return costs.offload_overhead + longest_way(tree, call) + copying(fabric, tree, call, costs) +
-         fabric.nic().message_gap * static_cast<double>(tree.members_a_nic - 1);
+         fabric.nic().message_gap * static_cast<double>(tree.members_a_nic - 1) +
+         server_latency(fabric, tree, call, costs);
 }
 
 StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, BytesPerSecond host_rate)
@@ -131,7 +151,7 @@ StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const T
   for (std::size_t position = 0; position < tree.switches.size(); ++position) {
     SwitchPlan& its          = plan.switches.emplace_back();
     const SwitchModel& model = fabric.switch_model(tree.switches[position].index);
-    links.push_back(busy_links(traffic, model, tree, position, call.movement.combines, its));
+    links.push_back(busy_links(traffic, model, tree, call, position, its));
     plan.streaming = std::max(plan.streaming,
                               streaming(fabric, tree, tree.switches[position], call, traffic, links.back(), host_rate));
   }

@@ -17,6 +17,10 @@
  * own, measured with one switch, plus the amount by which the tree's round trip exceeds that with
  * one switch. If other traffic leaves less, the solver's share of the busiest link applies instead.
  *
+ * Where jobs share slots packet by packet, a part of a call's packets finds its slot taken (TreeCall::passed_on). The
+ * members send these to one of them, the server: the root, or the first member. It adds them up, at its host's
+ * reduction_rate, and sends the results up to the tree's root, from where they come down as the others do.
+ *
  * Each switch has flows over the links that it owns (the cost of SimGrid's solver grows with the
  * square of a flow's links): one for all links that carry messages of the same size. The rate of
  * each is limited such that it lasts as long as the busiest link of the whole tree needs: a packet

@@ -256,9 +256,44 @@ TEST(Stream, LargeReductionsStreamWithoutSlots)
   const ReductionTree tree = tree_over(fabric, 4);
   EXPECT_NEAR(duration(fabric, tree, 1000), 7e-6 + (1000 + 10 * 25) / 1e9, 1e-18);
   EXPECT_NEAR(duration(fabric, tree, 900), 7e-6 + 900 * 4 / 100e6, 1e-15);
-  TreeCall beside_others = allreduce(1000);
-  beside_others.streams  = false;
-  EXPECT_NEAR(plan(fabric, tree, beside_others).duration().value(), 7e-6 + 1000 * 4 / 100e6, 1e-15);
+  TreeCall refused = allreduce(1000);
+  refused.streams  = false;
+  EXPECT_NEAR(plan(fabric, tree, refused).duration().value(), 7e-6 + 1000 * 4 / 100e6, 1e-15);
+}
+
+/** Returns the time of an Allreduce of 10 packets on 4 hosts of which @p part finds no free slot. */
+double passing_on(const Fabric& fabric, double part)
+{
+  TreeCall call  = allreduce(1000);
+  call.passed_on = part;
+  return plan(fabric, tree_over(fabric, 4), call).duration().value();
+}
+
+// The server's link carries what is passed on once for each other member. The way from the switch to the server and back
+// takes 1 us down, the server's overhead and 1.25 us up.
+TEST(Stream, WhatFindsNoSlotGoesThroughTheServer)
+{
+  const Fabric fabric = fabric_of(replaced(FABRIC, "turnaround = \"9us\"", "turnaround = \"0us\""));
+  for (const double part : {0., 0.25, 0.5, 1.}) {
+    const double latency  = 4.25e-6 * (1 - std::pow(1 - part, 10));
+    const double expected = 7e-6 + latency + (1 - part + 3 * part) * 1250 / 1e9;
+    EXPECT_NEAR(passing_on(fabric, part), expected, expected * 1e-12) << part;
+  }
+}
+
+TEST(Stream, TheServerAddsUpAtItsHostsRate)
+{
+  const Fabric fabric = fabric_of(replaced(replaced(FABRIC, "turnaround = \"9us\"", "turnaround = \"0us\""), "[host]",
+                                           "[host]\nreduction_rate = \"100MBps\""));
+  EXPECT_NEAR(passing_on(fabric, 1), 7e-6 + 4.25e-6 + 3 * 1000 / 100e6, 1e-17);
+}
+
+TEST(Stream, TheRootOfAReduceIsTheServer)
+{
+  const Fabric fabric = fabric_of(replaced(FABRIC, "turnaround = \"9us\"", "turnaround = \"0us\""));
+  TreeCall call{Movement::reduce, Bytes(1000), 2, {}};
+  call.passed_on = 0.5;
+  EXPECT_NEAR(plan(fabric, tree_over(fabric, 4), call).duration().value(), 7e-6 + (0.5 + 1.5) * 1250 / 1e9, 1e-17);
 }
 
 TEST(Stream, ACallCostsTheLibraryWhatTheNicSays)

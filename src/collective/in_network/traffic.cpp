@@ -24,6 +24,13 @@ Load empty_packets(const SwitchModel& model, std::int64_t messages)
   return {messages, Bytes(), std::max(Bytes(1), model.packet_overhead) * packets, packets};
 }
 
+/** Returns @p kept of a load, and @p count vectors more. */
+Load with(const Load& load, double kept, const Load& vector, double count)
+{
+  return {std::max<std::int64_t>(load.messages, count > 0 ? 1 : 0), load.payload * kept + vector.payload * count,
+          load.wire * kept + vector.wire * count, load.packets * kept + vector.packets * count};
+}
+
 /** Returns, by switch, the members behind each contribution: a single member, or all below the next
  * switch. */
 std::vector<std::vector<MemberRange>> contributions_of(const ReductionTree& tree)
@@ -157,6 +164,25 @@ Loads Traffic::loads(const SwitchModel& model, std::size_t position, const TreeL
   }
   sum.down = sum.up;
   return sum;
+}
+
+Loads Traffic::with_passed_on(const SwitchModel& model, const TreeLink& link, const Loads& all) const
+{
+  const double on        = call_.passed_on;
+  const Load vector      = whole_vectors(model, call_.message, 1);
+  const auto members     = static_cast<double>(tree_.place.size());
+  const auto below       = static_cast<double>(link.below.last - link.below.first);
+  const bool server_here = link.below.contains(tree_.place[static_cast<std::size_t>(call_.server())]);
+  if (not server_here)
+    return {with(all.up, 1 - on, vector, on * below), all.down};
+  // Members whose contributions no smart switch below this link has seen send them up, and the server gets them down.
+  const bool each    = link.messages == link.below.last - link.below.first;
+  const double above = each ? below - 1 : 0;
+  const double given = each ? members - 1 : members - below;
+  if (call_.movement.receivers == Participants::root)
+    return {with(all.up, 1 - on, vector, on * above), with(all.down, 1 - on, vector, on * given)};
+  const double answered = each ? 1 - on / static_cast<double>(link.messages) : 1; // of the results, for others
+  return {with(all.up, 1 - on, vector, on * (above + 1)), with(all.down, answered, vector, on * given)};
 }
 
 } // namespace weft

@@ -24,6 +24,7 @@
 #include "model/collective/members.hpp"
 #include "model/nic/nic_model.hpp"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -41,10 +42,13 @@ struct TreeCall {
   std::vector<double> parts;
   /// For a Reduce_scatter executed as an Allreduce: the largest part that a rank copies out of the
   /// whole vector.
-  Bytes copied = {};
-  bool streams = true; ///< false: another job has locked a link for its streams
+  Bytes copied     = {};
+  bool streams     = true; ///< false: another job has locked a link for its streams
+  double passed_on = 0;    ///< part of the packets that find no free slot, and go on to the server
 
   bool operator==(const TreeCall& other) const = default;
+  /** Returns the member whose host combines what finds no free slot. */
+  int server() const { return std::max(root, 0); }
   /** Returns whether its packets need no slots in a switch. */
   bool streams_through(const SwitchModel& model) const
   {
@@ -98,6 +102,8 @@ public:
   Loads loads(const SwitchModel& model, const MemberRange& below, std::int64_t messages) const;
   /** Returns the loads of a link of the switch at @p position. */
   Loads loads(const SwitchModel& model, std::size_t position, const TreeLink& link) const;
+  /** Returns @p all, the loads of a link if every packet finds a slot, for a call of which a part is passed on. */
+  Loads with_passed_on(const SwitchModel& model, const TreeLink& link, const Loads& all) const;
 };
 
 } // namespace weft

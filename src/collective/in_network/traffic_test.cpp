@@ -99,6 +99,39 @@ TEST(Traffic, CountsThePacketsOfEachPartAlone)
   EXPECT_EQ(blocks.up.wire.value(), 2 * 2 * (101 + 2 * 25));
 }
 
+/** Returns the vectors of 10 packets on each link of the tree over all hosts if no packet finds a slot, by the number
+ * of the switch in the tree: up and down. */
+std::vector<std::vector<std::pair<double, double>>> vectors_through_a_server(const Fabric& fabric, Movement movement)
+{
+  const ReductionTree tree = tree_over(fabric, {0, 1, 2, 3});
+  TreeCall passed_on       = call(movement, 1000, movement == Movement::reduce ? 0 : -1, {});
+  passed_on.passed_on      = 1;
+  const Traffic traffic(tree, passed_on);
+  std::vector<std::vector<std::pair<double, double>>> found;
+  for (std::size_t position = 0; position < tree.switches.size(); ++position) {
+    const SwitchModel& model                    = fabric.switch_model(tree.switches[position].index);
+    std::vector<std::pair<double, double>>& its = found.emplace_back();
+    for (const TreeLink& link : tree.switches[position].links) {
+      const Loads loads = traffic.with_passed_on(model, link, traffic.loads(model, position, link));
+      EXPECT_DOUBLE_EQ(loads.up.wire.value(), loads.up.packets * 125);
+      EXPECT_DOUBLE_EQ(loads.down.payload.value(), loads.down.packets * 100);
+      its.emplace_back(loads.up.packets / 10, loads.down.packets / 10);
+    }
+  }
+  return found;
+}
+
+// Host 0 gets the vectors of the three others over its leaf, and sends a result that comes back from the top.
+TEST(Traffic, WithoutSlotsGoesThroughTheServer)
+{
+  using Vectors       = std::vector<std::vector<std::pair<double, double>>>;
+  const Fabric fabric = fabric_of(TWO_LEVELS);
+  EXPECT_EQ(vectors_through_a_server(fabric, Movement::allreduce),
+            (Vectors{{{1, 3}, {2, 1}}, {{1, 3}, {1, 1}}, {{1, 1}, {1, 1}}}));
+  EXPECT_EQ(vectors_through_a_server(fabric, Movement::reduce),
+            (Vectors{{{0, 2}, {2, 0}}, {{0, 3}, {1, 0}}, {{1, 0}, {1, 0}}}));
+}
+
 TEST(Traffic, OfABarrierIsPacketsWithoutPayload)
 {
   const Fabric fabric      = fabric_of(FABRIC);

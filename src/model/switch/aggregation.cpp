@@ -4,13 +4,14 @@
 #include "model/switch/streaming.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace weft {
 
 ChannelGrant Aggregation::channel_for(int communicator, int job) const
 {
-  if (channels_.contains(communicator))
+  if (channels_.contains(communicator) || model_.channel_sharing == ChannelSharing::best_effort)
     return ChannelGrant::granted;
   const auto is_its = [job](const std::pair<const int, int>& held) { return held.second == job; };
   if (model_.channel_sharing == ChannelSharing::exclusive && not std::ranges::all_of(channels_, is_its))
@@ -59,20 +60,30 @@ void Aggregation::lock(int job, int link)
     locked_.emplace(link, job);
 }
 
-void Aggregation::begin(Bytes vector)
+double Aggregation::taken() const
 {
-  slots_in_use_ += packet_train(model_, vector).slots;
-  counters_.slots_used_max = std::max(counters_.slots_used_max, slots_in_use_);
+  if (model_.channel_sharing != ChannelSharing::best_effort)
+    return 0;
+  return std::min(1., slots_in_use_ / model_.pool());
 }
 
-void Aggregation::end(Bytes vector, Bytes reduced, Bytes multicast)
+void Aggregation::begin(Bytes vector, double passed_on)
 {
-  const PacketTrain train = packet_train(model_, vector);
-  slots_in_use_ -= train.slots;
-  if (slots_in_use_ < 0)
+  ++in_flight_;
+  slots_in_use_ += static_cast<double>(packet_train(model_, vector).slots) * (1 - passed_on);
+  counters_.slots_used_max = std::max(counters_.slots_used_max, static_cast<std::int64_t>(std::ceil(slots_in_use_)));
+}
+
+void Aggregation::end(Bytes vector, Bytes reduced, Bytes multicast, double passed_on)
+{
+  if (--in_flight_ < 0)
     throw std::logic_error("a collective ended on a switch that had not begun it");
+  const PacketTrain train = packet_train(model_, vector);
+  const auto on           = static_cast<std::int64_t>(std::llround(static_cast<double>(train.packets) * passed_on));
+  slots_in_use_           = in_flight_ == 0 ? 0 : slots_in_use_ - static_cast<double>(train.slots) * (1 - passed_on);
   counters_.offloaded += 1;
-  counters_.packets_reduced += train.packets;
+  counters_.packets_reduced += train.packets - on;
+  counters_.packets_passed_on += on;
   counters_.bytes_reduced += reduced.value();
   counters_.bytes_multicast += multicast.value();
 }

@@ -14,6 +14,7 @@ namespace weft {
 struct SwitchCounters {
   std::int64_t offloaded         = 0; ///< collectives executed
   std::int64_t packets_reduced   = 0; ///< results computed, one per packet of the message
+  std::int64_t packets_passed_on = 0; ///< packets of messages that found no free slot: a host computed their results
   double bytes_reduced           = 0; ///< payload of the contributions
   double bytes_multicast         = 0; ///< payload sent down, over all copies
   std::int64_t slots_used_max    = 0; ///< maximum of slots held by all collectives in flight
@@ -35,7 +36,8 @@ class Aggregation {
   std::map<int, int> channels_; ///< communicators that hold a channel, with their jobs
   std::set<int> reservations_;  ///< jobs with channels of their own
   std::map<int, int> locked_;   ///< links on which a job has streamed, by number, with the job
-  std::int64_t slots_in_use_ = 0;
+  double slots_in_use_ = 0;
+  int in_flight_       = 0; ///< collectives
 
 public:
   explicit Aggregation(const SwitchModel& model) : model_(model) {}
@@ -54,10 +56,13 @@ public:
   /** Locks a link for @p job, if streams lock links here. */
   void lock(int job, int link);
 
-  /** Begin and end a collective that reduces vectors of @p vector bytes (zero if it only copies). At the end, counts
-   * the payload reduced and sent down. */
-  void begin(Bytes vector);
-  void end(Bytes vector, Bytes reduced, Bytes multicast);
+  /** Returns the probability that a packet's slot is taken, where packets hash to one pool of slots. */
+  double taken() const;
+
+  /** Begin and end a collective that reduces vectors of @p vector bytes (zero if it only copies), of which a part
+   * @p passed_on finds no free slot. At the end, counts the payload reduced and sent down. */
+  void begin(Bytes vector, double passed_on = 0);
+  void end(Bytes vector, Bytes reduced, Bytes multicast, double passed_on = 0);
 
   const SwitchModel& model() const { return model_; }
   const SwitchCounters& counters() const { return counters_; }

@@ -118,6 +118,35 @@ TEST(ChannelSharing, AReservationLastsAsLongAsTheJob)
   EXPECT_EQ(aggregation.channel_for(1, 0), ChannelGrant::reserved);
 }
 
+TEST(ChannelSharing, PacketsShareOnePoolOfSlots)
+{
+  SwitchModel model     = two_channels(); // 8 slots
+  model.channel_sharing = ChannelSharing::best_effort;
+  Aggregation aggregation(model);
+  for (int communicator = 0; communicator < 5; ++communicator)
+    EXPECT_TRUE(aggregation.acquire_channel(communicator, communicator));
+  EXPECT_EQ(aggregation.taken(), 0);
+  aggregation.begin(Bytes(1000));
+  EXPECT_EQ(aggregation.taken(), 0.5);
+  aggregation.begin(Bytes(200), 0.5); // of its 2 slots it holds 1
+  EXPECT_EQ(aggregation.taken(), 0.625);
+  EXPECT_EQ(aggregation.counters().slots_used_max, 5);
+  aggregation.end(Bytes(200), {}, {}, 0.5);
+  aggregation.end(Bytes(1000), {}, {});
+  EXPECT_EQ(aggregation.taken(), 0);
+  EXPECT_EQ(aggregation.counters().packets_reduced, 11);
+  EXPECT_EQ(aggregation.counters().packets_passed_on, 1);
+  model.total_slots = 16;
+  aggregation.begin(Bytes(1000));
+  EXPECT_EQ(aggregation.taken(), 0.25);
+}
+
+TEST_F(Aggregating, ChannelsHaveSlotsOfTheirOwn)
+{
+  aggregation.begin(Bytes(1000));
+  EXPECT_EQ(aggregation.taken(), 0);
+}
+
 TEST(StreamSharing, AJobLocksItsLinks)
 {
   SwitchModel model    = two_channels();

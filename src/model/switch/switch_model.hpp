@@ -27,16 +27,18 @@ namespace weft {
 
 /** Policy by which jobs share the channels of a switch. */
 enum class ChannelSharing {
-  first_come, ///< a communicator gets any free channel
-  quota,      ///< a job holds at most SwitchModel::job_channels
-  exclusive,  ///< one job at a time: while it holds a channel, others get none
-  reserved,   ///< a job has SwitchModel::job_channels for itself from its first one to its end
+  first_come,  ///< a communicator gets any free channel
+  quota,       ///< a job holds at most SwitchModel::job_channels
+  exclusive,   ///< one job at a time: while it holds a channel, others get none
+  reserved,    ///< a job has SwitchModel::job_channels for itself from its first one to its end
+  best_effort, ///< no channels: packets of all jobs hash to one pool of slots, and go on to a host if theirs is taken
 };
 template <> struct Names<ChannelSharing> {
   static constexpr std::array ROWS{std::pair{ChannelSharing::first_come, std::string_view("first-come")},
                                    std::pair{ChannelSharing::quota, std::string_view("quota")},
                                    std::pair{ChannelSharing::exclusive, std::string_view("exclusive")},
-                                   std::pair{ChannelSharing::reserved, std::string_view("reserved")}};
+                                   std::pair{ChannelSharing::reserved, std::string_view("reserved")},
+                                   std::pair{ChannelSharing::best_effort, std::string_view("best-effort")}};
 };
 
 /** Policy by which jobs share what streams through a switch without slots. */
@@ -74,6 +76,8 @@ struct SwitchModel {
   Seconds hop_latency() const { return forwarding_latency + forwarding.latency(); }
   bool smart() const { return not capabilities.empty(); }
   Bytes window() const { return payload * slots; }
+  /** Returns the slots that all jobs share, if they do so packet by packet. */
+  int pool() const { return total_slots > 0 ? total_slots : channels * slots; }
   /** Returns the first unsupported property of a call, according to the capability that comes closest. */
   Unsupported lacks(const std::string& collective, const std::string& datatype, const std::string& operation) const;
   /** Returns the first capability that supports a call, or null. */

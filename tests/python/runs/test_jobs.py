@@ -162,22 +162,67 @@ def test_a_job_locks_the_links_on_which_it_streams(jobs: str) -> None:
         job(f"j{number}", jobs, "sum", 20 if number == 0 else 1, ranks=4, hosts=place, start=start)
         for number, (place, start) in enumerate(zip(places, starts, strict=True))
     ]
-    switch = {"switch.payload": "16B", "switch.slots": 1, "switch.turnaround": "1ms"}
+    switch: dict[str, Any] = {
+        "switch.payload": "16B",
+        "switch.slots": 1,
+        "switch.turnaround": "1ms",
+    }
 
-    def offloaded(number: int, **changes: Any) -> float:
-        record = weft.run_jobs(
-            tables, shared_hosts=True, fabric="tofino-16", set=switch | changes
-        )
+    def slowest(number: int, **changes: Any) -> float:
+        record = weft.run_jobs(tables, shared_hosts=True, fabric="tofino-16", set=switch | changes)
         record.check()
         rows = part(record, f"j{number}").collectives
-        return max(row.max_time_s for row in rows if row.collective == "allreduce")
+        return max(float(row.max_time_s) for row in rows if row.collective == "allreduce")
 
     streams: Any = {"switch.streaming_from": "256B"}
     locked = streams | {"switch.stream_sharing": "locked"}
     in_slots = 15e-3  # 256 B are 16 packets
-    assert offloaded(1, **streams) < in_slots < offloaded(1, **locked)
-    assert offloaded(2, **locked) < in_slots
-    assert offloaded(0, **locked) < in_slots
+    assert slowest(1, **streams) < in_slots < slowest(1, **locked)
+    assert slowest(2, **locked) < in_slots
+    assert slowest(0, **locked) < in_slots
+
+
+def test_packets_without_a_slot_go_through_a_server() -> None:
+    """Beside a long call that holds half of the pool, half of a call goes through the server."""
+    program = str(compiled.example("allreduce_latency"))
+    size, ranks = 1 << 18, 4
+    overhead, latency, forwarding = 2e-6, 1e-6, 0.5e-6
+    long = job("long", program, 1 << 28, 1, ranks=2)
+    short = job("short", program, f"{size},{2 * size}", 1, ranks=ranks, start="5ms")
+    changes: dict[str, Any] = {
+        "switch.channel_sharing": "best-effort",
+        "switch.channels": 2,
+        "switch.slots": 256,
+        "switch.total_slots": 512,
+        "switch.turnaround": "0s",
+        "nic.offload_copy_rate": "1000GBps",
+        "switch.forwarding_latency": f"{forwarding}s",
+        "link.latency": f"{latency}s",
+        "nic.offload_overhead": f"{overhead}s",
+    }
+
+    def run(*tables: dict[str, Any]) -> Record:
+        record = weft.run_jobs(tables, fabric="tofino-16", set=changes)
+        record.check()
+        return record
+
+    def times(record: Record) -> list[float]:
+        lines = map(str.split, said(record, "short"))
+        return [float(words[1]) * 1e-6 for words in lines if words[0].isdigit()]
+
+    beside = run(long, short)
+    alone, twice = times(run(short))
+    on_link = twice - alone  # of a vector of this size
+    to_server_and_back = 2 * latency + forwarding + overhead
+    part = 256 / 512
+    expected = [
+        time + to_server_and_back + vectors * on_link * ((1 - part) + part * (ranks - 1) - 1)
+        for time, vectors in ((alone, 1), (twice, 2))
+    ]
+    assert times(beside) == pytest.approx(expected, rel=1e-6)  # printed with six digits or so
+    (switch,) = beside.switches
+    assert switch.slots_used_max == 256 + 128
+    assert switch.packets_passed_on == 2 * (size + 2 * size) // 256 * part
 
 
 def test_a_quota_limits_the_communicators_of_a_job(jobs: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Random jobs files: each job gives the results of a run of its own, and jobs that share nothing do
-not change each other's times.
+not change each other's times. Every second file has background traffic.
 
 The programs are those of other tests, which check their results themselves. Their output does not
 depend on times, so it must be that of `weft run`.
@@ -46,6 +46,10 @@ FEWEST, MOST = 4, 8
 FABRICS = ("tofino-64x64", "fat-tree-1024", "dragonfly-16x16")
 OFFLOADS = ("stream", "message", "auto", "off")
 PLACEMENTS = ("contiguous", "round-robin", "random", "fragments")
+SHARING = ("first-come", "quota", "exclusive", "reserved", "best-effort")
+PATTERNS = ("uniform", "permutation", "incast", "hot-spot")
+LOADS = (("256B", 0.05), ("4KiB", 0.5), ("64KiB", 5), ("1MiB", 20))
+"""Sizes of background messages, and loads in per cent."""
 STRANGERS = ("sum", *FAILURES)
 """Jobs of jobs.c that share nothing with the others."""
 TIED = ("random_programs", "window_locks.c")
@@ -86,6 +90,8 @@ class RandomJobs:
         self.lines: dict[str, list[str]] = {}
         self.tied: set[str] = set()
         self.tables = [self.table(f"job-{number}") for number in range(self.draw.randint(1, 5))]
+        self.switch = self.policy()
+        self.traffic = self.traffic_file() if self.draw.random() < 0.5 else None
 
     def table(self, name: str) -> dict[str, Any]:
         ranks = self.draw.randint(FEWEST, MOST)
@@ -110,6 +116,41 @@ class RandomJobs:
             table["start"] = f"{self.draw.randint(1, 300)}us"
         return table
 
+    def policy(self) -> dict[str, Any]:
+        """Return how jobs share the switches."""
+        return {
+            "switch.channel_sharing": self.draw.choice(SHARING),
+            "switch.channels": self.draw.choice([2, 4, 32]),
+            "switch.slots": self.draw.choice([1, 16, 256]),
+            "switch.job_channels": self.draw.randint(1, 2),
+            "switch.streaming_from": self.draw.choice(["64B", "1MiB"]),
+            "switch.stream_sharing": self.draw.choice(["all", "locked"]),
+        }
+
+    def traffic_file(self) -> str:
+        """Write a file of one or two patterns with small loads."""
+        text = ""
+        for number in range(self.draw.randint(1, 2)):
+            start = self.draw.choice([0, self.draw.randint(1, 300)])
+            size, load = self.draw.choice(LOADS)
+            text += f"""
+[[traffic]]
+name = "traffic-{number}"
+pattern = "{self.draw.choice(PATTERNS)}"
+load = "{load}%"
+bytes = "{size}"
+hosts = "{self.draw.choice(["idle", "all"])}"
+part = "{self.draw.choice([10, 50, 100])}%"
+window = {self.draw.randint(1, 4)}
+seed = {self.draw.randint(0, 99)}
+"""
+            text += f'start = "{start}us"\n' if start else ""
+            if self.draw.random() < 0.3:
+                text += f'end = "{start + self.draw.randint(1, 1000)}us"\n'
+        file = self.folder / f"traffic-{self.draw.randint(0, 10**9)}.toml"
+        file.write_text(text)
+        return str(file)
+
     def failing(self, name: str, how: str, ranks: int) -> dict[str, Any]:
         self.expect(name, FAILURES.get(how, ("completed", 0)), ["right"] if how == "sum" else [])
         return job(name, program("jobs.c"), how, 1, ranks=ranks)
@@ -120,7 +161,9 @@ class RandomJobs:
 
     def run(self, tables: Iterable[dict[str, Any]]) -> Record:
         """Run jobs, and check their outcomes and results."""
-        record = weft.run_jobs(list(tables), fabric=self.fabric)
+        record = weft.run_jobs(
+            list(tables), fabric=self.fabric, set=self.switch, traffic=self.traffic
+        )
         for one in record.jobs or ():
             assert outcome(record, one.name) == self.outcomes[one.name], one.outcome.message
             assert sorted(said(record, one.name)) == self.lines[one.name]
@@ -165,6 +208,8 @@ def test_each_job_is_right_whatever_the_others_do(
 ) -> None:
     jobs = RandomJobs(seed, tmp_path_factory.getbasetemp())
     record = jobs.run(jobs.tables)
+    if jobs.traffic:  # it is on the same links as a stranger
+        return
     tables = jobs.placed(record)
     beside = jobs.run([*tables, jobs.stranger(record)])
     for table in tables:

@@ -23,9 +23,10 @@ struct StreamState : CommunicatorState {
 
 class StreamCall : public TreeOffload {
   std::shared_ptr<const StreamPlan> plan_;
-  int ready_    = 0; // members
-  int flows_    = 0; // unfinished
-  double start_ = 0;
+  double passed_on_ = 0;
+  int ready_        = 0; // members
+  int flows_        = 0; // unfinished
+  double start_     = 0;
 
 public:
   using TreeOffload::TreeOffload;
@@ -55,14 +56,15 @@ private:
   void start()
   {
     start_                = sg::Engine::get_clock();
-    const TreeCall call   = state_.beside_others(tree_, call_);
+    const TreeCall call   = state_.under_contention(tree_, call_);
     plan_                 = state_.plan(tree_, call, host_work_.rate);
     const Seconds latency = plan_->base_latency + jitter();
+    passed_on_            = call.passed_on;
     state_.lock(tree_, call);
     for (const SwitchPlan& its : plan_->switches)
       flows_ += static_cast<int>(its.flows.size());
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
-      state_.aggregation(tree_.switches[position]).begin(vector());
+      state_.aggregation(tree_.switches[position]).begin(vector(), passed_on_);
       for (const StreamFlow& flow : plan_->switches[position].flows)
         context_.host_network().start_flow(flow, latency, tree_.forwarding, communicator_->world, arrival([this] {
                                              if (--flows_ == 0)
@@ -76,7 +78,7 @@ private:
     const double now = sg::Engine::get_clock();
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
       const SwitchPlan& its = plan_->switches[position];
-      state_.aggregation(tree_.switches[position]).end(vector(), its.reduced, its.multicast);
+      state_.aggregation(tree_.switches[position]).end(vector(), its.reduced, its.multicast, passed_on_);
       context_.record.count_on_switch(communicator_->world, tree_.switches[position].index, its.reduced, its.multicast);
       context_.record.add_event({tree_.switches[position].index, communicator_->id, descriptor_->name(),
                                  communicator_->size(), call_.message.value(), start_, now});
@@ -108,7 +110,7 @@ Seconds Stream::predicted(Communicator& communicator, const CallDescriptor& call
   const TreeCall load  = tree_call(call, communicator.all_members(), call.part_sizes(), fabric.nic());
   const auto tree      = state.tree();
   const auto plan =
-      state.plan(*tree->tree, state.beside_others(*tree->tree, load), host_work(fabric, *tree, call).rate);
+      state.plan(*tree->tree, state.under_contention(*tree->tree, load), host_work(fabric, *tree, call).rate);
   // A stream ends for all ranks at once, so consecutive streams do not overlap.
   if (communicator.members() == communicator.size())
     return plan->duration();

@@ -47,6 +47,7 @@ OPEN_MPI = {
 COUNTERS = (
     "offloaded",
     "packets_reduced",
+    "packets_passed_on",
     "bytes_reduced",
     "bytes_multicast",
     "slots_used_max",
@@ -67,6 +68,7 @@ def test_a_supported_call_moves_the_counters(run: Run, offload: str) -> None:
     assert counters(result.switch) == {
         "offloaded": 1,
         "packets_reduced": 5,  # of 256 B
+        "packets_passed_on": 0,
         "bytes_reduced": 4 * INT_SUM_BYTES,
         "bytes_multicast": 4 * INT_SUM_BYTES,
         "slots_used_max": 5,
