@@ -17,6 +17,7 @@ from studies import (
     reports,
     rooms,
     scale,
+    shared_fabric,
     shared_switch,
     testbed,
     traffic,
@@ -59,7 +60,7 @@ STUDIES: dict[str, Study] = {
         ),
         *(host_algorithms, rooms, testbed, tutorial),
         *(campaigns, command_line, fabric_files, jobs, mpi_functions, reports, traffic, tunings),
-        shared_switch,
+        *(shared_switch, shared_fabric),
         *(point_to_point, collectives, dt, speed),
         *(
             figure_2,
