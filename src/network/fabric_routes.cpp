@@ -101,8 +101,14 @@ void FabricRoutes::within_anyhow(int host, Bytes bytes, FlowRoute& into) const
   }
 }
 
+FabricRoutes::FabricRoutes(const FabricState* known) : FabricRoutes(known->fabric())
+{
+  state_ = known;
+  rerouting_.emplace(*known);
+}
+
 FabricRoutes::FabricRoutes(const Fabric& fabric)
-    : fabric_(fabric), eager_below_(fabric.mpi().value_or(MpiModel()).eager_threshold)
+    : fabric_(fabric), state_(nullptr), eager_below_(fabric.mpi().value_or(MpiModel()).eager_threshold)
 {
   constexpr std::size_t A_HOST = 8; // routes: the neighbours of a 3-D stencil, and two more
   constexpr std::size_t MOST   = 1U << 15U;
@@ -114,15 +120,17 @@ const FabricRoutes::KnownRoute& FabricRoutes::between(int from, int to)
   constexpr std::uint64_t GOLDEN = 0x9e3779b97f4a7c15; // multiplicative hash: Knuth, TAOCP 3, 6.4
   const std::uint64_t name       = (static_cast<std::uint64_t>(from) << 32U) | static_cast<std::uint32_t>(to);
   KnownRoute& known              = known_[(name * GOLDEN >> 32U) & (known_.size() - 1)];
-  if (known.from == from && known.to == to)
+  if (known.from == from && known.to == to && (not state_ || known.epoch == state_->epoch()))
     return known;
-  known.from = from;
-  known.to   = to;
+  known.from  = from;
+  known.to    = to;
+  known.epoch = state_ ? state_->epoch() : 0;
   known.route.links.clear();
   known.route.through.clear();
   known.resources.clear();
   known.narrowest = std::numeric_limits<double>::infinity();
   fabric_.route(from, to, known.route);
+  known.exists            = not state_ || state_->is_up(known.route) || rerouting_->find(from, to, known.route);
   const std::size_t links = fabric_.links().size();
   for (const LinkId id : known.route.links) {
     known.resources.push_back(id);
@@ -164,6 +172,12 @@ void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute&
   into.penalty                       = latency > Seconds() ? latency.value() : 1; // SimGrid's default
   into.bound                         = known.narrowest;
   into.volume                        = bytes.value() / factors.bandwidth_factor;
+}
+
+const std::vector<int>* FabricRoutes::known_route(int from, int to)
+{
+  const KnownRoute& known = between(from, to);
+  return known.exists ? &known.resources : nullptr;
 }
 
 void FabricRoutes::find_for_storage(int from, int to, Bytes bytes, FlowRoute& into)

@@ -2,9 +2,11 @@
 /* Routes of messages on a fabric, between hosts, or from or to a switch. */
 #pragma once
 
-#include "fabric/fabric.hpp"
+#include "fabric/fabric_state.hpp"
+#include "fabric/rerouting.hpp"
 #include "network/flow_network.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace weft {
@@ -26,15 +28,19 @@ public:
 
 class FabricRoutes : public MessageRoutes {
   const Fabric& fabric_;
+  const FabricState* state_; // as routing knows it; null: everything is up
+  std::optional<Rerouting> rerouting_;
   Bytes eager_below_;
   PointToPointSegment no_factors_; // of messages from or to a switch
   /** Route between two hosts, kept since programs send along the same ones again and again. */
   struct KnownRoute {
-    int from = -1;
-    int to   = -1;
+    int from          = -1;
+    int to            = -1;
+    FabricEpoch epoch = 0; // of the state for which it was found
     Route route;
     std::vector<int> resources; // links and the media that they share
     double narrowest = 0;       // least bandwidth in bytes per second
+    bool exists      = true;    // as far as routing knows
     Seconds latency;
   };
   std::vector<KnownRoute> known_; // a power of two; by hash of both hosts
@@ -51,12 +57,16 @@ protected:
 
 public:
   explicit FabricRoutes(const Fabric& fabric);
+  /** Routes around what is down in @p known, the state that routing knows, which must outlive this object. */
+  explicit FabricRoutes(const FabricState* known);
 
   /** Returns the capacities, in bytes per second, of the resources that ways name: the fabric's
    * links by id, then its shared media, then the memories of its hosts if those are limited, then its storage. */
   static std::vector<double> capacities(const Fabric& fabric);
 
   void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override;
+  /** Returns links and media. */
+  const std::vector<int>* known_route(int from, int to) override;
   /** Finds the route of data between a host and storage: without latency, and without costs of the MPI library. */
   void find_for_storage(int from, int to, Bytes bytes, FlowRoute& into);
 };

@@ -2,6 +2,7 @@
 #include "network/flow_network.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -13,6 +14,7 @@ namespace {
 constexpr unsigned VERSION_BITS    = 24;
 constexpr std::uint64_t GROUPS_BIT = std::uint64_t{1} << 63U;
 constexpr std::uint64_t NEXT_END   = std::numeric_limits<std::uint64_t>::max();
+constexpr double NOTHING           = 1e-3; // bytes: a flow with less to go ends now
 
 std::uint64_t due_of(std::size_t number, std::uint32_t version)
 {
@@ -80,6 +82,7 @@ void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& 
   flow.missed = missed;
   flow.bytes  = bytes.value();
   flow.since  = agenda_.now().value();
+  flow.part   = 1;
   flow.messages.push_back({&receiver, message});
   begin_latency(number);
 
@@ -101,6 +104,7 @@ void FlowNetwork::start(const FlowRoute& way, Seconds time, Receiving& receiver,
   flow.way                = way;
   flow.state              = State::starting;
   flow.since              = time.value();
+  flow.part               = 1;
   flow.messages.push_back({&receiver, message});
   begin_latency(number);
 }
@@ -200,7 +204,11 @@ void FlowNetwork::join(FlowNumber number)
 {
   Flow& flow                        = flows_[number];
   const std::vector<int>& resources = flow.way.resources;
-  flow.state                        = State::flowing;
+  if (not off_.empty() && is_off(resources)) {
+    cutting_->cut(take_rest(number, flow.way.volume, flow.since));
+    return;
+  }
+  flow.state = State::flowing;
   if (others_ && std::ranges::any_of(resources, [this](int resource) { return others_->use(resource); })) {
     for (const int resource : resources)
       yield(resource);
@@ -247,7 +255,7 @@ void FlowNetwork::ask_capacities(const std::vector<int>& resources)
 }
 
 /** Frees a flow and returns its messages; its number may be reused afterwards. */
-std::vector<FlowNetwork::Message> FlowNetwork::release(FlowNumber number)
+std::vector<InFlight> FlowNetwork::release(FlowNumber number)
 {
   Flow& flow = flows_[number];
   if (flow.state == State::flowing)
@@ -262,8 +270,8 @@ std::vector<FlowNetwork::Message> FlowNetwork::release(FlowNumber number)
 
 void FlowNetwork::end(FlowNumber number)
 {
-  std::vector<Message> messages = release(number);
-  for (const Message& one : messages)
+  std::vector<InFlight> messages = release(number);
+  for (const InFlight& one : messages)
     one.receiver->arrived(one.number);
   messages.clear();
   spare_ = std::move(messages);
@@ -276,7 +284,7 @@ void FlowNetwork::ends_elsewhere(FlowNumber flow, Seconds time)
 
 void FlowNetwork::fails_elsewhere(FlowNumber flow, const std::string& why)
 {
-  for (const Message& one : release(flow))
+  for (const InFlight& one : release(flow))
     one.receiver->failed(one.number, why);
 }
 
@@ -292,7 +300,7 @@ double FlowNetwork::load(int resource, Seconds now) const
 bool FlowNetwork::carries_foreground() const
 {
   return std::ranges::any_of(flows_, [](const Flow& flow) {
-    return std::ranges::any_of(flow.messages, [](const Message& message) {
+    return std::ranges::any_of(flow.messages, [](const InFlight& message) {
       return dynamic_cast<const BackgroundReceiver*>(message.receiver) == nullptr;
     });
   });
@@ -353,6 +361,132 @@ void FlowNetwork::settle()
   }
 }
 
+bool FlowNetwork::is_off(const std::vector<int>& resources) const
+{
+  return std::ranges::any_of(resources, [this](int resource) { return off_[static_cast<std::size_t>(resource)]; });
+}
+
+/** Frees a flow that is in no group, and returns its rest: @p left bytes of each copy. */
+CutFlow FlowNetwork::take_rest(FlowNumber number, double left, double since)
+{
+  Flow& flow = flows_[number];
+  CutFlow rest;
+  rest.from   = flow.from;
+  rest.to     = flow.to;
+  rest.bytes  = Bytes(std::abs(flow.bytes));
+  rest.missed = flow.missed;
+  rest.part   = flow.way.volume > 0 ? flow.part * left / flow.way.volume : flow.part;
+  rest.since  = Seconds(since);
+  if (flow.from < 0)
+    rest.way = flow.way;
+  rest.messages = release(number);
+  return rest;
+}
+
+/** Appends the rests of a group's flows to @p rests. What has arrived but for rounding ends now. */
+void FlowNetwork::cut_group(GroupNumber number, std::vector<CutFlow>& rests)
+{
+  fair_share_.remove(number);
+  ends_.remove(number);
+  Group& group = groups_[number];
+  advance(group);
+  ++group.version;
+  std::vector<Member> members = std::exchange(group.members, {});
+  std::ranges::sort(members, {}, &Member::joined);
+  for (const Member& one : members) {
+    if (const double left = one.until - group.served; left < NOTHING) {
+      end_now(one.flow);
+    } else {
+      flows_[one.flow].state = State::elsewhere; // in no group any more
+      rests.push_back(take_rest(one.flow, left, agenda_.now().value()));
+    }
+  }
+}
+
+void FlowNetwork::turn_off(const std::vector<int>& resources)
+{
+  off_.resize(visited_.size());
+  std::vector<CutFlow> rests;
+  for (const int resource : resources) {
+    off_[static_cast<std::size_t>(resource)] = true;
+    while (flows_over(resource))
+      cut_group(fair_share_.users(resource).front().flow, rests);
+  }
+  for (FlowNumber number = 0; number < flows_.size(); ++number)
+    if (const Flow& flow = flows_[number]; flow.state == State::starting && is_off(flow.way.resources))
+      rests.push_back(take_rest(number, flow.way.volume, std::min(flow.since, agenda_.now().value())));
+  for (CutFlow& rest : rests)
+    cutting_->cut(std::move(rest));
+}
+
+void FlowNetwork::turn_on(const std::vector<int>& resources)
+{
+  off_.resize(visited_.size());
+  for (const int resource : resources)
+    off_[static_cast<std::size_t>(resource)] = false;
+}
+
+void FlowNetwork::set_capacity(int resource, double capacity)
+{
+  if (vary_)
+    fixed_capacities_[static_cast<std::size_t>(resource)] = capacity;
+  fair_share_.set_capacity(resource, vary_ ? ways_.capacity(resource, capacity) : capacity);
+}
+
+void FlowNetwork::forget_routes()
+{
+  for (Flow& flow : flows_)
+    flow.bytes = -std::abs(flow.bytes); // equal to no message
+}
+
+bool FlowNetwork::resume(CutFlow& rest)
+{
+  const std::vector<int>* const route = rest.from < 0 ? &rest.way.resources : ways_.known_route(rest.from, rest.to);
+  if (not route || is_off(*route))
+    return false;
+  const FlowNumber number = borrow(rest.from);
+  Flow& flow              = flows_[number];
+  if (rest.from < 0) {
+    flow.way = std::move(rest.way);
+  } else {
+    flow.way.resources.clear();
+    ways_.find_rest(rest.from, rest.to, rest.bytes, rest.missed, rest.part, flow.way);
+  }
+  flow.way.volume *= rest.part;
+  flow.state    = State::starting;
+  flow.from     = rest.from;
+  flow.to       = rest.to;
+  flow.missed   = rest.missed;
+  flow.bytes    = -rest.bytes.value();
+  flow.since    = agenda_.now().value();
+  flow.part     = rest.from < 0 ? 1 : rest.part;
+  flow.messages = std::move(rest.messages);
+  begin_latency(number);
+  return true;
+}
+
+std::optional<double> FlowNetwork::cancel(const Receiving& receiver, std::uint64_t message)
+{
+  for (FlowNumber number = 0; number < flows_.size(); ++number) {
+    const Flow& flow = flows_[number];
+    if (flow.from >= 0 || flow.state == State::elsewhere || flow.messages.empty() ||
+        flow.messages.front().receiver != &receiver || flow.messages.front().number != message)
+      continue;
+    double part = 1;
+    if (flow.state == State::flowing) {
+      Group& group = groups_[flow.group];
+      advance(group);
+      const auto its = std::ranges::find(group.members, number, &Member::flow);
+      part           = std::max(0.0, its->until - group.served) / flow.way.volume;
+      std::erase_if(group.members, [number](const Member& one) { return one.flow == number; });
+      std::ranges::make_heap(group.members, Member::later);
+    }
+    release(number);
+    return part;
+  }
+  return std::nullopt;
+}
+
 /** Hands a flow over with @p left bytes of each of its copies to go. */
 void FlowNetwork::hand_over(FlowNumber number, double left)
 {
@@ -372,7 +506,6 @@ void FlowNetwork::end_now(FlowNumber number)
 
 void FlowNetwork::yield(int resource)
 {
-  constexpr double NOTHING = 1e-3; // bytes: a flow with less to go ends now
   if (not flows_over(resource))
     return;
   ++visit_;

@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,13 @@ public:
   virtual void left(const FlowRoute& /*way*/) {}
   /** Returns the current capacity of a resource, at most @p fixed. */
   virtual double capacity(int /*resource*/, double fixed) { return fixed; }
+  /** Returns the resources on the route between two vertices; null if routing knows of none. Counts nothing. */
+  virtual const std::vector<int>* known_route(int from, int to) = 0;
+  /** Finds the way of the rest of a message, of which @p part has not arrived. The volume is that of the whole. */
+  virtual void find_rest(int from, int to, Bytes bytes, double missed, double /*part*/, FlowRoute& into)
+  {
+    find(from, to, bytes, missed, into);
+  }
 };
 
 using FlowNumber = std::size_t;
@@ -82,6 +90,34 @@ public:
   virtual void take(FlowNumber flow, const FlowRoute& way, double left, std::size_t copies) = 0;
 };
 
+/** Message of a flow, or the flow itself if start() began it. */
+struct InFlight {
+  Receiving* receiver  = nullptr;
+  std::uint64_t number = 0;
+};
+
+/** Rest of a flow that a resource has cut by going off. */
+struct CutFlow {
+  int from = -1; ///< vertex of a message; -1: a flow of start()
+  int to   = -1;
+  Bytes bytes;                         ///< of the whole message
+  double missed = 0;                   ///< as in Messages::send()
+  double part   = 1;                   ///< part of the message, or of the flow's volume, that has not arrived
+  Seconds since;                       ///< time from which its sender has got no acknowledgement
+  FlowRoute way                  = {}; ///< of a flow of start()
+  std::vector<InFlight> messages = {};
+};
+
+/** Receiver of the rests of flows that are cut. */
+class CutFlows {
+public:
+  CutFlows()                           = default;
+  CutFlows(const CutFlows&)            = delete;
+  CutFlows& operator=(const CutFlows&) = delete;
+  virtual ~CutFlows()                  = default;
+  virtual void cut(CutFlow rest)       = 0;
+};
+
 class FlowNetwork : public Messages, public Due, public Settling {
 public:
   /** Counters of the work done so far. */
@@ -96,10 +132,6 @@ private:
   static constexpr FlowNumber NONE = std::numeric_limits<FlowNumber>::max();
   static constexpr double NEVER    = std::numeric_limits<double>::infinity();
   enum class State : std::uint8_t { idle, starting, flowing, elsewhere };
-  struct Message {
-    Receiving* receiver;
-    std::uint64_t number;
-  };
   using GroupNumber                     = IncrementalFairShare::FlowNumber;
   static constexpr GroupNumber NO_GROUP = std::numeric_limits<GroupNumber>::max();
   struct Flow {
@@ -107,13 +139,14 @@ private:
     State state           = State::idle;
     int from              = -1;
     int to                = -1;
-    double bytes          = 0;
+    double bytes          = 0; // negative if it is a rest, so that no message equals it
     double missed         = 0;
     double since          = 0;    // time of sending
+    double part           = 1;    // part of the message that it carries
     GroupNumber group     = 0;    // valid while it flows
     std::uint32_t version = 0;    // version of its expected end
     FlowNumber next_idle  = NONE; // next idle flow that started from the same vertex
-    std::vector<Message> messages;
+    std::vector<InFlight> messages;
   };
   struct Member {
     double until;         // bytes served to the group at which this member ends
@@ -167,7 +200,9 @@ private:
   std::uint64_t visit_  = 0;
   std::uint64_t joined_ = 0; // number of flows that have joined
   std::vector<GroupNumber> component_;
-  std::vector<Message> spare_; // reused to avoid allocations
+  std::vector<InFlight> spare_; // reused to avoid allocations
+  std::vector<bool> off_;       // by resource; empty if none ever was
+  CutFlows* cutting_ = nullptr;
 
   FlowNumber& idle_of(int from) { return from < 0 ? idle_ : recent_[static_cast<std::size_t>(from)].idle; }
   FlowNumber borrow(int from);
@@ -179,13 +214,16 @@ private:
   void leave(FlowNumber number);
   void end_members(GroupNumber number, std::uint32_t version);
   void end_groups();
-  std::vector<Message> release(FlowNumber number);
+  std::vector<InFlight> release(FlowNumber number);
   void end(FlowNumber number);
   void ask_capacities(const std::vector<int>& resources);
   void advance(Group& group) const;
   void set_rate(Group& group, double rate) const;
   void collect(int resource);
   void hand_over(FlowNumber number, double left);
+  bool is_off(const std::vector<int>& resources) const;
+  CutFlow take_rest(FlowNumber number, double left, double since);
+  void cut_group(GroupNumber number, std::vector<CutFlow>& rests);
   void end_now(FlowNumber number);
 
 public:
@@ -210,6 +248,21 @@ public:
   bool flows_over(int resource) const { return not fair_share_.users(resource).empty(); }
   /** Returns whether a message is in flight that is not background traffic's. Looks at all flows. */
   bool carries_foreground() const;
+  /** Sets the receiver of the flows that turn_off() cuts, which must outlive the network. */
+  void cut_into(CutFlows& cutting) { cutting_ = &cutting; }
+  /** Takes resources out of use. Flows on them are cut, and flows that reach them later. */
+  void turn_off(const std::vector<int>& resources);
+  void turn_on(const std::vector<int>& resources);
+  /** Sets the capacity of a resource in bytes per second. */
+  void set_capacity(int resource, double capacity);
+  /** Forgets the routes of earlier messages, since routing has changed. */
+  void forget_routes();
+  /** Sends the rest of a cut flow again now: a message on the route that it has now, a flow of start() on its old one,
+   * with its latency. Returns false, and does nothing, if that is off. */
+  bool resume(CutFlow& rest);
+  /** Ends a flow of start() without notifying its receiver. Returns the part of its volume that has not arrived;
+   * nothing if the flow was handed over, or does not exist. */
+  std::optional<double> cancel(const Receiving& receiver, std::uint64_t message);
   /** Notes that a flow that was handed over ends at @p time, which may be now. */
   void ends_elsewhere(FlowNumber flow, Seconds time);
   /** Notes that a flow that was handed over has failed. @p why is shown to users. */

@@ -14,6 +14,8 @@ namespace {
 
 /** Star: each host has a cable up and a cable down of 10 bytes per second; the latency is 1 s. */
 class StarRoutes : public MessageRoutes {
+  const std::vector<int> none_;
+
 public:
   static constexpr int HOSTS = 6;
   int repeated               = 0;
@@ -26,6 +28,7 @@ public:
     if (from != to)
       into.resources = {from, HOSTS + to};
   }
+  const std::vector<int>* known_route(int /*from*/, int /*to*/) override { return &none_; }
   void repeat(const FlowRoute& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) override { ++repeated; }
 };
 

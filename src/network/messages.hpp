@@ -20,6 +20,9 @@ public:
   virtual void arrived(std::uint64_t message) = 0;
   /** Called if a message never arrives. @p why is shown to users. */
   virtual void failed(std::uint64_t /*message*/, const std::string& /*why*/) {}
+  /** Called if a failed link has cut a flow of FlowNetwork::start(), with @p part of its volume to go. Returns whether
+   * the receiver gives the flow up; otherwise it is resumed, and arrives or fails. */
+  virtual bool cut(std::uint64_t /*flow*/, double /*part*/, const std::string& /*why*/) { return false; }
 };
 
 /** Receiver of background traffic, for which no rank waits: its messages and events alone do not keep a run going. */
