@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "faults/recovery.hpp"
+
+#include "base/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace weft {
+namespace {
+
+/** Encoding of agenda entries: place of a rest, or number of a batch with this bit. */
+constexpr std::uint64_t BATCH_BIT = std::uint64_t{1} << 63U;
+
+} // namespace
+
+Recovery::Recovery(Agenda& agenda, FlowNetwork& flows, FabricState& actual, FabricState& known,
+                   const RecoveryModel& model)
+    : agenda_(agenda), flows_(flows), actual_(actual), known_(known), model_(model)
+{
+  if (model.timeout <= Seconds())
+    throw std::logic_error("a retransmission timeout must be more than zero");
+  flows.cut_into(*this);
+}
+
+void Recovery::set(FabricState& state, const FabricChange& change) const
+{
+  if (change.what == FabricChange::What::link)
+    state.set_link(change.number, change.up);
+  else if (change.what == FabricChange::What::device)
+    state.set_switch(change.number, change.up);
+}
+
+std::vector<LinkId> Recovery::links_of(const FabricChange& change) const
+{
+  if (change.what != FabricChange::What::device)
+    return {change.number};
+  const Fabric& fabric    = actual_.fabric();
+  const VertexId vertex   = fabric.host_count() + change.number;
+  std::vector<LinkId> all = {};
+  for (LinkId id = 0; id < static_cast<LinkId>(fabric.links().size()); ++id)
+    if (fabric.link(id).from == vertex || fabric.link(id).to == vertex)
+      all.push_back(id);
+  return all;
+}
+
+std::string Recovery::name_of(const FabricChange& change) const
+{
+  const Fabric& fabric = actual_.fabric();
+  return change.what == FabricChange::What::device ? "switch " + fabric.topology().switch_name(change.number)
+                                                   : "link " + fabric.link(change.number).name;
+}
+
+void Recovery::apply(const std::vector<FabricChange>& changes)
+{
+  std::vector<LinkId> links;
+  for (const FabricChange& change : changes) {
+    const std::vector<LinkId> its = links_of(change);
+    links.insert(links.end(), its.begin(), its.end());
+  }
+  std::ranges::sort(links);
+  links.erase(std::ranges::unique(links).begin(), links.end());
+  std::vector<bool> was_up;
+  for (const LinkId link : links)
+    was_up.push_back(actual_.link_is_up(link));
+
+  std::vector<FabricChange> to_learn;
+  for (const FabricChange& change : changes) {
+    if (change.what == FabricChange::What::bandwidth) {
+      flows_.set_capacity(change.number, change.factor * actual_.fabric().link(change.number).bandwidth.value());
+      continue;
+    }
+    set(actual_, change);
+    to_learn.push_back(change);
+    if (not change.up)
+      latest_ = name_of(change) + " is down";
+  }
+  if (not to_learn.empty()) {
+    agenda_.add(agenda_.now() + model_.detection + model_.convergence, *this, BATCH_BIT | batches_.size());
+    batches_.push_back(std::move(to_learn));
+  }
+  std::vector<int> off;
+  std::vector<int> on;
+  for (std::size_t at = 0; at < links.size(); ++at)
+    if (const bool is_up = actual_.link_is_up(links[at]); is_up != was_up[at])
+      (is_up ? on : off).push_back(links[at]);
+  flows_.turn_on(on);
+  flows_.turn_off(off);
+}
+
+void Recovery::cut(CutFlow rest)
+{
+  ++counts_.cut;
+  // A flow of start() has one message.
+  if (rest.from < 0 && rest.messages.front().receiver->cut(rest.messages.front().number, rest.part, latest_))
+    return;
+  if (idle_.empty()) {
+    idle_.push_back(rests_.size());
+    rests_.emplace_back();
+  }
+  const std::size_t place = idle_.back();
+  idle_.pop_back();
+  rests_[place] = {std::move(rest), 0, agenda_.now().value()};
+  await(place);
+}
+
+/** Schedules the next retransmission of a rest. */
+void Recovery::await(std::size_t place)
+{
+  Rest& rest  = rests_[place];
+  double next = 0;
+  do
+    next = rest.flow.since.value() + ++rest.timeouts * model_.timeout.value();
+  while (next < agenda_.now().value());
+  agenda_.add(Seconds(next), *this, place);
+}
+
+void Recovery::retry(std::size_t place)
+{
+  Rest& rest          = rests_[place];
+  const double waited = agenda_.now().value() - rest.cut;
+  if (flows_.resume(rest.flow)) {
+    ++counts_.resumed;
+    counts_.waited_s += waited;
+    counts_.longest_waiting_s = std::max(counts_.longest_waiting_s, waited);
+    idle_.push_back(place);
+  } else if (rest.timeouts > model_.retries) {
+    give_up(place);
+  } else {
+    await(place);
+  }
+}
+
+void Recovery::give_up(std::size_t place)
+{
+  ++counts_.given_up;
+  const CutFlow flow       = std::move(rests_[place].flow);
+  const Topology& topology = actual_.fabric().topology();
+  const std::string who    = flow.from < 0
+                                 ? "an offloaded call's data cannot pass"
+                                 : topology.vertex_name(flow.from) + " cannot reach " + topology.vertex_name(flow.to);
+  const std::string why    = who + ": " + std::to_string(model_.retries) + " retries after timeouts of " +
+                             to_text(model_.timeout) + " each (" + latest_ + ")";
+  idle_.push_back(place);
+  for (const InFlight& one : flow.messages)
+    one.receiver->failed(one.number, why);
+}
+
+void Recovery::due(std::uint64_t what)
+{
+  if ((what & BATCH_BIT) == 0) {
+    retry(what);
+    return;
+  }
+  for (const FabricChange& change : batches_[what & ~BATCH_BIT])
+    set(known_, change);
+  batches_[what & ~BATCH_BIT].clear();
+  flows_.forget_routes();
+  if (converged_)
+    converged_();
+}
+
+} // namespace weft

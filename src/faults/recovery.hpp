@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Faults of links and switches in a flow network, and the reaction to them.
+ *
+ * A fault cuts the flows on what fails at that instant. Routing learns of it, and of a repair, after a detection time
+ * and a convergence time, and then routes around what is down. A sender learns nothing: it sends again what has not
+ * been acknowledged whenever its retransmission timeout has passed, as the reliable connections of InfiniBand and RoCE
+ * do (InfiniBand Architecture Specification, volume 1, 9.7.6.1.3), and gives up after a number of retries. What had
+ * arrived is not sent again. */
+#pragma once
+
+#include "fabric/fabric_state.hpp"
+#include "network/agenda.hpp"
+#include "network/flow_network.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+struct RecoveryModel {
+  Seconds detection;   ///< from a fault or repair until the switches at both ends of a link notice it
+  Seconds convergence; ///< from then until all routes are new
+  Seconds timeout;     ///< a sender sends again what has not been acknowledged for so long; more than zero
+  int retries = 0;     ///< after so many timeouts without success, and one more, it gives up
+};
+
+/** Change of what is up. */
+struct FabricChange {
+  enum class What : std::uint8_t { link, device, bandwidth };
+  What what     = What::link;
+  int number    = 0;     ///< of a link, or index of a switch
+  bool up       = false; ///< of a link or switch
+  double factor = 1;     ///< part of a link's bandwidth that is left
+};
+
+/** Counters of a run with faults. */
+struct RecoveryCounts {
+  std::int64_t cut         = 0; ///< messages and flows of calls that were cut, each time
+  std::int64_t resumed     = 0; ///< of these, those that were sent again
+  std::int64_t given_up    = 0;
+  double waited_s          = 0; ///< from a cut until the rest was sent again, over all of them
+  double longest_waiting_s = 0;
+};
+
+class Recovery : public Due, public CutFlows {
+  struct Rest {
+    CutFlow flow;
+    int timeouts = 0; // that have passed
+    double cut   = 0; // time
+  };
+  Agenda& agenda_;
+  FlowNetwork& flows_;
+  FabricState& actual_;
+  FabricState& known_;
+  const RecoveryModel model_;
+  std::vector<std::vector<FabricChange>> batches_; // changes that routing has to learn, each batch at once
+  std::vector<Rest> rests_;
+  std::vector<std::size_t> idle_; // free places in rests_
+  RecoveryCounts counts_;
+  std::function<void()> converged_;
+  std::string latest_; // what failed last
+
+  void set(FabricState& state, const FabricChange& change) const;
+  std::vector<LinkId> links_of(const FabricChange& change) const;
+  std::string name_of(const FabricChange& change) const;
+  void await(std::size_t place);
+  void retry(std::size_t place);
+  void give_up(std::size_t place);
+
+public:
+  /** @p actual: what is up. @p known: what routing believes to be up, which the routes of @p flows follow. All
+   * arguments must outlive this object. */
+  Recovery(Agenda& agenda, FlowNetwork& flows, FabricState& actual, FabricState& known, const RecoveryModel& model);
+
+  /** Changes the fabric now. */
+  void apply(const std::vector<FabricChange>& changes);
+  /** Calls @p converged whenever routing has learnt of a change. */
+  void on_convergence(std::function<void()> converged) { converged_ = std::move(converged); }
+  const RecoveryCounts& counts() const { return counts_; }
+  const RecoveryModel& model() const { return model_; }
+
+  void cut(CutFlow rest) override;
+  void due(std::uint64_t what) override;
+};
+
+} // namespace weft
