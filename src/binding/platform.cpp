@@ -5,6 +5,7 @@
 #include "base/share.hpp"
 #include "binding/entries/collectives.hpp"
 #include "binding/entries/frame/current_run.hpp"
+#include "binding/faults/injected_faults.hpp"
 #include "binding/files/file_system.hpp"
 #include "binding/launch/job_file.hpp"
 #include "binding/messages/fabric_messages.hpp"
@@ -262,13 +263,14 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
   weft::set_mpi_costs(fabric, context.core_noise);
   weft::FileSystem::serve(context);
   weft::BackgroundTraffic::serve(context);
+  weft::InjectedFaults::serve(context);
   context.make_host_network = [&context, &fabric, &zone](weft::MessageCosts costs) {
     const std::string& flows = weft::settings().host_flows;
     if (flows == "simgrid")
       return weft::make_simgrid_host_network(zone, std::move(costs));
-    return weft::make_fabric_host_network(fabric, zone, std::move(costs),
-                                          flows != "unfolded" && weft::is_on(weft::TuningId::schedule_coalescing),
-                                          context.traffic ? &*context.traffic : nullptr);
+    return weft::make_fabric_host_network(
+        fabric, zone, std::move(costs), flows != "unfolded" && weft::is_on(weft::TuningId::schedule_coalescing),
+        context.traffic ? &*context.traffic : nullptr, context.call_recovery ? &context.state : nullptr);
   };
   return context;
 }

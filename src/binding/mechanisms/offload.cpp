@@ -58,6 +58,8 @@ FlowEnd OffloadedCall::arrival(std::function<void()> next)
   return [self = shared_from_this(), next = std::move(next)](const FlowResult& result) {
     if (result.arrived())
       next();
+    else if (result.left > 0)
+      self->broken(result);
     else
       self->fail(result);
   };

@@ -44,6 +44,8 @@ protected:
   void end(int rank, const FlowResult& result = {});
   /** Fails the call for all ranks that are in it. */
   void fail(const FlowResult& result);
+  /** A fault has cut a flow of the call. */
+  virtual void broken(const FlowResult& result) { fail(result); }
   /** Returns a flow's completion callback: runs @p next on arrival, fails the call otherwise. */
   FlowEnd arrival(std::function<void()> next);
 

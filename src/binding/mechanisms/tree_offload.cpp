@@ -21,8 +21,8 @@ TreeOffload::TreeOffload(RunContext& context, const std::shared_ptr<Communicator
                          const CallDescriptor& call, TreeState& state,
                          const std::shared_ptr<const CommunicatorTree>& its_tree, const HostWork& work)
     : OffloadedCall(context, communicator, call, work.fixed_point_block), state_(state), kept_tree_(its_tree),
-      tree_(*kept_tree_->tree), call_(tree_call(call, communicator->all_members(), parts_, context.fabric.nic())),
-      host_work_(work), stage_(make_stage(context, *communicator, call, *this))
+      call_(tree_call(call, communicator->all_members(), parts_, context.fabric.nic())), host_work_(work),
+      stage_(make_stage(context, *communicator, call, *this))
 {
 }
 

@@ -23,15 +23,15 @@ class TreeOffload : public OffloadedCall, Staged {
 
 protected:
   TreeState& state_;
-  const std::shared_ptr<const CommunicatorTree> kept_tree_; // the tree in effect when the call began
-  const ReductionTree& tree_;
+  std::shared_ptr<const CommunicatorTree> kept_tree_; // the tree in effect when the call began
   const TreeCall call_;
-  const HostWork host_work_;
+  HostWork host_work_;
 
 private:
   std::unique_ptr<OffloadStage> stage_; // null if every rank contributes for itself
 
 protected:
+  const ReductionTree& tree() const { return *kept_tree_->tree; }
   void enter(int rank) override;
   /** The contributions of all ranks of @p member have been combined. Called from a rank or SimGrid's kernel. */
   virtual void member_ready(int member) = 0;

@@ -8,6 +8,7 @@
 #include <deque>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <simgrid/simcall.hpp>
 #include <utility>
 
@@ -20,10 +21,15 @@ namespace {
 class ZoneRoutes : public FabricRoutes {
   FabricZone& zone_;
   std::size_t links_;
+  double part_                            = 1; // of the message that is sent
   ForwardingState::MessageNumber started_ = ForwardingState::NONE;
 
 public:
   ZoneRoutes(const Fabric& fabric, FabricZone& zone) : FabricRoutes(fabric), zone_(zone), links_(fabric.links().size())
+  {
+  }
+  ZoneRoutes(const FabricState* known, FabricZone& zone)
+      : FabricRoutes(known), zone_(zone), links_(known->fabric().links().size())
   {
   }
 
@@ -37,6 +43,12 @@ public:
     if (zone_.has_jitter())
       add_jitter(from, into);
     zone_.begin_message(started_, bytes, Bytes(into.volume), Seconds(into.latency));
+  }
+  void find_rest(int from, int to, Bytes bytes, double missed, double part, FlowRoute& into) override
+  {
+    part_ = part;
+    find(from, to, bytes, missed, into);
+    part_ = 1;
   }
   bool vary() const override { return zone_.ports_bound(); }
   void left(const FlowRoute& way) override { zone_.end_message(way.known_as); }
@@ -52,9 +64,11 @@ private:
   }
 
 protected:
+  Bytes sent_of(Bytes bytes) const { return bytes * part_; }
+  bool is_rest() const { return part_ < 1; }
   Seconds start(const Route& route, int from, int to, Bytes bytes) override
   {
-    const ForwardingState::Start started = zone_.count_message(route, from, to, bytes);
+    const ForwardingState::Start started = zone_.count_message(route, from, to, sent_of(bytes));
     started_                             = started.message;
     return started.added;
   }
@@ -69,8 +83,9 @@ class JobRoutes : public ZoneRoutes {
   int job(int from, int to) const { return job_ == JobTraffic::UNKNOWN ? traffic_.job_between(from, to) : job_; }
 
 public:
-  JobRoutes(const Fabric& fabric, FabricZone& zone, JobTraffic& traffic)
-      : ZoneRoutes(fabric, zone), traffic_(traffic), links_(static_cast<int>(fabric.links().size()))
+  template <class Source>
+  JobRoutes(const Source& source, FabricZone& zone, JobTraffic& traffic, std::size_t links)
+      : ZoneRoutes(source, zone), traffic_(traffic), links_(static_cast<int>(links))
   {
   }
 
@@ -87,7 +102,8 @@ public:
   }
   void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override
   {
-    traffic_.count_message(job(from, to), bytes);
+    if (not is_rest())
+      traffic_.count_message(job(from, to), bytes);
     ZoneRoutes::find(from, to, bytes, missed, into);
   }
 
@@ -95,7 +111,7 @@ protected:
   Seconds start(const Route& route, int from, int to, Bytes bytes) override
   {
     for (const LinkId link : route.links)
-      traffic_.count_bytes(job(from, to), link, bytes);
+      traffic_.count_bytes(job(from, to), link, sent_of(bytes));
     return ZoneRoutes::start(route, from, to, bytes);
   }
 };
@@ -183,7 +199,8 @@ class CallFlows : public Receiving, public Due {
   int links_;
   std::vector<double> bounds_; // by resource, if links do not contend
   FlowRoute way_;
-  std::vector<FlowEnd> ends_; // by number of the flow or message
+  std::vector<FlowEnd> ends_;    // by number of the flow or message
+  std::vector<bool> breakables_; // by number
   std::vector<std::uint64_t> idle_;
   std::vector<Message> leaving_; // messages that leave at this instant
 
@@ -196,15 +213,32 @@ public:
 
   void serve(FlowNetwork& flows) { flows_ = &flows; }
 
-  void start(const StreamFlow& flow, Seconds latency, Seconds sharing, int world, FlowEnd done)
+  std::uint64_t start(const StreamFlow& flow, Seconds latency, Seconds sharing, int world, FlowEnd done,
+                      bool breakable = false)
   {
     constexpr double LEAST_PENALTY = 1e-9; // as in StreamZone
     find_way(flow);
     count_for(world, flow);
-    way_.latency = latency.value();
-    way_.penalty = std::max(sharing.value(), LEAST_PENALTY);
-    flows_->start(way_, Seconds(sg::Engine::get_clock()), *this, begin(std::move(done)));
+    way_.latency               = latency.value();
+    way_.penalty               = std::max(sharing.value(), LEAST_PENALTY);
+    const std::uint64_t number = begin(std::move(done), breakable);
+    flows_->start(way_, Seconds(sg::Engine::get_clock()), *this, number);
     network_.wake();
+    return number;
+  }
+
+  double cancel(std::uint64_t number)
+  {
+    if (not ends_[number]) // it is ending
+      return 0;
+    if (const std::optional<double> left = flows_->cancel(*this, number)) {
+      ends_[number] = nullptr;
+      idle_.push_back(number);
+      network_.message_ends();
+      return *left;
+    }
+    ends_[number] = [](const FlowResult& /*result*/) {}; // it is being cut
+    return 0;
   }
 
   void send(VertexId from, VertexId to, Bytes bytes, int world, FlowEnd done)
@@ -250,6 +284,13 @@ public:
 
   void arrived(std::uint64_t number) override { end(number, {}); }
   void failed(std::uint64_t number, const std::string& why) override { end(number, {why}); }
+  bool cut(std::uint64_t number, double part, const std::string& why) override
+  {
+    if (not breakables_[number])
+      return false;
+    end(number, {why, part});
+    return true;
+  }
 
 private:
   void find_way(const StreamFlow& flow)
@@ -271,15 +312,17 @@ private:
         way_.bound = std::min(way_.bound, bounds_[static_cast<std::size_t>(resource)]);
   }
 
-  std::uint64_t begin(FlowEnd done)
+  std::uint64_t begin(FlowEnd done, bool breakable = false)
   {
     if (idle_.empty()) {
       idle_.push_back(ends_.size());
       ends_.emplace_back();
+      breakables_.push_back(false);
     }
     const std::uint64_t number = idle_.back();
     idle_.pop_back();
-    ends_[number] = std::move(done);
+    ends_[number]       = std::move(done);
+    breakables_[number] = breakable;
     network_.message_leaves();
     return number;
   }
@@ -303,11 +346,20 @@ std::vector<double> capacities_of(const Fabric& fabric)
   return all;
 }
 
-std::unique_ptr<ZoneRoutes> make_routes(const Fabric& fabric, FabricZone& zone, JobTraffic* traffic)
+/** @p source: the fabric, or what routing knows of it. */
+template <class Source>
+std::unique_ptr<ZoneRoutes> make_routes(const Source& source, FabricZone& zone, JobTraffic* traffic, std::size_t links)
 {
   if (traffic)
-    return std::make_unique<JobRoutes>(fabric, zone, *traffic);
-  return std::make_unique<ZoneRoutes>(fabric, zone);
+    return std::make_unique<JobRoutes>(source, zone, *traffic, links);
+  return std::make_unique<ZoneRoutes>(source, zone);
+}
+
+std::unique_ptr<ZoneRoutes> make_routes(const Fabric& fabric, const FabricState* known, FabricZone& zone,
+                                        JobTraffic* traffic)
+{
+  return known ? make_routes(known, zone, traffic, fabric.links().size())
+               : make_routes(fabric, zone, traffic, fabric.links().size());
 }
 
 class FabricHostNetwork : public HostNetwork {
@@ -318,12 +370,14 @@ class FabricHostNetwork : public HostNetwork {
   FlowNetwork flows_;
   std::unique_ptr<JobMessages> background_;                   // null if there is one job
   std::deque<JobMessages> messages_;                          // by world; empty if there is one job
+  std::optional<Recovery> recovery_;                          // of runs with faults
   const bool simgrids_ = not need_of_simgrid_flows().empty(); // flows of offloaded calls
 
 public:
-  FabricHostNetwork(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs, bool folds, JobTraffic* traffic)
-      : HostNetwork(std::move(its_costs)), ways_(make_routes(fabric, zone, traffic)), zone_(zone), others_(zone, *this),
-        offloaded_(fabric, zone, *this, traffic),
+  FabricHostNetwork(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs, bool folds, JobTraffic* traffic,
+                    const FabricState* known)
+      : HostNetwork(std::move(its_costs)), ways_(make_routes(fabric, known, zone, traffic)), zone_(zone),
+        others_(zone, *this), offloaded_(fabric, zone, *this, traffic),
         flows_(agenda_, *ways_, capacities_of(fabric), fabric.host_count() + fabric.switch_count(), &others_, folds)
   {
     others_.serve(flows_);
@@ -349,6 +403,16 @@ public:
     }
     offloaded_.count_for(world, flow);
     zone_.start_flow(flow, latency, sharing, std::move(done));
+  }
+  std::uint64_t start_breakable_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world,
+                                     FlowEnd done) override
+  {
+    return offloaded_.start(flow, latency, sharing, world, std::move(done), true);
+  }
+  double cancel_flow(std::uint64_t number) override { return offloaded_.cancel(number); }
+  Recovery& begin_faults(FabricState& actual, FabricState& known, const RecoveryModel& model) override
+  {
+    return recovery_.emplace(agenda_, flows_, actual, known, model);
   }
   void transfer(VertexId from, VertexId to, Bytes bytes, int world, FlowEnd done) override
   {
@@ -382,10 +446,11 @@ public:
 } // namespace
 
 std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
-                                                      bool folds, JobTraffic* traffic)
+                                                      bool folds, JobTraffic* traffic, const FabricState* known)
 {
   // Without contention SimGrid bounds a flow for several messages as it does one message.
-  return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds && settings().contention, traffic);
+  return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds && settings().contention, traffic,
+                                             known);
 }
 
 } // namespace weft

@@ -15,8 +15,10 @@
 namespace weft {
 
 /** Creates the network. @p folds: coalesces equal messages, which changes no times. @p traffic: counts what each job
- *  sends; null if there is one. All arguments must outlive the result. */
+ *  sends; null if there is one. @p known: what is up as far as routing knows, in runs with faults; else null. All
+ *  arguments must outlive the result. */
 std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
-                                                      bool folds, JobTraffic* traffic = nullptr);
+                                                      bool folds, JobTraffic* traffic = nullptr,
+                                                      const FabricState* known = nullptr);
 
 } // namespace weft

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <simgrid/s4u.hpp>
 #include <simgrid/simcall.hpp>
+#include <stdexcept>
 #include <utility>
 #include <xbt/config.hpp>
 
@@ -125,7 +126,23 @@ void HostNetwork::start_storage_flow(VertexId /*from*/, VertexId /*to*/, const s
 {
   refuse("files of MPI need weft's own network on a fabric");
 }
+
+std::uint64_t HostNetwork::start_breakable_flow(const StreamFlow& /*flow*/, Seconds /*latency*/, Seconds /*sharing*/,
+                                                int /*world*/, FlowEnd /*done*/)
+{
+  throw std::logic_error("only weft's own network has faults");
+}
 // NOLINTEND(performance-unnecessary-value-param)
+
+double HostNetwork::cancel_flow(std::uint64_t /*number*/)
+{
+  throw std::logic_error("only weft's own network has faults");
+}
+
+Recovery& HostNetwork::begin_faults(FabricState& /*actual*/, FabricState& /*known*/, const RecoveryModel& /*model*/)
+{
+  throw std::logic_error("only weft's own network has faults");
+}
 
 void HostNetwork::call_after(Seconds delay, Due& receiver, std::uint64_t what)
 {
@@ -179,8 +196,8 @@ void HostNetwork::Entries::due(std::uint64_t actor)
 
 void HostNetwork::end_background()
 {
-  has_background_ = false;
-  if (running_ || calls_ > 0 || messages_ > 0)
+  --background_;
+  if (background_ > 0 || running_ || calls_ > 0 || messages_ > 0)
     return;
   agenda_.clear();
   if (timer_)
@@ -208,7 +225,7 @@ void HostNetwork::run()
   ended_.clear();
   // Without calls and messages, the remaining entries are obsolete ends of flows that ended earlier; the run
   // must not wait for them.
-  if (calls_ == 0 && messages_ == 0 && not has_background_)
+  if (calls_ == 0 && messages_ == 0 && background_ == 0)
     agenda_.clear();
   if (agenda_.next() < Seconds(std::numeric_limits<double>::infinity()))
     set_timer();

@@ -6,6 +6,7 @@
 #include "binding/platform/network.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "collective/host/engine/execution.hpp"
+#include "faults/recovery.hpp"
 #include "network/job_traffic.hpp"
 
 #include <simgrid/kernel/Timer.hpp>
@@ -40,7 +41,7 @@ class HostNetwork {
   bool by_calls_                        = false;
   simgrid::kernel::timer::Timer* timer_ = nullptr; // for the next due event
   bool running_                         = false;
-  bool has_background_                  = false;
+  int background_                       = 0; // that keep events going
   int calls_                            = 0; // in progress
   std::size_t messages_                 = 0; // point-to-point messages and flows of offloaded calls in flight
   std::vector<std::shared_ptr<void>> ended_; // calls, kept while any part of them runs
@@ -72,6 +73,14 @@ public:
   /** Starts a flow of an offloaded call of the job with this @p world, with the bandwidth share of point-to-point
    * messages with latency @p sharing. @p done runs in SimGrid's kernel context when the flow has ended. */
   virtual void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world, FlowEnd done) = 0;
+  /** Starts a flow that ends when a fault cuts it (FlowResult::left). Returns its number, for cancel_flow(). */
+  virtual std::uint64_t start_breakable_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world,
+                                             FlowEnd done);
+  /** Ends a breakable flow, without its callback. Returns the part of it that has not arrived. */
+  virtual double cancel_flow(std::uint64_t number);
+  /** Lets links and switches fail. @p actual: what is up. @p known: what routing believes to be up. Both must outlive
+   * the network. */
+  virtual Recovery& begin_faults(FabricState& actual, FabricState& known, const RecoveryModel& model);
   /** Sends a message of an offloaded call of the job with this @p world between two vertices. Between hosts it is like
    * those of ranks; from or to a switch, no cost of MPI applies, and it may be empty. @p done runs in SimGrid's kernel
    * context when it has ended. */
@@ -86,7 +95,7 @@ public:
    * traffic's. Looks at all of them. */
   virtual bool has_foreground() const { return true; }
   /** Lets events happen although no call and no message of a rank is in progress, until end_background(). */
-  void begin_background() { has_background_ = true; }
+  void begin_background() { ++background_; }
   /** Called by a rank, or while events happen. Without calls and messages, the events that are left never happen. */
   void end_background();
   /** Calls due() of @p receiver with @p what after @p delay, in SimGrid's kernel context. */

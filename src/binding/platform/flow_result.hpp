@@ -13,6 +13,7 @@ namespace weft {
 
 struct FlowResult {
   std::string failure = {}; ///< readable reason of the failure; empty if the flow has arrived
+  double left         = 0;  ///< part that has not arrived, of a flow that a fault has cut; 0: it was not cut
 
   bool arrived() const { return failure.empty(); }
 };

@@ -167,8 +167,9 @@ void OwnMessages::arrived(std::uint64_t number)
 }
 
 // check() reports the failure when a rank finishes the request, as in SMPI.
-void OwnMessages::failed(std::uint64_t number, const std::string& /*why*/)
+void OwnMessages::failed(std::uint64_t number, const std::string& why)
 {
+  failure_         = why;
   Message& message = messages_[number];
   message.failed   = true;
   if (message.sender != MPI_REQUEST_NULL && not message.detached)

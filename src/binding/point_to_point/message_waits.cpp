@@ -158,7 +158,7 @@ void OwnMessages::give_activity(MPI_Request request)
 void OwnMessages::check(MPI_Request request)
 {
   if ((layout_of(request).flags & simgrid::smpi::FAILED_FLAG) != 0)
-    context_.abort("network-failure", describe_broken_message(name_of_rank(sg::this_actor::get_pid())));
+    context_.abort("network-failure", describe_broken_message(name_of_rank(sg::this_actor::get_pid()), failure_));
 }
 
 /** Returns the actor that waits for a request: mostly the one that started it, or another of the same rank. */

@@ -102,6 +102,7 @@ class OwnMessages : public Receiving, public Due {
   std::unordered_map<MPI_Request, std::shared_ptr<RequestSignal>>
       activities_; // signals of requests that have an activity
   std::map<aid_t, Probing> probing_;
+  std::string failure_;                      // of the latest message that has failed
   std::size_t noted_messages_       = 0;     // at the last call of note_longest_queue()
   std::size_t kept_bytes_           = 0;     // copied since then
   std::size_t noted_bytes_          = 0;     // memory of the longest queue that has been noted

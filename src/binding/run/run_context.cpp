@@ -43,8 +43,9 @@ RunContext::RunContext(FabricState& its_state, Network& its_network, Jobs& its_j
   ranks_.watch(
       network, [this](aid_t rank) { rank_ended(rank); },
       [this] {
-        if (at_last_exit && ranks_.running() == 0 && ranks_.count() == jobs.ranks())
-          at_last_exit();
+        if (not at_last_exit.empty() && ranks_.running() == 0 && ranks_.count() == jobs.ranks())
+          for (const auto& action : at_last_exit)
+            action();
       });
   if (not settings().calls.empty())
     CallTrace::begin(settings().calls);

@@ -13,6 +13,7 @@
 #include "binding/observe/record_file.hpp"
 #include "binding/platform/core_noise.hpp"
 #include "binding/platform/network.hpp"
+#include "binding/run/call_recovery.hpp"
 #include "binding/run/communicators.hpp"
 #include "binding/run/diagnosis.hpp"
 #include "binding/run/mechanism_selector.hpp"
@@ -65,7 +66,9 @@ public:
   /// Describes waits of the ranks that @p concerns accepts, as sentences; none if SMPI knows them.
   std::function<std::string(const ConcernsRank& concerns)> describe_messages;
   std::function<std::string(const ConcernsRank& concerns)> describe_files; ///< the same of files
-  std::function<void()> at_last_exit;         ///< called in the last rank's context when all ranks have ended
+  /// Called in the last rank's context when all ranks have ended.
+  std::vector<std::function<void()>> at_last_exit;
+  std::optional<CallRecovery> call_recovery;  ///< of runs with faults
   HostFallback hosts_fallback;                ///< algorithms of calls that weft executes on the hosts
   const HostStageAlgorithms stage_algorithms; ///< among the ranks of a host in an offloaded call
   MechanismSelector selector;

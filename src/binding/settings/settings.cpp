@@ -46,6 +46,7 @@ Settings read()
       .fallback          = variable("WEFT_FALLBACK"),
       .tunings           = variable("WEFT_TUNINGS"),
       .jobs              = variable("WEFT_JOBS"),
+      .faults            = variable("WEFT_FAULTS"),
       .traffic           = variable("WEFT_TRAFFIC"),
       .program           = variable("WEFT_PROGRAM"),
       .private_libraries = lines("WEFT_PRIVATE_LIBRARIES"),

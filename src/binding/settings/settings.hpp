@@ -36,6 +36,8 @@ struct Settings {
 
   std::string jobs; ///< WEFT_JOBS: description of the jobs of a run, in JSON; absent if smpirun launches the only one
 
+  std::string faults; ///< WEFT_FAULTS: description of faults, in JSON; absent if nothing fails
+
   std::string traffic; ///< WEFT_TRAFFIC: description of background traffic, in JSON; absent if there is none
 
   std::string program;     ///< WEFT_PROGRAM: the program's file, whose exit handlers run per rank

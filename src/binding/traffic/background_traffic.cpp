@@ -215,7 +215,7 @@ void BackgroundTraffic::serve(RunContext& context)
     throw UserError("--traffic: background traffic needs weft's own network, and " + reason);
   auto* const traffic = new BackgroundTraffic(context); // lives as long as the process
   context.record_parts.push_back(traffic);
-  context.at_last_exit = [traffic] { traffic->end(); };
+  context.at_last_exit.emplace_back([traffic] { traffic->end(); });
   // The network is known once the ranks have started. SMPI starts the simulation without the engine's signal.
   simgrid::kernel::timer::Timer::set(0, [traffic] { traffic->begin(); });
 }

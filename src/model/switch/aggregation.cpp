@@ -74,13 +74,19 @@ void Aggregation::begin(Bytes vector, double passed_on)
   counters_.slots_used_max = std::max(counters_.slots_used_max, static_cast<std::int64_t>(std::ceil(slots_in_use_)));
 }
 
-void Aggregation::end(Bytes vector, Bytes reduced, Bytes multicast, double passed_on)
+void Aggregation::abandon(Bytes vector, double passed_on)
 {
   if (--in_flight_ < 0)
     throw std::logic_error("a collective ended on a switch that had not begun it");
+  const auto slots = static_cast<double>(packet_train(model_, vector).slots);
+  slots_in_use_    = in_flight_ == 0 ? 0 : slots_in_use_ - slots * (1 - passed_on);
+}
+
+void Aggregation::end(Bytes vector, Bytes reduced, Bytes multicast, double passed_on)
+{
+  abandon(vector, passed_on);
   const PacketTrain train = packet_train(model_, vector);
   const auto on           = static_cast<std::int64_t>(std::llround(static_cast<double>(train.packets) * passed_on));
-  slots_in_use_           = in_flight_ == 0 ? 0 : slots_in_use_ - static_cast<double>(train.slots) * (1 - passed_on);
   counters_.offloaded += 1;
   counters_.packets_reduced += train.packets - on;
   counters_.packets_passed_on += on;

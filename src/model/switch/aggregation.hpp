@@ -63,6 +63,8 @@ public:
    * @p passed_on finds no free slot. At the end, counts the payload reduced and sent down. */
   void begin(Bytes vector, double passed_on = 0);
   void end(Bytes vector, Bytes reduced, Bytes multicast, double passed_on = 0);
+  /** Ends a collective that a fault has stopped, which counts as none. */
+  void abandon(Bytes vector, double passed_on = 0);
 
   const SwitchModel& model() const { return model_; }
   const SwitchCounters& counters() const { return counters_; }

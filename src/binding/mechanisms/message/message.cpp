@@ -148,7 +148,7 @@ class MessageCall : public TreeOffload, public Due {
 public:
   MessageCall(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call)
       : TreeOffload(context, communicator, call), messages_(message_state(*communicator)),
-        served_(messages_.served(context, *communicator, state_, kept_tree_)), traffic_(tree_, call_),
+        served_(messages_.served(context, *communicator, state_, kept_tree_)), traffic_(tree(), call_),
         number_(served_.calls++)
   {
   }
@@ -202,9 +202,9 @@ private:
   void send(int member)
   {
     const auto at = static_cast<std::size_t>(member);
-    const MemberRange itself{tree_.place[at], tree_.place[at] + 1};
+    const MemberRange itself{tree().place[at], tree().place[at] + 1};
     const int rank       = communicator_->member_ranks[at].front();
-    ServingSwitch& entry = served_.switches[static_cast<std::size_t>(tree_.entry[at])];
+    ServingSwitch& entry = served_.switches[static_cast<std::size_t>(tree().entry[at])];
     entry.request({this, itself, communicator_->rank_hosts[static_cast<std::size_t>(rank)],
                    loads(itself, entry.model()).up.payload, nullptr, member});
   }

@@ -3,13 +3,20 @@
  * tree switches; the last flow's end wakes all ranks. */
 #include "binding/mechanisms/stream/stream.hpp"
 
+#include "base/error.hpp"
+#include "binding/mechanisms/hosts_instead.hpp"
 #include "binding/mechanisms/tree_mechanism.hpp"
 #include "binding/mechanisms/tree_offload.hpp"
 #include "collective/host/prediction.hpp"
 #include "collective/in_network/stream_jitter.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace sg = simgrid::s4u;
 
@@ -21,26 +28,44 @@ struct StreamState : CommunicatorState {
   std::uint32_t calls = 0;
 };
 
-class StreamCall : public TreeOffload {
+class StreamCall : public TreeOffload, Due, BreakableCall, Repeated {
   std::shared_ptr<const StreamPlan> plan_;
   double passed_on_ = 0;
   int ready_        = 0; // members
   int flows_        = 0; // unfinished
   double start_     = 0;
 
+  // In runs with faults.
+  static constexpr std::uint64_t ENDED = ~std::uint64_t{0};
+  std::vector<std::uint64_t> numbers_; // of the flows, for their cancellation; ENDED
+  double part_  = 1;                   // part of the call that the flows carry
+  double begun_ = 0;                   // time at which the flows started
+  double hit_   = 0;                   // time of the last hit
+  int timeouts_ = 0;                   // since the last hit
+  std::unique_ptr<HostsInstead> instead_;
+  std::shared_ptr<OffloadedCall> kept_; // itself, while it waits
+  std::vector<int> left_;               // ranks of each member that the hosts' repetition has not ended
+
 public:
   using TreeOffload::TreeOffload;
 
 protected:
-  bool all_end_together() const override { return communicator_->members() == communicator_->size(); }
+  bool all_end_together() const override
+  {
+    return communicator_->members() == communicator_->size() && not context_.call_recovery;
+  }
   void member_ready(int) override
   {
-    if (++ready_ == communicator_->members())
-      start();
+    if (++ready_ != communicator_->members())
+      return;
+    start_ = sg::Engine::get_clock();
+    start();
   }
+  void broken(const FlowResult& result) override { stop(result.left, result.failure); }
 
 private:
   Bytes vector() const { return call_.movement.combines ? call_.message : Bytes(); }
+  CallRecovery* recovery() { return context_.call_recovery ? &*context_.call_recovery : nullptr; }
 
   /** Returns the jitter to add to the base latency. */
   Seconds jitter()
@@ -50,42 +75,183 @@ private:
       return {};
     const std::uint32_t number =
         communicator_->state<StreamState>([] { return std::make_unique<StreamState>(); }).calls++;
-    return stream_jitter(tree_, call_, Jitter(*noise), static_cast<std::uint32_t>(communicator_->handle), number);
+    return stream_jitter(tree(), call_, Jitter(*noise), static_cast<std::uint32_t>(communicator_->handle), number);
   }
 
   void start()
   {
-    start_                = sg::Engine::get_clock();
-    const TreeCall call   = state_.under_contention(tree_, call_);
-    plan_                 = state_.plan(tree_, call, host_work_.rate);
+    const TreeCall call   = state_.under_contention(tree(), call_);
+    plan_                 = state_.plan(tree(), call, host_work_.rate);
     const Seconds latency = plan_->base_latency + jitter();
     passed_on_            = call.passed_on;
-    state_.lock(tree_, call);
+    state_.lock(tree(), call);
     for (const SwitchPlan& its : plan_->switches)
       flows_ += static_cast<int>(its.flows.size());
+    begun_ = sg::Engine::get_clock();
+    if (recovery())
+      recovery()->running.insert(this);
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
-      state_.aggregation(tree_.switches[position]).begin(vector(), passed_on_);
+      state_.aggregation(tree().switches[position]).begin(vector(), passed_on_);
       for (const StreamFlow& flow : plan_->switches[position].flows)
-        context_.host_network().start_flow(flow, latency, tree_.forwarding, communicator_->world, arrival([this] {
-                                             if (--flows_ == 0)
-                                               finish();
-                                           }));
+        if (recovery())
+          start_breakable(flow, latency);
+        else
+          context_.host_network().start_flow(flow, latency, tree().forwarding, communicator_->world, arrival([this] {
+                                               if (--flows_ == 0)
+                                                 finish();
+                                             }));
     }
+  }
+
+  void start_breakable(StreamFlow flow, Seconds latency)
+  {
+    const std::size_t at = numbers_.size();
+    numbers_.push_back(ENDED);
+    flow.wire = flow.wire * part_;
+    for (FlowLink& its : flow.links)
+      its.wire = its.wire * part_;
+    numbers_[at] = context_.host_network().start_breakable_flow(flow, latency, tree().forwarding, communicator_->world,
+                                                                arrival([this, at] {
+                                                                  numbers_[at] = ENDED;
+                                                                  if (--flows_ == 0)
+                                                                    finish();
+                                                                }));
   }
 
   void finish()
   {
     const double now = sg::Engine::get_clock();
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
-      const SwitchPlan& its = plan_->switches[position];
-      state_.aggregation(tree_.switches[position]).end(vector(), its.reduced, its.multicast, passed_on_);
-      context_.record.count_on_switch(communicator_->world, tree_.switches[position].index, its.reduced, its.multicast);
-      context_.record.add_event({tree_.switches[position].index, communicator_->id, descriptor_->name(),
-                                 communicator_->size(), call_.message.value(), start_, now});
+      const SwitchPlan& its  = plan_->switches[position];
+      const TreeSwitch& node = tree().switches[position];
+      state_.aggregation(node).end(vector(), its.reduced, its.multicast, passed_on_);
+      context_.record.count_on_switch(communicator_->world, node.index, its.reduced, its.multicast);
+      context_.record.add_event({node.index, communicator_->id, descriptor_->name(), communicator_->size(),
+                                 call_.message.value(), start_, now});
     }
+    if (recovery())
+      recovery()->running.erase(this);
     for (int member = 0; member < communicator_->members(); ++member)
       member_done(member);
   }
+
+  /* Faults. */
+
+  void lose_state(int device) override
+  {
+    if (std::ranges::any_of(tree().switches, [device](const TreeSwitch& node) { return node.index == device; }))
+      stop(0, "switch " + context_.fabric.topology().switch_name(device) + " has lost its state");
+  }
+
+  /** Stops the flows. At least @p left of those that it does not know any more has not arrived. */
+  void stop(double left, const std::string& why)
+  {
+    HostNetwork& network = context_.host_network();
+    for (const std::uint64_t number : std::exchange(numbers_, {}))
+      if (number != ENDED)
+        left = std::max(left, network.cancel_flow(number));
+    flows_ = 0;
+    for (const TreeSwitch& node : tree().switches)
+      state_.aggregation(node).abandon(vector(), passed_on_);
+    recovery()->running.erase(this);
+    ++recovery()->broken;
+    hit_      = sg::Engine::get_clock();
+    timeouts_ = 0;
+    if (recovery()->policy == CallPolicy::abort) {
+      fail({why});
+      return;
+    }
+    part_ = recovery()->policy == CallPolicy::resend ? rest(part_ * left) : 1;
+    wait();
+  }
+
+  /** Returns the part of the call that follows its last complete window, if @p left has not arrived. */
+  double rest(double left) const
+  {
+    double windows = 1; // windows in the vector
+    for (const TreeSwitch& node : tree().switches)
+      if (const Bytes window = context_.fabric.switch_model(node.index).window(); window > Bytes())
+        windows = std::max(windows, vector() / window);
+    return std::min(1.0, std::ceil(left * windows) / windows);
+  }
+
+  void wait()
+  {
+    kept_ = shared_from_this();
+    context_.host_network().call_after(recovery()->timeout, *this, 0);
+  }
+
+  void due(std::uint64_t /*what*/) override
+  {
+    const auto self = std::exchange(kept_, nullptr);
+    ++timeouts_;
+    if (recovery()->policy == CallPolicy::hosts || not find_tree())
+      repeat_on_hosts();
+    else if (is_up())
+      go_on();
+    else if (timeouts_ > recovery()->retries)
+      fail({"an offloaded " + descriptor_->name() + " cannot go on: " + std::to_string(recovery()->retries) +
+            " retries after timeouts of " + to_text(recovery()->timeout) + " each"});
+    else
+      wait();
+  }
+
+  /** Changes to the present tree, if the policy is to rebuild it. Returns false if there is none that is free. */
+  bool find_tree()
+  {
+    if (recovery()->policy != CallPolicy::rebuild)
+      return true;
+    if (not state_.tree()->tree || state_.channels() != ChannelGrant::granted)
+      return false;
+    kept_tree_ = state_.tree();
+    host_work_ = host_work(context_.fabric, *kept_tree_, *descriptor_);
+    return true;
+  }
+
+  bool is_up()
+  {
+    return std::ranges::all_of(tree().switches, [this](const TreeSwitch& node) {
+      return recovery()->actual.switch_is_up(node.index) &&
+             std::ranges::all_of(node.links,
+                                 [this](const TreeLink& link) { return recovery()->actual.cable_is_up(link.up); });
+    });
+  }
+
+  void go_on()
+  {
+    ++(recovery()->policy == CallPolicy::rebuild ? recovery()->rebuilt : recovery()->resent);
+    state_.take_channels();
+    count_loss();
+    start();
+  }
+
+  void count_loss()
+  {
+    recovery()->lost_s += sg::Engine::get_clock() - (recovery()->policy == CallPolicy::resend ? hit_ : begun_);
+  }
+
+  void repeat_on_hosts()
+  {
+    ++recovery()->moved;
+    count_loss();
+    for (int member = 0; member < communicator_->members(); ++member)
+      left_.push_back(static_cast<int>(communicator_->member_ranks[static_cast<std::size_t>(member)].size()));
+    try {
+      instead_ = std::make_unique<HostsInstead>(context_, *communicator_, *descriptor_, static_cast<Repeated&>(*this));
+    } catch (const UserError& problem) {
+      fail({problem.what()});
+      return;
+    }
+    instead_->start(shared_from_this());
+  }
+
+  void repetition_ended(int rank) override
+  {
+    const int member = communicator_->member(rank);
+    if (--left_[static_cast<std::size_t>(member)] == 0)
+      member_done(member);
+  }
+  void repetition_failed(const std::string& why) override { fail({why}); }
 };
 
 class Stream : public TreeMechanism {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/faults/fault_file.hpp"
+
+#include "base/error.hpp"
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace weft {
+namespace {
+
+using FaultJson = nlohmann::json;
+
+CallPolicy policy_of(const std::string& name)
+{
+  static const std::map<std::string, CallPolicy> POLICIES{{"resend", CallPolicy::resend},
+                                                          {"rebuild", CallPolicy::rebuild},
+                                                          {"hosts", CallPolicy::hosts},
+                                                          {"abort", CallPolicy::abort}};
+  return POLICIES.at(name);
+}
+
+/** Reads {link or switch, up, factor}. */
+FabricChange change_of(const FaultJson& its)
+{
+  FabricChange change;
+  if (its.contains("switch")) {
+    change.what   = FabricChange::What::device;
+    change.number = its.at("switch");
+  } else {
+    change.what   = its.contains("factor") ? FabricChange::What::bandwidth : FabricChange::What::link;
+    change.number = its.at("link");
+  }
+  change.up     = its.value("up", false);
+  change.factor = its.value("factor", 1.0);
+  return change;
+}
+
+FaultEvent event_of(const FaultJson& its)
+{
+  FaultEvent event;
+  event.at   = Seconds(its.at("at_s"));
+  event.what = its.at("what");
+  for (const FaultJson& change : its.at("changes"))
+    event.changes.push_back(change_of(change));
+  if (its.contains("without_state"))
+    event.without_state = its.at("without_state");
+  return event;
+}
+
+} // namespace
+
+FaultDescription read_faults(const std::string& path)
+{
+  std::ifstream file(path);
+  try {
+    const FaultJson all   = FaultJson::parse(file);
+    const FaultJson& ours = all.at("recovery");
+    FaultDescription description;
+    description.recovery = {Seconds(ours.at("detection_s")), Seconds(ours.at("convergence_s")),
+                            Seconds(ours.at("timeout_s")), ours.at("retries")};
+    description.policy   = policy_of(ours.at("collectives"));
+    for (const FaultJson& one : all.at("events"))
+      description.events.push_back(event_of(one));
+    return description;
+  } catch (const std::exception& error) {
+    throw UserError("WEFT_FAULTS: " + path + " is no description of faults: " + error.what());
+  }
+}
+
+} // namespace weft

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Faults as `weft run` describes them, in JSON (python/weft/runs/faults/description.py). */
+#pragma once
+
+#include "base/units.hpp"
+#include "binding/run/call_recovery.hpp"
+#include "faults/recovery.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/** Changes at one instant. */
+struct FaultEvent {
+  Seconds at;
+  std::string what; ///< as messages and the record name it
+  std::vector<FabricChange> changes;
+  std::optional<int> without_state; ///< switch that loses its state
+};
+
+struct FaultDescription {
+  RecoveryModel recovery;
+  CallPolicy policy = CallPolicy::hosts;
+  std::vector<FaultEvent> events; ///< by time
+};
+
+/** Reads a description. Throws UserError. */
+FaultDescription read_faults(const std::string& path);
+
+} // namespace weft

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/faults/injected_faults.hpp"
+
+#include "base/error.hpp"
+#include "binding/run/run_context.hpp"
+#include "binding/settings/settings.hpp"
+
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
+#include <string>
+#include <utility>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+
+InjectedFaults::InjectedFaults(RunContext& context)
+    : context_(context), actual_(context.fabric), description_(read_faults(settings().faults))
+{
+}
+
+void InjectedFaults::serve(RunContext& context)
+{
+  if (settings().faults.empty())
+    return;
+  if (const std::string& reason = need_of_simgrid_flows(); not reason.empty())
+    throw UserError("--faults: faults need weft's own network, and " + reason);
+  auto* const faults            = new InjectedFaults(context); // lives as long as the process
+  const RecoveryModel& recovery = faults->description_.recovery;
+  context.call_recovery.emplace(
+      CallRecovery{faults->description_.policy, recovery.timeout, recovery.retries, faults->actual_});
+  context.record_parts.push_back(faults);
+  context.at_last_exit.emplace_back([faults] { faults->end(); });
+  // The network is known once the ranks have started. SMPI starts the simulation without the engine's signal.
+  simgrid::kernel::timer::Timer::set(0, [faults] { faults->begin(); });
+}
+
+void InjectedFaults::begin()
+{
+  if (ended_)
+    return;
+  HostNetwork& network = context_.host_network();
+  network.begin_background();
+  recovery_ = &network.begin_faults(actual_, context_.state, description_.recovery);
+  await();
+}
+
+/** Schedules the next event. */
+void InjectedFaults::await()
+{
+  if (next_ < description_.events.size())
+    context_.host_network().call_after(description_.events[next_].at - Seconds(sg::Engine::get_clock()), *this, 0);
+}
+
+void InjectedFaults::due(std::uint64_t /*what*/)
+{
+  if (ended_)
+    return;
+  const FaultEvent& event = description_.events[next_++];
+  if (event.without_state) {
+    const std::set<BreakableCall*> running = context_.call_recovery->running; // calls that stop leave the set
+    for (BreakableCall* const call : running)
+      call->lose_state(*event.without_state);
+  }
+  recovery_->apply(event.changes);
+  await();
+}
+
+void InjectedFaults::end()
+{
+  if (std::exchange(ended_, true) || not recovery_)
+    return;
+  context_.host_network().end_background();
+}
+
+void InjectedFaults::add_rows(Json& record) const
+{
+  const RecoveryCounts counts = recovery_ ? recovery_->counts() : RecoveryCounts();
+  const CallRecovery& calls   = *context_.call_recovery;
+  Json events                 = Json::array();
+  for (std::size_t at = 0; at < next_; ++at)
+    events.push_back({{"at_s", description_.events[at].at.value()}, {"what", description_.events[at].what}});
+  record["faults"] = {{"events", std::move(events)},
+                      {"left_events", description_.events.size() - next_},
+                      {"cut", counts.cut},
+                      {"resumed", counts.resumed},
+                      {"given_up", counts.given_up},
+                      {"waited_s", counts.waited_s},
+                      {"longest_waiting_s", counts.longest_waiting_s},
+                      {"broken_calls", calls.broken},
+                      {"resent_calls", calls.resent},
+                      {"rebuilt_calls", calls.rebuilt},
+                      {"calls_on_hosts", calls.moved},
+                      {"lost_in_calls_s", calls.lost_s}};
+}
+
+} // namespace weft

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Faults of links and switches while a program runs. They end with the last rank. */
+#pragma once
+
+#include "binding/faults/fault_file.hpp"
+#include "binding/observe/record_part.hpp"
+#include "fabric/fabric_state.hpp"
+#include "faults/recovery.hpp"
+#include "network/messages.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft {
+
+class RunContext;
+
+class InjectedFaults : public RecordPart, public BackgroundReceiver {
+  RunContext& context_;
+  FabricState actual_;
+  FaultDescription description_;
+  Recovery* recovery_ = nullptr; // once the ranks have started
+  std::size_t next_   = 0;       // event
+  bool ended_         = false;
+
+  explicit InjectedFaults(RunContext& context);
+  void begin();
+  void await();
+  void end();
+
+public:
+  /** Adds the faults of the settings to a run on weft's network, if there are any. Throws UserError. */
+  static void serve(RunContext& context);
+
+  void due(std::uint64_t what) override;
+  void arrived(std::uint64_t /*message*/) override {}
+  void add_rows(Json& record) const override;
+};
+
+} // namespace weft

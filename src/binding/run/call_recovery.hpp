@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Reaction of offloaded calls to faults of the switches and links that they use. */
+#pragma once
+
+#include "base/named.hpp"
+#include "fabric/fabric_state.hpp"
+
+#include <cstdint>
+#include <set>
+
+namespace weft {
+
+/** Reaction of a call in the network whose tree is hit. */
+enum class CallPolicy : std::uint8_t {
+  resend,  ///< it goes on from its last complete window when its tree is up again
+  rebuild, ///< it is repeated over a new tree
+  hosts,   ///< it is repeated by the hosts
+  abort,   ///< the job ends
+};
+
+/** Call that a switch without its state stops. */
+class BreakableCall {
+public:
+  BreakableCall()                                = default;
+  BreakableCall(const BreakableCall&)            = delete;
+  BreakableCall& operator=(const BreakableCall&) = delete;
+  virtual ~BreakableCall()                       = default;
+  /** The switch with this index has lost its state. */
+  virtual void lose_state(int device) = 0;
+};
+
+/** Faults as offloaded calls see them; of a run with faults. */
+struct CallRecovery {
+  CallPolicy policy;
+  Seconds timeout;           ///< from a fault until a call notices it, and between two attempts to go on
+  int retries;               ///< attempts, without the first
+  const FabricState& actual; ///< what is up, known or not
+
+  std::set<BreakableCall*> running = {}; ///< calls in the network
+  std::int64_t broken              = 0;  ///< times that a call was hit
+  std::int64_t resent              = 0;  ///< times that one went on over its tree
+  std::int64_t rebuilt             = 0;  ///< times that one was repeated over a new tree
+  std::int64_t moved               = 0;  ///< calls that the hosts repeated
+  double lost_s                    = 0;  ///< from hits until calls went on, and what they repeated
+};
+
+} // namespace weft
