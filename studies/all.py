@@ -7,6 +7,7 @@ from studies import (
     contention,
     cpu_and_memory,
     fabric_files,
+    faults,
     forwarding,
     forwarding_caches,
     host_algorithms,
@@ -59,7 +60,8 @@ STUDIES: dict[str, Study] = {
             traces,
         ),
         *(host_algorithms, rooms, testbed, tutorial),
-        *(campaigns, command_line, fabric_files, jobs, mpi_functions, reports, traffic, tunings),
+        *(campaigns, command_line, fabric_files, jobs, mpi_functions, reports, tunings),
+        *(faults, traffic),
         *(shared_switch, shared_fabric),
         *(point_to_point, collectives, dt, speed),
         *(

@@ -63,6 +63,7 @@ class NetworkOptions(TypedDict, total=False):
     contention: bool
     set: Changes | None
     traffic: PathLike | None
+    faults: PathLike | None
     ppn: int | None
     offload: str
     fallback: PathLike | None
@@ -102,6 +103,7 @@ def run(
     contention: bool = True,
     set: Changes | None = None,
     traffic: PathLike | None = None,
+    faults: PathLike | None = None,
     ppn: int | None = None,
     offload: str = offload_modes.DEFAULT,
     fallback: PathLike | None = None,
@@ -137,6 +139,7 @@ def run(
         set: Values that override keys of the fabric file. For example `{"switch.slots": 64}`;
             `weft.fabric_options()` lists all keys.
         traffic: File of background traffic: messages between hosts that no rank sends.
+        faults: File of faults: links, switches and hosts that fail while the program runs.
         ppn: Ranks per host; consecutive ranks share a host. By default 1 if there are enough hosts,
             else as few as possible.
         offload: Mechanism that executes collectives in the network. stream: packet by packet, over
@@ -190,8 +193,8 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
         trace: The folder that `weft.record_trace` or `weft run --record` has written. The number of
             ranks is that of the recorded run.
         options: Those of `weft.run` that say where and how: `fabric`, `platform`, `contention`,
-            `set`, `traffic`, `ppn`, `offload`, `fallback`, `messages`, `tunings`, `cfg`, `timeout`,
-            `memory`, `timeline`, `on_line`.
+            `set`, `traffic`, `faults`, `ppn`, `offload`, `fallback`, `messages`, `tunings`, `cfg`,
+            `timeout`, `memory`, `timeline`, `on_line`.
 
     Returns:
         The record.

@@ -19,6 +19,8 @@ from weft.base import inputs, paths
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.process import ChildExit, Streams, run_child, work_directory
 from weft.runs import limits, outcome, settings
+from weft.runs.faults import description as fault_events
+from weft.runs.faults.description import PreparedFaults
 from weft.runs.options import DEFAULT_FALLBACK
 from weft.runs.privatization.libraries import (
     Library,
@@ -61,6 +63,7 @@ _SILENCE = (
     "smpi_bench.thres:info",
     "smpi_kernel.thres:warning",
 )
+_FAULTS = "faults.json"
 _TRAFFIC = "traffic.json"
 _LOG_FILES = {"ker_engine": "engine.log", "smpi_pmpi": "mpi.log"}
 
@@ -79,6 +82,8 @@ class PreparedRun:
     """True if each rank gets its own copy of the program."""
     traffic: tuple[PlacedTraffic, ...] = ()
     """Background traffic."""
+    faults: PreparedFaults | None = None
+    """Faults of links and switches."""
     seen: limits.StartResources | None = field(default=None, compare=False)
     """Resources of the machine at the time of the check."""
 
@@ -110,7 +115,8 @@ def prepare(request: Request) -> PreparedRun:
     copies = needs_copies(request, program, libraries)
     used = site.placement if isinstance(site, FabricSite) else ()
     traffic = traffic_of(request, site, used)
-    plan = PreparedRun(request, site, program, simgrid, libraries, copies, traffic)
+    failing = faults_of(request, site)
+    plan = PreparedRun(request, site, program, simgrid, libraries, copies, traffic, failing)
     return replace(plan, seen=limits.check(_needs(plan)))
 
 
@@ -136,6 +142,20 @@ def traffic_of(request: Request, site: Site, used: Collection[str]) -> tuple[Pla
         )
     inputs.declare_inputs({path: f"{named('traffic')} names to be read"})
     return description.prepare(path, site.fabric, used)
+
+
+def faults_of(request: Request, site: Site) -> PreparedFaults | None:
+    """Return the faults of a run, if there are any."""
+    path = request.placement.faults
+    if path is None:
+        return None
+    if not isinstance(site, FabricSite):
+        raise WeftError(
+            f"{named('faults')}: found together with {named('platform')}; faults need a weft"
+            f" fabric: use {named('fabric')}"
+        )
+    inputs.declare_inputs({path: f"{named('faults')} names to be read"})
+    return fault_events.prepare(path, site.fabric)
 
 
 def needs_copies(request: Request, program: Path, libraries: Sequence[Library]) -> bool:
@@ -253,7 +273,7 @@ def run(
     with work_directory() as work:
         (work / "files").mkdir()
         plan.site.place(work / "hosts")
-        write_traffic(plan, work)
+        write_descriptions(plan, work)
         start = plan.seen.renewed() if plan.seen else limits.StartResources.seen()
         ended = run_child(
             build_command(plan, work),
@@ -273,10 +293,12 @@ def run(
     return record
 
 
-def write_traffic(plan: PreparedRun, work: Path) -> None:
-    """Write the description of background traffic, if there is any."""
+def write_descriptions(plan: PreparedRun, work: Path) -> None:
+    """Write the descriptions of background traffic and of faults, if there are any."""
     if plan.traffic:
         (work / _TRAFFIC).write_text(description.describe(plan.traffic), encoding="utf-8")
+    if plan.faults is not None:
+        (work / _FAULTS).write_text(fault_events.describe(plan.faults), encoding="utf-8")
 
 
 def _write_timeline(trace: Path, record: Record, target: Path) -> None:
@@ -376,6 +398,7 @@ def own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
         offload=plan.request.collectives.offload,
         fallback=fallback_of(plan.request),
         tunings=plan.request.simulation.tunings or "",
+        faults=str(work / _FAULTS) if plan.faults is not None else "",
         traffic=str(work / _TRAFFIC) if plan.traffic else "",
         program=str(plan.program.absolute()),
         private_libraries=tuple(f"{library.name}={library.path}" for library in plan.libraries),

@@ -124,6 +124,17 @@ class Placement:
             campaigns="Paths are relative to the campaign's folder.",
         ),
     ] = None
+    faults: Annotated[
+        Path | None,
+        RunOption(
+            flag="--faults",
+            kind=value_types.InputFile(),
+            group=FABRIC,
+            meaning="File of faults: links, switches and hosts that fail while the program runs",
+            metavar="FILE",
+            campaigns="Paths are relative to the campaign's folder.",
+        ),
+    ] = None
     ranks: Annotated[
         int,
         RunOption(

@@ -379,6 +379,40 @@ class TrafficPart(Model, kw_only=True):
     """Times that the schedule has ended; GOAL only."""
 
 
+class FaultEventPart(Model, kw_only=True):
+    """A fault or a repair that has happened."""
+
+    at_s: Number
+    what: str
+
+
+class FaultsPart(Model, kw_only=True):
+    """Faults of a run, and the reactions to them."""
+
+    events: list[FaultEventPart]
+    left_events: Whole
+    """Events of the file after the end of the run."""
+    cut: Whole
+    """Messages and flows of calls that faults have cut, each time."""
+    resumed: Whole
+    """Of these, those whose rest was sent again by their senders."""
+    given_up: Whole
+    """Of these, those whose sender has given up."""
+    waited_s: Number
+    """Time from cuts until the rest was sent again, over all of them."""
+    longest_waiting_s: Number
+    broken_calls: Whole
+    """Times that a collective in the network was hit."""
+    resent_calls: Whole
+    """Times that one went on over the same tree."""
+    rebuilt_calls: Whole
+    """Times that one was repeated over a new tree."""
+    calls_on_hosts: Whole
+    """Times that the hosts repeated one."""
+    lost_in_calls_s: Number
+    """Time from hits until calls went on, with the time of what they repeated."""
+
+
 class _JobResult(Model, kw_only=True):
     """Results of a job, among others or alone."""
 
@@ -519,6 +553,8 @@ class RecordData(Model, kw_only=True):
     """Present if the fabric has a [noise] table."""
     stacks: StacksPart | UnsetType = UNSET
     """Absent if SimGrid allocated the stacks, or the run ended before there were any."""
+    faults: FaultsPart | UnsetType = UNSET
+    """Present if the run had faults."""
     traffic: list[TrafficPart] | UnsetType = UNSET
     """Present if the run had background traffic."""
     jobs: list[JobPart] | UnsetType = UNSET

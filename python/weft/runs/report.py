@@ -12,6 +12,7 @@ from weft.runs.profile import profile_rows
 from weft.runs.record_data import (
     CallSlowdown,
     CollectivePart,
+    FaultsPart,
     FilePart,
     JobPart,
     MulticastPart,
@@ -20,6 +21,7 @@ from weft.runs.record_data import (
 )
 
 _MOST_FILES = 10
+_MOST_EVENTS = 10
 _MOST_CAUSES = 3
 _ROUNDING = 1e-6
 _DISPENSABLE = ("bytes", "max(us)", "ranks")
@@ -77,6 +79,8 @@ def print_run(record: RecordData, on: Console) -> None:
         on.print(line, soft_wrap=True)
     if record.files:
         print_files(record.files, on)
+    if record.faults:
+        print_faults(record.faults, on)
     if record.traffic:
         print_table(_background_traffic(record.traffic, on), on)
     print_profile(record, on)
@@ -101,6 +105,29 @@ def print_files(files: Sequence[FilePart], on: Console) -> None:
     print_table(fitting(rows, ("opens",), ("file",), on), on)
     if len(files) > _MOST_FILES:
         on.print(f"and {plural(len(files) - _MOST_FILES, 'file')} with fewer bytes")
+
+
+def print_faults(faults: FaultsPart, on: Console) -> None:
+    """Print what has failed, and what that has cost."""
+    shown = [
+        {"time(us)": microseconds(event.at_s), "event": event.what}
+        for event in faults.events[:_MOST_EVENTS]
+    ]
+    print_table(fitting(shown, (), ("event",), on), on)
+    if len(faults.events) > _MOST_EVENTS:
+        on.print(f"and {plural(len(faults.events) - _MOST_EVENTS, 'event')} more")
+    row = {
+        "messages cut": str(faults.cut - faults.broken_calls),
+        "resumed": str(faults.resumed),
+        "given up": str(faults.given_up),
+        "mean wait(us)": microseconds(faults.waited_s / max(1, faults.resumed)),
+        "calls hit": str(faults.broken_calls),
+        "resent": str(faults.resent_calls),
+        "rebuilt": str(faults.rebuilt_calls),
+        "on hosts": str(faults.calls_on_hosts),
+        "lost(us)": microseconds(faults.lost_in_calls_s),
+    }
+    print_table(fitting([row], (), ("messages cut",), on), on)
 
 
 def _background_traffic(parts: Sequence[TrafficPart], on: Console) -> Table:

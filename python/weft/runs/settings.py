@@ -37,6 +37,7 @@ class Settings:
     fallback: str = ""
     tunings: str = ""
     jobs: str = ""
+    faults: str = ""
     traffic: str = ""
     program: str = ""
     private_libraries: Sequence[str] = ()

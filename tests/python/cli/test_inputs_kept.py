@@ -159,7 +159,7 @@ def test_nor_a_trace_whose_files_are_the_programs_input(here: Path) -> None:
 # Texts and paths of calls other than `input_checks.WRITTEN`: they are read, or name no file.
 READ = {
     *("fabric", "fabrics", "program", "arguments", "platform", "fallback", "cfg", "input", "trace"),
-    "traffic",
+    *("traffic", "faults"),
     *("options", "table", "tables", "base", "like", "messages", "records", "record", "campaign"),
     *("programs", "axes", "folder", "store", "cluster", "source", "inventory", "keep", "new"),
     *("tls", "hosts_like", "plan", "engine", "selection", "modes", "mode", "files", "set", "flags"),

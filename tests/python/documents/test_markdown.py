@@ -393,6 +393,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
     (desk / "others.toml").write_text(
         '[[traffic]]\npattern = "uniform"\nload = "10%"\nhosts = "all"\n'
     )
+    (desk / "fault.toml").write_text('[[fault]]\nlink = "host-3"\nat = 0\nuntil = "1us"\n')
     for command in (
         f"{run} {noise} --json whole.json --trace whole.trace -- ./ring",
         "weft cc bcast.c -o bcast",
@@ -401,11 +402,12 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         f"{run} {disk} --json file.json -- ./file",
         "weft run -q --fabric tofino-4 --jobs one.toml --alone --json jobs.json",
         f"{run} --traffic others.toml --json traffic.json -- ./ring",
+        f"{run} --faults fault.toml --json faults.json -- ./ring",
         "weft cc crash.c -o crash",
         f"! {run} --json crash.json -- ./crash",
     ):
         run_step(desk, Step(command, []))
-    names = ("whole", "multicast", "file", "jobs", "traffic", "crash")
+    names = ("whole", "multicast", "file", "jobs", "traffic", "faults", "crash")
     records = [json.loads((desk / f"{name}.json").read_text()) for name in names]
     said = set()
     for heading, rows in sections(RECORD):

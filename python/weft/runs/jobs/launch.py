@@ -19,6 +19,7 @@ from weft.base.errors import WeftError, named
 from weft.base.output import check_writable
 from weft.base.process import Streams, run_child, work_directory
 from weft.runs import launch, limits, settings
+from weft.runs.faults.description import PreparedFaults
 from weft.runs.jobs.file import Job, JobsFile, fail, key_of
 from weft.runs.jobs.outputs import Outputs, outputs
 from weft.runs.jobs.placement import Placed, place
@@ -75,6 +76,8 @@ class PreparedJobs:
     simgrid: SimGrid
     traffic: tuple[PlacedTraffic, ...] = ()
     """Background traffic."""
+    faults: PreparedFaults | None = None
+    """Faults of links and switches."""
     seen: limits.StartResources | None = None
     """Resources of the machine at the time of the check."""
 
@@ -102,7 +105,10 @@ def prepare(file: JobsFile, request: Request) -> PreparedJobs:
             check_writable(key_of(job, "output"), job.output)
     used = {host for one in placed.values() for host in one.hosts}
     traffic = launch.traffic_of(request, site, used)
-    plan = PreparedJobs(request, file, replace(site, ranks=file.ranks), jobs, simgrid, traffic)
+    faults = launch.faults_of(request, site)
+    plan = PreparedJobs(
+        request, file, replace(site, ranks=file.ranks), jobs, simgrid, traffic, faults
+    )
     return replace(plan, seen=limits.check(_needs(plan)))
 
 
@@ -219,7 +225,7 @@ def run(
         outputs(plan.file.jobs, work, on_line, streams) as destinations,
     ):
         _describe(plan, destinations, work)
-        launch.write_traffic(one, work)
+        launch.write_descriptions(one, work)
         ended = run_child(
             launch.build_command(one, work),
             _environment(plan, one, work),
@@ -243,6 +249,7 @@ def _as_run(plan: PreparedJobs) -> launch.PreparedRun:
         plan.simgrid,
         copies=plan.copies,
         traffic=plan.traffic,
+        faults=plan.faults,
     )
 
 

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Faults while programs run: closed forms, policies, results, and wrong files."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import weft
+from tests.support import compiled
+from tests.support.jobs import job, said
+from tests.support.places import TESTS
+from tests.support.simulated import weft_says
+from weft.runs.record import Record
+from weft.runs.record_data import FaultsPart
+
+CLOSE = 1e-9
+TIMEOUT = 100e-6
+RECOVERY = 'detection = "50us"\nconvergence = "200us"\ntimeout = "100us"\n'
+LARGE = 8 << 20
+TREE = """
+[fabric]
+name = "tree"
+
+[topology]
+kind = "fat_tree"
+down = [4, 4]
+up = [1, 4]
+
+[host]
+preset = "xeon-8360"
+
+[nic]
+preset = "connectx-6-dx"
+
+[link]
+bandwidth = "100Gbps"
+latency = "0.94us"
+
+[switch]
+preset = "tofino"
+"""
+
+
+@pytest.fixture(scope="module")
+def faults() -> str:
+    return str(compiled.program(TESTS / "smpi" / "faults.c"))
+
+
+@pytest.fixture(scope="module")
+def jobs() -> str:
+    return str(compiled.program(TESTS / "smpi" / "jobs.c"))
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> str:
+    path = tmp_path / "tree.toml"
+    path.write_text(TREE)
+    return str(path)
+
+
+def fault_file(folder: Path, *tables: str, recovery: str = RECOVERY) -> str:
+    """Write a fault file of these tables' keys."""
+    path = folder / "faults.toml"
+    path.write_text(
+        f"[recovery]\n{recovery}" + "".join(f"[[fault]]\n{table}\n" for table in tables)
+    )
+    return str(path)
+
+
+def timed(program: str, *arguments: str, **options: Any) -> float:
+    """Return the time that a program prints first."""
+    return float(weft.run(program, arguments, **options).check().output.split()[0])
+
+
+def part(record: Record) -> FaultsPart:
+    """Return the record's part about faults."""
+    assert record.faults
+    return record.faults
+
+
+# ---- Messages
+
+
+def far(jobs: str, tree: str, faults: str | None = None, **options: Any) -> Record:
+    """Run a message from the first host to the first of the last switch."""
+    return weft.run_jobs(
+        [job("far", jobs, "flow", LARGE, ranks=2, hosts="host-[00,12]")],
+        fabric=tree,
+        faults=faults,
+        **options,
+    )
+
+
+def test_a_message_resumes_on_another_route(jobs: str, tree: str, tmp_path: Path) -> None:
+    alone = float(said(far(jobs, tree), "far")[0])
+    lost = []
+    for at in (200, 300):
+        table = f'link = "level1-0--level2-*"\nat = "{at}us"\nuntil = "{at + 390}us"'
+        record = far(jobs, tree, fault_file(tmp_path, table))
+        assert part(record).cut == part(record).resumed == 1
+        # Routing knows of the repair 640 us after the fault.
+        assert part(record).waited_s == pytest.approx(7 * TIMEOUT, rel=CLOSE)
+        lost.append(float(said(record, "far")[0]) - alone)
+    assert lost[1] == pytest.approx(lost[0], rel=CLOSE)
+    assert 7 * TIMEOUT < lost[0] < 7 * TIMEOUT + 10e-6  # the latency again
+    names = ["level1-0--level2-0", "level1-0--level2-1", "level1-0--level2-2", "level1-0--level2-3"]
+    one = []
+    for name in names:  # the message uses one of them; 300 us are three timeouts
+        record = far(jobs, tree, fault_file(tmp_path, f'link = "{name}"\nat = "200us"'))
+        one.append(float(said(record, "far")[0]) - alone)
+    again = lost[0] - 4 * TIMEOUT
+    assert sorted(one) == [pytest.approx(loss, abs=1e-12) for loss in (0, 0, 0, again)]
+
+
+def test_a_host_that_nothing_reaches_ends_its_job_alone(
+    jobs: str, tree: str, tmp_path: Path
+) -> None:
+    described = [
+        job("far", jobs, "flow", LARGE, ranks=2, hosts="host-[00,12]"),
+        job("near", jobs, "flow", LARGE, ranks=2, hosts="host-[01,02]"),
+    ]
+    path = fault_file(tmp_path, 'host = "host-12"\nat = "200us"')
+    record = weft.run_jobs(described, fabric=tree, faults=path)
+    assert record.jobs
+    by_name = {one.name: one for one in record.jobs}
+    assert by_name["near"].outcome.kind == "completed"
+    assert by_name["far"].outcome.kind != "completed"
+    assert "host-00 cannot reach host-12: 7 retries" in by_name["far"].outcome.message
+    assert part(record).given_up == 1
+
+
+def test_a_slow_link_has_that_part_of_its_bandwidth(jobs: str, tree: str, tmp_path: Path) -> None:
+    alone = float(said(far(jobs, tree), "far")[0])
+    table = 'link = "host-12"\nkind = "slow"\nbandwidth = "25%"\nat = "100us"\nuntil = "200us"'
+    record = far(jobs, tree, fault_file(tmp_path, table))
+    assert float(said(record, "far")[0]) == pytest.approx(alone + 75e-6, rel=CLOSE)
+    assert [event.what for event in part(record).events] == [
+        "link host-12 has 0.25 of its bandwidth",
+        "link host-12 up",
+    ]
+
+
+# ---- Collectives in the network
+
+
+def allreduce(program: str, tree: str, **options: Any) -> Record:
+    """Run an Allreduce of 4 MiB of 16 ranks."""
+    record = weft.run(
+        program,
+        ["allreduce", str(4 << 20)],
+        ranks=16,
+        fabric=tree,
+        **{"offload": "stream", **options},
+    )
+    return record.check()
+
+
+def took(record: Record) -> float:
+    """Return the time that the program prints."""
+    return float(record.output.split()[0])
+
+
+POLICIES = ("resend", "rebuild", "hosts")
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_an_allreduce_goes_on(faults: str, tree: str, tmp_path: Path, policy: str) -> None:
+    whole = took(allreduce(faults, tree))
+    on_hosts = took(allreduce(faults, tree, offload="off"))
+    # A spine of the tree's fails in the middle of the stream, and comes back.
+    recovery = f'{RECOVERY}collectives = "{policy}"\n'
+    hit: dict[str, Record] = {}
+    for spine in range(4):
+        table = f'switch = "level2-{spine}"\nat = "300us"\nuntil = "890us"'
+        record = allreduce(faults, tree, faults=fault_file(tmp_path, table, recovery=recovery))
+        if part(record).broken_calls:
+            hit[f"level2-{spine}"] = record
+        else:
+            assert took(record) == pytest.approx(whole, rel=CLOSE)
+    ((_, record),) = hit.items()
+    counts = part(record)
+    assert (counts.resent_calls, counts.rebuilt_calls, counts.calls_on_hosts) == tuple(
+        int(policy == one) for one in POLICIES
+    )
+    begin = record.simulated_time_s - took(
+        record
+    )  # the program measures from here, but for its end
+    if policy == "resend":
+        assert whole + 600e-6 < took(record) < whole + 600e-6 + 50e-6
+    elif policy == "rebuild":  # routing converges after 250 us, and the third timeout follows
+        assert took(record) == pytest.approx(300e-6 + 300e-6 + whole - begin, abs=20e-6)
+    else:
+        assert took(record) == pytest.approx(300e-6 + 100e-6 + on_hosts - begin, abs=30e-6)
+
+
+def test_a_switch_without_state_goes_on(faults: str, tree: str, tmp_path: Path) -> None:
+    whole = took(allreduce(faults, tree))
+    table = 'switch = "level2-*"\nkind = "state"\nat = "300us"'
+    recovery = f'{RECOVERY}collectives = "resend"\n'
+    record = allreduce(faults, tree, faults=fault_file(tmp_path, table, recovery=recovery))
+    assert part(record).resent_calls == 1
+    assert whole + TIMEOUT < took(record) < whole + TIMEOUT + 50e-6
+
+
+def test_an_aborted_allreduce_ends_the_run(faults: str, tree: str, tmp_path: Path) -> None:
+    recovery = f'{RECOVERY}collectives = "abort"\n'
+    path = fault_file(tmp_path, 'switch = "level2-*"\nat = "300us"', recovery=recovery)
+    record = weft.run(
+        faults, ["allreduce", str(4 << 20)], ranks=16, fabric=tree, offload="stream", faults=path
+    )
+    assert record.outcome.kind != "completed"
+    assert "is down" in record.outcome.message
+
+
+def test_later_calls_avoid_what_is_down(faults: str, tree: str, tmp_path: Path) -> None:
+    whole = took(allreduce(faults, tree))
+    for spine in range(4):
+        path = fault_file(tmp_path, f'switch = "level2-{spine}"\nat = 0')
+        record = weft.run(
+            faults,
+            ["allreduce", str(4 << 20), "5"],
+            ranks=16,
+            fabric=tree,
+            offload="stream",
+            faults=path,
+        ).check()
+        assert took(record) < 7 * whole + 1e-3
+        paths = {one.path for one in record.collectives if one.collective == "allreduce"}
+        assert paths == {"stream"}  # over another spine
+
+
+# ---- Results
+
+
+def random_faults(draw: random.Random, folder: Path) -> str:
+    """Write random faults that are repaired some time."""
+    tables = []
+    for _ in range(draw.randint(1, 4)):
+        place, pattern = draw.choice(
+            [("link", "*"), ("link", "*[02468]"), ("switch", "*"), ("host", "host-*[13]")]
+        )
+        start = draw.randint(0, 400)
+        if draw.random() < 0.5:
+            until = start + draw.randint(1, 1500)
+            tables.append(f'{place} = "{pattern}"\nat = "{start}us"\nuntil = "{until}us"')
+        else:
+            tables.append(
+                f'{place} = "{pattern}"\nmtbf = "{draw.randint(200, 5000)}us"\n'
+                f'repair = "{draw.randint(1, 500)}us"\nend = "3ms"\nseed = {draw.randint(0, 99)}'
+            )
+    policy = draw.choice(POLICIES)
+    recovery = (
+        f'detection = "{draw.randint(0, 50)}us"\nconvergence = "{draw.randint(0, 200)}us"\n'
+        f'timeout = "{draw.randint(5, 100)}us"\nretries = 100000\ncollectives = "{policy}"\n'
+    )
+    return fault_file(folder, *tables, recovery=recovery)
+
+
+FABRICS = ("tofino-16", "tree", "fat-tree-8", "torus-3x3", "dragonfly-12")
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_results_are_those_without_faults(
+    faults: str, tree: str, tmp_path: Path, seed: int
+) -> None:
+    draw = random.Random(seed)
+    fabric = draw.choice(FABRICS)
+    options: dict[str, Any] = {
+        "ranks": draw.choice([4, 6, 8]),
+        "ppn": draw.choice([1, 2]),
+        "fabric": tree if fabric == "tree" else fabric,
+        "offload": draw.choice(["off", "stream", "stream", "message", "multicast"]),
+    }
+    arguments = ["mixed", str(draw.choice([4, 4096, 65536])), str(draw.randint(1, 4))]
+    expected = weft.run(faults, arguments, **options).check().output
+    path = random_faults(draw, tmp_path)
+    record = weft.run(faults, arguments, faults=path, timeout=120, **options)
+    assert record.outcome.kind == "completed", record.outcome.message
+    assert record.output == expected
+
+
+def test_same_seed_same_record(faults: str, tree: str, tmp_path: Path) -> None:
+    def made(seed: int) -> Any:
+        table = f'link = "level1-*"\nmtbf = "1ms"\nrepair = "90us"\nend = "3ms"\nseed = {seed}'
+        path = fault_file(tmp_path, table)
+        record = weft.run(faults, ["mixed", "4096", "3"], ranks=16, fabric=tree, faults=path)
+        values = record.check().to_json()
+        for field in ("wall_time_s", "cpu_time_s", "peak_memory_bytes"):
+            values.pop(field, None)
+        return values
+
+    assert made(1) == made(1)
+    assert made(1)["faults"] != made(2)["faults"]
+
+
+# ---- Wrong files
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ('link = "host-0"', "at: is missing, but required"),
+        ('at = "1us"', "number 1: link: write one of link, switch, host; found none"),
+        ('link = "a"\nhost = "b"\nat = 0', "host: write one of link, switch, host; found link and"),
+        ('link = "no"\nat = 0', "link: found 'no', which is no link of fabric tofino-4"),
+        ('switch = "swich"\nat = 0', "switch: found 'swich', which is no switch of fabric"),
+        ('link = "host-0"\nat = "2us"\nuntil = "1us"', "until: found '1us', which is not after"),
+        ('link = "host-0"\nat = "-2us"', "at: found '-2us'"),
+        ('link = "host-0"\nat = 0\nkind = "gone"', "kind: found 'gone'; allowed are down, slow"),
+        ('link = "host-0"\nat = 0\nkind = "slow"', 'bandwidth: belongs to kind = "slow", which'),
+        ('link = "host-0"\nat = 0\nbandwidth = "5%"', 'bandwidth: belongs to kind = "slow"; leave'),
+        (
+            'link = "host-0"\nat = 0\nkind = "slow"\nbandwidth = "150%"',
+            "bandwidth: found '150%'; write a part below 100 per cent",
+        ),
+        ('host = "host-0"\nat = 0\nkind = "state"', 'kind: found "state"; only switches have'),
+        ('link = "host-0"\nat = 0\nmtbf = "1s"', "at: found together with mtbf"),
+        ('link = "host-0"\nmtbf = "1s"\nend = "2s"', "repair: is missing, but required"),
+        ('link = "host-0"\nmtbf = "1s"\nrepair = "1s"', "end: is missing, but required"),
+        ('link = "host-0"\nat = 0\nseed = 3', "seed: is a key of faults at random; write mtbf"),
+        ('link = "host-0"\nat = 0\nuntill = "1s"', "untill: no such key; did you mean until"),
+        ('link = "*"\nmtbf = "1ns"\nrepair = "1ns"\nend = "1s"', "mtbf: the file has more than"),
+    ],
+)
+def test_wrong_tables_are_refused(faults: str, tmp_path: Path, table: str, message: str) -> None:
+    path = fault_file(tmp_path, table)
+    options = ("--fabric", "tofino-4", "-n", "2", "--faults", path)
+    result = weft_says("run", *options, faults, "allreduce", "4")
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert path in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_contradictions_and_wrong_recovery_are_refused(faults: str, tmp_path: Path) -> None:
+    def says(path: str, *more: str) -> str:
+        options = ("--fabric", "tofino-4", "-n", "2", "--faults", path, *more)
+        result = weft_says("run", *options, faults, "allreduce", "4")
+        assert result.returncode == 2
+        return result.stderr
+
+    tables = ('link = "host-0"\nat = "1us"\nuntil = "2us"', 'host = "host-0"\nat = "2us"')
+    assert "another table contradicts: " in says(fault_file(tmp_path, *tables))
+    down = 'link = "host-0"\nat = 0'
+    assert "timeout: found '0s'" in says(fault_file(tmp_path, down, recovery='timeout = "0s"\n'))
+    wrong = fault_file(tmp_path, down, recovery='collectives = "retry"\n')
+    assert "collectives: found 'retry'; allowed are resend, rebuild" in says(wrong)
+    assert "faults need weft's own network" in says(
+        fault_file(tmp_path, down), "--cfg", "network/weight-S:20537"
+    )
