@@ -9,9 +9,11 @@
 
 #include "fabric/fabric.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <vector>
 
 namespace weft {
 
@@ -22,9 +24,11 @@ class FabricState {
   const Fabric* fabric_;
   std::set<LinkId> links_down_;
   std::set<int> switches_down_; // by index
+  std::vector<bool> is_down_;   // by link: down itself, or a switch at an end of it; empty if nothing ever was
   FabricEpoch epoch_ = 0;
 
-  void set_up(std::set<int>& down, int what, bool up);
+  bool set_up(std::set<int>& down, int what, bool up);
+  void update(LinkId link);
 
 public:
   /** State in which everything is up. @p fabric must outlive it. The conversion is implicit, for callers whose state
@@ -40,7 +44,7 @@ public:
   void set_switch(int index, bool up);
 
   bool switch_is_up(int index) const { return not switches_down_.contains(index); }
-  bool link_is_up(LinkId link) const;
+  bool link_is_up(LinkId link) const { return is_down_.empty() || not is_down_[static_cast<std::size_t>(link)]; }
   /** Returns whether both directions of a link's cable are up, as traffic up and down a tree requires. */
   bool cable_is_up(LinkId link) const { return link_is_up(link) && link_is_up(reverse(link)); }
   bool is_up(const Route& route) const;

@@ -115,12 +115,23 @@ FabricRoutes::FabricRoutes(const Fabric& fabric)
   known_.resize(std::min(MOST, std::bit_ceil(A_HOST * static_cast<std::size_t>(fabric.host_count()))));
 }
 
+/** Returns whether a route is still the one between its vertices. */
+bool FabricRoutes::is_valid(KnownRoute& known) const
+{
+  if (not state_ || known.epoch == state_->epoch())
+    return true;
+  if (not known.is_usual || not state_->is_up(known.route))
+    return false;
+  known.epoch = state_->epoch();
+  return true;
+}
+
 const FabricRoutes::KnownRoute& FabricRoutes::between(int from, int to)
 {
   constexpr std::uint64_t GOLDEN = 0x9e3779b97f4a7c15; // multiplicative hash: Knuth, TAOCP 3, 6.4
   const std::uint64_t name       = (static_cast<std::uint64_t>(from) << 32U) | static_cast<std::uint32_t>(to);
   KnownRoute& known              = known_[(name * GOLDEN >> 32U) & (known_.size() - 1)];
-  if (known.from == from && known.to == to && (not state_ || known.epoch == state_->epoch()))
+  if (known.from == from && known.to == to && is_valid(known))
     return known;
   known.from  = from;
   known.to    = to;
@@ -130,7 +141,8 @@ const FabricRoutes::KnownRoute& FabricRoutes::between(int from, int to)
   known.resources.clear();
   known.narrowest = std::numeric_limits<double>::infinity();
   fabric_.route(from, to, known.route);
-  known.exists            = not state_ || state_->is_up(known.route) || rerouting_->find(from, to, known.route);
+  known.is_usual          = not state_ || state_->is_up(known.route);
+  known.exists            = known.is_usual || rerouting_->find(from, to, known.route);
   const std::size_t links = fabric_.links().size();
   for (const LinkId id : known.route.links) {
     known.resources.push_back(id);

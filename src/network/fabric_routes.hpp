@@ -41,11 +41,13 @@ class FabricRoutes : public MessageRoutes {
     std::vector<int> resources; // links and the media that they share
     double narrowest = 0;       // least bandwidth in bytes per second
     bool exists      = true;    // as far as routing knows
+    bool is_usual    = true;    // the fabric's own route, around nothing
     Seconds latency;
   };
   std::vector<KnownRoute> known_; // a power of two; by hash of both hosts
 
   const KnownRoute& between(int from, int to);
+  bool is_valid(KnownRoute& known) const;
 
   void within(int host, Bytes bytes, double missed, FlowRoute& into) const;
   void within_anyhow(int host, Bytes bytes, FlowRoute& into) const;
