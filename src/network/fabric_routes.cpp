@@ -14,6 +14,18 @@ constexpr int USES             = 3; // resources of a storage target or disk
 
 } // namespace
 
+std::vector<int> FabricRoutes::tails(const Fabric& fabric)
+{
+  std::vector<int> tails(fabric.links().size() + fabric.shared().size(), -1);
+  for (std::size_t id = 0; id < fabric.links().size(); ++id) {
+    tails[id] = fabric.links()[id].from;
+    if (const std::optional<std::size_t> medium = fabric.shared_by(static_cast<LinkId>(id)))
+      if (int& tail = tails[fabric.links().size() + *medium]; tail < 0)
+        tail = tails[id];
+  }
+  return tails;
+}
+
 std::vector<double> FabricRoutes::capacities(const Fabric& fabric)
 {
   std::vector<double> all;

@@ -66,6 +66,10 @@ public:
    * links by id, then its shared media, then the memories of its hosts if those are limited, then its storage. */
   static std::vector<double> capacities(const Fabric& fabric);
 
+  /** Returns the vertex that each link leaves, then for each shared medium that of its first link: the classes of
+   * flows that are ClassFairShare::BY_LINK. */
+  static std::vector<int> tails(const Fabric& fabric);
+
   void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override;
   /** Returns links and media. */
   const std::vector<int>* known_route(int from, int to) override;

@@ -25,11 +25,18 @@ std::uint64_t due_of(std::size_t number, std::uint32_t version)
 
 FlowNetwork::FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int vertices,
                          OtherTraffic* others, bool folds)
-    : agenda_(agenda), ways_(ways), others_(others), folds_(folds), vary_(ways.vary()),
+    : agenda_(agenda), ways_(ways), others_(others), folds_(folds), vary_(ways.vary()), special_(vary_),
       fixed_capacities_(vary_ ? capacities : std::vector<double>()), fair_share_(capacities),
       recent_(static_cast<std::size_t>(vertices)), visited_(capacities.size())
 {
   agenda.tell(*this);
+}
+
+void FlowNetwork::share_by_class(std::vector<int> tails, bool of_source)
+{
+  classes_.emplace(std::move(tails));
+  class_of_source_ = of_source;
+  special_         = true;
 }
 
 /** Returns an idle flow for a message from vertex @p from (-1: for another flow): the last one that started there, or a
@@ -200,6 +207,38 @@ FlowNetwork::GroupNumber FlowNetwork::open_group(const FlowRoute& way, double co
   return number;
 }
 
+inline FlowNetwork::GroupNumber FlowNetwork::enter_group(const FlowRoute& way, double copies)
+{
+  const GroupNumber group = group_of(way);
+  if (group == NO_GROUP)
+    return open_group(way, copies);
+  fair_share_.add_copies(group, copies);
+  return group;
+}
+
+FlowNetwork::GroupNumber FlowNetwork::enter_group_of_class(int share_class, const FlowRoute& way, double copies)
+{
+  for (const IncrementalFairShare::User& user : fair_share_.users(way.resources.front()))
+    if (classes_->class_of(user.flow) == share_class &&
+        fair_share_.is_like(user.flow, way.resources, 1 / way.penalty, way.bound)) {
+      const GroupNumber group = user.flow;
+      fair_share_.add_copies(group, copies);
+      return group;
+    }
+  const GroupNumber group = open_group(way, copies);
+  classes_->set_class(group, share_class);
+  return group;
+}
+
+FlowNetwork::GroupNumber FlowNetwork::enter_specially(const Flow& flow, double copies)
+{
+  if (vary_)
+    ask_capacities(flow.way.resources);
+  if (not classes_)
+    return enter_group(flow.way, copies);
+  return enter_group_of_class(class_of_source_ && flow.from >= 0 ? flow.from : flow.way.share_class, flow.way, copies);
+}
+
 void FlowNetwork::join(FlowNumber number)
 {
   Flow& flow                        = flows_[number];
@@ -215,15 +254,9 @@ void FlowNetwork::join(FlowNumber number)
     hand_over(number, flow.way.volume); // even if it is empty: it fails if a link is off
     return;
   }
-  if (vary_)
-    ask_capacities(resources);
   const auto copies = static_cast<double>(flow.messages.size());
-  flow.group        = group_of(flow.way);
-  if (flow.group == NO_GROUP)
-    flow.group = open_group(flow.way, copies);
-  else
-    fair_share_.add_copies(flow.group, copies);
-  Group& group = groups_[flow.group];
+  flow.group        = special_ ? enter_specially(flow, copies) : enter_group(flow.way, copies);
+  Group& group      = groups_[flow.group];
   advance(group);
   group.members.push_back({group.served + flow.way.volume, joined_++, number});
   std::ranges::push_heap(group.members, Member::later);
@@ -342,19 +375,30 @@ void FlowNetwork::collect(int resource)
       add(use.resource);
 }
 
-void FlowNetwork::settle()
+inline void FlowNetwork::set_rates(const std::vector<GroupNumber>& changed)
+{
+  work_.solved += changed.empty() ? 0 : 1;
+  work_.rates += changed.size();
+  for (const GroupNumber number : changed) {
+    set_rate(groups_[number], fair_share_.rate(number));
+    ends_.set(number, groups_[number].ends);
+  }
+}
+
+void FlowNetwork::update_specially()
 {
   if (vary_)
     ask_capacities(std::vector<int>(fair_share_.dirty())); // a copy, since capacities may add to the list
-  if (fair_share_.needs_update()) {
-    const std::vector<GroupNumber>& changed = fair_share_.update();
-    work_.solved += changed.empty() ? 0 : 1;
-    work_.rates += changed.size();
-    for (const GroupNumber number : changed) {
-      set_rate(groups_[number], fair_share_.rate(number));
-      ends_.set(number, groups_[number].ends);
-    }
-  }
+  if (fair_share_.needs_update())
+    set_rates(classes_ ? classes_->update(fair_share_) : fair_share_.update());
+}
+
+void FlowNetwork::settle()
+{
+  if (special_)
+    update_specially();
+  else if (fair_share_.needs_update())
+    set_rates(fair_share_.update());
   if (ends_.next() < next_end_) {
     next_end_ = ends_.next();
     agenda_.add(Seconds(next_end_), *this, NEXT_END);

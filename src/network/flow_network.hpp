@@ -14,12 +14,15 @@
  *     (incremental_fair_share.hpp); events within rounding of an instant belong to it.
  *   - A heap holds the ends of groups that share links; the agenda holds only the earliest.
  *
+ * Links may be shared by class instead (class_fair_share.hpp); groups are then of one class.
+ *
  * Links may have users that this network does not know of (Others). Flows on such links are handed
  * over. */
 #pragma once
 
 #include "base/units.hpp"
 #include "network/agenda.hpp"
+#include "network/class_fair_share.hpp"
 #include "network/event_heap.hpp"
 #include "network/incremental_fair_share.hpp"
 #include "network/messages.hpp"
@@ -42,6 +45,7 @@ struct FlowRoute {
   double penalty         = 1; ///< its share of a full resource is inversely proportional to this; SimGrid: the way's
                               ///< own latency
   std::uint64_t known_as = 0; ///< identifier assigned by its Ways
+  int share_class        = 0; ///< class in which it shares links, if they are shared by class (ClassFairShare)
 };
 
 /** Source of the ways of messages. */
@@ -135,7 +139,7 @@ private:
   using GroupNumber                     = IncrementalFairShare::FlowNumber;
   static constexpr GroupNumber NO_GROUP = std::numeric_limits<GroupNumber>::max();
   struct Flow {
-    FlowRoute way;
+    [[no_unique_address]] FlowRoute way; // the next members use its tail padding: a flow's place takes less to compute
     State state           = State::idle;
     int from              = -1;
     int to                = -1;
@@ -186,8 +190,11 @@ private:
   OtherTraffic* others_;
   bool folds_;
   bool vary_;                            // true if the capacities of resources vary
+  bool special_;                         // true if they vary, or links are shared by class
   std::vector<double> fixed_capacities_; // only if they vary
   IncrementalFairShare fair_share_;      // its flows are the groups
+  std::optional<ClassFairShare> classes_;
+  bool class_of_source_ = false; // true if the class of a message is the vertex from which it was sent
   std::vector<Flow> flows_;
   std::vector<Group> groups_;
   EventHeap ends_;          // ends of groups that share links
@@ -211,6 +218,9 @@ private:
   void join(FlowNumber number);
   GroupNumber group_of(const FlowRoute& way) const;
   GroupNumber open_group(const FlowRoute& way, double copies);
+  GroupNumber enter_group(const FlowRoute& way, double copies);
+  GroupNumber enter_group_of_class(int share_class, const FlowRoute& way, double copies);
+  GroupNumber enter_specially(const Flow& flow, double copies);
   void leave(FlowNumber number);
   void end_members(GroupNumber number, std::uint32_t version);
   void end_groups();
@@ -219,6 +229,8 @@ private:
   void ask_capacities(const std::vector<int>& resources);
   void advance(Group& group) const;
   void set_rate(Group& group, double rate) const;
+  void set_rates(const std::vector<GroupNumber>& changed);
+  void update_specially();
   void collect(int resource);
   void hand_over(FlowNumber number, double left);
   bool is_off(const std::vector<int>& resources) const;
@@ -233,6 +245,11 @@ public:
    * times. */
   FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int vertices,
               OtherTraffic* others = nullptr, bool folds = true);
+
+  /** Shares resources by class from now on, before any flow starts. @p tails: see ClassFairShare. @p of_source: the
+   * class of a message is the vertex that it leaves, not its FlowRoute::share_class. */
+  void share_by_class(std::vector<int> tails, bool of_source);
+  void set_class_weight(int share_class, double weight) { classes_.value().set_weight(share_class, weight); }
 
   /** Sends a message, which may be coalesced with equal ones. */
   void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override;

@@ -62,6 +62,54 @@ TEST_F(FlowNetworkTest, AFlowAloneTakesItsLatencyAndItsBytes)
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 11}, {2, 21}}));
 }
 
+/** Star whose messages to host 5 have class 1, all others class 0. */
+class ClassRoutes : public StarRoutes {
+public:
+  bool repeats() const override { return false; }
+  void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override
+  {
+    StarRoutes::find(from, to, bytes, missed, into);
+    into.share_class = to == 5 ? 1 : 0;
+  }
+};
+
+TEST_F(FlowNetworkTest, SourcesShareALinkWhateverTheirNumbersOfMessages)
+{
+  network_.share_by_class(std::vector<int>(StarRoutes::capacities().size()), true);
+  for (std::uint64_t message = 0; message < 3; ++message)
+    send(0, 1, 100, message);
+  send(2, 1, 200, 3);
+  agenda_.run_until(Seconds(1000));
+  // From 1 s on, each host has 5 bytes per second; from 41 s on host 0 has 10, for the 100 bytes that are left.
+  EXPECT_NEAR(arrivals_.times[3], 41, 1e-9);
+  for (std::uint64_t message = 0; message < 3; ++message)
+    EXPECT_NEAR(arrivals_.times[message], 51, 1e-9);
+}
+
+TEST(FlowNetwork, GroupsAreOfOneClass)
+{
+  Agenda agenda;
+  ClassRoutes ways;
+  Arrivals arrivals(agenda);
+  FlowNetwork network(agenda, ways, StarRoutes::capacities(), StarRoutes::HOSTS);
+  network.share_by_class(std::vector<int>(StarRoutes::capacities().size()), false);
+  network.set_class_weight(1, 3);
+  network.send(0, 5, Bytes(75), 1, arrivals, 1);
+  network.send(0, 1, Bytes(50), 1, arrivals, 2);
+  FlowRoute way{{0, StarRoutes::HOSTS + 1}, 1, 50, 10};
+  network.start(way, Seconds(), arrivals, 3);
+  way.share_class = 1; // otherwise the same
+  network.start(way, Seconds(), arrivals, 4);
+  agenda.run_until(Seconds(1000));
+  // Class 1 has 7.5 bytes per second, 3.75 for each flow, class 0 half of 2.5 for each: at 14.333 s 4 has ended, 1 has
+  // 25 bytes left for 3.333 s at 7.5, until 17.667 s; then 2 and 3 have 50 - 20.833 bytes left at 5.
+  EXPECT_NEAR(arrivals.times[4], 1 + 50 / 3.75, 1e-9);
+  EXPECT_NEAR(arrivals.times[1], 1 + 50 / 3.75 + 25 / 7.5, 1e-9);
+  const double begun = 50 / 3.75 + 25 / 7.5;
+  EXPECT_NEAR(arrivals.times[2], 1 + begun + (50 - 1.25 * begun) / 5, 1e-9);
+  EXPECT_NEAR(arrivals.times[3], arrivals.times[2], 1e-9);
+}
+
 class Background : public BackgroundReceiver {
 public:
   void due(std::uint64_t /*what*/) override {}

@@ -430,6 +430,16 @@ void IncrementalFairShare::update_together()
     finish();
 }
 
+inline void IncrementalFairShare::clear_marks()
+{
+  for (const int resource : dirty_)
+    at(resource).dirty = false;
+  for (const FlowNumber number : changed_)
+    flows_[number].changed = false;
+  changed_.clear();
+  dirty_.clear();
+}
+
 const std::vector<IncrementalFairShare::FlowNumber>& IncrementalFairShare::update()
 {
   constexpr std::size_t MANY = 32;
@@ -437,12 +447,27 @@ const std::vector<IncrementalFairShare::FlowNumber>& IncrementalFairShare::updat
   if (changed_.size() > MANY)
     update_apart();
   update_together();
-  for (const int resource : dirty_)
-    at(resource).dirty = false;
-  for (const FlowNumber number : changed_)
-    flows_[number].changed = false;
-  changed_.clear();
-  dirty_.clear();
+  clear_marks();
+  return reported_;
+}
+
+const std::vector<IncrementalFairShare::FlowNumber>& IncrementalFairShare::assign(const std::vector<Rate>& rates)
+{
+  reported_.clear();
+  for (const Rate& one : rates) {
+    Flow& flow = flows_[one.flow];
+    if (not flow.changed && same_level(one.rate, flow.rate))
+      continue;
+    reported_.push_back(one.flow);
+    flow.rate = one.rate;
+    for (const Use& use : flow.uses) {
+      User& user   = at(use.resource).users[use.user];
+      user.load    = flow.copies * flow.rate;
+      user.level   = flow.rate / flow.weight;
+      user.changed = false;
+    }
+  }
+  clear_marks();
   return reported_;
 }
 

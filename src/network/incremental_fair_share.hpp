@@ -41,6 +41,10 @@ public:
     int resource;
     std::uint32_t user; ///< position among the resource's users
   };
+  struct Rate {
+    FlowNumber flow;
+    double rate; ///< of each copy
+  };
 
 private:
   struct Flow {
@@ -127,6 +131,7 @@ private:
   void finish();
   void update_apart();
   void update_together();
+  void clear_marks();
 
 public:
   explicit IncrementalFairShare(const std::vector<double>& capacities);
@@ -140,6 +145,10 @@ public:
   void set_capacity(int resource, double capacity);
 
   double rate(FlowNumber number) const { return flows_[number].rate; }
+  double weight(FlowNumber number) const { return flows_[number].weight; }
+  double bound(FlowNumber number) const { return flows_[number].bound; }
+  double copies(FlowNumber number) const { return flows_[number].copies; }
+  double capacity(int resource) const { return at(resource).capacity; }
   const std::vector<Use>& uses(FlowNumber number) const { return flows_[number].uses; }
   /** Returns whether a flow was added with these arguments, ignoring its copies. */
   bool is_like(FlowNumber number, const std::vector<int>& resources, double weight, double bound) const;
@@ -155,6 +164,9 @@ public:
   /** Recomputes rates. Returns the flows whose rate or number of copies has changed, and those that
    * have joined. */
   const std::vector<FlowNumber>& update();
+  /** Sets rates that another solver has found for all flows on dirty resources, in place of an update. Returns the same
+   * flows as update(). */
+  const std::vector<FlowNumber>& assign(const std::vector<Rate>& rates);
 };
 
 } // namespace weft

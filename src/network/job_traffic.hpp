@@ -18,7 +18,7 @@ namespace weft {
 class JobTraffic {
 public:
   static constexpr int UNKNOWN = -1; ///< traffic of a job that is not known
-  static constexpr int NONE    = -3; ///< background traffic
+  static constexpr int NONE    = -3; ///< background traffic: its first table; further ones are below
   /** Messages of one job. */
   struct Sent {
     std::int64_t messages = 0;
