@@ -248,6 +248,18 @@ void count_by_job(weft::RunContext& context, weft::FabricZone& zone)
   zone.count_by_job(*context.traffic);
 }
 
+weft::LinkWeights link_weights(const weft::RunContext& context)
+{
+  weft::LinkWeights weights;
+  if (context.traffic) {
+    weights.jobs.clear();
+    for (const weft::Job& job : context.jobs.all())
+      weights.jobs.push_back(job.weight);
+  }
+  weights.background = context.background_weights;
+  return weights;
+}
+
 weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
 {
   describe_network();
@@ -268,9 +280,10 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
     const std::string& flows = weft::settings().host_flows;
     if (flows == "simgrid")
       return weft::make_simgrid_host_network(zone, std::move(costs));
-    return weft::make_fabric_host_network(
-        fabric, zone, std::move(costs), flows != "unfolded" && weft::is_on(weft::TuningId::schedule_coalescing),
-        context.traffic ? &*context.traffic : nullptr, context.call_recovery ? &context.state : nullptr);
+    return weft::make_fabric_host_network(fabric, zone, std::move(costs),
+                                          flows != "unfolded" && weft::is_on(weft::TuningId::schedule_coalescing),
+                                          context.traffic ? &*context.traffic : nullptr,
+                                          context.call_recovery ? &context.state : nullptr, link_weights(context));
   };
   return context;
 }

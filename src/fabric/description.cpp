@@ -22,9 +22,10 @@ void describe_model(const SwitchModel& model, int count, std::ostream& text)
     text << "    looks up by " << to_text(model.forwarding) << "\n";
   if (model.smart())
     text << "    aggregates " << grouped(model.channels) << " channels"
-         << (divides(model.channel_sharing) ? " (a job " + grouped(model.job_channels) + ")" : "") << " of " << grouped(model.slots) << " slots of "
-         << to_text(model.payload) << " (window " << to_text(model.window()) << "), processing "
-         << to_text(model.processing_latency) << ", turnaround " << to_text(model.turnaround) << "\n";
+         << (divides(model.channel_sharing) ? " (a job " + grouped(model.job_channels) + ")" : "") << " of "
+         << grouped(model.slots) << " slots of " << to_text(model.payload) << " (window " << to_text(model.window())
+         << "), processing " << to_text(model.processing_latency) << ", turnaround " << to_text(model.turnaround)
+         << "\n";
   for (const Capability& row : model.capabilities) {
     text << "    offloads " << join(row.collectives);
     if (not row.datatypes.empty())
@@ -56,6 +57,8 @@ std::string describe(const Fabric& fabric)
   for (const auto& [model, count] : cables)
     text << "  " << grouped(count) << (count == 1 ? " cable of " : " cables of ")
          << to_text(BytesPerSecond(model.first)) << ", " << to_text(Seconds(model.second)) << " each way\n";
+  if (fabric.sharing() != LinkSharing::flow)
+    text << "  full links are shared by " << to_text(fabric.sharing()) << "\n";
 
   std::map<const SwitchModel*, int> switches;
   for (int index = 0; index < fabric.switch_count(); ++index)

@@ -40,6 +40,7 @@ struct FabricParts {
   std::vector<int> model_of;                                 ///< by switch: its model; empty: one model per switch
   std::unique_ptr<const Topology> topology;
   std::vector<Link> links; ///< two per cable of the topology, by id
+  LinkSharing sharing = LinkSharing::flow;
   std::vector<SharedMedium> shared;
   std::vector<int> shared_of; ///< by link: index in `shared`, or -1; empty if nothing is shared
   std::vector<PointToPointSegment> segments{PointToPointSegment{}}; ///< by increasing `from`; the first has 0 B
@@ -84,6 +85,8 @@ public:
   /** Returns all switch models of the file, used or not. */
   const std::vector<SwitchModel>& switch_models() const { return parts_.switches; }
   const std::vector<Link>& links() const { return parts_.links; }
+  /** Returns what has equal shares of full links. */
+  LinkSharing sharing() const { return parts_.sharing; }
   const std::vector<SharedMedium>& shared() const { return parts_.shared; }
   const std::vector<PointToPointSegment>& segments() const { return parts_.segments; }
   /** Returns the costs of the MPI library; without them, SMPI's own settings apply. */

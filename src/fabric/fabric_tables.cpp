@@ -23,6 +23,15 @@ const std::vector<Option<LinkModel>>& link_options()
   return ROWS;
 }
 
+const std::vector<Option<LinkTable>>& link_sharing_options()
+{
+  static const std::vector<Option<LinkTable>> ROWS{
+      {"sharing", "who shares a full link: each flow, each source host, or each job by its weight", &LinkTable::sharing,
+       Need::optional},
+  };
+  return ROWS;
+}
+
 const std::vector<Option<SharedMedium>>& shared_options()
 {
   using M = SharedMedium;

@@ -2,12 +2,16 @@
 /* Simple tables of a fabric file: a struct each, with the rows of its keys. */
 #pragma once
 
+#include "base/named.hpp"
 #include "base/option.hpp"
 #include "base/units.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -25,6 +29,26 @@ struct LinkModel {
   Seconds latency;
 };
 const std::vector<Option<LinkModel>>& link_options();
+
+/** What has equal shares of a full link, or shares by weight. */
+enum class LinkSharing : std::uint8_t {
+  flow, ///< each flow
+  host, ///< each source host, however many flows it has
+  job,  ///< each job, and each table of background traffic
+};
+template <> struct Names<LinkSharing> {
+  static constexpr std::array ROWS{std::pair{LinkSharing::flow, std::string_view("flow")},
+                                   std::pair{LinkSharing::host, std::string_view("host")},
+                                   std::pair{LinkSharing::job, std::string_view("job")}};
+};
+
+/** [link] table. */
+struct LinkTable {
+  LinkModel model; ///< of cables that no [[links]] table matches
+  LinkSharing sharing = LinkSharing::flow;
+};
+/** Rows of the keys of [link] that [[links]] does not have. */
+const std::vector<Option<LinkTable>>& link_sharing_options();
 
 /** Bandwidth shared by several links, such as the port through which a switch recirculates packets. */
 struct SharedMedium {

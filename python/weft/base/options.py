@@ -90,6 +90,13 @@ class Options:
             self.fail(key, f"found {value!r}; allowed is a whole number from {least} to {most}")
         return value
 
+    def number(self, key: str, least: float, most: float, default: float) -> float:
+        """Return a number within bounds."""
+        value = self.values.get(key, default)
+        if type(value) not in (int, float) or not least <= value <= most:
+            self.fail(key, f"found {value!r}; allowed is a number from {least:g} to {most:g}")
+        return float(value)
+
     def choice(self, key: str, allowed: Sequence[str], default: str) -> str:
         """Return one of the allowed words."""
         value = self.values.get(key, default)

@@ -42,6 +42,7 @@ struct Job {
   // Only jobs of weft's launcher:
   bool own_launcher                    = false;
   double start                         = 0;  ///< simulated time at which its ranks begin
+  double weight                        = 1;  ///< its share of links that are shared by job
   std::optional<OffloadMode> mode      = {}; ///< instead of the run's
   std::string fallback_text            = {}; ///< as the file has it
   std::optional<HostFallback> fallback = {}; ///< instead of the run's

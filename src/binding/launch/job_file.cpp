@@ -19,6 +19,7 @@ JobLaunch launch_of(const JobJson& its, Jobs& jobs)
   job.arguments     = its.at("arguments").get<std::vector<std::string>>();
   job.own_launcher  = true;
   job.start         = its.at("start_s");
+  job.weight        = its.at("weight");
   auto hosts        = its.at("hosts").get<std::vector<std::string>>();
   job.fallback_text = its.at("fallback");
   job.ranks         = static_cast<int>(hosts.size());

@@ -8,6 +8,7 @@
 #include <deque>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <simgrid/simcall.hpp>
 #include <utility>
@@ -80,6 +81,7 @@ class JobRoutes : public ZoneRoutes {
   int links_;
   int job_ = JobTraffic::UNKNOWN; // of the message that is sent; UNKNOWN: by its hosts
 
+protected:
   int job(int from, int to) const { return job_ == JobTraffic::UNKNOWN ? traffic_.job_between(from, to) : job_; }
 
 public:
@@ -113,6 +115,84 @@ protected:
     for (const LinkId link : route.links)
       traffic_.count_bytes(job(from, to), link, sent_of(bytes));
     return ZoneRoutes::start(route, from, to, bytes);
+  }
+};
+
+/** Classes in which flows share links. */
+class ShareClasses {
+  LinkSharing sharing_;
+  int jobs_;
+  int background_;
+  std::vector<int> tails_; // by link
+
+  /** Returns the host at which all links of a flow begin that begin at a host; BY_LINK if there are several. */
+  int source_of(const StreamFlow& flow, int hosts) const
+  {
+    int source = ClassFairShare::BY_LINK;
+    for (const FlowLink& link : flow.links) {
+      const int tail = tails_[static_cast<std::size_t>(link.link)];
+      if (tail >= hosts || tail == source)
+        continue;
+      if (source != ClassFairShare::BY_LINK)
+        return ClassFairShare::BY_LINK;
+      source = tail;
+    }
+    return source;
+  }
+
+public:
+  ShareClasses(const Fabric& fabric, const LinkWeights& weights)
+      : sharing_(fabric.sharing()), jobs_(static_cast<int>(weights.jobs.size())),
+        background_(static_cast<int>(weights.background.size()))
+  {
+    if (sharing_ == LinkSharing::job && jobs_ + background_ < 2)
+      sharing_ = LinkSharing::flow; // the only class
+    if (sharing_ == LinkSharing::host)
+      tails_ = FabricRoutes::tails(fabric);
+  }
+  LinkSharing sharing() const { return sharing_; }
+  /** Returns the class of a job or a table of background traffic. */
+  int of_job(int job) const
+  {
+    if (job <= JobTraffic::NONE)
+      return jobs_ + JobTraffic::NONE - job;
+    return job >= 0 ? job : jobs_ + background_; // hosts of several jobs
+  }
+  int of_flow(const StreamFlow& flow, int world, int hosts) const
+  {
+    return sharing_ == LinkSharing::host ? source_of(flow, hosts) : of_job(world);
+  }
+  /** Makes a network share links by these classes. */
+  void apply(const Fabric& fabric, const LinkWeights& weights, FlowNetwork& flows) const
+  {
+    if (sharing_ == LinkSharing::flow)
+      return;
+    flows.share_by_class(FabricRoutes::tails(fabric), sharing_ == LinkSharing::host);
+    if (sharing_ == LinkSharing::host)
+      return;
+    for (int job = 0; job < jobs_; ++job)
+      flows.set_class_weight(job, weights.jobs[static_cast<std::size_t>(job)]);
+    for (int table = 0; table < background_; ++table)
+      flows.set_class_weight(jobs_ + table, weights.background[static_cast<std::size_t>(table)]);
+  }
+};
+
+/** Routes of messages that share links by job. */
+class JobShares : public JobRoutes {
+  const ShareClasses& classes_;
+
+public:
+  template <class Source>
+  JobShares(const Source& source, FabricZone& zone, JobTraffic& traffic, std::size_t links, const ShareClasses& classes)
+      : JobRoutes(source, zone, traffic, links), classes_(classes)
+  {
+  }
+  /** Equal messages of two jobs are two flows. */
+  bool repeats() const override { return false; }
+  void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override
+  {
+    JobRoutes::find(from, to, bytes, missed, into);
+    into.share_class = classes_.of_job(job(from, to));
   }
 };
 
@@ -195,7 +275,9 @@ class CallFlows : public Receiving, public Due {
   FabricZone& zone_;
   HostNetwork& network_;
   JobTraffic* traffic_; // null if there is one job
+  const ShareClasses& classes_;
   FlowNetwork* flows_ = nullptr;
+  int hosts_;
   int links_;
   std::vector<double> bounds_; // by resource, if links do not contend
   FlowRoute way_;
@@ -205,8 +287,10 @@ class CallFlows : public Receiving, public Due {
   std::vector<Message> leaving_; // messages that leave at this instant
 
 public:
-  CallFlows(const Fabric& fabric, FabricZone& zone, HostNetwork& network, JobTraffic* traffic)
-      : zone_(zone), network_(network), traffic_(traffic), links_(static_cast<int>(fabric.links().size())),
+  CallFlows(const Fabric& fabric, FabricZone& zone, HostNetwork& network, JobTraffic* traffic,
+            const ShareClasses& classes)
+      : zone_(zone), network_(network), traffic_(traffic), classes_(classes), hosts_(fabric.host_count()),
+        links_(static_cast<int>(fabric.links().size())),
         bounds_(settings().contention ? std::vector<double>() : FabricRoutes::capacities(fabric))
   {
   }
@@ -219,8 +303,10 @@ public:
     constexpr double LEAST_PENALTY = 1e-9; // as in StreamZone
     find_way(flow);
     count_for(world, flow);
-    way_.latency               = latency.value();
-    way_.penalty               = std::max(sharing.value(), LEAST_PENALTY);
+    way_.latency = latency.value();
+    way_.penalty = std::max(sharing.value(), LEAST_PENALTY);
+    if (classes_.sharing() != LinkSharing::flow)
+      way_.share_class = classes_.of_flow(flow, world, hosts_);
     const std::uint64_t number = begin(std::move(done), breakable);
     flows_->start(way_, Seconds(sg::Engine::get_clock()), *this, number);
     network_.wake();
@@ -262,6 +348,10 @@ public:
       }
     way_.resources.insert(way_.resources.end(), storage.begin(), storage.end());
     way_.bound = std::min(way_.bound, limit.value());
+    if (classes_.sharing() == LinkSharing::host)
+      way_.share_class = from;
+    else if (classes_.sharing() == LinkSharing::job)
+      way_.share_class = classes_.of_job(traffic_ ? traffic_->job_between(from, to) : 0);
     flows_->start(way_, Seconds(sg::Engine::get_clock()), *this, begin(std::move(done)));
     network_.wake();
   }
@@ -348,50 +438,69 @@ std::vector<double> capacities_of(const Fabric& fabric)
 
 /** @p source: the fabric, or what routing knows of it. */
 template <class Source>
-std::unique_ptr<ZoneRoutes> make_routes(const Source& source, FabricZone& zone, JobTraffic* traffic, std::size_t links)
+std::unique_ptr<ZoneRoutes> make_routes(const Source& source, FabricZone& zone, JobTraffic* traffic, std::size_t links,
+                                        const ShareClasses& classes)
 {
+  if (classes.sharing() == LinkSharing::job)
+    return std::make_unique<JobShares>(source, zone, *traffic, links, classes);
   if (traffic)
     return std::make_unique<JobRoutes>(source, zone, *traffic, links);
   return std::make_unique<ZoneRoutes>(source, zone);
 }
 
 std::unique_ptr<ZoneRoutes> make_routes(const Fabric& fabric, const FabricState* known, FabricZone& zone,
-                                        JobTraffic* traffic)
+                                        JobTraffic* traffic, const ShareClasses& classes)
 {
-  return known ? make_routes(known, zone, traffic, fabric.links().size())
-               : make_routes(fabric, zone, traffic, fabric.links().size());
+  return known ? make_routes(known, zone, traffic, fabric.links().size(), classes)
+               : make_routes(fabric, zone, traffic, fabric.links().size(), classes);
+}
+
+/** Returns a job that has all hosts: that of a run with one job. */
+JobTraffic one_job(const Fabric& fabric)
+{
+  std::vector<int> hosts(static_cast<std::size_t>(fabric.host_count()));
+  std::iota(hosts.begin(), hosts.end(), 0);
+  return {{hosts}, fabric.host_count(), fabric.links().size()};
 }
 
 class FabricHostNetwork : public HostNetwork {
+  ShareClasses classes_;
+  std::optional<JobTraffic> own_traffic_; // of the only job, if it shares links with background traffic by weight
+  JobTraffic* traffic_;                   // null if there is one job
   std::unique_ptr<ZoneRoutes> ways_;
   FabricZone& zone_;
   ZoneFlows others_;
   CallFlows offloaded_;
   FlowNetwork flows_;
-  std::unique_ptr<JobMessages> background_;                   // null if there is one job
+  std::deque<JobMessages> background_;                        // by table, if links are shared by job
   std::deque<JobMessages> messages_;                          // by world; empty if there is one job
   std::optional<Recovery> recovery_;                          // of runs with faults
   const bool simgrids_ = not need_of_simgrid_flows().empty(); // flows of offloaded calls
 
 public:
   FabricHostNetwork(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs, bool folds, JobTraffic* traffic,
-                    const FabricState* known)
-      : HostNetwork(std::move(its_costs)), ways_(make_routes(fabric, known, zone, traffic)), zone_(zone),
-        others_(zone, *this), offloaded_(fabric, zone, *this, traffic),
+                    const FabricState* known, const LinkWeights& weights)
+      : HostNetwork(std::move(its_costs)), classes_(fabric, weights),
+        own_traffic_(not traffic && classes_.sharing() == LinkSharing::job ? std::optional(one_job(fabric))
+                                                                           : std::nullopt),
+        traffic_(own_traffic_ ? &*own_traffic_ : traffic), ways_(make_routes(fabric, known, zone, traffic_, classes_)),
+        zone_(zone), others_(zone, *this), offloaded_(fabric, zone, *this, traffic_, classes_),
         flows_(agenda_, *ways_, capacities_of(fabric), fabric.host_count() + fabric.switch_count(), &others_, folds)
   {
     others_.serve(flows_);
     offloaded_.serve(flows_);
-    if (traffic)
-      background_ = std::make_unique<JobMessages>(flows_, static_cast<JobRoutes&>(*ways_), JobTraffic::NONE);
-    for (int job = 0; traffic && job < traffic->jobs(); ++job)
+    classes_.apply(fabric, weights, flows_);
+    const int tables = classes_.sharing() == LinkSharing::job ? static_cast<int>(weights.background.size()) : 1;
+    for (int table = 0; traffic_ && table < tables; ++table)
+      background_.emplace_back(flows_, static_cast<JobRoutes&>(*ways_), JobTraffic::NONE - table);
+    for (int job = 0; traffic_ && job < traffic_->jobs(); ++job)
       messages_.emplace_back(flows_, static_cast<JobRoutes&>(*ways_), job);
   }
   Messages& messages() override { return flows_; }
   Messages& messages_of(int world) override
   {
-    if (world == JobTraffic::NONE && background_)
-      return *background_;
+    if (world <= JobTraffic::NONE && not background_.empty())
+      return background_[std::min(static_cast<std::size_t>(JobTraffic::NONE - world), background_.size() - 1)];
     const auto job = static_cast<std::size_t>(world);
     return job < messages_.size() ? static_cast<Messages&>(messages_[job]) : flows_;
   }
@@ -446,11 +555,12 @@ public:
 } // namespace
 
 std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
-                                                      bool folds, JobTraffic* traffic, const FabricState* known)
+                                                      bool folds, JobTraffic* traffic, const FabricState* known,
+                                                      const LinkWeights& weights)
 {
   // Without contention SimGrid bounds a flow for several messages as it does one message.
   return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds && settings().contention, traffic,
-                                             known);
+                                             known, weights);
 }
 
 } // namespace weft

@@ -14,11 +14,17 @@
 
 namespace weft {
 
+/** Weights of jobs and of tables of background traffic on links that are shared by job. */
+struct LinkWeights {
+  std::vector<double> jobs{1};
+  std::vector<double> background;
+};
+
 /** Creates the network. @p folds: coalesces equal messages, which changes no times. @p traffic: counts what each job
  *  sends; null if there is one. @p known: what is up as far as routing knows, in runs with faults; else null. All
- *  arguments must outlive the result. */
+ *  arguments but @p weights must outlive the result. */
 std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
-                                                      bool folds, JobTraffic* traffic = nullptr,
-                                                      const FabricState* known = nullptr);
+                                                      bool folds, JobTraffic* traffic, const FabricState* known,
+                                                      const LinkWeights& weights);
 
 } // namespace weft

@@ -60,6 +60,7 @@ public:
   std::vector<Aggregation> switches; ///< by index in the fabric
   Record record;
   std::optional<JobTraffic> traffic;             ///< of the jobs of weft's launcher
+  std::vector<double> background_weights;        ///< of tables of background traffic, where links are shared by job
   std::vector<const RecordPart*> record_parts;   ///< besides those of mechanisms
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
   std::function<std::unique_ptr<HostNetwork>(MessageCosts costs)> make_host_network;

@@ -41,8 +41,8 @@ class PatternStream : public TrafficStream {
     const auto place    = static_cast<std::size_t>(std::ranges::find(sender.since, NOTHING) - sender.since.begin());
     sender.since[place] = clock_now();
     ++sender.in_flight;
-    all_.send(source_.load().hosts[number], source_.destination(number, sender.sent++), source_.load().bytes, *this,
-              number * static_cast<std::size_t>(table_.window) + place);
+    all_.send(job_, source_.load().hosts[number], source_.destination(number, sender.sent++), source_.load().bytes,
+              *this, number * static_cast<std::size_t>(table_.window) + place);
   }
 
   void schedule(std::size_t number)
@@ -141,7 +141,8 @@ public:
   {
     sent_[operation]  = {bytes, clock_now()};
     const auto& hosts = table_.load.hosts;
-    all_.send(hosts[static_cast<std::size_t>(from)], hosts[static_cast<std::size_t>(to)], bytes, *this, operation);
+    all_.send(job_, hosts[static_cast<std::size_t>(from)], hosts[static_cast<std::size_t>(to)], bytes, *this,
+              operation);
   }
   void compute(Seconds time, std::size_t operation) override { all_.network().call_after(time, *this, operation); }
   void due(std::uint64_t operation) override
@@ -169,6 +170,11 @@ public:
 
 } // namespace
 
+TrafficStream::TrafficStream(BackgroundTraffic& all, TrafficTable table)
+    : all_(all), table_(std::move(table)), job_(all.next_job())
+{
+}
+
 void TrafficStream::count_arrival(Bytes bytes, double since)
 {
   ++messages_;
@@ -195,6 +201,7 @@ BackgroundTraffic::BackgroundTraffic(RunContext& context) : context_(context)
 {
   double per_host = -1; // computed once: the maximum flow of a large fabric takes a while
   for (TrafficTable& table : read_traffic(settings().traffic)) {
+    context.background_weights.push_back(table.weight);
     if (table.pattern == "goal") {
       streams_.push_back(std::make_unique<GoalStream>(*this, std::move(table)));
       continue;
@@ -240,13 +247,13 @@ void BackgroundTraffic::end()
     network().end_background();
 }
 
-void BackgroundTraffic::send(VertexId from, VertexId to, Bytes bytes, BackgroundReceiver& receiver,
+void BackgroundTraffic::send(int job, VertexId from, VertexId to, Bytes bytes, BackgroundReceiver& receiver,
                              std::uint64_t number)
 {
   constexpr std::uint64_t MESSAGES_PER_LOOK = 1024;
   if (++made_ % MESSAGES_PER_LOOK == 0)
     look();
-  network().messages_of(JobTraffic::NONE).send(from, to, bytes, UNKNOWN_PART, receiver, number);
+  network().messages_of(job).send(from, to, bytes, UNKNOWN_PART, receiver, number);
 }
 
 /** Returns whether no rank can wake: SimGrid has no activity and no timer, and weft's network only background traffic.

@@ -22,11 +22,12 @@ class TrafficStream : public BackgroundReceiver {
 protected:
   BackgroundTraffic& all_;
   const TrafficTable table_;
+  const int job_;             // number as traffic of a job
   std::int64_t messages_ = 0; // that have arrived
   double bytes_          = 0;
   double time_           = 0; // from the start of a message to its arrival, over all messages
 
-  TrafficStream(BackgroundTraffic& all, TrafficTable table) : all_(all), table_(std::move(table)) {}
+  TrafficStream(BackgroundTraffic& all, TrafficTable table);
   void count_arrival(Bytes bytes, double since);
   bool is_over() const;
 
@@ -55,8 +56,10 @@ public:
   HostNetwork& network();
   bool ended() const { return ended_; }
   void end();
-  /** Sends a message between two hosts, with the costs of the network alone. */
-  void send(VertexId from, VertexId to, Bytes bytes, BackgroundReceiver& receiver, std::uint64_t number);
+  /** Returns the number, as traffic of a job, of the next stream. */
+  int next_job() const { return JobTraffic::NONE - static_cast<int>(streams_.size()); }
+  /** Sends a message between two hosts as traffic of @p job, with the costs of the network alone. */
+  void send(int job, VertexId from, VertexId to, Bytes bytes, BackgroundReceiver& receiver, std::uint64_t number);
   void due(std::uint64_t stream) override { streams_[stream]->begin(); }
   void arrived(std::uint64_t /*message*/) override {}
   void add_rows(Json& record) const override;

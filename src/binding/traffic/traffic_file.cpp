@@ -54,6 +54,7 @@ TrafficTable table_of(const TrafficJson& its)
   table.name       = its.at("name");
   table.pattern    = its.at("pattern");
   table.start      = Seconds(its.at("start_s"));
+  table.weight     = its.at("weight");
   table.load.hosts = its.at("hosts").get<std::vector<VertexId>>();
   if (not its.at("end_s").is_null())
     table.end = Seconds(its.at("end_s"));

@@ -19,6 +19,7 @@ struct TrafficTable {
   std::string pattern; ///< as the user wrote it
   Seconds start;
   Seconds end{std::numeric_limits<double>::infinity()};
+  double weight = 1; ///< its share of links that are shared by job
 
   TrafficLoad load;    ///< without its rate, of all patterns but GOAL
   double share = 0;    ///< part of the bisection

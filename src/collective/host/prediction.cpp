@@ -27,6 +27,8 @@ struct QuietNetwork {
       : hosts(its_hosts), costs(its_costs), ways(fabric),
         messages(agenda, ways, FabricRoutes::capacities(fabric), fabric.host_count())
   {
+    if (fabric.sharing() == LinkSharing::host)
+      messages.share_by_class(FabricRoutes::tails(fabric), true);
   }
 };
 

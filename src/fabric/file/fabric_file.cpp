@@ -14,11 +14,23 @@
 namespace weft {
 namespace {
 
-LinkModel read_link(const OptionTable& table)
+/** Returns the names of the keys of a table. */
+template <class T> std::vector<std::string> keys_of(const std::vector<Option<T>>& rows)
 {
-  LinkModel model;
-  require_options(table, link_options(), read_options(table, link_options(), {}, model));
-  return model;
+  std::vector<std::string> keys;
+  keys.reserve(rows.size());
+  for (const Option<T>& row : rows)
+    keys.push_back(row.key);
+  return keys;
+}
+
+LinkTable read_link(const OptionTable& table)
+{
+  LinkTable link;
+  const auto given = read_options(table, link_options(), keys_of(link_sharing_options()), link.model);
+  read_options(table, link_sharing_options(), keys_of(link_options()), link);
+  require_options(table, link_options(), given);
+  return link;
 }
 
 /** Removes the keys that the fabric file sets itself from `unmeasured`. */
@@ -145,7 +157,7 @@ class FabricReader {
     parts_.topology = missing.read(std::unique_ptr<const Topology>(), [&] {
       return std::unique_ptr<const Topology>(read_topology(file_.table("topology"), parts_.topology_kind));
     });
-    missing.read(LinkModel(), [&] { return read_link(file_.table("link")); });
+    missing.read(LinkTable(), [&] { return read_link(file_.table("link")); });
     missing.rethrow();
   }
 
@@ -300,12 +312,13 @@ class FabricReader {
     const std::vector<Cable> cables = topology().cables();
     const std::vector<int> ports    = count_ports(topology(), cables);
     check_cables_have_ports(ports);
-    const LinkModel standard    = read_link(file_.table("link"));
-    std::vector<LinkRule> rules = read_link_rules(standard);
+    const LinkTable table       = read_link(file_.table("link"));
+    parts_.sharing              = table.sharing;
+    std::vector<LinkRule> rules = read_link_rules(table.model);
     parts_.links.reserve(2 * cables.size());
     for (const Cable& cable : cables) {
       const std::string name = cable_name(topology(), cable, ports);
-      const LinkModel model  = link_model(name, standard, rules);
+      const LinkModel model  = link_model(name, table.model, rules);
       parts_.links.push_back({name + ".up", cable.lower, cable.upper, model.bandwidth, model.latency});
       parts_.links.push_back({name + ".down", cable.upper, cable.lower, model.bandwidth, model.latency});
     }

@@ -108,6 +108,16 @@ TEST(Segments, AreOptional)
   EXPECT_EQ(fabric.segment(Bytes(7)).bandwidth_factor, 1);
 }
 
+TEST(Fabric, SharesLinksByFlowUnlessItSaysOtherwise)
+{
+  EXPECT_EQ(fabric_of(FABRIC).sharing(), LinkSharing::flow);
+  const auto by = [](const std::string& what) { return with("[link]", "[link]\nsharing = '" + what + "'"); };
+  EXPECT_EQ(fabric_of(by("host")).sharing(), LinkSharing::host);
+  EXPECT_EQ(fabric_of(by("job")).sharing(), LinkSharing::job);
+  EXPECT_EQ(fabric_message(by("hosts")), "FILE: [link] sharing: found \"hosts\"; did you mean \"host\"? allowed: flow, "
+                                         "host, job");
+}
+
 // ---- Exceptions by name
 
 TEST(Exceptions, ChangeMatchingLinks)
@@ -158,6 +168,8 @@ TEST(Exceptions, AreCheckedLikeTheStandard)
             "FILE: [links] latncy: unknown key; did you mean \"latency\"? allowed: match, bandwidth, latency");
   EXPECT_EQ(fabric_message(FABRIC + "[[links]]\nmatch = '*'\nbandwidth = '0Bps'\n"),
             "FILE: [links] bandwidth: found \"0Bps\"; allowed: more than zero");
+  EXPECT_EQ(fabric_message(FABRIC + "[[links]]\nmatch = '*'\nsharing = 'job'\n"),
+            "FILE: [links] sharing: unknown key; allowed: match, bandwidth, latency");
   EXPECT_EQ(fabric_message(FABRIC + "[[switches]]\nmatch = '*'\nslots = 0\n"),
             "FILE: [switches] slots: found 0; allowed: more than zero");
 }

@@ -12,6 +12,8 @@
 #include "model/storage/storage_model.hpp"
 #include "model/switch/switch_model.hpp"
 
+#include <utility>
+
 namespace weft {
 
 namespace {
@@ -36,6 +38,15 @@ std::vector<OptionHelp> with_match(const std::string& rule, std::vector<OptionHe
   return options;
 }
 
+/** Returns the keys of [link]: those of a cable, and how links are shared. */
+std::vector<OptionHelp> link_table()
+{
+  std::vector<OptionHelp> options = describe_options(link_options());
+  for (OptionHelp& option : describe_options(link_sharing_options()))
+    options.push_back(std::move(option));
+  return options;
+}
+
 } // namespace
 
 std::vector<TableHelp> fabric_schema()
@@ -51,7 +62,7 @@ std::vector<TableHelp> fabric_schema()
   schema.push_back({"nic.calls",
                     "costs of larger offloaded calls by size, as [[nic.calls]]; replaces those of a preset",
                     describe_options(nic_calls_options())});
-  schema.push_back({"link", "every cable", describe_options(link_options())});
+  schema.push_back({"link", "every cable", link_table()});
   schema.push_back({"links", "overrides of [link] for cables whose names match, as [[links]]",
                     with_match("link", describe_options(link_options()))});
   schema.push_back({"shared", "bandwidth that several links share, as [[shared]]", describe_options(shared_options())});

@@ -67,6 +67,8 @@ JOB: Mapping[str, str] = {
     "seed": "Seed of a placement at random; 1 by default",
     "hosts": "Hosts of the job, instead of a placement: a node list in Slurm's notation, such as"
     ' `"host-[0-3,7]"`, or a list of them',
+    "weight": "Weight of the job on full links, if the fabric shares them by job"
+    " ([how flows share links](jobs.md#how-flows-share-links)), from 0.001 to 1000; 1 by default",
     "start": 'Simulated time at which the job starts, such as `"1ms"`; 0 by default',
     "offload": f"Mechanism instead of the run's: {', '.join(offload_modes.OFFLOADS)}",
     "fallback": "Host algorithms instead of the run's, without SMPI's",
@@ -96,6 +98,7 @@ class Job:
     placement: str = "contiguous"
     seed: int = 1
     hosts: tuple[str, ...] = ()
+    weight: float = 1.0
     start_s: float = 0.0
     offload: str | None = None
     fallback: str | None = None
@@ -210,6 +213,7 @@ def _job(found: Options, folder: Path) -> Job:
         placement=table.choice("placement", tuple(PLACEMENTS), "contiguous"),
         seed=table.integer("seed", 0, 2**31 - 1, 1),
         hosts=_hosts(table),
+        weight=table.number("weight", 0.001, 1000, 1),
         start_s=_start(table),
         offload=_offload(table),
         fallback=table.text("fallback") if "fallback" in table.values else None,

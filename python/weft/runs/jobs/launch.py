@@ -287,6 +287,7 @@ def _row(one: PreparedJob, destinations: Outputs, work: Path) -> dict[str, Any]:
         "program": one.argv0,
         "arguments": list(_arguments(job, work)),
         "start_s": job.start_s,
+        "weight": job.weight,
         "file": str(one.program.absolute()),
         "copies": one.copies,
         "private_libraries": [f"{library.name}={library.path}" for library in one.libraries],

@@ -45,6 +45,7 @@ def _row(one: PlacedTraffic) -> dict[str, Any]:
     row: dict[str, Any] = {
         "name": its.name,
         "pattern": its.pattern,
+        "weight": its.weight,
         "start_s": its.start_s,
         "end_s": its.end_s,
         "hosts": one.hosts,

@@ -58,6 +58,8 @@ TRAFFIC: Mapping[str, str] = {
     " random",
     "hot": 'Part of the messages of `hot-spot` that go to the targets; `"20%"` by default',
     "window": "Messages of a host in flight, at most; others wait at the host; 4 by default",
+    "weight": "Weight of this traffic on full links, if the fabric shares them by job"
+    " ([how flows share links](jobs.md#how-flows-share-links)), from 0.001 to 1000; 1 by default",
     "seed": "Seed of everything that is random; 1 by default",
     "start": 'Simulated time at which the traffic begins, such as `"1ms"`; 0 by default',
     "end": "Simulated time at which it ends; by default with the last rank",
@@ -104,6 +106,7 @@ class Traffic:
     hot: float = 0.0
     window: int = 1
     seed: int = 1
+    weight: float = 1.0
     start_s: float = 0.0
     end_s: float | None = None
     schedule: goal.Schedule | None = None
@@ -144,12 +147,14 @@ def _traffic(found: Options, number: int, folder: Path) -> Traffic:
     if end is not None and end <= start:
         table.fail("end", f"found {table.values['end']!r}, which is not after the start")
     name = table.text("name", pattern)
+    weight = table.number("weight", 0.001, 1000, 1)
     if pattern == "goal":
         return Traffic(
             table=table,
             name=name,
             pattern=pattern,
             hosts=table.text("hosts", IDLE),
+            weight=weight,
             start_s=start,
             end_s=end,
             schedule=_schedule(table, folder),
@@ -167,6 +172,7 @@ def _traffic(found: Options, number: int, folder: Path) -> Traffic:
         hot=_percent(table, "hot", 0.2) if pattern == "hot-spot" else 0.0,
         window=table.integer("window", 1, _MOST_WINDOW, 4),
         seed=table.integer("seed", 0, 2**31 - 1, 1),
+        weight=weight,
         start_s=start,
         end_s=end,
     )
