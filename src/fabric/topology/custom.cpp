@@ -101,6 +101,19 @@ Hop Custom::next_hop(VertexId at, VertexId to) const
   return {link, at == cable.lower ? cable.upper : cable.lower};
 }
 
+void Custom::equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const
+{
+  if (distances_.empty())
+    distances_.resize(tables_.size());
+  Distances& known = distances_[static_cast<std::size_t>(to) % distances_.size()];
+  if (known.to != to)
+    known = {to, distances(to)};
+  for (const Port& port : ports(at))
+    if ((port.to == to || not is_host(port.to)) &&
+        known.links[static_cast<std::size_t>(port.to)] + 1 == known.links[static_cast<std::size_t>(at)])
+      into.push_back({port.link, port.to});
+}
+
 /** Returns for each switch the connected component it is in, without paths through hosts. @p count: their number. */
 std::vector<int> Custom::switch_parts(int& count) const
 {

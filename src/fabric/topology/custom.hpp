@@ -41,13 +41,19 @@ private:
     VertexId to = -1;
     std::vector<LinkId> next; // by vertex
   };
+  /** Distances to one destination. */
+  struct Distances {
+    VertexId to = -1;
+    std::vector<int> links; // by vertex; -1: unreachable
+  };
 
   Graph graph_;
   LinkAggregation aggregation_;
-  std::vector<int> first_port_;       // by vertex: index of its first port; last: number of ports
-  std::vector<Port> ports_;           // by vertex, then in the order of the cables
-  mutable std::vector<Table> tables_; // direct-mapped cache, indexed by destination modulo size
-  mutable int diameter_ = 0;          // 0: not computed yet
+  std::vector<int> first_port_;              // by vertex: index of its first port; last: number of ports
+  std::vector<Port> ports_;                  // by vertex, then in the order of the cables
+  mutable std::vector<Table> tables_;        // direct-mapped cache, indexed by destination modulo size
+  mutable std::vector<Distances> distances_; // likewise; empty until equal_hops() is called
+  mutable int diameter_ = 0;                 // 0: not computed yet
 
   int vertices() const { return static_cast<int>(graph_.hosts.size() + graph_.switches.size()); }
   std::span<const Port> ports(VertexId vertex) const;
@@ -68,6 +74,7 @@ public:
   int switch_count() const override { return static_cast<int>(graph_.switches.size()); }
   std::vector<Cable> cables() const override { return graph_.cables; }
   Hop next_hop(VertexId at, VertexId to) const override;
+  void equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const override;
   int diameter() const override;
   /** Returns the switches to which the hosts are cabled. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;

@@ -52,6 +52,7 @@ TEST(Custom, routes_in_random_graphs_are_right_and_shortest)
     TopologyCheck check(custom);
     check.check_all();
     check.check_minimal();
+    check.check_equal_hops(true);
   }
 }
 

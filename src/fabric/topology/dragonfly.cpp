@@ -115,6 +115,51 @@ Hop Dragonfly::next_hop(VertexId at, VertexId to) const
   return here.group == there.group ? approach(here, there, spread(to)) : cross(here, there.group, spread(to));
 }
 
+/** Appends the equal-cost next hops to another router of the group. */
+void Dragonfly::append_inside(Place at, Place target, std::vector<Hop>& into) const
+{
+  if (at.router != target.router) {
+    const int first = green(at.group * options_.chassis + at.chassis, at.router, target.router);
+    for (int number = 0; number < options_.router_cables; ++number)
+      into.push_back(
+          {link_between(first + number, at.router, target.router), vertex({at.group, at.chassis, target.router})});
+  }
+  if (at.chassis != target.chassis) {
+    const int first = black(at.group, at.router, at.chassis, target.chassis);
+    for (int number = 0; number < options_.chassis_cables; ++number)
+      into.push_back(
+          {link_between(first + number, at.chassis, target.chassis), vertex({at.group, target.chassis, at.router})});
+  }
+}
+
+void Dragonfly::equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const
+{
+  const int target = is_host(to) ? to / options_.hosts : to - host_count();
+  if (is_host(at) || at - host_count() == target) {
+    into.push_back(next_hop(at, to));
+    return;
+  }
+  const Place here    = place(at - host_count());
+  const Place there   = place(target);
+  const Place leaving = here.group == there.group ? there : gateway(here.group, there.group);
+  if (router_index(here) != router_index(leaving)) {
+    append_inside(here, leaving, into);
+    return;
+  }
+  for (int number = 0; number < options_.global_cables; ++number)
+    into.push_back({link_between(blue(here.group, there.group) + number, here.group, there.group),
+                    vertex(gateway(there.group, here.group))});
+}
+
+std::optional<VertexId> Dragonfly::intermediate(VertexId from, VertexId to, std::uint32_t random) const
+{
+  const int first = from / (options_.hosts * group_routers_);
+  const int last  = to / (options_.hosts * group_routers_);
+  if (first == last || not has_detours())
+    return std::nullopt;
+  return vertex(gateway(scaled_without(random, options_.groups, first, last), first));
+}
+
 std::vector<Cable> Dragonfly::cables() const
 {
   std::vector<Cable> cables;

@@ -53,6 +53,7 @@ class Dragonfly : public Topology {
   Hop cross(Place at, int group, int spread) const;
   Hop approach(Place at, Place target, int spread) const;
   int spread(VertexId destination) const;
+  void append_inside(Place at, Place target, std::vector<Hop>& into) const;
 
 public:
   /** All values must be positive. */
@@ -62,6 +63,11 @@ public:
   int switch_count() const override { return options_.groups * group_routers_; }
   std::vector<Cable> cables() const override;
   Hop next_hop(VertexId at, VertexId to) const override;
+  /** Within a group, both orders of green and black; all parallel cables. */
+  void equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const override;
+  bool has_detours() const override { return options_.groups > 2; }
+  /** Returns the router at which packets from the group of @p from enter a third group. */
+  std::optional<VertexId> intermediate(VertexId from, VertexId to, std::uint32_t random) const override;
   int diameter() const override;
   /** Returns the routers of the hosts. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;

@@ -59,28 +59,56 @@ int FatTree::parallel(int level, Node to) const
   return aggregation_.choice(first_[index(to.level)] + to.position, parent) % parallel_[index(level)];
 }
 
-Hop FatTree::climb(Node from, Node to) const
+/** Returns the hop to the parent with digit @p digit, over parallel cable @p number. */
+Hop FatTree::up(Node from, int digit, int number) const
 {
   const int level = from.level;
-  if (level == levels_)
-    throw std::logic_error("a fat tree has no way from a top switch to a switch that is not below");
-  const int count  = up_[index(level)];
-  const int low    = above_[index(level)];
-  const int digit  = to.position / low % count;
-  const int number = level < to.level ? to.position % parallel_[index(level)] : parallel(level, to);
-  const int parent = from.position % low + digit * low + from.position / (low * down_[index(level)]) * low * count;
+  const int low   = above_[index(level)];
+  const int parent =
+      from.position % low + digit * low + from.position / (low * down_[index(level)]) * low * up_[index(level)];
   return {up_link(index(cable(level, from.position, digit, number))), first_[index(level) + 1] + parent};
 }
 
-Hop FatTree::descend(Node from, Node to) const
+/** Returns the hop to the child above @p to, over parallel cable @p number. */
+Hop FatTree::down(Node from, Node to, int number) const
 {
   const int level = from.level - 1;
   const int count = up_[index(level)];
   const int low   = above_[index(level)];
   const int digit = to.position / stride(to.level, level) % down_[index(level)];
   const int child = from.position % low + digit * low + from.position / (low * count) * low * down_[index(level)];
-  return {down_link(index(cable(level, child, from.position / low % count, parallel(level, to)))),
-          first_[index(level)] + child};
+  return {down_link(index(cable(level, child, from.position / low % count, number))), first_[index(level)] + child};
+}
+
+Hop FatTree::climb(Node from, Node to) const
+{
+  const int level = from.level;
+  if (level == levels_)
+    throw std::logic_error("a fat tree has no way from a top switch to a switch that is not below");
+  const int digit = to.position / above_[index(level)] % up_[index(level)];
+  return up(from, digit, level < to.level ? to.position % parallel_[index(level)] : parallel(level, to));
+}
+
+Hop FatTree::descend(Node from, Node to) const
+{
+  return down(from, to, parallel(from.level - 1, to));
+}
+
+void FatTree::equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const
+{
+  const Node from   = node(at);
+  const Node target = node(to);
+  if (is_above(from, target)) {
+    for (int number = 0; number < parallel_[index(from.level - 1)]; ++number)
+      into.push_back(down(from, target, number));
+    return;
+  }
+  const int count   = up_[index(from.level)];
+  const bool bound  = from.level < target.level; // to an ancestor of the switch or to itself
+  const int its_own = target.position / above_[index(from.level)] % count;
+  for (int digit = bound ? its_own : 0; digit < (bound ? its_own + 1 : count); ++digit)
+    for (int number = 0; number < parallel_[index(from.level)]; ++number)
+      into.push_back(up(from, digit, number));
 }
 
 Hop FatTree::next_hop(VertexId at, VertexId to) const
@@ -88,6 +116,26 @@ Hop FatTree::next_hop(VertexId at, VertexId to) const
   const Node from   = node(at);
   const Node target = node(to);
   return is_above(from, target) ? descend(from, target) : climb(from, target);
+}
+
+std::vector<int> FatTree::spray_pools() const
+{
+  std::vector<int> pools(2 * index(first_cable_.back()), -1);
+  int first = 0;
+  for (int level = 0; level < levels_; ++level) {
+    const int cables_of_node = up_[index(level)] * parallel_[index(level)];
+    const int tops           = above_[index(level)]; // nodes at the top of a subtree
+    if (tops * cables_of_node == 1)
+      continue;
+    for (int node_cable = 0; node_cable < size(level) * cables_of_node; ++node_cable) {
+      const int pool                    = first + 2 * (node_cable / cables_of_node / tops);
+      const auto cable_id               = index(first_cable_[index(level)] + node_cable);
+      pools[index(up_link(cable_id))]   = pool;
+      pools[index(down_link(cable_id))] = pool + 1;
+    }
+    first += 2 * (size(level) / tops);
+  }
+  return pools;
 }
 
 std::vector<Cable> FatTree::cables() const

@@ -54,6 +54,8 @@ class FatTree : public Topology {
   bool is_above(Node upper, Node lower) const;
   int cable(int level, int child, int parent_digit, int number) const;
   int parallel(int level, Node to) const;
+  Hop up(Node from, int digit, int number) const;
+  Hop down(Node from, Node to, int number) const;
   Hop climb(Node from, Node to) const;
   Hop descend(Node from, Node to) const;
 
@@ -65,6 +67,12 @@ public:
   int switch_count() const override { return first_.back() - first_[1]; }
   std::vector<Cable> cables() const override;
   Hop next_hop(VertexId at, VertexId to) const override;
+  /** Every parent is an equal-cost next hop, on the way to a switch only from its level on; so is every parallel cable.
+   */
+  void equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const override;
+  /** A subtree, which is a host or the hosts and switches below a set of common parents, has a pool of all its cables
+   *  upwards in either direction. */
+  std::vector<int> spray_pools() const override;
   int diameter() const override;
   /** Returns the lowest common ancestors. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;

@@ -18,6 +18,7 @@ TEST_P(FatTrees, ways_are_right_and_shortest)
   TopologyCheck check(tree);
   check.check_all();
   check.check_minimal();
+  check.check_equal_hops(true);
 }
 
 TEST_P(FatTrees, every_node_has_its_children_and_parents)
@@ -93,6 +94,7 @@ TEST(FatTree, the_last_positions_may_be_empty)
     TopologyCheck check(tree);
     check.check_all();
     check.check_minimal();
+    check.check_equal_hops(true);
     const auto last = static_cast<std::size_t>(std::max(0, hosts - 8));
     EXPECT_EQ(check.ports(hosts + 2), last + 6) << hosts << " hosts";
     EXPECT_EQ(tree.switch_name(2), "level1-2");

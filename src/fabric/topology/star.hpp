@@ -17,6 +17,7 @@ public:
   int switch_count() const override { return 1; }
   std::vector<Cable> cables() const override;
   Hop next_hop(VertexId at, VertexId to) const override;
+  std::vector<int> spray_pools() const override { return std::vector<int>(2 * static_cast<std::size_t>(hosts_), -1); }
   int diameter() const override { return 2; }
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;
   std::unique_ptr<const ForwardingHash> forwarding_hash() const override;

@@ -21,6 +21,14 @@ std::string numbered(const std::string& name, int index, int count)
   return name + "-" + std::string(last.size() - number.size(), '0') + number;
 }
 
+int scaled_without(std::uint32_t random, int count, int one, int other)
+{
+  int number = scaled(random, count - 2);
+  for (const int skipped : {std::min(one, other), std::max(one, other)})
+    number += number >= skipped ? 1 : 0;
+  return number;
+}
+
 std::string Topology::host_name(int index) const
 {
   return numbered("host", index, host_count());

@@ -14,8 +14,10 @@
 #include "fabric/topology/forwarding_hash.hpp"
 #include "fabric/topology/graph.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,6 +63,22 @@ public:
   /** Returns the next hop from @p at to @p to, which must differ; @p at, @p to or the source of the packet must be a
    * host. Repeated hops reach @p to. */
   virtual Hop next_hop(VertexId at, VertexId to) const = 0;
+  /** Appends the equal-cost next hops from @p at to @p to, under the conditions of next_hop(): all first links of
+   * routes with as few links as next_hop()'s, which is among them. Any sequence of them reaches @p to. */
+  virtual void equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const { into.push_back(next_hop(at, to)); }
+  /** Returns the pool of each link, by id: the links that the packets of a flow over this link use equally, if every
+   *  switch sprays them over all equal-cost next hops; -1 for a link that gets all of them. Empty if flows that share a
+   *  link may have different pools there. */
+  virtual std::vector<int> spray_pools() const { return {}; }
+  /** Returns whether the topology defines non-minimal routes, see intermediate(). */
+  virtual bool has_detours() const { return false; }
+  /** Returns the switch, selected by @p random, through which Valiant's routing sends a packet from host @p from to
+   * host
+   *  @p to: minimally there, and minimally on; nothing if all routes between the two are minimal. */
+  virtual std::optional<VertexId> intermediate(VertexId /*from*/, VertexId /*to*/, std::uint32_t /*random*/) const
+  {
+    return std::nullopt;
+  }
   /** Returns the maximum number of links on a route between two hosts. */
   virtual int diameter() const = 0;
   /** Returns the switches at which the routes of all @p hosts (at least two, distinct) meet without detour, in
@@ -82,6 +100,14 @@ public:
 
 /** Returns "name-07", with @p index zero-padded to the width of @p count - 1. */
 std::string numbered(const std::string& name, int index, int count);
+
+/** Maps 32 random bits to a number below @p count. */
+constexpr int scaled(std::uint32_t random, int count)
+{
+  return static_cast<int>((std::uint64_t{random} * static_cast<std::uint64_t>(count)) >> 32U);
+}
+/** Maps 32 random bits to a number below @p count other than @p one and @p other, which differ. */
+int scaled_without(std::uint32_t random, int count, int one, int other);
 
 /** Maximum number of cables, five times that of a three-level fat tree of a million hosts. Ids of links and vertices
  * fit in ints, and a wrong parameter causes an error message instead of exhausting the memory. */

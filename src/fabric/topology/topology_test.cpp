@@ -137,6 +137,50 @@ void TopologyCheck::check_minimal()
   }
 }
 
+void TopologyCheck::check_equal_hops(VertexId at, VertexId to, const std::vector<int>* distances) const
+{
+  const std::string way = topology_.vertex_name(at) + " to " + topology_.vertex_name(to);
+  const auto length     = [this, to](VertexId from) {
+    Route route;
+    if (from != to)
+      topology_.route(from, to, route);
+    return route.links.size();
+  };
+  std::vector<Hop> hops;
+  topology_.equal_hops(at, to, hops);
+  const Hop usual = topology_.next_hop(at, to);
+  std::set<LinkId> links;
+  for (const Hop& hop : hops) {
+    const Cable& cable = cables_[static_cast<std::size_t>(hop.link / 2)];
+    ASSERT_EQ(at, hop.link % 2 == 0 ? cable.lower : cable.upper) << way;
+    ASSERT_EQ(hop.to, hop.link % 2 == 0 ? cable.upper : cable.lower) << way;
+    ASSERT_TRUE(links.insert(hop.link).second) << way;
+    ASSERT_TRUE(hop.to == to || not topology_.is_host(hop.to)) << way;
+    ASSERT_EQ(length(hop.to) + 1, length(at)) << way << " by " << topology_.vertex_name(hop.to);
+  }
+  ASSERT_TRUE(links.contains(usual.link)) << way;
+  if (not distances)
+    return;
+  std::size_t nearer = 0;
+  for (const Cable& cable : cables_)
+    for (const auto& [here, there] : {std::pair(cable.lower, cable.upper), std::pair(cable.upper, cable.lower)})
+      nearer += here == at && (there == to || not topology_.is_host(there)) &&
+                        (*distances)[static_cast<std::size_t>(there)] + 1 == (*distances)[static_cast<std::size_t>(at)]
+                    ? 1
+                    : 0;
+  ASSERT_EQ(hops.size(), nearer) << way;
+}
+
+void TopologyCheck::check_equal_hops(bool all)
+{
+  for (VertexId to = 0; to < topology_.host_count(); ++to) {
+    const std::vector<int> links = distances(to);
+    for (VertexId at = 0; at < vertices() && not ::testing::Test::HasFatalFailure(); ++at)
+      if (at != to)
+        check_equal_hops(at, to, all ? &links : nullptr);
+  }
+}
+
 int TopologyCheck::busiest_link(int shift)
 {
   std::vector<int> ways(2 * cables_.size());
@@ -185,6 +229,14 @@ std::string failure_of(const std::string& text)
 }
 
 namespace {
+
+TEST(Topology, random_bits_select_all_numbers_but_two)
+{
+  std::map<int, int> seen;
+  for (std::uint32_t step = 0; step < 100; ++step)
+    ++seen[scaled_without(step * 42949672 + 1000, 7, 5, 2)];
+  EXPECT_EQ(seen, (std::map<int, int>{{0, 20}, {1, 20}, {3, 20}, {4, 20}, {6, 20}}));
+}
 
 TEST(Topology, names_are_padded_to_sort_by_number)
 {

@@ -19,6 +19,7 @@ class TopologyCheck {
 
   void check_cables();
   void check_steps(VertexId from, VertexId to) const;
+  void check_equal_hops(VertexId at, VertexId to, const std::vector<int>* distances) const;
 
 public:
   explicit TopologyCheck(const Topology& topology);
@@ -42,6 +43,9 @@ public:
   void check_sample(unsigned seed, int count);
   /** Checks that every route between hosts is a shortest path. */
   void check_minimal();
+  /** Checks the equal-cost next hops from every vertex to every host: next_hop()'s is among them, and each is one link
+   *  nearer; @p all: they are all such links that exist. */
+  void check_equal_hops(bool all);
   /** Returns the maximum number of routes on a link when each host h sends to h + @p shift. */
   int busiest_link(int shift);
 };

@@ -66,12 +66,51 @@ Hop Torus::step(const Dimension& dimension, int from, int to, int destination) c
   const int forward = (coordinate(to, dimension) - coordinate(from, dimension) + dimension.size) % dimension.size;
   const bool up =
       dimension.wraps ? 2 * forward <= dimension.size : coordinate(to, dimension) > coordinate(from, dimension);
+  return neighbour(dimension, from, up, number);
+}
+
+/** Returns the hop to the next (@p up) or previous switch along @p dimension, over parallel cable @p number. */
+Hop Torus::neighbour(const Dimension& dimension, int from, bool up, int number) const
+{
   if (up)
     return {up_link(static_cast<std::size_t>(cable_to_next(dimension, from, number))),
             vertex(next_in(dimension, from))};
   const bool first = coordinate(from, dimension) == 0;
   const int before = from + dimension.stride * (first ? dimension.size - 1 : -1);
   return {down_link(static_cast<std::size_t>(cable_to_next(dimension, before, number))), vertex(before)};
+}
+
+void Torus::equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const
+{
+  const int from   = at - host_count();
+  const int target = is_host(to) ? to / hosts_per_switch_ : to - host_count();
+  if (is_host(at) || from == target) {
+    into.push_back(next_hop(at, to));
+    return;
+  }
+  for (const Dimension& dimension : dimensions_) {
+    const int ahead = coordinate(target, dimension) - coordinate(from, dimension);
+    if (ahead == 0)
+      continue;
+    const int forward = (ahead + dimension.size) % dimension.size;
+    const bool up     = dimension.wraps ? 2 * forward <= dimension.size : ahead > 0;
+    const bool down   = dimension.wraps ? 2 * forward >= dimension.size : ahead < 0;
+    for (int number = 0; number < parallel_; ++number) {
+      if (up)
+        into.push_back(neighbour(dimension, from, true, number));
+      if (down)
+        into.push_back(neighbour(dimension, from, false, number));
+    }
+  }
+}
+
+std::optional<VertexId> Torus::intermediate(VertexId from, VertexId to, std::uint32_t random) const
+{
+  const int first = from / hosts_per_switch_;
+  const int last  = to / hosts_per_switch_;
+  if (first == last || not has_detours())
+    return std::nullopt;
+  return vertex(scaled_without(random, switches_, first, last));
 }
 
 Hop Torus::next_hop(VertexId at, VertexId to) const

@@ -43,6 +43,7 @@ class Torus : public Topology {
   static int next_in(const Dimension& dimension, int switch_index);
   int cable_to_next(const Dimension& dimension, int switch_index, int number) const;
   Hop step(const Dimension& dimension, int from, int to, int destination) const;
+  Hop neighbour(const Dimension& dimension, int from, bool up, int number) const;
 
 public:
   enum class Edges { wrapped, open };
@@ -54,6 +55,11 @@ public:
   int switch_count() const override { return switches_; }
   std::vector<Cable> cables() const override;
   Hop next_hop(VertexId at, VertexId to) const override;
+  /** All dimensions that remain, both directions if they are equally long, and all parallel cables. */
+  void equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const override;
+  bool has_detours() const override { return switches_ > 2; }
+  /** Returns any switch other than those of the two hosts. */
+  std::optional<VertexId> intermediate(VertexId from, VertexId to, std::uint32_t random) const override;
   int diameter() const override;
   /** Returns the switches of the hosts. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;

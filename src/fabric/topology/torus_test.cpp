@@ -21,6 +21,7 @@ TEST_P(Grids, ways_are_right_and_shortest)
   TopologyCheck check(torus);
   check.check_all();
   check.check_minimal();
+  check.check_equal_hops(true);
 }
 
 /** Expects two cables per dimension on a torus, one in dimensions of two switches, and one less at the ends of a mesh.
