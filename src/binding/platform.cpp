@@ -243,7 +243,7 @@ void count_by_job(weft::RunContext& context, weft::FabricZone& zone)
     for (const std::string& name : *job.hosts)
       hosts.back().push_back(numbers.at(name));
   }
-  context.traffic.emplace(hosts, context.fabric.host_count(), context.fabric.links().size());
+  context.traffic.emplace(hosts, context.fabric.host_count(), context.fabric.counted());
   context.record.keep_durations = true;
   zone.count_by_job(*context.traffic);
 }
@@ -288,19 +288,32 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
   return context;
 }
 
+/** Refuses routing policies that only weft's own network can follow. */
+void check_routing(const weft::RunContext& context, const std::string& why)
+{
+  const weft::RoutingModel& routing = context.fabric.routing();
+  if (routing.needs_own_network())
+    throw weft::UserError(context.fabric.file() + ": [routing] policy: \"" + routing.policy +
+                          "\" needs weft's own network, and " + why + "; allowed: static, ecmp, ecmp-message");
+}
+
 /** Selects the transport of point-to-point messages. */
 void choose_messages(weft::RunContext& context, bool on_fabric)
 {
   const std::string& asked = weft::settings().point_to_point;
   if (asked != "" && asked != "weft" && asked != "smpi")
     throw weft::UserError("WEFT_POINT_TO_POINT: found \"" + asked + "\"; allowed: weft, smpi");
-  if (asked != "weft")
+  if (asked != "weft") {
+    check_routing(context, "SMPI carries the messages");
     return;
+  }
   const auto refusal =
       on_fabric ? weft::OwnMessages::refusal() : std::optional<std::string>("weft's transport needs a weft fabric");
   context.record.messages_reason = refusal.value_or("");
-  if (refusal)
+  if (refusal) {
+    check_routing(context, *refusal);
     return;
+  }
   context.record.messages = "weft";
   weft::OwnMessages::begin(context);
 }

@@ -47,8 +47,10 @@ std::string describe(const Fabric& fabric)
        << "  topology " << fabric.topology_kind() << ": " << grouped(fabric.host_count()) << " hosts, "
        << grouped(fabric.switch_count()) << (fabric.switch_count() == 1 ? " switch, " : " switches, ")
        << grouped(static_cast<std::int64_t>(fabric.links().size() / 2)) << " cables, at most " << topology.diameter()
-       << " links from host to host\n"
-       << "  hosts " << topology.host_name(0) << " to " << topology.host_name(fabric.host_count() - 1) << ": "
+       << " links from host to host\n";
+  if (const RoutingModel& routing = fabric.routing(); not routing.is_static())
+    text << "  routing " << routing.policy << ", seed " << routing.seed << "\n";
+  text << "  hosts " << topology.host_name(0) << " to " << topology.host_name(fabric.host_count() - 1) << ": "
        << fabric.host().cores << " cores of " << to_text(fabric.host().speed) << "\n";
 
   std::map<std::pair<double, double>, int> cables;

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace weft {
 
-Fabric::Fabric(FabricParts parts) : parts_(std::move(parts))
+Fabric::Fabric(FabricParts parts) : parts_(std::move(parts)), sprays_(parts_.routing.sprays())
 {
   if (not parts_.model_of.empty())
     return;
@@ -25,6 +26,20 @@ std::optional<std::size_t> Fabric::shared_by(LinkId id) const
   if (at >= parts_.shared_of.size() || parts_.shared_of[at] < 0)
     return std::nullopt;
   return static_cast<std::size_t>(parts_.shared_of[at]);
+}
+
+int Fabric::counted_as(LinkId id, VertexId from, VertexId to) const
+{
+  if (not sprays_ || std::max(from, to) >= host_count())
+    return id;
+  const std::optional<std::size_t> pool = shared_by(id);
+  return pool ? static_cast<int>(parts_.links.size() + *pool) : id;
+}
+
+bool Fabric::counts(int resource, VertexId from, VertexId to) const
+{
+  const bool pools = sprays_ && std::max(from, to) < host_count();
+  return std::cmp_less(resource, parts_.links.size() + (pools ? parts_.shared.size() : 0));
 }
 
 Seconds Fabric::latency(const Route& route) const

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* A fabric: topology, hosts, NICs, links and switches, as a fabric file describes them.
  *
- * The file is TOML with the tables [fabric], [topology], [host], [nic], [link], [switch], [[point_to_point]], [mpi],
- * [progress_engine], [[policy]], [multicast], [noise], [disk] and [storage]. [[links]] and [[switches]] override values
- * of the cables and switches whose names match a pattern, so that any part of a fabric can be faster, or smart.
- * file/fabric_schema.hpp has every key. Host, NIC and switch tables may name a preset. A Fabric is immutable.
+ * The file is TOML with the tables [fabric], [topology], [routing], [host], [nic], [link], [switch],
+ * [[point_to_point]], [mpi], [progress_engine], [[policy]], [multicast], [noise], [disk] and [storage]. [[links]] and
+ * [[switches]] override values of the cables and switches whose names match a pattern, so that any part of a fabric can
+ * be faster, or smart. file/fabric_schema.hpp has every key. Host, NIC and switch tables may name a preset. A Fabric is
+ * immutable.
  */
 #pragma once
 
 #include "fabric/fabric_tables.hpp"
 #include "fabric/policy.hpp"
+#include "fabric/routing/routing.hpp"
 #include "fabric/topology/topology.hpp"
 #include "model/host/mpi_model.hpp"
 #include "model/host/multicast_model.hpp"
@@ -39,6 +41,7 @@ struct FabricParts {
   std::vector<std::shared_ptr<const ForwardingHash>> hashes; ///< by model; null without forwarding cache
   std::vector<int> model_of;                                 ///< by switch: its model; empty: one model per switch
   std::unique_ptr<const Topology> topology;
+  RoutingModel routing;
   std::vector<Link> links; ///< two per cable of the topology, by id
   LinkSharing sharing = LinkSharing::flow;
   std::vector<SharedMedium> shared;
@@ -56,6 +59,7 @@ struct FabricParts {
 
 class Fabric {
   FabricParts parts_; // immutable
+  bool sprays_;
 
   std::size_t model_index(int index) const
   {
@@ -77,6 +81,8 @@ public:
   const std::vector<std::string>& changes() const { return parts_.changes; }
   const std::string& topology_kind() const { return parts_.topology_kind; }
   const Topology& topology() const { return *parts_.topology; }
+  /** Returns how messages between hosts are routed. route() and trees in the network do not depend on it. */
+  const RoutingModel& routing() const { return parts_.routing; }
   const HostModel& host() const { return parts_.host; }
   const NicModel& nic() const { return parts_.nic; }
   const SwitchModel& switch_model(int index) const { return parts_.switches[model_index(index)]; }
@@ -120,7 +126,32 @@ public:
   /** Returns the index in shared() of the medium that a link uses, if any. */
   std::optional<std::size_t> shared_by(LinkId id) const;
 
-  /** Find the route between two different vertices, and its latency: that of its links and of the switches between. */
+  /** Returns whether the packets of messages between hosts are sprayed. The media are then pools of links, which such
+   *  messages use instead of links. */
+  bool sprays() const { return sprays_; }
+  /** Returns the number under which bytes on a link are counted: links().size() + the medium, if packets of messages
+   *  between these vertices are sprayed over the link's pool. */
+  int counted_as(LinkId id, VertexId from, VertexId to) const;
+  /** Returns the number of such numbers. */
+  std::size_t counted() const { return parts_.links.size() + (sprays_ ? parts_.shared.size() : 0); }
+  /** Returns whether bytes are counted under the number of a resource of a message's route, see FabricRoutes. */
+  bool counts(int resource, VertexId from, VertexId to) const;
+  /** Returns the bytes on a link, with its part of those on its pool. @p counted returns those under a number. */
+  template <class Counted> double bytes_on_link(LinkId id, Counted&& counted) const
+  {
+    const double own                        = counted(id);
+    const std::optional<std::size_t> medium = sprays_ ? shared_by(id) : std::nullopt;
+    return medium ? own + counted(static_cast<int>(parts_.links.size() + *medium)) / links_of_pool(id) : own;
+  }
+  /** Returns the number of links in the pool of a link, or that share its medium. */
+  double links_of_pool(LinkId id) const
+  {
+    const std::optional<std::size_t> medium = shared_by(id);
+    return medium ? static_cast<double>(parts_.shared[*medium].links.size()) : 1;
+  }
+
+  /** Find the static route between two different vertices, and the latency of a route: that of its links and of the
+   *  switches between. */
   void route(VertexId from, VertexId to, Route& into) const { parts_.topology->route(from, to, into); }
   Seconds latency(const Route& route) const;
   /** Returns the segment that applies to a message of @p size. */

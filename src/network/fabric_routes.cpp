@@ -120,7 +120,10 @@ FabricRoutes::FabricRoutes(const FabricState* known) : FabricRoutes(known->fabri
 }
 
 FabricRoutes::FabricRoutes(const Fabric& fabric)
-    : fabric_(fabric), state_(nullptr), eager_below_(fabric.mpi().value_or(MpiModel()).eager_threshold)
+    : fabric_(fabric), state_(nullptr),
+      policy_(fabric.routing().is_static() ? nullptr : make_routing_policy(fabric.routing(), fabric.topology())),
+      routes_each_message_(policy_ && policy_->routes_each_message()),
+      eager_below_(fabric.mpi().value_or(MpiModel()).eager_threshold)
 {
   constexpr std::size_t A_HOST = 8; // routes: the neighbours of a 3-D stencil, and two more
   constexpr std::size_t MOST   = 1U << 15U;
@@ -145,26 +148,36 @@ const FabricRoutes::KnownRoute& FabricRoutes::between(int from, int to)
   KnownRoute& known              = known_[(name * GOLDEN >> 32U) & (known_.size() - 1)];
   if (known.from == from && known.to == to && is_valid(known))
     return known;
-  known.from  = from;
-  known.to    = to;
-  known.epoch = state_ ? state_->epoch() : 0;
+  constexpr int NO_HOST = -1; // the next message finds no route
+  known.from            = routes_each_message_ ? NO_HOST : from;
+  known.to              = to;
+  known.epoch           = state_ ? state_->epoch() : 0;
   known.route.links.clear();
   known.route.through.clear();
   known.resources.clear();
   known.narrowest = std::numeric_limits<double>::infinity();
-  fabric_.route(from, to, known.route);
+  if (policy_)
+    policy_->route(from, to, known.route);
+  else
+    fabric_.route(from, to, known.route);
   known.is_usual          = not state_ || state_->is_up(known.route);
   known.exists            = known.is_usual || rerouting_->find(from, to, known.route);
   const std::size_t links = fabric_.links().size();
+  const bool sprayed      = fabric_.sprays() && std::max(from, to) < fabric_.host_count();
   for (const LinkId id : known.route.links) {
-    known.resources.push_back(id);
-    known.narrowest = std::min(known.narrowest, fabric_.link(id).bandwidth.value());
-    if (const std::optional<std::size_t> medium = fabric_.shared_by(id)) {
+    const std::optional<std::size_t> medium = fabric_.shared_by(id);
+    if (not sprayed || not medium) {
+      known.resources.push_back(id);
+      known.narrowest = std::min(known.narrowest, fabric_.link(id).bandwidth.value());
+    }
+    if (medium) {
       known.resources.push_back(static_cast<int>(links + *medium));
       known.narrowest = std::min(known.narrowest, fabric_.shared()[*medium].bandwidth.value());
     }
   }
   known.latency = fabric_.latency(known.route);
+  if (policy_)
+    policy_->enter(known.resources); // every message, if the policy uses loads: it then routes each message
   return known;
 }
 
@@ -201,6 +214,8 @@ void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute&
 const std::vector<int>* FabricRoutes::known_route(int from, int to)
 {
   const KnownRoute& known = between(from, to);
+  if (policy_)
+    policy_->leave(known.resources); // a question, no message
   return known.exists ? &known.resources : nullptr;
 }
 
@@ -217,6 +232,8 @@ void FabricRoutes::find_for_storage(int from, int to, Bytes bytes, FlowRoute& in
   into.resources          = known.resources;
   into.bound              = known.narrowest;
   into.penalty            = std::max(known.latency.value(), LEAST_PENALTY);
+  if (policy_)
+    policy_->leave(known.resources); // the flow enters when it starts
 }
 
 } // namespace weft

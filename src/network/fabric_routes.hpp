@@ -6,6 +6,7 @@
 #include "fabric/rerouting.hpp"
 #include "network/flow_network.hpp"
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -30,9 +31,12 @@ class FabricRoutes : public MessageRoutes {
   const Fabric& fabric_;
   const FabricState* state_; // as routing knows it; null: everything is up
   std::optional<Rerouting> rerouting_;
+  std::unique_ptr<RoutingPolicy> policy_; // null: static routes
+  const bool routes_each_message_;
   Bytes eager_below_;
   PointToPointSegment no_factors_; // of messages from or to a switch
-  /** Route between two hosts, kept since programs send along the same ones again and again. */
+  /** Route between two hosts, unless each message has its own; kept since programs send along the same ones again and
+   * again. */
   struct KnownRoute {
     int from          = -1;
     int to            = -1;
@@ -73,6 +77,14 @@ public:
   void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override;
   /** Returns links and media. */
   const std::vector<int>* known_route(int from, int to) override;
+  bool repeats() const override { return not routes_each_message_; }
+  bool follows() const override { return policy_ && policy_->uses_loads(); }
+  void entered(const FlowRoute& way) override { policy_->enter(way.resources); }
+  void left(const FlowRoute& way) override
+  {
+    if (policy_)
+      policy_->leave(way.resources);
+  }
   /** Finds the route of data between a host and storage: without latency, and without costs of the MPI library. */
   void find_for_storage(int from, int to, Bytes bytes, FlowRoute& into);
 };

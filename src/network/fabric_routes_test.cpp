@@ -66,5 +66,172 @@ TEST_F(FabricRoutesTest, EmptyMessagesToSwitchesTakeTheLatency)
   EXPECT_DOUBLE_EQ(arrivals.times.at(3), 1e-6);
 }
 
+constexpr double FABRIC_BANDWIDTH = 1e9;
+constexpr double MESSAGE          = 1e6;
+constexpr double ALONE            = MESSAGE / FABRIC_BANDWIDTH;
+constexpr double TWO_LEVELS       = 4 * 1e-6 + 3 * 0.25e-6; // latency: links and switches from leaf to leaf
+
+/** Returns a fabric of two leaves with @p down hosts and @p up uplinks to one spine each. */
+Fabric two_leaves(int down, int up, const std::string& routing)
+{
+  return fabric_of(replaced(
+      replaced(FABRIC, "kind = \"star\"\nhosts = 4",
+               "kind = \"fat_tree\"\ndown = [" + std::to_string(down) + ", 2]\nup = [1, " + std::to_string(up) + "]"),
+      "[host]\n", "[routing]\n" + routing + "\n[host]\n"));
+}
+
+/** Messages of one size on a fabric, started at given times. */
+class RoutedMessages {
+  const Fabric& fabric_;
+  Agenda agenda_;
+  FabricRoutes ways_;
+  FlowNetwork network_;
+  ArrivalTimes arrivals_{agenda_};
+
+public:
+  explicit RoutedMessages(const Fabric& fabric)
+      : fabric_(fabric), ways_(fabric),
+        network_(agenda_, ways_, FabricRoutes::capacities(fabric), fabric.host_count() + fabric.switch_count())
+  {
+  }
+  FlowNetwork& network() { return network_; }
+  ArrivalTimes& arrivals() { return arrivals_; }
+  void send(int from, int to, std::uint64_t number)
+  {
+    network_.send(from, to, Bytes(MESSAGE), UNKNOWN_PART, arrivals_, number);
+  }
+  void run_until(double time) { agenda_.run_until(Seconds(time)); }
+  double arrival(std::uint64_t number)
+  {
+    run_until(1);
+    return arrivals_.times.at(number);
+  }
+};
+
+/** Returns the link by which ECMP's message from @p from leaves its leaf. */
+LinkId uplink(const Fabric& fabric, int from, int to)
+{
+  Route route;
+  make_routing_policy(fabric.routing(), fabric.topology())->route(from, to, route);
+  return route.links[1];
+}
+
+TEST(FabricRoutes, flows_that_ecmp_puts_on_one_uplink_get_half_each)
+{
+  int together = 0;
+  for (int seed = 1; seed <= 12; ++seed) {
+    const Fabric fabric = two_leaves(2, 2, "policy = \"ecmp\"\nseed = " + std::to_string(seed));
+    RoutedMessages messages(fabric);
+    messages.send(0, 2, 0);
+    messages.send(1, 3, 1);
+    const bool collide = uplink(fabric, 0, 2) == uplink(fabric, 1, 3);
+    together += collide ? 1 : 0;
+    const double expected = TWO_LEVELS + (collide ? 2 : 1) * ALONE;
+    EXPECT_NEAR(messages.arrival(0), expected, 1e-9 * expected) << seed;
+    EXPECT_NEAR(messages.arrival(1), expected, 1e-9 * expected) << seed;
+  }
+  EXPECT_GT(together, 0);
+  EXPECT_LT(together, 12);
+}
+
+TEST(FabricRoutes, equal_messages_are_coalesced_only_if_their_routes_are_equal)
+{
+  for (const auto& [policy, flows] :
+       {std::pair("ecmp", 1U), std::pair("spray", 1U), std::pair("ecmp-message", 4U), std::pair("adaptive", 4U)}) {
+    const Fabric fabric = two_leaves(2, 4, std::string("policy = \"") + policy + '"');
+    RoutedMessages messages(fabric);
+    for (std::uint64_t number = 0; number < 4; ++number)
+      messages.send(0, 2, number);
+    EXPECT_EQ(messages.network().work().flows, flows) << policy;
+    EXPECT_NEAR(messages.arrival(3), TWO_LEVELS + 4 * ALONE, 1e-9 * ALONE) << policy; // the host's own link
+  }
+}
+
+TEST(FabricRoutes, sprayed_flows_share_the_sum_of_the_uplinks)
+{
+  for (const auto& [hosts, uplinks] : {std::pair(4, 4), std::pair(4, 2), std::pair(6, 2), std::pair(3, 5)}) {
+    const Fabric fabric = two_leaves(hosts, uplinks, "policy = \"spray\"");
+    RoutedMessages messages(fabric);
+    for (int host = 0; host < hosts; ++host)
+      messages.send(host, hosts + host, static_cast<std::uint64_t>(host));
+    const double expected = TWO_LEVELS + std::max(1., static_cast<double>(hosts) / uplinks) * ALONE;
+    for (int host = 0; host < hosts; ++host)
+      EXPECT_NEAR(messages.arrival(static_cast<std::uint64_t>(host)), expected, 1e-9 * expected)
+          << hosts << " hosts, " << uplinks << " uplinks";
+  }
+}
+
+TEST(FabricRoutes, a_sprayed_permutation_of_a_full_fat_tree_has_no_contention)
+{
+  const Fabric fabric = fabric_of(
+      replaced(replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [4, 4, 4]\nup = [1, 4, 4]"),
+               "[host]\n", "[routing]\npolicy = \"spray\"\n[host]\n"));
+  RoutedMessages messages(fabric);
+  for (int host = 0; host < 64; ++host)
+    messages.send(host, (host * 37 + 5) % 64, static_cast<std::uint64_t>(host));
+  for (int host = 0; host < 64; ++host)
+    EXPECT_LE(messages.arrival(static_cast<std::uint64_t>(host)), 6e-6 + 5 * 0.25e-6 + ALONE * (1 + 1e-9)) << host;
+}
+
+TEST(FabricRoutes, bytes_of_sprayed_messages_are_counted_equally_on_the_links_of_a_pool)
+{
+  const Fabric fabric = two_leaves(2, 4, "policy = \"spray\"");
+  std::vector<double> counted(fabric.counted());
+  Route route;
+  fabric.route(0, 2, route);
+  for (const LinkId link : route.links)
+    counted[static_cast<std::size_t>(fabric.counted_as(link, 0, 2))] += 100;
+  std::map<double, int> links;
+  for (std::size_t link = 0; link < fabric.links().size(); ++link)
+    ++links[fabric.bytes_on_link(static_cast<LinkId>(link),
+                                 [&](int number) { return counted[static_cast<std::size_t>(number)]; })];
+  EXPECT_EQ(links[100], 2); // of the hosts
+  EXPECT_EQ(links[25], 8);  // up from one leaf, down to the other
+  EXPECT_EQ(links[0], static_cast<int>(fabric.links().size()) - 10);
+  EXPECT_EQ(fabric.counted_as(route.links[1], 0, fabric.host_count()), route.links[1]); // not to switches
+}
+
+TEST(FabricRoutes, adaptive_routing_counts_flows_that_start_at_the_same_instant)
+{
+  for (int seed = 1; seed <= 12; ++seed) {
+    const Fabric fabric = two_leaves(4, 4, "policy = \"adaptive\"\nseed = " + std::to_string(seed));
+    RoutedMessages messages(fabric);
+    for (int host = 0; host < 4; ++host)
+      messages.send(host, 4 + host, static_cast<std::uint64_t>(host));
+    for (int host = 0; host < 4; ++host)
+      EXPECT_NEAR(messages.arrival(static_cast<std::uint64_t>(host)), TWO_LEVELS + ALONE, 1e-9 * ALONE) << seed;
+  }
+}
+
+TEST(FabricRoutes, adaptive_routing_counts_other_flows_until_they_end)
+{
+  const Fabric fabric = two_leaves(2, 2, "policy = \"adaptive\"");
+  std::vector<LinkId> ups; // of the first leaf
+  for (std::size_t link = 0; link < fabric.links().size(); ++link)
+    if (fabric.links()[link].from == fabric.host_count() && fabric.links()[link].to >= fabric.host_count())
+      ups.push_back(static_cast<LinkId>(link));
+  ASSERT_EQ(ups.size(), 2U);
+  for (const LinkId busy : ups) {
+    RoutedMessages messages(fabric);
+    FlowRoute other;
+    other.resources = {busy};
+    other.volume    = 10 * MESSAGE;
+    other.bound     = FABRIC_BANDWIDTH;
+    other.latency   = 1e-3; // it does not use the link yet
+    messages.network().start(other, Seconds(), messages.arrivals(), 100);
+    for (std::uint64_t number = 0; number < 8; ++number) {
+      messages.send(0, 2, number);
+      messages.run_until(2e-3 * static_cast<double>(number + 1));
+    }
+    EXPECT_NEAR(messages.arrival(100), 1e-3 + 10 * ALONE, 1e-9 * ALONE); // undisturbed
+    // Both links are free afterwards: two flows get one each.
+    messages.send(0, 2, 101);
+    messages.send(1, 3, 102);
+    messages.run_until(3);
+    EXPECT_NEAR(messages.arrivals().times.at(102) - messages.arrivals().times.at(101), 0, 1e-9 * ALONE);
+    EXPECT_NEAR(messages.arrivals().times.at(102), 1 + TWO_LEVELS + ALONE, 1e-9);
+  }
+}
+
 } // namespace
 } // namespace weft

@@ -26,6 +26,7 @@ std::uint64_t due_of(std::size_t number, std::uint32_t version)
 FlowNetwork::FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int vertices,
                          OtherTraffic* others, bool folds)
     : agenda_(agenda), ways_(ways), others_(others), folds_(folds), vary_(ways.vary()), special_(vary_),
+      follows_(ways.follows()), reports_ends_(vary_ || follows_),
       fixed_capacities_(vary_ ? capacities : std::vector<double>()), fair_share_(capacities),
       recent_(static_cast<std::size_t>(vertices)), visited_(capacities.size())
 {
@@ -113,6 +114,8 @@ void FlowNetwork::start(const FlowRoute& way, Seconds time, Receiving& receiver,
   flow.since              = time.value();
   flow.part               = 1;
   flow.messages.push_back({&receiver, message});
+  if (follows_)
+    ways_.entered(way);
   begin_latency(number);
 }
 
@@ -293,7 +296,7 @@ std::vector<InFlight> FlowNetwork::release(FlowNumber number)
   Flow& flow = flows_[number];
   if (flow.state == State::flowing)
     leave(number);
-  if (vary_)
+  if (reports_ends_)
     ways_.left(flow.way);
   flow.state = State::idle;
   ++flow.version;
@@ -492,6 +495,8 @@ bool FlowNetwork::resume(CutFlow& rest)
   Flow& flow              = flows_[number];
   if (rest.from < 0) {
     flow.way = std::move(rest.way);
+    if (follows_)
+      ways_.entered(flow.way);
   } else {
     flow.way.resources.clear();
     ways_.find_rest(rest.from, rest.to, rest.bytes, rest.missed, rest.part, flow.way);

@@ -65,6 +65,10 @@ public:
   /** Returns whether capacities depend on a resource's users; if so, left() and capacity() are
    * called. */
   virtual bool vary() const { return false; }
+  /** Returns whether routes depend on a resource's users; if so, entered() and left() are called. */
+  virtual bool follows() const { return false; }
+  /** Called when a flow has started whose way was not found here. */
+  virtual void entered(const FlowRoute& /*way*/) {}
   /** Called when the flow of a way has ended. */
   virtual void left(const FlowRoute& /*way*/) {}
   /** Returns the current capacity of a resource, at most @p fixed. */
@@ -191,6 +195,8 @@ private:
   bool folds_;
   bool vary_;                            // true if the capacities of resources vary
   bool special_;                         // true if they vary, or links are shared by class
+  bool follows_;                         // true if routes depend on flows
+  bool reports_ends_;                    // true if capacities vary or routes depend on flows
   std::vector<double> fixed_capacities_; // only if they vary
   IncrementalFairShare fair_share_;      // its flows are the groups
   std::optional<ClassFairShare> classes_;

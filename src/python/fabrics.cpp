@@ -251,7 +251,11 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
       .def_property_readonly("noise_seed", &noise_seed, "Seed of the random variation of runs; None if there is none.")
       .def_property_readonly(
           "links", [](const Fabric& fabric) { return fabric.links().size(); }, "Number of links, two per cable.")
-      .def_property_readonly("shared", [](const Fabric& fabric) { return SHARED.all(fabric.shared()); })
+      .def_property_readonly("shared",
+                             [](const Fabric& fabric) {
+                               return SHARED.all(fabric.sprays() ? std::vector<SharedMedium>()
+                                                                 : fabric.shared()); // not pools
+                             })
       .def("cables", &cables)
       .def("route", &route, py::arg("source"), py::arg("destination"), "Raises IndexError if there is no such vertex.")
       .def("describe", [](const Fabric& fabric) { return describe(fabric); })

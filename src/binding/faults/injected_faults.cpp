@@ -25,6 +25,10 @@ void InjectedFaults::serve(RunContext& context)
     return;
   if (const std::string& reason = need_of_simgrid_flows(); not reason.empty())
     throw UserError("--faults: faults need weft's own network, and " + reason);
+  if (context.fabric.sprays())
+    throw UserError("--faults: " + context.fabric.file() +
+                    ": [routing] policy: found \"spray\", whose pools keep links that fail; allowed: static, ecmp, "
+                    "ecmp-message, adaptive, adaptive-global");
   auto* const faults            = new InjectedFaults(context); // lives as long as the process
   const RecoveryModel& recovery = faults->description_.recovery;
   context.call_recovery.emplace(

@@ -44,11 +44,16 @@ double part_of(double own, double all)
   return all > 0 ? own / all : 0;
 }
 
+double bytes_of_job(const JobsRun& run, int world, LinkId id)
+{
+  return run.fabric.bytes_on_link(id, [&](int counted) { return run.traffic.bytes_on_link(world, counted); });
+}
+
 Json job_links_to_json(const JobsRun& run, int world)
 {
   Json rows = Json::array();
   for (LinkId id = 0; std::cmp_less(id, run.fabric.links().size()); ++id)
-    if (const double own = run.traffic.bytes_on_link(world, id); own > 0)
+    if (const double own = bytes_of_job(run, world, id); own > 0)
       rows.push_back(
           {{"name", run.fabric.link(id).name}, {"bytes", own}, {"share", part_of(own, run.bytes_on_link(id))}});
   return rows;
@@ -63,7 +68,7 @@ Json job_switches_to_json(const JobsRun& run, int world)
   for (LinkId id = 0; std::cmp_less(id, run.fabric.links().size()); ++id)
     if (const VertexId to = run.fabric.link(id).to; to >= run.fabric.host_count()) {
       const auto index = static_cast<std::size_t>(to - run.fabric.host_count());
-      own[index] += run.traffic.bytes_on_link(world, id);
+      own[index] += bytes_of_job(run, world, id);
       all[index] += run.bytes_on_link(id);
     }
   Json rows = Json::array();

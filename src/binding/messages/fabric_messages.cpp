@@ -22,19 +22,23 @@ namespace {
 class ZoneRoutes : public FabricRoutes {
   FabricZone& zone_;
   std::size_t links_;
+  const bool repeats_;
   double part_                            = 1; // of the message that is sent
   ForwardingState::MessageNumber started_ = ForwardingState::NONE;
 
 public:
-  ZoneRoutes(const Fabric& fabric, FabricZone& zone) : FabricRoutes(fabric), zone_(zone), links_(fabric.links().size())
+  ZoneRoutes(const Fabric& fabric, FabricZone& zone)
+      : FabricRoutes(fabric), zone_(zone), links_(fabric.links().size()),
+        repeats_(FabricRoutes::repeats() && not zone.has_caches() && not zone.has_jitter())
   {
   }
   ZoneRoutes(const FabricState* known, FabricZone& zone)
-      : FabricRoutes(known), zone_(zone), links_(known->fabric().links().size())
+      : FabricRoutes(known), zone_(zone), links_(known->fabric().links().size()),
+        repeats_(FabricRoutes::repeats() && not zone.has_caches() && not zone.has_jitter())
   {
   }
 
-  bool repeats() const override { return not zone_.has_caches() && not zone_.has_jitter(); }
+  bool repeats() const override { return repeats_; }
   void repeat(const FlowRoute& way, int from, int to, Bytes bytes) override { zone_.count_again(way, from, to, bytes); }
   void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override
   {
@@ -52,7 +56,11 @@ public:
     part_ = 1;
   }
   bool vary() const override { return zone_.ports_bound(); }
-  void left(const FlowRoute& way) override { zone_.end_message(way.known_as); }
+  void left(const FlowRoute& way) override
+  {
+    FabricRoutes::left(way);
+    zone_.end_message(way.known_as);
+  }
   double capacity(int resource, double fixed) override { return zone_.capacity(resource, fixed); }
 
 private:
@@ -78,7 +86,7 @@ protected:
 /** Routes of messages that are also counted by job. */
 class JobRoutes : public ZoneRoutes {
   JobTraffic& traffic_;
-  int links_;
+  const Fabric& fabric_;
   int job_ = JobTraffic::UNKNOWN; // of the message that is sent; UNKNOWN: by its hosts
 
 protected:
@@ -86,8 +94,8 @@ protected:
 
 public:
   template <class Source>
-  JobRoutes(const Source& source, FabricZone& zone, JobTraffic& traffic, std::size_t links)
-      : ZoneRoutes(source, zone), traffic_(traffic), links_(static_cast<int>(links))
+  JobRoutes(const Source& source, FabricZone& zone, JobTraffic& traffic, const Fabric& fabric)
+      : ZoneRoutes(source, zone), traffic_(traffic), fabric_(fabric)
   {
   }
 
@@ -98,7 +106,7 @@ public:
     const int its = job(from, to);
     traffic_.count_message(its, bytes);
     for (const int resource : way.resources)
-      if (resource < links_)
+      if (fabric_.counts(resource, from, to))
         traffic_.count_bytes(its, resource, bytes);
     ZoneRoutes::repeat(way, from, to, bytes);
   }
@@ -113,7 +121,7 @@ protected:
   Seconds start(const Route& route, int from, int to, Bytes bytes) override
   {
     for (const LinkId link : route.links)
-      traffic_.count_bytes(job(from, to), link, sent_of(bytes));
+      traffic_.count_bytes(job(from, to), fabric_.counted_as(link, from, to), sent_of(bytes));
     return ZoneRoutes::start(route, from, to, bytes);
   }
 };
@@ -183,8 +191,9 @@ class JobShares : public JobRoutes {
 
 public:
   template <class Source>
-  JobShares(const Source& source, FabricZone& zone, JobTraffic& traffic, std::size_t links, const ShareClasses& classes)
-      : JobRoutes(source, zone, traffic, links), classes_(classes)
+  JobShares(const Source& source, FabricZone& zone, JobTraffic& traffic, const Fabric& fabric,
+            const ShareClasses& classes)
+      : JobRoutes(source, zone, traffic, fabric), classes_(classes)
   {
   }
   /** Equal messages of two jobs are two flows. */
@@ -277,8 +286,7 @@ class CallFlows : public Receiving, public Due {
   JobTraffic* traffic_; // null if there is one job
   const ShareClasses& classes_;
   FlowNetwork* flows_ = nullptr;
-  int hosts_;
-  int links_;
+  const Fabric& fabric_;
   std::vector<double> bounds_; // by resource, if links do not contend
   FlowRoute way_;
   std::vector<FlowEnd> ends_;    // by number of the flow or message
@@ -289,8 +297,7 @@ class CallFlows : public Receiving, public Due {
 public:
   CallFlows(const Fabric& fabric, FabricZone& zone, HostNetwork& network, JobTraffic* traffic,
             const ShareClasses& classes)
-      : zone_(zone), network_(network), traffic_(traffic), classes_(classes), hosts_(fabric.host_count()),
-        links_(static_cast<int>(fabric.links().size())),
+      : zone_(zone), network_(network), traffic_(traffic), classes_(classes), fabric_(fabric),
         bounds_(settings().contention ? std::vector<double>() : FabricRoutes::capacities(fabric))
   {
   }
@@ -306,7 +313,7 @@ public:
     way_.latency = latency.value();
     way_.penalty = std::max(sharing.value(), LEAST_PENALTY);
     if (classes_.sharing() != LinkSharing::flow)
-      way_.share_class = classes_.of_flow(flow, world, hosts_);
+      way_.share_class = classes_.of_flow(flow, world, fabric_.host_count());
     const std::uint64_t number = begin(std::move(done), breakable);
     flows_->start(way_, Seconds(sg::Engine::get_clock()), *this, number);
     network_.wake();
@@ -341,7 +348,7 @@ public:
   {
     routes.find_for_storage(from, to, bytes, way_);
     for (const int resource : way_.resources)
-      if (resource < links_) {
+      if (fabric_.counts(resource, from, to)) {
         zone_.count_bytes(resource, bytes);
         if (traffic_)
           traffic_->count_bytes(traffic_->job_between(from, to), resource, bytes);
@@ -438,21 +445,21 @@ std::vector<double> capacities_of(const Fabric& fabric)
 
 /** @p source: the fabric, or what routing knows of it. */
 template <class Source>
-std::unique_ptr<ZoneRoutes> make_routes(const Source& source, FabricZone& zone, JobTraffic* traffic, std::size_t links,
-                                        const ShareClasses& classes)
+std::unique_ptr<ZoneRoutes> make_routes(const Source& source, FabricZone& zone, JobTraffic* traffic,
+                                        const Fabric& fabric, const ShareClasses& classes)
 {
   if (classes.sharing() == LinkSharing::job)
-    return std::make_unique<JobShares>(source, zone, *traffic, links, classes);
+    return std::make_unique<JobShares>(source, zone, *traffic, fabric, classes);
   if (traffic)
-    return std::make_unique<JobRoutes>(source, zone, *traffic, links);
+    return std::make_unique<JobRoutes>(source, zone, *traffic, fabric);
   return std::make_unique<ZoneRoutes>(source, zone);
 }
 
 std::unique_ptr<ZoneRoutes> make_routes(const Fabric& fabric, const FabricState* known, FabricZone& zone,
                                         JobTraffic* traffic, const ShareClasses& classes)
 {
-  return known ? make_routes(known, zone, traffic, fabric.links().size(), classes)
-               : make_routes(fabric, zone, traffic, fabric.links().size(), classes);
+  return known ? make_routes(known, zone, traffic, fabric, classes)
+               : make_routes(fabric, zone, traffic, fabric, classes);
 }
 
 /** Returns a job that has all hosts: that of a run with one job. */
@@ -460,10 +467,11 @@ JobTraffic one_job(const Fabric& fabric)
 {
   std::vector<int> hosts(static_cast<std::size_t>(fabric.host_count()));
   std::iota(hosts.begin(), hosts.end(), 0);
-  return {{hosts}, fabric.host_count(), fabric.links().size()};
+  return {{hosts}, fabric.host_count(), fabric.counted()};
 }
 
 class FabricHostNetwork : public HostNetwork {
+  const Fabric& fabric_;
   ShareClasses classes_;
   std::optional<JobTraffic> own_traffic_; // of the only job, if it shares links with background traffic by weight
   JobTraffic* traffic_;                   // null if there is one job
@@ -480,7 +488,7 @@ class FabricHostNetwork : public HostNetwork {
 public:
   FabricHostNetwork(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs, bool folds, JobTraffic* traffic,
                     const FabricState* known, const LinkWeights& weights)
-      : HostNetwork(std::move(its_costs)), classes_(fabric, weights),
+      : HostNetwork(std::move(its_costs)), fabric_(fabric), classes_(fabric, weights),
         own_traffic_(not traffic && classes_.sharing() == LinkSharing::job ? std::optional(one_job(fabric))
                                                                            : std::nullopt),
         traffic_(own_traffic_ ? &*own_traffic_ : traffic), ways_(make_routes(fabric, known, zone, traffic_, classes_)),
@@ -546,8 +554,11 @@ public:
     std::vector<int> resources;
     zone_.append_numbers(link, resources);
     double most = 0;
-    for (const int resource : resources)
-      most = std::max(most, flows_.load(resource, Seconds(sg::Engine::get_clock())));
+    for (const int resource : resources) {
+      const double load  = flows_.load(resource, Seconds(sg::Engine::get_clock()));
+      const bool is_pool = fabric_.sprays() && resource != link;
+      most               = std::max(most, is_pool ? load / fabric_.links_of_pool(link) : load);
+    }
     return zone_.use_of(link) + most;
   }
 };

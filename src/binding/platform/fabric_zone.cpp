@@ -30,7 +30,7 @@ FabricZone* fabric_of_run = nullptr; // NOLINT(*-avoid-non-const-global-variable
 // they are limited, and storage.
 FabricZone::FabricZone(const FabricState& state)
     : NetZoneImpl("fabric." + state.fabric().name()), state_(state), fabric_(state.fabric()),
-      resources_(FabricRoutes::capacities(fabric_).size()), bytes_on_link_(fabric_.links().size(), 0.0),
+      resources_(FabricRoutes::capacities(fabric_).size()), bytes_(fabric_.counted(), 0.0),
       hosts_(static_cast<std::size_t>(fabric_.host_count()))
 {
   if (ForwardingState::needed(fabric_))
@@ -39,6 +39,8 @@ FabricZone::FabricZone(const FabricState& state)
     jitter_.emplace(*fabric_.noise());
     messages_sent_.resize(static_cast<std::size_t>(fabric_.host_count() + fabric_.switch_count()));
   }
+  if (not fabric_.routing().is_static() && not fabric_.routing().needs_own_network())
+    hashing_ = make_routing_policy(fabric_.routing(), fabric_.topology());
   has_caches_ =
       std::ranges::any_of(fabric_.switch_models(), [](const SwitchModel& model) { return model.forwarding.cached(); });
   ports_bound_ =
@@ -219,6 +221,15 @@ ForwardingState::Start FabricZone::start_message(const Route& route, VertexId fr
   return forwarding_ ? forwarding_->start(route, to, Seconds(sg::Engine::get_clock())) : ForwardingState::Start();
 }
 
+/** Finds the route of a message; a query does not count as one. */
+void FabricZone::route_message(VertexId from, VertexId to, bool starts, Route& into)
+{
+  if (hashing_ && (starts || not hashing_->routes_each_message()))
+    hashing_->route(from, to, into);
+  else
+    state_.route(from, to, into);
+}
+
 // Assumes a long message: its size is not known here.
 void FabricZone::add_memory(VertexId host, simgrid::kernel::routing::Route* into)
 {
@@ -246,7 +257,7 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
     Route route;
     const VertexId source      = vertex_at(from);
     const VertexId destination = vertex_at(to);
-    state_.route(source, destination, route);
+    route_message(source, destination, latency != nullptr, route);
     way_.clear();
     for (const LinkId id : route.links)
       append_numbers(id, way_);
@@ -297,7 +308,8 @@ double FabricZone::latency_factor(double size, const sg::Host* from, const sg::H
     factor += jitter_of(links, vertex_of(from)).value() / latency_;
   const Seconds latency(latency_ * factor);
   expect_use(links, latency);
-  if (not forwarding_ && not jitter_ && is_host(from) && is_host(to))
+  const bool repeats = not forwarding_ && not jitter_ && not(hashing_ && hashing_->routes_each_message());
+  if (repeats && is_host(from) && is_host(to))
     latest_ = {from, to, size, get_network_model().get()};
   begin_simgrids(size, from, to, links, latency);
   return factor;
@@ -378,15 +390,20 @@ double FabricZone::capacity(int resource, double fixed)
 
 ForwardingState::Start FabricZone::count_message(const Route& route, VertexId from, VertexId to, Bytes bytes)
 {
-  for (const LinkId id : route.links)
-    count_bytes(id, bytes);
+  if (fabric_.sprays())
+    for (const LinkId id : route.links)
+      count_bytes(fabric_.counted_as(id, from, to), bytes);
+  else
+    for (const LinkId id : route.links)
+      count_bytes(id, bytes);
   return start_message(route, from, to);
 }
 
 void FabricZone::count_again(const FlowRoute& way, VertexId from, VertexId to, Bytes bytes)
 {
+  const bool pools = fabric_.sprays();
   for (const int resource : way.resources)
-    if (is_link(resource))
+    if (pools ? fabric_.counts(resource, from, to) : is_link(resource))
       count_bytes(resource, bytes);
   if (from == to)
     return;

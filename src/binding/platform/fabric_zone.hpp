@@ -19,6 +19,7 @@
 
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,7 +53,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::unordered_map<const simgrid::s4u::Link*, int> numbers_;       // inverse of resources_
   std::vector<int> way_;                                             // resources of the latest route
   std::unordered_map<unsigned long, simgrid::s4u::Link*> loopbacks_; // by net point; only if used
-  std::vector<double> bytes_on_link_;                                // by LinkId
+  std::vector<double> bytes_;                                        // as Fabric::counted_as()
   JobTraffic* traffic_ = nullptr;                                    // counts messages of SimGrid's by job
   std::vector<simgrid::s4u::Host*> switches_;
   std::vector<simgrid::s4u::Host*> hosts_; // by vertex; null if no rank is placed there
@@ -63,12 +64,14 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::optional<LatestMessage> latest_;
   double latency_ = 0;                       // latency of the message that is starting
   std::optional<Jitter> jitter_;             // if links have jitter
+  std::unique_ptr<RoutingPolicy> hashing_;   // routes SimGrid's messages, if by a hash; null: static routes
   std::vector<std::uint32_t> messages_sent_; // by vertex, if links have jitter
 
   bool is_link(int resource) const { return std::cmp_less(resource, fabric_.links().size()); }
   /** Returns the number of a resource; nothing if @p link is none. Needs no hash lookup if the
    * link is at @p position of the latest route. */
   std::optional<int> number_of(const simgrid::s4u::Link* link, std::size_t position) const;
+  void route_message(VertexId from, VertexId to, bool starts, Route& into);
   void add_hosts(const std::optional<std::unordered_set<std::string>>& used);
   simgrid::s4u::Host* add_host(VertexId vertex, double speed);
   simgrid::s4u::Link* make_resource(int number);
@@ -149,15 +152,15 @@ public:
   void on_use(std::function<void(int resource)> told);
   simgrid::s4u::Host* endpoint(VertexId vertex) override;
   VertexId vertex_of(const simgrid::s4u::Host* host) const override;
-  double bytes_on_link(LinkId id) const override { return bytes_on_link_.at(static_cast<std::size_t>(id)); }
+  double bytes_on_link(LinkId id) const override
+  {
+    return fabric_.bytes_on_link(id, [this](int counted) { return bytes_.at(static_cast<std::size_t>(counted)); });
+  }
   std::optional<LookupCounters> lookups(int switch_index) const override
   {
     return forwarding_ ? forwarding_->counters(switch_index) : std::nullopt;
   }
-  void count_bytes(LinkId id, Bytes bytes) override
-  {
-    bytes_on_link_.at(static_cast<std::size_t>(id)) += bytes.value();
-  }
+  void count_bytes(LinkId id, Bytes bytes) override { bytes_.at(static_cast<std::size_t>(id)) += bytes.value(); }
   /** Counts messages that SimGrid carries as traffic of the job of their hosts from now on. */
   void count_by_job(JobTraffic& traffic) { traffic_ = &traffic; }
 };

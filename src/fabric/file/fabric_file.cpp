@@ -347,6 +347,49 @@ class FabricReader {
     }
   }
 
+  /** Refuses to spray packets where pools of links do not describe it. */
+  void check_spraying(const OptionTable& routing, const std::vector<int>& pools) const
+  {
+    const auto refuse = [&routing](const std::string& why) {
+      routing.fail("policy", "found \"spray\", " + why + "; allowed: static, ecmp, ecmp-message, adaptive, adaptive-global");
+    };
+    if (pools.empty())
+      refuse("which is defined on fat trees and stars only");
+    if (not parts_.shared.empty())
+      refuse("which excludes [[shared]]: links that share a medium share their pool's bandwidth already");
+    if (parts_.noise && not parts_.noise->links.empty())
+      refuse("which excludes [[noise.link]]: sprayed packets are on many links at once");
+    for (const SwitchModel& model : parts_.switches)
+      if (model.forwarding.cached() || model.forwarding.bounds())
+        refuse("which excludes caches and intervals of [switch.forwarding]: sprayed packets enter many ports");
+    std::map<int, LinkId> first_of;
+    for (LinkId id = 0; std::cmp_less(id, pools.size()); ++id) {
+      const Link& link  = parts_.links[static_cast<std::size_t>(id)];
+      const int pool    = pools[static_cast<std::size_t>(id)];
+      const Link& first = parts_.links[static_cast<std::size_t>(first_of.try_emplace(pool, id).first->second)];
+      if (pool >= 0 && (link.bandwidth != first.bandwidth || link.latency != first.latency))
+        refuse("which needs equal links, but those of \"" + first.name + "\" and \"" + link.name + "\" differ");
+    }
+  }
+
+  /** Lets links share the pools over which packets are sprayed. */
+  void read_pools()
+  {
+    if (not parts_.routing.sprays())
+      return;
+    parts_.shared_of = topology().spray_pools();
+    check_spraying(file_.table("routing"), parts_.shared_of);
+    for (std::size_t id = 0; id < parts_.links.size(); ++id) {
+      const int pool = parts_.shared_of[id];
+      if (pool < 0)
+        continue;
+      parts_.shared.resize(std::max(parts_.shared.size(), static_cast<std::size_t>(pool) + 1));
+      SharedMedium& medium = parts_.shared[static_cast<std::size_t>(pool)];
+      medium.links.push_back(parts_.links[id].name);
+      medium.bandwidth += parts_.links[id].bandwidth;
+    }
+  }
+
   std::vector<std::string> host_names() const
   {
     std::vector<std::string> hosts;
@@ -419,6 +462,7 @@ public:
     file_.allow_only(table_names());
     read_required();
     check_calibration_intervals(file_);
+    parts_.routing   = read_routing(file_);
     parts_.segments  = read_segments(file_);
     parts_.mpi       = read_mpi(file_);
     parts_.policy    = read_policy(file_);
@@ -430,6 +474,7 @@ public:
     read_shared();
     check_drops();
     read_noise();
+    read_pools();
     read_storage_tables();
     return std::move(parts_);
   }

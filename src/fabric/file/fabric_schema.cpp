@@ -3,6 +3,7 @@
 
 #include "fabric/fabric_tables.hpp"
 #include "fabric/policy.hpp"
+#include "fabric/routing/routing.hpp"
 #include "fabric/topology/topology.hpp"
 #include "model/host/mpi_model.hpp"
 #include "model/host/multicast_model.hpp"
@@ -57,6 +58,7 @@ std::vector<TableHelp> fabric_schema()
                                  {{"kind", "text", "topology, see below", true, "", "", topology_names()}}}};
   for (const TopologyKind& row : topology_kinds())
     schema.push_back({"topology." + row.name, row.meaning, row.options});
+  schema.push_back({"routing", "routes of messages between hosts", describe_options(routing_options())});
   schema.push_back({"host", "every host", with_preset("host", describe_options(host_options()))});
   schema.push_back({"nic", "every host's network interface", with_preset("NIC", describe_options(nic_options()))});
   schema.push_back({"nic.calls",

@@ -71,6 +71,7 @@ TEST(Schema, ReachesEveryMember)
   expect_complete(mpi_options(), 2); // preset, its overheads
   expect_complete(mpi_overheads_options(), 0);
   expect_complete(policy_options(), 0);
+  expect_complete(routing_options(), 0);
   expect_complete(progress_engine_options(), 2); // preset, place
   expect_complete(disk_options(), 0);
   expect_complete(storage_options(), 0);
@@ -81,6 +82,7 @@ const std::map<std::string, std::string>& fitting_samples()
 {
   static const std::map<std::string, std::string> SAMPLES{
       {"topology.kind", "\"star\""},
+      {"routing.policy", "\"adaptive\""},
       {"host.preset", "\"xeon-8360\""},
       {"host.unmeasured", "[\"copy_rate\"]"},
       {"mpi.preset", "\"openmpi-ucx-roce\""},
@@ -159,6 +161,9 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
   EXPECT_EQ(fabric.name(), "seven");
   EXPECT_EQ(fabric.description(), "seven");
   EXPECT_EQ(fabric.host_count(), 7);
+  EXPECT_EQ(fabric.routing().policy, "adaptive");
+  EXPECT_EQ(fabric.routing().seed, 7);
+  EXPECT_EQ(fabric.routing().bias, 7.5);
   EXPECT_EQ(fabric.host().preset, "xeon-8360");
   EXPECT_EQ(fabric.host().cores, 7);
   EXPECT_EQ(fabric.nic().preset, "connectx-6-dx");

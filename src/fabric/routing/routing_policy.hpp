@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Interface of routing policies, and the walk along equal-cost next hops that they share. */
+#pragma once
+
+#include "fabric/topology/topology.hpp"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+class RoutingPolicy {
+  const Topology& topology_;
+  std::vector<Hop> hops_; // reused to avoid allocations
+
+protected:
+  const Topology& topology() const { return topology_; }
+
+  /** Appends the route from @p from to @p to on which @p select(at, hops) selects each next hop from the equal-cost
+   * ones; it returns the index in hops, which is never empty. */
+  template <class Select> void walk(VertexId from, VertexId to, Select&& select, Route& into)
+  {
+    for (VertexId at = from; at != to;) {
+      hops_.clear();
+      topology_.equal_hops(at, to, hops_);
+      const Hop hop = hops_.size() == 1 ? hops_.front() : hops_[select(at, std::span<const Hop>(hops_))];
+      into.links.push_back(hop.link);
+      if (hop.to != to)
+        into.through.push_back(hop.to);
+      at = hop.to;
+    }
+  }
+
+  /** Appends the route of the next message between two different hosts. */
+  virtual void route_hosts(VertexId from, VertexId to, Route& into) = 0;
+
+public:
+  /** @p topology must outlive the policy. */
+  explicit RoutingPolicy(const Topology& topology) : topology_(topology) {}
+  RoutingPolicy(const RoutingPolicy&)            = delete;
+  RoutingPolicy& operator=(const RoutingPolicy&) = delete;
+  virtual ~RoutingPolicy()                       = default;
+
+  /** Appends the route of the next message between two different vertices; static if one of them is a switch. */
+  void route(VertexId from, VertexId to, Route& into)
+  {
+    if (topology_.is_host(from) && topology_.is_host(to))
+      route_hosts(from, to, into);
+    else
+      topology_.route(from, to, into);
+  }
+  /** Returns whether messages between the same two hosts may take different routes. */
+  virtual bool routes_each_message() const { return false; }
+  /** Returns whether routes depend on the flows on links; if so, enter() and leave() must be called. */
+  virtual bool uses_loads() const { return false; }
+  /** Counts a flow on links; ids beyond those of links are ignored. */
+  virtual void enter(std::span<const int> /*links*/) {}
+  /** Removes a flow from the count. */
+  virtual void leave(std::span<const int> /*links*/) {}
+};
+
+} // namespace weft
