@@ -17,6 +17,7 @@ from studies import (
     progress_engine,
     reports,
     rooms,
+    routing,
     scale,
     shared_fabric,
     shared_switch,
@@ -51,6 +52,7 @@ STUDIES: dict[str, Study] = {
     for module in (
         *(
             contention,
+            routing,
             cpu_and_memory,
             forwarding,
             forwarding_caches,
