@@ -219,8 +219,12 @@ private:
 
   void go_on()
   {
-    ++(recovery()->policy == CallPolicy::rebuild ? recovery()->rebuilt : recovery()->resent);
-    state_.take_channels();
+    if (recovery()->policy == CallPolicy::rebuild) {
+      ++recovery()->rebuilt;
+      state_.take_channels();
+    } else { // it holds those of its tree
+      ++recovery()->resent;
+    }
     count_loss();
     start();
   }
