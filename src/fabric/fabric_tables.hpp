@@ -30,7 +30,7 @@ struct LinkModel {
 };
 const std::vector<Option<LinkModel>>& link_options();
 
-/** What has equal shares of a full link, or shares by weight. */
+/** Owner of an equal share of a full link, or of one by weight. */
 enum class LinkSharing : std::uint8_t {
   flow, ///< each flow
   host, ///< each source host, however many flows it has
