@@ -269,8 +269,8 @@ double passing_on(const Fabric& fabric, double part)
   return plan(fabric, tree_over(fabric, 4), call).duration().value();
 }
 
-// The server's link carries what is passed on once for each other member. The way from the switch to the server and back
-// takes 1 us down, the server's overhead and 1.25 us up.
+// The server's link carries what is passed on once for each other member. The way from the switch to the server and
+// back takes 1 us down, the server's overhead and 1.25 us up.
 TEST(Stream, WhatFindsNoSlotGoesThroughTheServer)
 {
   const Fabric fabric = fabric_of(replaced(FABRIC, "turnaround = \"9us\"", "turnaround = \"0us\""));

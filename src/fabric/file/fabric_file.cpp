@@ -351,7 +351,8 @@ class FabricReader {
   void check_spraying(const OptionTable& routing, const std::vector<int>& pools) const
   {
     const auto refuse = [&routing](const std::string& why) {
-      routing.fail("policy", "found \"spray\", " + why + "; allowed: static, ecmp, ecmp-message, adaptive, adaptive-global");
+      routing.fail("policy",
+                   "found \"spray\", " + why + "; allowed: static, ecmp, ecmp-message, adaptive, adaptive-global");
     };
     if (pools.empty())
       refuse("which is defined on fat trees and stars only");
