@@ -7,6 +7,7 @@ from studies import (
     contention,
     cpu_and_memory,
     fabric_files,
+    failures,
     faults,
     forwarding,
     forwarding_caches,
@@ -63,7 +64,7 @@ STUDIES: dict[str, Study] = {
         ),
         *(host_algorithms, rooms, testbed, tutorial),
         *(campaigns, command_line, fabric_files, jobs, mpi_functions, reports, tunings),
-        *(faults, traffic),
+        *(failures, faults, traffic),
         *(shared_switch, shared_fabric),
         *(point_to_point, collectives, dt, speed),
         *(
