@@ -260,6 +260,17 @@ weft::LinkWeights link_weights(const weft::RunContext& context)
   return weights;
 }
 
+/** Refuses faults that messages would not meet. */
+void check_faults()
+{
+  if (weft::settings().faults.empty())
+    return;
+  if (weft::settings().point_to_point != "weft")
+    throw weft::UserError("--faults: faults do not reach SMPI's messages; run with --messages weft");
+  if (const auto refusal = weft::OwnMessages::refusal())
+    throw weft::UserError("--faults: faults need weft's own network, and " + *refusal);
+}
+
 weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
 {
   describe_network();
@@ -275,6 +286,7 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
   weft::set_mpi_costs(fabric, context.core_noise);
   weft::FileSystem::serve(context);
   weft::BackgroundTraffic::serve(context);
+  check_faults();
   weft::InjectedFaults::serve(context);
   context.make_host_network = [&context, &fabric, &zone](weft::MessageCosts costs) {
     const std::string& flows = weft::settings().host_flows;

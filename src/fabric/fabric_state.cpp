@@ -2,6 +2,7 @@
 #include "fabric/fabric_state.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft {
 
@@ -36,7 +37,7 @@ void FabricState::set_switch(int index, bool up)
   if (not set_up(switches_down_, index, up))
     return;
   const VertexId vertex = fabric_->host_count() + index;
-  for (LinkId link = 0; link < static_cast<LinkId>(is_down_.size()); ++link)
+  for (LinkId link = 0; std::cmp_less(link, is_down_.size()); ++link)
     if (fabric_->link(link).from == vertex || fabric_->link(link).to == vertex)
       update(link);
 }

@@ -2,6 +2,7 @@
 #include "fabric/rerouting.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft {
 
@@ -16,7 +17,7 @@ void Rerouting::list_links()
     first_[vertex + 1] += first_[vertex];
   std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
   links_.resize(fabric.links().size());
-  for (LinkId id = 0; id < static_cast<LinkId>(links_.size()); ++id)
+  for (LinkId id = 0; std::cmp_less(id, links_.size()); ++id)
     links_[next[static_cast<std::size_t>(fabric.link(id).from)]++] = id;
   reached_.resize(vertices);
   visited_.resize(vertices);

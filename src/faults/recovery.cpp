@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -39,7 +40,7 @@ std::vector<LinkId> Recovery::links_of(const FabricChange& change) const
   const Fabric& fabric    = actual_.fabric();
   const VertexId vertex   = fabric.host_count() + change.number;
   std::vector<LinkId> all = {};
-  for (LinkId id = 0; id < static_cast<LinkId>(fabric.links().size()); ++id)
+  for (LinkId id = 0; std::cmp_less(id, fabric.links().size()); ++id)
     if (fabric.link(id).from == vertex || fabric.link(id).to == vertex)
       all.push_back(id);
   return all;
@@ -62,6 +63,7 @@ void Recovery::apply(const std::vector<FabricChange>& changes)
   std::ranges::sort(links);
   links.erase(std::ranges::unique(links).begin(), links.end());
   std::vector<bool> was_up;
+  was_up.reserve(links.size());
   for (const LinkId link : links)
     was_up.push_back(actual_.link_is_up(link));
 
@@ -132,6 +134,22 @@ void Recovery::retry(std::size_t place)
   }
 }
 
+/** Names a link that is down where a flow should go. */
+std::string Recovery::obstacle(const CutFlow& flow) const
+{
+  const Fabric& fabric = actual_.fabric();
+  std::vector<int> way = flow.way.resources;
+  if (flow.from >= 0) {
+    Route route;
+    fabric.route(flow.from, flow.to, route);
+    way = route.links;
+  }
+  for (const int resource : way)
+    if (std::cmp_less(resource, fabric.links().size()) && not actual_.link_is_up(resource))
+      return "link " + fabric.link(resource).name + " is down";
+  return "routing has not learnt of all repairs";
+}
+
 void Recovery::give_up(std::size_t place)
 {
   ++counts_.given_up;
@@ -141,7 +159,7 @@ void Recovery::give_up(std::size_t place)
                                  ? "an offloaded call's data cannot pass"
                                  : topology.vertex_name(flow.from) + " cannot reach " + topology.vertex_name(flow.to);
   const std::string why    = who + ": " + std::to_string(model_.retries) + " retries after timeouts of " +
-                             to_text(model_.timeout) + " each (" + latest_ + ")";
+                             to_text(model_.timeout) + " each (" + obstacle(flow) + ")";
   idle_.push_back(place);
   for (const InFlight& one : flow.messages)
     one.receiver->failed(one.number, why);

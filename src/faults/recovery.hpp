@@ -67,6 +67,7 @@ class Recovery : public Due, public CutFlows {
   void set(FabricState& state, const FabricChange& change) const;
   std::vector<LinkId> links_of(const FabricChange& change) const;
   std::string name_of(const FabricChange& change) const;
+  std::string obstacle(const CutFlow& flow) const;
   void await(std::size_t place);
   void retry(std::size_t place);
   void give_up(std::size_t place);

@@ -148,7 +148,8 @@ TEST_F(RecoveryTest, AHostThatNothingReachesIsGivenUpWithItsName)
   set_link_at(10e-6, route(0, 3).links.back(), false);
   run();
   EXPECT_FALSE(arrivals_.times.contains(1));
-  EXPECT_NE(arrivals_.failures.at(1).find("host-0 cannot reach host-3: 7 retries after timeouts of 2us each"),
+  EXPECT_NE(arrivals_.failures.at(1).find(
+                "host-0 cannot reach host-3: 7 retries after timeouts of 2us each (link host-3.down is down)"),
             std::string::npos)
       << arrivals_.failures.at(1);
   EXPECT_EQ(recovery_.counts().given_up, 1);

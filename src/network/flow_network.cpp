@@ -416,7 +416,7 @@ bool FlowNetwork::is_off(const std::vector<int>& resources) const
 /** Frees a flow that is in no group, and returns its rest: @p left bytes of each copy. */
 CutFlow FlowNetwork::take_rest(FlowNumber number, double left, double since)
 {
-  Flow& flow = flows_[number];
+  const Flow& flow = flows_[number];
   CutFlow rest;
   rest.from   = flow.from;
   rest.to     = flow.to;

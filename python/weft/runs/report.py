@@ -110,7 +110,7 @@ def print_files(files: Sequence[FilePart], on: Console) -> None:
 def print_faults(faults: FaultsPart, on: Console) -> None:
     """Print what has failed, and what that has cost."""
     shown = [
-        {"time(us)": microseconds(event.at_s), "event": event.what}
+        {"event": event.what, "time(us)": microseconds(event.at_s)}
         for event in faults.events[:_MOST_EVENTS]
     ]
     print_table(fitting(shown, (), ("event",), on), on)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/faults/injected_faults.hpp"
 
-#include "base/error.hpp"
 #include "binding/run/run_context.hpp"
 #include "binding/settings/settings.hpp"
 
@@ -23,8 +22,6 @@ void InjectedFaults::serve(RunContext& context)
 {
   if (settings().faults.empty())
     return;
-  if (const std::string& reason = need_of_simgrid_flows(); not reason.empty())
-    throw UserError("--faults: faults need weft's own network, and " + reason);
   if (context.fabric.sprays())
     throw UserError("--faults: " + context.fabric.file() +
                     ": [routing] policy: found \"spray\", whose pools keep links that fail; allowed: static, ecmp, "

@@ -195,6 +195,20 @@ def test_an_allreduce_goes_on(faults: str, tree: str, tmp_path: Path, policy: st
         assert took(record) == pytest.approx(300e-6 + 100e-6 + on_hosts - begin, abs=30e-6)
 
 
+@pytest.mark.parametrize("policy", ["rebuild", "hosts"])
+def test_what_is_repeated_ends_as_much_later_as_it_was_hit(
+    faults: str, tree: str, tmp_path: Path, policy: str
+) -> None:
+    recovery = f'{RECOVERY}collectives = "{policy}"\n'
+    times = []
+    for at in (300, 310):
+        table = f'switch = "level2-*"\nat = "{at}us"\nuntil = "{at + 90}us"'
+        record = allreduce(faults, tree, faults=fault_file(tmp_path, table, recovery=recovery))
+        assert part(record).broken_calls == 1
+        times.append(took(record))
+    assert times[1] - times[0] == pytest.approx(10e-6, rel=CLOSE)
+
+
 def test_a_switch_without_state_goes_on(faults: str, tree: str, tmp_path: Path) -> None:
     whole = took(allreduce(faults, tree))
     table = 'switch = "level2-*"\nkind = "state"\nat = "300us"'
@@ -347,6 +361,9 @@ def test_contradictions_and_wrong_recovery_are_refused(faults: str, tmp_path: Pa
     assert "timeout: found '0s'" in says(fault_file(tmp_path, down, recovery='timeout = "0s"\n'))
     wrong = fault_file(tmp_path, down, recovery='collectives = "retry"\n')
     assert "collectives: found 'retry'; allowed are resend, rebuild" in says(wrong)
+    assert "faults do not reach SMPI's messages; run with --messages weft" in says(
+        fault_file(tmp_path, down), "--messages", "smpi"
+    )
     assert "faults need weft's own network" in says(
         fault_file(tmp_path, down), "--cfg", "network/weight-S:20537"
     )
