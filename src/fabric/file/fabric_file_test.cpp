@@ -10,9 +10,10 @@
 namespace weft {
 namespace {
 
-const std::string ABOUT_TABLES = "allowed: fabric, topology, host, nic, link, links, shared, switch, switches, "
-                                 "point_to_point, mpi, progress_engine, progress_engines, policy, multicast, noise, "
-                                 "disk, storage, calibration";
+const std::string ABOUT_TABLES =
+    "allowed: fabric, topology, routing, host, nic, link, links, shared, switch, switches, "
+    "point_to_point, mpi, progress_engine, progress_engines, policy, multicast, noise, "
+    "disk, storage, calibration";
 
 std::string with(const std::string& what, const std::string& by)
 {
