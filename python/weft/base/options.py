@@ -156,3 +156,18 @@ class Options:
                 f' more than 0, such as "{example}"',
             )
         return float(match[1]) * units[match[2]]
+
+
+@dataclass(frozen=True)
+class Entry(Options):
+    """Table of an array of tables. Messages begin with `FILE: [[ARRAY]] TABLE: KEY`."""
+
+    array: str
+
+    def fail(self, key: str, problem: str) -> NoReturn:
+        """Raise an error about a key of this table."""
+        raise self.error(key, problem)
+
+    def error(self, key: str, problem: str) -> WeftError:
+        """Return the error about a key of this table."""
+        return WeftError(f"{self.source}: [[{self.array}]] {self.table}: {key}: {problem}")

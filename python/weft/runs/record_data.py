@@ -395,9 +395,9 @@ class FaultsPart(Model, kw_only=True):
     cut: Whole
     """Messages and flows of calls that faults have cut, each time."""
     resumed: Whole
-    """Of these, those whose rest was sent again by their senders."""
+    """Rests among these that their senders have sent again."""
     given_up: Whole
-    """Of these, those whose sender has given up."""
+    """Rests among these that their senders have given up."""
     waited_s: Number
     """Time from cuts until the rest was sent again, over all of them."""
     longest_waiting_s: Number

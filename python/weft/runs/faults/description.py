@@ -96,7 +96,7 @@ def _times(fault: Fault, number: int) -> Iterator[tuple[float, float | None]]:
     if process is None:
         yield fault.at_s, fault.until_s
         return
-    draw = random.Random(f"{process.seed} {fault.table.number} {number}")
+    draw = random.Random(f"{process.seed} {fault.number} {number}")
     now = process.start_s
     while True:
         now += draw.expovariate(1 / process.mtbf_s)

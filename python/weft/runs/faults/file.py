@@ -23,10 +23,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from weft.base.errors import WeftError
-from weft.base.options import Options, parse
+from weft.base.options import Entry, Options, parse
 from weft.base.user_files import UnreadableError, read_text
 
 PLACES = ("link", "switch", "host")
@@ -89,22 +89,6 @@ _MOST_TABLES = 100_000
 _MOST_SEED = 2**31 - 1
 
 
-@dataclass(frozen=True)
-class FaultTable:
-    """One [[fault]] table, with its number for messages."""
-
-    options: Options
-    number: int
-
-    def fail(self, key: str, problem: str) -> NoReturn:
-        """Raise an error about a key of this table."""
-        raise self.error(key, problem)
-
-    def error(self, key: str, problem: str) -> WeftError:
-        """Return an error about a key of this table."""
-        return WeftError(f"{self.options.source}: [[fault]] number {self.number}: {key}: {problem}")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Process:
     """Faults at random of each place."""
@@ -120,7 +104,9 @@ class Process:
 class Fault:
     """One table of a fault file; its pattern has not been compared with a fabric."""
 
-    table: FaultTable
+    table: Entry
+    number: int
+    """Place of the table in the file, from 1."""
     place: str
     pattern: str
     kind: str
@@ -163,7 +149,7 @@ def read(path: Path) -> FaultFile:
     if len(tables) > _MOST_TABLES:
         top.fail("fault", f"found {len(tables):,} tables; allowed are at most {_MOST_TABLES:,}")
     recovery = top.part("recovery") if "recovery" in top.values else Options(top.source, "", {})
-    faults = tuple(_fault(FaultTable(one, number)) for number, one in enumerate(tables, 1))
+    faults = tuple(_fault(one, number) for number, one in enumerate(tables, 1))
     return FaultFile(_recovery(recovery), faults)
 
 
@@ -181,24 +167,22 @@ def _recovery(table: Options) -> RecoveryOptions:
     )
 
 
-def _fault(table: FaultTable) -> Fault:
-    options = table.options
-    for key in options.values:
-        if key not in FAULT:
-            options.allow(*FAULT)
-    named = [key for key in PLACES if key in options.values]
+def _fault(found: Options, number: int) -> Fault:
+    table = Entry(found.source, f"number {number}", found.values, "fault")
+    table.allow(*FAULT)
+    named = [key for key in PLACES if key in table.values]
     if len(named) != 1:
-        found = " and ".join(named) or "none"
+        several = " and ".join(named) or "none"
         table.fail(
-            named[-1] if named else "link", f"write one of link, switch, host; found {found}"
+            named[-1] if named else "link", f"write one of link, switch, host; found {several}"
         )
     place = named[0]
-    kind = _choice(table, "kind", DOWN)
+    kind = table.choice("kind", tuple(KINDS), DOWN)
     if kind == SLOW and place == "switch":
         table.fail("kind", f'found "{SLOW}"; only links and hosts can be slow')
     if kind == STATE and place != "switch":
         table.fail("kind", f'found "{STATE}"; only switches have such a state')
-    if ("bandwidth" in options.values) != (kind == SLOW):
+    if ("bandwidth" in table.values) != (kind == SLOW):
         table.fail(
             "bandwidth",
             f'belongs to kind = "{SLOW}"'
@@ -206,59 +190,52 @@ def _fault(table: FaultTable) -> Fault:
         )
     common: dict[str, Any] = {
         "table": table,
+        "number": number,
         "place": place,
-        "pattern": options.text(place),
+        "pattern": table.text(place),
         "kind": kind,
         "factor": _part(table) if kind == SLOW else 0.0,
     }
-    if "mtbf" in options.values:
+    if "mtbf" in table.values:
         return Fault(**common, process=_process(table, kind))
     for key in _RANDOM:
-        if key in options.values:
+        if key in table.values:
             table.fail(key, "is a key of faults at random; write mtbf, or leave it out")
-    options.need("at")
-    at = _time(options, "at", 0.0)
-    until = _time(options, "until", 0.0) if "until" in options.values else None
+    table.need("at")
+    at = _time(table, "at", 0.0)
+    until = _time(table, "until", 0.0) if "until" in table.values else None
     if until is not None and kind == STATE:
         table.fail("until", f'does not belong to kind = "{STATE}"; leave it out')
     if until is not None and until <= at:
-        table.fail("until", f"found {options.values['until']!r}, which is not after the fault")
+        table.fail("until", f"found {table.values['until']!r}, which is not after the fault")
     return Fault(**common, at_s=at, until_s=until)
 
 
-def _process(table: FaultTable, kind: str) -> Process:
-    options = table.options
+def _process(table: Entry, kind: str) -> Process:
     for key in _TIMED:
-        if key in options.values:
+        if key in table.values:
             table.fail(key, "found together with mtbf; write one of both")
-    if kind == STATE and "repair" in options.values:
+    if kind == STATE and "repair" in table.values:
         table.fail("repair", f'does not belong to kind = "{STATE}"; leave it out')
     if kind != STATE:
-        options.need("repair")
-    options.need("end")
+        table.need("repair")
+    table.need("end")
     process = Process(
-        mtbf_s=_time(options, "mtbf", 0.0),
-        repair_s=_time(options, "repair", 0.0),
-        start_s=_time(options, "start", 0.0),
-        end_s=_time(options, "end", 0.0),
-        seed=options.integer("seed", 0, _MOST_SEED, 1),
+        mtbf_s=_time(table, "mtbf", 0.0),
+        repair_s=_time(table, "repair", 0.0),
+        start_s=_time(table, "start", 0.0),
+        end_s=_time(table, "end", 0.0),
+        seed=table.integer("seed", 0, _MOST_SEED, 1),
     )
     if process.mtbf_s <= 0:
-        table.fail("mtbf", f"found {options.values['mtbf']!r}; write a duration above zero")
+        table.fail("mtbf", f"found {table.values['mtbf']!r}; write a duration above zero")
     if process.end_s <= process.start_s:
-        table.fail("end", f"found {options.values['end']!r}, which is not after the start")
+        table.fail("end", f"found {table.values['end']!r}, which is not after the start")
     return process
 
 
-def _choice(table: FaultTable, key: str, default: str) -> str:
-    value = table.options.values.get(key, default)
-    if value not in KINDS:
-        table.fail(key, f"found {value!r}; allowed are {', '.join(KINDS)}")
-    return str(value)
-
-
-def _part(table: FaultTable) -> float:
-    value = table.options.values["bandwidth"]
+def _part(table: Entry) -> float:
+    value = table.values["bandwidth"]
     try:
         part = float(value.removesuffix("%")) / 100 if value.endswith("%") else 0.0
     except (AttributeError, ValueError):

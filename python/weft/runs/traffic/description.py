@@ -10,7 +10,8 @@ from typing import Any
 
 from weft import _core
 from weft.base.errors import suggestion
-from weft.runs.traffic.file import ALL, IDLE, Traffic, TrafficTable, names_in, read
+from weft.base.options import Entry
+from weft.runs.traffic.file import ALL, IDLE, Traffic, names_in, read
 
 _LEAST_HOSTS = 2
 
@@ -118,7 +119,7 @@ class _Chooser:
             return self._named(traffic.table, "targets", traffic.targets)
         return [draw.choice(hosts)] if traffic.pattern in ("incast", "hot-spot") and hosts else []
 
-    def _named(self, table: TrafficTable, key: str, text: str) -> list[int]:
+    def _named(self, table: Entry, key: str, text: str) -> list[int]:
         names = names_in(table, key, text)
         for name in names:
             if name not in self._numbers:

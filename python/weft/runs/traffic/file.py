@@ -21,12 +21,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 from weft import _core
 from weft.base import node_list
 from weft.base.errors import WeftError
-from weft.base.options import Options, parse
+from weft.base.options import Entry, Options, parse
 from weft.base.user_files import UnreadableError, read_text
 from weft.runs.traffic import goal
 
@@ -78,23 +77,11 @@ _MOST_WINDOW = 65536
 _MOST_BYTES = 1e15
 
 
-class TrafficTable(Options):
-    """Table of an array of tables, whose messages name it by its number and its name."""
-
-    def fail(self, key: str, problem: str) -> NoReturn:
-        """Raise an error about a key of this table."""
-        raise self.error(key, problem)
-
-    def error(self, key: str, problem: str) -> WeftError:
-        """Return the error about a key of this table."""
-        return WeftError(f"{self.source}: [[traffic]] {self.table}: {key}: {problem}")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
     """One table of a traffic file. Nothing outside the file has been checked, except a schedule."""
 
-    table: TrafficTable
+    table: Entry
     name: str
     pattern: str
     load: float = 0.0
@@ -137,7 +124,7 @@ def read(path: Path) -> tuple[Traffic, ...]:
 def _traffic(found: Options, number: int, folder: Path) -> Traffic:
     name = found.values.get("name")
     which = f'name = "{name}"' if isinstance(name, str) and name else f"number {number}"
-    table = TrafficTable(found.source, which, found.values)
+    table = Entry(found.source, which, found.values, "traffic")
     table.allow(*TRAFFIC)
     table.need("pattern")
     pattern = table.choice("pattern", tuple(PATTERNS), "")
@@ -178,7 +165,7 @@ def _traffic(found: Options, number: int, folder: Path) -> Traffic:
     )
 
 
-def _refuse_others(table: TrafficTable, pattern: str) -> None:
+def _refuse_others(table: Entry, pattern: str) -> None:
     wrong = list(_NOT_FOR_GOAL if pattern == "goal" else _FOR_GOAL)
     if pattern != "hot-spot":
         wrong.append("hot")
@@ -189,7 +176,7 @@ def _refuse_others(table: TrafficTable, pattern: str) -> None:
             table.fail(key, f'is not a key of the pattern "{pattern}"; leave it out')
 
 
-def _schedule(table: TrafficTable, folder: Path) -> goal.Schedule:
+def _schedule(table: Entry, folder: Path) -> goal.Schedule:
     path = folder / table.text("file")
     try:
         return goal.parse_goal(read_text(path))
@@ -199,7 +186,7 @@ def _schedule(table: TrafficTable, folder: Path) -> goal.Schedule:
         raise table.error("file", f"{path}: {error}") from None
 
 
-def _percent(table: TrafficTable, key: str, default: float | None) -> float:
+def _percent(table: Entry, key: str, default: float | None) -> float:
     if key not in table.values and default is not None:
         return default
     value = table.need(key)
@@ -209,7 +196,7 @@ def _percent(table: TrafficTable, key: str, default: float | None) -> float:
     return float(match[1]) / 100
 
 
-def _size(table: TrafficTable, key: str, default: str) -> int:
+def _size(table: Entry, key: str, default: str) -> int:
     value = table.values.get(key, default)
     match = _SIZE.fullmatch(value) if isinstance(value, str) else None
     if (
@@ -221,7 +208,7 @@ def _size(table: TrafficTable, key: str, default: str) -> int:
     return round(float(match[1]) * _UNITS[match[2]])
 
 
-def _time(table: TrafficTable, key: str) -> float | None:
+def _time(table: Entry, key: str) -> float | None:
     value = table.values.get(key)
     if value is None:
         return None
@@ -230,7 +217,7 @@ def _time(table: TrafficTable, key: str) -> float | None:
     return table.duration(key) / 1e9
 
 
-def names_in(table: TrafficTable, key: str, text: str) -> list[str]:
+def names_in(table: Entry, key: str, text: str) -> list[str]:
     """Return the names in a node list."""
     try:
         names = node_list.expand(text)
