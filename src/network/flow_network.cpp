@@ -430,8 +430,8 @@ CutFlow FlowNetwork::take_rest(FlowNumber number, double left, double since)
   return rest;
 }
 
-/** Appends the rests of a group's flows to @p rests. What has arrived but for rounding ends now. */
-void FlowNetwork::cut_group(GroupNumber number, std::vector<CutFlow>& rests)
+/** Closes a group, and returns its members in the order in which they joined. */
+std::vector<FlowNetwork::Member> FlowNetwork::dissolve(GroupNumber number)
 {
   fair_share_.remove(number);
   ends_.remove(number);
@@ -440,6 +440,14 @@ void FlowNetwork::cut_group(GroupNumber number, std::vector<CutFlow>& rests)
   ++group.version;
   std::vector<Member> members = std::exchange(group.members, {});
   std::ranges::sort(members, {}, &Member::joined);
+  return members;
+}
+
+/** Appends the rests of a group's flows to @p rests. What has arrived but for rounding ends now. */
+void FlowNetwork::cut_group(GroupNumber number, std::vector<CutFlow>& rests)
+{
+  const std::vector<Member> members = dissolve(number);
+  const Group& group                = groups_[number];
   for (const Member& one : members) {
     if (const double left = one.until - group.served; left < NOTHING) {
       end_now(one.flow);
@@ -560,13 +568,8 @@ void FlowNetwork::yield(int resource)
   ++visit_;
   collect(resource);
   for (const GroupNumber number : component_) {
-    fair_share_.remove(number);
-    ends_.remove(number);
-    Group& group = groups_[number];
-    advance(group);
-    ++group.version;
-    std::vector<Member> members = std::exchange(group.members, {});
-    std::ranges::sort(members, {}, &Member::joined);
+    const std::vector<Member> members = dissolve(number);
+    const Group& group                = groups_[number];
     for (const Member& one : members)
       if (const double left = one.until - group.served; left < NOTHING)
         end_now(one.flow);

@@ -241,6 +241,7 @@ private:
   void hand_over(FlowNumber number, double left);
   bool is_off(const std::vector<int>& resources) const;
   CutFlow take_rest(FlowNumber number, double left, double since);
+  std::vector<Member> dissolve(GroupNumber number);
   void cut_group(GroupNumber number, std::vector<CutFlow>& rests);
   void end_now(FlowNumber number);
 

@@ -185,7 +185,7 @@ TEST(Ecmp, collisions_have_the_probability_of_independent_choices)
     ++busiest[most];
   }
   EXPECT_LT(deviations(apart, SEEDS, 24. / 256), 4);
-  // Of the 256 placements, 4 put all flows on one uplink, 4 * 4 * 3 put three.
+  // 4 of the 256 placements put all flows on one uplink, 4 * 4 * 3 put three.
   EXPECT_LT(deviations(busiest[4], SEEDS, 4. / 256), 4);
   EXPECT_LT(deviations(busiest[3], SEEDS, 48. / 256), 4);
 }
