@@ -109,12 +109,14 @@ std::map<std::pair<aid_t, int>, AgreementSlots<Split>>& splits()
   return all;
 }
 
-/** Charges the exchange of colours and keys between the ranks of @p comm. */
+/** Charges the exchange of colours and keys between the ranks of @p comm. The data does not matter: communicators of
+ * one size share the buffers, which must not move while another one's messages are in flight. */
 void gather_colours(MPI_Comm comm)
 {
   static std::array<int, 2> sent{};
-  static std::vector<int> received;
-  received.resize(std::max(received.size(), sent.size() * static_cast<std::size_t>(comm->size())));
+  static std::map<int, std::vector<int>> buffers;
+  std::vector<int>& received = buffers[comm->size()];
+  received.resize(sent.size() * static_cast<std::size_t>(comm->size()));
   hosts_allgather(sent.data(), 2, MPI_INT, received.data(), 2, MPI_INT, comm);
 }
 
