@@ -73,6 +73,10 @@ void Recovery::apply(const std::vector<FabricChange>& changes)
       flows_.set_capacity(change.number, change.factor * actual_.fabric().link(change.number).bandwidth.value());
       continue;
     }
+    if (change.what == FabricChange::What::loss) {
+      flows_.set_loss(change.number, change.loss);
+      continue;
+    }
     set(actual_, change);
     to_learn.push_back(change);
     if (not change.up)
@@ -93,10 +97,10 @@ void Recovery::apply(const std::vector<FabricChange>& changes)
 
 void Recovery::cut(CutFlow rest)
 {
-  ++counts_.cut;
   // A flow of start() has one message.
   if (rest.from < 0 && rest.messages.front().receiver->cut(rest.messages.front().number, rest.part, latest_))
     return;
+  (rest.lost ? counts_.lost : counts_.cut) += static_cast<std::int64_t>(rest.messages.size());
   if (idle_.empty()) {
     idle_.push_back(rests_.size());
     rests_.emplace_back();
@@ -122,9 +126,10 @@ void Recovery::retry(std::size_t place)
 {
   Rest& rest          = rests_[place];
   const double waited = agenda_.now().value() - rest.cut;
+  const auto messages = static_cast<std::int64_t>(rest.flow.messages.size());
   if (flows_.resume(rest.flow)) {
-    ++counts_.resumed;
-    counts_.waited_s += waited;
+    counts_.resumed += messages;
+    counts_.waited_s += waited * static_cast<double>(messages);
     counts_.longest_waiting_s = std::max(counts_.longest_waiting_s, waited);
     idle_.push_back(place);
   } else if (rest.timeouts > model_.retries) {
@@ -152,14 +157,14 @@ std::string Recovery::obstacle(const CutFlow& flow) const
 
 void Recovery::give_up(std::size_t place)
 {
-  ++counts_.given_up;
-  const CutFlow flow       = std::move(rests_[place].flow);
+  const CutFlow flow = std::move(rests_[place].flow);
+  counts_.given_up += static_cast<std::int64_t>(flow.messages.size());
   const Topology& topology = actual_.fabric().topology();
   const std::string who    = flow.from < 0
                                  ? "an offloaded call's data cannot pass"
                                  : topology.vertex_name(flow.from) + " cannot reach " + topology.vertex_name(flow.to);
-  const std::string why    = who + ": " + std::to_string(model_.retries) + " retries after timeouts of " +
-                             to_text(model_.timeout) + " each (" + obstacle(flow) + ")";
+  const std::string why    = who + " at " + to_text(agenda_.now()) + ": " + std::to_string(model_.retries) +
+                             " retries after timeouts of " + to_text(model_.timeout) + " each (" + obstacle(flow) + ")";
   idle_.push_back(place);
   for (const InFlight& one : flow.messages)
     one.receiver->failed(one.number, why);

@@ -30,19 +30,21 @@ struct RecoveryModel {
 
 /** Change of what is up. */
 struct FabricChange {
-  enum class What : std::uint8_t { link, device, bandwidth };
+  enum class What : std::uint8_t { link, device, bandwidth, loss };
   What what     = What::link;
   int number    = 0;     ///< of a link, or index of a switch
   bool up       = false; ///< of a link or switch
   double factor = 1;     ///< part of a link's bandwidth that is left
+  double loss   = 0;     ///< probability that a link loses a packet
 };
 
-/** Counters of a run with faults. */
+/** Counters of a run with faults: of messages, and of flows of calls that are resumed. */
 struct RecoveryCounts {
-  std::int64_t cut         = 0; ///< messages and flows of calls that were cut, each time
-  std::int64_t resumed     = 0; ///< of these, those that were sent again
+  std::int64_t cut         = 0; ///< times that one was cut
+  std::int64_t lost        = 0; ///< times that one's last packet was lost
+  std::int64_t resumed     = 0; ///< times that the rest of one was sent again
   std::int64_t given_up    = 0;
-  double waited_s          = 0; ///< from a cut until the rest was sent again, over all of them
+  double waited_s          = 0; ///< from a cut or loss until the rest was sent again, over all of them
   double longest_waiting_s = 0;
 };
 

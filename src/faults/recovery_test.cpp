@@ -149,7 +149,7 @@ TEST_F(RecoveryTest, AHostThatNothingReachesIsGivenUpWithItsName)
   run();
   EXPECT_FALSE(arrivals_.times.contains(1));
   EXPECT_NE(arrivals_.failures.at(1).find(
-                "host-0 cannot reach host-3: 7 retries after timeouts of 2us each (link host-3.down is down)"),
+                "host-0 cannot reach host-3 at 28us: 7 retries after timeouts of 2us each (link host-3.down is down)"),
             std::string::npos)
       << arrivals_.failures.at(1);
   EXPECT_EQ(recovery_.counts().given_up, 1);
@@ -183,6 +183,68 @@ TEST_F(RecoveryTest, ASlowLinkHasThatPartOfItsBandwidth)
   actions_.at(20e-6, [this] { recovery_.apply({{FabricChange::What::bandwidth, route(0, 1).links[0], true, 1.0}}); });
   run();
   EXPECT_NEAR(arrivals_.times.at(1), 20e-6 + (BYTES - 10000 - 2000) / BANDWIDTH, 1e-15);
+}
+
+constexpr double LOSS    = 0.2;
+constexpr double PACKET  = 1000;
+constexpr double GO_BACK = 4000;
+constexpr double EFFORT  = (1 + 4 * LOSS) / (1 - LOSS); // LinkLosses: closed form of go-back-N
+
+/** Returns the first seed with which the last packet of a message is lost so many times in a row. */
+std::uint64_t seed_of(int losses)
+{
+  for (std::uint64_t seed = 0;; ++seed) {
+    LinkLosses draws({Bytes(PACKET), Bytes(GO_BACK), seed});
+    int lost = 0;
+    while (draws.draw() < LOSS)
+      ++lost;
+    if (lost == losses)
+      return seed;
+  }
+}
+
+FabricChange loss_of(LinkId link, double probability)
+{
+  return {FabricChange::What::loss, link, false, 1, probability};
+}
+
+TEST_F(RecoveryTest, AMessageSendsLostPacketsAndWhatFollowedThemAgain)
+{
+  LinkLosses losses({Bytes(PACKET), Bytes(GO_BACK), seed_of(0)});
+  network_.lose_packets(losses);
+  actions_.at(0, [this] { recovery_.apply({loss_of(route(0, 3).links[1], LOSS)}); });
+  send_at(1e-6, 0, 3, BYTES, 1);
+  send_at(100e-6, 1, 0, BYTES, 2); // not over that link
+  run();
+  EXPECT_NEAR(arrivals_.times.at(1), 1e-6 + LATENCY + EFFORT * BYTES / BANDWIDTH, 1e-15);
+  EXPECT_NEAR(arrivals_.times.at(2), 102e-6 + BYTES / BANDWIDTH, 1e-15);
+}
+
+TEST_F(RecoveryTest, ALinkLosesPacketsForAWhile)
+{
+  LinkLosses losses({Bytes(PACKET), Bytes(GO_BACK), 1});
+  network_.lose_packets(losses);
+  send_at(0, 0, 3, BYTES, 1);
+  actions_.at(8e-6, [this] { recovery_.apply({loss_of(route(0, 3).links[1], LOSS)}); }); // 4,000 bytes have arrived
+  actions_.at(17e-6, [this] { recovery_.apply({loss_of(route(0, 3).links[1], 0)}); });   // and 4,000 more: 9 us
+  run();
+  ASSERT_DOUBLE_EQ(EFFORT, 2.25);
+  EXPECT_NEAR(arrivals_.times.at(1), 17e-6 + 12000 / BANDWIDTH, 1e-15);
+}
+
+TEST_F(RecoveryTest, TheLastPacketOfAMessageIsNoticedAtTheTimeout)
+{
+  constexpr int LOST = 2;
+  LinkLosses losses({Bytes(PACKET), Bytes(GO_BACK), seed_of(LOST)});
+  network_.lose_packets(losses);
+  actions_.at(0, [this] { recovery_.apply({loss_of(route(0, 3).links[1], LOSS)}); });
+  send_at(1e-6, 0, 3, BYTES, 1);
+  run();
+  const double again = TIMEOUT + LATENCY + EFFORT * PACKET / BANDWIDTH;
+  EXPECT_NEAR(arrivals_.times.at(1), 1e-6 + LATENCY + EFFORT * BYTES / BANDWIDTH + LOST * again, 1e-15);
+  EXPECT_EQ(recovery_.counts().lost, LOST);
+  EXPECT_EQ(recovery_.counts().resumed, LOST);
+  EXPECT_EQ(recovery_.counts().cut, 0);
 }
 
 TEST_F(RecoveryTest, AFlowOfACallWaitsForItsLinks)

@@ -83,6 +83,7 @@ void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& 
   } else {
     flow.way.resources.clear();
     ways_.find(from, to, bytes, missed, flow.way);
+    flow.way.volume *= effort(flow.way);
   }
   flow.state  = State::starting;
   flow.from   = from;
@@ -306,11 +307,42 @@ std::vector<InFlight> FlowNetwork::release(FlowNumber number)
 
 void FlowNetwork::end(FlowNumber number)
 {
+  std::optional<CutFlow> lost;
+  if (losses_ && losses_->any())
+    lost = lose_last_packets(number);
   std::vector<InFlight> messages = release(number);
+  if (lost)
+    cutting_->cut(std::move(*lost));
   for (const InFlight& one : messages)
     one.receiver->arrived(one.number);
   messages.clear();
   spare_ = std::move(messages);
+}
+
+/** Takes those messages from a flow whose last packet a link loses. */
+std::optional<CutFlow> FlowNetwork::lose_last_packets(FlowNumber number)
+{
+  Flow& flow               = flows_[number];
+  const double probability = flow.from < 0 ? 0 : losses_->lost(flow.way.resources);
+  if (probability <= 0)
+    return std::nullopt;
+  std::vector<InFlight> messages;
+  std::vector<InFlight> arriving;
+  for (const InFlight& one : flow.messages)
+    (losses_->draw() < probability ? messages : arriving).push_back(one);
+  if (messages.empty())
+    return std::nullopt;
+  flow.messages = std::move(arriving);
+  CutFlow rest;
+  rest.from     = flow.from;
+  rest.to       = flow.to;
+  rest.bytes    = Bytes(std::abs(flow.bytes));
+  rest.missed   = flow.missed;
+  rest.part     = rest.bytes > Bytes() ? std::min(flow.part, losses_->packet() / rest.bytes) : 1;
+  rest.lost     = true;
+  rest.since    = agenda_.now();
+  rest.messages = std::move(messages);
+  return rest;
 }
 
 void FlowNetwork::ends_elsewhere(FlowNumber flow, Seconds time)
@@ -488,6 +520,36 @@ void FlowNetwork::set_capacity(int resource, double capacity)
   fair_share_.set_capacity(resource, vary_ ? ways_.capacity(resource, capacity) : capacity);
 }
 
+void FlowNetwork::set_loss(int link, double probability)
+{
+  std::vector<std::pair<FlowNumber, double>> efforts; // of messages in flight, before
+  for (FlowNumber number = 0; number < flows_.size(); ++number)
+    if (const Flow& flow = flows_[number];
+        flow.from >= 0 && std::ranges::find(flow.way.resources, link) != flow.way.resources.end())
+      if (flow.state == State::starting || flow.state == State::flowing)
+        efforts.emplace_back(number, losses_->effort(flow.way.resources));
+  losses_->set(link, probability);
+  for (const auto& [number, effort] : efforts)
+    enlarge(number, losses_->effort(flows_[number].way.resources) / effort);
+  forget_routes();
+}
+
+/** Multiplies the rest of a message by @p factor. */
+void FlowNetwork::enlarge(FlowNumber number, double factor)
+{
+  Flow& flow = flows_[number];
+  flow.way.volume *= factor;
+  if (flow.state != State::flowing)
+    return;
+  Group& group = groups_[flow.group];
+  advance(group);
+  const auto its = std::ranges::find(group.members, number, &Member::flow);
+  its->until     = group.served + (its->until - group.served) * factor;
+  std::ranges::make_heap(group.members, Member::later);
+  set_rate(group, group.rate);
+  ends_.set(flow.group, group.ends);
+}
+
 void FlowNetwork::forget_routes()
 {
   for (Flow& flow : flows_)
@@ -509,7 +571,7 @@ bool FlowNetwork::resume(CutFlow& rest)
     flow.way.resources.clear();
     ways_.find_rest(rest.from, rest.to, rest.bytes, rest.missed, rest.part, flow.way);
   }
-  flow.way.volume *= rest.part;
+  flow.way.volume *= rest.part * (rest.from < 0 ? 1 : effort(flow.way));
   flow.state    = State::starting;
   flow.from     = rest.from;
   flow.to       = rest.to;

@@ -25,6 +25,7 @@
 #include "network/class_fair_share.hpp"
 #include "network/event_heap.hpp"
 #include "network/incremental_fair_share.hpp"
+#include "network/link_losses.hpp"
 #include "network/messages.hpp"
 
 #include <cstddef>
@@ -111,6 +112,7 @@ struct CutFlow {
   Bytes bytes;                         ///< of the whole message
   double missed = 0;                   ///< as in Messages::send()
   double part   = 1;                   ///< part of the message, or of the flow's volume, that has not arrived
+  bool lost     = false;               ///< nothing was cut: a link has lost the last packet
   Seconds since;                       ///< time from which its sender has got no acknowledgement
   FlowRoute way                  = {}; ///< of a flow of start()
   std::vector<InFlight> messages = {};
@@ -215,7 +217,8 @@ private:
   std::vector<GroupNumber> component_;
   std::vector<InFlight> spare_; // reused to avoid allocations
   std::vector<bool> off_;       // by resource; empty if none ever was
-  CutFlows* cutting_ = nullptr;
+  CutFlows* cutting_  = nullptr;
+  LinkLosses* losses_ = nullptr;
 
   FlowNumber& idle_of(int from) { return from < 0 ? idle_ : recent_[static_cast<std::size_t>(from)].idle; }
   FlowNumber borrow(int from);
@@ -244,6 +247,9 @@ private:
   std::vector<Member> dissolve(GroupNumber number);
   void cut_group(GroupNumber number, std::vector<CutFlow>& rests);
   void end_now(FlowNumber number);
+  double effort(const FlowRoute& way) const { return losses_ && losses_->any() ? losses_->effort(way.resources) : 1; }
+  std::optional<CutFlow> lose_last_packets(FlowNumber number);
+  void enlarge(FlowNumber number, double factor);
 
 public:
   /** @p capacities are in bytes per second, by resource. Messages are between @p vertices vertices,
@@ -279,6 +285,10 @@ public:
   void turn_on(const std::vector<int>& resources);
   /** Sets the capacity of a resource in bytes per second. */
   void set_capacity(int resource, double capacity);
+  /** Sets the losses of links, which must outlive the network. Only messages suffer from them. */
+  void lose_packets(LinkLosses& losses) { losses_ = &losses; }
+  /** Sets the probability that a link loses a packet, also for what messages in flight have still to send. */
+  void set_loss(int link, double probability);
   /** Forgets the routes of earlier messages, since routing has changed. */
   void forget_routes();
   /** Sends the rest of a cut flow again now: a message on the route that it has now, a flow of start() on its old one,

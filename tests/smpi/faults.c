@@ -53,7 +53,10 @@ static int64_t mixed(MPI_Comm comm, int count, int round)
   for (int i = 0; i < count; ++i)
     check(got[i] == left * 7 + i + round, "MPI_Isend");
   MPI_Iallreduce(own, got, count, MPI_INT, MPI_SUM, comm, &requests[0]);
-  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  MPI_Iallreduce(own, all, count, MPI_INT, MPI_MAX, comm, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < count; ++i)
+    check(all[i] == (size - 1) * 7 + i + round, "MPI_Iallreduce of maxima");
   for (int i = 0; i < count; ++i)
     check(got[i] == 7 * (size * (size - 1) / 2) + size * (i + round), "MPI_Iallreduce");
   MPI_Bcast(got, count, MPI_INT, round % size, comm);

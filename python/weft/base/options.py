@@ -17,6 +17,9 @@ _BANDWIDTHS = {
     name: factor * 8 for name, factor in _core.units()["bandwidth"] if name.endswith("bps")
 }
 _DURATIONS = dict(_core.units()["duration"])
+_SIZES = dict(_core.units()["size"])
+_ZERO = re.compile(r"0+(?:\.0*)? ?[A-Za-z]*")
+_PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,12})?) ?%")
 _RANGE = re.compile(r"\[(\d{1,6})-(\d{1,6})\]")
 _MOST = 4096
 
@@ -143,6 +146,41 @@ class Options:
     def duration(self, key: str, default: str | None = None) -> float:
         """Return a duration in nanoseconds."""
         return round(self._quantity(key, _DURATIONS, "495.5ns", default) * 1e9, 6)
+
+    def seconds(self, key: str, default: float | None = None) -> float:
+        """Return a duration, which may be zero, in seconds."""
+        if key not in self.values and default is not None:
+            return default
+        value = self.need(key)
+        if (type(value) is int and value == 0) or (
+            isinstance(value, str) and _ZERO.fullmatch(value)
+        ):
+            return 0.0
+        return self.duration(key) / 1e9
+
+    def size(self, key: str, default: str, *, least: int = 1) -> int:
+        """Return a size in bytes."""
+        value = self.values.get(key, default)
+        if least == 0 and isinstance(value, str) and _ZERO.fullmatch(value):
+            return 0
+        size = round(self._quantity(key, _SIZES, "64KiB", default))
+        if size < least:
+            self.fail(key, f'found {value!r}; write a size of at least {least} B, such as "64KiB"')
+        return size
+
+    def percentage(self, key: str, default: float | None, example: str, *, whole: bool) -> float:
+        """Return a part, written as a percentage above 0 and below 100, or up to 100 if `whole`."""
+        if key not in self.values and default is not None:
+            return default
+        value = self.need(key)
+        match = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+        part = float(match[1]) / 100 if match else 0.0
+        if not 0 < part < 1 and not (whole and part == 1):
+            most = "of up to" if whole else "below"
+            self.fail(
+                key, f'found {value!r}; write a part {most} 100 per cent, such as "{example}"'
+            )
+        return part
 
     def _quantity(
         self, key: str, units: Mapping[str, float], example: str, default: str | None

@@ -393,13 +393,15 @@ class FaultsPart(Model, kw_only=True):
     left_events: Whole
     """Events of the file after the end of the run."""
     cut: Whole
-    """Messages and flows of calls that faults have cut, each time."""
+    """Times that a fault has cut a message."""
+    lost: Whole
+    """Times that a link has lost the last packet of a message."""
     resumed: Whole
-    """Rests among these that their senders have sent again."""
+    """Times that a sender has sent the rest of a message again."""
     given_up: Whole
-    """Rests among these that their senders have given up."""
+    """Messages that their senders have given up."""
     waited_s: Number
-    """Time from cuts until the rest was sent again, over all of them."""
+    """Time from cuts and losses until the rest was sent again, over all of them."""
     longest_waiting_s: Number
     broken_calls: Whole
     """Times that a collective in the network was hit."""

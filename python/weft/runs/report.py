@@ -117,7 +117,8 @@ def print_faults(faults: FaultsPart, on: Console) -> None:
     if len(faults.events) > _MOST_EVENTS:
         on.print(f"and {plural(len(faults.events) - _MOST_EVENTS, 'event')} more")
     row = {
-        "messages cut": str(faults.cut - faults.broken_calls),
+        "messages cut": str(faults.cut),
+        "lost": str(faults.lost),
         "resumed": str(faults.resumed),
         "given up": str(faults.given_up),
         "mean wait(us)": microseconds(faults.waited_s / max(1, faults.resumed)),

@@ -21,7 +21,7 @@ CallPolicy policy_of(const std::string& name)
   return POLICIES.at(name);
 }
 
-/** Reads {link or switch, up, factor}. */
+/** Reads {link or switch, up, factor, loss}. */
 FabricChange change_of(const FaultJson& its)
 {
   FabricChange change;
@@ -29,11 +29,14 @@ FabricChange change_of(const FaultJson& its)
     change.what   = FabricChange::What::device;
     change.number = its.at("switch");
   } else {
-    change.what   = its.contains("factor") ? FabricChange::What::bandwidth : FabricChange::What::link;
+    change.what   = its.contains("factor") ? FabricChange::What::bandwidth
+                    : its.contains("loss") ? FabricChange::What::loss
+                                           : FabricChange::What::link;
     change.number = its.at("link");
   }
   change.up     = its.value("up", false);
   change.factor = its.value("factor", 1.0);
+  change.loss   = its.value("loss", 0.0);
   return change;
 }
 
@@ -46,6 +49,7 @@ FaultEvent event_of(const FaultJson& its)
     event.changes.push_back(change_of(change));
   if (its.contains("without_state"))
     event.without_state = its.at("without_state");
+  event.dead_hosts = its.value("dead_hosts", std::vector<int>());
   return event;
 }
 
@@ -60,6 +64,7 @@ FaultDescription read_faults(const std::string& path)
     FaultDescription description;
     description.recovery = {Seconds(ours.at("detection_s")), Seconds(ours.at("convergence_s")),
                             Seconds(ours.at("timeout_s")), ours.at("retries")};
+    description.losses   = {Bytes(ours.at("packet_bytes")), Bytes(ours.at("go_back_bytes")), ours.at("seed")};
     description.policy   = policy_of(ours.at("collectives"));
     for (const FaultJson& one : all.at("events"))
       description.events.push_back(event_of(one));

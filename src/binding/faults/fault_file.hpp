@@ -18,10 +18,12 @@ struct FaultEvent {
   std::string what; ///< as messages and the record name it
   std::vector<FabricChange> changes;
   std::optional<int> without_state; ///< switch that loses its state
+  std::vector<int> dead_hosts;      ///< whose ranks die
 };
 
 struct FaultDescription {
   RecoveryModel recovery;
+  LossModel losses;
   CallPolicy policy = CallPolicy::hosts;
   std::vector<FaultEvent> events; ///< by time
 };

@@ -14,7 +14,8 @@ namespace sg = simgrid::s4u;
 namespace weft {
 
 InjectedFaults::InjectedFaults(RunContext& context)
-    : context_(context), actual_(context.fabric), description_(read_faults(settings().faults))
+    : context_(context), actual_(context.fabric), description_(read_faults(settings().faults)),
+      losses_(description_.losses)
 {
 }
 
@@ -29,7 +30,7 @@ void InjectedFaults::serve(RunContext& context)
   auto* const faults            = new InjectedFaults(context); // lives as long as the process
   const RecoveryModel& recovery = faults->description_.recovery;
   context.call_recovery.emplace(
-      CallRecovery{faults->description_.policy, recovery.timeout, recovery.retries, faults->actual_});
+      CallRecovery{faults->description_.policy, recovery.timeout, recovery.retries, faults->actual_, faults->losses_});
   context.record_parts.push_back(faults);
   context.at_last_exit.emplace_back([faults] { faults->end(); });
   // The network is known once the ranks have started. SMPI starts the simulation without the engine's signal.
@@ -42,7 +43,7 @@ void InjectedFaults::begin()
     return;
   HostNetwork& network = context_.host_network();
   network.begin_background();
-  recovery_ = &network.begin_faults(actual_, context_.state, description_.recovery);
+  recovery_ = &network.begin_faults(actual_, context_.state, description_.recovery, losses_);
   await();
 }
 
@@ -58,12 +59,14 @@ void InjectedFaults::due(std::uint64_t /*what*/)
   if (ended_)
     return;
   const FaultEvent& event = description_.events[next_++];
-  if (event.without_state) {
-    const std::set<BreakableCall*> running = context_.call_recovery->running; // calls that stop leave the set
-    for (BreakableCall* const call : running)
-      call->lose_state(*event.without_state);
-  }
+  if (event.without_state)
+    context_.call_recovery->lose_state(*event.without_state);
   recovery_->apply(event.changes);
+  for (const FabricChange& change : event.changes)
+    if (change.what == FabricChange::What::device && not change.up)
+      context_.call_recovery->lose_state(change.number);
+  for (const int host : event.dead_hosts)
+    context_.host_died(host);
   await();
 }
 
@@ -84,6 +87,7 @@ void InjectedFaults::add_rows(Json& record) const
   record["faults"] = {{"events", std::move(events)},
                       {"left_events", description_.events.size() - next_},
                       {"cut", counts.cut},
+                      {"lost", counts.lost},
                       {"resumed", counts.resumed},
                       {"given_up", counts.given_up},
                       {"waited_s", counts.waited_s},

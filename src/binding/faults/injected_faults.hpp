@@ -19,6 +19,7 @@ class InjectedFaults : public RecordPart, public BackgroundReceiver {
   RunContext& context_;
   FabricState actual_;
   FaultDescription description_;
+  LinkLosses losses_;
   Recovery* recovery_ = nullptr; // once the ranks have started
   std::size_t next_   = 0;       // event
   bool ended_         = false;

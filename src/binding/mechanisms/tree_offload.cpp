@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/mechanisms/tree_offload.hpp"
 
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <simgrid/s4u.hpp>
 #include <utility>
 
 namespace weft {
@@ -45,6 +49,55 @@ void TreeOffload::member_done(int member)
     stage_->deliver(member);
   else
     end(communicator_->member_ranks[static_cast<std::size_t>(member)].front());
+}
+
+bool TreeOffload::tree_is_up() const
+{
+  const FabricState& actual = context_.call_recovery->actual;
+  return std::ranges::all_of(tree().switches, [&actual](const TreeSwitch& node) {
+    return actual.switch_is_up(node.index) &&
+           std::ranges::all_of(node.links, [&actual](const TreeLink& link) { return actual.cable_is_up(link.up); });
+  });
+}
+
+bool TreeOffload::find_tree()
+{
+  if (recovery()->policy != CallPolicy::rebuild)
+    return true;
+  if (not state_.tree()->tree || state_.channels() != ChannelGrant::granted)
+    return false;
+  state_.take_channels();
+  kept_tree_ = state_.tree();
+  host_work_ = host_work(context_.fabric, *kept_tree_, *descriptor_);
+  return true;
+}
+
+void TreeOffload::count_restart(double since)
+{
+  recovery()->lost_s += simgrid::s4u::Engine::get_clock() - since;
+  ++(recovery()->policy == CallPolicy::rebuild ? recovery()->rebuilt : recovery()->resent);
+}
+
+void TreeOffload::repeat_on_hosts(double since)
+{
+  ++recovery()->moved;
+  recovery()->lost_s += simgrid::s4u::Engine::get_clock() - since;
+  for (const std::vector<int>& ranks : communicator_->member_ranks)
+    left_.push_back(static_cast<int>(ranks.size()));
+  try {
+    instead_ = std::make_unique<HostsInstead>(context_, *communicator_, *descriptor_, static_cast<Repeated&>(*this));
+  } catch (const UserError& problem) {
+    fail({problem.what()});
+    return;
+  }
+  instead_->start(shared_from_this());
+}
+
+void TreeOffload::repetition_ended(int rank)
+{
+  const int member = communicator_->member(rank);
+  if (--left_[static_cast<std::size_t>(member)] == 0)
+    member_repeated(member);
 }
 
 } // namespace weft

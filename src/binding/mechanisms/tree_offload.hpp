@@ -2,16 +2,18 @@
 /* Calls over a reduction tree. Mechanisms determine its timing. */
 #pragma once
 
+#include "binding/mechanisms/hosts_instead.hpp"
 #include "binding/mechanisms/offload.hpp"
 #include "binding/mechanisms/offload_stage.hpp"
 #include "binding/mechanisms/tree_state.hpp"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace weft {
 
-class TreeOffload : public OffloadedCall, Staged {
+class TreeOffload : public OffloadedCall, Staged, Repeated {
   TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call,
               TreeState& state);
   TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call,
@@ -29,6 +31,11 @@ protected:
 
 private:
   std::unique_ptr<OffloadStage> stage_; // null if every rank contributes for itself
+  std::unique_ptr<HostsInstead> instead_;
+  std::vector<int> left_; // ranks of each member that the hosts' repetition has not ended
+
+  void repetition_ended(int rank) override;
+  void repetition_failed(const std::string& why) override { fail({why}); }
 
 protected:
   const ReductionTree& tree() const { return *kept_tree_->tree; }
@@ -37,6 +44,21 @@ protected:
   virtual void member_ready(int member) = 0;
   /** The result of @p member has arrived. Called from a rank or SimGrid's kernel. */
   void member_done(int member);
+
+  /* In runs with faults. */
+
+  CallRecovery* recovery() { return context_.call_recovery ? &*context_.call_recovery : nullptr; }
+  /** Returns whether all switches and cables of the tree are up. */
+  bool tree_is_up() const;
+  /** Changes to the present tree and takes its channels, if the policy is to rebuild it. Returns false if there is none
+   * that is free. */
+  bool find_tree();
+  /** Counts that the call goes on over a tree. @p since: it has lost what it has done since then. */
+  void count_restart(double since);
+  /** Lets the hosts repeat the call, which has lost what it has done since @p since. All ranks must have entered it. */
+  void repeat_on_hosts(double since);
+  /** The hosts have repeated the part of @p member. */
+  virtual void member_repeated(int member) { member_done(member); }
 
 public:
   TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call);

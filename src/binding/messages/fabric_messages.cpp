@@ -527,8 +527,10 @@ public:
     return offloaded_.start(flow, latency, sharing, world, std::move(done), true);
   }
   double cancel_flow(std::uint64_t number) override { return offloaded_.cancel(number); }
-  Recovery& begin_faults(FabricState& actual, FabricState& known, const RecoveryModel& model) override
+  Recovery& begin_faults(FabricState& actual, FabricState& known, const RecoveryModel& model,
+                         LinkLosses& losses) override
   {
+    flows_.lose_packets(losses);
     return recovery_.emplace(agenda_, flows_, actual, known, model);
   }
   void transfer(VertexId from, VertexId to, Bytes bytes, int world, FlowEnd done) override

@@ -139,7 +139,8 @@ double HostNetwork::cancel_flow(std::uint64_t /*number*/)
   throw std::logic_error("only weft's own network has faults");
 }
 
-Recovery& HostNetwork::begin_faults(FabricState& /*actual*/, FabricState& /*known*/, const RecoveryModel& /*model*/)
+Recovery& HostNetwork::begin_faults(FabricState& /*actual*/, FabricState& /*known*/, const RecoveryModel& /*model*/,
+                                    LinkLosses& /*losses*/)
 {
   throw std::logic_error("only weft's own network has faults");
 }

@@ -78,9 +78,10 @@ public:
                                              FlowEnd done);
   /** Ends a breakable flow, without its callback. Returns the part of it that has not arrived. */
   virtual double cancel_flow(std::uint64_t number);
-  /** Lets links and switches fail. @p actual: what is up. @p known: what routing believes to be up. Both must outlive
-   * the network. */
-  virtual Recovery& begin_faults(FabricState& actual, FabricState& known, const RecoveryModel& model);
+  /** Lets links and switches fail. @p actual: what is up. @p known: what routing believes to be up. Both, and @p
+   * losses, must outlive the network. */
+  virtual Recovery& begin_faults(FabricState& actual, FabricState& known, const RecoveryModel& model,
+                                 LinkLosses& losses);
   /** Sends a message of an offloaded call of the job with this @p world between two vertices. Between hosts it is like
    * those of ranks; from or to a switch, no cost of MPI applies, and it may be empty. @p done runs in SimGrid's kernel
    * context when it has ended. */

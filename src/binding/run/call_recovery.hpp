@@ -4,9 +4,11 @@
 
 #include "base/named.hpp"
 #include "fabric/fabric_state.hpp"
+#include "network/link_losses.hpp"
 
+#include <algorithm>
 #include <cstdint>
-#include <set>
+#include <vector>
 
 namespace weft {
 
@@ -18,7 +20,7 @@ enum class CallPolicy : std::uint8_t {
   abort,   ///< the job ends
 };
 
-/** Call that a switch without its state stops. */
+/** Calls that a switch without its state stops. */
 class BreakableCall {
 public:
   BreakableCall()                                = default;
@@ -35,13 +37,24 @@ struct CallRecovery {
   Seconds timeout;           ///< from a fault until a call notices it, and between two attempts to go on
   int retries;               ///< attempts, without the first
   const FabricState& actual; ///< what is up, known or not
+  LinkLosses& losses;
 
-  std::set<BreakableCall*> running = {}; ///< calls in the network
-  std::int64_t broken              = 0;  ///< times that a call was hit
-  std::int64_t resent              = 0;  ///< times that one went on over its tree
-  std::int64_t rebuilt             = 0;  ///< times that one was repeated over a new tree
-  std::int64_t moved               = 0;  ///< calls that the hosts repeated
-  double lost_s                    = 0;  ///< from hits until calls went on, and what they repeated
+  std::vector<BreakableCall*> running = {}; ///< calls in the network, in the order of their starts
+  std::int64_t broken                 = 0;  ///< times that a call was hit
+  std::int64_t resent                 = 0;  ///< times that one went on over its tree
+  std::int64_t rebuilt                = 0;  ///< times that one was repeated over a new tree
+  std::int64_t moved                  = 0;  ///< calls that the hosts repeated
+  double lost_s                       = 0;  ///< from hits until calls went on, and what they repeated
+
+  void end(const BreakableCall& call) { std::erase(running, &call); }
+  /** A switch has lost its state. */
+  void lose_state(int device)
+  {
+    const std::vector<BreakableCall*> all = running; // calls that stop leave the list, with others of their job
+    for (BreakableCall* const call : all)
+      if (std::ranges::find(running, call) != running.end())
+        call->lose_state(device);
+  }
 };
 
 } // namespace weft

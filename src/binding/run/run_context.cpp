@@ -17,6 +17,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -171,6 +173,29 @@ void RunContext::abort_on(const Communicator& communicator, const std::string& m
     stop_job(*job, {"network-failure", message}, 1);
   else
     abort("network-failure", message);
+}
+
+void RunContext::host_died(int host)
+{
+  const sg::Host* const place = network.host_at(host);
+  if (not place) // no rank uses it
+    return;
+  std::map<Job*, std::vector<int>> dead; // ranks by job; by null if smpirun has started them
+  for (const sg::ActorPtr& actor : place->get_all_actors())
+    if (const char* rank = actor->get_property("rank"))
+      dead[jobs.of(actor->get_pid())].push_back(std::stoi(rank));
+  const auto message_of = [&](const std::vector<int>& ranks) {
+    std::string message =
+        "host " + place->get_name() + " failed at " + to_text(Seconds(sg::Engine::get_clock())) + ", and with it rank";
+    for (std::size_t at = 0; at < ranks.size(); ++at)
+      message += (at > 0 ? ", " : ranks.size() > 1 ? "s " : " ") + std::to_string(ranks[at]);
+    return message;
+  };
+  if (const auto found = dead.find(nullptr); found != dead.end())
+    abort("host-failure", message_of(found->second));
+  for (Job& job : jobs.all())
+    if (const auto found = dead.find(&job); found != dead.end())
+      stop_job(job, {"host-failure", message_of(found->second)}, 1);
 }
 
 void RunContext::end_run(const Outcome& outcome, int status)

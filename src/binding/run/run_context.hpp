@@ -106,6 +106,8 @@ public:
   /** Ends the program of @p communicator because the network has failed. Called by a rank or SimGrid's kernel; returns
    * if other jobs go on. */
   void abort_on(const Communicator& communicator, const std::string& message);
+  /** Ends the programs that have ranks on a host, because it has failed. Called by SimGrid's kernel. */
+  void host_died(int host);
   /** Ends a job of weft's launcher, and the process if it is the last. Its ranks run no more, but the current one,
    * which has to leave its context. */
   void stop_job(Job& job, const Outcome& outcome, int status);

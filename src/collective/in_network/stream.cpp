@@ -68,7 +68,7 @@ Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const TreeSwi
   const Bytes served   = call.message * static_cast<double>(tree.place.size() - 1) * call.passed_on;
   busiest              = std::max(
       {busiest, combined * (1 - call.passed_on) / model.aggregation_rate, served / fabric.host().reduction_rate});
-  const Seconds turnaround = model.turnaround + tree.beyond_first;
+  const Seconds turnaround = model.turnaround + tree.beyond_first + call.stall;
   if (call.movement.gets == Share::part)
     return streaming_time(model, traffic.packets_of_parts(model), busiest, turnaround);
   return streaming_time(model, call.message, packet_train(model, call.message).wire / busiest, turnaround);

@@ -45,6 +45,7 @@ struct TreeCall {
   Bytes copied     = {};
   bool streams     = true; ///< false: another job has locked a link for its streams
   double passed_on = 0;    ///< part of the packets that find no free slot, and go on to the server
+  Seconds stall    = {};   ///< mean time by which lost packets delay the reuse of a slot
 
   bool operator==(const TreeCall& other) const = default;
   /** Returns the member whose host combines what finds no free slot. */

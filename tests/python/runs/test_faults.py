@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Faults while programs run: closed forms, policies, results, and wrong files."""
 
-import random
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -9,38 +9,23 @@ import pytest
 
 import weft
 from tests.support import compiled
+from tests.support.faults import (
+    POLICIES,
+    RECOVERY,
+    TREE,
+    fault_file,
+    survive_random_faults,
+)
 from tests.support.jobs import job, said
 from tests.support.places import TESTS
 from tests.support.simulated import weft_says
+from weft.base import paths
 from weft.runs.record import Record
 from weft.runs.record_data import FaultsPart
 
 CLOSE = 1e-9
 TIMEOUT = 100e-6
-RECOVERY = 'detection = "50us"\nconvergence = "200us"\ntimeout = "100us"\n'
 LARGE = 8 << 20
-TREE = """
-[fabric]
-name = "tree"
-
-[topology]
-kind = "fat_tree"
-down = [4, 4]
-up = [1, 4]
-
-[host]
-preset = "xeon-8360"
-
-[nic]
-preset = "connectx-6-dx"
-
-[link]
-bandwidth = "100Gbps"
-latency = "0.94us"
-
-[switch]
-preset = "tofino"
-"""
 
 
 @pytest.fixture(scope="module")
@@ -57,15 +42,6 @@ def jobs() -> str:
 def tree(tmp_path: Path) -> str:
     path = tmp_path / "tree.toml"
     path.write_text(TREE)
-    return str(path)
-
-
-def fault_file(folder: Path, *tables: str, recovery: str = RECOVERY) -> str:
-    """Write a fault file of these tables' keys."""
-    path = folder / "faults.toml"
-    path.write_text(
-        f"[recovery]\n{recovery}" + "".join(f"[[fault]]\n{table}\n" for table in tables)
-    )
     return str(path)
 
 
@@ -121,13 +97,13 @@ def test_a_host_that_nothing_reaches_ends_its_job_alone(
         job("far", jobs, "flow", LARGE, ranks=2, hosts="host-[00,12]"),
         job("near", jobs, "flow", LARGE, ranks=2, hosts="host-[01,02]"),
     ]
-    path = fault_file(tmp_path, 'host = "host-12"\nat = "200us"')
+    path = fault_file(tmp_path, 'nic = "host-12"\nat = "200us"')
     record = weft.run_jobs(described, fabric=tree, faults=path)
     assert record.jobs
     by_name = {one.name: one for one in record.jobs}
     assert by_name["near"].outcome.kind == "completed"
     assert by_name["far"].outcome.kind != "completed"
-    assert "host-00 cannot reach host-12: 7 retries" in by_name["far"].outcome.message
+    assert "host-00 cannot reach host-12 at 1ms: 7 retries" in by_name["far"].outcome.message
     assert part(record).given_up == 1
 
 
@@ -138,7 +114,7 @@ def test_a_slow_link_has_that_part_of_its_bandwidth(jobs: str, tree: str, tmp_pa
     assert float(said(record, "far")[0]) == pytest.approx(alone + 75e-6, rel=CLOSE)
     assert [event.what for event in part(record).events] == [
         "link host-12 has 0.25 of its bandwidth",
-        "link host-12 up",
+        "link host-12 has its bandwidth again",
     ]
 
 
@@ -150,9 +126,8 @@ def allreduce(program: str, tree: str, **options: Any) -> Record:
     record = weft.run(
         program,
         ["allreduce", str(4 << 20)],
-        ranks=16,
         fabric=tree,
-        **{"offload": "stream", **options},
+        **{"ranks": 16, "offload": "stream", **options},
     )
     return record.check()
 
@@ -160,9 +135,6 @@ def allreduce(program: str, tree: str, **options: Any) -> Record:
 def took(record: Record) -> float:
     """Return the time that the program prints."""
     return float(record.output.split()[0])
-
-
-POLICIES = ("resend", "rebuild", "hosts")
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -228,6 +200,128 @@ def test_an_aborted_allreduce_ends_the_run(faults: str, tree: str, tmp_path: Pat
     assert "is down" in record.outcome.message
 
 
+@pytest.mark.parametrize("policy", POLICIES)
+def test_an_allreduce_of_messages_goes_on(
+    faults: str, tree: str, tmp_path: Path, policy: str
+) -> None:
+    whole = took(allreduce(faults, tree, offload="message"))
+    on_hosts = took(allreduce(faults, tree, offload="off"))
+    recovery = f'{RECOVERY}collectives = "{policy}"\n'
+    hit: list[Record] = []
+    for spine in range(4):
+        table = f'switch = "level2-{spine}"\nat = "500us"\nuntil = "1090us"'
+        path = fault_file(tmp_path, table, recovery=recovery)
+        record = allreduce(faults, tree, offload="message", faults=path)
+        if part(record).broken_calls:
+            hit.append(record)
+        else:
+            assert took(record) == pytest.approx(whole, rel=CLOSE)
+    (record,) = hit
+    counts = part(record)
+    assert (counts.resent_calls, counts.rebuilt_calls, counts.calls_on_hosts) == tuple(
+        int(policy == one) for one in POLICIES
+    )
+    # The program measures from here, but for its end.
+    begin = record.simulated_time_s - took(record)
+    timeouts = {"resend": 6, "rebuild": 3, "hosts": 1}[policy]
+    repeated = on_hosts if policy == "hosts" else whole
+    expected = 500e-6 + timeouts * TIMEOUT + repeated - begin
+    assert took(record) == pytest.approx(expected, abs=30e-6)
+
+
+def test_a_message_to_a_switch_takes_another_way(faults: str, tree: str, tmp_path: Path) -> None:
+    path = fault_file(tmp_path, 'link = "level1-0--level2-*"\nat = "500us"\nuntil = "690us"')
+    record = allreduce(faults, tree, offload="message", faults=path)
+    assert part(record).broken_calls == 0
+    assert part(record).cut == part(record).resumed > 0
+
+
+def test_faults_after_the_end_change_nothing(faults: str, tree: str, tmp_path: Path) -> None:
+    path = fault_file(tmp_path, 'switch = "*"\nat = "10s"')
+
+    def without_times(record: Record) -> Any:
+        values = record.check().to_json()
+        for field in ("wall_time_s", "cpu_time_s", "peak_memory_bytes", "faults", "run"):
+            values.pop(field, None)
+        return values
+
+    for offload in ("off", "stream", "message", "multicast"):
+        options: dict[str, Any] = {"ranks": 8, "ppn": 2, "fabric": tree, "offload": offload}
+        arguments = ["mixed", "65536", "2"]
+        late = weft.run(faults, arguments, faults=path, **options)
+        assert without_times(late) == without_times(weft.run(faults, arguments, **options))
+        assert part(late).left_events > 0
+
+
+# ---- Hosts and NICs
+
+
+def test_a_host_that_dies_ends_its_job(jobs: str, tree: str, tmp_path: Path) -> None:
+    described = [
+        job("far", jobs, "flow", LARGE, ranks=2, hosts="host-[00,12]"),
+        job("near", jobs, "flow", LARGE, ranks=2, hosts="host-[01,02]"),
+    ]
+    path = fault_file(tmp_path, 'host = "host-12"\nat = "200us"')
+    record = weft.run_jobs(described, fabric=tree, faults=path)
+    assert record.jobs
+    by_name = {one.name: one for one in record.jobs}
+    assert by_name["near"].outcome.kind == "completed"
+    assert by_name["far"].outcome.kind == "host-failure"
+    message = "host host-12 failed at 200us, and with it rank 1"
+    assert by_name["far"].outcome.message == message
+    assert by_name["far"].end_s == pytest.approx(200e-6, rel=CLOSE)
+
+
+def test_the_ranks_of_a_host_that_dies_are_named(faults: str, tree: str, tmp_path: Path) -> None:
+    path = fault_file(tmp_path, 'host = "host-01"\nat = "5us"')
+    record = weft.run(faults, ["mixed", "65536", "2"], ranks=8, ppn=2, fabric=tree, faults=path)
+    assert record.outcome.kind == "host-failure"
+    assert record.outcome.message == "host host-01 failed at 5us, and with it ranks 2, 3"
+
+
+# ---- Links that lose packets
+
+LOSSES = 'packet = "4KiB"\ngo_back = "12KiB"\nseed = {}\n'
+
+
+def test_a_message_sends_lost_packets_again(jobs: str, tree: str, tmp_path: Path) -> None:
+    def with_fault(table: str, seed: int = 1) -> tuple[float, int]:
+        path = fault_file(tmp_path, table, recovery=RECOVERY + LOSSES.format(seed))
+        record = far(jobs, tree, path)
+        return float(said(record, "far")[0]), part(record).lost
+
+    alone = float(said(far(jobs, tree), "far")[0])
+    half, _ = with_fault('link = "host-12"\nkind = "slow"\nbandwidth = "50%"\nat = 0')
+    lossy = 'link = "host-12.down"\nkind = "lossy"\nloss = "10%"\nat = 0'
+    times: dict[int, float] = {}
+    for seed in range(20):
+        time, lost = with_fault(lossy, seed)
+        times[lost] = time
+    effort = (1 + 3 * 0.1) / 0.9
+    assert times[0] == pytest.approx(alone + (half - alone) * (effort - 1), rel=CLOSE)
+    assert times[1] - times[0] == pytest.approx(TIMEOUT, abs=10e-6)  # and a packet
+
+
+def test_lost_packets_stall_the_slots_of_an_allreduce(faults: str, tmp_path: Path) -> None:
+    def took_with(timeout_us: int) -> float:
+        """Return the time of a run in which no packet of the last window is lost."""
+        times = []
+        for seed in range(8):
+            recovery = f'timeout = "{timeout_us}us"\n' + LOSSES.format(seed)
+            table = 'link = "host-0.up"\nkind = "lossy"\nloss = "0.1%"\nat = 0'
+            path = fault_file(tmp_path, table, recovery=recovery)
+            times.append(took(allreduce(faults, "tofino-4", ranks=4, faults=path)))
+        assert max(times) - min(times) >= timeout_us * 1e-6
+        return min(times)
+
+    switch = tomllib.loads(paths.installed("presets", "switch", "tofino.toml").read_text())
+    windows = ((4 << 20) // 256 - 1) // switch["slots"]
+    stall = 1000e-6 * 0.001 / 0.999
+    first, second, third = map(took_with, (1000, 2000, 3000))
+    assert second - first == pytest.approx(windows * stall, rel=CLOSE)
+    assert third - second == pytest.approx(windows * stall, rel=CLOSE)
+
+
 def test_later_calls_avoid_what_is_down(faults: str, tree: str, tmp_path: Path) -> None:
     whole = took(allreduce(faults, tree))
     for spine in range(4):
@@ -248,51 +342,9 @@ def test_later_calls_avoid_what_is_down(faults: str, tree: str, tmp_path: Path) 
 # ---- Results
 
 
-def random_faults(draw: random.Random, folder: Path) -> str:
-    """Write random faults that are repaired some time."""
-    tables = []
-    for _ in range(draw.randint(1, 4)):
-        place, pattern = draw.choice(
-            [("link", "*"), ("link", "*[02468]"), ("switch", "*"), ("host", "host-*[13]")]
-        )
-        start = draw.randint(0, 400)
-        if draw.random() < 0.5:
-            until = start + draw.randint(1, 1500)
-            tables.append(f'{place} = "{pattern}"\nat = "{start}us"\nuntil = "{until}us"')
-        else:
-            tables.append(
-                f'{place} = "{pattern}"\nmtbf = "{draw.randint(200, 5000)}us"\n'
-                f'repair = "{draw.randint(1, 500)}us"\nend = "3ms"\nseed = {draw.randint(0, 99)}'
-            )
-    policy = draw.choice(POLICIES)
-    recovery = (
-        f'detection = "{draw.randint(0, 50)}us"\nconvergence = "{draw.randint(0, 200)}us"\n'
-        f'timeout = "{draw.randint(5, 100)}us"\nretries = 100000\ncollectives = "{policy}"\n'
-    )
-    return fault_file(folder, *tables, recovery=recovery)
-
-
-FABRICS = ("tofino-16", "tree", "fat-tree-8", "torus-3x3", "dragonfly-12")
-
-
-@pytest.mark.parametrize("seed", [*range(24), 1030, 1201])
-def test_results_are_those_without_faults(
-    faults: str, tree: str, tmp_path: Path, seed: int
-) -> None:
-    draw = random.Random(seed)
-    fabric = draw.choice(FABRICS)
-    options: dict[str, Any] = {
-        "ranks": draw.choice([4, 6, 8]),
-        "ppn": draw.choice([1, 2]),
-        "fabric": tree if fabric == "tree" else fabric,
-        "offload": draw.choice(["off", "stream", "stream", "message", "multicast"]),
-    }
-    arguments = ["mixed", str(draw.choice([4, 4096, 65536])), str(draw.randint(1, 4))]
-    expected = weft.run(faults, arguments, **options).check().output
-    path = random_faults(draw, tmp_path)
-    record = weft.run(faults, arguments, faults=path, timeout=120, **options)
-    assert record.outcome.kind == "completed", record.outcome.message
-    assert record.output == expected
+@pytest.mark.parametrize("seed", range(40))
+def test_results_are_those_without_faults(faults: str, tmp_path: Path, seed: int) -> None:
+    survive_random_faults(seed, faults, tmp_path)
 
 
 def test_same_seed_same_record(faults: str, tree: str, tmp_path: Path) -> None:
@@ -316,20 +368,24 @@ def test_same_seed_same_record(faults: str, tree: str, tmp_path: Path) -> None:
     ("table", "message"),
     [
         ('link = "host-0"', "at: is missing, but required"),
-        ('at = "1us"', "number 1: link: write one of link, switch, host; found none"),
-        ('link = "a"\nhost = "b"\nat = 0', "host: write one of link, switch, host; found link and"),
+        ('at = "1us"', "number 1: link: write one of link, switch, nic, host; found none"),
+        ('link = "a"\nhost = "b"\nat = 0', "host: write one of link, switch, nic, host; found"),
         ('link = "no"\nat = 0', "link: found 'no', which is no link of fabric tofino-4"),
         ('switch = "swich"\nat = 0', "switch: found 'swich', which is no switch of fabric"),
         ('link = "host-0"\nat = "2us"\nuntil = "1us"', "until: found '1us', which is not after"),
         ('link = "host-0"\nat = "-2us"', "at: found '-2us'"),
         ('link = "host-0"\nat = 0\nkind = "gone"', "kind: found 'gone'; allowed are down, slow"),
+        ('nic = "host-9"\nat = 0', "nic: found 'host-9', which is no host of fabric tofino-4"),
+        ('switch = "*"\nat = 0\nkind = "lossy"\nloss = "1%"', "that is for links and NICs"),
+        ('link = "host-0"\nat = 0\nkind = "lossy"', 'loss: belongs to kind = "lossy", which'),
+        ('link = "host-0"\nat = 0\nkind = "lossy"\nloss = "0%"', "loss: found '0%'; write a part"),
         ('link = "host-0"\nat = 0\nkind = "slow"', 'bandwidth: belongs to kind = "slow", which'),
         ('link = "host-0"\nat = 0\nbandwidth = "5%"', 'bandwidth: belongs to kind = "slow"; leave'),
         (
             'link = "host-0"\nat = 0\nkind = "slow"\nbandwidth = "150%"',
             "bandwidth: found '150%'; write a part below 100 per cent",
         ),
-        ('host = "host-0"\nat = 0\nkind = "state"', 'kind: found "state"; only switches have'),
+        ('host = "host-0"\nat = 0\nkind = "state"', 'kind: found "state"; that is for switches'),
         ('link = "host-0"\nat = 0\nmtbf = "1s"', "at: found together with mtbf"),
         ('link = "host-0"\nmtbf = "1s"\nend = "2s"', "repair: is missing, but required"),
         ('link = "host-0"\nmtbf = "1s"\nrepair = "1s"', "end: is missing, but required"),

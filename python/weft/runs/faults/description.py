@@ -12,7 +12,7 @@ from typing import Any
 
 from weft import _core
 from weft.base.errors import suggestion
-from weft.runs.faults.file import SLOW, STATE, Fault, FaultFile, RecoveryOptions, read
+from weft.runs.faults.file import LOSSY, SLOW, STATE, Fault, FaultFile, RecoveryOptions, read
 
 _DIRECTIONS = ("up", "down")
 _MOST_EVENTS = 200_000
@@ -28,6 +28,8 @@ class Event:
     changes: tuple[dict[str, Any], ...]
     without_state: int | None = None
     """Switch that loses its state."""
+    dead_hosts: tuple[int, ...] = ()
+    """Hosts whose ranks die."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,12 @@ class PreparedFaults:
 
 @dataclass(frozen=True)
 class _Place:
-    """A link, a switch, or a host with its cables."""
+    """A link, a switch, or a host or its NIC with its cables."""
 
     name: str
     links: tuple[int, ...] = ()
     switch: int | None = None
+    host: int | None = None
 
 
 def prepare(path: Path, fabric: _core.Fabric) -> PreparedFaults:
@@ -65,6 +68,8 @@ def describe(faults: PreparedFaults) -> str:
         row = {"at_s": event.at_s, "what": event.what, "changes": event.changes}
         if event.without_state is not None:
             row["without_state"] = event.without_state
+        if event.dead_hosts:
+            row["dead_hosts"] = event.dead_hosts
         rows.append(row)
     return json.dumps({"recovery": asdict(faults.recovery), "events": rows})
 
@@ -117,16 +122,30 @@ def _begin(fault: Fault, place: _Place, at: float) -> Event:
     if fault.kind == SLOW:
         what = f"{fault.place} {place.name} has {fault.factor:.3g} of its bandwidth"
         return Event(at_s=at, what=what, changes=_slow(place, fault.factor))
-    return Event(at_s=at, what=f"{fault.place} {place.name} down", changes=_set(place, up=False))
+    if fault.kind == LOSSY:
+        what = f"{fault.place} {place.name} loses {fault.loss:.3g} of the packets"
+        return Event(at_s=at, what=what, changes=_lose(place, fault.loss))
+    dead = (place.host,) if place.host is not None and fault.place == "host" else ()
+    what = f"{fault.place} {place.name} down"
+    return Event(at_s=at, what=what, changes=_set(place, up=False), dead_hosts=dead)
 
 
 def _end(fault: Fault, place: _Place, at: float) -> Event:
-    changes = _slow(place, 1.0) if fault.kind == SLOW else _set(place, up=True)
-    return Event(at_s=at, what=f"{fault.place} {place.name} up", changes=changes)
+    if fault.kind == LOSSY:
+        what = f"{fault.place} {place.name} loses no packets"
+        return Event(at_s=at, what=what, changes=_lose(place, 0.0))
+    if fault.kind == SLOW:
+        what = f"{fault.place} {place.name} has its bandwidth again"
+        return Event(at_s=at, what=what, changes=_slow(place, 1.0))
+    return Event(at_s=at, what=f"{fault.place} {place.name} up", changes=_set(place, up=True))
 
 
 def _slow(place: _Place, factor: float) -> tuple[dict[str, Any], ...]:
     return tuple({"link": link, "factor": factor} for link in place.links)
+
+
+def _lose(place: _Place, loss: float) -> tuple[dict[str, Any], ...]:
+    return tuple({"link": link, "loss": loss} for link in place.links)
 
 
 def _set(place: _Place, *, up: bool) -> tuple[dict[str, Any], ...]:
@@ -140,7 +159,7 @@ def _refuse_contradictions(file: FaultFile, events: Sequence[Event]) -> None:
     seen: dict[tuple[float, str, int], set[bool]] = defaultdict(set)
     for event in events:
         for change in event.changes:
-            if "factor" in change:
+            if "up" not in change:
                 continue
             what = "switch" if "switch" in change else "link"
             key = (event.at_s, what, change[what])
@@ -178,10 +197,10 @@ class _Finder:
                 for number, name in enumerate(names)
                 if fnmatchcase(name, fault.pattern)
             ]
-        elif fault.place == "host":
+        elif fault.place in ("nic", "host"):
             names = list(self._fabric.hosts)
             found = [
-                _Place(name, tuple(self._of_host[number]))
+                _Place(name, tuple(self._of_host[number]), host=number)
                 for number, name in enumerate(names)
                 if fnmatchcase(name, fault.pattern)
             ]
@@ -191,9 +210,10 @@ class _Finder:
                 self._links, fault.pattern
             )
         if not found:
+            what = "host" if fault.place == "nic" else fault.place
             fault.table.fail(
                 fault.place,
-                f"found {fault.pattern!r}, which is no {fault.place} of fabric"
+                f"found {fault.pattern!r}, which is no {what} of fabric"
                 f" {self._fabric.name}; {suggestion(fault.pattern, names)}",
             )
         return found

@@ -19,8 +19,7 @@
 docs/faults.md describes the keys, from the tables below.
 """
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,12 +28,13 @@ from weft.base.errors import WeftError
 from weft.base.options import Entry, Options, parse
 from weft.base.user_files import UnreadableError, read_text
 
-PLACES = ("link", "switch", "host")
-DOWN, SLOW, STATE = "down", "slow", "state"
+PLACES = ("link", "switch", "nic", "host")
+DOWN, SLOW, LOSSY, STATE = "down", "slow", "lossy", "state"
 
 KINDS: Mapping[str, str] = {
-    DOWN: "it forwards nothing",
+    DOWN: "it forwards nothing, and a host's ranks die",
     SLOW: "a link has only a part of its bandwidth",
+    LOSSY: "a link loses packets",
     STATE: "a switch loses what it has aggregated, and goes on",
 }
 """Kinds of faults, with their meanings."""
@@ -51,13 +51,16 @@ FAULT: Mapping[str, str] = {
     "link": "Link that fails: a cable for both directions, one direction of it such as"
     ' `"host-3.up"`, or a pattern with `*` and `?`',
     "switch": "Switch that fails, or a pattern",
-    "host": "Host whose cables all fail, as with its NIC, or a pattern",
+    "nic": "Host whose cables all fail, while its ranks go on, or a pattern",
+    "host": "Host that fails: its ranks die, which ends their job, and its cables are down. Or a"
+    " pattern",
     "kind": "What happens. "
     + "; ".join(f'`"{name}"`: {what}' for name, what in KINDS.items())
     + f'; `"{DOWN}"` by default',
     "at": "Simulated time of the fault; this or `mtbf` is required",
     "until": "Simulated time of the repair; by default never",
     "bandwidth": 'Part of the bandwidth that is left, such as `"25%"`; only of `slow`, required',
+    "loss": 'Part of the packets that are lost, such as `"0.01%"`; only of `lossy`, required',
     "mtbf": "Mean time between failures of each link, switch or host that is named, instead of"
     " `at`: faults at random, with exponential times",
     "repair": "Mean time to repair, exponential too; required with `mtbf`, except for `state`",
@@ -75,16 +78,28 @@ RECOVERY: Mapping[str, str] = {
     "timeout": "Time without acknowledgement after which a sender sends the rest again;"
     " `4.294967296s` by default, as NCCL sets it (4.096 us times 2^20)",
     "retries": "Times that a sender tries again before it gives up; 7 by default, as NCCL sets it",
+    "packet": "Payload of a packet of a message, for losses; `4KiB` by default, the largest of"
+    " InfiniBand and RoCE",
+    "go_back": "What a sender sends again after each lost packet, besides that one; `0B` by"
+    " default: selective repeat. With go-back-N, the bandwidth times the round-trip time",
+    "seed": "Seed of the losses; 1 by default",
     "collectives": "What happens to a collective in the network when its tree is hit. "
     + "; ".join(f'`"{name}"`: {what}' for name, what in POLICIES.items())
     + '; `"hosts"` by default',
 }
 """Keys of [recovery]."""
 
+_PLACES_OF: Mapping[str, Sequence[str]] = {
+    DOWN: PLACES,
+    SLOW: ("link", "nic"),
+    LOSSY: ("link", "nic"),
+    STATE: ("switch",),
+}
+_PLURALS: Mapping[str, str] = {"link": "links", "switch": "switches", "nic": "NICs"}
+_PARTS: Mapping[str, str] = {"bandwidth": SLOW, "loss": LOSSY}
+"""Keys that are a part of something, with the kind that requires them."""
 _TIMED = ("at", "until")
 _RANDOM = ("mtbf", "repair", "start", "end", "seed")
-_NANOSECOND = 1e-9
-_ZERO = re.compile(r"0+(\.0*)? ?([pnum]?s|m)?")
 _MOST_TABLES = 100_000
 _MOST_SEED = 2**31 - 1
 
@@ -112,6 +127,8 @@ class Fault:
     kind: str
     factor: float
     """Part of the bandwidth that is left."""
+    loss: float
+    """Part of the packets that are lost."""
     at_s: float = 0.0
     until_s: float | None = None
     process: Process | None = None
@@ -126,6 +143,9 @@ class RecoveryOptions:
     timeout_s: float
     retries: int
     collectives: str
+    packet_bytes: int
+    go_back_bytes: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -155,15 +175,18 @@ def read(path: Path) -> FaultFile:
 
 def _recovery(table: Options) -> RecoveryOptions:
     table.allow(*RECOVERY)
-    timeout = _time(table, "timeout", 4.096e-6 * 2**20)
+    timeout = table.seconds("timeout", 4.096e-6 * 2**20)
     if timeout <= 0:
         table.fail("timeout", f"found {table.values['timeout']!r}; write a duration above zero")
     return RecoveryOptions(
-        detection_s=_time(table, "detection", 0.9),
-        convergence_s=_time(table, "convergence", 0.0),
+        detection_s=table.seconds("detection", 0.9),
+        convergence_s=table.seconds("convergence", 0.0),
         timeout_s=timeout,
         retries=table.integer("retries", 0, 1_000_000, 7),
         collectives=table.choice("collectives", tuple(POLICIES), "hosts"),
+        packet_bytes=table.size("packet", "4KiB"),
+        go_back_bytes=table.size("go_back", "0B", least=0),
+        seed=table.integer("seed", 0, _MOST_SEED, 1),
     )
 
 
@@ -174,27 +197,28 @@ def _fault(found: Options, number: int) -> Fault:
     if len(named) != 1:
         several = " and ".join(named) or "none"
         table.fail(
-            named[-1] if named else "link", f"write one of link, switch, host; found {several}"
+            named[-1] if named else "link",
+            f"write one of {', '.join(PLACES)}; found {several}",
         )
     place = named[0]
     kind = table.choice("kind", tuple(KINDS), DOWN)
-    if kind == SLOW and place == "switch":
-        table.fail("kind", f'found "{SLOW}"; only links and hosts can be slow')
-    if kind == STATE and place != "switch":
-        table.fail("kind", f'found "{STATE}"; only switches have such a state')
-    if ("bandwidth" in table.values) != (kind == SLOW):
-        table.fail(
-            "bandwidth",
-            f'belongs to kind = "{SLOW}"'
-            + (", which requires it" if kind == SLOW else "; leave it out"),
-        )
+    if place not in _PLACES_OF[kind]:
+        table.fail("kind", f'found "{kind}"; that is for {_names(_PLACES_OF[kind])}')
+    for key, its_kind in _PARTS.items():
+        if (key in table.values) != (kind == its_kind):
+            table.fail(
+                key,
+                f'belongs to kind = "{its_kind}"'
+                + (", which requires it" if kind == its_kind else "; leave it out"),
+            )
     common: dict[str, Any] = {
         "table": table,
         "number": number,
         "place": place,
         "pattern": table.text(place),
         "kind": kind,
-        "factor": _part(table) if kind == SLOW else 0.0,
+        "factor": table.percentage("bandwidth", None, "25%", whole=False) if kind == SLOW else 0.0,
+        "loss": table.percentage("loss", None, "0.01%", whole=False) if kind == LOSSY else 0.0,
     }
     if "mtbf" in table.values:
         return Fault(**common, process=_process(table, kind))
@@ -202,8 +226,8 @@ def _fault(found: Options, number: int) -> Fault:
         if key in table.values:
             table.fail(key, "is a key of faults at random; write mtbf, or leave it out")
     table.need("at")
-    at = _time(table, "at", 0.0)
-    until = _time(table, "until", 0.0) if "until" in table.values else None
+    at = table.seconds("at", 0.0)
+    until = table.seconds("until") if "until" in table.values else None
     if until is not None and kind == STATE:
         table.fail("until", f'does not belong to kind = "{STATE}"; leave it out')
     if until is not None and until <= at:
@@ -221,10 +245,10 @@ def _process(table: Entry, kind: str) -> Process:
         table.need("repair")
     table.need("end")
     process = Process(
-        mtbf_s=_time(table, "mtbf", 0.0),
-        repair_s=_time(table, "repair", 0.0),
-        start_s=_time(table, "start", 0.0),
-        end_s=_time(table, "end", 0.0),
+        mtbf_s=table.seconds("mtbf", 0.0),
+        repair_s=table.seconds("repair", 0.0),
+        start_s=table.seconds("start", 0.0),
+        end_s=table.seconds("end", 0.0),
         seed=table.integer("seed", 0, _MOST_SEED, 1),
     )
     if process.mtbf_s <= 0:
@@ -234,23 +258,5 @@ def _process(table: Entry, kind: str) -> Process:
     return process
 
 
-def _part(table: Entry) -> float:
-    value = table.values["bandwidth"]
-    try:
-        part = float(value.removesuffix("%")) / 100 if value.endswith("%") else 0.0
-    except (AttributeError, ValueError):
-        part = 0.0
-    if not 0 < part < 1:
-        table.fail("bandwidth", f'found {value!r}; write a part below 100 per cent, such as "25%"')
-    return part
-
-
-def _time(table: Options, key: str, default: float) -> float:
-    value = table.values.get(key)
-    if value is None:
-        return default
-    if type(value) is int and value == 0:
-        return 0.0
-    if isinstance(value, str) and _ZERO.fullmatch(value):
-        return 0.0
-    return table.duration(key) * _NANOSECOND
+def _names(places: Sequence[str]) -> str:
+    return " and ".join(_PLURALS[place] for place in places)

@@ -283,11 +283,9 @@ def _hosts(table: Options) -> tuple[str, ...]:
 
 def _start(table: Options) -> float:
     value = table.values.get("start", 0)
-    if value in (0, "0", "0s") and not isinstance(value, bool):
-        return 0.0
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool) and value != 0:
         table.fail("start", f'found {value!r}; write a time from 0 on with its unit, such as "1ms"')
-    return table.duration("start") / 1e9
+    return table.seconds("start", 0.0)
 
 
 def _offload(table: Options) -> str | None:

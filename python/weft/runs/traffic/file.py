@@ -17,12 +17,10 @@
 Paths are relative to the file's folder. docs/traffic.md describes the keys, from the tables below.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft import _core
 from weft.base import node_list
 from weft.base.errors import WeftError
 from weft.base.options import Entry, Options, parse
@@ -69,9 +67,6 @@ TRAFFIC: Mapping[str, str] = {
 
 _FOR_GOAL = ("file", "repeat")
 _NOT_FOR_GOAL = ("load", "bytes", "part", "targets", "hot", "window", "seed")
-_PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,6})?) ?%")
-_SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?) ?([A-Za-z]+)")
-_UNITS = dict(_core.units()["size"])
 _MOST_TABLES = 1000
 _MOST_WINDOW = 65536
 _MOST_BYTES = 1e15
@@ -129,8 +124,8 @@ def _traffic(found: Options, number: int, folder: Path) -> Traffic:
     table.need("pattern")
     pattern = table.choice("pattern", tuple(PATTERNS), "")
     _refuse_others(table, pattern)
-    start = _time(table, "start") or 0.0
-    end = _time(table, "end")
+    start = table.seconds("start", 0.0)
+    end = table.seconds("end") if "end" in table.values else None
     if end is not None and end <= start:
         table.fail("end", f"found {table.values['end']!r}, which is not after the start")
     name = table.text("name", pattern)
@@ -151,12 +146,12 @@ def _traffic(found: Options, number: int, folder: Path) -> Traffic:
         table=table,
         name=name,
         pattern=pattern,
-        load=_percent(table, "load", None),
-        bytes=_size(table, "bytes", "64KiB"),
+        load=table.percentage("load", None, "30%", whole=True),
+        bytes=table.size("bytes", "64KiB"),
         hosts=table.text("hosts", IDLE),
-        part=_percent(table, "part", 1.0),
+        part=table.percentage("part", 1.0, "30%", whole=True),
         targets=table.text("targets", ""),
-        hot=_percent(table, "hot", 0.2) if pattern == "hot-spot" else 0.0,
+        hot=table.percentage("hot", 0.2, "30%", whole=True) if pattern == "hot-spot" else 0.0,
         window=table.integer("window", 1, _MOST_WINDOW, 4),
         seed=table.integer("seed", 0, 2**31 - 1, 1),
         weight=weight,
@@ -184,37 +179,6 @@ def _schedule(table: Entry, folder: Path) -> goal.Schedule:
         raise table.error("file", f"{path}: {error}") from None
     except goal.GoalError as error:
         raise table.error("file", f"{path}: {error}") from None
-
-
-def _percent(table: Entry, key: str, default: float | None) -> float:
-    if key not in table.values and default is not None:
-        return default
-    value = table.need(key)
-    match = _PERCENT.fullmatch(value) if isinstance(value, str) else None
-    if match is None or not 0 < float(match[1]) <= 100:
-        table.fail(key, f'found {value!r}; write a part of up to 100 per cent, such as "30%"')
-    return float(match[1]) / 100
-
-
-def _size(table: Entry, key: str, default: str) -> int:
-    value = table.values.get(key, default)
-    match = _SIZE.fullmatch(value) if isinstance(value, str) else None
-    if (
-        match is None
-        or match[2] not in _UNITS
-        or not 1 <= float(match[1]) * _UNITS[match[2]] <= 1e15
-    ):
-        table.fail(key, f'found {value!r}; write a size of at least 1 B, such as "64KiB"')
-    return round(float(match[1]) * _UNITS[match[2]])
-
-
-def _time(table: Entry, key: str) -> float | None:
-    value = table.values.get(key)
-    if value is None:
-        return None
-    if value in (0, "0", "0s") and not isinstance(value, bool) and key == "start":
-        return 0.0
-    return table.duration(key) / 1e9
 
 
 def names_in(table: Entry, key: str, text: str) -> list[str]:

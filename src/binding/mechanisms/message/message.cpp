@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Message granularity: Belbeisi et al. (CF '26), section 4.
+/* Message granularity: Belbeisi et al. (CF '26), section 4; the switches are in served_tree.hpp.
  *
- * A tree switch of a communicator serves its calls one after another (ServingSwitch), in the order
- * in which the communicator makes them. It posts a receive for each message that its next call
- * combines, and a message leaves its sender, a member or a child switch, once a receive is posted
- * for it: first come, first served, and at one instant in the order of their calls. Once all have
- * arrived, the switch processes them and sends one message of the same kind to its parent. At the root the call is
- * complete, and the results return, from each switch to all children at once. This is store-and-forward: on a quiet
- * star, an Allreduce of S bytes lasts overhead + up + S/B + processing + S/B + down. Sizes up and down are those of
- * traffic.hpp; messages without payload are sent too.
- */
+ * This is store-and-forward: on a quiet star, an Allreduce of S bytes lasts overhead + up + S/B + processing + S/B +
+ * down. Sizes up and down are those of traffic.hpp; messages without payload are sent too.
+ *
+ * Faults: senders resend what a link has lost. A switch that goes down or loses its state interrupts all calls that
+ * its tree has not completed. After a timeout they go on in their order, repeated as CallPolicy says; calls that ranks
+ * make meanwhile wait behind them. */
 #include "binding/mechanisms/message/message.hpp"
 
+#include "binding/mechanisms/message/served_tree.hpp"
 #include "binding/mechanisms/tree_mechanism.hpp"
 #include "binding/mechanisms/tree_offload.hpp"
 
+#include <algorithm>
 #include <cstdint>
-#include <deque>
-#include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,84 +28,27 @@ namespace weft {
 namespace {
 
 class MessageCall;
-class ServingSwitch;
 
-/** Message that a switch combines, from a member or a child switch. */
-struct Request {
-  MessageCall* call;
-  MemberRange below;    ///< members that it represents
-  VertexId from;        ///< vertex of its sender
-  Bytes bytes;          ///< payload
-  ServingSwitch* child; ///< its sender; null if that is a member
-  int member;           ///< its sender, if that is a member
-  double since = 0;     ///< time from which it waits for a receive
-};
-
-/** Tree switch of one communicator: serves calls one after another until the communicator is freed. */
-class ServingSwitch : public Due {
-  enum What : std::uint64_t { matches, processed, passed_down };
-
-  RunContext& context_;
-  const Communicator& communicator_;
-  const TreeSwitch& node_;
-  ServingSwitch* const parent_; // null at the root
-  Aggregation& aggregation_;
-  const VertexId vertex_;
-  std::int64_t served_   = 0;     // calls
-  bool will_match_       = false; // at the end of this instant
-  std::size_t posted_    = 0;     // receives that no request has matched
-  std::size_t under_way_ = 0;     // receives whose message has not arrived, those of posted_ included
-  std::vector<Request> batch_;    // requests that have matched the posted receives
-  std::deque<Request> unmatched_; // requests that wait for a receive
-  std::map<std::int64_t, std::vector<Request>> arrived_; // by number of their call
-  std::vector<Request> serving_;                         // requests of the call that is being served
-  double start_ = 0;                                     // of that call
+/** Calls of a communicator that wait until they can go on, in their order. */
+class InterruptedCalls : public Due {
+  std::vector<std::shared_ptr<MessageCall>> calls_;
+  int timeouts_ = 0;
 
 public:
-  ServingSwitch(RunContext& context, const Communicator& communicator, TreeState& state, const TreeSwitch& node,
-                ServingSwitch* parent)
-      : context_(context), communicator_(communicator), node_(node), parent_(parent),
-        aggregation_(state.aggregation(node)), vertex_(context.fabric.host_count() + node.index)
-  {
-    collect();
-  }
-
-  const SwitchModel& model() const { return aggregation_.model(); }
-  void request(Request request);
-  /** The reply of the parent has arrived, or has failed to. */
-  void replied(MessageCall& call, const FlowResult& result);
+  bool empty() const { return calls_.empty(); }
+  void add(std::shared_ptr<MessageCall> call);
   void due(std::uint64_t what) override;
-
-private:
-  void collect();
-  void match_soon();
-  void match();
-  void arrive(MessageCall& call, const FlowResult& result);
-  void serve();
-  void ask_parent();
-  void distribute();
-  void reply(const Request& request, Bytes down);
-  void after(Seconds delay, What what);
 };
 
-/** Tree of a communicator with its serving switches. */
-struct ServedTree {
-  std::shared_ptr<const CommunicatorTree> tree;
-  std::int64_t calls = 0;             ///< calls started over this tree
-  std::deque<ServingSwitch> switches; ///< in the tree's order
-
-  explicit ServedTree(std::shared_ptr<const CommunicatorTree> its_tree) : tree(std::move(its_tree)) {}
-};
-
-/** State of the mechanism at a communicator: one served tree for each epoch of the fabric in which
- *  it made calls. */
+/** State of the mechanism at a communicator: the tree in service, and earlier ones with calls that have not ended. */
 struct MessageState : CommunicatorState {
-  std::deque<ServedTree> trees;
+  std::vector<std::shared_ptr<ServedTree>> trees;
   std::vector<int> nic_position; ///< by member: position among the members that share its NIC
+  InterruptedCalls interrupted;
 
   explicit MessageState(const Communicator& communicator);
-  ServedTree& served(RunContext& context, const Communicator& communicator, TreeState& state,
-                     const std::shared_ptr<const CommunicatorTree>& tree);
+  std::shared_ptr<ServedTree> served(RunContext& context, const Communicator& communicator, TreeState& state,
+                                     const std::shared_ptr<const CommunicatorTree>& tree);
 };
 
 MessageState::MessageState(const Communicator& communicator)
@@ -117,16 +58,13 @@ MessageState::MessageState(const Communicator& communicator)
     nic_position.push_back(members_at[communicator.rank_hosts[static_cast<std::size_t>(ranks.front())]]++);
 }
 
-ServedTree& MessageState::served(RunContext& context, const Communicator& communicator, TreeState& state,
-                                 const std::shared_ptr<const CommunicatorTree>& tree)
+std::shared_ptr<ServedTree> MessageState::served(RunContext& context, const Communicator& communicator,
+                                                 TreeState& state, const std::shared_ptr<const CommunicatorTree>& tree)
 {
-  if (not trees.empty() && trees.back().tree == tree)
-    return trees.back();
-  ServedTree& added = trees.emplace_back(tree);
-  for (const TreeSwitch& node : tree->tree->switches) // parents before their children
-    added.switches.emplace_back(context, communicator, state, node,
-                                node.parent < 0 ? nullptr : &added.switches[static_cast<std::size_t>(node.parent)]);
-  return added;
+  std::erase_if(trees, [](const std::shared_ptr<ServedTree>& one) { return one->is_broken(); });
+  if (trees.empty() || trees.back()->tree() != tree)
+    trees.push_back(std::make_shared<ServedTree>(context, communicator, state, tree));
+  return trees.back();
 }
 
 MessageState& message_state(Communicator& communicator)
@@ -134,58 +72,165 @@ MessageState& message_state(Communicator& communicator)
   return communicator.state<MessageState>([&] { return std::make_unique<MessageState>(communicator); });
 }
 
-class MessageCall : public TreeOffload, public Due {
+class MessageCall : public TreeOffload, public ServedCall, public Due {
   enum What : std::uint64_t { sends, has_copied };
-  static constexpr unsigned WHAT_BITS = 1; // of an entry in the agenda; the others are the member
+  static constexpr unsigned WHAT_BITS = 1; // of an entry in the agenda; then bits of the attempt, and the member
+  static constexpr unsigned ATTEMPTS  = 8;
 
   MessageState& messages_;
-  ServedTree& served_;
-  Traffic traffic_;
-  std::int64_t number_; // index among the tree's calls
-  int ready_ = 0;       // members
-  int done_  = 0;       // members
+  std::shared_ptr<ServedTree> served_; // null while the call waits, and when the hosts repeat it
+  std::optional<Traffic> traffic_;
+  std::int64_t number_ = 0; // index among the tree's calls
+  int ready_           = 0; // members
+  int done_            = 0; // members
+
+  // In runs with faults.
+  enum class Part : std::uint8_t { absent, ready, done };
+  std::vector<Part> parts_of_; // by member
+  bool interrupted_ = false;
+  bool on_hosts_    = false;
+  unsigned attempt_ = 0;
+  int replies_      = 0;                // under way
+  double begun_     = 0;                // time at which its first member was ready
+  std::shared_ptr<OffloadedCall> kept_; // itself, after its last member has ended
 
 public:
   MessageCall(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call)
-      : TreeOffload(context, communicator, call), messages_(message_state(*communicator)),
-        served_(messages_.served(context, *communicator, state_, kept_tree_)), traffic_(tree(), call_),
-        number_(served_.calls++)
+      : TreeOffload(context, communicator, call), messages_(message_state(*communicator))
   {
+    if (recovery())
+      parts_of_.resize(static_cast<std::size_t>(communicator->members()));
+    if (messages_.interrupted.empty())
+      take_place();
+  }
+  ~MessageCall() override
+  {
+    if (served_)
+      served_->remove(*this);
   }
 
-  std::int64_t number() const { return number_; }
-  const TreeCall& tree_call() const { return call_; }
-  std::string collective() const { return descriptor_->name(); }
-  Bytes vector() const { return call_.movement.combines ? call_.message : Bytes(); }
-  Loads loads(const MemberRange& below, const SwitchModel& model) const { return traffic_.loads(model, below, 1); }
-
-  using TreeOffload::fail;
-
-  /** The result of @p member has arrived at its host, or has failed to. */
-  void replied(int member, const FlowResult& result)
+  std::int64_t number() const override { return number_; }
+  const TreeCall& tree_call() const override { return call_; }
+  std::string collective() const override { return descriptor_->name(); }
+  Loads loads(const MemberRange& below, const SwitchModel& model) const override
   {
-    if (not result.arrived())
+    return traffic_->loads(model, below, 1);
+  }
+  void fail_with(const FlowResult& result) override { fail(result); }
+  void expect_reply() override { ++replies_; }
+
+  void replied(int member, const FlowResult& result) override
+  {
+    --replies_;
+    if (is_done(member))
+      release();
+    else if (not result.arrived())
       fail(result);
-    else if (call_.copied > Bytes())
-      after(call_.copied / context_.fabric.nic().part_copy_rate, has_copied, member);
+    else if (recovery())
+      accept(member);
     else
-      end_member(member);
+      take_result(member);
   }
 
   void due(std::uint64_t what) override
   {
-    const int member = static_cast<int>(what >> WHAT_BITS);
-    if ((what & ((1U << WHAT_BITS) - 1)) == sends)
-      send(member);
-    else
+    const int member = static_cast<int>(what >> (WHAT_BITS + ATTEMPTS));
+    if ((what & ((1U << WHAT_BITS) - 1)) == has_copied)
       end_member(member);
+    else if (what == due_of(sends, member) && served_)
+      send(member);
+  }
+
+  void interrupt(const std::string& why) override
+  {
+    interrupted_ = true;
+    served_      = nullptr;
+    ++attempt_;
+    ++recovery()->broken;
+    if (recovery()->policy == CallPolicy::abort)
+      fail({why});
+    else
+      messages_.interrupted.add(self());
+  }
+
+  /** Calls due() of @p calls after a timeout. */
+  void wait(InterruptedCalls& calls) { context_.host_network().call_after(recovery()->timeout, calls, 0); }
+
+  /** Goes on, if it can, after @p timeouts. Returns false if it has to wait. */
+  bool go_on(int timeouts)
+  {
+    const bool hosts = recovery()->policy == CallPolicy::hosts && (interrupted_ || not switches_are_up());
+    if (hosts || not find_tree())
+      leave_to_hosts();
+    else if (switches_are_up())
+      start_again();
+    else if (timeouts > recovery()->retries)
+      fail({"an offloaded " + collective() + " cannot go on: " + std::to_string(recovery()->retries) +
+            " retries after timeouts of " + to_text(recovery()->timeout) + " each"});
+    else
+      return false;
+    return true;
   }
 
 protected:
   void member_ready(int member) override
   {
-    if (ready_++ == 0)
+    if (ready_++ == 0) {
       context_.host_network().begin();
+      begun_ = sg::Engine::get_clock();
+      if (not served_ && not interrupted_)
+        join_queue();
+    }
+    if (recovery())
+      parts_of_[static_cast<std::size_t>(member)] = Part::ready;
+    if (served_)
+      prepare(member);
+    else if (on_hosts_ && ready_ == communicator_->members())
+      repeat_on_hosts(begun_);
+  }
+
+  void member_repeated(int member) override
+  {
+    if (not is_done(member))
+      accept(member);
+  }
+
+private:
+  std::shared_ptr<MessageCall> self() { return std::static_pointer_cast<MessageCall>(shared_from_this()); }
+  std::uint64_t due_of(What what, int member) const
+  {
+    const std::uint64_t attempt = attempt_ & ((1U << ATTEMPTS) - 1);
+    return (((static_cast<std::uint64_t>(member) << ATTEMPTS) | attempt) << WHAT_BITS) | what;
+  }
+  bool is_done(int member) const
+  {
+    return not parts_of_.empty() && parts_of_[static_cast<std::size_t>(member)] == Part::done;
+  }
+
+  void take_place()
+  {
+    served_ = messages_.served(context_, *communicator_, state_, kept_tree_);
+    traffic_.emplace(tree(), call_);
+    number_ = served_->add(*this);
+  }
+
+  /** Waits behind calls that have been interrupted, if there still are any. */
+  void join_queue()
+  {
+    if (messages_.interrupted.empty())
+      take_place();
+    else
+      messages_.interrupted.add(self());
+  }
+
+  void after(Seconds delay, What what, int member)
+  {
+    context_.host_network().call_after(delay, *this, due_of(what, member));
+  }
+
+  /** Lets the NIC of @p member prepare its contribution. */
+  void prepare(int member)
+  {
     const NicModel& nic    = context_.fabric.nic();
     const auto before      = static_cast<double>(messages_.nic_position[static_cast<std::size_t>(member)]);
     const Seconds overhead = nic.costs(call_.message).offload_overhead;
@@ -193,161 +238,95 @@ protected:
     after(overhead + memory + nic.message_gap * before, sends, member);
   }
 
-private:
-  void after(Seconds delay, What what, int member)
-  {
-    context_.host_network().call_after(delay, *this, (static_cast<std::uint64_t>(member) << WHAT_BITS) | what);
-  }
-
   void send(int member)
   {
+    if (recovery() && not switches_are_up()) { // routing has not learnt of it
+      served_->interrupt("a switch of its tree is down");
+      return;
+    }
     const auto at = static_cast<std::size_t>(member);
     const MemberRange itself{tree().place[at], tree().place[at] + 1};
     const int rank       = communicator_->member_ranks[at].front();
-    ServingSwitch& entry = served_.switches[static_cast<std::size_t>(tree().entry[at])];
+    ServingSwitch& entry = served_->at(tree().entry[at]);
     entry.request({this, itself, communicator_->rank_hosts[static_cast<std::size_t>(rank)],
                    loads(itself, entry.model()).up.payload, nullptr, member});
   }
 
+  /** Takes the first result of @p member. */
+  void accept(int member)
+  {
+    parts_of_[static_cast<std::size_t>(member)] = Part::done;
+    take_result(member);
+  }
+
+  void take_result(int member)
+  {
+    if (call_.copied > Bytes() && not on_hosts_)
+      after(call_.copied / context_.fabric.nic().part_copy_rate, has_copied, member);
+    else
+      end_member(member);
+  }
+
   void end_member(int member)
   {
-    if (++done_ == communicator_->members())
-      context_.host_network().end(shared_from_this());
+    if (++done_ == communicator_->members()) {
+      if (served_)
+        std::exchange(served_, nullptr)->remove(*this);
+      kept_ = shared_from_this();
+      release();
+    }
     member_done(member);
+  }
+
+  /** Lets the network delete the call once its last member has ended and no result is under way. */
+  void release()
+  {
+    if (kept_ && replies_ == 0)
+      context_.host_network().end(std::exchange(kept_, nullptr));
+  }
+
+  bool switches_are_up()
+  {
+    return std::ranges::all_of(tree().switches,
+                               [this](const TreeSwitch& node) { return recovery()->actual.switch_is_up(node.index); });
+  }
+
+  void start_again()
+  {
+    if (std::exchange(interrupted_, false))
+      count_restart(begun_);
+    take_place();
+    for (int member = 0; member < communicator_->members(); ++member)
+      if (parts_of_[static_cast<std::size_t>(member)] != Part::absent)
+        prepare(member);
+  }
+
+  void leave_to_hosts()
+  {
+    on_hosts_ = true;
+    if (ready_ == communicator_->members())
+      repeat_on_hosts(begun_);
   }
 };
 
-/** Posts the receives of the next call. Requests of later calls may match them. */
-void ServingSwitch::collect()
+void InterruptedCalls::add(std::shared_ptr<MessageCall> call)
 {
-  const auto all            = static_cast<std::size_t>(node_.contributions);
-  const std::size_t waiting = arrived_[served_].size();
-  if (waiting == all) {
-    serve();
-    return;
+  if (calls_.empty()) {
+    timeouts_ = 0;
+    call->wait(*this);
   }
-  posted_    = all - waiting;
-  under_way_ = posted_;
-  batch_.reserve(posted_);
-  match_soon();
+  calls_.push_back(std::move(call));
 }
 
-void ServingSwitch::request(Request request)
+void InterruptedCalls::due(std::uint64_t /*what*/)
 {
-  request.since = sg::Engine::get_clock();
-  auto place    = unmatched_.end();
-  while (place != unmatched_.begin() && std::prev(place)->since == request.since &&
-         std::prev(place)->call->number() > request.call->number())
-    --place;
-  unmatched_.insert(place, request);
-  match_soon();
-}
-
-/** Matches requests and receives once all requests of this instant are known. */
-void ServingSwitch::match_soon()
-{
-  if (posted_ == 0 || unmatched_.empty() || std::exchange(will_match_, true))
-    return;
-  after(Seconds(), matches);
-}
-
-void ServingSwitch::match()
-{
-  will_match_ = false;
-  for (; posted_ > 0 && not unmatched_.empty(); --posted_) {
-    const Request& next = batch_.emplace_back(unmatched_.front());
-    unmatched_.pop_front();
-    // The network keeps the call until its last member has ended. Two pointers fit into a
-    // std::function without allocation, here and in reply().
-    context_.host_network().transfer(next.from, vertex_, next.bytes, communicator_.world,
-                                     [this, call = next.call](const FlowResult& result) { arrive(*call, result); });
-  }
-}
-
-/** A message has arrived, or has failed to. Posts receives for those that the next call still lacks. */
-void ServingSwitch::arrive(MessageCall& call, const FlowResult& result)
-{
-  if (not result.arrived()) {
-    call.fail(result);
-    return;
-  }
-  if (--under_way_ > 0)
-    return;
-  for (const Request& request : batch_)
-    arrived_[request.call->number()].push_back(request);
-  batch_.clear();
-  collect();
-}
-
-void ServingSwitch::serve()
-{
-  serving_                = std::move(arrived_.extract(served_++).mapped());
-  start_                  = sg::Engine::get_clock();
-  const MessageCall& call = *serving_.front().call;
-  aggregation_.begin(call.vector());
-  after(call.tree_call().movement.combines ? model().processing_latency : model().hop_latency(), processed);
-}
-
-void ServingSwitch::after(Seconds delay, What what)
-{
-  context_.host_network().call_after(delay, *this, what);
-}
-
-void ServingSwitch::due(std::uint64_t what)
-{
-  if (what == matches)
-    match();
-  else if (what == processed && parent_)
-    ask_parent();
-  else
-    distribute();
-}
-
-void ServingSwitch::ask_parent()
-{
-  MessageCall& call = *serving_.front().call;
-  parent_->request({&call, node_.below, vertex_, call.loads(node_.below, model()).up.payload, this, -1});
-}
-
-void ServingSwitch::replied(MessageCall& call, const FlowResult& result)
-{
-  if (not result.arrived()) {
-    call.fail(result);
-    return;
-  }
-  // A result that only passes through on its way down is forwarded like any packet, as in MemberDelays.
-  const bool combined = call.tree_call().movement.combines_on_the_way_down();
-  after(combined ? model().processing_latency : model().hop_latency(), passed_down);
-}
-
-void ServingSwitch::distribute()
-{
-  const MessageCall& call = *serving_.front().call;
-  Bytes reduced;
-  Bytes multicast;
-  for (const Request& request : serving_) {
-    const Loads loads = call.loads(request.below, model());
-    reduced += loads.up.payload;
-    multicast += loads.down.payload;
-    reply(request, loads.down.payload);
-  }
-  if (not call.tree_call().movement.combines)
-    reduced = {};
-  aggregation_.end(call.vector(), reduced, multicast);
-  context_.record.count_on_switch(communicator_.world, node_.index, reduced, multicast);
-  context_.record.add_event({node_.index, communicator_.id, call.collective(), communicator_.size(),
-                             call.tree_call().message.value(), start_, sg::Engine::get_clock()});
-  collect();
-}
-
-void ServingSwitch::reply(const Request& request, Bytes down)
-{
-  FlowEnd done;
-  if (request.child)
-    done = [child = request.child, call = request.call](const FlowResult& result) { child->replied(*call, result); };
-  else
-    done = [member = request.member, call = request.call](const FlowResult& result) { call->replied(member, result); };
-  context_.host_network().transfer(vertex_, request.from, down, communicator_.world, std::move(done));
+  ++timeouts_;
+  const std::vector<std::shared_ptr<MessageCall>> all = std::exchange(calls_, {});
+  // Later calls wait for earlier ones.
+  const auto first = std::ranges::find_if_not(all, [this](const auto& call) { return call->go_on(timeouts_); });
+  calls_.insert(calls_.begin(), first, all.end());
+  if (first != all.end())
+    (*first)->wait(*this);
 }
 
 class Message : public TreeMechanism {

@@ -3,12 +3,11 @@
  * tree switches; the last flow's end wakes all ranks. */
 #include "binding/mechanisms/stream/stream.hpp"
 
-#include "base/error.hpp"
-#include "binding/mechanisms/hosts_instead.hpp"
 #include "binding/mechanisms/tree_mechanism.hpp"
 #include "binding/mechanisms/tree_offload.hpp"
 #include "collective/host/prediction.hpp"
 #include "collective/in_network/stream_jitter.hpp"
+#include "model/switch/streaming.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +27,7 @@ struct StreamState : CommunicatorState {
   std::uint32_t calls = 0;
 };
 
-class StreamCall : public TreeOffload, Due, BreakableCall, Repeated {
+class StreamCall : public TreeOffload, Due, BreakableCall {
   std::shared_ptr<const StreamPlan> plan_;
   double passed_on_ = 0;
   int ready_        = 0; // members
@@ -37,14 +36,15 @@ class StreamCall : public TreeOffload, Due, BreakableCall, Repeated {
 
   // In runs with faults.
   static constexpr std::uint64_t ENDED = ~std::uint64_t{0};
-  std::vector<std::uint64_t> numbers_; // of the flows, for their cancellation; ENDED
-  double part_  = 1;                   // part of the call that the flows carry
-  double begun_ = 0;                   // time at which the flows started
-  double hit_   = 0;                   // time of the last hit
-  int timeouts_ = 0;                   // since the last hit
-  std::unique_ptr<HostsInstead> instead_;
-  std::shared_ptr<OffloadedCall> kept_; // itself, while it waits
-  std::vector<int> left_;               // ranks of each member that the hosts' repetition has not ended
+  static constexpr std::uint64_t HIT   = ~std::uint64_t{0}; // in the agenda; other entries are attempts
+  std::vector<std::uint64_t> numbers_;                      // of the flows, for their cancellation; ENDED
+  double part_           = 1;                               // part of the call that the flows carry
+  double begun_          = 0;                               // time at which the flows started
+  double hit_            = 0;                               // time of the last hit
+  int timeouts_          = 0;                               // since the last hit
+  std::uint64_t attempt_ = 0;                               // number of hits
+  std::shared_ptr<OffloadedCall> kept_;                     // itself, while there are events
+  int events_ = 0;                                          // entries in the agenda
 
 public:
   using TreeOffload::TreeOffload;
@@ -65,7 +65,6 @@ protected:
 
 private:
   Bytes vector() const { return call_.movement.combines ? call_.message : Bytes(); }
-  CallRecovery* recovery() { return context_.call_recovery ? &*context_.call_recovery : nullptr; }
 
   /** Returns the jitter to add to the base latency. */
   Seconds jitter()
@@ -80,7 +79,9 @@ private:
 
   void start()
   {
-    const TreeCall call   = state_.under_contention(tree(), call_);
+    TreeCall call = state_.under_contention(tree(), call_);
+    if (recovery())
+      call.stall = stall();
     plan_                 = state_.plan(tree(), call, host_work_.rate);
     const Seconds latency = plan_->base_latency + jitter();
     passed_on_            = call.passed_on;
@@ -89,7 +90,7 @@ private:
       flows_ += static_cast<int>(its.flows.size());
     begun_ = sg::Engine::get_clock();
     if (recovery())
-      recovery()->running.insert(this);
+      recovery()->running.push_back(this);
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
       state_.aggregation(tree().switches[position]).begin(vector(), passed_on_);
       for (const StreamFlow& flow : plan_->switches[position].flows)
@@ -114,7 +115,7 @@ private:
                                                                 arrival([this, at] {
                                                                   numbers_[at] = ENDED;
                                                                   if (--flows_ == 0)
-                                                                    finish();
+                                                                    await_last_packets();
                                                                 }));
   }
 
@@ -130,12 +131,58 @@ private:
                                  call_.message.value(), start_, now});
     }
     if (recovery())
-      recovery()->running.erase(this);
+      recovery()->end(*this);
     for (int member = 0; member < communicator_->members(); ++member)
       member_done(member);
   }
 
   /* Faults. */
+
+  /** Returns the probability that a packet is lost on some link of the tree, up or down. */
+  double lost() const
+  {
+    std::vector<int> links;
+    for (const TreeSwitch& node : tree().switches)
+      for (const TreeLink& link : node.links)
+        links.insert(links.end(), {link.up, reverse(link.up)});
+    return context_.call_recovery->losses.lost(links);
+  }
+
+  /** Returns the mean time that the packets of a slot wait for retransmissions. */
+  Seconds stall() const
+  {
+    const double probability = context_.call_recovery->losses.any() ? lost() : 0;
+    return context_.call_recovery->timeout * (probability / (1 - probability));
+  }
+
+  /** Waits until the last packet of every slot has been sent often enough to arrive. */
+  void await_last_packets()
+  {
+    const int times = recovery()->losses.any() ? transmissions() : 1;
+    if (times == 1) {
+      finish();
+      return;
+    }
+    call_after(times - 1, attempt_);
+  }
+
+  /** Draws how often the last packets are sent, of as many slots as there are: at most r times with probability
+   * (1 - p^r)^slots. */
+  int transmissions()
+  {
+    const double probability = lost();
+    if (probability <= 0)
+      return 1;
+    double slots = 1;
+    for (const TreeSwitch& node : tree().switches)
+      if (const SwitchModel& model = context_.fabric.switch_model(node.index); not call_.streams_through(model))
+        slots = std::max(slots, static_cast<double>(packet_train(model, call_.message).slots));
+    const double drawn = recovery()->losses.draw();
+    int times          = 1;
+    while (drawn >= std::pow(1 - std::pow(probability, times), slots))
+      ++times;
+    return times;
+  }
 
   void lose_state(int device) override
   {
@@ -153,8 +200,9 @@ private:
     flows_ = 0;
     for (const TreeSwitch& node : tree().switches)
       state_.aggregation(node).abandon(vector(), passed_on_);
-    recovery()->running.erase(this);
+    recovery()->end(*this);
     ++recovery()->broken;
+    ++attempt_;
     hit_      = sg::Engine::get_clock();
     timeouts_ = 0;
     if (recovery()->policy == CallPolicy::abort) {
@@ -175,19 +223,32 @@ private:
     return std::min(1.0, std::ceil(left * windows) / windows);
   }
 
-  void wait()
+  void wait() { call_after(1, HIT); }
+
+  void call_after(int timeouts, std::uint64_t what)
   {
     kept_ = shared_from_this();
-    context_.host_network().call_after(recovery()->timeout, *this, 0);
+    ++events_;
+    context_.host_network().call_after(recovery()->timeout * timeouts, *this, what);
   }
 
-  void due(std::uint64_t /*what*/) override
+  void due(std::uint64_t what) override
   {
-    const auto self = std::exchange(kept_, nullptr);
+    const auto self = kept_;
+    if (--events_ == 0)
+      kept_ = nullptr;
+    if (what == HIT)
+      go_on_if_possible();
+    else if (what == attempt_) // otherwise it has been hit since
+      finish();
+  }
+
+  void go_on_if_possible()
+  {
     ++timeouts_;
     if (recovery()->policy == CallPolicy::hosts || not find_tree())
-      repeat_on_hosts();
-    else if (is_up())
+      repeat_on_hosts(lost_since());
+    else if (tree_is_up())
       go_on();
     else if (timeouts_ > recovery()->retries)
       fail({"an offloaded " + descriptor_->name() + " cannot go on: " + std::to_string(recovery()->retries) +
@@ -196,66 +257,14 @@ private:
       wait();
   }
 
-  /** Changes to the present tree, if the policy is to rebuild it. Returns false if there is none that is free. */
-  bool find_tree()
-  {
-    if (recovery()->policy != CallPolicy::rebuild)
-      return true;
-    if (not state_.tree()->tree || state_.channels() != ChannelGrant::granted)
-      return false;
-    kept_tree_ = state_.tree();
-    host_work_ = host_work(context_.fabric, *kept_tree_, *descriptor_);
-    return true;
-  }
-
-  bool is_up()
-  {
-    return std::ranges::all_of(tree().switches, [this](const TreeSwitch& node) {
-      return recovery()->actual.switch_is_up(node.index) &&
-             std::ranges::all_of(node.links,
-                                 [this](const TreeLink& link) { return recovery()->actual.cable_is_up(link.up); });
-    });
-  }
-
   void go_on()
   {
-    if (recovery()->policy == CallPolicy::rebuild) {
-      ++recovery()->rebuilt;
-      state_.take_channels();
-    } else { // it holds those of its tree
-      ++recovery()->resent;
-    }
-    count_loss();
+    count_restart(lost_since());
     start();
   }
 
-  void count_loss()
-  {
-    recovery()->lost_s += sg::Engine::get_clock() - (recovery()->policy == CallPolicy::resend ? hit_ : begun_);
-  }
-
-  void repeat_on_hosts()
-  {
-    ++recovery()->moved;
-    count_loss();
-    for (int member = 0; member < communicator_->members(); ++member)
-      left_.push_back(static_cast<int>(communicator_->member_ranks[static_cast<std::size_t>(member)].size()));
-    try {
-      instead_ = std::make_unique<HostsInstead>(context_, *communicator_, *descriptor_, static_cast<Repeated&>(*this));
-    } catch (const UserError& problem) {
-      fail({problem.what()});
-      return;
-    }
-    instead_->start(shared_from_this());
-  }
-
-  void repetition_ended(int rank) override
-  {
-    const int member = communicator_->member(rank);
-    if (--left_[static_cast<std::size_t>(member)] == 0)
-      member_done(member);
-  }
-  void repetition_failed(const std::string& why) override { fail({why}); }
+  /** Returns the time since which what was done is lost. */
+  double lost_since() { return recovery()->policy == CallPolicy::resend ? hit_ : begun_; }
 };
 
 class Stream : public TreeMechanism {
