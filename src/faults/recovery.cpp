@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -18,7 +19,7 @@ constexpr std::uint64_t BATCH_BIT = std::uint64_t{1} << 63U;
 
 Recovery::Recovery(Agenda& agenda, FlowNetwork& flows, FabricState& actual, FabricState& known,
                    const RecoveryModel& model)
-    : agenda_(agenda), flows_(flows), actual_(actual), known_(known), model_(model)
+    : agenda_(agenda), flows_(flows), actual_(actual), known_(known), model_(model), pools_(flows, actual, known)
 {
   if (model.timeout <= Seconds())
     throw std::logic_error("a retransmission timeout must be more than zero");
@@ -71,10 +72,12 @@ void Recovery::apply(const std::vector<FabricChange>& changes)
   for (const FabricChange& change : changes) {
     if (change.what == FabricChange::What::bandwidth) {
       flows_.set_capacity(change.number, change.factor * actual_.fabric().link(change.number).bandwidth.value());
+      pools_.set_factor(change.number, change.factor);
       continue;
     }
     if (change.what == FabricChange::What::loss) {
       flows_.set_loss(change.number, change.loss);
+      pools_.set_loss(change.number, change.loss);
       continue;
     }
     set(actual_, change);
@@ -93,6 +96,7 @@ void Recovery::apply(const std::vector<FabricChange>& changes)
       (is_up ? on : off).push_back(links[at]);
   flows_.turn_on(on);
   flows_.turn_off(off);
+  pools_.update(links);
 }
 
 void Recovery::cut(CutFlow rest)
@@ -176,9 +180,12 @@ void Recovery::due(std::uint64_t what)
     retry(what);
     return;
   }
-  for (const FabricChange& change : batches_[what & ~BATCH_BIT])
+  std::vector<LinkId> links;
+  for (const FabricChange& change : std::exchange(batches_[what & ~BATCH_BIT], {})) {
     set(known_, change);
-  batches_[what & ~BATCH_BIT].clear();
+    std::ranges::copy(links_of(change), std::back_inserter(links));
+  }
+  pools_.update(links);
   flows_.forget_routes();
   if (converged_)
     converged_();

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "fabric/fabric_state.hpp"
+#include "faults/spray_pools.hpp"
 #include "network/agenda.hpp"
 #include "network/flow_network.hpp"
 
@@ -59,6 +60,7 @@ class Recovery : public Due, public CutFlows {
   FabricState& actual_;
   FabricState& known_;
   const RecoveryModel model_;
+  SprayPools pools_;
   std::vector<std::vector<FabricChange>> batches_; // changes that routing has to learn, each batch at once
   std::vector<Rest> rests_;
   std::vector<std::size_t> idle_; // free places in rests_

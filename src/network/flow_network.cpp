@@ -520,15 +520,17 @@ void FlowNetwork::set_capacity(int resource, double capacity)
   fair_share_.set_capacity(resource, vary_ ? ways_.capacity(resource, capacity) : capacity);
 }
 
-void FlowNetwork::set_loss(int link, double probability)
+void FlowNetwork::set_loss(int resource, double probability)
 {
+  if (losses_->probability(resource) == probability)
+    return;
   std::vector<std::pair<FlowNumber, double>> efforts; // of messages in flight, before
   for (FlowNumber number = 0; number < flows_.size(); ++number)
     if (const Flow& flow = flows_[number];
-        flow.from >= 0 && std::ranges::find(flow.way.resources, link) != flow.way.resources.end())
+        flow.from >= 0 && std::ranges::find(flow.way.resources, resource) != flow.way.resources.end())
       if (flow.state == State::starting || flow.state == State::flowing)
         efforts.emplace_back(number, losses_->effort(flow.way.resources));
-  losses_->set(link, probability);
+  losses_->set(resource, probability);
   for (const auto& [number, effort] : efforts)
     enlarge(number, losses_->effort(flows_[number].way.resources) / effort);
   forget_routes();

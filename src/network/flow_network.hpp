@@ -287,8 +287,9 @@ public:
   void set_capacity(int resource, double capacity);
   /** Sets the losses of links, which must outlive the network. Only messages suffer from them. */
   void lose_packets(LinkLosses& losses) { losses_ = &losses; }
-  /** Sets the probability that a link loses a packet, also for what messages in flight have still to send. */
-  void set_loss(int link, double probability);
+  /** Sets the probability that a link or pool of links loses a packet, also for what messages in flight have still to
+   * send. */
+  void set_loss(int resource, double probability);
   /** Forgets the routes of earlier messages, since routing has changed. */
   void forget_routes();
   /** Sends the rest of a cut flow again now: a message on the route that it has now, a flow of start() on its old one,

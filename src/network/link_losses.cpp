@@ -5,9 +5,9 @@
 
 namespace weft {
 
-void LinkLosses::set(int link, double probability)
+void LinkLosses::set(int resource, double probability)
 {
-  const auto at = static_cast<std::size_t>(link);
+  const auto at = static_cast<std::size_t>(resource);
   if (at >= probability_.size())
     probability_.resize(at + 1);
   probability_[at] = probability;
@@ -17,7 +17,7 @@ double LinkLosses::lost(std::span<const int> way) const
 {
   double arrives = 1;
   for (const int resource : way)
-    arrives *= 1 - of(resource);
+    arrives *= 1 - probability(resource);
   return 1 - arrives;
 }
 

@@ -28,17 +28,16 @@ class LinkLosses {
   std::vector<double> probability_; // by resource, up to the last that ever lost packets
   std::uint64_t draws_ = 0;
 
-  double of(int resource) const
+public:
+  explicit LinkLosses(const LossModel& model = {}) : model_(model) {}
+
+  /** Sets the probability, less than 1, that a link or pool of links loses a packet. */
+  void set(int resource, double probability);
+  double probability(int resource) const
   {
     const auto at = static_cast<std::size_t>(resource);
     return at < probability_.size() ? probability_[at] : 0;
   }
-
-public:
-  explicit LinkLosses(const LossModel& model = {}) : model_(model) {}
-
-  /** Sets the probability, less than 1, that a link loses a packet. */
-  void set(int link, double probability);
   bool any() const { return not probability_.empty(); }
   Bytes packet() const { return model_.packet; }
   /** Returns the probability that a packet is lost on the way. Each resource counts once for each time that it is

@@ -33,7 +33,8 @@ latency = "0.94us"
 [switch]
 preset = "tofino"
 """
-FABRICS = ("tofino-16", "tree", "fat-tree-8", "torus-3x3", "dragonfly-12")
+SPRAYED = TREE + '\n[routing]\npolicy = "spray"\n'
+FABRICS = ("tofino-16", "tree", "sprayed", "fat-tree-8", "torus-3x3", "dragonfly-12")
 _PLACES = (("link", "*"), ("link", "*[02468]"), ("switch", "*"), ("nic", "host-*[13]"))
 _KINDS = ("down", "down", "down", "slow", "lossy", "state")
 
@@ -87,12 +88,10 @@ def survive_random_faults(seed: int, program: str, folder: Path) -> Record:
     draw = random.Random(seed)
     fabric = draw.choice(FABRICS)
     options: dict[str, Any] = {
-        "fabric": str(folder / "tree.toml") if fabric == "tree" else fabric,
+        "fabric": _fabric(fabric, folder),
         "offload": draw.choice(["off", "stream", "stream", "message", "multicast"]),
         "timeout": 240,
     }
-    if fabric == "tree":
-        Path(options["fabric"]).write_text(TREE)
     if draw.random() < 0.25:
         return _survive_as_jobs(draw, program, folder, options)
     options |= {"ranks": draw.choice([4, 6, 8]), "ppn": draw.choice([1, 2])}
@@ -102,6 +101,16 @@ def survive_random_faults(seed: int, program: str, folder: Path) -> Record:
     assert record.outcome.kind == "completed", record.outcome.message
     assert record.output == expected
     return record
+
+
+def _fabric(name: str, folder: Path) -> str:
+    """Return the name or file of a fabric."""
+    texts = {"tree": TREE, "sprayed": SPRAYED}
+    if name not in texts:
+        return name
+    path = folder / f"{name}.toml"
+    path.write_text(texts[name])
+    return str(path)
 
 
 def _survive_as_jobs(

@@ -23,10 +23,6 @@ void InjectedFaults::serve(RunContext& context)
 {
   if (settings().faults.empty())
     return;
-  if (context.fabric.sprays())
-    throw UserError("--faults: " + context.fabric.file() +
-                    ": [routing] policy: found \"spray\", whose pools keep links that fail; allowed: static, ecmp, "
-                    "ecmp-message, adaptive, adaptive-global");
   auto* const faults            = new InjectedFaults(context); // lives as long as the process
   const RecoveryModel& recovery = faults->description_.recovery;
   context.call_recovery.emplace(

@@ -391,6 +391,10 @@ def test_same_seed_same_record(faults: str, tree: str, tmp_path: Path) -> None:
         ('link = "host-0"\nmtbf = "1s"\nrepair = "1s"', "end: is missing, but required"),
         ('link = "host-0"\nat = 0\nseed = 3', "seed: is a key of faults at random; write mtbf"),
         ('link = "host-0"\nat = 0\nuntill = "1s"', "untill: no such key; did you mean until"),
+        (
+            'link = "*"\nmtbf = "1us"\nrepair = "99us"\nend = "1s"',
+            "mtbf: found '1us' with repair = '99us': each would be down 99.0% of the time",
+        ),
         ('link = "*"\nmtbf = "1ns"\nrepair = "1ns"\nend = "1s"', "mtbf: the file has more than"),
     ],
 )

@@ -218,7 +218,10 @@ def test_traffic_ends_when_told(jobs: str, tmp_path: Path) -> None:
         ('pattern = "uniform"', "load: is missing, but required"),
         ('pattern = "uniform"\nload = 0.3', "load: found 0.3; write a part of up to 100 per cent"),
         ('pattern = "uniform"\nload = "120%"', "load: found '120%'; write a part of up to 100"),
-        ('pattern = "uniform"\nload = "5%"\nbytes = "4"', "bytes: found '4'; write a text with one of the units"),
+        (
+            'pattern = "uniform"\nload = "5%"\nbytes = "4"',
+            "bytes: found '4'; write a text with one of the units",
+        ),
         ('pattern = "uniform"\nload = "5%"\nhot = "4%"', 'hot: is not a key of the pattern "uni'),
         ('pattern = "incast"\nload = "5%"\nrepeat = true', "repeat: is not a key of the pattern"),
         (

@@ -101,6 +101,8 @@ _PARTS: Mapping[str, str] = {"bandwidth": SLOW, "loss": LOSSY}
 _TIMED = ("at", "until")
 _RANDOM = ("mtbf", "repair", "start", "end", "seed")
 _MOST_TABLES = 100_000
+_MOST_DOWN = 0.9
+"""Most of the time that something may be down on average; nothing works with more."""
 _MOST_SEED = 2**31 - 1
 
 
@@ -253,6 +255,13 @@ def _process(table: Entry, kind: str) -> Process:
     )
     if process.mtbf_s <= 0:
         table.fail("mtbf", f"found {table.values['mtbf']!r}; write a duration above zero")
+    down = process.repair_s / (process.mtbf_s + process.repair_s)
+    if kind == DOWN and down > _MOST_DOWN:
+        table.fail(
+            "mtbf",
+            f"found {table.values['mtbf']!r} with repair = {table.values['repair']!r}: each would"
+            f" be down {down:.1%} of the time; allowed are at most {_MOST_DOWN:.0%}",
+        )
     if process.end_s <= process.start_s:
         table.fail("end", f"found {table.values['end']!r}, which is not after the start")
     return process

@@ -159,6 +159,8 @@ public:
   /** Goes on, if it can, after @p timeouts. Returns false if it has to wait. */
   bool go_on(int timeouts)
   {
+    if (done_ == communicator_->members()) // its results were under way
+      return true;
     const bool hosts = recovery()->policy == CallPolicy::hosts && (interrupted_ || not switches_are_up());
     if (hosts || not find_tree())
       leave_to_hosts();
