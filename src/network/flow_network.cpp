@@ -586,26 +586,49 @@ bool FlowNetwork::resume(CutFlow& rest)
   return true;
 }
 
-std::optional<double> FlowNetwork::cancel(const Receiving& receiver, std::uint64_t message)
+/** Returns a flow of start() that was not handed over; NONE if there is none. */
+FlowNumber FlowNetwork::find_started(const Receiving& receiver, std::uint64_t message) const
 {
   for (FlowNumber number = 0; number < flows_.size(); ++number) {
     const Flow& flow = flows_[number];
-    if (flow.from >= 0 || flow.state == State::elsewhere || flow.messages.empty() ||
-        flow.messages.front().receiver != &receiver || flow.messages.front().number != message)
-      continue;
-    double part = 1;
-    if (flow.state == State::flowing) {
-      Group& group = groups_[flow.group];
-      advance(group);
-      const auto its = std::ranges::find(group.members, number, &Member::flow);
-      part           = std::max(0.0, its->until - group.served) / flow.way.volume;
-      std::erase_if(group.members, [number](const Member& one) { return one.flow == number; });
-      std::ranges::make_heap(group.members, Member::later);
-    }
-    release(number);
-    return part;
+    if (flow.from < 0 && flow.state != State::elsewhere && not flow.messages.empty() &&
+        flow.messages.front().receiver == &receiver && flow.messages.front().number == message)
+      return number;
   }
-  return std::nullopt;
+  return NONE;
+}
+
+double FlowNetwork::part_left(FlowNumber number) const
+{
+  const Flow& flow = flows_[number];
+  if (flow.state != State::flowing)
+    return 1;
+  const Group& group  = groups_[flow.group];
+  const double served = group.served + group.rate * (agenda_.now().value() - group.since);
+  const auto its      = std::ranges::find(group.members, number, &Member::flow);
+  return std::max(0.0, its->until - served) / flow.way.volume;
+}
+
+std::optional<double> FlowNetwork::left(const Receiving& receiver, std::uint64_t message) const
+{
+  const FlowNumber number = find_started(receiver, message);
+  return number == NONE ? std::nullopt : std::optional(part_left(number));
+}
+
+std::optional<double> FlowNetwork::cancel(const Receiving& receiver, std::uint64_t message)
+{
+  const FlowNumber number = find_started(receiver, message);
+  if (number == NONE)
+    return std::nullopt;
+  const double part = part_left(number);
+  if (flows_[number].state == State::flowing) {
+    Group& group = groups_[flows_[number].group];
+    advance(group);
+    std::erase_if(group.members, [number](const Member& one) { return one.flow == number; });
+    std::ranges::make_heap(group.members, Member::later);
+  }
+  release(number);
+  return part;
 }
 
 /** Hands a flow over with @p left bytes of each of its copies to go. */

@@ -250,6 +250,8 @@ private:
   double effort(const FlowRoute& way) const { return losses_ && losses_->any() ? losses_->effort(way.resources) : 1; }
   std::optional<CutFlow> lose_last_packets(FlowNumber number);
   void enlarge(FlowNumber number, double factor);
+  FlowNumber find_started(const Receiving& receiver, std::uint64_t message) const;
+  double part_left(FlowNumber number) const;
 
 public:
   /** @p capacities are in bytes per second, by resource. Messages are between @p vertices vertices,
@@ -295,8 +297,10 @@ public:
   /** Sends the rest of a cut flow again now: a message on the route that it has now, a flow of start() on its old one,
    * with its latency. Returns false, and does nothing, if that is off. */
   bool resume(CutFlow& rest);
-  /** Ends a flow of start() without notifying its receiver. Returns the part of its volume that has not arrived;
-   * nothing if the flow was handed over, or does not exist. */
+  /** Returns the part of the volume of a flow of start() that has not arrived; nothing if the flow was handed over, or
+   * does not exist. */
+  std::optional<double> left(const Receiving& receiver, std::uint64_t message) const;
+  /** Ends a flow of start() without notifying its receiver. Returns what left() would. */
   std::optional<double> cancel(const Receiving& receiver, std::uint64_t message);
   /** Notes that a flow that was handed over ends at @p time, which may be now. */
   void ends_elsewhere(FlowNumber flow, Seconds time);

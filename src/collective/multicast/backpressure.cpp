@@ -2,6 +2,7 @@
 #include "collective/multicast/backpressure.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace weft {
 namespace {
@@ -9,6 +10,8 @@ namespace {
 /** Rounding of the clock, absolute in seconds and relative: timers may expire this much early. */
 constexpr double ROUNDING          = 1e-12;
 constexpr double RELATIVE_ROUNDING = 1e-15;
+/** Pace of roots that nobody throttles; finite, since no progress in no time is no progress. */
+constexpr double UNBOUNDED = std::numeric_limits<double>::max();
 
 } // namespace
 
@@ -23,11 +26,23 @@ void Backpressure::advance(Seconds now)
 
 void Backpressure::set_pace()
 {
-  const double least_own = std::ranges::min(own_);
-  pace_                  = 0;
+  double least_own = UNBOUNDED;
+  for (std::size_t member = 0; member < own_.size(); ++member)
+    if (rates_[member] > BytesPerSecond())
+      least_own = std::min(least_own, own_[member]);
+  pace_ = 0;
   for (std::size_t member = 0; member < own_.size(); ++member)
     if (own_[member] == least_own && in_flight_ > least_own)
       pace_ = std::max(pace_, rates_[member].value() / (in_flight_ - least_own));
+  if (pace_ == 0)
+    pace_ = UNBOUNDED;
+}
+
+void Backpressure::set_rates(Seconds now, std::vector<BytesPerSecond> rates)
+{
+  advance(now);
+  rates_ = std::move(rates);
+  set_pace();
 }
 
 void Backpressure::start(Seconds now, std::vector<Sent> sent)

@@ -7,6 +7,8 @@
  * the receivers that get the most data. Blocks that start together leave together, and times change continuously with
  * the starts.
  *
+ * Members that nothing reaches any more, since a link has failed, throttle nobody: switches discard what is for them.
+ *
  * A block that starts at progress p leaves at progress p + 1: blocks leave in the order of their starts.
  */
 #pragma once
@@ -26,8 +28,11 @@ public:
   using Sent = std::pair<std::size_t, Bytes>;
 
   Backpressure() = default;
-  /** @p rates: receive rate of each member. */
+  /** @p rates: receive rate of each member; 0 for one that receives nothing. */
   explicit Backpressure(std::vector<BytesPerSecond> rates);
+
+  /** Changes the rates at @p now. */
+  void set_rates(Seconds now, std::vector<BytesPerSecond> rates);
 
   /** Adds blocks that start together at @p now. Blocks are numbered from 0 in the order of their starts. */
   void start(Seconds now, std::vector<Sent> sent);

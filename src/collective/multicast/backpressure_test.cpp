@@ -79,6 +79,19 @@ TEST(Backpressure, TheFastestReceiverOfMostDataSetsTheRate)
   EXPECT_EQ(*backpressure.next(), Seconds(2));
 }
 
+TEST(Backpressure, MembersThatNothingReachesThrottleNobody)
+{
+  // Half of the block has left when the slow receivers fail.
+  Backpressure backpressure({RATE, RATE, RATE / 10});
+  backpressure.start(Seconds(), {{0, BLOCK}});
+  backpressure.set_rates(Seconds(0.5), {RATE, BytesPerSecond(), RATE / 10});
+  EXPECT_EQ(*backpressure.next(), Seconds(5.5));
+  // When nobody receives, the rest leaves at once.
+  backpressure.set_rates(Seconds(1), {RATE, BytesPerSecond(), BytesPerSecond()}); // the root has its block
+  EXPECT_EQ(*backpressure.next(), Seconds(1));
+  EXPECT_EQ(backpressure.take_left(Seconds(1)), std::vector<std::size_t>{0});
+}
+
 TEST(Backpressure, IsContinuousInTheStarts)
 {
   for (std::size_t members = 2; members <= 64; members = members * 3 / 2 + 1)

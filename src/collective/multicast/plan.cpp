@@ -67,6 +67,7 @@ using LinkLoads = std::map<LinkId, LinkLoad>;
 class TreePlanner {
   const Fabric& fabric_;
   const MulticastGroup& group_;
+  const int number_; // of the tree
   const ReductionTree& tree_;
   std::span<const MulticastRoot> roots_;
   const PrefixSums before_;
@@ -118,15 +119,15 @@ class TreePlanner {
     return longest;
   }
 
-  /** Adds @p branch to the flow of equal branches. */
-  void join(Branch& branch, Groups& groups)
+  /** Adds @p branch, which by itself takes @p own, to the flow of equal branches. */
+  void join(Branch& branch, Seconds own, Groups& groups)
   {
     const auto key             = std::tuple(branch.link.wire.value(), branch.pace.value(), use_(branch.link.link));
     const auto [found, is_new] = groups.try_emplace(key, plan_.flows.size());
     branch.flow                = found->second;
     if (is_new) {
       const Bytes wire(std::max(1.0, std::floor(branch.link.wire.value()))); // SimGrid needs a positive integer
-      plan_.flows.push_back({{{}, wire, wire / branch.pace}, {}});
+      plan_.flows.push_back({{{}, wire, wire / branch.pace}, {}, number_, own});
       plan_.members.emplace_back();
     }
     plan_.flows[branch.flow].flow.links.push_back(branch.link);
@@ -160,7 +161,7 @@ class TreePlanner {
     const VertexId below = fabric_.link(link.up).from;
     if (fabric_.topology().is_host(below)) {
       its.pace = std::max(time_of(its), sending(member_below(link)));
-      join(its, groups);
+      join(its, its.pace, groups);
       for (const std::size_t root : roots_at_[static_cast<std::size_t>(member_below(link))])
         plan_.leaving[root].push_back(its.flow);
       return;
@@ -179,7 +180,7 @@ class TreePlanner {
       its.pace      = std::max(its.pace, one->pace);
       its.switching = std::max(its.switching, one->switching);
     }
-    join(its, groups);
+    join(its, time_of(its), groups);
     for (const Branch* one : feeding)
       follow(its, one->flow);
   }
@@ -230,8 +231,8 @@ class TreePlanner {
 public:
   TreePlanner(const Fabric& fabric, const MulticastGroup& group, int number, std::span<const MulticastRoot> roots,
               const LinkUse& use, const LinkLoads& loads, MulticastPlan& plan)
-      : fabric_(fabric), group_(group), tree_(group.trees[static_cast<std::size_t>(number)]), roots_(roots),
-        before_(fabric.multicast(), group, tree_, roots, number), use_(use), loads_(loads), plan_(plan)
+      : fabric_(fabric), group_(group), number_(number), tree_(group.trees[static_cast<std::size_t>(number)]),
+        roots_(roots), before_(fabric.multicast(), group, tree_, roots, number), use_(use), loads_(loads), plan_(plan)
   {
     for (std::size_t position = 0; position < tree_.switches.size(); ++position)
       position_.emplace(fabric.host_count() + node(position).index, position);

@@ -66,6 +66,8 @@ struct MulticastRoot {
 struct MulticastFlow {
   StreamFlow flow;
   std::vector<std::size_t> after; ///< earlier flows of the plan, which end first
+  int tree = 0;
+  Seconds own; ///< time of its links, or of a root's progress engine, without the flows that feed it
 };
 
 /** Data that arrive at a host. */
