@@ -128,6 +128,8 @@ def print_faults(faults: FaultsPart, on: Console) -> None:
         "on hosts": str(faults.calls_on_hosts),
         "lost(us)": microseconds(faults.lost_in_calls_s),
     }
+    if faults.cut_branches:
+        row["chunks lost"] = str(faults.lost_chunks)
     print_table(fitting([row], (), ("messages cut",), on), on)
 
 

@@ -56,14 +56,29 @@ void InjectedFaults::due(std::uint64_t /*what*/)
     return;
   const FaultEvent& event = description_.events[next_++];
   if (event.without_state)
-    context_.call_recovery->lose_state(*event.without_state);
+    context_.call_recovery->tell([&event](BreakableCall& call) { call.lose_state(*event.without_state); });
   recovery_->apply(event.changes);
-  for (const FabricChange& change : event.changes)
-    if (change.what == FabricChange::What::device && not change.up)
-      context_.call_recovery->lose_state(change.number);
+  tell_calls(event.changes);
   for (const int host : event.dead_hosts)
     context_.host_died(host);
   await();
+}
+
+/** Tells calls of switches that are down, and of the bandwidths of links. */
+void InjectedFaults::tell_calls(const std::vector<FabricChange>& changes)
+{
+  CallRecovery& recovery = *context_.call_recovery;
+  bool is_slow           = false;
+  for (const FabricChange& change : changes) {
+    if (change.what == FabricChange::What::device && not change.up)
+      recovery.tell([&change](BreakableCall& call) { call.lose_state(change.number); });
+    if (change.what == FabricChange::What::bandwidth) {
+      recovery.bandwidths[change.number] = change.factor;
+      is_slow                            = true;
+    }
+  }
+  if (is_slow)
+    recovery.tell([](BreakableCall& call) { call.change_bandwidths(); });
 }
 
 void InjectedFaults::end()
@@ -92,7 +107,9 @@ void InjectedFaults::add_rows(Json& record) const
                       {"resent_calls", calls.resent},
                       {"rebuilt_calls", calls.rebuilt},
                       {"calls_on_hosts", calls.moved},
-                      {"lost_in_calls_s", calls.lost_s}};
+                      {"lost_in_calls_s", calls.lost_s},
+                      {"cut_branches", calls.cut_branches},
+                      {"lost_chunks", calls.lost_chunks}};
 }
 
 } // namespace weft

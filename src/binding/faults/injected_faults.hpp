@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace weft {
 
@@ -28,6 +29,7 @@ class InjectedFaults : public RecordPart, public BackgroundReceiver {
   void begin();
   void await();
   void end();
+  void tell_calls(const std::vector<FabricChange>& changes);
 
 public:
   /** Adds the faults of the settings to a run on weft's network, if there are any. Throws UserError. */

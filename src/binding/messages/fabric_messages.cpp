@@ -309,6 +309,8 @@ public:
   {
     constexpr double LEAST_PENALTY = 1e-9; // as in StreamZone
     find_way(flow);
+    if (breakable)
+      way_.volume = flow.wire.value(); // may be a rest
     count_for(world, flow);
     way_.latency = latency.value();
     way_.penalty = std::max(sharing.value(), LEAST_PENALTY);
@@ -319,6 +321,8 @@ public:
     network_.wake();
     return number;
   }
+
+  double left(std::uint64_t number) const { return flows_->left(*this, number).value_or(0); }
 
   double cancel(std::uint64_t number)
   {
@@ -526,6 +530,7 @@ public:
   {
     return offloaded_.start(flow, latency, sharing, world, std::move(done), true);
   }
+  double left_of_flow(std::uint64_t number) override { return offloaded_.left(number); }
   double cancel_flow(std::uint64_t number) override { return offloaded_.cancel(number); }
   Recovery& begin_faults(FabricState& actual, FabricState& known, const RecoveryModel& model,
                          LinkLosses& losses) override

@@ -134,6 +134,11 @@ std::uint64_t HostNetwork::start_breakable_flow(const StreamFlow& /*flow*/, Seco
 }
 // NOLINTEND(performance-unnecessary-value-param)
 
+double HostNetwork::left_of_flow(std::uint64_t /*number*/)
+{
+  throw std::logic_error("only weft's own network has faults");
+}
+
 double HostNetwork::cancel_flow(std::uint64_t /*number*/)
 {
   throw std::logic_error("only weft's own network has faults");

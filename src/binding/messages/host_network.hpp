@@ -76,6 +76,8 @@ public:
   /** Starts a flow that ends when a fault cuts it (FlowResult::left). Returns its number, for cancel_flow(). */
   virtual std::uint64_t start_breakable_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world,
                                              FlowEnd done);
+  /** Returns the part of a breakable flow that has not arrived. */
+  virtual double left_of_flow(std::uint64_t number);
   /** Ends a breakable flow, without its callback. Returns the part of it that has not arrived. */
   virtual double cancel_flow(std::uint64_t number);
   /** Lets links and switches fail. @p actual: what is up. @p known: what routing believes to be up. Both, and @p

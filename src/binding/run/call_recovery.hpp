@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace weft {
@@ -20,7 +21,7 @@ enum class CallPolicy : std::uint8_t {
   abort,   ///< the job ends
 };
 
-/** Calls that a switch without its state stops. */
+/** Calls that faults reach other than by cutting their flows. */
 class BreakableCall {
 public:
   BreakableCall()                                = default;
@@ -28,7 +29,9 @@ public:
   BreakableCall& operator=(const BreakableCall&) = delete;
   virtual ~BreakableCall()                       = default;
   /** The switch with this index has lost its state. */
-  virtual void lose_state(int device) = 0;
+  virtual void lose_state(int /*device*/) {}
+  /** CallRecovery::bandwidths have changed. */
+  virtual void change_bandwidths() {}
 };
 
 /** Faults as offloaded calls see them; of a run with faults. */
@@ -40,20 +43,29 @@ struct CallRecovery {
   LinkLosses& losses;
 
   std::vector<BreakableCall*> running = {}; ///< calls in the network, in the order of their starts
+  std::map<LinkId, double> bandwidths = {}; ///< parts of their bandwidth that slow links have
   std::int64_t broken                 = 0;  ///< times that a call was hit
   std::int64_t resent                 = 0;  ///< times that one went on over its tree
   std::int64_t rebuilt                = 0;  ///< times that one was repeated over a new tree
   std::int64_t moved                  = 0;  ///< calls that the hosts repeated
   double lost_s                       = 0;  ///< from hits until calls went on, and what they repeated
+  std::int64_t cut_branches           = 0;  ///< flows of multicasts that were cut
+  std::int64_t lost_chunks            = 0;  ///< chunks of multicasts that did not reach a rank, over all ranks
 
   void end(const BreakableCall& call) { std::erase(running, &call); }
-  /** A switch has lost its state. */
-  void lose_state(int device)
+  /** Runs a function on each call. Calls that stop leave the list, with others of their job. */
+  template <class Function> void tell(Function&& function)
   {
-    const std::vector<BreakableCall*> all = running; // calls that stop leave the list, with others of their job
+    const std::vector<BreakableCall*> all = running;
     for (BreakableCall* const call : all)
       if (std::ranges::find(running, call) != running.end())
-        call->lose_state(device);
+        function(*call);
+  }
+  /** Returns the part of its bandwidth that a link has. */
+  double bandwidth(LinkId link) const
+  {
+    const auto found = bandwidths.find(link);
+    return found == bandwidths.end() ? 1 : found->second;
   }
 };
 

@@ -118,6 +118,7 @@ const std::map<std::string, std::string>& fitting_samples()
       {"policy.offload", "\"stream\""},
       {"multicast.transport", "\"uc\""},
       {"multicast.chain_map", "\"ranks\""},
+      {"multicast.slow_branch", "\"buffer\""},
       {"multicast.drops.probability", "0.7"},
       {"multicast.drops.link", "\"host-0\""},
       {"noise.host.match", "\"*\""},

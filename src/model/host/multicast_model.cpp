@@ -66,6 +66,10 @@ const std::vector<Option<MulticastModel>>& multicast_options()
        Need::optional, Allowed::non_negative},
       {"port_buffer", "buffer of a switch port to a host; packets beyond it are lost", &M::port_buffer,
        Need::otherwise("unlimited, as links are lossless")},
+      {"slow_branch",
+       R"(what lossless switches do when one branch of a tree is slower than the others: "buffer", they store what it )"
+       R"(has not forwarded, or "pause", they pause the roots)",
+       &M::slow_branch, Need::optional, Allowed::one_of({"buffer", "pause"})},
       {"drop_seed", "seed of the random drops", &M::drop_seed, Need::optional, Allowed::non_negative},
   };
   return ROWS;
@@ -99,6 +103,8 @@ MulticastModel read_multicast(const OptionTable& file)
   if (set.contains("chains") && model.chain_map != "ranks")
     table.fail("chains",
                "cannot be combined with chain_map \"" + model.chain_map + "\", which makes as many as there are");
+  if (set.contains("port_buffer") && model.pauses())
+    table.fail("port_buffer", "cannot be combined with slow_branch \"pause\": full ports drop packets, or pause roots");
   if (not set.contains("chunk"))
     model.chunk = model.mtu;
   if (not set.contains("packet_overhead") && model.transport == Transport::uc)

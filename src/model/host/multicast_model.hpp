@@ -39,11 +39,14 @@ struct MulticastModel {
   Seconds cutoff_slack{100e-6}; ///< alpha, the cutoff timer's margin beyond the transfer time on the receiver's cable;
                                 ///< the paper gives no value
   Bytes port_buffer{std::numeric_limits<double>::infinity()}; ///< switch buffer in front of a host's cable
-  int drop_seed = 0;
+  std::string slow_branch = "buffer"; ///< "pause": no branch advances faster than the slowest one
+  int drop_seed           = 0;
   std::vector<DropRule> drops;
 
   /** Returns the number of packets of a block; all chunks but the last are full. */
   double packets(Bytes block) const;
+  /** Returns whether a slow branch of a tree pauses the roots. */
+  bool pauses() const { return slow_branch == "pause"; }
   /** Returns the size of a block on a link, headers included. */
   Bytes wire(Bytes block) const { return block + packet_overhead * packets(block); }
 };

@@ -60,6 +60,9 @@ TEST(Multicast, RefusesWrongValues)
   EXPECT_EQ(message("chain_map = 'rows'"), "FILE: [multicast] chain_map: found \"rows\"; allowed: ranks, racks, pods");
   EXPECT_EQ(message("chains = 2\nchain_map = 'pods'"),
             "FILE: [multicast] chains: cannot be combined with chain_map \"pods\", which makes as many as there are");
+  EXPECT_EQ(message("port_buffer = '1MiB'\nslow_branch = 'pause'"),
+            "FILE: [multicast] port_buffer: cannot be combined with slow_branch \"pause\": full ports drop packets, or "
+            "pause roots");
   EXPECT_EQ(message("[[multicast.drops]]\nprobability = 1.5"),
             "FILE: [multicast.drops] probability: found 1.5; allowed: 0 to 1");
   EXPECT_NE(message("[[multicast.drops]]\nprobability = -0.5"), "");

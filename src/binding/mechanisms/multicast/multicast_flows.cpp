@@ -8,7 +8,6 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 namespace sg = simgrid::s4u;
@@ -22,43 +21,6 @@ constexpr Seconds NO_LATENCY{};
 constexpr Seconds LEAST_SHARING{1e-9};
 /** Rounding of the clock, in seconds: a timer may expire this much early. */
 constexpr double ROUNDING = 1e-12;
-
-std::int64_t count_chunks(const std::vector<BlockRun>& runs)
-{
-  std::int64_t count = 0;
-  for (const BlockRun& run : runs)
-    count += run.chunks.count;
-  return count;
-}
-
-/** Returns the chunks that remain when blocks arrive together, chunk by chunk in turn, and the
- *  chunks with numbers @p lost in that order are lost. */
-std::vector<BlockRun> interleaved_without(const std::vector<BlockRun>& runs, const std::vector<std::int64_t>& lost)
-{
-  std::map<int, std::int64_t> all; // chunks of each block that arrive
-  for (const BlockRun& run : runs)
-    all[run.block] += run.chunks.count;
-  std::map<int, std::int64_t> come;
-  std::vector<std::tuple<double, int, std::int64_t>> order; // relative time of arrival, block, chunk
-  for (const BlockRun& run : runs)
-    for (std::int64_t chunk = run.chunks.first; chunk < run.chunks.first + run.chunks.count; ++chunk)
-      order.emplace_back((static_cast<double>(come[run.block]++) + 0.5) / static_cast<double>(all[run.block]),
-                         run.block, chunk);
-  std::ranges::sort(order);
-  std::map<int, std::vector<std::int64_t>> left;
-  auto next = lost.begin();
-  for (std::size_t number = 0; number < order.size(); ++number) {
-    if (next != lost.end() && std::cmp_equal(*next, number))
-      ++next;
-    else
-      left[std::get<1>(order[number])].push_back(std::get<2>(order[number]));
-  }
-  std::vector<BlockRun> result;
-  for (auto& [block, chunks] : left)
-    for (const ChunkRun& run : runs_of(std::move(chunks)))
-      result.push_back({block, run});
-  return result;
-}
 
 } // namespace
 
@@ -171,12 +133,16 @@ void MulticastFlows::depart()
   if (not whole_ && departure->blocks.size() < call_.sizes.size()) {
     std::vector<int> all(call_.sizes.size());
     std::iota(all.begin(), all.end(), 0);
-    whole_ = plan(all, [](LinkId) { return 0.0; });
+    whole_ = plan(all, use_of_idle_links());
   }
-  departure->plan = plan(departure->blocks, use_of_links());
+  departure->plan = plan(departure->blocks, recovery() ? use_of_idle_links() : use_of_links());
   add_jitter(*departure);
   const MulticastPlan& plan = departure->plan;
   departure->prepare();
+  if (recovery())
+    begin_faults(departure);
+  if (call_.model.pauses())
+    departure->slowest = slowest(*departure);
   for (std::size_t at = 0; at < plan.links.size(); ++at)
     run_.record.count_on_link(plan.links[at].link, plan.payloads[at]);
   for (std::size_t member = 0; member < plan.arrivals.size(); ++member) {
@@ -190,14 +156,25 @@ void MulticastFlows::depart()
   }
   if (ports_.empty())
     hold_back(departure);
+  for (std::size_t flow = 0; flow < plan.flows.size(); ++flow)
+    start_flow(departure, flow);
+}
+
+/** Starts a flow, or the rest of it. */
+void MulticastFlows::start_flow(const Shared& departure, std::size_t flow)
+{
   // A flow weighs the inverse of its latency. All blocks in flight share a receiver's
   // cable as one message would, and every other link in proportion to their bytes there.
-  for (std::size_t flow = 0; flow < plan.flows.size(); ++flow) {
-    const double weight = plan.flows[flow].flow.wire / together_;
-    context_.host_network().start_flow(plan.flows[flow].flow, NO_LATENCY,
-                                       std::max(plan.forwarding, LEAST_SHARING) / weight, call_.communicator->world,
+  const MulticastPlan& plan = departure->plan;
+  StreamFlow its            = plan.flows[flow].flow;
+  const Seconds sharing     = std::max(plan.forwarding, LEAST_SHARING) / (its.wire / together_);
+  if (call_.model.pauses())
+    its.rate_limit = its.wire / departure->slowest;
+  if (recovery())
+    start_piece(departure, flow, std::move(its), sharing);
+  else
+    context_.host_network().start_flow(its, NO_LATENCY, sharing, call_.communicator->world,
                                        listener_.when_arrived([this, departure, flow] { ended(departure, flow); }));
-  }
 }
 
 MulticastPlan MulticastFlows::plan(const std::vector<int>& blocks, const LinkUse& use) const
@@ -224,15 +201,37 @@ LinkUse MulticastFlows::use_of_links() const
   };
 }
 
+/** Returns a key of each link without other traffic: in runs with faults, each link has a flow of its own. */
+LinkUse MulticastFlows::use_of_idle_links() const
+{
+  return [this](LinkId id) { return recovery() ? static_cast<double>(id) : 0.0; };
+}
+
+/** Returns the rates at which members receive the call's blocks; 0 for those that nothing reaches. */
+std::vector<BytesPerSecond> MulticastFlows::receive_rates(const Departure& departure) const
+{
+  const std::vector<MulticastArrival>& arrivals = (whole_ ? *whole_ : departure.plan).arrivals;
+  std::vector<Seconds> times;
+  if (recovery())
+    times = switching_now(departure);
+  else
+    for (const MulticastArrival& its : arrivals)
+      times.push_back(its.switching);
+  const Seconds longest = std::ranges::max(times);
+  std::vector<BytesPerSecond> rates;
+  for (std::size_t member = 0; member < times.size(); ++member)
+    rates.push_back(times[member] > Seconds() ? arrivals[member].wire / (call_.model.pauses() ? longest : times[member])
+                                              : BytesPerSecond());
+  return rates;
+}
+
 /** Delays the end of the roots' sending until the receivers have room. */
 void MulticastFlows::hold_back(const Shared& departure)
 {
-  if (not backpressure_) {
-    std::vector<BytesPerSecond> rates;
-    for (const MulticastArrival& its : (whole_ ? *whole_ : departure->plan).arrivals)
-      rates.push_back(its.flows > 0 ? its.wire / its.switching : BytesPerSecond());
-    backpressure_.emplace(std::move(rates));
-  }
+  if (not backpressure_)
+    backpressure_.emplace(receive_rates(*departure));
+  else if (recovery())
+    backpressure_->set_rates(Seconds(departure->start), receive_rates(*departure));
   std::vector<Backpressure::Sent> sent;
   for (const int block : departure->blocks)
     sent.emplace_back(member_of(call_.block(block).root), wire_of(block));
@@ -312,7 +311,8 @@ void MulticastFlows::take_off(int block)
 /** Called when a flow, or one that feeds it, has ended. */
 void MulticastFlows::ended(const Shared& departure, std::size_t flow)
 {
-  if (--departure->waits_for[flow] == 0)
+  std::size_t& waits_for = departure->waits_for[flow];
+  if (waits_for > 0 && --waits_for == 0) // otherwise a fault has ended it
     complete(departure, flow);
 }
 
@@ -322,13 +322,20 @@ void MulticastFlows::complete(const Shared& departure, std::size_t flow)
     if (--departure->leaves_after[root] == 0)
       leave(*departure, root);
   arrive(*departure, flow);
-  for (const std::size_t next : departure->feeds[flow]) {
-    if (--departure->fed_by[next] == 0)
+  pass_on(departure, flow);
+  if (--departure->going == 0)
+    add_events(*departure);
+}
+
+/** Tells the flows that a flow feeds that nothing more comes from it. */
+void MulticastFlows::pass_on(const Shared& departure, std::size_t flow)
+{
+  for (const std::size_t next : std::exchange(departure->feeds[flow], {})) {
+    std::size_t& fed_by = departure->fed_by[next];
+    if (fed_by > 0 && --fed_by == 0) // otherwise its cable has failed before
       fed(*departure, next);
     ended(departure, next);
   }
-  if (--departure->going == 0)
-    add_events(*departure);
 }
 
 /** Called when all of a root's block has left it. Other ranks of its host receive it from the NIC. */
@@ -344,9 +351,10 @@ void MulticastFlows::leave(const Departure& departure, std::size_t root)
   deliver(std::move(deliveries));
 }
 
-/** Called when all data of a flow have reached its switch. Once this holds for all flows to a
- *  member, determines the chunks that found no room in its port's buffer. */
-void MulticastFlows::fed(Departure& departure, std::size_t flow)
+/** Called when all data of a flow have reached its switch, or with @p now, when its cable has failed and those that
+ * have been sent until now count. Once this holds for all flows to a member, determines the chunks that found no room
+ * in its port's buffer. */
+void MulticastFlows::fed(Departure& departure, std::size_t flow, const BlockReach::Progress& now)
 {
   if (ports_.empty())
     return;
@@ -360,6 +368,8 @@ void MulticastFlows::fed(Departure& departure, std::size_t flow)
   const double part = call_.model.wire(call_.model.chunk) * static_cast<double>(all) / wire;
   for (const int its : departure.plan.members[flow]) {
     const auto member = static_cast<std::size_t>(its);
+    if (departure.reach && (now || departure.reach->any_stopped()))
+      count_losses(its, departure, departure.reach->not_fed(flow, departure.reach->fed(flow, now)));
     if (--departure.being_fed[member] > 0)
       continue;
     Port& port = ports_[member];
@@ -380,6 +390,8 @@ void MulticastFlows::arrive(Departure& departure, std::size_t flow)
   Deliveries deliveries;
   for (const int its : departure.plan.members[flow]) {
     const auto member = static_cast<std::size_t>(its);
+    if (departure.reach)
+      count_arrival(its, departure, flow);
     if (--departure.coming_to[member] > 0)
       continue;
     const double way = departure.plan.arrivals[member].way.value();
@@ -417,14 +429,15 @@ std::vector<BlockRun> MulticastFlows::pass_switch(int rank, const Departure& dep
 {
   std::vector<BlockRun> runs            = runs_to(rank, departure);
   const std::vector<std::int64_t>& lost = departure.unswitched[member_of(rank)];
-  if (lost.empty())
-    return runs;
-  std::vector<BlockRun> passed = interleaved_without(runs, lost);
-  const std::int64_t missing   = count_chunks(runs) - count_chunks(passed);
-  MulticastDrops& drops        = drops_[static_cast<std::size_t>(rank)];
-  drops.all += missing;
-  drops.port += missing;
-  return passed;
+  if (not lost.empty()) {
+    std::vector<BlockRun> passed = interleaved_without(runs, lost);
+    const std::int64_t missing   = count_chunks(runs) - count_chunks(passed);
+    MulticastDrops& drops        = drops_[static_cast<std::size_t>(rank)];
+    drops.all += missing;
+    drops.port += missing;
+    runs = std::move(passed);
+  }
+  return departure.reach && not ports_.empty() ? carried_of(rank, departure, std::move(runs)) : runs;
 }
 
 bool MulticastFlows::gets_some(int rank, const Departure& departure) const

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Traffic of one call of the multicast protocol, messages between hosts and blocks over the trees,
- * and its losses. */
+ * and its losses.
+ *
+ * In runs with faults, each link of a tree has a flow of its own. A fault cuts the flow of its link, and the blocks on
+ * it reach no further (collective/multicast/reach.hpp): the flows behind it are shortened, and the other branches and
+ * the roots go on. */
 #pragma once
 
+#include "binding/mechanisms/multicast/block_runs.hpp"
 #include "binding/mechanisms/multicast/multicast_call.hpp"
 #include "binding/mechanisms/multicast/multicast_reception.hpp"
 #include "binding/platform/flow_result.hpp"
 #include "binding/run/run_context.hpp"
 #include "collective/multicast/backpressure.hpp"
+#include "collective/multicast/reach.hpp"
 #include "model/nic/staging_ring.hpp"
 #include "model/noise/jitter.hpp"
 
@@ -29,19 +35,22 @@ public:
   virtual void chunks_came(int rank, int block, ChunkRun run) = 0;
   /** Wraps a continuation of a flow of the call: see OffloadedCall::arrival(). */
   virtual FlowEnd when_arrived(std::function<void()> next) = 0;
+  /** Wraps continuations of a flow that faults may cut. @p cut gets the part that has not arrived. */
+  virtual FlowEnd when_ended(std::function<void()> next, std::function<void(double left)> cut) = 0;
   /** Runs @p action after @p delay, or at once if that is zero. The call lives until then. */
   virtual void after(Seconds delay, std::function<void()> action) = 0;
   /** Runs @p action after all events of the current instant. The call lives until then. */
   virtual void later(std::function<void()> action) = 0;
 };
 
-/** Run of chunks of a block. */
-struct BlockRun {
-  int block = 0;
-  ChunkRun chunks;
-};
-
 class MulticastFlows {
+  /** Flow of a link in a run with faults: the part of it that is on the network now, after the earlier ones. */
+  struct Piece {
+    std::uint64_t number = 0;
+    bool flows           = true;
+    double carried       = 0; // part of the flow in earlier pieces
+    double size          = 1; // part of the flow in this piece
+  };
   /** Roots that start simultaneously, as one set of flows. */
   struct Departure {
     std::vector<int> blocks;
@@ -59,7 +68,17 @@ class MulticastFlows {
     std::vector<int> being_fed{};                        // by member: flows with unfinished feeding flows
     std::vector<std::vector<std::int64_t>> unswitched{}; // by member: chunks that its switch dropped for lack of room
 
+    Seconds slowest{}; // time of the slowest flow, if it slows down all others
+
+    // In runs with faults.
+    std::vector<Bytes> sizes{}; // of the blocks
+    std::optional<BlockReach> reach{};
+    std::vector<Piece> pieces{};            // by flow
+    std::vector<std::int64_t> over_cable{}; // by member: chunks that its cable has carried, with those dropped before
+
     void prepare();
+    bool is_first(std::size_t flow) const { return plan.flows[flow].after.empty(); }
+    LinkId link(std::size_t flow) const { return plan.flows[flow].flow.links.front().link; }
     /** Flows over the roots' cables, each once. */
     std::vector<std::size_t> first_flows() const;
   };
@@ -92,7 +111,9 @@ class MulticastFlows {
   std::optional<Backpressure> backpressure_; // set for lossless links, once roots have started
   std::vector<Shared> departures_;           // roots that wait for the backpressure, by number
   int backpressure_timers_ = 0;
-  std::vector<MulticastDrops> drops_; // by rank
+  std::vector<MulticastDrops> drops_;                // by rank
+  std::vector<std::weak_ptr<Departure>> flying_;     // in runs with faults
+  std::vector<std::pair<Shared, std::size_t>> cuts_; // flows that faults cut at this instant
   MulticastStatistics moved_;
 
   VertexId host(int rank) const { return call_.communicator->rank_hosts[static_cast<std::size_t>(rank)]; }
@@ -107,14 +128,18 @@ class MulticastFlows {
   void depart();
   MulticastPlan plan(const std::vector<int>& blocks, const LinkUse& use) const;
   LinkUse use_of_links() const;
+  LinkUse use_of_idle_links() const;
   Bytes wire_of(int block) const { return call_.model.wire(call_.size(block)); }
+  void start_flow(const Shared& departure, std::size_t flow);
+  std::vector<BytesPerSecond> receive_rates(const Departure& departure) const;
   void hold_back(const Shared& departure);
   void await_backpressure();
   void release();
   void take_off(int block);
   void ended(const Shared& departure, std::size_t flow);
   void complete(const Shared& departure, std::size_t flow);
-  void fed(Departure& departure, std::size_t flow);
+  void pass_on(const Shared& departure, std::size_t flow);
+  void fed(Departure& departure, std::size_t flow, const BlockReach::Progress& now = {});
   void leave(const Departure& departure, std::size_t root);
   void arrive(Departure& departure, std::size_t flow);
   bool gets_some(int rank, const Departure& departure) const;
@@ -125,6 +150,25 @@ class MulticastFlows {
   void deliver(Deliveries deliveries);
   void add_events(const Departure& departure);
 
+  // Faults: multicast_faults.cpp
+  CallRecovery* recovery() const { return context_.call_recovery ? &*context_.call_recovery : nullptr; }
+  void begin_faults(const Shared& departure);
+  void start_piece(const Shared& departure, std::size_t flow, StreamFlow its, Seconds sharing);
+  void cut(const Shared& departure, std::size_t flow, double left);
+  void stop_cut_flows();
+  void end_cut_flow(const Shared& departure, std::size_t flow);
+  void close_port(const Shared& departure, std::size_t flow);
+  double carried(const Departure& departure, std::size_t flow) const;
+  void adjust(const Shared& departure);
+  double take_rest(Departure& departure, std::size_t flow);
+  Seconds time_of(const Departure& departure, std::size_t flow) const;
+  Seconds slowest(const Departure& departure) const;
+  std::vector<Seconds> switching_now(const Departure& departure) const;
+  void change_rates(const Departure& departure);
+  void count_arrival(int member, Departure& departure, std::size_t flow);
+  void count_losses(int member, const Departure& departure, const std::vector<BlockReach::Loss>& losses);
+  std::vector<BlockRun> carried_of(int rank, const Departure& departure, std::vector<BlockRun> runs);
+
 public:
   /** All arguments must outlive this object. */
   MulticastFlows(RunContext& context, MulticastRun& run, const MulticastCall& call, MulticastListener& listener);
@@ -133,6 +177,8 @@ public:
   void message(int from, int to, Bytes payload, std::function<void()> arrived);
   /** Sends a block. Blocks that are sent at the same time form one set of flows. */
   void multicast(int block);
+  /** The bandwidths of links have changed. */
+  void change_bandwidths();
   /** True if a rank has received chunks within the last @p time. */
   bool hears(int rank, Seconds time) const;
   /** Time at which a rank received its latest chunks; now while some arrive, -1 if none has. */

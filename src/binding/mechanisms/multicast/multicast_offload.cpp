@@ -34,7 +34,11 @@ std::vector<double> parts_of_members(const Communicator& communicator, const std
 
 /** Offloaded call whose ranks are those who multicast: the ranks that represent members, if the
  *  communicator's hosts have a stage of their own; otherwise all. */
-class MulticastOffload : public OffloadedCall, public MulticastActions, public MulticastListener, Staged {
+class MulticastOffload : public OffloadedCall,
+                         public MulticastActions,
+                         public MulticastListener,
+                         Staged,
+                         BreakableCall {
   /** Progress of a rank. */
   struct Rank {
     Timer* timer         = nullptr;
@@ -62,6 +66,15 @@ public:
         protocol_(call_.shape, *this), ranks_(static_cast<std::size_t>(call_.communicator->size())),
         stage_(make_stage(context, *communicator, call, *this))
   {
+    if (context.call_recovery)
+      context.call_recovery->running.push_back(this);
+  }
+  MulticastOffload(const MulticastOffload&)            = delete;
+  MulticastOffload& operator=(const MulticastOffload&) = delete;
+  ~MulticastOffload() override
+  {
+    if (context_.call_recovery)
+      context_.call_recovery->end(*this);
   }
 
   void deliver(int rank) override
@@ -97,11 +110,22 @@ private:
 
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
+  void change_bandwidths() override { flows_.change_bandwidths(); }
+
   // MulticastListener
 
   void block_left(int block) override { protocol_.injected(block); }
   void chunks_came(int rank, int block, ChunkRun run) override { protocol_.arrived(rank, block, run); }
   FlowEnd when_arrived(std::function<void()> next) override { return arrival(std::move(next)); }
+  FlowEnd when_ended(std::function<void()> next, std::function<void(double left)> cut) override
+  {
+    return [arrived = arrival(std::move(next)), cut = std::move(cut)](const FlowResult& result) {
+      if (result.left > 0)
+        cut(result.left);
+      else
+        arrived(result);
+    };
+  }
 
   void after(Seconds delay, std::function<void()> action) override
   {

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Faults under the multicast protocol: closed forms on a star, what is lost where, results.
+
+On the quiet star of `STAR`, a message arrives 2 x latency + forwarding after its bytes have been
+sent. Rank 0 of four broadcasts after the two rounds of the barrier. A rank that misses chunks asks
+its left neighbour when the time of the data on its cable and the slack have passed.
+"""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import weft
+from tests.support import compiled
+from tests.support.places import TESTS
+from weft.runs.record import Record
+from weft.runs.record_data import FaultsPart
+
+CLOSE = 1e-9
+RATE = 100e9 / 8
+LATENCY = 1e-6
+FORWARDING = 0.5e-6
+WAY = 2 * LATENCY + FORWARDING
+ENVELOPE = 16
+MTU, HEADERS = 4096, 78
+SLACK = 100e-6
+SIZE = 1_000_000
+CHUNKS = math.ceil(SIZE / MTU)
+DATA = SIZE + CHUNKS * HEADERS
+CHUNK = MTU + HEADERS
+SLOWER = 20
+SLOW = RATE / SLOWER
+SLOW_CABLE = '[[links]]\nmatch = "host-3"\nbandwidth = "5Gbps"\n'
+STAR = f"""
+[fabric]
+name = "quiet"
+[topology]
+kind = "star"
+hosts = 4
+[host]
+speed = "1Gf"
+cores = 8
+loopback_bandwidth = "10GBps"
+loopback_latency = "0.1us"
+[nic]
+offload_overhead = "3us"
+message_gap = "1us"
+[link]
+bandwidth = "100Gbps"
+latency = "{LATENCY}s"
+[switch]
+max_ports = 128
+forwarding_latency = "{FORWARDING}s"
+"""
+TREE = STAR.replace('kind = "star"\nhosts = 4', 'kind = "fat_tree"\ndown = [2, 2]\nup = [1, 2]')
+LEAVES = ('kind = "star"\nhosts = 4', 'kind = "fat_tree"\ndown = [2, 3]\nup = [1, 3]')
+RECOVERY = '[recovery]\ndetection = "1us"\nconvergence = "2us"\ntimeout = "5us"\nretries = 1000\n'
+
+
+@pytest.fixture(scope="module")
+def program() -> str:
+    return str(compiled.program(TESTS / "smpi" / "multicast.c"))
+
+
+@dataclass(frozen=True)
+class Call:
+    """One Bcast or Allgather of four ranks."""
+
+    record: Record
+    ends: list[float]
+    """By rank."""
+
+    @property
+    def faults(self) -> FaultsPart:
+        assert self.record.faults
+        return self.record.faults
+
+    @property
+    def multicast(self) -> Any:
+        (row,) = self.record.multicast
+        return row
+
+    @property
+    def drops(self) -> list[int]:
+        return [rank.drops for rank in self.multicast.by_rank]
+
+
+def call(
+    program: str,
+    folder: Path,
+    *tables: str,
+    star: str = STAR,
+    kind: str = "bcast",
+    size: int = SIZE,
+) -> Call:
+    """Run one call while these faults happen."""
+    (folder / "fabric.toml").write_text(star)
+    faults = None
+    if tables:
+        (folder / "faults.toml").write_text(
+            RECOVERY + "".join(f"[[fault]]\n{table}\n" for table in tables)
+        )
+        faults = str(folder / "faults.toml")
+    record = weft.run(
+        program,
+        [kind, str(SIZE)],
+        ranks=4,
+        fabric=str(folder / "fabric.toml"),
+        offload="multicast",
+        faults=faults,
+    ).check()
+    lines = sorted((int(line.split()[0]), line.split()[1]) for line in record.output.splitlines())
+    return Call(record, [float(end) for _, end in lines])
+
+
+def signal(payload: int = 0, rate: float = RATE) -> float:
+    return WAY + (payload + ENVELOPE) / rate
+
+
+def fetch(lost: int, rate: float = RATE, runs: int = 1) -> float:
+    """Return the time to ask for a block, to get the answer, and to read chunks of it."""
+    payload = lost * MTU - (CHUNKS * MTU - SIZE)  # the last chunk is among them
+    return 2 * signal(4, rate) + signal(16 * runs, rate) + signal(payload, rate)
+
+
+def fetch_in_turn(lost: int) -> float:
+    """Return the time in which three ranks, who ask at once, read chunks one after the other."""
+    answer = fetch(lost) - signal(4)  # the request is there
+    # A rank that is complete also tells its left neighbour, over the same cable as the answer.
+    return fetch(lost) + 2 * (answer + ENVELOPE / RATE)
+
+
+def microseconds(seconds: float) -> str:
+    return f"{seconds * 1e6:.9f}us"
+
+
+def between(at: float, until: float) -> str:
+    return f'at = "{microseconds(at)}"\nuntil = "{microseconds(until)}"'
+
+
+def down(link: str, at: float, until: float) -> str:
+    return f'link = "{link}"\n{between(at, until)}'
+
+
+BEGIN = 2 * signal()
+"""Time at which the root starts."""
+TIMER = BEGIN + CHUNKS * CHUNK / RATE + SLACK
+
+
+# ---- One branch, all of them, none
+
+
+@pytest.mark.parametrize("after", [0.1e-6, 20e-6, 40e-6, 75e-6])
+def test_a_cable_that_fails_loses_the_rest_for_its_host(
+    program: str, tmp_path: Path, after: float
+) -> None:
+    quiet = call(program, tmp_path)
+    hit = call(program, tmp_path, down("host-2.down", BEGIN + after, BEGIN + after + 10e-6))
+    came = int(after * RATE / DATA * CHUNKS)
+    lost = CHUNKS - came
+    assert hit.drops == [0, 0, lost, 0]
+    assert (hit.faults.cut_branches, hit.faults.lost_chunks) == (1, lost)
+    assert hit.multicast.fetched_chunks == lost
+    # Rank 1 waits for rank 2, which reads from it.
+    assert hit.ends[1] == pytest.approx(TIMER + fetch(lost) + signal(), rel=CLOSE)
+    assert hit.ends[0] == pytest.approx(quiet.ends[0], rel=CLOSE)
+    assert hit.ends[3] == pytest.approx(quiet.ends[3], rel=CLOSE)
+
+
+def test_a_fault_after_the_data_costs_nothing(program: str, tmp_path: Path) -> None:
+    quiet = call(program, tmp_path)
+    over = BEGIN + DATA / RATE + 1e-9
+    hit = call(program, tmp_path, down("host-2.down", over, over + 10e-6))
+    assert hit.drops == [0, 0, 0, 0]
+    assert hit.faults.cut_branches == hit.faults.lost_chunks == 0
+    assert hit.ends[0] == pytest.approx(quiet.ends[0], rel=CLOSE)
+
+
+def test_a_root_sends_on_into_a_dead_cable(program: str, tmp_path: Path) -> None:
+    after = 40e-6
+    hit = call(program, tmp_path, down("host-0.up", BEGIN + after, BEGIN + after + 10e-6))
+    lost = CHUNKS - int(after * RATE / DATA * CHUNKS)
+    assert hit.drops == [0, lost, lost, lost]
+    assert max(hit.ends) == pytest.approx(TIMER + fetch_in_turn(lost) + signal(), rel=CLOSE)
+
+
+def test_a_switch_that_fails_loses_the_rest_for_all(program: str, tmp_path: Path) -> None:
+    after = 40e-6
+    table = f'switch = "*"\n{between(BEGIN + after, BEGIN + after + 10e-6)}'
+    hit = call(program, tmp_path, table)
+    lost = CHUNKS - int(after * RATE / DATA * CHUNKS)
+    assert hit.drops == [0, lost, lost, lost]
+    assert max(hit.ends) == pytest.approx(TIMER + fetch_in_turn(lost) + signal(), rel=CLOSE)
+
+
+def test_a_block_that_starts_while_a_cable_is_down_is_lost_behind_it(
+    program: str, tmp_path: Path
+) -> None:
+    # The first root's block is hit after 40 us, the second one's from its start on.
+    after = 40e-6
+    table = down("host-3.down", BEGIN + after, BEGIN + DATA / RATE + 20e-6)
+    hit = call(program, tmp_path, table, kind="allgather")
+    came = int(after * RATE / DATA * CHUNKS)
+    assert hit.drops == [0, 0, 0, 2 * CHUNKS - came]
+    assert hit.faults.lost_chunks == 2 * CHUNKS - came
+    assert hit.faults.cut_branches == 2
+
+
+@pytest.mark.parametrize("trees", [1, 2])
+def test_a_link_between_switches_loses_the_rest_below_it(
+    program: str, tmp_path: Path, trees: int
+) -> None:
+    star = TREE + f"[multicast]\ntrees = {trees}\n"
+    after = 40e-6
+    begin = call(program, tmp_path, star=star).multicast.barrier_s
+    # All links of the root's leaf to both spines; the signals take them again 10 us later.
+    table = down("level1-0--level2-*", begin + after, begin + after + 10e-6)
+    hit = call(program, tmp_path, table, star=star)
+    lost = hit.drops[2]
+    assert hit.drops == [0, 0, lost, lost]
+    assert lost == pytest.approx(CHUNKS * (1 - after * RATE / DATA), abs=trees + 1)
+    assert hit.faults.lost_chunks == 2 * lost
+    assert hit.multicast.fetched_chunks == 2 * lost
+
+
+# ---- A slow branch
+
+
+PAUSE = SLOW_CABLE + '[multicast]\nslow_branch = "pause"\n'
+SLOW_BEGIN = signal() + signal(rate=SLOW)
+"""Time at which the root starts beside a slow cable: rank 2 gets its first signal over it."""
+SHARED = ENVELOPE * (1 / SLOW - 1 / RATE) / SLOWER
+"""Delay of rank 1's data, whose cable the slow rank's last signal of the barrier shares."""
+
+
+def test_a_slow_branch_pauses_the_root(program: str, tmp_path: Path) -> None:
+    paused = call(program, tmp_path, star=STAR + PAUSE)
+    expected = SLOW_BEGIN + DATA / SLOW + WAY + signal()
+    assert paused.ends[0] == pytest.approx(expected, rel=CLOSE)
+    stored = call(program, tmp_path, star=STAR + SLOW_CABLE)
+    assert stored.ends[0] == pytest.approx(
+        SLOW_BEGIN + DATA / RATE + SHARED + WAY + signal(), rel=CLOSE
+    )
+
+
+def test_a_slow_branch_that_dies_pauses_nobody_any_more(program: str, tmp_path: Path) -> None:
+    after = 500e-6
+    table = down("host-3.down", SLOW_BEGIN + after, SLOW_BEGIN + after + 10e-6)
+    hit = call(program, tmp_path, table, star=STAR + PAUSE)
+    rest = DATA - after * SLOW
+    expected = SLOW_BEGIN + after + rest / RATE + WAY + signal()
+    assert hit.ends[0] == pytest.approx(expected, rel=CLOSE)
+    lost = CHUNKS - int(after * SLOW / DATA * CHUNKS)
+    assert hit.drops == [0, 0, 0, lost]
+    # Rank 3 knows its own cable, and waits as long as the data would have taken on it.
+    timer = SLOW_BEGIN + CHUNKS * CHUNK / SLOW + SLACK
+    assert max(hit.ends) == pytest.approx(timer + fetch(lost, SLOW) + signal(rate=SLOW), rel=CLOSE)
+
+
+def test_another_branch_that_dies_leaves_the_pause(program: str, tmp_path: Path) -> None:
+    after = 500e-6
+    table = down("host-1.down", SLOW_BEGIN + after, SLOW_BEGIN + after + 10e-6)
+    hit = call(program, tmp_path, table, star=STAR + PAUSE)
+    lost = CHUNKS - int(after * SLOW / DATA * CHUNKS)  # as far as the slow one
+    assert hit.drops == [0, lost, 0, 0]
+    assert hit.ends[3] == pytest.approx(SLOW_BEGIN + DATA / SLOW + signal(rate=SLOW), rel=CLOSE)
+
+
+@pytest.mark.parametrize("pauses", [True, False])
+def test_a_branch_that_becomes_slow_pauses_the_root_or_nobody(
+    program: str, tmp_path: Path, pauses: bool
+) -> None:
+    after = 40e-6
+    slow = 'link = "host-3.down"\nkind = "slow"\nbandwidth = "5%"'
+    table = f"{slow}\n{between(BEGIN + after, 1)}"
+    star = STAR + ('[multicast]\nslow_branch = "pause"\n' if pauses else "")
+    hit = call(program, tmp_path, table, star=star)
+    rest = DATA - after * RATE
+    expected = after + rest / SLOW if pauses else DATA / RATE
+    assert hit.ends[0] == pytest.approx(BEGIN + expected + WAY + signal(), rel=CLOSE)
+    assert hit.drops == [0, 0, 0, 0]
+    # The root's report that it is complete shares the slow cable with data that still come.
+    report = 0 if pauses else ENVELOPE / SLOW
+    end = BEGIN + after + rest / SLOW + report + WAY + signal()
+    assert hit.ends[2] == pytest.approx(end, rel=CLOSE)
+
+
+# ---- Ports without room
+
+
+ROOM = 50
+"""Chunks."""
+PORTS = SLOW_CABLE + f'[multicast]\nport_buffer = "{ROOM * CHUNK}B"\n'
+
+
+def dropped(offered: int) -> list[int]:
+    """Return the chunks that the port of the slow cable drops, of those that come."""
+    per_second = CHUNKS * RATE / DATA
+    full = ROOM / (per_second * (1 - 1 / SLOWER))
+    kept, lost = 0.0, []
+    for chunk in range(math.floor(full * per_second + 0.5), offered):
+        kept += 1 / SLOWER
+        if kept >= 1:
+            kept -= 1
+        else:
+            lost.append(chunk)
+    return lost
+
+
+def test_a_port_without_room_drops_and_its_death_loses_only_the_rest(
+    program: str, tmp_path: Path
+) -> None:
+    alone = call(program, tmp_path, star=STAR + PORTS)
+    assert alone.drops == [0, 0, 0, len(dropped(CHUNKS))]
+    after = 60e-6
+    table = down("host-3.down", SLOW_BEGIN + after, SLOW_BEGIN + after + 10e-6)
+    hit = call(program, tmp_path, table, star=STAR + PORTS)
+    by_port = dropped(int(after * RATE / DATA * CHUNKS))
+    came = int(after * SLOW / DATA * CHUNKS)  # from the front of the full buffer
+    assert hit.multicast.port_drops == len(by_port)
+    assert hit.drops == [0, 0, 0, CHUNKS - came]
+    assert hit.faults.lost_chunks == CHUNKS - came - len(by_port)
+    # Nobody else notices.
+    expected = SLOW_BEGIN + DATA / RATE + SHARED + WAY + signal()
+    assert hit.ends[0] == alone.ends[0] == pytest.approx(expected, rel=CLOSE)
+    timer = SLOW_BEGIN + CHUNKS * CHUNK / SLOW + SLACK
+    assert max(hit.ends) == pytest.approx(
+        timer + fetch(CHUNKS - came, SLOW) + signal(rate=SLOW), rel=CLOSE
+    )
+
+
+def test_a_port_that_has_sent_all_loses_nothing_more(program: str, tmp_path: Path) -> None:
+    alone = call(program, tmp_path, star=STAR + PORTS)
+    after = (DATA / RATE) + ROOM * CHUNK / SLOW + 20e-6
+    table = down("host-3.down", SLOW_BEGIN + after, SLOW_BEGIN + after + 10e-6)
+    hit = call(program, tmp_path, table, star=STAR + PORTS)
+    assert hit.drops == alone.drops
+    assert hit.faults.lost_chunks == 0
+
+
+# ---- Later calls
+
+
+@pytest.mark.parametrize("cables", [1, 2, 3])
+def test_later_calls_use_what_is_up_or_the_hosts(tmp_path: Path, cables: int) -> None:
+    """Each of three leaves loses its cable to another of three spines."""
+    faults = str(compiled.program(TESTS / "smpi" / "faults.c"))
+    (tmp_path / "fabric.toml").write_text(STAR.replace(*LEAVES))
+    tables = [
+        f'[[fault]]\nlink = "level1-{number}--level2-{number}"\nat = 0\n'
+        for number in range(cables)
+    ]
+    (tmp_path / "faults.toml").write_text(RECOVERY + "".join(tables))
+    record = weft.run(
+        faults,
+        ["mixed", "4096", "1"],
+        ranks=6,
+        fabric=str(tmp_path / "fabric.toml"),
+        offload="multicast",
+        faults=str(tmp_path / "faults.toml"),
+    ).check()
+    paths = {
+        row.path
+        for row in record.collectives
+        if row.collective == "bcast" and row.communicator_size == 6
+    }
+    # Messages pass as long as each pair of leaves has a spine; a tree needs one for all.
+    assert ("multicast" in paths) == (cables < 3)
