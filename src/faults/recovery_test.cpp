@@ -271,8 +271,10 @@ TEST_F(RecoveryTest, ACancelledFlowLeavesItsShare)
   way.bound     = BANDWIDTH;
   network_.start(way, Seconds(0), arrivals_, 1);
   send_at(0, 1, 3, BYTES, 2);
+  actions_.at(14e-6, [this] { EXPECT_NEAR(network_.left(arrivals_, 1).value(), 0.75, 1e-12); });
   actions_.at(14e-6, [this] { EXPECT_NEAR(network_.cancel(arrivals_, 1).value(), 0.75, 1e-12); });
   run();
+  EXPECT_FALSE(network_.left(arrivals_, 1));
   EXPECT_FALSE(arrivals_.times.contains(1));
   EXPECT_NEAR(arrivals_.times.at(2), 14e-6 + 15000 / BANDWIDTH, 1e-15);
 }
