@@ -211,17 +211,15 @@ LinkUse MulticastFlows::use_of_idle_links() const
 std::vector<BytesPerSecond> MulticastFlows::receive_rates(const Departure& departure) const
 {
   const std::vector<MulticastArrival>& arrivals = (whole_ ? *whole_ : departure.plan).arrivals;
-  std::vector<Seconds> times;
+  std::vector<Seconds> times(arrivals.size());
+  std::ranges::transform(arrivals, times.begin(), &MulticastArrival::switching);
   if (recovery())
     times = switching_now(departure);
-  else
-    for (const MulticastArrival& its : arrivals)
-      times.push_back(its.switching);
   const Seconds longest = std::ranges::max(times);
-  std::vector<BytesPerSecond> rates;
+  std::vector<BytesPerSecond> rates(times.size());
   for (std::size_t member = 0; member < times.size(); ++member)
-    rates.push_back(times[member] > Seconds() ? arrivals[member].wire / (call_.model.pauses() ? longest : times[member])
-                                              : BytesPerSecond());
+    if (times[member] > Seconds())
+      rates[member] = arrivals[member].wire / (call_.model.pauses() ? longest : times[member]);
   return rates;
 }
 
@@ -312,7 +310,9 @@ void MulticastFlows::take_off(int block)
 void MulticastFlows::ended(const Shared& departure, std::size_t flow)
 {
   std::size_t& waits_for = departure->waits_for[flow];
-  if (waits_for > 0 && --waits_for == 0) // otherwise a fault has ended it
+  if (waits_for == 0) // a fault has ended it
+    return;
+  if (--waits_for == 0)
     complete(departure, flow);
 }
 
@@ -331,9 +331,9 @@ void MulticastFlows::complete(const Shared& departure, std::size_t flow)
 void MulticastFlows::pass_on(const Shared& departure, std::size_t flow)
 {
   for (const std::size_t next : std::exchange(departure->feeds[flow], {})) {
-    std::size_t& fed_by = departure->fed_by[next];
-    if (fed_by > 0 && --fed_by == 0) // otherwise its cable has failed before
-      fed(*departure, next);
+    if (std::size_t& fed_by = departure->fed_by[next]; fed_by > 0) // otherwise its cable has failed before
+      if (--fed_by == 0)
+        fed(*departure, next);
     ended(departure, next);
   }
 }
