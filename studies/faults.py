@@ -5,15 +5,42 @@ Nothing is measured.
 """
 
 from studies.study import DOCS, Study, markdown
+from weft.runs.faults import presets
 from weft.runs.faults.file import FAULT, RECOVERY
 
 
 def texts() -> dict[str, str]:
     """Return the text of each generated section."""
     return {
-        name: markdown(("key", ""), [(f"`{key}`", text) for key, text in keys.items()], 2)
-        for name, keys in (("table: fault file", FAULT), ("table: recovery", RECOVERY))
+        **{
+            name: markdown(("key", ""), [(f"`{key}`", text) for key, text in keys.items()], 2)
+            for name, keys in (("table: fault file", FAULT), ("table: recovery", RECOVERY))
+        },
+        "table: rates": _rates(),
+        "table: routing": _routing(),
     }
+
+
+def _rates() -> str:
+    rows = [
+        (
+            f"[`{name}`](../presets/faults/{name}.toml)",
+            rate.kind.meaning,
+            f"{rate.mtbf_s / presets.DAY_S:,.0f}",
+        )
+        for name in presets.rate_presets()
+        for rate in presets.rates(name)
+    ]
+    return markdown(("`rates`", "of", "mean time between failures of each, days"), rows, 2)
+
+
+def _routing() -> str:
+    rows = [
+        (f"[`{name}`](../presets/routing/{name}.toml)", *(f"{times[key]}" for key in times))
+        for name in presets.routing_presets()
+        for times in [presets.routing(name).values]
+    ]
+    return markdown(("`routing`", "detection", "convergence"), rows)
 
 
 STUDY = Study(

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -16,6 +17,28 @@ namespace {
 constexpr std::uint64_t BATCH_BIT = std::uint64_t{1} << 63U;
 
 } // namespace
+
+Seconds RecoveryModel::timeout_after(int others) const
+{
+  return Seconds(timeout.value() * std::pow(backoff, others));
+}
+
+Seconds RecoveryModel::time_of(int timeouts) const
+{
+  if (backoff == 1)
+    return Seconds(timeouts * timeout.value());
+  return Seconds(timeout.value() * (std::pow(backoff, timeouts) - 1) / (backoff - 1));
+}
+
+std::string RecoveryModel::timeouts() const
+{
+  const std::string first = std::to_string(retries) + " retries after timeouts of " + to_text(timeout);
+  if (backoff == 1)
+    return first + " each";
+  std::ostringstream factor;
+  factor << backoff;
+  return first + ", each " + factor.str() + " times as long as the last";
+}
 
 Recovery::Recovery(Agenda& agenda, FlowNetwork& flows, FabricState& actual, FabricState& known,
                    const RecoveryModel& model)
@@ -121,7 +144,7 @@ void Recovery::await(std::size_t place)
   Rest& rest  = rests_[place];
   double next = 0;
   do
-    next = rest.flow.since.value() + ++rest.timeouts * model_.timeout.value();
+    next = rest.flow.since.value() + model_.time_of(++rest.timeouts).value();
   while (next < agenda_.now().value());
   agenda_.add(Seconds(next), *this, place);
 }
@@ -167,8 +190,8 @@ void Recovery::give_up(std::size_t place)
   const std::string who    = flow.from < 0
                                  ? "an offloaded call's data cannot pass"
                                  : topology.vertex_name(flow.from) + " cannot reach " + topology.vertex_name(flow.to);
-  const std::string why    = who + " at " + to_text(agenda_.now()) + ": " + std::to_string(model_.retries) +
-                             " retries after timeouts of " + to_text(model_.timeout) + " each (" + obstacle(flow) + ")";
+  const std::string why =
+      who + " at " + to_text(agenda_.now()) + ": " + model_.timeouts() + " (" + obstacle(flow) + ")";
   idle_.push_back(place);
   for (const InFlight& one : flow.messages)
     one.receiver->failed(one.number, why);

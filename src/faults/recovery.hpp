@@ -26,7 +26,15 @@ struct RecoveryModel {
   Seconds detection;   ///< from a fault or repair until the switches at both ends of a link notice it
   Seconds convergence; ///< from then until all routes are new
   Seconds timeout;     ///< a sender sends again what has not been acknowledged for so long; more than zero
-  int retries = 0;     ///< after so many timeouts without success, and one more, it gives up
+  int retries    = 0;  ///< after so many timeouts without success, and one more, it gives up
+  double backoff = 1;  ///< each further timeout is longer by this factor; at least 1
+
+  /** Returns the length of the timeout that follows so many others. */
+  Seconds timeout_after(int others) const;
+  /** Returns the time from the start of the first timeout until the end of the last one. */
+  Seconds time_of(int timeouts) const;
+  /** Describes all timeouts, for messages. */
+  std::string timeouts() const;
 };
 
 /** Change of what is up. */

@@ -142,6 +142,28 @@ TEST_F(RecoveryTest, AMessageIsCutTwice)
   EXPECT_EQ(recovery_.counts().resumed, 2);
 }
 
+TEST_F(RecoveryTest, EachTimeoutIsLongerByTheBackoff)
+{
+  const RecoveryModel model{Seconds(), Seconds(), Seconds(TIMEOUT), RETRIES, 2};
+  Recovery doubling{agenda_, network_, actual_, known_, model};
+  const LinkId last = route(0, 3).links.back(); // there is no other way
+  const auto set_at = [&](double time, bool up) {
+    actions_.at(time, [&, up] { doubling.apply({{FabricChange::What::link, last, up}}); });
+  };
+  send_at(0, 0, 3, BYTES, 1);
+  set_at(10e-6, false); // 14 us to go
+  set_at(11e-6, true);  // the message resumes after one timeout, at 12 us
+  set_at(20e-6, false); // 10 us to go
+  set_at(23e-6, true);  // after three, at 26 us
+  set_at(35e-6, false); // 5 us to go
+  set_at(43e-6, true);  // after seven, at 49 us
+  run();
+  EXPECT_NEAR(arrivals_.times.at(1), 49e-6 + LATENCY + 5e-6, 1e-15);
+  EXPECT_NEAR(doubling.counts().waited_s, (1 + 3 + 7) * TIMEOUT, 1e-15);
+  EXPECT_EQ(doubling.counts().resumed, 3);
+  EXPECT_EQ(model.timeouts(), "7 retries after timeouts of 2 us, each 2 times as long as the last");
+}
+
 TEST_F(RecoveryTest, AHostThatNothingReachesIsGivenUpWithItsName)
 {
   send_at(0, 0, 3, BYTES, 1);

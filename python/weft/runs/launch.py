@@ -19,6 +19,7 @@ from weft.base import inputs, paths
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.process import ChildExit, Streams, run_child, work_directory
 from weft.runs import limits, outcome, settings
+from weft.runs.faults import changes as fault_changes
 from weft.runs.faults import description as fault_events
 from weft.runs.faults.description import PreparedFaults
 from weft.runs.options import DEFAULT_FALLBACK
@@ -147,6 +148,12 @@ def traffic_of(request: Request, site: Site, used: Collection[str]) -> tuple[Pla
 def faults_of(request: Request, site: Site) -> PreparedFaults | None:
     """Return the faults of a run, if there are any."""
     path = request.placement.faults
+    changes = fault_changes.of_faults(request.placement.changes)
+    if path is None and changes:
+        raise WeftError(
+            f"{named('changes')}: found {changes[0]!r}, a key of fault files; name one by"
+            f" {named('faults')}, or leave it out"
+        )
     if path is None:
         return None
     if not isinstance(site, FabricSite):
@@ -155,7 +162,7 @@ def faults_of(request: Request, site: Site) -> PreparedFaults | None:
             f" fabric: use {named('fabric')}"
         )
     inputs.declare_inputs({path: f"{named('faults')} names to be read"})
-    return fault_events.prepare(path, site.fabric)
+    return fault_events.prepare(path, changes, site.fabric)
 
 
 def needs_copies(request: Request, program: Path, libraries: Sequence[Library]) -> bool:
@@ -479,6 +486,11 @@ def make_record(
     record.wall_time_s = ended.wall_time_s
     record.cpu_time_s = ended.cpu_time_s
     record.peak_memory_bytes = record.peak_memory_bytes or ended.peak_memory_bytes
+    if record.faults and plan.faults is not None:
+        record.faults.file = plan.faults.file
+        record.faults.changes = list(plan.faults.changes)
+        record.faults.detection_s = plan.faults.recovery.detection_s
+        record.faults.convergence_s = plan.faults.recovery.convergence_s
     return record
 
 

@@ -386,9 +386,28 @@ class FaultEventPart(Model, kw_only=True):
     what: str
 
 
+class HitCallPart(Model, kw_only=True):
+    """A collective in the network that a fault has hit."""
+
+    hit_s: Number
+    went_on_s: Number
+    """Time at which it went on, or failed."""
+    collective: str
+    communicator: Whole
+    what: Literal["resent", "rebuilt", "on hosts", "failed"]
+
+
 class FaultsPart(Model, kw_only=True):
     """Faults of a run, and the reactions to them."""
 
+    file: str = ""
+    """Fault file."""
+    changes: list[str] = field(default_factory=list)
+    """Keys of the file that have other values, TABLE.KEY=VALUE each."""
+    detection_s: Number = 0
+    """Time from a fault or a repair until it is noticed."""
+    convergence_s: Number = 0
+    """Time from then until routing has converged."""
     events: list[FaultEventPart]
     left_events: Whole
     """Events of the file after the end of the run."""
@@ -417,6 +436,8 @@ class FaultsPart(Model, kw_only=True):
     """Flows of multicasts among those in `cut`, which nobody sends again."""
     lost_chunks: Whole = 0
     """Chunks of multicasts that faults have kept from a rank, over all ranks."""
+    calls: list[HitCallPart] = field(default_factory=list)
+    """The first 10,000 hits."""
 
 
 class _JobResult(Model, kw_only=True):

@@ -113,9 +113,15 @@ def print_faults(faults: FaultsPart, on: Console) -> None:
         {"event": event.what, "time(us)": microseconds(event.at_s)}
         for event in faults.events[:_MOST_EVENTS]
     ]
-    print_table(fitting(shown, (), ("event",), on), on)
+    if shown:
+        print_table(fitting(shown, (), ("event",), on), on)
     if len(faults.events) > _MOST_EVENTS:
         on.print(f"and {plural(len(faults.events) - _MOST_EVENTS, 'event')} more")
+    if faults.left_events:
+        due = "was" if faults.left_events == 1 else "were"
+        on.print(f"{plural(faults.left_events, 'event')} {due} due after the run's end")
+    if not shown:
+        return
     row = {
         "messages cut": str(faults.cut),
         "lost": str(faults.lost),

@@ -17,6 +17,7 @@ from msgspec import UNSET
 from weft import _core
 from weft.base import inputs
 from weft.base.errors import WeftError, named
+from weft.runs.faults.changes import of_fabric
 from weft.runs.options import Placement
 from weft.runs.record_data import FabricPart
 from weft.runs.settings import Settings
@@ -130,7 +131,7 @@ def choose_site(
         check_platform(where.platform)
         return PlatformSite(where.platform, where.ranks, where.ppn)
     assert where.fabric is not None
-    loaded = load_fabric(where.fabric, where.changes)
+    loaded = load_fabric(where.fabric, of_fabric(where.changes))
     ppn = choose_ppn(loaded, where.ranks, where.ppn, asked_by, ppn_asked_by)
     return FabricSite(loaded, where.ranks, ppn)
 

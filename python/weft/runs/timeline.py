@@ -5,7 +5,9 @@ SimGrid writes the activity of each rank as a Paje trace. libweft.so adds the ac
 switch as events of the record, and the calls that SimGrid does not trace as slices. All become
 complete events (`"ph": "X"`) ordered by start: one track per rank in the process `ranks`, one track
 per switch in the process `switches` (several if communicators share it), and one track per rank
-with the phases of multicast calls (several if its calls overlap). The Paje trace is ordered by
+with the phases of multicast calls (several if its calls overlap). A run with faults has the process
+`faults`: a track for each link, switch or host with what is wrong with it, one of what routing
+learns, and one of the collectives in the network that were hit. The Paje trace is ordered by
 time, so events come out in order if each waits for those that began before it; only open events are
 kept in memory.
 """
@@ -22,10 +24,11 @@ from typing import Any
 from weft.base.errors import named
 from weft.base.output import whole_file
 from weft.base.units import format_size
+from weft.runs.faults.spans import spans
 from weft.runs.record import Record
 from weft.runs.record_data import EventPart, HostCallPart, MulticastCallPart
 
-_RANKS, _SWITCHES, _MULTICASTS = 1, 2, 3
+_RANKS, _SWITCHES, _MULTICASTS, _FAULTS = 1, 2, 3, 4
 _PROCESSES = 10  # more than a run has
 _HEAD, _FOOT = '{"displayTimeUnit": "ns", "traceEvents": [\n', "\n]}\n"
 _DEFINE_VALUE, _CREATE, _DESTROY, _PUSH, _POP = "5", "6", "7", "12", "13"
@@ -106,7 +109,11 @@ class PajeReader:
 def write_timeline(trace: Path, record: Record, target: Path) -> None:
     """Write the timeline of a run atomically."""
     ranks = read_ranks(trace, record.ranks)
-    tracks = {_SWITCHES: _switch_tracks(record), _MULTICASTS: _multicast_tracks(record)}
+    tracks = {
+        _SWITCHES: _switch_tracks(record),
+        _MULTICASTS: _multicast_tracks(record),
+        _FAULTS: _fault_tracks(record),
+    }
     calls = HostCalls(record)
     ranks_did = _rank_events(trace, ranks, _ways(record), calls)
     events = heapq.merge(ranks_did, _slices(record), _on_tracks(tracks), key=_start)
@@ -299,6 +306,16 @@ def _phases(call: MulticastCallPart) -> Iterator[Event]:
         start_s += lasts_s
 
 
+def _fault_tracks(record: Record) -> list[Track]:
+    did: dict[str, list[list[Event]]] = {}
+    found = spans(record.faults, record.simulated_time_s) if record.faults else ()
+    for one in sorted(found, key=lambda one: one.start_s):
+        span_s = (one.start_s, one.end_s)
+        event = _complete(_FAULTS, 0, one.name, "fault", span_s, one.details)
+        did.setdefault(one.track, []).append([event])
+    return _tracks(did)
+
+
 def _tracks(did: Mapping[str, list[list[Event]]]) -> list[Track]:
     """Assign activities to tracks, with additional tracks if they overlap.
 
@@ -363,7 +380,11 @@ def _metadata(
     yield _name(_RANKS, None, "ranks")
     for rank in sorted(ranks.values()):
         yield _name(_RANKS, rank, f"rank {rank}")
-    processes = {_SWITCHES: f"switches{on_hosts}", _MULTICASTS: "multicast calls"}
+    processes = {
+        _SWITCHES: f"switches{on_hosts}",
+        _MULTICASTS: "multicast calls",
+        _FAULTS: "faults",
+    }
     for process, name in processes.items():
         if process == _SWITCHES or tracks[process]:
             yield _name(process, None, name)

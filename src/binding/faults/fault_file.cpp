@@ -63,7 +63,7 @@ FaultDescription read_faults(const std::string& path)
     const FaultJson& ours = all.at("recovery");
     FaultDescription description;
     description.recovery = {Seconds(ours.at("detection_s")), Seconds(ours.at("convergence_s")),
-                            Seconds(ours.at("timeout_s")), ours.at("retries")};
+                            Seconds(ours.at("timeout_s")), ours.at("retries"), ours.at("backoff")};
     description.losses   = {Bytes(ours.at("packet_bytes")), Bytes(ours.at("go_back_bytes")), ours.at("seed")};
     description.policy   = policy_of(ours.at("collectives"));
     for (const FaultJson& one : all.at("events"))

@@ -23,10 +23,9 @@ void InjectedFaults::serve(RunContext& context)
 {
   if (settings().faults.empty())
     return;
-  auto* const faults            = new InjectedFaults(context); // lives as long as the process
-  const RecoveryModel& recovery = faults->description_.recovery;
+  auto* const faults = new InjectedFaults(context); // lives as long as the process
   context.call_recovery.emplace(
-      CallRecovery{faults->description_.policy, recovery.timeout, recovery.retries, faults->actual_, faults->losses_});
+      CallRecovery{faults->description_.policy, faults->description_.recovery, faults->actual_, faults->losses_});
   context.record_parts.push_back(faults);
   context.at_last_exit.emplace_back([faults] { faults->end(); });
   // The network is known once the ranks have started. SMPI starts the simulation without the engine's signal.
@@ -95,6 +94,13 @@ void InjectedFaults::add_rows(Json& record) const
   Json events                 = Json::array();
   for (std::size_t at = 0; at < next_; ++at)
     events.push_back({{"at_s", description_.events[at].at.value()}, {"what", description_.events[at].what}});
+  Json hits = Json::array();
+  for (const HitCall& hit : calls.hits)
+    hits.push_back({{"hit_s", hit.hit},
+                    {"went_on_s", hit.went_on},
+                    {"collective", hit.collective},
+                    {"communicator", hit.communicator},
+                    {"what", hit.what}});
   record["faults"] = {{"events", std::move(events)},
                       {"left_events", description_.events.size() - next_},
                       {"cut", counts.cut},
@@ -109,7 +115,8 @@ void InjectedFaults::add_rows(Json& record) const
                       {"calls_on_hosts", calls.moved},
                       {"lost_in_calls_s", calls.lost_s},
                       {"cut_branches", calls.cut_branches},
-                      {"lost_chunks", calls.lost_chunks}};
+                      {"lost_chunks", calls.lost_chunks},
+                      {"calls", std::move(hits)}};
 }
 
 } // namespace weft

@@ -72,16 +72,30 @@ bool TreeOffload::find_tree()
   return true;
 }
 
-void TreeOffload::count_restart(double since)
+void TreeOffload::add_hit(double hit, const char* what)
 {
-  recovery()->lost_s += simgrid::s4u::Engine::get_clock() - since;
-  ++(recovery()->policy == CallPolicy::rebuild ? recovery()->rebuilt : recovery()->resent);
+  recovery()->add_hit({hit, simgrid::s4u::Engine::get_clock(), descriptor_->name(), communicator_->id, what});
 }
 
-void TreeOffload::repeat_on_hosts(double since)
+void TreeOffload::count_restart(double hit, double since)
+{
+  const bool rebuilt = recovery()->policy == CallPolicy::rebuild;
+  ++(rebuilt ? recovery()->rebuilt : recovery()->resent);
+  recovery()->lost_s += simgrid::s4u::Engine::get_clock() - since;
+  add_hit(hit, rebuilt ? "rebuilt" : "resent");
+}
+
+void TreeOffload::give_up(double hit, const std::string& why)
+{
+  add_hit(hit, "failed");
+  fail({why});
+}
+
+void TreeOffload::repeat_on_hosts(double hit, double since)
 {
   ++recovery()->moved;
   recovery()->lost_s += simgrid::s4u::Engine::get_clock() - since;
+  add_hit(hit, "on hosts");
   for (const std::vector<int>& ranks : communicator_->member_ranks)
     left_.push_back(static_cast<int>(ranks.size()));
   try {

@@ -34,6 +34,7 @@ private:
   std::unique_ptr<HostsInstead> instead_;
   std::vector<int> left_; // ranks of each member that the hosts' repetition has not ended
 
+  void add_hit(double hit, const char* what);
   void repetition_ended(int rank) override;
   void repetition_failed(const std::string& why) override { fail({why}); }
 
@@ -53,10 +54,13 @@ protected:
   /** Changes to the present tree and takes its channels, if the policy is to rebuild it. Returns false if there is none
    * that is free. */
   bool find_tree();
-  /** Counts that the call goes on over a tree. @p since: it has lost what it has done since then. */
-  void count_restart(double since);
-  /** Lets the hosts repeat the call, which has lost what it has done since @p since. All ranks must have entered it. */
-  void repeat_on_hosts(double since);
+  /** Counts that the call, which was hit at time @p hit, goes on over a tree. It has lost what it has done since @p
+   * since. */
+  void count_restart(double hit, double since);
+  /** Lets the hosts repeat the call, likewise. All ranks must have entered it. */
+  void repeat_on_hosts(double hit, double since);
+  /** Fails the call, which was hit at time @p hit. */
+  void give_up(double hit, const std::string& why);
   /** The hosts have repeated the part of @p member. */
   virtual void member_repeated(int member) { member_done(member); }
 

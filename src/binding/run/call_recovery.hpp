@@ -4,11 +4,15 @@
 
 #include "base/named.hpp"
 #include "fabric/fabric_state.hpp"
+#include "faults/recovery.hpp"
 #include "network/link_losses.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -34,12 +38,20 @@ public:
   virtual void change_bandwidths() {}
 };
 
+/** Call in the network that a fault has hit, and what became of it. */
+struct HitCall {
+  double hit;     ///< time
+  double went_on; ///< time at which it went on or failed
+  std::string collective;
+  int communicator;
+  const char* what; ///< "resent", "rebuilt", "on hosts" or "failed"
+};
+
 /** Faults as offloaded calls see them; of a run with faults. */
 struct CallRecovery {
   CallPolicy policy;
-  Seconds timeout;           ///< from a fault until a call notices it, and between two attempts to go on
-  int retries;               ///< attempts, without the first
-  const FabricState& actual; ///< what is up, known or not
+  const RecoveryModel& model; ///< timeouts: from a fault until a call notices it, and between two attempts to go on
+  const FabricState& actual;  ///< what is up, known or not
   LinkLosses& losses;
 
   std::vector<BreakableCall*> running = {}; ///< calls in the network, in the order of their starts
@@ -51,6 +63,14 @@ struct CallRecovery {
   double lost_s                       = 0;  ///< from hits until calls went on, and what they repeated
   std::int64_t cut_branches           = 0;  ///< flows of multicasts that were cut
   std::int64_t lost_chunks            = 0;  ///< chunks of multicasts that did not reach a rank, over all ranks
+  std::vector<HitCall> hits           = {}; ///< the first of these
+
+  static constexpr std::size_t MOST_HITS = 10'000; // a timeline with more is of no use
+  void add_hit(HitCall hit)
+  {
+    if (hits.size() < MOST_HITS)
+      hits.push_back(std::move(hit));
+  }
 
   void end(const BreakableCall& call) { std::erase(running, &call); }
   /** Runs a function on each call. Calls that stop leave the list, with others of their job. */

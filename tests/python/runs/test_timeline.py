@@ -10,7 +10,7 @@ import pytest
 from tests.python.runs.test_record import raw
 from tests.support.simulated import Run
 from weft.runs.record import Record
-from weft.runs.record_data import CollectivePart, EventPart
+from weft.runs.record_data import CollectivePart, EventPart, FaultsPart
 from weft.runs.timeline import PajeReader, is_complete, read_ranks, write_timeline
 
 # Two ranks. SimGrid numbers actors from 1; an actor that is no rank was created between them.
@@ -193,3 +193,62 @@ def test_the_hosts_calls_say_what_they_cut_messages_into(run: Run, tmp_path: Pat
     assert [call["way"] for call in calls] == ["han"] * 4
     assert {call["segment_bytes"] for call in calls} == {1 << 16}
     assert all(call["messages"] >= 16 for call in calls)
+
+
+def test_faults_are_spans(tmp_path: Path) -> None:
+    record = record_of_two()
+    record.simulated_time_s = 100e-6
+    record.faults = FaultsPart.from_json(
+        {
+            "events": [
+                {"at_s": 10e-6, "what": "link host-0 down"},
+                {"at_s": 20e-6, "what": "switch tofino loses its state"},
+                {"at_s": 30e-6, "what": "link host-0 up"},
+                {"at_s": 40e-6, "what": "link host-1 has 0.25 of its bandwidth"},
+            ],
+            "detection_s": 2e-6,
+            "convergence_s": 3e-6,
+            "calls": [
+                {
+                    "hit_s": 10e-6,
+                    "went_on_s": 15e-6,
+                    "collective": "allreduce",
+                    "communicator": 0,
+                    "what": "rebuilt",
+                }
+            ],
+            **dict.fromkeys(
+                (
+                    *("left_events", "cut", "resumed", "given_up", "waited_s", "broken_calls"),
+                    *("longest_waiting_s", "resent_calls", "rebuilt_calls", "calls_on_hosts"),
+                    "lost_in_calls_s",
+                ),
+                0,
+            ),
+        }
+    )
+    events = timeline(tmp_path, TRACE, record)
+    tracks = {
+        event["tid"]: event["args"]["name"]
+        for event in events
+        if event["name"] == "thread_name" and event["pid"] == 4
+    }
+    shown = [
+        (tracks[event["tid"]], event["name"], event["ts"], event["dur"])
+        for event in events
+        if event.get("cat") == "fault"
+    ]
+    assert sorted(shown) == [
+        ("collectives hit", "allreduce rebuilt", 10, 5),
+        ("link host-0", "down", 10, 20),
+        ("link host-1", "has 0.25 of its bandwidth", 40, 60),
+        ("routing", "convergence: link host-0 down", 12, 3),
+        ("routing", "convergence: link host-0 up", 32, 3),
+        ("routing", "detection: link host-0 down", 10, 2),
+        ("routing", "detection: link host-0 up", 30, 2),
+        ("switch tofino", "loses its state", 20, 0),
+    ]
+
+
+def test_a_run_without_faults_has_no_such_process(tmp_path: Path) -> None:
+    assert not [one for one in timeline(tmp_path, TRACE, record_of_two()) if one["pid"] == 4]

@@ -7,12 +7,26 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
+from itertools import permutations
+from math import isinf
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from weft import _core
 from weft.base.errors import suggestion
-from weft.runs.faults.file import LOSSY, SLOW, STATE, Fault, FaultFile, RecoveryOptions, read
+from weft.runs.faults.changes import changed
+from weft.runs.faults.file import (
+    LOSSY,
+    NIC,
+    SLOW,
+    STATE,
+    Fault,
+    FaultFile,
+    RecoveryOptions,
+    of_tables,
+    read,
+)
+from weft.runs.faults.presets import HOST, LINK
 
 _DIRECTIONS = ("up", "down")
 _MOST_EVENTS = 200_000
@@ -36,6 +50,9 @@ class Event:
 class PreparedFaults:
     """Faults that have passed all checks."""
 
+    file: str
+    changes: Sequence[str]
+    """Keys of the file that have other values, TABLE.KEY=VALUE each."""
     recovery: RecoveryOptions
     events: tuple[Event, ...]
     """By time."""
@@ -51,14 +68,14 @@ class _Place:
     host: int | None = None
 
 
-def prepare(path: Path, fabric: _core.Fabric) -> PreparedFaults:
-    """Read a fault file, and make its events.
+def prepare(path: Path, changes: Sequence[str], fabric: _core.Fabric) -> PreparedFaults:
+    """Read a fault file, change some keys, and make its events.
 
     Raises:
-        WeftError: The file is wrong, or names what the fabric does not have.
+        WeftError: The file or a change is wrong, or names what the fabric does not have.
     """
-    file = read(path)
-    return PreparedFaults(file.recovery, tuple(_events(file, fabric)))
+    file = of_tables(changed(read(path), changes))
+    return PreparedFaults(str(path), changes, file.recovery, tuple(_events(file, fabric)))
 
 
 def describe(faults: PreparedFaults) -> str:
@@ -77,8 +94,7 @@ def describe(faults: PreparedFaults) -> str:
 def _events(file: FaultFile, fabric: _core.Fabric) -> list[Event]:
     finder = _Finder(fabric)
     events: list[Event] = []
-    for fault in file.faults:
-        places = finder.places(fault)
+    for fault, places in finder.all_places(file.faults):
         for number, place in enumerate(places):
             for at, until in _times(fault, number):
                 events.append(_begin(fault, place, at))
@@ -86,7 +102,7 @@ def _events(file: FaultFile, fabric: _core.Fabric) -> list[Event]:
                     events.append(_end(fault, place, until))
                 if len(events) > _MOST_EVENTS:
                     fault.table.fail(
-                        "mtbf" if fault.process else fault.place,
+                        fault.cause,
                         f"the file has more than {_MOST_EVENTS:,} events; name less, or an earlier"
                         " end",
                     )
@@ -100,6 +116,8 @@ def _times(fault: Fault, number: int) -> Iterator[tuple[float, float | None]]:
     process = fault.process
     if process is None:
         yield fault.at_s, fault.until_s
+        return
+    if isinf(process.mtbf_s):
         return
     draw = random.Random(f"{process.seed} {fault.number} {number}")
     now = process.start_s
@@ -178,45 +196,64 @@ class _Finder:
         self._cables: dict[str, tuple[int, ...]] = {}
         self._links: dict[str, tuple[int, ...]] = {}
         self._of_host: dict[int, list[int]] = defaultdict(list)
+        self._leaves: set[int] = set()
+        """Switches with a host."""
         hosts = len(fabric.hosts)
         for number, cable in enumerate(fabric.cables()):
             both = (2 * number, 2 * number + 1)
             self._cables[cable["name"]] = both
             for link, direction in zip(both, _DIRECTIONS, strict=True):
                 self._links[f"{cable['name']}.{direction}"] = (link,)
-            for end in (cable["lower"], cable["upper"]):
+            for end, other in permutations((cable["lower"], cable["upper"])):
                 if end < hosts:
                     self._of_host[end].extend(both)
+                    self._leaves.add(other - hosts)
+        self._of_hosts = {link for links in self._of_host.values() for link in links}
 
-    def places(self, fault: Fault) -> list[_Place]:
+    def all_places(self, faults: Sequence[Fault]) -> Iterator[tuple[Fault, list[_Place]]]:
+        """Yield what faults name; refuse a table that names nothing."""
+        found = [(fault, self._places(fault)) for fault in faults]
+        reached = {id(fault.table) for fault, places in found if places}
+        for fault, places in found:
+            if id(fault.table) not in reached:
+                self._refuse(fault)
+            yield fault, places
+
+    def _places(self, fault: Fault) -> list[_Place]:
         """Return what a fault names."""
         if fault.place == "switch":
-            names = [one["name"] for one in self._fabric.switches]
-            found = [
+            return [
                 _Place(name, switch=number)
-                for number, name in enumerate(names)
+                for number, name in enumerate(self._names(fault))
                 if fnmatchcase(name, fault.pattern)
+                and fault.hosts in (None, number in self._leaves)
             ]
-        elif fault.place in ("nic", "host"):
-            names = list(self._fabric.hosts)
-            found = [
+        if fault.place in (NIC, HOST):
+            return [
                 _Place(name, tuple(self._of_host[number]), host=number)
-                for number, name in enumerate(names)
+                for number, name in enumerate(self._names(fault))
                 if fnmatchcase(name, fault.pattern)
             ]
-        else:
-            names = list(self._cables)
-            found = self._matching(self._cables, fault.pattern) or self._matching(
-                self._links, fault.pattern
-            )
-        if not found:
-            what = "host" if fault.place == "nic" else fault.place
-            fault.table.fail(
-                fault.place,
-                f"found {fault.pattern!r}, which is no {what} of fabric"
-                f" {self._fabric.name}; {suggestion(fault.pattern, names)}",
-            )
-        return found
+        found = self._matching(self._cables, fault.pattern)
+        found = found or self._matching(self._links, fault.pattern)
+        return [one for one in found if not fault.hosts or one.links[0] in self._of_hosts]
+
+    def _names(self, fault: Fault) -> list[str]:
+        """Return the names of all switches, hosts or cables."""
+        if fault.place == "switch":
+            return [one["name"] for one in self._fabric.switches]
+        return list(self._cables) if fault.place == LINK else list(self._fabric.hosts)
+
+    def _refuse(self, fault: Fault) -> NoReturn:
+        if fault.place not in fault.table.values:
+            fault.table.fail(fault.cause, f"fabric {self._fabric.name} has none of its parts")
+        what = HOST if fault.place == NIC else fault.place
+        fault.table.fail(
+            fault.place,
+            f"found {fault.pattern!r}, which is no {what} of fabric {self._fabric.name}"
+            f"{' that it has a rate of' if fault.cause == 'rates' else ''};"
+            f" {suggestion(fault.pattern, self._names(fault))}",
+        )
 
     @staticmethod
     def _matching(named: dict[str, tuple[int, ...]], pattern: str) -> list[_Place]:

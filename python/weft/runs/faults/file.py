@@ -16,19 +16,29 @@
     repair = "100ms"
     end = "60s"
 
+    [[fault]]
+    rates = "alibaba-hpn"
+    scale = 1e6
+    repair = "10ms"
+    end = "60s"
+
 docs/faults.md describes the keys, from the tables below.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, log
 from pathlib import Path
 from typing import Any
 
 from weft.base.errors import WeftError
 from weft.base.options import Entry, Options, parse
 from weft.base.user_files import UnreadableError, read_text
+from weft.runs.faults import presets
+from weft.runs.faults.presets import HOST, LINK, SWITCH
 
-PLACES = ("link", "switch", "nic", "host")
+NIC = "nic"
+PLACES = (LINK, SWITCH, NIC, HOST)
 DOWN, SLOW, LOSSY, STATE = "down", "slow", "lossy", "state"
 
 KINDS: Mapping[str, str] = {
@@ -63,20 +73,31 @@ FAULT: Mapping[str, str] = {
     "loss": 'Part of the packets that are lost, such as `"0.01%"`; only of `lossy`, required',
     "mtbf": "Mean time between failures of each link, switch or host that is named, instead of"
     " `at`: faults at random, with exponential times",
-    "repair": "Mean time to repair, exponential too; required with `mtbf`, except for `state`",
+    "rates": "Failure rates of a published cluster instead of `mtbf`: "
+    + ", ".join(f'`"{name}"`' for name in presets.rate_presets())
+    + "; of all that it has rates of, or only of the `link`, `switch` or `host` that is named",
+    "scale": "Factor on the rate of failures, 1 by default. Clusters fail too rarely for a run of"
+    " seconds; 0 is a run without failures",
+    "repair": "Mean time to repair, exponential too; required with `mtbf` and `rates`, except for"
+    " `state`",
     "start": "Simulated time at which faults at random begin; 0 by default",
-    "end": "Simulated time of the last one; required with `mtbf`",
+    "end": "Simulated time of the last one; required with `mtbf` and `rates`",
     "seed": "Seed of faults at random; 1 by default",
 }
 """Keys of [[fault]]."""
 
 RECOVERY: Mapping[str, str] = {
+    "routing": "Who finds other routes, which gives `detection` and `convergence`: "
+    + ", ".join(f'`"{name}"`' for name in presets.routing_presets())
+    + "; keys that are written too override it",
     "detection": "Time from a fault or a repair until the switches next to it notice; `900ms` by"
     " default, three missed BFD packets at the usual interval of 300 ms",
     "convergence": "Time from then until all routes avoid what is down, or use again what is up;"
     " 0 by default: each switch knows other ways",
     "timeout": "Time without acknowledgement after which a sender sends the rest again;"
     " `4.294967296s` by default, as NCCL sets it (4.096 us times 2^20)",
+    "backoff": "Factor by which each further timeout of a sender is longer than the last; 1 by"
+    " default, as for RDMA; TCP has 2",
     "retries": "Times that a sender tries again before it gives up; 7 by default, as NCCL sets it",
     "packet": "Payload of a packet of a message, for losses; `4KiB` by default, the largest of"
     " InfiniBand and RoCE",
@@ -89,6 +110,10 @@ RECOVERY: Mapping[str, str] = {
 }
 """Keys of [recovery]."""
 
+AT_RANDOM = ("mtbf", "rates")
+"""Keys of which one makes a table describe faults at random."""
+ANYWHERE_AT_RANDOM = ("scale", "repair", "start", "end", "seed")
+"""Further keys of such tables."""
 _PLACES_OF: Mapping[str, Sequence[str]] = {
     DOWN: PLACES,
     SLOW: ("link", "nic"),
@@ -99,11 +124,13 @@ _PLURALS: Mapping[str, str] = {"link": "links", "switch": "switches", "nic": "NI
 _PARTS: Mapping[str, str] = {"bandwidth": SLOW, "loss": LOSSY}
 """Keys that are a part of something, with the kind that requires them."""
 _TIMED = ("at", "until")
-_RANDOM = ("mtbf", "repair", "start", "end", "seed")
 _MOST_TABLES = 100_000
 _MOST_DOWN = 0.9
 """Most of the time that something may be down on average; nothing works with more."""
 _MOST_SEED = 2**31 - 1
+_MOST_SCALE = 1e15
+_MOST_RETRIES = 1_000_000
+_LONGEST_S = 1e12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +138,7 @@ class Process:
     """Faults at random of each place."""
 
     mtbf_s: float
+    """Infinite if nothing fails."""
     repair_s: float
     start_s: float
     end_s: float
@@ -122,18 +150,25 @@ class Fault:
     """One table of a fault file; its pattern has not been compared with a fabric."""
 
     table: Entry
-    number: int
-    """Place of the table in the file, from 1."""
+    number: str
+    """Place of the table in the file, from 1, with the kind of parts of a preset's rate."""
     place: str
     pattern: str
     kind: str
-    factor: float
+    factor: float = 0.0
     """Part of the bandwidth that is left."""
-    loss: float
+    loss: float = 0.0
     """Part of the packets that are lost."""
+    hosts: bool | None = None
+    """True for parts with a host's cable only, False for all others only."""
     at_s: float = 0.0
     until_s: float | None = None
     process: Process | None = None
+
+    @property
+    def cause(self) -> str:
+        """Key that makes faults."""
+        return next(key for key in ("rates", "mtbf", self.place) if key in self.table.values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +178,7 @@ class RecoveryOptions:
     detection_s: float
     convergence_s: float
     timeout_s: float
+    backoff: float
     retries: int
     collectives: str
     packet_bytes: int
@@ -158,12 +194,16 @@ class FaultFile:
     faults: tuple[Fault, ...]
 
 
-def read(path: Path) -> FaultFile:
-    """Read a fault file. Raises `WeftError`."""
+def read(path: Path) -> Options:
+    """Read the tables of a fault file. Raises `WeftError`."""
     try:
-        top = parse(read_text(path), str(path))
+        return parse(read_text(path), str(path))
     except UnreadableError as error:
         raise WeftError(f"{path}: {error}") from None
+
+
+def of_tables(top: Options) -> FaultFile:
+    """Return the fault file of these tables. Raises `WeftError`."""
     top.allow("recovery", "fault")
     tables = list(top.parts("fault"))
     if not tables:
@@ -171,20 +211,25 @@ def read(path: Path) -> FaultFile:
     if len(tables) > _MOST_TABLES:
         top.fail("fault", f"found {len(tables):,} tables; allowed are at most {_MOST_TABLES:,}")
     recovery = top.part("recovery") if "recovery" in top.values else Options(top.source, "", {})
-    faults = tuple(_fault(one, number) for number, one in enumerate(tables, 1))
+    faults = tuple(fault for number, one in enumerate(tables, 1) for fault in _faults(one, number))
     return FaultFile(_recovery(recovery), faults)
 
 
 def _recovery(table: Options) -> RecoveryOptions:
     table.allow(*RECOVERY)
+    usual = Options(table.source, table.table, {})
+    if "routing" in table.values:
+        usual = presets.routing(table.choice("routing", presets.routing_presets(), ""))
     timeout = table.seconds("timeout", 4.096e-6 * 2**20)
     if timeout <= 0:
         table.fail("timeout", f"found {table.values['timeout']!r}; write a duration above zero")
+    retries = table.integer("retries", 0, _MOST_RETRIES, 7)
     return RecoveryOptions(
-        detection_s=table.seconds("detection", 0.9),
-        convergence_s=table.seconds("convergence", 0.0),
+        detection_s=table.seconds("detection", usual.seconds("detection", 0.9)),
+        convergence_s=table.seconds("convergence", usual.seconds("convergence", 0.0)),
         timeout_s=timeout,
-        retries=table.integer("retries", 0, 1_000_000, 7),
+        backoff=_backoff(table, timeout, retries),
+        retries=retries,
         collectives=table.choice("collectives", tuple(POLICIES), "hosts"),
         packet_bytes=table.size("packet", "4KiB"),
         go_back_bytes=table.size("go_back", "0B", least=0),
@@ -192,9 +237,63 @@ def _recovery(table: Options) -> RecoveryOptions:
     )
 
 
-def _fault(found: Options, number: int) -> Fault:
+def _backoff(table: Options, timeout_s: float, retries: int) -> float:
+    """Return the factor of further timeouts; refuse those that outlast any run."""
+    backoff = table.number("backoff", 1, 1_000, 1)
+    if retries * log(backoff) + log(timeout_s) > log(_LONGEST_S):
+        table.fail(
+            "backoff",
+            f"found {table.values['backoff']!r} with {retries} retries, whose last timeout would be"
+            f" more than {_LONGEST_S:g} s; write fewer retries, or a smaller factor",
+        )
+    return backoff
+
+
+def _faults(found: Options, number: int) -> Iterator[Fault]:
     table = Entry(found.source, f"number {number}", found.values, "fault")
     table.allow(*FAULT)
+    if "rates" in table.values:
+        yield from _published(table, number)
+    else:
+        yield _fault(table, number)
+
+
+def _published(table: Entry, number: int) -> Iterator[Fault]:
+    """Yield the faults of a preset of failure rates."""
+    name = table.choice("rates", presets.rate_presets(), "")
+    for key in ("mtbf", "kind", *_PARTS):
+        if key in table.values:
+            table.fail(key, "found together with rates; write one of both")
+    if "repair" not in table.values:
+        table.fail(
+            "repair",
+            f"is missing, but required: the source of {name} has no time to repair; write one, such"
+            ' as "10ms"',
+        )
+    named = [key for key in PLACES if key in table.values]
+    if len(named) > 1:
+        several = " and ".join(named)
+        table.fail(named[-1], f"write at most one of {', '.join(PLACES)}; found {several}")
+    found = [rate for rate in presets.rates(name) if not named or rate.kind.place == named[0]]
+    if not found:
+        table.fail(
+            named[0],
+            f"{name} has no rate of a {named[0]}; it has those of"
+            f" {', '.join(rate.kind.meaning for rate in presets.rates(name))}",
+        )
+    for rate in found:
+        yield Fault(
+            table=table,
+            number=f"{number} {rate.name}",
+            place=rate.kind.place,
+            pattern=table.text(rate.kind.place, "*"),
+            kind=DOWN,
+            hosts=rate.kind.hosts,
+            process=_process(table, DOWN, rate.mtbf_s),
+        )
+
+
+def _fault(table: Entry, number: int) -> Fault:
     named = [key for key in PLACES if key in table.values]
     if len(named) != 1:
         several = " and ".join(named) or "none"
@@ -215,7 +314,7 @@ def _fault(found: Options, number: int) -> Fault:
             )
     common: dict[str, Any] = {
         "table": table,
-        "number": number,
+        "number": str(number),
         "place": place,
         "pattern": table.text(place),
         "kind": kind,
@@ -223,10 +322,13 @@ def _fault(found: Options, number: int) -> Fault:
         "loss": table.percentage("loss", None, "0.01%", whole=False) if kind == LOSSY else 0.0,
     }
     if "mtbf" in table.values:
-        return Fault(**common, process=_process(table, kind))
-    for key in _RANDOM:
+        mtbf_s = table.seconds("mtbf")
+        if mtbf_s <= 0:
+            table.fail("mtbf", f"found {table.values['mtbf']!r}; write a duration above zero")
+        return Fault(**common, process=_process(table, kind, mtbf_s))
+    for key in ANYWHERE_AT_RANDOM:
         if key in table.values:
-            table.fail(key, "is a key of faults at random; write mtbf, or leave it out")
+            table.fail(key, "is a key of faults at random; write mtbf or rates, or leave it out")
     table.need("at")
     at = table.seconds("at", 0.0)
     until = table.seconds("until") if "until" in table.values else None
@@ -237,29 +339,29 @@ def _fault(found: Options, number: int) -> Fault:
     return Fault(**common, at_s=at, until_s=until)
 
 
-def _process(table: Entry, kind: str) -> Process:
+def _process(table: Entry, kind: str, mtbf_s: float) -> Process:
+    rate = "rates" if "rates" in table.values else "mtbf"
     for key in _TIMED:
         if key in table.values:
-            table.fail(key, "found together with mtbf; write one of both")
+            table.fail(key, f"found together with {rate}; write one of both")
     if kind == STATE and "repair" in table.values:
         table.fail("repair", f'does not belong to kind = "{STATE}"; leave it out')
     if kind != STATE:
         table.need("repair")
     table.need("end")
+    scale = table.number("scale", 0, _MOST_SCALE, 1)
     process = Process(
-        mtbf_s=table.seconds("mtbf", 0.0),
+        mtbf_s=mtbf_s / scale if scale > 0 else inf,
         repair_s=table.seconds("repair", 0.0),
         start_s=table.seconds("start", 0.0),
         end_s=table.seconds("end", 0.0),
         seed=table.integer("seed", 0, _MOST_SEED, 1),
     )
-    if process.mtbf_s <= 0:
-        table.fail("mtbf", f"found {table.values['mtbf']!r}; write a duration above zero")
     down = process.repair_s / (process.mtbf_s + process.repair_s)
     if kind == DOWN and down > _MOST_DOWN:
         table.fail(
-            "mtbf",
-            f"found {table.values['mtbf']!r} with repair = {table.values['repair']!r}: each would"
+            rate,
+            f"found {table.values[rate]!r} with repair = {table.values['repair']!r}: each would"
             f" be down {down:.1%} of the time; allowed are at most {_MOST_DOWN:.0%}",
         )
     if process.end_s <= process.start_s:

@@ -19,6 +19,7 @@ from weft.base.errors import WeftError, named
 from weft.base.output import check_writable
 from weft.base.process import Streams, run_child, work_directory
 from weft.runs import launch, limits, settings
+from weft.runs.faults.changes import of_fabric
 from weft.runs.faults.description import PreparedFaults
 from weft.runs.jobs.file import Job, JobsFile, fail, key_of
 from weft.runs.jobs.outputs import Outputs, outputs
@@ -128,7 +129,7 @@ def _site(request: Request) -> FabricSite:
         raise WeftError(
             f"name the network to run on: {named('fabric')}, a fabric file or a shipped name"
         )
-    return FabricSite(load_fabric(where.fabric, where.changes), where.ranks, 1)
+    return FabricSite(load_fabric(where.fabric, of_fabric(where.changes)), where.ranks, 1)
 
 
 def _refuse_trace_of_run(request: Request) -> None:

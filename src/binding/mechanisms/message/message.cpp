@@ -144,17 +144,21 @@ public:
   void interrupt(const std::string& why) override
   {
     interrupted_ = true;
+    hit_         = sg::Engine::get_clock();
     served_      = nullptr;
     ++attempt_;
     ++recovery()->broken;
     if (recovery()->policy == CallPolicy::abort)
-      fail({why});
+      give_up(hit_, why);
     else
       messages_.interrupted.add(self());
   }
 
-  /** Calls due() of @p calls after a timeout. */
-  void wait(InterruptedCalls& calls) { context_.host_network().call_after(recovery()->timeout, calls, 0); }
+  /** Calls due() of @p calls after the timeout that follows @p others. */
+  void wait(InterruptedCalls& calls, int others)
+  {
+    context_.host_network().call_after(recovery()->model.timeout_after(others), calls, 0);
+  }
 
   /** Goes on, if it can, after @p timeouts. Returns false if it has to wait. */
   bool go_on(int timeouts)
@@ -166,9 +170,8 @@ public:
       leave_to_hosts();
     else if (switches_are_up())
       start_again();
-    else if (timeouts > recovery()->retries)
-      fail({"an offloaded " + collective() + " cannot go on: " + std::to_string(recovery()->retries) +
-            " retries after timeouts of " + to_text(recovery()->timeout) + " each"});
+    else if (timeouts > recovery()->model.retries)
+      give_up(hit_, "an offloaded " + collective() + " cannot go on: " + recovery()->model.timeouts());
     else
       return false;
     return true;
@@ -188,7 +191,7 @@ protected:
     if (served_)
       prepare(member);
     else if (on_hosts_ && ready_ == communicator_->members())
-      repeat_on_hosts(begun_);
+      repeat_on_hosts(hit_, begun_);
   }
 
   void member_repeated(int member) override
@@ -296,7 +299,7 @@ private:
   void start_again()
   {
     if (std::exchange(interrupted_, false))
-      count_restart(begun_);
+      count_restart(hit_, begun_);
     take_place();
     for (int member = 0; member < communicator_->members(); ++member)
       if (parts_of_[static_cast<std::size_t>(member)] != Part::absent)
@@ -307,7 +310,7 @@ private:
   {
     on_hosts_ = true;
     if (ready_ == communicator_->members())
-      repeat_on_hosts(begun_);
+      repeat_on_hosts(hit_, begun_);
   }
 };
 
@@ -315,7 +318,7 @@ void InterruptedCalls::add(std::shared_ptr<MessageCall> call)
 {
   if (calls_.empty()) {
     timeouts_ = 0;
-    call->wait(*this);
+    call->wait(*this, timeouts_);
   }
   calls_.push_back(std::move(call));
 }
@@ -328,7 +331,7 @@ void InterruptedCalls::due(std::uint64_t /*what*/)
   const auto first = std::ranges::find_if_not(all, [this](const auto& call) { return call->go_on(timeouts_); });
   calls_.insert(calls_.begin(), first, all.end());
   if (first != all.end())
-    (*first)->wait(*this);
+    (*first)->wait(*this, timeouts_);
 }
 
 class Message : public TreeMechanism {

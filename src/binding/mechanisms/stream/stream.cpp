@@ -152,7 +152,7 @@ private:
   Seconds stall() const
   {
     const double probability = context_.call_recovery->losses.any() ? lost() : 0;
-    return context_.call_recovery->timeout * (probability / (1 - probability));
+    return context_.call_recovery->model.timeout * (probability / (1 - probability));
   }
 
   /** Waits until the last packet of every slot has been sent often enough to arrive. */
@@ -163,7 +163,7 @@ private:
       finish();
       return;
     }
-    call_after(times - 1, attempt_);
+    call_after(recovery()->model.time_of(times - 1), attempt_);
   }
 
   /** Draws how often the last packets are sent, of as many slots as there are: at most r times with probability
@@ -206,7 +206,7 @@ private:
     hit_      = sg::Engine::get_clock();
     timeouts_ = 0;
     if (recovery()->policy == CallPolicy::abort) {
-      fail({why});
+      give_up(hit_, why);
       return;
     }
     part_ = recovery()->policy == CallPolicy::resend ? rest(part_ * left) : 1;
@@ -223,13 +223,13 @@ private:
     return std::min(1.0, std::ceil(left * windows) / windows);
   }
 
-  void wait() { call_after(1, HIT); }
+  void wait() { call_after(recovery()->model.timeout_after(timeouts_), HIT); }
 
-  void call_after(int timeouts, std::uint64_t what)
+  void call_after(Seconds delay, std::uint64_t what)
   {
     kept_ = shared_from_this();
     ++events_;
-    context_.host_network().call_after(recovery()->timeout * timeouts, *this, what);
+    context_.host_network().call_after(delay, *this, what);
   }
 
   void due(std::uint64_t what) override
@@ -247,19 +247,18 @@ private:
   {
     ++timeouts_;
     if (recovery()->policy == CallPolicy::hosts || not find_tree())
-      repeat_on_hosts(lost_since());
+      repeat_on_hosts(hit_, lost_since());
     else if (tree_is_up())
       go_on();
-    else if (timeouts_ > recovery()->retries)
-      fail({"an offloaded " + descriptor_->name() + " cannot go on: " + std::to_string(recovery()->retries) +
-            " retries after timeouts of " + to_text(recovery()->timeout) + " each"});
+    else if (timeouts_ > recovery()->model.retries)
+      give_up(hit_, "an offloaded " + descriptor_->name() + " cannot go on: " + recovery()->model.timeouts());
     else
       wait();
   }
 
   void go_on()
   {
-    count_restart(lost_since());
+    count_restart(hit_, lost_since());
     start();
   }
 

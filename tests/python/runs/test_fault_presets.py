@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Fault files with presets: rates of published clusters, routing, growing timeouts, changes."""
+
+from math import log1p, sqrt
+from pathlib import Path
+
+import pytest
+
+import weft
+from tests.support import compiled
+from tests.support.places import TESTS
+from tests.support.simulated import weft_says
+from weft import _core
+from weft.base.errors import WeftError
+from weft.runs.faults import presets
+from weft.runs.faults.description import PreparedFaults, prepare
+
+FABRIC = "fat-tree-1024"
+"""1,024 hosts below 128 leaf switches."""
+DAY_S = 86_400
+LLAMA_S = 54 * DAY_S * 16_384 / 35
+
+
+@pytest.fixture(scope="module")
+def fabric() -> _core.Fabric:
+    return _core.load_fabric(FABRIC)
+
+
+@pytest.fixture(scope="module")
+def faults() -> str:
+    return str(compiled.program(TESTS / "smpi" / "faults.c"))
+
+
+def made(
+    folder: Path, fabric: _core.Fabric, table: str, *changes: str, recovery: str = ""
+) -> PreparedFaults:
+    """Return the faults of a file with one table."""
+    path = folder / "faults.toml"
+    path.write_text(f"[recovery]\n{recovery}\n[[fault]]\n{table}\n")
+    return prepare(path, changes, fabric)
+
+
+def failed(faults: PreparedFaults) -> list[str]:
+    """Return the names of what goes down, with their kind."""
+    return [one.what.removesuffix(" down") for one in faults.events if one.what.endswith("down")]
+
+
+# ---- Rates
+
+
+def test_rates_are_those_that_were_published() -> None:
+    link, nic = presets.rates("llama-3")
+    assert link.mtbf_s == pytest.approx(LLAMA_S)
+    assert link.mtbf_s / DAY_S == pytest.approx(25_278, abs=1)  # as docs/faults.md has it
+    assert nic.mtbf_s == pytest.approx(5 * LLAMA_S)
+    link, switch = presets.rates("alibaba-hpn")
+    assert link.mtbf_s == pytest.approx(30 * DAY_S / -log1p(-0.00057))
+    assert switch.mtbf_s == pytest.approx(30 * DAY_S / -log1p(-0.00051))
+
+
+@pytest.mark.parametrize("name", presets.rate_presets())
+def test_all_presets_have_rates_of_known_parts(name: str) -> None:
+    found = presets.rates(name)
+    assert found
+    for rate in found:
+        assert 100 * DAY_S < rate.mtbf_s < 1e6 * DAY_S
+
+
+def test_a_preset_makes_as_many_faults_as_its_rate_says(
+    tmp_path: Path, fabric: _core.Fabric
+) -> None:
+    expected = 2_000  # over all hosts
+    scale = expected / 1024 * LLAMA_S / 10
+    table = f'rates = "llama-3"\nlink = "*"\nscale = {scale}\nrepair = "1ns"\nend = "10s"'
+    names = failed(made(tmp_path, fabric, table))
+    assert abs(len(names) - expected) < 4 * sqrt(expected)
+    assert {name.split()[0] for name in names} == {"link"}
+    assert all("--" not in name for name in names)  # cables of hosts only
+
+
+def test_a_preset_reaches_only_what_it_has_rates_of(tmp_path: Path, fabric: _core.Fabric) -> None:
+    def places(preset: str, key: str = "") -> set[str]:
+        table = f'rates = "{preset}"\nscale = 1e9\nrepair = "1ms"\nend = "1s"\n{key}'
+        return {
+            name.split()[0] + " " + name.split()[1].split("-")[0]
+            for name in failed(made(tmp_path, fabric, table))
+        }
+
+    assert places("alibaba-hpn") == {"link host", "switch level1"}
+    assert places("alibaba-hpn", 'switch = "*"') == {"switch level1"}
+    assert places("llama-3") == {"link host", "host host"}
+    assert places("azure-2021") >= {"switch level1", "switch level2"}
+    assert places("microsoft-2011", 'switch = "level1-00*"') == {"switch level1"}
+
+
+def test_a_scale_is_a_factor_on_the_rate(tmp_path: Path, fabric: _core.Fabric) -> None:
+    rest = 'repair = "1ms"\nend = "1s"\nswitch = "*"'
+    halved = made(tmp_path, fabric, f'mtbf = "2s"\nscale = 2\n{rest}')
+    assert halved.events == made(tmp_path, fabric, f'mtbf = "1s"\n{rest}').events
+    assert halved.events
+    assert not made(tmp_path, fabric, f'mtbf = "1s"\nscale = 0\n{rest}').events
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ('rates = "lama-3"\nend = "1s"', "rates: found 'lama-3'; allowed are alibaba-hpn, azure"),
+        ('rates = "llama-3"\nend = "1s"', "repair: is missing, but required: the source of llama"),
+        ('rates = "llama-3"\nrepair = "1s"', "end: is missing, but required"),
+        (
+            'rates = "llama-3"\nrepair = "1s"\nend = "1s"\nswitch = "*"',
+            "switch: llama-3 has no rate of a switch; it has those of cables of hosts, hosts",
+        ),
+        ('rates = "llama-3"\nmtbf = "1s"', "mtbf: found together with rates; write one of both"),
+        ('rates = "llama-3"\nrepair = "1s"\nat = "1s"', "at: found together with rates"),
+        (
+            'rates = "llama-3"\nrepair = "1s"\nend = "1s"\nlink = "level2-*"',
+            "link: found 'level2-*', which is no link",
+        ),
+        ('switch = "*"\nat = "1s"\nscale = 2', "scale: is a key of faults at random; write mtbf"),
+        ('rates = "llama-3"\nrepair = "1s"\nend = "1s"\nscale = -1', "scale: found -1; allowed is"),
+    ],
+)
+def test_wrong_tables_are_refused(
+    tmp_path: Path, fabric: _core.Fabric, table: str, message: str
+) -> None:
+    with pytest.raises(WeftError) as error:
+        made(tmp_path, fabric, table)
+    assert message in error.value.message
+
+
+# ---- Routing and timeouts
+
+DOWN = 'switch = "level2-*"\nat = "1s"'
+
+
+def test_routing_sets_detection_and_convergence(tmp_path: Path, fabric: _core.Fabric) -> None:
+    def times(recovery: str) -> tuple[float, float]:
+        found = made(tmp_path, fabric, DOWN, recovery=recovery).recovery
+        return found.detection_s, found.convergence_s
+
+    assert times("") == (0.9, 0)
+    assert times('routing = "local"') == pytest.approx((2e-3, 0))
+    assert times('routing = "subnet-manager"') == pytest.approx((0, 10))
+    assert times('routing = "bgp"') == pytest.approx((0.9, 0.1))
+    assert times('routing = "bgp-hold-timer"') == pytest.approx((90, 0.1))
+    assert times('routing = "bgp"\ndetection = "3ms"') == pytest.approx((3e-3, 0.1))
+
+
+def test_wrong_reactions_are_refused(tmp_path: Path, fabric: _core.Fabric) -> None:
+    def says(recovery: str) -> str:
+        with pytest.raises(WeftError) as error:
+            made(tmp_path, fabric, DOWN, recovery=recovery)
+        return error.value.message
+
+    assert "routing: found 'ospf'; allowed are bgp, bgp-hold-timer, local" in says(
+        'routing = "ospf"'
+    )
+    assert "backoff: found 0.5; allowed is a number from 1 to 1000" in says("backoff = 0.5")
+    assert "backoff: found 2 with 1000 retries, whose last timeout would be more than" in says(
+        "backoff = 2\nretries = 1000"
+    )
+
+
+def test_a_call_in_the_network_waits_longer_each_time(faults: str, tmp_path: Path) -> None:
+    def took(until_us: int, backoff: float) -> float:
+        path = tmp_path / "faults.toml"
+        path.write_text(
+            f'[recovery]\ntimeout = "100us"\ncollectives = "resend"\nbackoff = {backoff}\n'
+            f'[[fault]]\nlink = "host-0"\nat = "300us"\nuntil = "{until_us}us"\n'
+        )
+        arguments = ["allreduce", str(4 << 20)]
+        record = weft.run(
+            faults, arguments, ranks=4, fabric="tofino-4", offload="stream", faults=str(path)
+        ).check()
+        assert record.faults
+        assert record.faults.resent_calls == 1
+        return float(record.output.split()[0])
+
+    first = took(310, 2)
+    # Timeouts end 100, 300 and 700 us after the hit.
+    assert took(590, 2) - first == pytest.approx(200e-6, rel=1e-9)
+    assert took(610, 2) - first == pytest.approx(600e-6, rel=1e-9)
+    assert took(610, 1) - first == pytest.approx(300e-6, rel=1e-9)
+
+
+# ---- Changes
+
+
+def test_changes_set_keys_of_the_tables_that_they_belong_to(
+    tmp_path: Path, fabric: _core.Fabric
+) -> None:
+    path = tmp_path / "faults.toml"
+    random = 'mtbf = "2s"\nrepair = "1ms"\nend = "1s"\nswitch = "*"\n'
+    path.write_text(f"[[fault]]\n{random}[[fault]]\n{DOWN}\n")
+    plain = prepare(path, (), fabric)
+    other = prepare(path, ("fault.seed=7", "recovery.timeout=3us"), fabric)
+    assert other.recovery.timeout_s == pytest.approx(3e-6)
+    assert failed(other) != failed(plain)
+    assert failed(other)[-1] == failed(plain)[-1]  # at a given time
+    assert prepare(path, ("fault.mtbf = 2s",), fabric).events == plain.events
+    for change, message in {
+        "fault.sed=3": "fault.sed: no such key; did you mean seed",
+        "fault.bandwidth=5%": "fault.bandwidth: no table [[fault]] of",
+        "recovery.timeout": "write recovery.timeout=VALUE",
+        "recovery.timeout=soon": "with recovery.timeout=soon: [recovery] timeout: found 'soon'",
+    }.items():
+        with pytest.raises(WeftError) as error:
+            prepare(path, (change,), fabric)
+        assert message in error.value.message
+
+
+def test_set_changes_a_run_and_its_record(faults: str, tmp_path: Path) -> None:
+    path = tmp_path / "faults.toml"
+    path.write_text('[[fault]]\nlink = "host-0"\nat = "300s"\n[recovery]\nrouting = "local"\n')
+    options = ("--fabric", "tofino-4", "-n", "2", "--set", "recovery.convergence=1ms")
+    program = (faults, "allreduce", "4")
+    result = weft_says("run", *options, "--faults", str(path), *program)
+    assert result.returncode == 0, result.stderr
+    assert "1 event was due after the run's end" in result.stderr
+    record = weft.run(
+        faults,
+        program[1:],
+        ranks=2,
+        fabric="tofino-4",
+        faults=str(path),
+        set={"recovery.convergence": "1ms"},
+    ).check()
+    assert record.faults
+    assert record.faults.changes == ["recovery.convergence=1ms"]
+    assert record.faults.convergence_s == pytest.approx(1e-3)
+    assert record.faults.detection_s == pytest.approx(2e-3)
+    result = weft_says("run", *options, *program)
+    assert result.returncode == 2
+    assert "found 'recovery.convergence=1ms', a key of fault files; name one by" in result.stderr
