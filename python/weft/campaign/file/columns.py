@@ -57,6 +57,17 @@ COLUMNS: dict[str, Column] = {
     ),
     "bytes_reduced": Column("bytes", "Contributions reduced by all switches"),
     "bytes_multicast": Column("bytes", "Results sent by all switches, counting all copies"),
+    "fault_events": Column(
+        "events", "[Faults](faults.md) and repairs during the run; empty without a fault file"
+    ),
+    "messages_cut": Column("messages", "Messages and flows of calls that faults have cut"),
+    "calls_hit": Column("calls", "Times that a fault has hit a collective in the network"),
+    "waited_s": Column(
+        "s", "Time from cuts until senders sent the rest again, over all messages that were cut"
+    ),
+    "lost_in_calls_s": Column(
+        "s", "Time from hits of collectives until they went on, with the time of what they repeated"
+    ),
 }
 """Columns of the table of runs, after the campaign's own keys."""
 

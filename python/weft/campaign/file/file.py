@@ -38,8 +38,9 @@ from weft.campaign.file.keys import AXES, CAMPAIGN, RULES, RUNS, in_brief
 from weft.campaign.file.programs import Program, read_programs, truth
 from weft.campaign.file.ranges import is_range, spread
 from weft.runs import value_types
+from weft.runs.faults.changes import FAULT_KEYS
 
-REPEATS = ("repetition", "seed", "noise.seed")
+REPEATS = ("repetition", "seed", "noise.seed", "fault.seed")
 """Keys whose values repeat the same experiment."""
 _MOST_RUNS = 1_000_000
 _DEFAULT_MOST = 100_000
@@ -243,6 +244,7 @@ def _check_keys(
     for key in values:
         if key in COLUMNS:
             table.fail(key, "is the name of a column of results; rename the placeholder")
+        _check_key_of_faults(table, key)
         if key not in RUNS and key not in wanted and "." not in key:
             known = (*RUNS, *wanted, *RULES)
             table.fail(key, f"no such key, and no argument has {{{key}}}; {suggestion(key, known)}")
@@ -250,6 +252,14 @@ def _check_keys(
         for key in program.placeholders:
             if key not in values:
                 table.fail(key, f"is missing; the arguments of {program.name} have {{{key}}}")
+
+
+def _check_key_of_faults(table: Options, key: str) -> None:
+    """Check that a fault file has such a key. Other files can only be asked with all changes."""
+    name, _, own = key.partition(".")
+    known = FAULT_KEYS.get(name)
+    if known is not None and own not in known:
+        table.fail(key, f"fault files have no such key; {suggestion(own, known)}")
 
 
 def _check_values(

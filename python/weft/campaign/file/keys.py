@@ -68,7 +68,8 @@ RUNS: Mapping[str, str] = {
 """Keys of [[runs]], besides keys of the fabric and placeholders of programs' arguments."""
 
 OTHERS: Mapping[str, str] = {
-    "TABLE.KEY": "Values of a key of the fabric, as for `--set`",
+    "TABLE.KEY": "Values of a key of the fabric, as for `--set`; those of a key of the fault file"
+    " with `fault.KEY` (in each `[[fault]]` table that it belongs to) and `recovery.KEY`",
     "any other": "Placeholder in the arguments of a program of the table",
 }
 

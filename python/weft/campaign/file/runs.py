@@ -25,6 +25,8 @@ from weft.campaign.file.axes import Point
 from weft.campaign.file.file import Campaign
 from weft.campaign.file.keys import AXES
 from weft.campaign.file.programs import Program
+from weft.runs.faults import file as fault_file
+from weft.runs.faults.changes import changed, of_faults
 from weft.runs.jobs.file import JobsFile
 from weft.runs.jobs.file import read as read_jobs
 from weft.runs.program import find_program
@@ -33,7 +35,7 @@ from weft.study.comparison import intervals as compare_intervals
 from weft.study.comparison.compare import BEST
 
 OFF = "off"
-_FILES = ("fabric", "fallback")
+_FILES = ("fabric", "fallback", "traffic", "faults")
 """Keys whose values may name files in the campaign's folder; their contents enter the digest."""
 
 
@@ -163,6 +165,8 @@ def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point]
     fabric_of = cache(lambda name: _fabric(campaign, name))
     fallback = cache(lambda text: _fallback(campaign, text))
     intervals = campaign.intervals and compares_offloading(campaign.points())
+    file_digest = cache(_file_digest)
+    check_faults = cache(_check_faults)
 
     def make(point: Point) -> Run:
         name = str(point["program"])
@@ -172,11 +176,22 @@ def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point]
         found = read(fabric)
         changes = (*_changes(point), *_seeds(point, found.drawn))
         chosen, rules = fallback(str(point["fallback"])) if "fallback" in point else (None, [])
-        decides = {"program": digests[name], "fabric": found.digest, "rules": rules}
+        files: dict[str, Any] = {
+            key: campaign.folder / str(point[key]) for key in ("traffic", "faults") if key in point
+        }
+        check_faults(files.get("faults"), of_faults(changes))
+        decides = {
+            "program": digests[name],
+            "fabric": found.digest,
+            "rules": rules,
+            **{f"{key} file": file_digest(path) for key, path in files.items()},
+        }
 
         def run(more: Mapping[str, str]) -> Run:
             changed = (*changes, *(f"{key}={value}" for key, value in more.items()))
-            request = _request(campaign, point, programs[name], fabric, changed, chosen)
+            request = _request(
+                campaign, point, programs[name], fabric, changed, {"fallback": chosen, **files}
+            )
             digest = _digest(point, request, decides)
             return Run({**point, **more}, request, digest, jobs=name in jobs)
 
@@ -193,7 +208,7 @@ def _request(
     file: Path,
     fabric: str,
     changes: tuple[str, ...],
-    fallback: str | None,
+    files: Mapping[str, Any],
 ) -> Request:
     program = campaign.programs[str(point["program"])]
     return Request.of(
@@ -202,13 +217,24 @@ def _request(
         privatize=program.privatize,
         fabric=fabric,
         changes=changes,
-        fallback=fallback,
+        **files,
         timeout_s=campaign.timeout_s,
         memory_bytes=campaign.memory_bytes,
         **{
             one.field: point[key] for key, one in AXES.items() if key in point and key not in _FILES
         },
     )
+
+
+def _check_faults(file: Path | None, changes: tuple[str, ...]) -> None:
+    """Check a fault file with changes, as far as that needs no fabric."""
+    if file is not None:
+        fault_file.of_tables(changed(fault_file.read(file), changes))
+    elif changes:
+        raise WeftError(
+            f"faults: is missing, but required by {changes[0].partition('=')[0]}, a key of fault"
+            " files"
+        )
 
 
 def _digest(point: Point, request: Request, decides: Mapping[str, Any]) -> str:

@@ -26,6 +26,7 @@ import polars as pl
 from weft.base.errors import WeftError
 from weft.campaign.store.store import Result, Store
 from weft.runs.record import Record
+from weft.runs.record_data import FaultsPart
 
 _NAME = "index.parquet"
 _FORMAT = "1"
@@ -68,6 +69,11 @@ _RESULT: dict[str, pl.DataType | type[pl.DataType]] = {
     "slots_used_max": pl.Int64,
     "bytes_reduced": pl.Float64,
     "bytes_multicast": pl.Float64,
+    "fault_events": pl.Int64,
+    "messages_cut": pl.Int64,
+    "calls_hit": pl.Int64,
+    "waited_s": pl.Float64,
+    "lost_in_calls_s": pl.Float64,
 }
 _SCHEMA = pl.Schema(
     {"size": pl.Int64, "changed_ns": pl.Int64, **_RESULT, "collectives": pl.List(_COLLECTIVE)}
@@ -214,8 +220,19 @@ def _of_record(record: Record) -> dict[str, Any]:
         "slots_used_max": max((one.slots_used_max for one in record.switches), default=0),
         "bytes_reduced": sum(one.bytes_reduced for one in record.switches),
         "bytes_multicast": sum(one.bytes_multicast for one in record.switches),
+        **(_of_faults(record.faults) if record.faults else {}),
         "collectives": [
             {name: getattr(one, name) for name in _COLLECTIVE.to_schema()}
             for one in record.collectives
         ],
+    }
+
+
+def _of_faults(faults: FaultsPart) -> dict[str, Any]:
+    return {
+        "fault_events": len(faults.events),
+        "messages_cut": faults.cut,
+        "calls_hit": faults.broken_calls,
+        "waited_s": faults.waited_s,
+        "lost_in_calls_s": faults.lost_in_calls_s,
     }

@@ -115,7 +115,11 @@ def _keys(record: Record) -> Iterator[tuple[str, str]]:
     yield "progress", record.progress
     yield "host_speed", record.host_speed
     yield "cfg", " ".join(record.config)
-    for change in record.fabric.changes or ():
+    changes = list(record.fabric.changes or ())
+    if record.faults:
+        yield "faults", record.faults.file
+        changes += record.faults.changes
+    for change in changes:
         key, _, value = change.partition("=")
         yield key, value
     yield "weft", record.weft

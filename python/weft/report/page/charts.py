@@ -37,6 +37,7 @@ def specs() -> dict[str, dict[str, Any]]:
         "latency_bars": _bars(alt.Axis(labelExpr=_TIME, title=None, tickCount=5)),
         "shares": _shares(),
         "use": _use(),
+        "losses": _losses(),
         "use_bars": _bars(alt.Axis(title=None, tickCount=5)),
     }
     return {name: _plain(chart.to_dict()) for name, chart in charts.items()}
@@ -165,3 +166,22 @@ def _use() -> _Chart:
         y=middle, shape=alt.Shape("way:N", legend=None), tooltip=_TIP
     )
     return alt.layer(band, line, point)
+
+
+def _losses() -> _Chart:
+    """Return the time lost by faults: medians, a band of quantiles, and bars to the extremes."""
+    base = alt.Chart(_ROWS).encode(
+        x=alt.X("x:N", sort=alt.EncodingSortField("xi", op="min"), title=None),
+        color=alt.Color("way:N", legend=None),
+    )
+    axis = alt.Axis(labelExpr=_TIME, title=None)
+    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", axis=axis), y2="high:Q")
+    reach = base.mark_rule(strokeWidth=1, opacity=0.6).encode(y=alt.Y("least:Q"), y2="most:Q")
+    middle = alt.Y("value:Q", scale=alt.Scale(zero=True))
+    line = base.mark_line(strokeWidth=2).encode(
+        y=middle, strokeDash=alt.StrokeDash("way:N", legend=None)
+    )
+    point = base.mark_point(filled=True, size=45, opacity=1).encode(
+        y=middle, shape=alt.Shape("way:N", legend=None), tooltip=_TIP
+    )
+    return alt.layer(band, reach, line, point)

@@ -10,6 +10,7 @@ from weft.base.errors import WeftError
 from weft.base.units import plural
 from weft.report.data.study import Study
 from weft.report.page.measured import Measurement, measurements
+from weft.runs.faults.changes import of_fabric
 from weft.runs.record_data import with_changes
 
 
@@ -70,7 +71,8 @@ def variants(study: Study) -> list[Variant]:
     """Return all fabrics of a campaign in order of appearance."""
     rows: dict[tuple[str, tuple[str, ...]], list[int]] = {}
     for number, point in enumerate(study.points):
-        changes = tuple(f"{key}={value}" for key, value in point.items() if "." in key and value)
+        keys = [f"{key}={value}" for key, value in point.items() if "." in key and value]
+        changes = of_fabric(keys)
         rows.setdefault((point["fabric"], changes), []).append(number)
     return [
         Variant(fabric, _file(study, fabric), changes, numbers)

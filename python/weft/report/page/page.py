@@ -15,7 +15,7 @@ from html import escape
 from typing import Any
 
 from weft.report.data.study import Study
-from weft.report.page import charts, payload, runtime, sections
+from weft.report.page import charts, losses, payload, runtime, sections
 from weft.report.page.provenance import versions
 from weft.report.page.sentences import question
 
@@ -35,6 +35,7 @@ def render(study: Study) -> str:
         "answer": sections.by_baseline(study, sections.answer),
         "basis": sections.by_baseline(study, sections.basis),
         "verdicts": sections.by_baseline(study, sections.verdict_table),
+        "losses": losses.section(study),
         "failures": sections.failures(study),
         "made": sections.made(study),
         "rows": escape(sections.number_of_rows(study)),

@@ -13,6 +13,7 @@ import polars as pl
 from weft.campaign.file.file import REPEATS
 from weft.report.data.axes import Axis
 from weft.report.data.study import Study
+from weft.report.page import losses
 from weft.report.page.fabrics import Variant, variants
 from weft.report.page.sentences import REASONS, question
 from weft.runs import offload_modes
@@ -70,6 +71,7 @@ def payload(study: Study) -> dict[str, Any]:
         "calls": calls,
         "words": words.all(),
         "measured": _measured(found),
+        "losses": losses.payload(study),
     }
 
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 import vl_convert
 
 # In order of dependencies.
-_SCRIPTS = ("data", "words", "view", "controls", "map", "charts", "table", "main")
+_SCRIPTS = ("data", "words", "view", "controls", "map", "charts", "losses", "table", "main")
 
 
 @cache

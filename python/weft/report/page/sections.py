@@ -145,7 +145,7 @@ def verdict_table(study: Study) -> str:
     more = len(found) - _MOST_VERDICTS
     note = f"<p>{more:,} more are not listed.</p>" if more > 0 else ""
     return (
-        f"<h3>By {escape(', '.join(keys))}</h3>" + _table(heads, rows, left=len(keys) + also) + note
+        f"<h3>By {escape(', '.join(keys))}</h3>" + table(heads, rows, left=len(keys) + also) + note
     )
 
 
@@ -295,7 +295,7 @@ def _statement(one: provenance.Statement) -> str:
 # ---- Tables --------------------------------------------------------------------------------------
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
     """Return a table with `left` columns of text followed by numbers."""
     kinds = ("", ' class="number"')
     top = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)

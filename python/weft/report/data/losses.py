@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Time that runs lost by faults, with its distribution over seeds.
+
+A run with faults is compared with the run of the same settings without: without a fault file, or
+with `fault.scale = 0`. If there is none, the time counts that the record says collectives in the
+network have lost.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.campaign.file.file import REPEATS
+from weft.report.data.axes import OFF, OFFLOAD, Axis
+from weft.report.data.compare import Point
+from weft.report.data.study import Study
+
+FAULTS, SCALE, POLICY = "faults", "fault.scale", "recovery.collectives"
+_TABLES = ("fault.", "recovery.")
+_ACROSS = ("fault.scale", "fault.mtbf")
+"""Keys that are a rate of failures."""
+_NOTHING = ("", "0", "0.0")
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Time lost by the runs that differ only in their seed."""
+
+    x: str
+    """Value of the rate's key."""
+    way: str
+    """Offload mode, and reaction of collectives in the network."""
+    others: Mapping[str, str]
+    """Values of all other keys that vary."""
+    without_s: float | None
+    """Time without faults; None if it is not known."""
+    lost_s: Sequence[float]
+    """Of each run, in rising order."""
+    ended: int
+    """Runs that faults have ended, which are not among `lost_s`."""
+
+    def quantile(self, part: float) -> float:
+        """Return a quantile of the time lost, interpolated between runs."""
+        return float(np.quantile(self.lost_s, part))
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Time lost against the rate of failures."""
+
+    across: Axis | None
+    """Key of the rate; None if it does not vary."""
+    rows: Sequence[Lost]
+
+    @property
+    def others(self) -> list[str]:
+        """Keys besides the rate that vary."""
+        return list(self.rows[0].others)
+
+
+def losses(study: Study) -> Losses | None:
+    """Return the time lost by faults; None if no run had any."""
+    faulty = [row for row, one in enumerate(study.records) if one["fault_events"] is not None]
+    names = [axis.name for axis in study.varying]
+    across = _across(study)
+    groups: dict[tuple[str, ...], list[int]] = {}
+    keys = [name for name in names if name not in REPEATS]
+    for row in faulty:
+        point = study.points[row]
+        if row not in study.best_rows and point.get(SCALE, "1") not in _NOTHING[1:]:
+            groups.setdefault(tuple(point[key] for key in keys), []).append(row)
+    without = _without(study)
+    own = (across.name if across else "", OFFLOAD, POLICY)
+    rows = []
+    for rows_of in groups.values():
+        point = study.points[rows_of[0]]
+        others = {key: point[key] for key in keys if key not in own}
+        rows.append(_lost(study, across, rows_of, others, without))
+    found = [one for one in rows if one.lost_s or one.ended]
+    return Losses(across, sorted(found, key=lambda one: _place(across, one))) if found else None
+
+
+def _across(study: Study) -> Axis | None:
+    """Return the key of the rate: a scale or a mean time, else what of the faults varies."""
+    of_faults = [one for one in study.varying if is_of_faults(one.name)]
+    rates = [one for one in of_faults if one.name not in (POLICY, *REPEATS)]
+    named = [one for name in _ACROSS for one in rates if one.name == name]
+    return next(iter([*named, *rates]), None)
+
+
+def is_of_faults(key: str) -> bool:
+    """Return True for the fault file, and for keys in it."""
+    return key == FAULTS or key.startswith(_TABLES)
+
+
+def _place(across: Axis | None, one: Lost) -> tuple[tuple[str, ...], str, int]:
+    return tuple(one.others.values()), one.way, across.values.index(one.x) if across else 0
+
+
+def _but_faults(point: Point) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (key, value) for key, value in point.items() if not is_of_faults(key) and key not in REPEATS
+    )
+
+
+def _without(study: Study) -> dict[tuple[tuple[str, str], ...], float]:
+    """Return the time of runs without faults by their other keys; the mean of repetitions."""
+    times: dict[tuple[tuple[str, str], ...], list[float]] = {}
+    for point, record in zip(study.points, study.records, strict=True):
+        none = not point.get(FAULTS) if FAULTS in point else record["fault_events"] is None
+        if record["state"] == "done" and (none or point.get(SCALE) in _NOTHING[1:]):
+            times.setdefault(_but_faults(point), []).append(record["simulated_time_s"])
+    return {key: sum(some) / len(some) for key, some in times.items()}
+
+
+def _lost(
+    study: Study,
+    across: Axis | None,
+    rows: Sequence[int],
+    others: Mapping[str, str],
+    without: Mapping[tuple[tuple[str, str], ...], float],
+) -> Lost:
+    point = study.points[rows[0]]
+    done = [study.records[row] for row in rows if study.records[row]["state"] == "done"]
+    alone = without.get(_but_faults(point))
+    lost = [
+        one["lost_in_calls_s"] if alone is None else one["simulated_time_s"] - alone for one in done
+    ]
+    ended = sum(study.records[row]["state"] == "failed" for row in rows)
+    x = point[across.name] if across else ""
+    return Lost(x, _way(point), others, alone, sorted(lost), ended)
+
+
+def _way(point: Point) -> str:
+    mode = point.get(OFFLOAD, "") or "stream"
+    if mode == OFF:
+        return "hosts alone"
+    policy = point.get(POLICY, "")
+    return f"{mode}, {policy}" if policy else mode
+
+
+def ways(rows: Sequence[Lost]) -> list[str]:
+    """Return all ways in the order of their names, the hosts last."""
+    return sorted({one.way for one in rows}, key=lambda way: (way == "hosts alone", way))
+
+
+def groups(rows: Sequence[Lost]) -> Iterator[tuple[Mapping[str, str], list[Lost]]]:
+    """Yield the rows of each combination of the keys besides the rate."""
+    found: dict[tuple[str, ...], list[Lost]] = {}
+    for one in rows:
+        found.setdefault(tuple(one.others.values()), []).append(one)
+    for some in found.values():
+        yield some[0].others, some
