@@ -161,7 +161,7 @@ TEST_F(RecoveryTest, EachTimeoutIsLongerByTheBackoff)
   EXPECT_NEAR(arrivals_.times.at(1), 49e-6 + LATENCY + 5e-6, 1e-15);
   EXPECT_NEAR(doubling.counts().waited_s, (1 + 3 + 7) * TIMEOUT, 1e-15);
   EXPECT_EQ(doubling.counts().resumed, 3);
-  EXPECT_EQ(model.timeouts(), "7 retries after timeouts of 2 us, each 2 times as long as the last");
+  EXPECT_EQ(model.timeouts(), "7 retries after timeouts of 2us, each 2 times as long as the last");
 }
 
 TEST_F(RecoveryTest, AHostThatNothingReachesIsGivenUpWithItsName)
