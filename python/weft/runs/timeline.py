@@ -24,7 +24,7 @@ from typing import Any
 from weft.base.errors import named
 from weft.base.output import whole_file
 from weft.base.units import format_size
-from weft.runs.faults.spans import spans
+from weft.runs.faults.spans import Learning, spans
 from weft.runs.record import Record
 from weft.runs.record_data import EventPart, HostCallPart, MulticastCallPart
 
@@ -308,11 +308,18 @@ def _phases(call: MulticastCallPart) -> Iterator[Event]:
 
 def _fault_tracks(record: Record) -> list[Track]:
     did: dict[str, list[list[Event]]] = {}
-    found = spans(record.faults, record.simulated_time_s) if record.faults else ()
-    for one in sorted(found, key=lambda one: one.start_s):
-        span_s = (one.start_s, one.end_s)
-        event = _complete(_FAULTS, 0, one.name, "fault", span_s, one.details)
+    if not record.faults:
+        return []
+    happened = [(event.at_s, event.what) for event in record.faults.events]
+    learning = Learning(record.faults.detection_s, record.faults.convergence_s)
+    for one in spans(happened, learning, record.simulated_time_s):
+        event = _complete(_FAULTS, 0, one.name, "fault", (one.start_s, one.end_s), {})
         did.setdefault(one.track, []).append([event])
+    for call in record.faults.calls:
+        span_s = (call.hit_s, call.went_on_s)
+        details = {"communicator": call.communicator}
+        event = _complete(_FAULTS, 0, f"{call.collective} {call.what}", "fault", span_s, details)
+        did.setdefault("collectives hit", []).append([event])
     return _tracks(did)
 
 

@@ -1,18 +1,27 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Spans of time for a timeline: what was wrong, what routing did not know, and what was hit."""
+"""Spans of time for a timeline: what was wrong, and what routing did not know."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from weft.runs.record_data import FaultsPart
-
-ROUTING, HIT = "routing", "collectives hit"
-_UP = "up"
+Event = tuple[float, str]
+"""Time and name of a fault or a repair, as the record has it."""
+_Parts = tuple[float, str, str]
+"""Time, thing, and what happens to it."""
+ROUTING = "routing"
+_UP, _NO_STATE = "up", "loses its state"
 _LEARNT = ("down", _UP)
 """Changes that routing has to learn."""
 _MOST = 10_000
 """Events shown; a timeline with more is of no use."""
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Time that routing needs to learn of a change."""
+
+    detection_s: float
+    convergence_s: float
 
 
 @dataclass(frozen=True)
@@ -23,47 +32,41 @@ class Span:
     name: str
     start_s: float
     end_s: float
-    details: dict[str, Any] = field(default_factory=dict)
 
 
-def spans(faults: FaultsPart, end_s: float) -> Iterator[Span]:
-    """Yield the spans of a run that ended at a time."""
-    yield from _wrong(faults, end_s)
-    yield from _unlearnt(faults, end_s)
-    for call in faults.calls:
-        details = {"communicator": call.communicator, "then": call.what}
-        yield Span(HIT, f"{call.collective} {call.what}", call.hit_s, call.went_on_s, details)
+def spans(events: Sequence[Event], learning: Learning, end_s: float) -> Iterator[Span]:
+    """Yield the spans of a run's events until its end."""
+    shown = [(at_s, *_parts(what)) for at_s, what in events[:_MOST]]
+    yield from _wrong(shown, end_s)
+    yield from _unlearnt(shown, learning, end_s)
 
 
-def _wrong(faults: FaultsPart, end_s: float) -> Iterator[Span]:
+def _wrong(events: Sequence[_Parts], end_s: float) -> Iterator[Span]:
     """Yield what is wrong with each link, switch or host, from a fault to its next event."""
     since: dict[str, tuple[str, float]] = {}
-    for event in faults.events[:_MOST]:
-        thing, said = _parts(event.what)
+    for at_s, thing, said in events:
         if thing in since:
-            name, start_s = since.pop(thing)
-            yield Span(thing, name, start_s, event.at_s)
-        if said == "loses its state":
-            yield Span(thing, said, event.at_s, event.at_s)
+            yield Span(thing, *since.pop(thing), at_s)
+        if said == _NO_STATE:
+            yield Span(thing, said, at_s, at_s)
         elif said != _UP:
-            since[thing] = said, event.at_s
-    for thing, (name, start_s) in since.items():
-        yield Span(thing, name, start_s, max(start_s, end_s))
+            since[thing] = said, at_s
+    for thing, (said, start_s) in since.items():
+        yield Span(thing, said, start_s, max(start_s, end_s))
 
 
-def _unlearnt(faults: FaultsPart, end_s: float) -> Iterator[Span]:
+def _unlearnt(events: Sequence[_Parts], learning: Learning, end_s: float) -> Iterator[Span]:
     """Yield the detection of each change, and the convergence of routing that follows."""
-    for event in faults.events[:_MOST]:
-        if _parts(event.what)[1] not in _LEARNT:
+    for at_s, thing, said in events:
+        if said not in _LEARNT:
             continue
-        noticed_s = event.at_s + faults.detection_s
         for name, start_s, lasts_s in (
-            ("detection", event.at_s, faults.detection_s),
-            ("convergence", noticed_s, faults.convergence_s),
+            ("detection", at_s, learning.detection_s),
+            ("convergence", at_s + learning.detection_s, learning.convergence_s),
         ):
             if lasts_s > 0 and start_s < end_s:
                 until_s = min(start_s + lasts_s, end_s)
-                yield Span(ROUTING, f"{name}: {event.what}", start_s, until_s)
+                yield Span(ROUTING, f"{name}: {thing} {said}", start_s, until_s)
 
 
 def _parts(what: str) -> tuple[str, str]:
