@@ -393,7 +393,12 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
     (desk / "others.toml").write_text(
         '[[traffic]]\npattern = "uniform"\nload = "10%"\nhosts = "all"\n'
     )
-    (desk / "fault.toml").write_text('[[fault]]\nlink = "host-3"\nat = 0\nuntil = "1us"\n')
+    (desk / "fault.toml").write_text(
+        '[recovery]\ntimeout = "1us"\n'
+        + "".join(
+            f'[[fault]]\nswitch = "*"\nkind = "state"\nat = "{at}us"\n' for at in range(20, 60)
+        )
+    )
     for command in (
         f"{run} {noise} --json whole.json --trace whole.trace -- ./ring",
         "weft cc bcast.c -o bcast",
