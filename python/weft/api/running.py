@@ -140,6 +140,7 @@ def run(
             `weft.fabric_options()` lists all keys.
         traffic: File of background traffic: messages between hosts that no rank sends.
         faults: File of faults: links, switches and hosts that fail while the program runs.
+            `set={"recovery.KEY": VALUE}` and `"fault.KEY"` override its keys.
         ppn: Ranks per host; consecutive ranks share a host. By default 1 if there are enough hosts,
             else as few as possible.
         offload: Mechanism that executes collectives in the network. stream: packet by packet, over

@@ -132,6 +132,8 @@ class Placement:
             group=FABRIC,
             meaning="File of faults: links, switches and hosts that fail while the program runs",
             metavar="FILE",
+            command_line="`--set fault.KEY=VALUE` and `recovery.KEY=VALUE` override its keys.",
+            api='`set={"recovery.KEY": VALUE}` and `"fault.KEY"` override its keys.',
             campaigns="Paths are relative to the campaign's folder.",
         ),
     ] = None

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 Event = tuple[float, str]
 """Time and name of a fault or a repair, as the record has it."""
@@ -56,17 +57,17 @@ def _wrong(events: Sequence[_Parts], end_s: float) -> Iterator[Span]:
 
 
 def _unlearnt(events: Sequence[_Parts], learning: Learning, end_s: float) -> Iterator[Span]:
-    """Yield the detection of each change, and the convergence of routing that follows."""
-    for at_s, thing, said in events:
-        if said not in _LEARNT:
-            continue
+    """Yield the detection of the changes at each instant, and the convergence that follows."""
+    learnt = (event for event in events if event[2] in _LEARNT)
+    for at_s, some in groupby(learnt, key=lambda event: event[0]):
+        named = [f"{thing} {said}" for _, thing, said in some]
+        what = named[0] if len(named) == 1 else f"{len(named):,} changes"
         for name, start_s, lasts_s in (
             ("detection", at_s, learning.detection_s),
             ("convergence", at_s + learning.detection_s, learning.convergence_s),
         ):
             if lasts_s > 0 and start_s < end_s:
-                until_s = min(start_s + lasts_s, end_s)
-                yield Span(ROUTING, f"{name}: {thing} {said}", start_s, until_s)
+                yield Span(ROUTING, f"{name}: {what}", start_s, min(start_s + lasts_s, end_s))
 
 
 def _parts(what: str) -> tuple[str, str]:
