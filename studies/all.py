@@ -8,6 +8,7 @@ from studies import (
     cpu_and_memory,
     fabric_files,
     failures,
+    fault_rates,
     faults,
     forwarding,
     forwarding_caches,
@@ -64,7 +65,7 @@ STUDIES: dict[str, Study] = {
         ),
         *(host_algorithms, rooms, testbed, tutorial),
         *(campaigns, command_line, fabric_files, jobs, mpi_functions, reports, tunings),
-        *(failures, faults, traffic),
+        *(failures, fault_rates, faults, traffic),
         *(shared_switch, shared_fabric),
         *(point_to_point, collectives, dt, speed),
         *(
