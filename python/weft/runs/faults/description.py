@@ -17,7 +17,6 @@ from weft.base.errors import suggestion
 from weft.runs.faults.changes import changed
 from weft.runs.faults.file import (
     LOSSY,
-    NIC,
     SLOW,
     STATE,
     Fault,
@@ -26,7 +25,7 @@ from weft.runs.faults.file import (
     of_tables,
     read,
 )
-from weft.runs.faults.presets import HOST, LINK
+from weft.runs.faults.presets import HOST, LINK, NIC
 
 _DIRECTIONS = ("up", "down")
 _MOST_EVENTS = 200_000

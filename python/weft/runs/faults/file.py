@@ -35,9 +35,8 @@ from weft.base.errors import WeftError
 from weft.base.options import Entry, Options, parse
 from weft.base.user_files import UnreadableError, read_text
 from weft.runs.faults import presets
-from weft.runs.faults.presets import HOST, LINK, SWITCH
+from weft.runs.faults.presets import HOST, LINK, NIC, SWITCH
 
-NIC = "nic"
 PLACES = (LINK, SWITCH, NIC, HOST)
 DOWN, SLOW, LOSSY, STATE = "down", "slow", "lossy", "state"
 

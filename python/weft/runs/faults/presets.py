@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Presets of fault files: failure rates of published clusters, and reactions of routing.
 
-A rate in presets/faults is as published: so many failures of so many links, switches or hosts in so
+A rate in presets/faults is as published: so many failures of so many links, switches or NICs in so
 many days, or the part of them that failed at least once.
 """
 
@@ -16,7 +16,7 @@ from weft.base.user_files import read_text
 
 DAY_S = 86_400.0
 
-LINK, SWITCH, HOST = "link", "switch", "host"
+LINK, SWITCH, NIC, HOST = "link", "switch", "nic", "host"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ KINDS: Mapping[str, Kind] = {
     "switch": Kind(SWITCH, "switches"),
     "leaf-switch": Kind(SWITCH, "switches with hosts", hosts=True),
     "upper-switch": Kind(SWITCH, "switches without hosts", hosts=False),
-    "host": Kind(HOST, "hosts"),
+    "nic": Kind(NIC, "NICs"),
 }
 """Kinds of parts that presets have rates of."""
 
