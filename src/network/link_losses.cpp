@@ -13,6 +13,15 @@ void LinkLosses::set(int resource, double probability)
   probability_[at] = probability;
 }
 
+std::vector<int> LinkLosses::lossy() const
+{
+  std::vector<int> all;
+  for (std::size_t at = 0; at < probability_.size(); ++at)
+    if (probability_[at] > 0)
+      all.push_back(static_cast<int>(at));
+  return all;
+}
+
 double LinkLosses::lost(std::span<const int> way) const
 {
   double arrives = 1;

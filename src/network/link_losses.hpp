@@ -38,6 +38,9 @@ public:
     const auto at = static_cast<std::size_t>(resource);
     return at < probability_.size() ? probability_[at] : 0;
   }
+  /** Returns the links and pools that lose packets now. */
+  std::vector<int> lossy() const;
+  std::uint64_t seed() const { return model_.seed; }
   bool any() const { return not probability_.empty(); }
   Bytes packet() const { return model_.packet; }
   /** Returns the probability that a packet is lost on the way. Each resource counts once for each time that it is

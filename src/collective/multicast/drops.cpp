@@ -84,9 +84,8 @@ void Drops::at_receivers(std::size_t rule, const MulticastTrip& trip, Losses& lo
            losses.by_rank[static_cast<std::size_t>(rank)]);
 }
 
-void Drops::on_links(std::size_t rule, const MulticastTrip& trip, Losses& losses) const
+void Drops::on_links(const DropRule& its, std::int64_t number_of_rule, const MulticastTrip& trip, Losses& losses) const
 {
-  const DropRule& its  = fabric_.multicast().drops[rule];
   const auto root_host = static_cast<std::size_t>(group_.member_of[static_cast<std::size_t>(trip.root)]);
   for (std::size_t number = 0; number < group_.trees.size(); ++number) {
     const ReductionTree& tree = group_.trees[number];
@@ -98,9 +97,7 @@ void Drops::on_links(std::size_t rule, const MulticastTrip& trip, Losses& losses
         if (not its.hits(fabric_.link(id).name))
           continue;
         std::vector<std::int64_t> lost;
-        draw(its, share,
-             {fabric_.multicast().drop_seed, static_cast<std::int64_t>(rule), trip.communicator, trip.call, trip.root,
-              id},
+        draw(its, share, {fabric_.multicast().drop_seed, number_of_rule, trip.communicator, trip.call, trip.root, id},
              lost);
         for (std::size_t rank = 0; rank < losses.by_rank.size(); ++rank) {
           const auto member = static_cast<std::size_t>(group_.member_of[rank]);
@@ -115,7 +112,7 @@ void Drops::on_links(std::size_t rule, const MulticastTrip& trip, Losses& losses
 std::vector<std::vector<ChunkRun>> Drops::of(const MulticastTrip& trip) const
 {
   const std::vector<DropRule>& rules = fabric_.multicast().drops;
-  if (rules.empty())
+  if (rules.empty() && more_.rules.empty())
     return {};
   Losses losses{std::vector<std::vector<std::int64_t>>(static_cast<std::size_t>(group_.ranks()))};
   for (std::size_t rule = 0; rule < rules.size(); ++rule) {
@@ -124,8 +121,10 @@ std::vector<std::vector<ChunkRun>> Drops::of(const MulticastTrip& trip) const
     if (rules[rule].link.empty())
       at_receivers(rule, trip, losses);
     else
-      on_links(rule, trip, losses);
+      on_links(rules[rule], static_cast<std::int64_t>(rule), trip, losses);
   }
+  for (const DropRule& rule : more_.rules)
+    on_links(rule, static_cast<std::int64_t>(rules.size()) + more_.seed, trip, losses);
   std::vector<std::vector<ChunkRun>> by_rank;
   by_rank.reserve(losses.by_rank.size());
   for (std::vector<std::int64_t>& lost : losses.by_rank)

@@ -341,6 +341,22 @@ def test_a_port_that_has_sent_all_loses_nothing_more(program: str, tmp_path: Pat
     assert hit.faults.lost_chunks == 0
 
 
+# ---- Links that lose packets
+
+
+def test_a_lossy_cable_drops_chunks_that_are_fetched(program: str, tmp_path: Path) -> None:
+    lossy = 'link = "host-3.down"\nkind = "lossy"\nloss = "10%"\nat = 0'
+    record = call(program, tmp_path, lossy).record
+    rows = record.to_json()["multicast"]
+    dropped = sum(row["drops"] for row in rows)
+    assert dropped == pytest.approx(0.1 * CHUNKS, abs=4 * math.sqrt(CHUNKS * 0.1 * 0.9))
+    assert sum(row["fetched_chunks"] for row in rows) == dropped
+    other = lossy.replace("host-3.down", "host-0.down")  # the root's own, which carries no chunk
+    assert all(
+        row["drops"] == 0 for row in call(program, tmp_path, other).record.to_json()["multicast"]
+    )
+
+
 # ---- Later calls
 
 

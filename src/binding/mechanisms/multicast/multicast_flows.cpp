@@ -2,7 +2,6 @@
 #include "binding/mechanisms/multicast/multicast_flows.hpp"
 
 #include "binding/abi/private_abi.hpp"
-#include "collective/multicast/drops.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -293,11 +292,30 @@ void MulticastFlows::Departure::prepare()
   }
 }
 
+/** Returns the drops of links that lose packets because of a fault. */
+MoreDrops MulticastFlows::drops_of_links() const
+{
+  if (not context_.call_recovery)
+    return {};
+  const LinkLosses& losses = context_.call_recovery->losses;
+  const Fabric& fabric     = context_.fabric;
+  MoreDrops more{{}, static_cast<std::int64_t>(losses.seed())};
+  for (const int link : losses.lossy()) {
+    if (std::cmp_greater_equal(link, fabric.links().size())) // a pool, which multicasts do not use
+      break;
+    DropRule& rule   = more.rules.emplace_back();
+    rule.link        = fabric.link(link).name;
+    rule.probability = 1 - std::pow(1 - losses.probability(link), call_.model.packets(call_.model.chunk));
+  }
+  return more;
+}
+
 void MulticastFlows::take_off(int block)
 {
   const MulticastBlock& its = call_.block(block);
   auto& losses              = losses_[static_cast<std::size_t>(block)];
-  losses = Drops(context_.fabric, call_.group).of({call_.communicator->id, call_.number, its.root, its.chunks});
+  losses                    = Drops(context_.fabric, call_.group, drops_of_links())
+                                  .of({call_.communicator->id, call_.number, its.root, its.chunks});
   for (std::size_t rank = 0; rank < losses.size(); ++rank)
     drops_[rank].all += count_chunks(losses[rank]);
   ++moved_.multicasts;

@@ -13,6 +13,7 @@
 #include "binding/platform/flow_result.hpp"
 #include "binding/run/run_context.hpp"
 #include "collective/multicast/backpressure.hpp"
+#include "collective/multicast/drops.hpp"
 #include "collective/multicast/reach.hpp"
 #include "model/nic/staging_ring.hpp"
 #include "model/noise/jitter.hpp"
@@ -135,6 +136,7 @@ class MulticastFlows {
   void hold_back(const Shared& departure);
   void await_backpressure();
   void release();
+  MoreDrops drops_of_links() const;
   void take_off(int block);
   void ended(const Shared& departure, std::size_t flow);
   void complete(const Shared& departure, std::size_t flow);
