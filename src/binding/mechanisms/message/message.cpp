@@ -91,6 +91,7 @@ class MessageCall : public TreeOffload, public ServedCall, public Due {
   bool on_hosts_    = false;
   unsigned attempt_ = 0;
   int replies_      = 0;                // under way
+  double hit_       = 0;                // time of the last interruption
   double begun_     = 0;                // time at which its first member was ready
   std::shared_ptr<OffloadedCall> kept_; // itself, after its last member has ended
 
