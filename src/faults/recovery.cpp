@@ -171,12 +171,15 @@ void Recovery::due(std::uint64_t what)
     retry(what);
     return;
   }
+  const FabricEpoch before = known_.epoch();
   for (const FabricChange& change : batches_[what & ~BATCH_BIT])
     set(known_, change);
   batches_[what & ~BATCH_BIT].clear();
+  if (known_.epoch() == before)
+    return;
   flows_.forget_routes();
-  if (converged_)
-    converged_();
+  for (const auto& converged : converged_)
+    converged();
 }
 
 } // namespace weft

@@ -488,6 +488,12 @@ void FlowNetwork::set_capacity(int resource, double capacity)
   fair_share_.set_capacity(resource, vary_ ? ways_.capacity(resource, capacity) : capacity);
 }
 
+void FlowNetwork::update_capacities(const std::vector<int>& resources)
+{
+  if (vary_)
+    ask_capacities(resources);
+}
+
 void FlowNetwork::forget_routes()
 {
   for (Flow& flow : flows_)

@@ -279,6 +279,8 @@ public:
   void turn_on(const std::vector<int>& resources);
   /** Sets the capacity of a resource in bytes per second. */
   void set_capacity(int resource, double capacity);
+  /** Updates the capacities of resources that depend on more than their users. */
+  void update_capacities(const std::vector<int>& resources);
   /** Forgets the routes of earlier messages, since routing has changed. */
   void forget_routes();
   /** Sends the rest of a cut flow again now: a message on the route that it has now, a flow of start() on its old one,

@@ -529,7 +529,9 @@ public:
   double cancel_flow(std::uint64_t number) override { return offloaded_.cancel(number); }
   Recovery& begin_faults(FabricState& actual, FabricState& known, const RecoveryModel& model) override
   {
-    return recovery_.emplace(agenda_, flows_, actual, known, model);
+    Recovery& recovery = recovery_.emplace(agenda_, flows_, actual, known, model);
+    recovery.on_convergence([this, &known] { flows_.update_capacities(zone_.change_routes(known)); });
+    return recovery;
   }
   void transfer(VertexId from, VertexId to, Bytes bytes, int world, FlowEnd done) override
   {
