@@ -12,7 +12,15 @@ from typing import Any
 
 from weft import _core
 from weft.base.errors import suggestion
-from weft.runs.faults.file import SLOW, STATE, Fault, FaultFile, RecoveryOptions, read
+from weft.runs.faults.file import (
+    SLOW,
+    STATE,
+    Fault,
+    FaultFile,
+    RecoveryOptions,
+    read,
+    read_recovery,
+)
 
 _DIRECTIONS = ("up", "down")
 _MOST_EVENTS = 200_000
@@ -56,6 +64,15 @@ def prepare(path: Path, fabric: _core.Fabric) -> PreparedFaults:
     """
     file = read(path)
     return PreparedFaults(file.recovery, tuple(_events(file, fabric)))
+
+
+def prepare_platform(path: Path) -> PreparedFaults:
+    """Read the fault file of a run on a SimGrid platform, whose profiles are the faults.
+
+    Raises:
+        WeftError: The file is wrong, or has what a platform does not support.
+    """
+    return PreparedFaults(read_recovery(path), ())
 
 
 def describe(faults: PreparedFaults) -> str:

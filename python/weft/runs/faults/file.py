@@ -81,6 +81,13 @@ RECOVERY: Mapping[str, str] = {
 }
 """Keys of [recovery]."""
 
+_ROUTING_KEYS: Mapping[str, str] = {
+    "detection": "routes do not change",
+    "convergence": "routes do not change",
+    "collectives": "collectives in the network resume as messages do",
+}
+"""Keys of [recovery] that SimGrid platforms have no use for."""
+
 _TIMED = ("at", "until")
 _RANDOM = ("mtbf", "repair", "start", "end", "seed")
 _NANOSECOND = 1e-9
@@ -138,19 +145,43 @@ class FaultFile:
 
 def read(path: Path) -> FaultFile:
     """Read a fault file. Raises `WeftError`."""
-    try:
-        top = parse(read_text(path), str(path))
-    except UnreadableError as error:
-        raise WeftError(f"{path}: {error}") from None
+    top = _parse(path)
     top.allow("recovery", "fault")
     tables = list(top.parts("fault"))
     if not tables:
         top.fail("fault", "is missing; write a table [[fault]] for each fault")
     if len(tables) > _MOST_TABLES:
         top.fail("fault", f"found {len(tables):,} tables; allowed are at most {_MOST_TABLES:,}")
-    recovery = top.part("recovery") if "recovery" in top.values else Options(top.source, "", {})
     faults = tuple(_fault(one, number) for number, one in enumerate(tables, 1))
-    return FaultFile(_recovery(recovery), faults)
+    return FaultFile(_recovery(_recovery_table(top)), faults)
+
+
+def read_recovery(path: Path) -> RecoveryOptions:
+    """Read the fault file of a SimGrid platform, which has [recovery] only. Raises `WeftError`."""
+    top = _parse(path)
+    if "fault" in top.values:
+        top.fail(
+            "fault",
+            "found with --platform; what fails on a SimGrid platform is what its profiles turn"
+            " off, such as state_file of a link; leave out [[fault]]",
+        )
+    top.allow("recovery")
+    table = _recovery_table(top)
+    for key, why in _ROUTING_KEYS.items():
+        if key in table.values:
+            table.fail(key, f"found with --platform, where {why}; leave it out")
+    return _recovery(table)
+
+
+def _parse(path: Path) -> Options:
+    try:
+        return parse(read_text(path), str(path))
+    except UnreadableError as error:
+        raise WeftError(f"{path}: {error}") from None
+
+
+def _recovery_table(top: Options) -> Options:
+    return top.part("recovery") if "recovery" in top.values else Options(top.source, "", {})
 
 
 def _recovery(table: Options) -> RecoveryOptions:
