@@ -166,7 +166,7 @@ void ForwardingState::redirect(MessageNumber number, const Message& message, Loo
     return;
   const std::optional<LinkId> out = rerouting_->next(fabric_.host_count() + index, message.to);
   lookup.tag = out ? tag_of(tagging, index, message.to, tagging.hash->address(message.to)) : UNCACHED;
-  lookup.out = out.value_or(lookup.out);
+  lookup.out = out ? port_of(*out) : lookup.out;
   if (message.begun)
     port_after(lookup.into).redirect(number, lookup.tag, lookup.out);
 }
@@ -180,7 +180,7 @@ ForwardingState::Start ForwardingState::start(const Route& route, VertexId to, S
   for (std::size_t hop = 0; hop < hops_.size(); ++hop) {
     const auto [index, into, tag] = hops_[hop];
     const ForwardingModel& model  = fabric_.switch_model(index).forwarding;
-    Lookup lookup{route.links[hop], tag, route.links[hop + 1], true};
+    Lookup lookup{route.links[hop], tag, port_of(route.links[hop + 1]), true};
     if (into != NO_PORT) {
       lookup.hit               = port(into).look_up(tag, lookup.out, now);
       LookupCounters& counters = counters_[static_cast<std::size_t>(index)];

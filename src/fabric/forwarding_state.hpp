@@ -7,7 +7,8 @@
  *
  * When routes change, all caches are flushed ("control that cleans all the table entries once is practical", Hirasawa
  * et al., CLUSTER 2021, section III). A tag whose destinations then leave by several ports has no entry until routes
- * change again: these destinations are looked up in the TCAM. */
+ * change again: these destinations are looked up in the TCAM. Under a routing policy, an entry holds the ports among
+ * which the policy chooses. */
 #pragma once
 
 #include "fabric/fabric_state.hpp"
@@ -96,8 +97,11 @@ private:
   std::optional<Rerouting> rerouting_;
   std::vector<Divergence> divergences_; // by switch
 
+  /** Returns the port that an entry must hold for a message that leaves by @p out. */
+  int port_of(LinkId out) const { return fabric_.routing().is_static() ? out : CHOSEN; }
   int switch_after(LinkId into) const { return fabric_.link(into).to - fabric_.host_count(); }
   static constexpr int NO_PORT = -1;
+  static constexpr int CHOSEN  = 0; // among the ports of an entry
 
   static Tagging tagging(const ForwardingHash* hash, const CacheShape& shape, int hosts);
   int tagging_at(int switch_index);

@@ -202,5 +202,24 @@ TEST(ForwardingState, MessagesInFlightAreLookedUpByTheNewRoutes)
   state.end(number, Seconds(1e-6));
 }
 
+TEST(ForwardingState, EntriesHoldThePortsThatAPolicyChoosesAmong)
+{
+  std::string text = replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [2, 2]\nup = [1, 2]");
+  text += "[switch.forwarding]\nkind = \"cache\"\ntcam_latency = \"10ns\"\nhit_latency = \"1ns\"\n"
+          "entries = 2\nways = 2\n[routing]\npolicy = \"ecmp-message\"\n";
+  const Fabric fabric = fabric_of(text);
+  ForwardingState state(fabric);
+  Route route = route_between(fabric, 0, 2);
+  state.start(route, 2, {});
+  const Link usual = fabric.link(route.links[1]);
+  for (LinkId id = 0; std::cmp_less(id, fabric.links().size()); ++id)
+    if (fabric.link(id).from == usual.from && fabric.link(id).to > usual.from && fabric.link(id).to != usual.to)
+      route.links[1] = id; // the other way up
+  ASSERT_NE(fabric.link(route.links[1]).to, usual.to);
+  const std::int64_t hits = state.counters(0)->hits;
+  state.start(route, 2, {});
+  EXPECT_EQ(state.counters(0)->hits, hits + 1);
+}
+
 } // namespace
 } // namespace weft

@@ -37,19 +37,21 @@ inline const Rerouting::Step& Rerouting::step_of(const Tree& its, VertexId at) c
 void Rerouting::search(Tree& its)
 {
   const Fabric& fabric = state_.fabric();
+  const int hosts      = fabric.host_count();
   its.steps.assign(static_cast<std::size_t>(fabric.switch_count()), {});
   queue_.assign(1, its.to);
   for (std::size_t at = 0; at < queue_.size(); ++at) {
     const VertexId here     = queue_[at];
-    const int distance      = here == its.to ? 0 : step_of(its, here).distance;
+    const int distance      = here == its.to ? 0 : its.steps[static_cast<std::size_t>(here - hosts)].distance;
     const std::size_t first = first_[static_cast<std::size_t>(here)];
     const std::size_t count = first_[static_cast<std::size_t>(here) + 1] - first;
     for (std::size_t place = 0; place < count; ++place) {
       const LinkId link   = links_[first + (place + static_cast<std::size_t>(its.to)) % count];
       const VertexId next = fabric.link(link).to;
-      if (next == its.to || step_of(its, next).link != NO_LINK || not state_.link_is_up(reverse(link)))
+      Step& step          = its.steps[static_cast<std::size_t>(next - hosts)];
+      if (next == its.to || step.link != NO_LINK || not state_.link_is_up(reverse(link)))
         continue;
-      its.steps[static_cast<std::size_t>(next - fabric.host_count())] = {reverse(link), distance + 1};
+      step = {reverse(link), distance + 1};
       queue_.push_back(next);
     }
   }
