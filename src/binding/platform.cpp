@@ -6,10 +6,12 @@
 #include "binding/entries/collectives.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/faults/injected_faults.hpp"
+#include "binding/faults/platform_recovery.hpp"
 #include "binding/files/file_system.hpp"
 #include "binding/launch/job_file.hpp"
 #include "binding/messages/fabric_messages.hpp"
 #include "binding/messages/mpi_costs.hpp"
+#include "binding/messages/simgrid_messages.hpp"
 #include "binding/platform/fabric_zone.hpp"
 #include "binding/platform/platform_network.hpp"
 #include "binding/point_to_point/own_messages.hpp"
@@ -27,6 +29,7 @@
 #include <fstream>
 #include <optional>
 #include <simgrid/s4u.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <sys/prctl.h>
@@ -154,15 +157,43 @@ weft::RunContext& make_run(weft::FabricState& state, weft::Network& network, wef
   return context;
 }
 
+/** Refuses faults that messages would not meet. */
+void check_faults(bool on_fabric)
+{
+  if (weft::settings().faults.empty())
+    return;
+  if (weft::settings().point_to_point != "weft")
+    throw weft::UserError("--faults: faults do not reach SMPI's messages; run with --messages weft");
+  if (const auto refusal = weft::OwnMessages::refusal(on_fabric))
+    throw weft::UserError("--faults: faults need weft's own network, and " + *refusal);
+}
+
+/** Ends the run when a profile turns a host of ranks off, which ends its ranks. */
+void end_with_hosts(weft::RunContext& context)
+{
+  sg::Host::on_onoff_cb([&context](const sg::Host& host) {
+    const std::vector<sg::ActorPtr> ranks = host.get_all_actors();
+    if (host.is_on() || ranks.empty())
+      return;
+    std::ostringstream text;
+    text << "host \"" << host.get_name() << "\" is off at " << sg::Engine::get_clock()
+         << " s of simulated time, and its ranks have ended with it";
+    context.abort("network-failure", text.str());
+  });
+}
+
 /** Loads a SimGrid platform, which keeps SimGrid's own options. */
 weft::RunContext& load_platform_file(const std::string& path, weft::Jobs& jobs)
 {
   auto [fabric, network]      = weft::PlatformNetwork::load(path);
   weft::PlatformNetwork& ours = *network.release();
   weft::RunContext& context   = make_run(*new weft::FabricState(*new weft::Fabric(std::move(fabric))), ours, jobs);
-  context.make_host_network   = [&ours](weft::MessageCosts costs) {
-    return weft::make_simgrid_host_network(ours, std::move(costs));
+  check_faults(false);
+  weft::ResentTransfers* const resent = weft::PlatformRecovery::serve(context);
+  context.make_host_network           = [&ours, resent](weft::MessageCosts costs) {
+    return weft::make_simgrid_host_network(ours, std::move(costs), resent);
   };
+  end_with_hosts(context);
   place_ranks(ours, jobs.ranks());
   return context;
 }
@@ -260,17 +291,6 @@ weft::LinkWeights link_weights(const weft::RunContext& context)
   return weights;
 }
 
-/** Refuses faults that messages would not meet. */
-void check_faults()
-{
-  if (weft::settings().faults.empty())
-    return;
-  if (weft::settings().point_to_point != "weft")
-    throw weft::UserError("--faults: faults do not reach SMPI's messages; run with --messages weft");
-  if (const auto refusal = weft::OwnMessages::refusal())
-    throw weft::UserError("--faults: faults need weft's own network, and " + *refusal);
-}
-
 weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
 {
   describe_network();
@@ -286,7 +306,7 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
   weft::set_mpi_costs(fabric, context.core_noise);
   weft::FileSystem::serve(context);
   weft::BackgroundTraffic::serve(context);
-  check_faults();
+  check_faults(true);
   weft::InjectedFaults::serve(context);
   context.make_host_network = [&context, &fabric, &zone](weft::MessageCosts costs) {
     const std::string& flows = weft::settings().host_flows;
@@ -319,8 +339,9 @@ void choose_messages(weft::RunContext& context, bool on_fabric)
     check_routing(context, "SMPI carries the messages");
     return;
   }
-  const auto refusal =
-      on_fabric ? weft::OwnMessages::refusal() : std::optional<std::string>("weft's transport needs a weft fabric");
+  const bool serves              = on_fabric || not weft::settings().faults.empty(); // a platform's profiles are faults
+  const auto refusal             = serves ? weft::OwnMessages::refusal(on_fabric)
+                                          : std::optional<std::string>("weft's transport needs a weft fabric");
   context.record.messages_reason = refusal.value_or("");
   if (refusal) {
     check_routing(context, *refusal);

@@ -86,11 +86,9 @@ void ForwardingState::expect(const Route& route, VertexId to)
       if (tagging.by_host.empty()) {
         if (tagging.hash != last)
           address = tagging.hash->address(to);
-        last    = tagging.hash;
-        its.tag = tagging.hash->tag(index, address) | (tagging.keeps ? KEPT : 0);
-      } else {
-        its.tag = tagging.by_host[static_cast<std::size_t>(to)];
+        last = tagging.hash;
       }
+      its.tag  = tag_of(tagging, index, to, address);
       its.port = port_number_after(route.links[hop]);
       port(its.port).expect(its.tag);
     }
@@ -101,15 +99,88 @@ void ForwardingState::expect(const Route& route, VertexId to)
       port(its.port).expect_entries(its.tag);
 }
 
+ForwardingTag ForwardingState::tag_of(const Tagging& tagging, int switch_index, VertexId to, ForwardingAddress address)
+{
+  if (not tagging.by_host.empty())
+    return tagging.by_host[static_cast<std::size_t>(to)];
+  const ForwardingTag tag = tagging.hash->tag(switch_index, address);
+  if (known_ && not known_->all_up() && diverges(*tagging.hash, switch_index, tag))
+    return UNCACHED;
+  return tag | (tagging.keeps ? KEPT : 0);
+}
+
+bool ForwardingState::diverges(const ForwardingHash& hash, int switch_index, ForwardingTag tag)
+{
+  Divergence& its = divergences_[static_cast<std::size_t>(switch_index)];
+  if (its.epoch != known_->epoch()) {
+    its.epoch = known_->epoch();
+    find_divergence(hash, switch_index, its);
+  }
+  return its.diverges[tag];
+}
+
+void ForwardingState::find_divergence(const ForwardingHash& hash, int switch_index, Divergence& its)
+{
+  constexpr LinkId NONE_YET = -1;
+  const auto tags           = static_cast<std::size_t>(hash.tags().value());
+  its.diverges.assign(tags, false);
+  std::vector<LinkId> port_of(tags, NONE_YET);
+  for (VertexId host = 0; host < fabric_.host_count(); ++host) {
+    const std::optional<LinkId> out = rerouting_->next(fabric_.host_count() + switch_index, host);
+    if (not out)
+      continue;
+    const auto tag = hash.tag(switch_index, hash.address(host));
+    if (port_of[tag] == NONE_YET)
+      port_of[tag] = *out;
+    else if (port_of[tag] != *out)
+      its.diverges[tag] = true;
+  }
+}
+
+std::vector<LinkId> ForwardingState::change_routes(const FabricState& known)
+{
+  if (known_ != &known) {
+    known_ = &known;
+    rerouting_.emplace(known);
+    divergences_.resize(static_cast<std::size_t>(fabric_.switch_count()));
+  }
+  for (ForwardingPort& port : ports_)
+    port.flush();
+  std::vector<LinkId> limited;
+  for (auto& [number, message] : messages_)
+    for (Lookup& lookup : message.lookups) {
+      redirect(number, message, lookup);
+      limited.push_back(lookup.into);
+    }
+  std::ranges::sort(limited);
+  limited.erase(std::ranges::unique(limited).begin(), limited.end());
+  return limited;
+}
+
+/** Looks up the packets of a message in flight by the new routes of a switch. */
+void ForwardingState::redirect(MessageNumber number, const Message& message, Lookup& lookup)
+{
+  const int index        = switch_after(lookup.into);
+  const Tagging& tagging = taggings_[static_cast<std::size_t>(tagging_of_[static_cast<std::size_t>(index)])];
+  if (not tagging.hash)
+    return;
+  const std::optional<LinkId> out = rerouting_->next(fabric_.host_count() + index, message.to);
+  lookup.tag = out ? tag_of(tagging, index, message.to, tagging.hash->address(message.to)) : UNCACHED;
+  lookup.out = out ? port_of(*out) : lookup.out;
+  if (message.begun)
+    port_after(lookup.into).redirect(number, lookup.tag, lookup.out);
+}
+
 ForwardingState::Start ForwardingState::start(const Route& route, VertexId to, Seconds now)
 {
   Start started;
   Message message;
+  message.to = to;
   expect(route, to);
   for (std::size_t hop = 0; hop < hops_.size(); ++hop) {
     const auto [index, into, tag] = hops_[hop];
     const ForwardingModel& model  = fabric_.switch_model(index).forwarding;
-    Lookup lookup{route.links[hop], tag, route.links[hop + 1], true};
+    Lookup lookup{route.links[hop], tag, port_of(route.links[hop + 1]), true};
     if (into != NO_PORT) {
       lookup.hit               = port(into).look_up(tag, lookup.out, now);
       LookupCounters& counters = counters_[static_cast<std::size_t>(index)];

@@ -4,12 +4,18 @@
  * When a message between hosts starts, its destination is looked up at every switch on its route; misses add to its
  * latency. If lookups limit the rate of ports, messages are tracked until they end, and limit each other
  * (model/forwarding/forwarding_port.hpp). Streams, and messages sent or received by a switch, have the latency of hits.
- */
+ *
+ * When routes change, all caches are flushed ("control that cleans all the table entries once is practical", Hirasawa
+ * et al., CLUSTER 2021, section III). A tag whose destinations then leave by several ports has no entry until routes
+ * change again: these destinations are looked up in the TCAM. Under a routing policy, an entry holds the ports among
+ * which the policy chooses. */
 #pragma once
 
-#include "fabric/fabric.hpp"
+#include "fabric/fabric_state.hpp"
+#include "fabric/rerouting.hpp"
 #include "model/forwarding/forwarding_port.hpp"
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -38,6 +44,10 @@ public:
   /** Ends a message that has arrived or failed. */
   void end(MessageNumber message, Seconds now);
 
+  /** Flushes all caches: from now on routes are those of @p known, which must outlive this object. Messages in flight
+   *  stay on their links, but are looked up by the new routes. Returns the links whose limits may change. */
+  std::vector<LinkId> change_routes(const FabricState& known);
+
   /** Return whether the port at the end of a link limits messages, and its current limit in volume per second. */
   bool bounds(LinkId into) const;
   double rate(LinkId into, Seconds now);
@@ -65,8 +75,14 @@ private:
     std::vector<ForwardingTag> by_host; // tags, if each identifies a host
   };
   struct Message {
+    VertexId to = 0;
     std::vector<Lookup> lookups; // at ports that limit it
     bool begun = false;
+  };
+  /** Tags of a switch whose destinations leave by several ports. */
+  struct Divergence {
+    std::optional<FabricEpoch> epoch; // of the routes
+    std::vector<bool> diverges;       // by tag
   };
   const Fabric& fabric_;
   std::vector<ForwardingPort> ports_;                   // in order of first use
@@ -76,10 +92,16 @@ private:
   std::vector<int> tagging_of_;                         // by switch: index in taggings_; any without cache
   std::unordered_map<MessageNumber, Message> messages_; // in flight
   std::vector<Hop> hops_;                               // hops of the message being started
-  MessageNumber last_ = NONE;
+  MessageNumber last_       = NONE;
+  const FabricState* known_ = nullptr; // to routing; null: routes have never changed
+  std::optional<Rerouting> rerouting_;
+  std::vector<Divergence> divergences_; // by switch
 
+  /** Returns the port that an entry must hold for a message that leaves by @p out. */
+  int port_of(LinkId out) const { return fabric_.routing().is_static() ? out : CHOSEN; }
   int switch_after(LinkId into) const { return fabric_.link(into).to - fabric_.host_count(); }
   static constexpr int NO_PORT = -1;
+  static constexpr int CHOSEN  = 0; // among the ports of an entry
 
   static Tagging tagging(const ForwardingHash* hash, const CacheShape& shape, int hosts);
   int tagging_at(int switch_index);
@@ -87,6 +109,10 @@ private:
   ForwardingPort& port(int number) { return ports_[static_cast<std::size_t>(number)]; }
   ForwardingPort& port_after(LinkId into) { return port(port_number_after(into)); }
   void expect(const Route& route, VertexId to);
+  ForwardingTag tag_of(const Tagging& tagging, int switch_index, VertexId to, ForwardingAddress address);
+  bool diverges(const ForwardingHash& hash, int switch_index, ForwardingTag tag);
+  void find_divergence(const ForwardingHash& hash, int switch_index, Divergence& its);
+  void redirect(MessageNumber number, const Message& message, Lookup& lookup);
 };
 
 } // namespace weft

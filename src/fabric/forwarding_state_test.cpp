@@ -2,6 +2,7 @@
 #include "fabric/forwarding_state.hpp"
 
 #include "fabric/fabric_test.hpp"
+#include "fabric/rerouting.hpp"
 
 #include <map>
 #include <random>
@@ -118,6 +119,106 @@ TEST(ForwardingState, RemovesMessagesThatNeverBegan)
   state.end(state.start(route, 1, {}).message, {});
   EXPECT_EQ(state.rate(route.links[0], {}), std::numeric_limits<double>::infinity());
   EXPECT_DOUBLE_EQ(state.counters(0)->packets, 0);
+}
+
+/** Returns a ring of five switches with a host each. */
+std::string ring(const std::string& more)
+{
+  return replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"torus\"\ndimensions = [5]") +
+         "[switch.forwarding]\nkind = \"cache\"\ntcam_latency = \"10ns\"\nhit_latency = \"1ns\"\n" + more;
+}
+
+/** Sets the cable between two switches of a fabric. */
+void set_cable(FabricState& state, int one, int other, bool up)
+{
+  const Fabric& fabric = state.fabric();
+  for (LinkId id = 0; std::cmp_less(id, fabric.links().size()); ++id)
+    if (fabric.link(id).from == fabric.host_count() + one && fabric.link(id).to == fabric.host_count() + other) {
+      state.set_link(id, up);
+      state.set_link(reverse(id), up);
+    }
+}
+
+/** Sends a message between two hosts by the routes of @p known. Returns the number of its misses. */
+int misses(ForwardingState& state, const FabricState& known, VertexId from, VertexId to)
+{
+  Route route;
+  EXPECT_TRUE(Rerouting(known).find(from, to, route));
+  return static_cast<int>(std::lround(state.start(route, to, {}).added.value() / 10e-9));
+}
+
+// Figure 12 of Hirasawa et al.: node 11 (here 1) loses the link X0,+ to node 12 (here 2).
+TEST(ForwardingState, ARingOfFiveGoesOnWithoutACable)
+{
+  for (const std::string entries :
+       {"", "entries = 2\nways = 2\n"}) { // 3 tags at a switch: some are never evicted, or all
+    const Fabric fabric = fabric_of(ring(entries));
+    FabricState known(fabric);
+    ForwardingState state(fabric);
+    EXPECT_EQ(misses(state, known, 1, 2), 2);
+    EXPECT_EQ(misses(state, known, 1, 2), 0);
+    set_cable(known, 1, 2, false);
+    state.change_routes(known);
+    // Via 1, 0, 4, 3, 2. At 0 it shares a tag with 1, which leaves by another port, at 3 also with 1.
+    EXPECT_EQ(misses(state, known, 1, 2), 5);
+    EXPECT_EQ(misses(state, known, 1, 2), 2);
+    // At 1 all destinations behind X0,+ leave by X0,- now, and still share their entry.
+    const std::int64_t hits = state.counters(1)->hits;
+    EXPECT_EQ(misses(state, known, 1, 3), 2); // at 0 and at its own switch
+    EXPECT_EQ(misses(state, known, 1, 3), 0);
+    EXPECT_EQ(state.counters(1)->hits, hits + 2);
+    set_cable(known, 1, 2, true);
+    state.change_routes(known);
+    EXPECT_EQ(misses(state, known, 1, 2), 2);
+    EXPECT_EQ(misses(state, known, 1, 2), 0);
+  }
+}
+
+TEST(ForwardingState, EachDestinationMissesOnceByCrcAfterRoutesHaveChanged)
+{
+  const Fabric fabric = fabric_of(ring("hash = \"crc\"\n"));
+  FabricState known(fabric);
+  ForwardingState state(fabric);
+  set_cable(known, 1, 2, false);
+  state.change_routes(known);
+  EXPECT_EQ(misses(state, known, 1, 2), 5);
+  EXPECT_EQ(misses(state, known, 1, 2), 0);
+  EXPECT_EQ(misses(state, known, 0, 2), 1); // enters by another port
+}
+
+TEST(ForwardingState, MessagesInFlightAreLookedUpByTheNewRoutes)
+{
+  const Fabric fabric = fabric_of(ring("interval = \"1ns\"\ntcam_interval = \"4ns\"\nframe = \"100B\"\n"));
+  FabricState known(fabric);
+  ForwardingState state(fabric);
+  const Route route = route_between(fabric, 0, 2); // via 0, 1, 2
+  const auto number = state.start(route, 2, {}).message;
+  state.begin(number, Bytes(1e6), Bytes(1e6), {});
+  EXPECT_NEAR(state.rate(route.links[0], {}), 100e9, 1e8);
+  set_cable(known, 1, 2, false);
+  EXPECT_EQ(state.change_routes(known), (std::vector<LinkId>{route.links[0], route.links[1], route.links[2]}));
+  EXPECT_NEAR(state.rate(route.links[0], {}), 25e9, 1e8);  // with 1 in its tag
+  EXPECT_NEAR(state.rate(route.links[1], {}), 100e9, 1e8); // with 3
+  state.end(number, Seconds(1e-6));
+}
+
+TEST(ForwardingState, EntriesHoldThePortsThatAPolicyChoosesAmong)
+{
+  std::string text = replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [2, 2]\nup = [1, 2]");
+  text += "[switch.forwarding]\nkind = \"cache\"\ntcam_latency = \"10ns\"\nhit_latency = \"1ns\"\n"
+          "entries = 2\nways = 2\n[routing]\npolicy = \"ecmp-message\"\n";
+  const Fabric fabric = fabric_of(text);
+  ForwardingState state(fabric);
+  Route route = route_between(fabric, 0, 2);
+  state.start(route, 2, {});
+  const Link usual = fabric.link(route.links[1]);
+  for (LinkId id = 0; std::cmp_less(id, fabric.links().size()); ++id)
+    if (fabric.link(id).from == usual.from && fabric.link(id).to > usual.from && fabric.link(id).to != usual.to)
+      route.links[1] = id; // the other way up
+  ASSERT_NE(fabric.link(route.links[1]).to, usual.to);
+  const std::int64_t hits = state.counters(0)->hits;
+  state.start(route, 2, {});
+  EXPECT_EQ(state.counters(0)->hits, hits + 1);
 }
 
 } // namespace

@@ -2,68 +2,127 @@
 #include "fabric/rerouting.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace weft {
 
 void Rerouting::list_links()
 {
-  const Fabric& fabric = state_.fabric();
-  const auto vertices  = static_cast<std::size_t>(fabric.host_count() + fabric.switch_count());
+  const Fabric& fabric      = state_.fabric();
+  const Topology& topology  = fabric.topology();
+  const auto vertices       = static_cast<std::size_t>(fabric.host_count() + fabric.switch_count());
+  const auto leads_onwards  = [&topology](const Link& link) { return not topology.is_host(link.to); };
+  constexpr std::size_t ALL = 1U << 22U; // steps of all trees: 32 MiB
   first_.assign(vertices + 1, 0);
   for (const Link& link : fabric.links())
-    ++first_[static_cast<std::size_t>(link.from) + 1];
+    first_[static_cast<std::size_t>(link.from) + 1] += leads_onwards(link) ? 1 : 0;
   for (std::size_t vertex = 0; vertex < vertices; ++vertex)
     first_[vertex + 1] += first_[vertex];
   std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
-  links_.resize(fabric.links().size());
-  for (LinkId id = 0; std::cmp_less(id, links_.size()); ++id)
-    links_[next[static_cast<std::size_t>(fabric.link(id).from)]++] = id;
-  reached_.resize(vertices);
-  visited_.resize(vertices);
+  links_.resize(first_.back());
+  for (LinkId id = 0; std::cmp_less(id, fabric.links().size()); ++id)
+    if (leads_onwards(fabric.link(id)))
+      links_[next[static_cast<std::size_t>(fabric.link(id).from)]++] = id;
+  trees_.resize(std::clamp(ALL / std::max(std::size_t{1}, static_cast<std::size_t>(fabric.switch_count())),
+                           std::size_t{1}, vertices));
 }
 
-/** Searches breadth first. */
-bool Rerouting::search(VertexId from, VertexId to)
+inline const Rerouting::Step& Rerouting::step_of(const Tree& its, VertexId at) const
+{
+  return its.steps[static_cast<std::size_t>(at - state_.fabric().host_count())];
+}
+
+/** Searches the switches breadth first, from the destination. */
+void Rerouting::search(Tree& its)
 {
   const Fabric& fabric = state_.fabric();
-  ++searches_;
-  queue_.assign(1, from);
-  visited_[static_cast<std::size_t>(from)] = searches_;
+  const int hosts      = fabric.host_count();
+  its.steps.assign(static_cast<std::size_t>(fabric.switch_count()), {});
+  queue_.assign(1, its.to);
   for (std::size_t at = 0; at < queue_.size(); ++at) {
     const VertexId here     = queue_[at];
+    const int distance      = here == its.to ? 0 : its.steps[static_cast<std::size_t>(here - hosts)].distance;
     const std::size_t first = first_[static_cast<std::size_t>(here)];
     const std::size_t count = first_[static_cast<std::size_t>(here) + 1] - first;
     for (std::size_t place = 0; place < count; ++place) {
-      const LinkId link   = links_[first + (place + static_cast<std::size_t>(to)) % count];
+      const LinkId link   = links_[first + (place + static_cast<std::size_t>(its.to)) % count];
       const VertexId next = fabric.link(link).to;
-      if ((fabric.topology().is_host(next) && next != to) || visited_[static_cast<std::size_t>(next)] == searches_ ||
-          not state_.link_is_up(link))
+      Step& step          = its.steps[static_cast<std::size_t>(next - hosts)];
+      if (next == its.to || step.link != NO_LINK || not state_.link_is_up(reverse(link)))
         continue;
-      visited_[static_cast<std::size_t>(next)] = searches_;
-      reached_[static_cast<std::size_t>(next)] = {link, here};
-      if (next == to)
-        return true;
+      step = {reverse(link), distance + 1};
       queue_.push_back(next);
     }
   }
-  return false;
+}
+
+const Rerouting::Tree& Rerouting::tree(VertexId to)
+{
+  if (first_.empty())
+    list_links();
+  Tree& its = trees_[static_cast<std::size_t>(to) % trees_.size()];
+  if (its.to != to || its.epoch != state_.epoch()) {
+    its.to    = to;
+    its.epoch = state_.epoch();
+    search(its);
+  }
+  return its;
+}
+
+/** Returns the link by which a host reaches the destination soonest. */
+LinkId Rerouting::first_link(const Tree& its, VertexId host) const
+{
+  const Fabric& fabric    = state_.fabric();
+  const std::size_t first = first_[static_cast<std::size_t>(host)];
+  const std::size_t count = first_[static_cast<std::size_t>(host) + 1] - first;
+  LinkId best             = NO_LINK;
+  int least               = std::numeric_limits<int>::max();
+  for (std::size_t place = 0; place < count; ++place) {
+    const LinkId link   = links_[first + (place + static_cast<std::size_t>(its.to)) % count];
+    const VertexId next = fabric.link(link).to;
+    if (not state_.link_is_up(link) || (next != its.to && step_of(its, next).link == NO_LINK))
+      continue;
+    const int distance = next == its.to ? 0 : step_of(its, next).distance;
+    if (distance < least) {
+      best  = link;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+/** Stores the usual route in usual_; returns whether packets follow it. */
+bool Rerouting::follow_usual(VertexId at, VertexId to)
+{
+  if (not state_.fabric().topology().is_host(to)) // topologies define routes from a switch to hosts only
+    return false;
+  usual_.clear();
+  return state_.route(at, to, usual_);
+}
+
+std::optional<LinkId> Rerouting::next(VertexId at, VertexId to)
+{
+  if (follow_usual(at, to))
+    return usual_.links.front();
+  const Tree& its   = tree(to);
+  const LinkId link = state_.fabric().topology().is_host(at) ? first_link(its, at) : step_of(its, at).link;
+  return link == NO_LINK ? std::nullopt : std::optional(link);
 }
 
 bool Rerouting::find(VertexId from, VertexId to, Route& route)
 {
-  if (first_.empty())
-    list_links();
-  if (not search(from, to))
-    return false;
-  route.clear();
-  for (VertexId at = to; at != from; at = reached_[static_cast<std::size_t>(at)].from) {
-    route.links.push_back(reached_[static_cast<std::size_t>(at)].link);
+  found_.clear();
+  for (VertexId at = from; at != to;) {
+    const std::optional<LinkId> link = next(at, to);
+    if (not link)
+      return false;
+    found_.links.push_back(*link);
+    at = state_.fabric().link(*link).to;
     if (at != to)
-      route.through.push_back(at);
+      found_.through.push_back(at);
   }
-  std::ranges::reverse(route.links);
-  std::ranges::reverse(route.through);
+  route = found_;
   return true;
 }
 

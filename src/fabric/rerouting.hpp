@@ -1,31 +1,47 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Routes around links and switches that are down: shortest ones, on any topology. Among equally long ones, the
- * destination selects, so that routes to different hosts use different links. */
+ * destination selects, so that routes to different hosts use different links.
+ *
+ * Like the usual routes they are destination-based: the next hop depends on the current vertex and the destination
+ * only, as in the forwarding tables of switches. From a vertex whose usual route to a host is up, packets follow that
+ * one. */
 #pragma once
 
 #include "fabric/fabric_state.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace weft {
 
 class Rerouting {
+  static constexpr LinkId NO_LINK = -1;
   struct Step {
-    LinkId link;
-    VertexId from;
+    LinkId link  = NO_LINK; // next link to the destination
+    int distance = 0;       // in links
+  };
+  /** Shortest routes from all switches to one vertex. */
+  struct Tree {
+    VertexId to       = -1;
+    FabricEpoch epoch = 0;
+    std::vector<Step> steps; // by switch
   };
   const FabricState& state_;
   std::vector<std::size_t> first_; // by vertex: its first link in links_; empty until the first search
-  std::vector<LinkId> links_;      // by the vertex that they leave
-  std::vector<Step> reached_;      // by vertex: how the search reached it
-  std::vector<std::uint64_t> visited_;
-  std::uint64_t searches_ = 0;
+  std::vector<LinkId> links_;      // links to switches, by the vertex that they leave
+  std::vector<Tree> trees_;        // by hash of the destination
   std::vector<VertexId> queue_;
+  Route usual_;
+  Route found_;
 
   void list_links();
-  bool search(VertexId from, VertexId to);
+  const Tree& tree(VertexId to);
+  void search(Tree& its);
+  const Step& step_of(const Tree& its, VertexId at) const;
+  LinkId first_link(const Tree& its, VertexId host) const;
+  bool follow_usual(VertexId at, VertexId to);
 
 public:
   /** @p state must outlive this object. */
@@ -33,6 +49,8 @@ public:
   /** Replaces @p route by a route between two different vertices that is up. Returns false, and leaves it, if there
    * is none. Hosts forward nothing. */
   bool find(VertexId from, VertexId to, Route& route);
+  /** Returns the link by which packets for another vertex leave @p at; nothing if it is not reached. */
+  std::optional<LinkId> next(VertexId at, VertexId to);
 };
 
 } // namespace weft

@@ -203,15 +203,18 @@ void Recovery::due(std::uint64_t what)
     retry(what);
     return;
   }
+  const FabricEpoch before = known_.epoch();
   std::vector<LinkId> links;
   for (const FabricChange& change : std::exchange(batches_[what & ~BATCH_BIT], {})) {
     set(known_, change);
     std::ranges::copy(links_of(change), std::back_inserter(links));
   }
+  if (known_.epoch() == before)
+    return;
   pools_.update(links);
   flows_.forget_routes();
-  if (converged_)
-    converged_();
+  for (const auto& converged : converged_)
+    converged();
 }
 
 } // namespace weft

@@ -73,7 +73,7 @@ class Recovery : public Due, public CutFlows {
   std::vector<Rest> rests_;
   std::vector<std::size_t> idle_; // free places in rests_
   RecoveryCounts counts_;
-  std::function<void()> converged_;
+  std::vector<std::function<void()>> converged_;
   std::string latest_; // what failed last
 
   void set(FabricState& state, const FabricChange& change) const;
@@ -91,8 +91,8 @@ public:
 
   /** Changes the fabric now. */
   void apply(const std::vector<FabricChange>& changes);
-  /** Calls @p converged whenever routing has learnt of a change. */
-  void on_convergence(std::function<void()> converged) { converged_ = std::move(converged); }
+  /** Calls @p converged, too, whenever routes have changed. */
+  void on_convergence(std::function<void()> converged) { converged_.push_back(std::move(converged)); }
   const RecoveryCounts& counts() const { return counts_; }
   const RecoveryModel& model() const { return model_; }
 

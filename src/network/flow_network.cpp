@@ -552,6 +552,12 @@ void FlowNetwork::enlarge(FlowNumber number, double factor)
   ends_.set(flow.group, group.ends);
 }
 
+void FlowNetwork::update_capacities(const std::vector<int>& resources)
+{
+  if (vary_)
+    ask_capacities(resources);
+}
+
 void FlowNetwork::forget_routes()
 {
   for (Flow& flow : flows_)

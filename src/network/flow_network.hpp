@@ -292,6 +292,8 @@ public:
   /** Sets the probability that a link or pool of links loses a packet, also for what messages in flight have still to
    * send. */
   void set_loss(int resource, double probability);
+  /** Updates the capacities of resources that depend on more than their users. */
+  void update_capacities(const std::vector<int>& resources);
   /** Forgets the routes of earlier messages, since routing has changed. */
   void forget_routes();
   /** Sends the rest of a cut flow again now: a message on the route that it has now, a flow of start() on its old one,

@@ -156,13 +156,10 @@ def faults_of(request: Request, site: Site) -> PreparedFaults | None:
         )
     if path is None:
         return None
-    if not isinstance(site, FabricSite):
-        raise WeftError(
-            f"{named('faults')}: found together with {named('platform')}; faults need a weft"
-            f" fabric: use {named('fabric')}"
-        )
     inputs.declare_inputs({path: f"{named('faults')} names to be read"})
-    return fault_events.prepare(path, changes, site.fabric)
+    if isinstance(site, FabricSite):
+        return fault_events.prepare(path, changes, site.fabric)
+    return fault_events.prepare_platform(path, changes)
 
 
 def needs_copies(request: Request, program: Path, libraries: Sequence[Library]) -> bool:

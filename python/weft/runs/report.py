@@ -113,7 +113,7 @@ def print_faults(faults: FaultsPart, on: Console) -> None:
         {"event": event.what, "time(us)": microseconds(event.at_s)}
         for event in faults.events[:_MOST_EVENTS]
     ]
-    if shown:
+    if shown:  # the profiles of a platform are not listed
         print_table(fitting(shown, (), ("event",), on), on)
     if len(faults.events) > _MOST_EVENTS:
         on.print(f"and {plural(len(faults.events) - _MOST_EVENTS, 'event')} more")

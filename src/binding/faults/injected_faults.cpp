@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/faults/injected_faults.hpp"
 
+#include "binding/faults/fault_rows.hpp"
 #include "binding/run/run_context.hpp"
 #include "binding/settings/settings.hpp"
 
@@ -90,33 +91,11 @@ void InjectedFaults::end()
 void InjectedFaults::add_rows(Json& record) const
 {
   const RecoveryCounts counts = recovery_ ? recovery_->counts() : RecoveryCounts();
-  const CallRecovery& calls   = *context_.call_recovery;
   Json events                 = Json::array();
   for (std::size_t at = 0; at < next_; ++at)
     events.push_back({{"at_s", description_.events[at].at.value()}, {"what", description_.events[at].what}});
-  Json hits = Json::array();
-  for (const HitCall& hit : calls.hits)
-    hits.push_back({{"hit_s", hit.hit},
-                    {"went_on_s", hit.went_on},
-                    {"collective", hit.collective},
-                    {"communicator", hit.communicator},
-                    {"what", hit.what}});
-  record["faults"] = {{"events", std::move(events)},
-                      {"left_events", description_.events.size() - next_},
-                      {"cut", counts.cut},
-                      {"lost", counts.lost},
-                      {"resumed", counts.resumed},
-                      {"given_up", counts.given_up},
-                      {"waited_s", counts.waited_s},
-                      {"longest_waiting_s", counts.longest_waiting_s},
-                      {"broken_calls", calls.broken},
-                      {"resent_calls", calls.resent},
-                      {"rebuilt_calls", calls.rebuilt},
-                      {"calls_on_hosts", calls.moved},
-                      {"lost_in_calls_s", calls.lost_s},
-                      {"cut_branches", calls.cut_branches},
-                      {"lost_chunks", calls.lost_chunks},
-                      {"calls", std::move(hits)}};
+  record["faults"] =
+      fault_rows(std::move(events), description_.events.size() - next_, counts, &*context_.call_recovery);
 }
 
 } // namespace weft

@@ -536,7 +536,9 @@ public:
                          LinkLosses& losses) override
   {
     flows_.lose_packets(losses);
-    return recovery_.emplace(agenda_, flows_, actual, known, model);
+    Recovery& recovery = recovery_.emplace(agenda_, flows_, actual, known, model);
+    recovery.on_convergence([this, &known] { flows_.update_capacities(zone_.change_routes(known)); });
+    return recovery;
   }
   void transfer(VertexId from, VertexId to, Bytes bytes, int world, FlowEnd done) override
   {

@@ -18,63 +18,6 @@ using simgrid::kernel::timer::Timer;
 namespace weft {
 namespace {
 
-class SimGridMessages : public HostNetwork, public Messages {
-  Network& network_;
-
-public:
-  SimGridMessages(Network& network, MessageCosts its_costs) : HostNetwork(std::move(its_costs)), network_(network) {}
-
-  Messages& messages() override { return *this; }
-  void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int /*world*/, FlowEnd done) override
-  {
-    network_.start_flow(flow, latency, sharing, std::move(done));
-  }
-  void transfer(VertexId from, VertexId to, Bytes bytes, int /*world*/, FlowEnd done) override
-  {
-    network_.transfer(from, to, bytes, std::move(done));
-  }
-  double use_of(LinkId link) override { return network_.use_of(link); }
-
-  void send(int from, int to, Bytes bytes, double /*missed*/, Receiving& receiver, std::uint64_t message) override
-  {
-    transfer(from, to, bytes, JobTraffic::UNKNOWN,
-             [this, &receiver, message](const FlowResult& result) { ended(receiver, message, result); });
-  }
-
-private:
-  void ended(Receiving& receiver, std::uint64_t message, const FlowResult& result)
-  {
-    if (not result.arrived()) {
-      receiver.failed(message, result.failure);
-      return;
-    }
-    arrivals_.push_back({&receiver, message});
-    agenda_.add(Seconds(sg::Engine::get_clock()), due_, arrivals_.size() - 1);
-    wake();
-  }
-
-  struct Arrival {
-    Receiving* receiver;
-    std::uint64_t message;
-  };
-  struct ArrivalDue : Due {
-    std::vector<Arrival>& arrivals;
-    std::size_t told = 0;
-    explicit ArrivalDue(std::vector<Arrival>& all) : arrivals(all) {}
-    void due(std::uint64_t what) override
-    {
-      const Arrival arrival = arrivals[what];
-      if (++told == arrivals.size()) {
-        arrivals.clear();
-        told = 0;
-      }
-      arrival.receiver->arrived(arrival.message);
-    }
-  };
-  std::vector<Arrival> arrivals_;
-  ArrivalDue due_{arrivals_};
-};
-
 /** Returns the message cost that SMPI computes from the user's options. */
 MessageCosts::Time smpi_cost(const Network& network,
                              double (simgrid::smpi::Host::*cost)(std::size_t, sg::Host*, sg::Host*) const, bool sender)
@@ -113,11 +56,6 @@ MessageCosts message_costs(const Fabric& fabric, const Network& network)
   smpi_unless(costs.send, "smpi/ois", &simgrid::smpi::Host::oisend, true);
   smpi_unless(costs.receive, "smpi/or", &simgrid::smpi::Host::orecv, false);
   return costs;
-}
-
-std::unique_ptr<HostNetwork> make_simgrid_host_network(Network& network, MessageCosts costs)
-{
-  return std::make_unique<SimGridMessages>(network, std::move(costs));
 }
 
 // NOLINTBEGIN(performance-unnecessary-value-param): networks that have files keep it

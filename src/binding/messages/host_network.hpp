@@ -127,7 +127,4 @@ public:
 /** Returns the costs set by SMPI's options and a fabric file's [mpi] table. Both must be known. */
 MessageCosts message_costs(const Fabric& fabric, const Network& network);
 
-/** Creates a network whose messages and flows are SimGrid's. */
-std::unique_ptr<HostNetwork> make_simgrid_host_network(Network& network, MessageCosts costs);
-
 } // namespace weft

@@ -139,6 +139,12 @@ public:
    * over. */
   void begin_message(ForwardingState::MessageNumber message, Bytes bytes, Bytes volume, Seconds latency);
   void end_message(ForwardingState::MessageNumber message);
+  /** Flushes forwarding caches, since routes are those of @p known from now on. Returns the links whose ports may limit
+   * messages differently. */
+  std::vector<LinkId> change_routes(const FabricState& known)
+  {
+    return forwarding_ ? forwarding_->change_routes(known) : std::vector<LinkId>();
+  }
   /** Returns the current capacity of a resource: its bandwidth @p fixed, or less if the port at
    * its end looks up packets more slowly. */
   double capacity(int resource, double fixed);

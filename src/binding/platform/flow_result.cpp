@@ -4,6 +4,8 @@
 #include "binding/abi/private_abi.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <simgrid/kernel/Timer.hpp>
 #include <string_view>
 
 namespace sg = simgrid::s4u;
@@ -15,6 +17,13 @@ namespace {
 std::string_view state_of(const sg::Comm& flow)
 {
   return flow.get_impl()->get_state_str();
+}
+
+/** Returns the part of a failed flow that has not arrived: all, if it could not start. */
+double rest_of(const sg::Comm& flow, double bytes)
+{
+  const double left = flow.get_remaining(); // SimGrid destroys the flow's action after the signal
+  return bytes > 0 && left > 0 ? std::min(1.0, left / bytes) : 1;
 }
 
 } // namespace
@@ -34,22 +43,45 @@ std::string links_off(const std::vector<sg::Link*>& links)
   return text + (names.size() == 1 ? " is off" : " are off");
 }
 
-FlowResult result_of(const sg::Comm& flow, const std::vector<sg::Link*>& links)
+std::string off_between(const sg::Host* from, const sg::Host* to)
+{
+  for (const sg::Host* const host : {from, to})
+    if (not host->is_on())
+      return "host \"" + host->get_name() + "\" is off";
+  std::vector<sg::Link*> links;
+  from->route_to(to, links, nullptr); // a null latency: no message starts
+  return links_off(links);
+}
+
+void start_flow(const sg::CommPtr& flow, sg::Host* from, sg::Host* to,
+                const std::function<void(const sg::Comm&)>& ended)
+{
+  const auto told = std::make_shared<bool>(false);
+  flow->on_this_completion_cb([told, ended](const sg::Comm& its) {
+    *told = true;
+    ended(its);
+  });
+  flow->set_source(from)->set_destination(to);
+  if (not *told && simgrid::kernel::activity::has_ended(*flow->get_impl()))
+    simgrid::kernel::timer::Timer::set(sg::Engine::get_clock(), [flow, ended] { ended(*flow); });
+}
+
+FlowResult result_of(const sg::Comm& flow, double bytes, const std::vector<sg::Link*>& links)
 {
   const std::string_view state = state_of(flow);
   if (state == simgrid::smpi::FLOW_ARRIVED)
     return {};
   const std::string off = links_off(links);
-  return {off.empty() ? "SimGrid ended a flow with " + std::string(state) : off};
+  return {off.empty() ? "SimGrid ended a flow with " + std::string(state) : off, 0, rest_of(flow, bytes)};
 }
 
-FlowResult result_of(const sg::Comm& flow)
+FlowResult result_of(const sg::Comm& flow, double bytes)
 {
-  if (state_of(flow) == simgrid::smpi::FLOW_ARRIVED)
+  const std::string_view state = state_of(flow);
+  if (state == simgrid::smpi::FLOW_ARRIVED)
     return {};
-  std::vector<sg::Link*> links;
-  flow.get_source()->route_to(flow.get_destination(), links, nullptr); // a null latency: no message starts
-  return result_of(flow, links);
+  const std::string off = off_between(flow.get_source(), flow.get_destination());
+  return {off.empty() ? "SimGrid ended a flow with " + std::string(state) : off, 0, rest_of(flow, bytes)};
 }
 
 } // namespace weft

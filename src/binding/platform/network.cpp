@@ -23,10 +23,10 @@ void Network::start_flow(const StreamFlow& flow, Seconds base_latency, Seconds s
   });
 }
 
-void Network::transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done)
+void Network::transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done, double part)
 {
   simgrid::kernel::actor::simcall_answered(
-      [&] { weft::transfer(endpoint(from), endpoint(to), bytes, std::move(done)); });
+      [&] { weft::transfer(endpoint(from), endpoint(to), bytes, part, std::move(done)); });
 }
 
 double Network::use_of(LinkId id)

@@ -22,9 +22,9 @@ public:
    * ended. The stream gets the bandwidth share of point-to-point messages with latency @p sharing. */
   void start_flow(const StreamFlow& flow, Seconds base_latency, Seconds sharing, FlowEnd done);
 
-  /** Starts a message in SimGrid between two vertices; @p done runs in SimGrid's kernel context when
-   * it has ended. */
-  void transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done);
+  /** Starts a message in SimGrid between two vertices, of which only @p part is sent; @p done runs in SimGrid's kernel
+   * context when it has ended. */
+  void transfer(VertexId from, VertexId to, Bytes bytes, FlowEnd done, double part = 1);
 
   virtual StreamZone& streams() = 0;
   /** Appends the SimGrid links that make up one link of the fabric. Call it only in SimGrid's

@@ -140,12 +140,11 @@ void StreamZone::begin(const StreamRequest& request, FlowEnd done)
     reinterpret_cast<simgrid::kernel::activity::CommImpl*>(stream.flow->get_impl())->set_size(request.wire.value());
   if (on_start_)
     on_start_(stream.request);
-  stream.flow->on_this_completion_cb([this, &stream, done = std::move(done)](const sg::Comm& flow) {
-    const FlowResult result = result_of(flow, stream.request.links);
+  start_flow(stream.flow, stream.from, stream.to, [this, &stream, done = std::move(done)](const sg::Comm& flow) {
+    const FlowResult result = result_of(flow, stream.request.wire.value(), stream.request.links);
     idle_.push_back(&stream);
     done(result);
   });
-  stream.flow->set_source(stream.from)->set_destination(stream.to); // starts the flow
 }
 
 } // namespace weft

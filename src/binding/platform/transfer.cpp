@@ -4,6 +4,8 @@
 #include "binding/abi/private_abi.hpp"
 
 #include <algorithm>
+#include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/simcall.hpp>
 #include <unordered_map>
 #include <utility>
@@ -28,7 +30,14 @@ std::vector<sg::CommPtr>& ended()
   return transfers;
 }
 
-void begin(sg::Host* from, sg::Host* to, Bytes bytes, FlowEnd done)
+/** Sends only a part of the transfer that has just started from a host. */
+void shorten(const sg::Host* from, double bytes)
+{
+  auto& model = *from->get_netpoint()->get_englobing_zone()->get_network_model();
+  simgrid::kernel::resource::latest_action(model)->set_remains(bytes);
+}
+
+void begin(sg::Host* from, sg::Host* to, Bytes bytes, double part, FlowEnd done)
 {
   ended().clear();
   const sg::CommPtr comm  = sg::Comm::sendto_init();
@@ -38,18 +47,20 @@ void begin(sg::Host* from, sg::Host* to, Bytes bytes, FlowEnd done)
   comm->set_payload_size(std::max<std::uint64_t>(1, size));
   if (size == 0)
     reinterpret_cast<simgrid::kernel::activity::CommImpl*>(comm->get_impl())->set_size(0);
-  comm->on_this_completion_cb([key = comm.get(), done = std::move(done)](const sg::Comm& flow) {
-    done(result_of(flow)); // may start the next transfer
+  const double sent = bytes.value() * part;
+  start_flow(comm, from, to, [key = comm.get(), sent, done = std::move(done)](const sg::Comm& flow) {
+    done(result_of(flow, sent)); // may start the next transfer
     ended().push_back(std::move(in_flight().extract(key).mapped()));
   });
-  comm->set_source(from)->set_destination(to); // starts the transfer
+  if (part < 1 && not simgrid::kernel::activity::has_ended(*comm->get_impl()))
+    shorten(from, sent);
 }
 
 } // namespace
 
-void transfer(sg::Host* from, sg::Host* to, Bytes bytes, FlowEnd done)
+void transfer(sg::Host* from, sg::Host* to, Bytes bytes, double part, FlowEnd done)
 {
-  simgrid::kernel::actor::simcall_answered([&] { begin(from, to, bytes, std::move(done)); });
+  simgrid::kernel::actor::simcall_answered([&] { begin(from, to, bytes, part, std::move(done)); });
 }
 
 } // namespace weft

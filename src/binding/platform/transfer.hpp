@@ -10,7 +10,8 @@
 
 namespace weft {
 
-/** Starts a transfer; @p done runs in SimGrid's kernel context when it has ended. */
-void transfer(simgrid::s4u::Host* from, simgrid::s4u::Host* to, Bytes bytes, FlowEnd done);
+/** Starts a transfer, of which only @p part is sent: the rest of a transfer has the rate of the whole. @p done runs in
+ * SimGrid's kernel context when it has ended. */
+void transfer(simgrid::s4u::Host* from, simgrid::s4u::Host* to, Bytes bytes, double part, FlowEnd done);
 
 } // namespace weft

@@ -70,13 +70,13 @@ OwnMessages* OwnMessages::get()
   return messages_of_run();
 }
 
-std::optional<std::string> OwnMessages::refusal()
+std::optional<std::string> OwnMessages::refusal(bool on_fabric)
 {
   if (not interposes())
     return "weft's library is not preloaded";
   if (not memory_is_shared())
     return "smpi/privatization:mmap maps a rank's memory only while the rank runs";
-  if (const std::string& reason = need_of_simgrid_flows(); not reason.empty())
+  if (const std::string& reason = need_of_simgrid_flows(); on_fabric && not reason.empty())
     return reason;
   return std::nullopt;
 }

@@ -172,8 +172,8 @@ public:
 
   /** Returns the transport of the process; null if messages are SMPI's. */
   static OwnMessages* get();
-  /** Returns why this run cannot use weft's transport, if it cannot. */
-  static std::optional<std::string> refusal();
+  /** Returns why this run cannot use weft's transport, if it cannot. On a platform, SimGrid carries the messages. */
+  static std::optional<std::string> refusal(bool on_fabric = true);
   /** Enables weft's transport for all messages from now on. */
   static void begin(RunContext& context);
 

@@ -97,8 +97,8 @@ std::string describe_broken_call(const Communicator& communicator, const CallDes
 std::string describe_broken_message(const std::string& whose, const std::string& failure)
 {
   const std::string off   = links_off(sg::Engine::get_instance()->get_all_links());
-  const std::string known = failure.empty() ? "the network has failed" : failure;
-  return (off.empty() ? known : off) + " at " + seconds_now() + " of simulated time, and " + whose +
+  const std::string known = off.empty() ? "the network has failed" : off;
+  return (failure.empty() ? known : failure) + " at " + seconds_now() + " of simulated time, and " + whose +
          " waits for a message that needs it";
 }
 

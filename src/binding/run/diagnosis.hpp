@@ -28,7 +28,7 @@ std::string describe_broken_call(const Communicator& communicator, const CallDes
                                  const std::string& failure);
 
 /** Describes a message that cannot arrive because the network fails; @p whose names the rank that
- * waits: "rank 3". @p failure says how, unless a link of SimGrid's is off. */
+ * waits: "rank 3". @p failure says how; empty: a link of SimGrid's is off. */
 std::string describe_broken_message(const std::string& whose, const std::string& failure = "");
 
 /** Describes a rank in @p ended that a call in flight waits for; nothing if there is none. */

@@ -32,6 +32,8 @@ using ForwardingTag = std::uint32_t;
 /** Marks a tag that is never evicted, because its set has room for every tag that can occur in it. Combined with a
  *  small unique number, it replaces the tag; one bit per number tells whether the cache has it. */
 constexpr ForwardingTag KEPT = 1U << 31U;
+/** Tag of destinations that leave by several ports: no entry holds them, and each lookup misses. */
+constexpr ForwardingTag UNCACHED = ~ForwardingTag{0};
 
 /** Replacement policy of a full set. */
 enum class Replacement { lru, fifo, random };

@@ -29,6 +29,8 @@ bool ForwardingPort::look_up(ForwardingTag tag, int out, Seconds now)
     return false;
   if (model_->flush_at > Seconds() && now >= model_->flush_at && not std::exchange(flushed_, true))
     cache_->flush();
+  if (tag == UNCACHED)
+    return false;
   if ((tag & KEPT) != 0)
     return cache_->know(tag);
   const std::optional<int> found = cache_->lookup(tag);
@@ -50,6 +52,20 @@ void ForwardingPort::repeat(MessageNumber message)
 {
   const auto found = std::ranges::find(crossing_, message, &Crossing::message);
   found->copies += 1;
+}
+
+void ForwardingPort::flush()
+{
+  if (cache_)
+    cache_->flush();
+  stale_ = true;
+}
+
+void ForwardingPort::redirect(MessageNumber message, ForwardingTag tag, int out)
+{
+  const auto found = std::ranges::find(crossing_, message, &Crossing::message);
+  found->tag       = tag;
+  found->out       = out;
 }
 
 double ForwardingPort::Crossing::hit_packets() const

@@ -48,13 +48,17 @@ public:
     if (cache_)
       cache_->expect_entries(tag);
   }
-  /** Looks up a packet that leaves by port @p out. Returns true on a hit. Throws std::logic_error if the cache returns
-   *  another port (KEPT tags have none). */
+  /** Looks up a packet that leaves by port @p out. Returns true on a hit, never if the tag is UNCACHED. Throws
+   *  std::logic_error if the cache returns another port (KEPT tags have none). */
   bool look_up(ForwardingTag tag, int out, Seconds now);
   /** Adds a message of @p bytes that crosses the port from @p begins on and takes @p volume of the link. */
   void enter(MessageNumber message, ForwardingTag tag, int out, bool hit, Bytes bytes, Bytes volume, Seconds begins);
   /** Adds an equal message to the same flow. */
   void repeat(MessageNumber message);
+  /** Removes all entries of the cache. Crossing messages must be redirected if their port or tag changes. */
+  void flush();
+  /** Changes the tag and the port of a crossing message. */
+  void redirect(MessageNumber message, ForwardingTag tag, int out);
   /** Removes a message that has crossed or failed, and counts its packets. */
   void leave(MessageNumber message, Seconds now, LookupCounters& counters);
   /** Returns the current bound on the link's volume per second; infinity if lookups do not limit it. */

@@ -88,7 +88,7 @@ def test_a_preset_reaches_only_what_it_has_rates_of(tmp_path: Path, fabric: _cor
 
     assert places("alibaba-hpn") == {"link host", "switch level1"}
     assert places("alibaba-hpn", 'switch = "*"') == {"switch level1"}
-    assert places("llama-3") == {"link host", "host host"}
+    assert places("llama-3") == {"link host", "nic host"}
     assert places("azure-2021") >= {"switch level1", "switch level2"}
     assert places("microsoft-2011", 'switch = "level1-00*"') == {"switch level1"}
 
@@ -109,7 +109,7 @@ def test_a_scale_is_a_factor_on_the_rate(tmp_path: Path, fabric: _core.Fabric) -
         ('rates = "llama-3"\nrepair = "1s"', "end: is missing, but required"),
         (
             'rates = "llama-3"\nrepair = "1s"\nend = "1s"\nswitch = "*"',
-            "switch: llama-3 has no rate of a switch; it has those of cables of hosts, hosts",
+            "switch: llama-3 has no rate of a switch; it has those of cables of hosts, NICs",
         ),
         ('rates = "llama-3"\nmtbf = "1s"', "mtbf: found together with rates; write one of both"),
         ('rates = "llama-3"\nrepair = "1s"\nat = "1s"', "at: found together with rates"),

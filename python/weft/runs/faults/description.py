@@ -24,6 +24,7 @@ from weft.runs.faults.file import (
     RecoveryOptions,
     of_tables,
     read,
+    read_recovery,
 )
 from weft.runs.faults.presets import HOST, LINK, NIC
 
@@ -75,6 +76,16 @@ def prepare(path: Path, changes: Sequence[str], fabric: _core.Fabric) -> Prepare
     """
     file = of_tables(changed(read(path), changes))
     return PreparedFaults(str(path), changes, file.recovery, tuple(_events(file, fabric)))
+
+
+def prepare_platform(path: Path, changes: Sequence[str]) -> PreparedFaults:
+    """Read the fault file of a run on a SimGrid platform, whose profiles are the faults.
+
+    Raises:
+        WeftError: The file or a change is wrong, or has what a platform does not support.
+    """
+    recovery = read_recovery(changed(read(path), changes))
+    return PreparedFaults(str(path), changes, recovery, ())
 
 
 def describe(faults: PreparedFaults) -> str:

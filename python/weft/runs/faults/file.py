@@ -122,6 +122,17 @@ _PLACES_OF: Mapping[str, Sequence[str]] = {
 _PLURALS: Mapping[str, str] = {"link": "links", "switch": "switches", "nic": "NICs"}
 _PARTS: Mapping[str, str] = {"bandwidth": SLOW, "loss": LOSSY}
 """Keys that are a part of something, with the kind that requires them."""
+_ROUTING_KEYS: Mapping[str, str] = {
+    "detection": "routes do not change",
+    "convergence": "routes do not change",
+    "routing": "routes do not change",
+    "packet": "links lose no packets",
+    "go_back": "links lose no packets",
+    "seed": "links lose no packets",
+    "collectives": "collectives in the network resume as messages do",
+}
+"""Keys of [recovery] that SimGrid platforms have no use for."""
+
 _TIMED = ("at", "until")
 _MOST_TABLES = 100_000
 _MOST_DOWN = 0.9
@@ -209,9 +220,28 @@ def of_tables(top: Options) -> FaultFile:
         top.fail("fault", "is missing; write a table [[fault]] for each fault")
     if len(tables) > _MOST_TABLES:
         top.fail("fault", f"found {len(tables):,} tables; allowed are at most {_MOST_TABLES:,}")
-    recovery = top.part("recovery") if "recovery" in top.values else Options(top.source, "", {})
     faults = tuple(fault for number, one in enumerate(tables, 1) for fault in _faults(one, number))
-    return FaultFile(_recovery(recovery), faults)
+    return FaultFile(_recovery(_recovery_table(top)), faults)
+
+
+def read_recovery(top: Options) -> RecoveryOptions:
+    """Return [recovery], all that a fault file has for a SimGrid platform. Raises `WeftError`."""
+    if "fault" in top.values:
+        top.fail(
+            "fault",
+            "found with --platform; what fails on a SimGrid platform is what its profiles turn"
+            " off, such as state_file of a link; leave out [[fault]]",
+        )
+    top.allow("recovery")
+    table = _recovery_table(top)
+    for key, why in _ROUTING_KEYS.items():
+        if key in table.values:
+            table.fail(key, f"found with --platform, where {why}; leave it out")
+    return _recovery(table)
+
+
+def _recovery_table(top: Options) -> Options:
+    return top.part("recovery") if "recovery" in top.values else Options(top.source, "", {})
 
 
 def _recovery(table: Options) -> RecoveryOptions:

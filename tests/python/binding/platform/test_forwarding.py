@@ -114,6 +114,46 @@ def test_caches_are_filled_again_when_routes_change(run: Run, tmp_path: Path) ->
     assert lookups(result) == (6 * hops, 4 * hops)
 
 
+def ring_of_five(folder: Path, forwarding: str) -> str:
+    return fabric(folder / "f.toml", forwarding, 'kind = "torus"\ndimensions = [5]\n')
+
+
+@pytest.mark.parametrize(
+    ("more", "searches"), [("", 1), ("entries = 2\nways = 2\n", 1), ('hash = "crc"\n', 0)]
+)
+def test_a_ring_of_five_loses_a_cable(run: Run, tmp_path: Path, more: str, searches: int) -> None:
+    """Figure 12 of the paper: destinations share an entry while they leave by one port.
+
+    The first message of the fourth round trip is cut, and sent again 10 us after its start by 0, 4,
+    3, 2. At 0 and 3, host 2 shares a tag
+    with host 1, which leaves by the other port: half of `searches` a way.
+    """
+    rate = 100 * GBPS
+    way_of = [(hops + 1) * LINK + hops * (OTHER + HIT) + (8 + ENVELOPE) / rate for hops in (3, 4)]
+    file = ring_of_five(tmp_path, CACHE_TABLE + more)
+    faults = tmp_path / "faults.toml"
+    faults.write_text("""
+[recovery]
+detection = "0"
+timeout = "10us"
+[[fault]]
+link = "switch-1--switch-2"
+at = "25.5us"
+until = "80us"
+""")
+    options = ("--ppn", "1", "--offload", "off", "--cfg", "smpi/wtime:0", "--faults", str(faults))
+    result = run("pingpong.c", ",".join(["8"] * 10), on=file, ranks=3, options=options)
+    times = sorted(float(line.split()[1]) for line in result.lines)
+    before = [way_of[0] + 3 * TCAM, way_of[0], way_of[0]]
+    cut = 10e-6 / 2 + way_of[1] + 4 * TCAM
+    around = [way_of[1] + searches * TCAM] * 3
+    # The cable is back before host 2 answers for the eighth time.
+    back = (way_of[1] + way_of[0] + (2 * searches + 3) * TCAM) / 2
+    after = [way_of[0] + 3 * TCAM / 2, way_of[0]]
+    assert times == exactly(sorted([*before, cut, *around, back, *after]))
+    assert lookups(result) == (52 - 8 * searches, 20 + 8 * searches)
+
+
 def test_a_cache_of_one_entry_forgets(run: Run, tmp_path: Path) -> None:
     """Every rank sends to all others, so every lookup at a port misses."""
     one = fabric(tmp_path / "one.toml", CACHE_TABLE + 'hash = "crc"\nentries = 1\nways = 1')

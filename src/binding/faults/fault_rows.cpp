@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/faults/fault_rows.hpp"
+
+#include <utility>
+
+namespace weft {
+
+Json fault_rows(Json events, std::size_t left_events, const RecoveryCounts& counts, const CallRecovery* calls)
+{
+  Json hits = Json::array();
+  if (calls)
+    for (const HitCall& hit : calls->hits)
+      hits.push_back({{"hit_s", hit.hit},
+                      {"went_on_s", hit.went_on},
+                      {"collective", hit.collective},
+                      {"communicator", hit.communicator},
+                      {"what", hit.what}});
+  return {{"events", std::move(events)},
+          {"left_events", left_events},
+          {"cut", counts.cut},
+          {"lost", counts.lost},
+          {"resumed", counts.resumed},
+          {"given_up", counts.given_up},
+          {"waited_s", counts.waited_s},
+          {"longest_waiting_s", counts.longest_waiting_s},
+          {"broken_calls", calls ? calls->broken : 0},
+          {"resent_calls", calls ? calls->resent : 0},
+          {"rebuilt_calls", calls ? calls->rebuilt : 0},
+          {"calls_on_hosts", calls ? calls->moved : 0},
+          {"lost_in_calls_s", calls ? calls->lost_s : 0.0},
+          {"cut_branches", calls ? calls->cut_branches : 0},
+          {"lost_chunks", calls ? calls->lost_chunks : 0},
+          {"calls", std::move(hits)}};
+}
+
+} // namespace weft
