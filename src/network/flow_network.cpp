@@ -83,7 +83,8 @@ void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& 
   } else {
     flow.way.resources.clear();
     ways_.find(from, to, bytes, missed, flow.way);
-    flow.way.volume *= effort(flow.way);
+    if (loses())
+      flow.way.volume *= losses_->effort(flow.way.resources);
   }
   flow.state  = State::starting;
   flow.from   = from;
@@ -307,31 +308,28 @@ std::vector<InFlight> FlowNetwork::release(FlowNumber number)
 
 void FlowNetwork::end(FlowNumber number)
 {
-  std::optional<CutFlow> lost;
-  if (losses_ && losses_->any())
-    lost = lose_last_packets(number);
+  if (loses())
+    lose_last_packets(number);
   std::vector<InFlight> messages = release(number);
-  if (lost)
-    cutting_->cut(std::move(*lost));
   for (const InFlight& one : messages)
     one.receiver->arrived(one.number);
   messages.clear();
   spare_ = std::move(messages);
 }
 
-/** Takes those messages from a flow whose last packet a link loses. */
-std::optional<CutFlow> FlowNetwork::lose_last_packets(FlowNumber number)
+/** Cuts those messages from a flow that ends whose last packet a link loses. */
+void FlowNetwork::lose_last_packets(FlowNumber number)
 {
   Flow& flow               = flows_[number];
   const double probability = flow.from < 0 ? 0 : losses_->lost(flow.way.resources);
   if (probability <= 0)
-    return std::nullopt;
+    return;
   std::vector<InFlight> messages;
   std::vector<InFlight> arriving;
   for (const InFlight& one : flow.messages)
     (losses_->draw() < probability ? messages : arriving).push_back(one);
   if (messages.empty())
-    return std::nullopt;
+    return;
   flow.messages = std::move(arriving);
   CutFlow rest;
   rest.from     = flow.from;
@@ -342,7 +340,7 @@ std::optional<CutFlow> FlowNetwork::lose_last_packets(FlowNumber number)
   rest.lost     = true;
   rest.since    = agenda_.now();
   rest.messages = std::move(messages);
-  return rest;
+  cutting_->cut(std::move(rest));
 }
 
 void FlowNetwork::ends_elsewhere(FlowNumber flow, Seconds time)
@@ -579,7 +577,9 @@ bool FlowNetwork::resume(CutFlow& rest)
     flow.way.resources.clear();
     ways_.find_rest(rest.from, rest.to, rest.bytes, rest.missed, rest.part, flow.way);
   }
-  flow.way.volume *= rest.part * (rest.from < 0 ? 1 : effort(flow.way));
+  flow.way.volume *= rest.part;
+  if (loses() && rest.from >= 0)
+    flow.way.volume *= losses_->effort(flow.way.resources);
   flow.state    = State::starting;
   flow.from     = rest.from;
   flow.to       = rest.to;

@@ -247,8 +247,8 @@ private:
   std::vector<Member> dissolve(GroupNumber number);
   void cut_group(GroupNumber number, std::vector<CutFlow>& rests);
   void end_now(FlowNumber number);
-  double effort(const FlowRoute& way) const { return losses_ && losses_->any() ? losses_->effort(way.resources) : 1; }
-  std::optional<CutFlow> lose_last_packets(FlowNumber number);
+  bool loses() const { return losses_ && losses_->any(); }
+  void lose_last_packets(FlowNumber number);
   void enlarge(FlowNumber number, double factor);
   FlowNumber find_started(const Receiving& receiver, std::uint64_t message) const;
   double part_left(FlowNumber number) const;

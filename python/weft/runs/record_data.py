@@ -433,7 +433,7 @@ class FaultsPart(Model, kw_only=True):
     lost_in_calls_s: Number
     """Time from hits until calls went on, with the time of what they repeated."""
     cut_branches: Whole = 0
-    """Flows of multicasts among those in `cut`, which nobody sends again."""
+    """Flows of multicasts that faults have cut, which nobody sends again."""
     lost_chunks: Whole = 0
     """Chunks of multicasts that faults have kept from a rank, over all ranks."""
     calls: list[HitCallPart] = field(default_factory=list)
