@@ -171,7 +171,7 @@ TEST_F(RecoveryTest, AHostThatNothingReachesIsGivenUpWithItsName)
   run();
   EXPECT_FALSE(arrivals_.times.contains(1));
   EXPECT_NE(arrivals_.failures.at(1).find(
-                "host-0 cannot reach host-3 at 28us: 7 retries after timeouts of 2us each (link host-3.down is down)"),
+                "host-0 cannot reach host-3 at 26us: 7 retries after timeouts of 2us each (link host-3.down is down)"),
             std::string::npos)
       << arrivals_.failures.at(1);
   EXPECT_EQ(recovery_.counts().given_up, 1);
