@@ -90,7 +90,7 @@ class MessageCall : public TreeOffload, public ServedCall, public Due {
   bool interrupted_ = false;
   bool on_hosts_    = false;
   unsigned attempt_ = 0;
-  int replies_      = 0;                // under way
+  int pending_      = 0;                // results under way and entries in the agenda
   double hit_       = 0;                // time of the last interruption
   double begun_     = 0;                // time at which its first member was ready
   std::shared_ptr<OffloadedCall> kept_; // itself, after its last member has ended
@@ -99,6 +99,7 @@ public:
   MessageCall(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call)
       : TreeOffload(context, communicator, call), messages_(message_state(*communicator))
   {
+    begun_ = sg::Engine::get_clock();
     if (recovery())
       parts_of_.resize(static_cast<std::size_t>(communicator->members()));
     if (messages_.interrupted.empty())
@@ -118,11 +119,11 @@ public:
     return traffic_->loads(model, below, 1);
   }
   void fail_with(const FlowResult& result) override { fail(result); }
-  void expect_reply() override { ++replies_; }
+  void expect_reply() override { ++pending_; }
 
   void replied(int member, const FlowResult& result) override
   {
-    --replies_;
+    --pending_;
     if (is_done(member))
       release();
     else if (not result.arrived())
@@ -135,11 +136,14 @@ public:
 
   void due(std::uint64_t what) override
   {
+    --pending_;
     const int member = static_cast<int>(what >> (WHAT_BITS + ATTEMPTS));
     if ((what & ((1U << WHAT_BITS) - 1)) == has_copied)
       end_member(member);
     else if (what == due_of(sends, member) && served_)
       send(member);
+    else
+      release();
   }
 
   void interrupt(const std::string& why) override
@@ -231,6 +235,7 @@ private:
 
   void after(Seconds delay, What what, int member)
   {
+    ++pending_;
     context_.host_network().call_after(delay, *this, due_of(what, member));
   }
 
@@ -284,10 +289,10 @@ private:
     member_done(member);
   }
 
-  /** Lets the network delete the call once its last member has ended and no result is under way. */
+  /** Lets the network delete the call once its last member has ended and nothing of it is pending. */
   void release()
   {
-    if (kept_ && replies_ == 0)
+    if (kept_ && pending_ == 0)
       context_.host_network().end(std::exchange(kept_, nullptr));
   }
 
