@@ -16,7 +16,9 @@ from weft import _core
 from weft.base.errors import suggestion
 from weft.runs.faults.changes import changed
 from weft.runs.faults.file import (
+    DOWN,
     LOSSY,
+    REPAIRED,
     SLOW,
     STATE,
     Fault,
@@ -159,13 +161,13 @@ def _begin(fault: Fault, place: _Place, at: float) -> Event:
 
 
 def _end(fault: Fault, place: _Place, at: float) -> Event:
-    if fault.kind == LOSSY:
-        what = f"{fault.place} {place.name} loses no packets"
-        return Event(at_s=at, what=what, changes=_lose(place, 0.0))
-    if fault.kind == SLOW:
-        what = f"{fault.place} {place.name} has its bandwidth again"
-        return Event(at_s=at, what=what, changes=_slow(place, 1.0))
-    return Event(at_s=at, what=f"{fault.place} {place.name} up", changes=_set(place, up=True))
+    changes = {
+        LOSSY: lambda: _lose(place, 0.0),
+        SLOW: lambda: _slow(place, 1.0),
+        DOWN: lambda: _set(place, up=True),
+    }[fault.kind]()
+    what = f"{fault.place} {place.name} {REPAIRED[fault.kind]}"
+    return Event(at_s=at, what=what, changes=changes)
 
 
 def _slow(place: _Place, factor: float) -> tuple[dict[str, Any], ...]:

@@ -31,7 +31,7 @@ from math import inf, log
 from pathlib import Path
 from typing import Any
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.options import Entry, Options, parse
 from weft.base.user_files import UnreadableError, read_text
 from weft.runs.faults import presets
@@ -47,6 +47,13 @@ KINDS: Mapping[str, str] = {
     STATE: "a switch loses what it has aggregated, and goes on",
 }
 """Kinds of faults, with their meanings."""
+
+REPAIRED: Mapping[str, str] = {
+    DOWN: "up",
+    SLOW: "has its bandwidth again",
+    LOSSY: "loses no packets",
+}
+"""Texts of the ends of faults, by kind."""
 
 POLICIES: Mapping[str, str] = {
     "resend": "it goes on from its last complete window once its tree is up again",
@@ -229,14 +236,14 @@ def read_recovery(top: Options) -> RecoveryOptions:
     if "fault" in top.values:
         top.fail(
             "fault",
-            "found with --platform; what fails on a SimGrid platform is what its profiles turn"
-            " off, such as state_file of a link; leave out [[fault]]",
+            f"found with {named('platform')}; what fails on a SimGrid platform is what its"
+            " profiles turn off, such as state_file of a link; leave out [[fault]]",
         )
     top.allow("recovery")
     table = _recovery_table(top)
     for key, why in _ROUTING_KEYS.items():
         if key in table.values:
-            table.fail(key, f"found with --platform, where {why}; leave it out")
+            table.fail(key, f"found with {named('platform')}, where {why}; leave it out")
     return _recovery(table)
 
 
@@ -299,15 +306,15 @@ def _published(table: Entry, number: int) -> Iterator[Fault]:
             f"is missing, but required: the source of {name} has no time to repair; write one, such"
             ' as "10ms"',
         )
-    named = [key for key in PLACES if key in table.values]
-    if len(named) > 1:
-        several = " and ".join(named)
-        table.fail(named[-1], f"write at most one of {', '.join(PLACES)}; found {several}")
-    found = [rate for rate in presets.rates(name) if not named or rate.kind.place == named[0]]
+    places = [key for key in PLACES if key in table.values]
+    if len(places) > 1:
+        several = " and ".join(places)
+        table.fail(places[-1], f"write at most one of {', '.join(PLACES)}; found {several}")
+    found = [rate for rate in presets.rates(name) if not places or rate.kind.place == places[0]]
     if not found:
         table.fail(
-            named[0],
-            f"{name} has no rate of a {named[0]}; it has those of"
+            places[0],
+            f"{name} has no rate of a {places[0]}; it has those of"
             f" {', '.join(rate.kind.meaning for rate in presets.rates(name))}",
         )
     for rate in found:
@@ -323,14 +330,14 @@ def _published(table: Entry, number: int) -> Iterator[Fault]:
 
 
 def _fault(table: Entry, number: int) -> Fault:
-    named = [key for key in PLACES if key in table.values]
-    if len(named) != 1:
-        several = " and ".join(named) or "none"
+    places = [key for key in PLACES if key in table.values]
+    if len(places) != 1:
+        several = " and ".join(places) or "none"
         table.fail(
-            named[-1] if named else "link",
+            places[-1] if places else "link",
             f"write one of {', '.join(PLACES)}; found {several}",
         )
-    place = named[0]
+    place = places[0]
     kind = table.choice("kind", tuple(KINDS), DOWN)
     if place not in _PLACES_OF[kind]:
         table.fail("kind", f'found "{kind}"; that is for {_names(_PLACES_OF[kind])}')

@@ -5,13 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from weft.runs.faults.file import DOWN, REPAIRED
+
 Event = tuple[float, str]
 """Time and name of a fault or a repair, as the record has it."""
 _Parts = tuple[float, str, str]
 """Time, thing, and what happens to it."""
 ROUTING = "routing"
-_UP, _NO_STATE = "up", "loses its state"
-_LEARNT = ("down", _UP)
+_NO_STATE = "loses its state"
+_LEARNT = ("down", REPAIRED[DOWN])
 """Changes that routing has to learn."""
 _MOST = 10_000
 """Events shown; a timeline with more is of no use."""
@@ -50,7 +52,7 @@ def _wrong(events: Sequence[_Parts], end_s: float) -> Iterator[Span]:
             yield Span(thing, *since.pop(thing), at_s)
         if said == _NO_STATE:
             yield Span(thing, said, at_s, at_s)
-        elif said != _UP:
+        elif said not in REPAIRED.values():
             since[thing] = said, at_s
     for thing, (said, start_s) in since.items():
         yield Span(thing, said, start_s, max(start_s, end_s))
