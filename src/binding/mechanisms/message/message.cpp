@@ -91,6 +91,7 @@ class MessageCall : public TreeOffload, public ServedCall, public Due {
   bool on_hosts_    = false;
   unsigned attempt_ = 0;
   int pending_      = 0;                // results under way and entries in the agenda
+  int unsent_       = 0;                // results that its tree has still to send
   double hit_       = 0;                // time of the last interruption
   double begun_     = 0;                // time at which its first member was ready
   std::shared_ptr<OffloadedCall> kept_; // itself, after its last member has ended
@@ -119,7 +120,11 @@ public:
     return traffic_->loads(model, below, 1);
   }
   void fail_with(const FlowResult& result) override { fail(result); }
-  void expect_reply() override { ++pending_; }
+  void expect_reply() override
+  {
+    --unsent_;
+    ++pending_;
+  }
 
   void replied(int member, const FlowResult& result) override
   {
@@ -148,10 +153,15 @@ public:
 
   void interrupt(const std::string& why) override
   {
+    served_ = nullptr;
+    unsent_ = 0;
+    ++attempt_;
+    if (kept_) { // it was being repeated although all its results were under way
+      release();
+      return;
+    }
     interrupted_ = true;
     hit_         = sg::Engine::get_clock();
-    served_      = nullptr;
-    ++attempt_;
     ++recovery()->broken;
     if (recovery()->policy == CallPolicy::abort)
       give_up(hit_, why);
@@ -222,6 +232,7 @@ private:
     served_ = messages_.served(context_, *communicator_, state_, kept_tree_);
     traffic_.emplace(tree(), call_);
     number_ = served_->add(*this);
+    unsent_ = communicator_->members();
   }
 
   /** Waits behind calls that have been interrupted, if there still are any. */
@@ -281,8 +292,6 @@ private:
   void end_member(int member)
   {
     if (++done_ == communicator_->members()) {
-      if (served_)
-        std::exchange(served_, nullptr)->remove(*this);
       kept_ = shared_from_this();
       release();
     }
@@ -292,8 +301,11 @@ private:
   /** Lets the network delete the call once its last member has ended and nothing of it is pending. */
   void release()
   {
-    if (kept_ && pending_ == 0)
-      context_.host_network().end(std::exchange(kept_, nullptr));
+    if (not kept_ || pending_ > 0 || unsent_ > 0)
+      return;
+    if (served_)
+      std::exchange(served_, nullptr)->remove(*this);
+    context_.host_network().end(std::exchange(kept_, nullptr));
   }
 
   bool switches_are_up()
