@@ -36,7 +36,7 @@ class Lost:
     without_s: float | None
     """Time without faults; None if it is not known."""
     lost_s: Sequence[float]
-    """Of each run, in rising order."""
+    """Times lost by the runs, in rising order."""
     ended: int
     """Runs that faults have ended, which are not among `lost_s`."""
 

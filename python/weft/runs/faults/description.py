@@ -149,39 +149,31 @@ def _begin(fault: Fault, place: _Place, at: float) -> Event:
     if fault.kind == STATE:
         what = f"switch {place.name} loses its state"
         return Event(at_s=at, what=what, changes=(), without_state=place.switch)
-    if fault.kind == SLOW:
-        what = f"{fault.place} {place.name} has {fault.factor:.3g} of its bandwidth"
-        return Event(at_s=at, what=what, changes=_slow(place, fault.factor))
-    if fault.kind == LOSSY:
-        what = f"{fault.place} {place.name} loses {fault.loss:.3g} of the packets"
-        return Event(at_s=at, what=what, changes=_lose(place, fault.loss))
-    dead = (place.host,) if place.host is not None and fault.place == "host" else ()
-    what = f"{fault.place} {place.name} down"
-    return Event(at_s=at, what=what, changes=_set(place, up=False), dead_hosts=dead)
+    said = {
+        SLOW: f"has {fault.factor:.3g} of its bandwidth",
+        LOSSY: f"loses {fault.loss:.3g} of the packets",
+        DOWN: "down",
+    }[fault.kind]
+    dead = (place.host,) if place.host is not None and fault.place == HOST else ()
+    what = f"{fault.place} {place.name} {said}"
+    return Event(at_s=at, what=what, changes=_changes(fault, place, over=False), dead_hosts=dead)
 
 
 def _end(fault: Fault, place: _Place, at: float) -> Event:
-    changes = {
-        LOSSY: lambda: _lose(place, 0.0),
-        SLOW: lambda: _slow(place, 1.0),
-        DOWN: lambda: _set(place, up=True),
-    }[fault.kind]()
     what = f"{fault.place} {place.name} {REPAIRED[fault.kind]}"
-    return Event(at_s=at, what=what, changes=changes)
+    return Event(at_s=at, what=what, changes=_changes(fault, place, over=True))
 
 
-def _slow(place: _Place, factor: float) -> tuple[dict[str, Any], ...]:
-    return tuple({"link": link, "factor": factor} for link in place.links)
-
-
-def _lose(place: _Place, loss: float) -> tuple[dict[str, Any], ...]:
-    return tuple({"link": link, "loss": loss} for link in place.links)
-
-
-def _set(place: _Place, *, up: bool) -> tuple[dict[str, Any], ...]:
+def _changes(fault: Fault, place: _Place, *, over: bool) -> tuple[dict[str, Any], ...]:
+    """Return what a fault changes, or its repair."""
     if place.switch is not None:
-        return ({"switch": place.switch, "up": up},)
-    return tuple({"link": link, "up": up} for link in place.links)
+        return ({"switch": place.switch, "up": over},)
+    change: dict[str, Any] = {"up": over}
+    if fault.kind == SLOW:
+        change = {"factor": 1.0 if over else fault.factor}
+    elif fault.kind == LOSSY:
+        change = {"loss": 0.0 if over else fault.loss}
+    return tuple({"link": link, **change} for link in place.links)
 
 
 def _refuse_contradictions(file: FaultFile, events: Sequence[Event]) -> None:

@@ -16,7 +16,7 @@ from weft.runs.record_data import FaultsPart
 CLOSE = 1e-9
 BYTES = 1_000_000
 LATENCY = 11.6436e-6
-"""That of the link, 1 us, times the factor of SimGrid's model SMPI for large messages."""
+"""Latency of the link, 1 us, times the factor of SimGrid's model SMPI for large messages."""
 
 
 @pytest.fixture(scope="module")
