@@ -21,6 +21,7 @@ public:
       handle_of_.emplace(name, handle);
     }
   }
+  void add_alias(Handle alias, Handle of) { name_of_.emplace(alias, *name_of(of)); }
   const std::string* name_of(Handle handle) const
   {
     const auto found = name_of_.find(handle);
@@ -35,62 +36,62 @@ public:
 
 #define WEFT_NAMED(handle) {#handle, handle}
 
-const HandleNames<MPI_Datatype>& datatypes()
+HandleNames<MPI_Datatype>& datatypes()
 {
-  static const HandleNames<MPI_Datatype> NAMES{WEFT_NAMED(MPI_CHAR),
-                                               WEFT_NAMED(MPI_SHORT),
-                                               WEFT_NAMED(MPI_INT),
-                                               WEFT_NAMED(MPI_LONG),
-                                               WEFT_NAMED(MPI_LONG_LONG),
-                                               WEFT_NAMED(MPI_SIGNED_CHAR),
-                                               WEFT_NAMED(MPI_UNSIGNED_CHAR),
-                                               WEFT_NAMED(MPI_UNSIGNED_SHORT),
-                                               WEFT_NAMED(MPI_UNSIGNED),
-                                               WEFT_NAMED(MPI_UNSIGNED_LONG),
-                                               WEFT_NAMED(MPI_UNSIGNED_LONG_LONG),
-                                               WEFT_NAMED(MPI_FLOAT),
-                                               WEFT_NAMED(MPI_DOUBLE),
-                                               WEFT_NAMED(MPI_LONG_DOUBLE),
-                                               WEFT_NAMED(MPI_WCHAR),
-                                               WEFT_NAMED(MPI_C_BOOL),
-                                               WEFT_NAMED(MPI_CXX_BOOL),
-                                               WEFT_NAMED(MPI_INT8_T),
-                                               WEFT_NAMED(MPI_INT16_T),
-                                               WEFT_NAMED(MPI_INT32_T),
-                                               WEFT_NAMED(MPI_INT64_T),
-                                               WEFT_NAMED(MPI_UINT8_T),
-                                               WEFT_NAMED(MPI_UINT16_T),
-                                               WEFT_NAMED(MPI_UINT32_T),
-                                               WEFT_NAMED(MPI_UINT64_T),
-                                               WEFT_NAMED(MPI_BYTE),
-                                               WEFT_NAMED(MPI_C_FLOAT_COMPLEX),
-                                               WEFT_NAMED(MPI_C_DOUBLE_COMPLEX),
-                                               WEFT_NAMED(MPI_C_LONG_DOUBLE_COMPLEX),
-                                               WEFT_NAMED(MPI_AINT),
-                                               WEFT_NAMED(MPI_OFFSET),
-                                               WEFT_NAMED(MPI_COUNT),
-                                               WEFT_NAMED(MPI_FLOAT_INT),
-                                               WEFT_NAMED(MPI_LONG_INT),
-                                               WEFT_NAMED(MPI_DOUBLE_INT),
-                                               WEFT_NAMED(MPI_SHORT_INT),
-                                               WEFT_NAMED(MPI_2INT),
-                                               WEFT_NAMED(MPI_LONG_DOUBLE_INT),
-                                               WEFT_NAMED(MPI_2FLOAT),
-                                               WEFT_NAMED(MPI_2DOUBLE),
-                                               WEFT_NAMED(MPI_2LONG),
-                                               WEFT_NAMED(MPI_REAL),
-                                               WEFT_NAMED(MPI_REAL4),
-                                               WEFT_NAMED(MPI_REAL8),
-                                               WEFT_NAMED(MPI_REAL16),
-                                               WEFT_NAMED(MPI_COMPLEX8),
-                                               WEFT_NAMED(MPI_COMPLEX16),
-                                               WEFT_NAMED(MPI_COMPLEX32),
-                                               WEFT_NAMED(MPI_INTEGER1),
-                                               WEFT_NAMED(MPI_INTEGER2),
-                                               WEFT_NAMED(MPI_INTEGER4),
-                                               WEFT_NAMED(MPI_INTEGER8),
-                                               WEFT_NAMED(MPI_INTEGER16),
-                                               WEFT_NAMED(MPI_PACKED)};
+  static HandleNames<MPI_Datatype> NAMES{WEFT_NAMED(MPI_CHAR),
+                                         WEFT_NAMED(MPI_SHORT),
+                                         WEFT_NAMED(MPI_INT),
+                                         WEFT_NAMED(MPI_LONG),
+                                         WEFT_NAMED(MPI_LONG_LONG),
+                                         WEFT_NAMED(MPI_SIGNED_CHAR),
+                                         WEFT_NAMED(MPI_UNSIGNED_CHAR),
+                                         WEFT_NAMED(MPI_UNSIGNED_SHORT),
+                                         WEFT_NAMED(MPI_UNSIGNED),
+                                         WEFT_NAMED(MPI_UNSIGNED_LONG),
+                                         WEFT_NAMED(MPI_UNSIGNED_LONG_LONG),
+                                         WEFT_NAMED(MPI_FLOAT),
+                                         WEFT_NAMED(MPI_DOUBLE),
+                                         WEFT_NAMED(MPI_LONG_DOUBLE),
+                                         WEFT_NAMED(MPI_WCHAR),
+                                         WEFT_NAMED(MPI_C_BOOL),
+                                         WEFT_NAMED(MPI_CXX_BOOL),
+                                         WEFT_NAMED(MPI_INT8_T),
+                                         WEFT_NAMED(MPI_INT16_T),
+                                         WEFT_NAMED(MPI_INT32_T),
+                                         WEFT_NAMED(MPI_INT64_T),
+                                         WEFT_NAMED(MPI_UINT8_T),
+                                         WEFT_NAMED(MPI_UINT16_T),
+                                         WEFT_NAMED(MPI_UINT32_T),
+                                         WEFT_NAMED(MPI_UINT64_T),
+                                         WEFT_NAMED(MPI_BYTE),
+                                         WEFT_NAMED(MPI_C_FLOAT_COMPLEX),
+                                         WEFT_NAMED(MPI_C_DOUBLE_COMPLEX),
+                                         WEFT_NAMED(MPI_C_LONG_DOUBLE_COMPLEX),
+                                         WEFT_NAMED(MPI_AINT),
+                                         WEFT_NAMED(MPI_OFFSET),
+                                         WEFT_NAMED(MPI_COUNT),
+                                         WEFT_NAMED(MPI_FLOAT_INT),
+                                         WEFT_NAMED(MPI_LONG_INT),
+                                         WEFT_NAMED(MPI_DOUBLE_INT),
+                                         WEFT_NAMED(MPI_SHORT_INT),
+                                         WEFT_NAMED(MPI_2INT),
+                                         WEFT_NAMED(MPI_LONG_DOUBLE_INT),
+                                         WEFT_NAMED(MPI_2FLOAT),
+                                         WEFT_NAMED(MPI_2DOUBLE),
+                                         WEFT_NAMED(MPI_2LONG),
+                                         WEFT_NAMED(MPI_REAL),
+                                         WEFT_NAMED(MPI_REAL4),
+                                         WEFT_NAMED(MPI_REAL8),
+                                         WEFT_NAMED(MPI_REAL16),
+                                         WEFT_NAMED(MPI_COMPLEX8),
+                                         WEFT_NAMED(MPI_COMPLEX16),
+                                         WEFT_NAMED(MPI_COMPLEX32),
+                                         WEFT_NAMED(MPI_INTEGER1),
+                                         WEFT_NAMED(MPI_INTEGER2),
+                                         WEFT_NAMED(MPI_INTEGER4),
+                                         WEFT_NAMED(MPI_INTEGER8),
+                                         WEFT_NAMED(MPI_INTEGER16),
+                                         WEFT_NAMED(MPI_PACKED)};
   return NAMES;
 }
 
@@ -121,6 +122,11 @@ const std::string& datatype_name(MPI_Datatype datatype)
 std::optional<MPI_Datatype> named_datatype(const std::string& name)
 {
   return datatypes().handle_of(name);
+}
+
+void name_like(MPI_Datatype unnamed, MPI_Datatype named)
+{
+  datatypes().add_alias(unnamed, named);
 }
 
 bool is_predefined(MPI_Datatype datatype)

@@ -14,6 +14,8 @@ namespace weft {
 const std::string& datatype_name(MPI_Datatype datatype);
 /** Returns the datatype called @p name; nothing if MPI defines none. */
 std::optional<MPI_Datatype> named_datatype(const std::string& name);
+/** Gives a datatype that MPI defines without a name (MPI_Type_create_f90_real, …) that of its equal. */
+void name_like(MPI_Datatype unnamed, MPI_Datatype named);
 /** Returns whether MPI itself defines @p datatype; false for MPI_DATATYPE_NULL. */
 bool is_predefined(MPI_Datatype datatype);
 /** Returns "MPI_SUM", …; "user-defined" for an operation of the program, "" for MPI_OP_NULL (as in

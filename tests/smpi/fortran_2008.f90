@@ -503,9 +503,9 @@ contains
       real(8) :: place(2)
     end type
     type(particle) :: one, array(3)
-    type(MPI_Datatype) :: type, column, parts(2), resized
+    type(MPI_Datatype) :: type, column, parts(2), resized, real, both(2), no_parts(1)
     integer(MPI_ADDRESS_KIND) :: base, places(2), lower, extent
-    integer :: bytes, position, i, integers, addresses, types, combiner, length, constants(3), bits
+    integer :: bytes, position, i, integers, addresses, types, combiner, length, constants(3), bits, sub(8)
     integer(MPI_ADDRESS_KIND) :: no_addresses(1)
     character(len=100) :: packed
     character(len=MPI_MAX_OBJECT_NAME) :: name
@@ -566,6 +566,14 @@ contains
     call check(name == '' .and. length == 0, 'a datatype without a name')
     call MPI_Type_get_contents(type, 1, 0, 1, constants, no_addresses, parts)
     call check(parts(1) == MPI_SHORT, 'contents of C')
+    call MPI_Type_create_subarray(2, [4, 3], [2, 2], [1, 0], MPI_ORDER_FORTRAN, MPI_INTEGER, column)
+    call MPI_Type_get_contents(column, 8, 0, 2, sub, no_addresses, both)
+    call check(all(sub == [2, 4, 3, 2, 2, 1, 0, MPI_ORDER_FORTRAN]) .and. both(1) == MPI_INTEGER, 'a subarray')
+    call MPI_Type_create_f90_real(12, 100, real)
+    call MPI_Type_get_envelope(real, integers, addresses, types, combiner)
+    call MPI_Type_get_contents(real, 2, 0, 0, constants, no_addresses, no_parts)
+    call check(combiner == MPI_COMBINER_F90_REAL .and. integers == 2 .and. all(constants(:2) == [12, 100]), &
+      'MPI_COMBINER_F90_REAL')
     call finish('datatypes')
   end subroutine
 

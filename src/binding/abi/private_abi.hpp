@@ -377,6 +377,8 @@ struct DatatypeContents {
 };
 /** Datatype flag: committed (DT_FLAG_COMMITED). */
 constexpr unsigned COMMITTED_FLAG = 0x2;
+/** Datatype flag: cannot be freed (DT_FLAG_PREDEFINED). */
+constexpr unsigned PREDEFINED_FLAG = 0x40;
 /** Datatype flag: SMPI packs and unpacks the data (DT_FLAG_DERIVED). */
 constexpr unsigned DERIVED_FLAG = 0x800;
 

@@ -5,6 +5,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/datatypes/packing.hpp"
+#include "binding/datatypes/type_contents.hpp"
 #include "binding/datatypes/type_maps.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
@@ -12,7 +13,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,14 +24,36 @@ namespace {
 
 using Part = TypeMap::Part;
 
-/** Calls SMPI's constructor, and gives the type that it made the map that @p describe returns. */
-template <class Function, class Describe, class... Arguments>
-int make_type(Function theirs, Describe&& describe, MPI_Datatype* made, Arguments... arguments)
+/** Calls SMPI's constructor, and gives the type that it made the map that @p describe returns, and the contents that
+ * @p tell returns: SMPI makes dense types by simpler constructors. */
+template <class Function, class Describe, class Tell, class... Arguments>
+int make_type(Function theirs, Describe&& describe, Tell&& tell, MPI_Datatype* made, Arguments... arguments)
 {
   const int result = theirs(arguments..., made);
-  if (result == MPI_SUCCESS)
+  if (result == MPI_SUCCESS) {
     set_type_map(*made, describe());
+    set_type_contents(*made, tell());
+  }
   return result;
+}
+
+/** Returns integers followed by the elements of lists. */
+std::vector<int> joined(std::vector<int> first, std::initializer_list<std::span<const int>> lists)
+{
+  for (const std::span<const int> list : lists)
+    first.insert(first.end(), list.begin(), list.end());
+  return first;
+}
+
+template <class Element> std::span<const Element> list_of(const Element* elements, int count)
+{
+  return {elements, static_cast<std::size_t>(std::max(count, 0))};
+}
+
+template <class Element> std::vector<Element> copy_of(const Element* elements, int count)
+{
+  const std::span<const Element> all = list_of(elements, count);
+  return {all.begin(), all.end()};
 }
 
 } // namespace
@@ -44,8 +69,9 @@ int weft_create_contiguous(int count, MPI_Datatype type, MPI_Aint low, MPI_Datat
 {
   static const auto THEIRS = original(weft_create_contiguous);
   return make_type(
-      THEIRS, [&] { return map_of({.of = type_map_of(type), .offset = low, .length = count}); }, made, count, type,
-      low);
+      THEIRS, [&] { return map_of({.of = type_map_of(type), .offset = low, .length = count}); },
+      [&] { return TypeContents{.combiner = MPI_COMBINER_CONTIGUOUS, .integers = {count}, .types = {type}}; }, made,
+      count, type, low);
 }
 
 int weft_create_vector(int count, int length, int stride, MPI_Datatype type, MPI_Datatype* made)
@@ -57,7 +83,10 @@ int weft_create_vector(int count, int length, int stride, MPI_Datatype type, MPI
     const TypeMap::Pointer& of = type_map_of(type);
     return map_of({.of = of, .stride = stride * of->extent(), .blocks = count, .length = length});
   };
-  return make_type(THEIRS, describe, made, count, length, stride, type);
+  const auto tell = [&] {
+    return TypeContents{.combiner = MPI_COMBINER_VECTOR, .integers = {count, length, stride}, .types = {type}};
+  };
+  return make_type(THEIRS, describe, tell, made, count, length, stride, type);
 }
 
 int weft_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype type, MPI_Datatype* made)
@@ -65,9 +94,13 @@ int weft_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype typ
 int weft_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype type, MPI_Datatype* made)
 {
   static const auto THEIRS = original(weft_create_hvector);
+  const auto tell          = [&] {
+    return TypeContents{
+        .combiner = MPI_COMBINER_HVECTOR, .integers = {count, length}, .addresses = {stride}, .types = {type}};
+  };
   return make_type(
       THEIRS, [&] { return map_of({.of = type_map_of(type), .stride = stride, .blocks = count, .length = length}); },
-      made, count, length, stride, type);
+      tell, made, count, length, stride, type);
 }
 
 int weft_create_indexed(int count, const int* lengths, const int* displacements, MPI_Datatype type, MPI_Datatype* made)
@@ -75,12 +108,17 @@ int weft_create_indexed(int count, const int* lengths, const int* displacements,
 int weft_create_indexed(int count, const int* lengths, const int* displacements, MPI_Datatype type, MPI_Datatype* made)
 {
   static const auto THEIRS = original(weft_create_indexed);
+  const auto tell          = [&] {
+    return TypeContents{.combiner = MPI_COMBINER_INDEXED,
+                        .integers = joined({count}, {list_of(lengths, count), list_of(displacements, count)}),
+                        .types    = {type}};
+  };
   return make_type(
       THEIRS,
       [&] {
         return indexed_map(static_cast<std::size_t>(count), lengths, displacements, type_map_of(type)->extent(), type);
       },
-      made, count, lengths, displacements, type);
+      tell, made, count, lengths, displacements, type);
 }
 
 int weft_create_hindexed(int count, const int* lengths, const MPI_Aint* displacements, MPI_Datatype type,
@@ -90,8 +128,14 @@ int weft_create_hindexed(int count, const int* lengths, const MPI_Aint* displace
                          MPI_Datatype* made)
 {
   static const auto THEIRS = original(weft_create_hindexed);
+  const auto tell          = [&] {
+    return TypeContents{.combiner  = MPI_COMBINER_HINDEXED,
+                        .integers  = joined({count}, {list_of(lengths, count)}),
+                        .addresses = copy_of(displacements, count),
+                        .types     = {type}};
+  };
   return make_type(
-      THEIRS, [&] { return indexed_map(static_cast<std::size_t>(count), lengths, displacements, 1, type); }, made,
+      THEIRS, [&] { return indexed_map(static_cast<std::size_t>(count), lengths, displacements, 1, type); }, tell, made,
       count, lengths, displacements, type);
 }
 
@@ -108,7 +152,13 @@ int weft_create_struct(int count, const int* lengths, const MPI_Aint* displaceme
       members.push_back({.of = type_map_of(types[member]), .offset = displacements[member], .length = lengths[member]});
     return TypeMap::of_structure(std::move(members));
   };
-  return make_type(THEIRS, describe, made, count, lengths, displacements, types);
+  const auto tell = [&] {
+    return TypeContents{.combiner  = MPI_COMBINER_STRUCT,
+                        .integers  = joined({count}, {list_of(lengths, count)}),
+                        .addresses = copy_of(displacements, count),
+                        .types     = copy_of(types, count)};
+  };
+  return make_type(THEIRS, describe, tell, made, count, lengths, displacements, types);
 }
 
 int weft_create_resized(MPI_Datatype type, MPI_Aint low, MPI_Aint extent, MPI_Datatype* made)
@@ -117,7 +167,9 @@ int weft_create_resized(MPI_Datatype type, MPI_Aint low, MPI_Aint extent, MPI_Da
 {
   static const auto THEIRS = original(weft_create_resized);
   return make_type(
-      THEIRS, [&] { return TypeMap::with_bounds(type_map_of(type), low, extent); }, made, type, low, extent);
+      THEIRS, [&] { return TypeMap::with_bounds(type_map_of(type), low, extent); },
+      [&] { return TypeContents{.combiner = MPI_COMBINER_RESIZED, .addresses = {low, extent}, .types = {type}}; }, made,
+      type, low, extent);
 }
 
 /** Part of each copy of a type. */
@@ -127,7 +179,9 @@ int weft_copy_attributes(MPI_Datatype made, MPI_Datatype from)
 {
   static const auto THEIRS = original(weft_copy_attributes);
   set_type_map(made, type_map_of(from));
-  return THEIRS(made, from);
+  const int result = THEIRS(made, from);
+  set_type_contents(made, {.combiner = MPI_COMBINER_DUP, .types = {from}});
+  return result;
 }
 
 void weft_destroy_type(MPI_Datatype type) WEFT_REPLACES("_ZN7simgrid4smpi8DatatypeD2Ev");
@@ -135,6 +189,7 @@ void weft_destroy_type(MPI_Datatype type)
 {
   static const auto THEIRS = original(weft_destroy_type);
   forget_type_map(type);
+  forget_type_contents(type);
   THEIRS(type);
 }
 
@@ -154,18 +209,6 @@ std::vector<int> equal_lengths(int count, int length)
   return std::vector<int>(static_cast<std::size_t>(std::max(count, 0)), length);
 }
 
-/** Describes a type, which SMPI has made of blocks of any length, as one of blocks of one length. */
-void describe_blocks(MPI_Datatype type, int combiner, std::vector<int> integers, std::vector<MPI_Aint> addresses)
-{
-  auto* const contents =
-      static_cast<simgrid::smpi::DatatypeContents*>(reinterpret_cast<simgrid::smpi::DatatypeLayout*>(type)->contents);
-  if (not contents)
-    return;
-  contents->combiner  = combiner;
-  contents->integers  = std::move(integers);
-  contents->addresses = std::move(addresses);
-}
-
 } // namespace
 } // namespace weft
 
@@ -176,11 +219,10 @@ WEFT_INTERPOSED int PMPI_Type_create_indexed_block(int count, int length, const 
                                                    MPI_Datatype* made)
 {
   const int result = PMPI_Type_indexed(count, equal_lengths(count, length).data(), displacements, type, made);
-  if (result == MPI_SUCCESS) {
-    std::vector<int> integers{count, length};
-    integers.insert(integers.end(), displacements, displacements + count);
-    describe_blocks(*made, MPI_COMBINER_INDEXED_BLOCK, std::move(integers), {});
-  }
+  if (result == MPI_SUCCESS)
+    set_type_contents(*made, {.combiner = MPI_COMBINER_INDEXED_BLOCK,
+                              .integers = joined({count, length}, {list_of(displacements, count)}),
+                              .types    = {type}});
   return result;
 }
 
@@ -189,7 +231,10 @@ WEFT_INTERPOSED int PMPI_Type_create_hindexed_block(int count, int length, const
 {
   const int result = PMPI_Type_create_hindexed(count, equal_lengths(count, length).data(), displacements, type, made);
   if (result == MPI_SUCCESS)
-    describe_blocks(*made, MPI_COMBINER_HINDEXED_BLOCK, {count, length}, {displacements, displacements + count});
+    set_type_contents(*made, {.combiner  = MPI_COMBINER_HINDEXED_BLOCK,
+                              .integers  = {count, length},
+                              .addresses = copy_of(displacements, count),
+                              .types     = {type}});
   return result;
 }
 

@@ -4,8 +4,12 @@
  * extent of the whole array (MPI 4.1, section 5.1.3). SMPI refuses an element that is not committed. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/datatypes/type_contents.hpp"
 
 #include <smpi/smpi.h>
+
+#include <utility>
+#include <vector>
 
 namespace weft {
 namespace {
@@ -45,6 +49,14 @@ WEFT_INTERPOSED int PMPI_Type_create_subarray(int dimensions, const int* sizes, 
   MPI_Datatype part = *type;
   const int resized = PMPI_Type_create_resized(part, 0, extent, type);
   PMPI_Type_free(&part);
-  return resized;
+  if (resized != MPI_SUCCESS)
+    return resized;
+  std::vector<int> integers{dimensions};
+  for (const int* list : {sizes, parts, starts})
+    integers.insert(integers.end(), list, list + dimensions);
+  integers.push_back(order);
+  weft::set_type_contents(*type,
+                          {.combiner = MPI_COMBINER_SUBARRAY, .integers = std::move(integers), .types = {element}});
+  return MPI_SUCCESS;
 }
 }

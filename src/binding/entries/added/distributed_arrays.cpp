@@ -2,8 +2,8 @@
 /* MPI_Type_create_darray (MPI 4.1, section 5.1.4), which SMPI lacks: a rank's part of an array
  * that is distributed over a grid of ranks. */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
 #include "binding/data/elements.hpp"
+#include "binding/datatypes/type_contents.hpp"
 #include "binding/entries/frame/own_function.hpp"
 
 #include <algorithm>
@@ -153,44 +153,19 @@ int make_part(std::span<const Dimension> dimensions, MPI_Datatype element, MPI_D
   return result;
 }
 
-/** Arguments of a distributed array, which SMPI makes of other types. */
-struct ArrayContents {
-  std::vector<MPI_Count> integers;
-  MPI_Datatype element;
-};
-
-int forget(MPI_Datatype /*type*/, int /*keyval*/, void* value, void* /*state*/)
+/** Returns the contents of an array with sizes of int. */
+TypeContents contents_of_array(std::vector<int> first, std::span<const int> sizes, std::span<const int> more)
 {
-  auto* const contents = static_cast<ArrayContents*>(value);
-  simgrid::smpi::Datatype::unref(contents->element);
-  delete contents;
-  return MPI_SUCCESS;
+  first.insert(first.end(), sizes.begin(), sizes.end());
+  first.insert(first.end(), more.begin(), more.end());
+  return {.combiner = MPI_COMBINER_DARRAY, .integers = std::move(first)};
 }
 
-/** Returns the key of the attribute that keeps them; copies of the type do not have it. */
-int key_of_contents()
+/** Returns the contents of an array with large sizes. */
+TypeContents contents_of_array(std::vector<int> first, std::span<const MPI_Count> sizes, std::span<const int> more)
 {
-  static const int KEY = [] {
-    int key = MPI_KEYVAL_INVALID;
-    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &key, nullptr);
-    return key;
-  }();
-  return KEY;
-}
-
-int remember(MPI_Datatype made, std::vector<MPI_Count> integers, MPI_Datatype element)
-{
-  element->ref();
-  return PMPI_Type_set_attr(made, key_of_contents(), new ArrayContents{std::move(integers), element});
-}
-
-const ArrayContents* contents_of(MPI_Datatype type)
-{
-  void* found = nullptr;
-  int is_set  = 0;
-  if (type != MPI_DATATYPE_NULL)
-    PMPI_Type_get_attr(type, key_of_contents(), static_cast<void*>(&found), &is_set);
-  return is_set != 0 ? static_cast<const ArrayContents*>(found) : nullptr;
+  first.insert(first.end(), more.begin(), more.end());
+  return {.combiner = MPI_COMBINER_DARRAY, .integers = std::move(first), .counts = {sizes.begin(), sizes.end()}};
 }
 
 template <class Count>
@@ -212,12 +187,15 @@ int create_darray(int ranks, int rank, int number, const Count* sizes, const int
     std::ranges::reverse(dimensions);
   if (const int result = make_part(dimensions, element, made); result != MPI_SUCCESS)
     return result;
-  std::vector<MPI_Count> integers{ranks, rank, number};
-  integers.insert(integers.end(), sizes, sizes + number);
+  std::vector<int> more;
   for (const auto* list : {distributions, arguments, grid})
-    integers.insert(integers.end(), list, list + number);
-  integers.push_back(order);
-  return remember(*made, std::move(integers), element);
+    more.insert(more.end(), list, list + number);
+  more.push_back(order);
+  const auto dims       = static_cast<std::size_t>(number);
+  TypeContents contents = contents_of_array({ranks, rank, number}, std::span<const Count>(sizes, dims), more);
+  contents.types        = {element};
+  set_type_contents(*made, std::move(contents));
+  return MPI_SUCCESS;
 }
 
 } // namespace
@@ -241,42 +219,6 @@ WEFT_INTERPOSED int PMPI_Type_create_darray_c(int size, int rank, int ndims, con
   return create_darray(size, rank, ndims, gsizes, distribs, dargs, psizes, order, oldtype, newtype);
 }
 
-WEFT_INTERPOSED int PMPI_Type_get_envelope(MPI_Datatype type, int* integers, int* addresses, int* types, int* combiner)
-{
-  static const auto THEIRS = original(&PMPI_Type_get_envelope);
-  const int result         = THEIRS(type, integers, addresses, types, combiner);
-  if (const ArrayContents* const its =
-          result == MPI_SUCCESS && *combiner != MPI_COMBINER_NAMED ? contents_of(type) : nullptr) {
-    *integers  = static_cast<int>(its->integers.size());
-    *addresses = 0;
-    *types     = 1;
-    *combiner  = MPI_COMBINER_DARRAY;
-  }
-  return result;
-}
-
-WEFT_INTERPOSED int PMPI_Type_get_contents(MPI_Datatype type, int max_integers, int max_addresses, int max_types,
-                                           int* integers, MPI_Aint* addresses, MPI_Datatype* types)
-{
-  static const auto THEIRS       = original(&PMPI_Type_get_contents);
-  const ArrayContents* const its = contents_of(type);
-  if (not its)
-    return THEIRS(type, max_integers, max_addresses, max_types, integers, addresses, types);
-  if (std::cmp_less(max_integers, its->integers.size()) || max_types < 1)
-    return wrong(MPI_ERR_COUNT, "the arrays are shorter than MPI_Type_get_envelope says");
-  std::ranges::transform(its->integers, integers, [](MPI_Count one) { return static_cast<int>(one); });
-  its->element->ref();
-  *types = its->element;
-  return MPI_SUCCESS;
-}
-
-WEFT_MPI_FUNCTION(Type_get_envelope, MPI_COMM_WORLD,
-                  (MPI_Datatype type, int* integers, int* addresses, int* types, int* combiner), type, integers,
-                  addresses, types, combiner)
-WEFT_MPI_FUNCTION(Type_get_contents, MPI_COMM_WORLD,
-                  (MPI_Datatype type, int max_integers, int max_addresses, int max_types, int* integers,
-                   MPI_Aint* addresses, MPI_Datatype* types),
-                  type, max_integers, max_addresses, max_types, integers, addresses, types)
 WEFT_MPI_FUNCTION(Type_create_darray, MPI_COMM_WORLD,
                   (int size, int rank, int ndims, int* gsizes, int* distribs, int* dargs, int* psizes, int order,
                    MPI_Datatype oldtype, MPI_Datatype* newtype),

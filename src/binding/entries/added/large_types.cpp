@@ -4,6 +4,7 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/data/elements.hpp"
+#include "binding/datatypes/type_contents.hpp"
 #include "binding/datatypes/type_maps.hpp"
 
 #include <memory>
@@ -82,8 +83,11 @@ WEFT_BOTH(Type_contiguous_c, (MPI_Count count, MPI_Datatype type, MPI_Datatype* 
   constexpr MPI_Count MOST = std::numeric_limits<int>::max();
   const bool large         = count > 0 && made && type != MPI_DATATYPE_NULL && element_size(type) > 0 &&
                              count > MOST / static_cast<MPI_Count>(element_size(type));
-  return large ? make_contiguous(count, type, made)
-               : PMPI_Type_contiguous(static_cast<int>(std::max(MPI_Count{-1}, count)), type, made);
+  const int result         = large ? make_contiguous(count, type, made)
+                                   : PMPI_Type_contiguous(static_cast<int>(std::max(MPI_Count{-1}, count)), type, made);
+  if (result == MPI_SUCCESS)
+    set_type_contents(*made, {.combiner = MPI_COMBINER_CONTIGUOUS, .counts = {count}, .types = {type}});
+  return result;
 })
 
 WEFT_BOTH(Type_size_c, (MPI_Datatype type, MPI_Count* size), { return PMPI_Type_size_x(type, size); })

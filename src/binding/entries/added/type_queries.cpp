@@ -2,18 +2,23 @@
 /* Numbers of basic elements in a message, and predefined types by their properties (MPI 4.1, sections
  * 5.1.11, 6.9.4 and 19.1.9), which SMPI lacks. */
 #include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
 #include "binding/abi/status_bytes.hpp"
 #include "binding/data/elements.hpp"
+#include "binding/datatypes/type_contents.hpp"
 #include "binding/datatypes/type_maps.hpp"
 #include "binding/entries/added/basic_runs.hpp"
 #include "binding/entries/frame/own_function.hpp"
+#include "mpi/names.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -114,8 +119,23 @@ struct NumberKind {
   MPI_Datatype type;
 };
 
+/** Returns the predefined datatype without a name for the arguments of an MPI_Type_create_f90_… call: an equal of
+ * @p named, the same in each call (MPI 4.1, section 19.1.9). */
+MPI_Datatype unnamed_type(int combiner, const std::vector<int>& arguments, MPI_Datatype named)
+{
+  static std::map<std::pair<int, std::vector<int>>, MPI_Datatype> all;
+  MPI_Datatype& found = all.try_emplace({combiner, arguments}, MPI_DATATYPE_NULL).first->second;
+  if (found != MPI_DATATYPE_NULL)
+    return found;
+  PMPI_Type_dup(named, &found);
+  reinterpret_cast<simgrid::smpi::DatatypeLayout*>(found)->flags |= simgrid::smpi::PREDEFINED_FLAG;
+  set_type_contents(found, {.combiner = combiner, .integers = arguments});
+  name_like(found, named);
+  return found;
+}
+
 /** Finds the first kind that has what is asked for, or MPI_UNDEFINED. */
-int find_kind(std::span<const NumberKind> kinds, int precision, int range, MPI_Datatype* type)
+int find_kind(std::span<const NumberKind> kinds, int precision, int range, int combiner, MPI_Datatype* type)
 {
   const auto found = std::ranges::find_if(kinds, [&](const NumberKind& kind) {
     return (precision == MPI_UNDEFINED || precision <= kind.precision) &&
@@ -123,7 +143,8 @@ int find_kind(std::span<const NumberKind> kinds, int precision, int range, MPI_D
   });
   if (found == kinds.end() || (precision == MPI_UNDEFINED && range == MPI_UNDEFINED))
     return wrong(MPI_ERR_ARG, "no type has this precision and range");
-  *type = found->type;
+  *type = combiner == MPI_COMBINER_F90_INTEGER ? unnamed_type(combiner, {range}, found->type)
+                                               : unnamed_type(combiner, {precision, range}, found->type);
   return MPI_SUCCESS;
 }
 
@@ -188,14 +209,14 @@ WEFT_INTERPOSED int PMPI_Type_create_f90_integer(int range, MPI_Datatype* type)
   const std::array<NumberKind, 5> kinds{
       {{0, 2, MPI_INT8_T}, {0, 4, MPI_INTEGER2}, {0, 9, MPI_INTEGER4}, {0, 18, MPI_INTEGER8}, {0, 38, MPI_INTEGER16}}};
   return first_error([&] { return check_present(type, "newtype"); },
-                     [&] { return find_kind(kinds, MPI_UNDEFINED, range, type); });
+                     [&] { return find_kind(kinds, MPI_UNDEFINED, range, MPI_COMBINER_F90_INTEGER, type); });
 }
 
 WEFT_INTERPOSED int PMPI_Type_create_f90_real(int precision, int range, MPI_Datatype* type)
 {
   const std::array<NumberKind, 3> kinds{{{6, 37, MPI_REAL4}, {15, 307, MPI_REAL8}, {18, 4931, MPI_REAL16}}};
   return first_error([&] { return check_present(type, "newtype"); },
-                     [&] { return find_kind(kinds, precision, range, type); });
+                     [&] { return find_kind(kinds, precision, range, MPI_COMBINER_F90_REAL, type); });
 }
 
 WEFT_INTERPOSED int PMPI_Type_create_f90_complex(int precision, int range, MPI_Datatype* type)
@@ -203,7 +224,7 @@ WEFT_INTERPOSED int PMPI_Type_create_f90_complex(int precision, int range, MPI_D
   const std::array<NumberKind, 3> kinds{
       {{6, 37, MPI_COMPLEX8}, {15, 307, MPI_COMPLEX16}, {18, 4931, MPI_C_LONG_DOUBLE_COMPLEX}}};
   return first_error([&] { return check_present(type, "newtype"); },
-                     [&] { return find_kind(kinds, precision, range, type); });
+                     [&] { return find_kind(kinds, precision, range, MPI_COMBINER_F90_COMPLEX, type); });
 }
 
 WEFT_MPI_FUNCTION(Get_elements, MPI_COMM_WORLD, (MPI_Status * status, MPI_Datatype type, int* count), status, type,

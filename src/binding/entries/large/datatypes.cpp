@@ -2,15 +2,18 @@
 /* Constructors of datatypes with large counts. If all numbers fit, they are the constructors with ints; otherwise
  * lengths of blocks become contiguous types, and displacements become bytes. The number of blocks has to fit an int. */
 #include "binding/data/elements.hpp"
+#include "binding/datatypes/type_contents.hpp"
 #include "binding/datatypes/type_maps.hpp"
 #include "binding/entries/added/large_counts.hpp"
 #include "binding/entries/frame/own_function.hpp"
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 // NOLINTNEXTLINE(readability-identifier-naming): MPI's name
@@ -81,6 +84,22 @@ public:
   int result() const { return result_; }
   const MPI_Datatype* data() const { return types_.data(); }
 };
+
+/** Sets the contents of a type that a form with large counts has made. @return @p result of the call */
+int described(int result, MPI_Datatype* made, TypeContents contents)
+{
+  if (result == MPI_SUCCESS)
+    set_type_contents(*made, std::move(contents));
+  return result;
+}
+
+/** Returns large counts followed by the elements of lists. */
+std::vector<MPI_Count> joined(std::vector<MPI_Count> first, std::initializer_list<Counts> lists)
+{
+  for (const Counts list : lists)
+    first.insert(first.end(), list.begin(), list.end());
+  return first;
+}
 
 /** Makes a structure of a block for each length. */
 int make_blocks(Counts lengths, Counts displacements, const std::function<MPI_Datatype(std::size_t)>& element,
@@ -153,6 +172,47 @@ int make_large_subarray(std::vector<MPI_Count> sizes, std::vector<MPI_Count> par
   return result;
 }
 
+int make_vector(MPI_Count count, MPI_Count length, MPI_Count stride, MPI_Datatype type, MPI_Datatype* made)
+{
+  if (fits(count) && fits(length) && fits(stride))
+    return PMPI_Type_vector(static_cast<int>(count), static_cast<int>(length), static_cast<int>(stride), type, made);
+  return type == MPI_DATATYPE_NULL ? wrong(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL")
+                                   : make_hvector(count, length, stride * extent_of(type), type, made);
+}
+
+int make_indexed(Counts lengths, Counts places, MPI_Datatype type, MPI_Datatype* made)
+{
+  if (all_fit(lengths) && all_fit(places))
+    return PMPI_Type_indexed(static_cast<int>(lengths.size()), as_ints(lengths).data(), as_ints(places).data(), type,
+                             made);
+  return type == MPI_DATATYPE_NULL ? wrong(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL")
+                                   : make_hindexed(lengths, in_bytes(places, type), type, made);
+}
+
+int make_struct(Counts lengths, Counts bytes, const MPI_Datatype* types, MPI_Datatype* made)
+{
+  if (not all_fit(lengths))
+    return make_blocks(lengths, bytes, [types](std::size_t place) { return types[place]; }, made);
+  const std::vector<MPI_Aint> places(bytes.begin(), bytes.end());
+  return PMPI_Type_create_struct(static_cast<int>(lengths.size()), as_ints(lengths).data(), places.data(), types, made);
+}
+
+int make_subarray(Counts sizes, Counts parts, Counts starts, int order, MPI_Datatype type, MPI_Datatype* made)
+{
+  if (all_fit(sizes))
+    return PMPI_Type_create_subarray(static_cast<int>(sizes.size()), as_ints(sizes).data(), as_ints(parts).data(),
+                                     as_ints(starts).data(), order, type, made);
+  if (order != MPI_ORDER_C && order != MPI_ORDER_FORTRAN)
+    return wrong(MPI_ERR_ARG, "the order is " + std::to_string(order));
+  if (type == MPI_DATATYPE_NULL)
+    return wrong(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+  for (std::size_t place = 0; place < sizes.size(); ++place)
+    if (parts[place] < 1 || starts[place] < 0 || starts[place] + parts[place] > sizes[place])
+      return wrong(MPI_ERR_ARG, "the part exceeds the array in dimension " + std::to_string(place));
+  return make_large_subarray({sizes.begin(), sizes.end()}, {parts.begin(), parts.end()}, {starts.begin(), starts.end()},
+                             order == MPI_ORDER_FORTRAN, type, made);
+}
+
 } // namespace
 } // namespace weft
 
@@ -164,25 +224,26 @@ extern "C" {
 WEFT_INTERPOSED int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
                                                MPI_Datatype type, MPI_Datatype* made)
 {
-  return make_hvector(count, blocklength, stride, type, made);
+  return described(make_hvector(count, blocklength, stride, type, made), made,
+                   {.combiner = MPI_COMBINER_HVECTOR, .counts = {count, blocklength, stride}, .types = {type}});
 }
 
 WEFT_INTERPOSED int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype type,
                                        MPI_Datatype* made)
 {
-  if (fits(count) && fits(blocklength) && fits(stride))
-    return PMPI_Type_vector(static_cast<int>(count), static_cast<int>(blocklength), static_cast<int>(stride), type,
-                            made);
-  return type == MPI_DATATYPE_NULL ? wrong(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL")
-                                   : make_hvector(count, blocklength, stride * extent_of(type), type, made);
+  return described(make_vector(count, blocklength, stride, type, made), made,
+                   {.combiner = MPI_COMBINER_VECTOR, .counts = {count, blocklength, stride}, .types = {type}});
 }
 
 WEFT_INTERPOSED int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count* blocklengths,
                                                 const MPI_Count* displacements, MPI_Datatype type, MPI_Datatype* made)
 {
-  return first_error(
-      [&] { return check_blocks(count, blocklengths, displacements); },
-      [&] { return make_hindexed(counts_in(blocklengths, count), counts_in(displacements, count), type, made); });
+  if (const int result = check_blocks(count, blocklengths, displacements); result != MPI_SUCCESS)
+    return result;
+  const Counts lengths = counts_in(blocklengths, count);
+  const Counts places  = counts_in(displacements, count);
+  return described(make_hindexed(lengths, places, type, made), made,
+                   {.combiner = MPI_COMBINER_HINDEXED, .counts = joined({count}, {lengths, places}), .types = {type}});
 }
 
 WEFT_INTERPOSED int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count* blocklengths, const MPI_Count* displacements,
@@ -192,10 +253,8 @@ WEFT_INTERPOSED int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count* blockl
     return result;
   const Counts lengths = counts_in(blocklengths, count);
   const Counts places  = counts_in(displacements, count);
-  if (all_fit(lengths) && all_fit(places))
-    return PMPI_Type_indexed(static_cast<int>(count), as_ints(lengths).data(), as_ints(places).data(), type, made);
-  return type == MPI_DATATYPE_NULL ? wrong(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL")
-                                   : make_hindexed(lengths, in_bytes(places, type), type, made);
+  return described(make_indexed(lengths, places, type, made), made,
+                   {.combiner = MPI_COMBINER_INDEXED, .counts = joined({count}, {lengths, places}), .types = {type}});
 }
 
 WEFT_INTERPOSED int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
@@ -205,11 +264,9 @@ WEFT_INTERPOSED int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count
   if (const int result = check_blocks(count, displacements); result != MPI_SUCCESS)
     return result;
   const Counts places = counts_in(displacements, count);
-  if (not fits(blocklength))
-    return make_hindexed(std::vector<MPI_Count>(places.size(), blocklength), places, type, made);
-  const std::vector<MPI_Aint> bytes(places.begin(), places.end());
-  return PMPI_Type_create_hindexed_block(static_cast<int>(count), static_cast<int>(blocklength), bytes.data(), type,
-                                         made);
+  return described(
+      make_hindexed(std::vector<MPI_Count>(places.size(), blocklength), places, type, made), made,
+      {.combiner = MPI_COMBINER_HINDEXED_BLOCK, .counts = joined({count, blocklength}, {places}), .types = {type}});
 }
 
 WEFT_INTERPOSED int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
@@ -219,12 +276,9 @@ WEFT_INTERPOSED int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count 
   if (const int result = check_blocks(count, displacements); result != MPI_SUCCESS)
     return result;
   const Counts places = counts_in(displacements, count);
-  if (fits(blocklength) && all_fit(places))
-    return PMPI_Type_create_indexed_block(static_cast<int>(count), static_cast<int>(blocklength),
-                                          as_ints(places).data(), type, made);
-  return type == MPI_DATATYPE_NULL
-             ? wrong(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL")
-             : make_hindexed(std::vector<MPI_Count>(places.size(), blocklength), in_bytes(places, type), type, made);
+  return described(
+      make_indexed(std::vector<MPI_Count>(places.size(), blocklength), places, type, made), made,
+      {.combiner = MPI_COMBINER_INDEXED_BLOCK, .counts = joined({count, blocklength}, {places}), .types = {type}});
 }
 
 WEFT_INTERPOSED int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count* blocklengths,
@@ -234,16 +288,16 @@ WEFT_INTERPOSED int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count* 
   if (const int result = check_blocks(count, blocklengths, displacements, types); result != MPI_SUCCESS)
     return result;
   const Counts lengths = counts_in(blocklengths, count);
-  const Counts bytes   = counts_in(displacements, count);
-  if (not all_fit(lengths))
-    return make_blocks(lengths, bytes, [types](std::size_t place) { return types[place]; }, made);
-  const std::vector<MPI_Aint> places(bytes.begin(), bytes.end());
-  return PMPI_Type_create_struct(static_cast<int>(count), as_ints(lengths).data(), places.data(), types, made);
+  const Counts places  = counts_in(displacements, count);
+  return described(
+      make_struct(lengths, places, types, made), made,
+      {.combiner = MPI_COMBINER_STRUCT, .counts = joined({count}, {lengths, places}), .types = {types, types + count}});
 }
 
 WEFT_INTERPOSED int PMPI_Type_create_resized_c(MPI_Datatype type, MPI_Count low, MPI_Count extent, MPI_Datatype* made)
 {
-  return PMPI_Type_create_resized(type, static_cast<MPI_Aint>(low), static_cast<MPI_Aint>(extent), made);
+  return described(PMPI_Type_create_resized(type, static_cast<MPI_Aint>(low), static_cast<MPI_Aint>(extent), made),
+                   made, {.combiner = MPI_COMBINER_RESIZED, .counts = {low, extent}, .types = {type}});
 }
 
 WEFT_INTERPOSED int PMPI_Type_create_subarray_c(int ndims, const MPI_Count* sizes, const MPI_Count* subsizes,
@@ -252,46 +306,16 @@ WEFT_INTERPOSED int PMPI_Type_create_subarray_c(int ndims, const MPI_Count* size
 {
   if (const int result = check_blocks(ndims, sizes, subsizes, starts); result != MPI_SUCCESS)
     return result;
-  const Counts all = counts_in(sizes, ndims);
-  if (all_fit(all))
-    return PMPI_Type_create_subarray(ndims, as_ints(all).data(), as_ints(counts_in(subsizes, ndims)).data(),
-                                     as_ints(counts_in(starts, ndims)).data(), order, type, made);
-  if (order != MPI_ORDER_C && order != MPI_ORDER_FORTRAN)
-    return wrong(MPI_ERR_ARG, "the order is " + std::to_string(order));
-  if (type == MPI_DATATYPE_NULL)
-    return wrong(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
-  for (int place = 0; place < ndims; ++place)
-    if (subsizes[place] < 1 || starts[place] < 0 || starts[place] + subsizes[place] > sizes[place])
-      return wrong(MPI_ERR_ARG, "the part exceeds the array in dimension " + std::to_string(place));
-  return make_large_subarray({sizes, sizes + ndims}, {subsizes, subsizes + ndims}, {starts, starts + ndims},
-                             order == MPI_ORDER_FORTRAN, type, made);
-}
-
-/** Types made by forms with large counts have the envelopes of the forms with ints that make them. */
-WEFT_INTERPOSED int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count* integers, MPI_Count* addresses,
-                                             MPI_Count* large_counts, MPI_Count* types, int* combiner)
-{
-  int its_integers  = 0;
-  int its_addresses = 0;
-  int its_types     = 0;
-  const int result  = PMPI_Type_get_envelope(type, &its_integers, &its_addresses, &its_types, combiner);
-  if (result != MPI_SUCCESS)
-    return result;
-  *integers     = its_integers;
-  *addresses    = its_addresses;
-  *large_counts = 0;
-  *types        = its_types;
-  return MPI_SUCCESS;
-}
-
-WEFT_INTERPOSED int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses,
-                                             MPI_Count /*max_large_counts*/, MPI_Count max_types, int* integers,
-                                             MPI_Aint* addresses, MPI_Count* /*large_counts*/, MPI_Datatype* types)
-{
-  constexpr MPI_Count MOST = std::numeric_limits<int>::max();
-  return PMPI_Type_get_contents(type, static_cast<int>(std::min(max_integers, MOST)),
-                                static_cast<int>(std::min(max_addresses, MOST)),
-                                static_cast<int>(std::min(max_types, MOST)), integers, addresses, types);
+  const Counts all    = counts_in(sizes, ndims);
+  const Counts parts  = counts_in(subsizes, ndims);
+  const Counts firsts = counts_in(starts, ndims);
+  const int result    = make_subarray(all, parts, firsts, order, type, made);
+  return ndims == 0 ? result // there is no type
+                    : described(result, made,
+                                {.combiner = MPI_COMBINER_SUBARRAY,
+                                 .integers = {ndims, order},
+                                 .counts   = joined({}, {all, parts, firsts}),
+                                 .types    = {type}});
 }
 
 WEFT_MPI_FUNCTION(Type_create_hvector_c, MPI_COMM_WORLD,
@@ -326,14 +350,6 @@ WEFT_MPI_FUNCTION(Type_create_subarray_c, MPI_COMM_WORLD,
                   (int ndims, const MPI_Count* sizes, const MPI_Count* subsizes, const MPI_Count* starts, int order,
                    MPI_Datatype type, MPI_Datatype* made),
                   ndims, sizes, subsizes, starts, order, type, made)
-WEFT_MPI_FUNCTION(Type_get_envelope_c, MPI_COMM_WORLD,
-                  (MPI_Datatype type, MPI_Count* integers, MPI_Count* addresses, MPI_Count* counts, MPI_Count* types,
-                   int* combiner),
-                  type, integers, addresses, counts, types, combiner)
-WEFT_MPI_FUNCTION(Type_get_contents_c, MPI_COMM_WORLD,
-                  (MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_counts,
-                   MPI_Count max_types, int* integers, MPI_Aint* addresses, MPI_Count* counts, MPI_Datatype* types),
-                  type, max_integers, max_addresses, max_counts, max_types, integers, addresses, counts, types)
 
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

@@ -23,7 +23,7 @@ GROUPS = {
     "collectives": 17,
     "non-blocking collectives": 9,
     "communicators": 16,
-    "datatypes": 15,
+    "datatypes": 17,
     "operations": 5,
     "attributes": 9,
     "windows": 10,
