@@ -6,17 +6,14 @@ docs/forwarding/. Results are computed, not timed, and the same on every machine
 """
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from studies.real_programs import sources
+from studies.forwarding import RESULTS, Program, programs, record_trace
 from studies.study import DOCS, OPTION, Study, Table, read_table
 from weft.base import paths, plots
-from weft.base.errors import WeftError
 from weft.base.plots import Series
 from weft.base.process import work_directory
 from weft.fabric.toml_file import with_values
@@ -28,7 +25,13 @@ TABLES = DOCS / "forwarding"
 WAYS = (1, 2, 4, 8, 16)
 DESTINATIONS = (128, 256, 512, 1024, 2048)
 SIZES = (2, 4, 6, 8, 10, 12, 14, 16)
-TRACE_RANKS, TRACE_ENTRIES, TRACE_DIMENSIONS = 32, 16, [8, 8, 4]
+TRACE_RANKS, TRACE_DIMENSIONS = 256, [8, 8, 4]
+TRACE_ENTRIES = (2048, 64, 16)
+TRACE_CURVES = {
+    **{name: name for name in ("MG", "FT", "IS", "BFS", "CG", "MM")},
+    "LU": "LU, and nearly BT, SP",
+}
+"""Labels of the programs that are drawn: DT has no conflict."""
 
 
 def by_ways() -> forwarding.CacheStudy:
@@ -37,29 +40,41 @@ def by_ways() -> forwarding.CacheStudy:
 
 
 def by_trace() -> forwarding.CacheStudy:
-    """Return figure 6 of Hirasawa et al., for NAS IS of class S."""
+    """Return figure 6 of Hirasawa et al., for the ten programs of their section V.C.
+
+    The programs have up to 256 ranks, one on each host of the paper's 8 x 8 x 4 torus.
+    """
     with work_directory() as work:
         shipped = paths.installed("fabrics", "torus-4x4x4x4.toml").read_text(encoding="utf-8")
         text = with_values(shipped, "topology", {"dimensions": TRACE_DIMENSIONS})
         fabric = work / "torus-8x8x4.toml"
         fabric.write_text(with_values(text, "fabric", {"name": "torus-8x8x4"}), encoding="utf-8")
-        folder = read_folder(record_is(fabric, work / "NAS IS"))
-        cache = Cache(entries=TRACE_ENTRIES)
-        return forwarding.conflicts_of_trace(cache, WAYS, folder, str(fabric), ("auto", "crc"))
+        rows = [
+            (program.name, entries, *row)
+            for program in programs(TRACE_RANKS)
+            for entries, study in trace_studies(program, fabric).items()
+            for row in study.rows
+        ]
+    return forwarding.CacheStudy(
+        "Conflict misses of ten programs on torus-8x8x4",
+        ("program", "entries", "hash", "ways", *forwarding.PARTS, forwarding.THROUGHPUT),
+        rows,
+        (),
+        "ways",
+        "conflict misses (% of lookups)",
+    )
 
 
-def record_is(fabric: Path, trace: Path) -> Path:
-    """Record the program."""
-    ranks = str(TRACE_RANKS)
-    command = [
-        *(sys.executable, "-m", "weft.cli.main", "run", "--quiet", "--fabric", str(fabric)),
-        *("-n", ranks, "--offload", "off", "--cfg", "smpi/wtime:0"),
-        *("--record", str(trace), "--", str(sources.nas("is")), ranks, "S"),
-    ]
-    ended = subprocess.run(command, text=True, capture_output=True, check=False)
-    if ended.returncode != 0:
-        raise WeftError(f"{OPTION}: forwarding-caches: {ended.stderr.strip()}")
-    return trace
+def trace_studies(program: Program, fabric: Path) -> dict[int, forwarding.CacheStudy]:
+    """Return the study of a program's messages, by the number of entries of a cache."""
+    messages = forwarding.messages_of(read_folder(record_trace(program, RESULTS)), str(fabric))
+    named = (program.name, messages)
+    return {
+        entries: forwarding.conflicts_of_messages(
+            Cache(entries=entries), WAYS, named, str(fabric), ("auto", "crc")
+        )
+        for entries in TRACE_ENTRIES
+    }
 
 
 def by_capacity() -> forwarding.CacheStudy:
@@ -114,6 +129,20 @@ def draw_conflicts(name: str, column: str, label: str) -> Figure:
     )
 
 
+def draw_traces() -> Figure:
+    """Draw the conflict misses by CRC in the smallest caches, a curve for each program."""
+    rows = read_table(TABLES / "trace.csv")
+    smallest = str(TRACE_ENTRIES[-1])
+    series = [
+        line(rows, "ways", "conflict", label, number, program=name, entries=smallest, hash="crc")
+        for number, (name, label) in enumerate(TRACE_CURVES.items())
+    ]
+    title = f"{title_of('trace')}, CRC, {smallest} entries"
+    return plots.shares_figure(
+        series, (title, "ways", "conflict misses (% of lookups)"), logarithmic=True
+    )
+
+
 def draw_capacity() -> Figure:
     """Draw capacity misses by job size."""
     rows = read_table(TABLES / "capacity.csv")
@@ -146,7 +175,7 @@ def figures() -> dict[Path, Figure]:
     folder = DOCS / "figures"
     return {
         folder / "cache_ways.png": draw_conflicts("ways", "destinations", "{} destinations"),
-        folder / "cache_trace.png": draw_conflicts("trace", "hash", "hash {}"),
+        folder / "cache_trace.png": draw_traces(),
         folder / "cache_capacity.png": draw_capacity(),
         folder / "job_sizes.png": draw_jobs(),
     }

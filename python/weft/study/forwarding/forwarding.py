@@ -169,14 +169,26 @@ def conflicts_of_trace(
     cache: Cache, ways: Sequence[int], folder: Folder, fabric: str, hashes: Sequence[str]
 ) -> CacheStudy:
     """Study all ports of a fabric under a recorded program (Hirasawa et al., figure 6)."""
-    loaded = _core.load_fabric(fabric)
     messages = messages_of(folder, fabric)
+    return conflicts_of_messages(cache, ways, (folder.path.name, messages), fabric, hashes)
+
+
+def conflicts_of_messages(
+    cache: Cache,
+    ways: Sequence[int],
+    program: tuple[str, list[tuple[int, int]]],
+    fabric: str,
+    hashes: Sequence[str],
+) -> CacheStudy:
+    """Study all ports of a fabric under the messages of a program, given with its name."""
+    loaded = _core.load_fabric(fabric)
+    program_name, messages = program
 
     def counters(name: str, way: int) -> dict[str, int]:
         shape = (cache.entries, way, cache.replacement)
         return _core.cache_of_messages(*shape, loaded, name, messages)[0]
 
-    title = f"Conflict misses of {folder.path.name} on {loaded.name}, {cache.entries:,} entries"
+    title = f"Conflict misses of {program_name} on {loaded.name}, {cache.entries:,} entries"
     labels = [f"hash {name}" for name in hashes]
     return _conflicts(cache, title, "hash", hashes, labels, ways, counters)
 
