@@ -75,6 +75,16 @@ bool is_small(std::size_t size)
   return mimalloc == Mimalloc::there;
 }
 
+/** Frees memory that all ranks share, and tells its size; null until libweft.so has made such memory. */
+bool (*release_folded)(void*)     = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+std::size_t (*folded_size)(void*) = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+/** Returns the size of memory that all ranks share, which begins a page; 0 for other memory. */
+std::size_t shared_size(void* piece)
+{
+  return folded_size && reinterpret_cast<std::uintptr_t>(piece) % PAGE == 0 ? folded_size(piece) : 0;
+}
+
 bool is_mimallocs(const void* piece)
 {
   return reinterpret_cast<std::uintptr_t>(piece) - start < RANGE;
@@ -98,8 +108,17 @@ void weft_free(void* piece)
 {
   if (is_mimallocs(piece)) [[likely]]
     mi_free(piece);
-  else
+  else if (not piece || shared_size(piece) == 0 || not release_folded(piece))
     __libc_free(piece);
+}
+
+/** Tells which memory of the program is neither of mimalloc nor of glibc, though libraries may free or enlarge it. */
+void weft_malloc_recognises(bool (*release)(void*), std::size_t (*size_of)(void*))
+    WEFT_MALLOC("weft_malloc_recognises");
+void weft_malloc_recognises(bool (*release)(void*), std::size_t (*size_of)(void*))
+{
+  release_folded = release;
+  folded_size    = size_of;
 }
 
 void* weft_calloc(std::size_t count, std::size_t each) WEFT_MALLOC("calloc");
@@ -117,6 +136,14 @@ void* weft_realloc(void* piece, std::size_t size)
 {
   if (piece == nullptr)
     return weft_malloc(size);
+  if (const std::size_t before = is_mimallocs(piece) ? 0 : shared_size(piece); before > 0) {
+    void* const own = size == 0 ? nullptr : weft_malloc(size);
+    if (own)
+      std::memcpy(own, piece, std::min(size, before));
+    if (own || size == 0)
+      release_folded(piece);
+    return own;
+  }
   if (not is_mimallocs(piece))
     return __libc_realloc(piece, size);
   if (size == 0) { // like glibc
@@ -190,6 +217,8 @@ std::size_t weft_malloc_usable_size(void* piece)
 {
   if (is_mimallocs(piece))
     return mi_usable_size(piece);
+  if (const std::size_t size = piece ? shared_size(piece) : 0; size > 0)
+    return size;
   return reinterpret_cast<std::size_t (*)(void*)>(dlsym(RTLD_NEXT, "malloc_usable_size"))(piece);
 }
 

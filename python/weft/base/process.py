@@ -209,6 +209,8 @@ class ChildExit:
     """True if the child was killed for exceeding its memory limit."""
     starved: str = ""
     """Exhausted memory (machine or job) and what was left, if the child was killed for that."""
+    starved_bytes: int = 0
+    """Memory of the child then, with pages that ranks share counted once."""
 
 
 @dataclass(frozen=True)
@@ -264,6 +266,7 @@ def run_child(
         peak_memory_bytes=meter.peak(usage.ru_maxrss * 1024, own),
         over_memory=meter.over_bytes > 0,
         starved=meter.starved,
+        starved_bytes=meter.starved_bytes,
     )
 
 
@@ -355,7 +358,8 @@ class _Meter:
         self.over_bytes = 0
         """Memory of the child when it was killed for exceeding the limit."""
         self.starved = ""
-        """See `Ended.starved`."""
+        """See `ChildExit.starved`."""
+        self.starved_bytes = 0
         self._machine = Machine()
         self._there_bytes = self._machine.memory()[0] if there_bytes is None else there_bytes
         self._peak_bytes = 0
@@ -381,18 +385,22 @@ class _Meter:
             if most_bytes is not None:
                 held = gauge.held(most_bytes)
                 self.over_bytes = held if held > most_bytes else 0
-            if self.over_bytes > 0 or self._is_starved():
+            if self.over_bytes > 0 or self._is_starved(gauge):
                 _signal(self._child, signal.SIGKILL)
                 return
 
-    def _is_starved(self) -> bool:
+    def _is_starved(self, gauge: memory.Gauge) -> bool:
         """Return true if the child has left less than 1 % of the memory free at its start."""
-        if self._peak_bytes <= self._there_bytes // 2:
+        half = self._there_bytes // 2
+        if self._peak_bytes <= half:
             return False
         left, whose = self._machine.memory()
-        if left > min(self._there_bytes // 100, _LAST_BYTES):
+        if left > min(self._there_bytes // 100, _LAST_BYTES) or gauge.held(half) <= half:
             return False
         self.starved = f"{whose} had {format_size(left)} left"
+        # Linux walks all mappings, for seconds if there are many: stop the child meanwhile.
+        _signal(self._child, signal.SIGSTOP)
+        self.starved_bytes = memory.proportional(self._child.pid)
         return True
 
     def cancel(self) -> None:

@@ -90,7 +90,7 @@ def judge(
     if ended.starved:
         message = (
             "the run ran out of memory: it used"
-            f" {format_size(ended.peak_memory_bytes)}, and {ended.starved}{_longest_queue(work)};"
+            f" {format_size(ended.starved_bytes)}, and {ended.starved}{_longest_queue(work)};"
             " use fewer ranks, or a machine with more memory"
         )
         killed = signal.SIGKILL

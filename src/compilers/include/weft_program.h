@@ -30,48 +30,5 @@
 #pragma redefine_extname getpid smpi_getpid
 #pragma redefine_extname exit smpi_exit
 
-#ifndef SMPI_NO_OVERRIDE_MALLOC
-#pragma redefine_extname malloc weft_program_malloc
-#pragma redefine_extname calloc weft_program_calloc
-#pragma redefine_extname realloc weft_program_realloc
-#pragma redefine_extname free smpi_shared_free
-
-/* SMPI identifies memory that ranks share (smpi/auto-shared-malloc-thresh) by its allocation site. Its
- * macros use file and line; here it is the offset of the call from these functions, which is the
- * same in each rank's copy. */
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-void* smpi_shared_malloc_intercept(__SIZE_TYPE__ size, const char* file, int line);
-void* smpi_shared_calloc_intercept(__SIZE_TYPE__ count, __SIZE_TYPE__ size, const char* file, int line);
-void* smpi_shared_realloc_intercept(void* data, __SIZE_TYPE__ size, const char* file, int line);
-
-#define WEFT_IN_PROGRAM __attribute__((weak, noinline, visibility("hidden")))
-#define WEFT_CALLER (int)((char*)__builtin_return_address(0) - (char*)&weft_program_malloc)
-
-WEFT_IN_PROGRAM void* weft_program_malloc(__SIZE_TYPE__ size)
-{
-  return smpi_shared_malloc_intercept(size, "malloc", WEFT_CALLER);
-}
-
-WEFT_IN_PROGRAM void* weft_program_calloc(__SIZE_TYPE__ count, __SIZE_TYPE__ size)
-{
-  return smpi_shared_calloc_intercept(count, size, "calloc", WEFT_CALLER);
-}
-
-WEFT_IN_PROGRAM void* weft_program_realloc(void* data, __SIZE_TYPE__ size)
-{
-  return smpi_shared_realloc_intercept(data, size, "realloc", WEFT_CALLER);
-}
-
-#undef WEFT_IN_PROGRAM
-#undef WEFT_CALLER
-
-#ifdef __cplusplus
-} // extern "C"
-#endif
-#endif
-
 #endif
 #endif

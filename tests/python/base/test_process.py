@@ -175,6 +175,20 @@ def test_who_has_taken_nearly_all_memory_is_ended(
     assert ended.returncode == (-signal.SIGKILL if starves else 0)
 
 
+@pytest.mark.parametrize("own_mib", [120, 0])
+def test_memory_that_is_mapped_many_times_counts_once(
+    own_mib: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The child's RSS is 2.5 GiB; it starves the machine with 64 MiB and what is its own."""
+    left = iter([300 << 20])
+    monkeypatch.setattr(Machine, "memory", lambda _: (next(left, 1 << 20), "this machine"))
+    program = f"own = b'x' * ({own_mib} << 20)\n{SHARES.replace('60', '1')}"
+    ended = run_child([sys.executable, "-c", program], os.environ)
+    assert ended.returncode == (-signal.SIGKILL if own_mib else 0)
+    assert bool(ended.starved) == (own_mib > 0)
+    assert 150 < ended.starved_bytes >> 20 < 250 if own_mib else ended.starved_bytes == 0
+
+
 def test_an_exception_on_the_way_ends_the_child_and_its_children() -> None:
     pids: list[int] = []
 

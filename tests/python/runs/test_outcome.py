@@ -21,7 +21,10 @@ def ended(returncode: int, *, timed_out: bool = False) -> ChildExit:
 
 def test_want_of_memory_is_told_with_both_numbers(tmp_path: Path) -> None:
     starved = replace(
-        ended(-signal.SIGKILL), peak_memory_bytes=3 << 30, starved="this machine had 9 MiB left"
+        ended(-signal.SIGKILL),
+        peak_memory_bytes=90 << 30,
+        starved="this machine had 9 MiB left",
+        starved_bytes=3 << 30,
     )
     outcome, status = judge(OutcomePart(kind="unfinished"), starved, tmp_path, None)
     assert (outcome.kind, outcome.signal, status) == ("signal", "SIGKILL", 137)

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* The allocation functions of a simulated program, linked into each program and library that `weft cc` makes. The
+ * linker binds the program's calls to these definitions, whoever makes them: its sources, gfortran for ALLOCATE, GCC
+ * for the calloc that it makes of malloc and memset. They are hidden, so that no other library uses them, and weak, so
+ * that a program's own functions of these names come first.
+ *
+ * libweft.so (binding/entries/program_memory.cpp) carries them out; without it, in SimGrid's own launcher, SMPI does,
+ * which shares less. Memory is identified by the call that asks for it: the offset of the return address, which is the
+ * same in each rank's copy of the program. */
+#include <cstddef>
+
+#define WEFT_DEFINES(symbol) __asm__(symbol) __attribute__((weak, noinline, visibility("hidden")))
+#define WEFT_CALLER static_cast<long>(static_cast<char*>(__builtin_return_address(0)) - &anchor)
+
+namespace {
+const char anchor          = 0; // an address in this copy of the program
+constexpr std::size_t PAGE = 4096;
+} // namespace
+
+extern "C" {
+
+[[gnu::weak]] void* weft_program_malloc(std::size_t size, long site);
+[[gnu::weak]] void* weft_program_calloc(std::size_t count, std::size_t each, long site);
+[[gnu::weak]] void* weft_program_realloc(void* data, std::size_t size, long site);
+[[gnu::weak]] void* weft_program_reallocarray(void* data, std::size_t count, std::size_t each, long site);
+[[gnu::weak]] void* weft_program_memalign(std::size_t alignment, std::size_t size, long site);
+[[gnu::weak]] int weft_program_posix_memalign(void** data, std::size_t alignment, std::size_t size, long site);
+[[gnu::weak]] void weft_program_free(void* data);
+/** @p alignment: 0 for that of malloc; @p throws: std::bad_alloc, rather than to return null. */
+[[gnu::weak]] void* weft_program_new(std::size_t size, std::size_t alignment, bool throws, long site);
+
+void* smpi_shared_malloc_intercept(std::size_t size, const char* file, int line);
+void* smpi_shared_calloc_intercept(std::size_t count, std::size_t each, const char* file, int line);
+void* smpi_shared_realloc_intercept(void* data, std::size_t size, const char* file, int line);
+void smpi_shared_free(void* data);
+void* __libc_memalign(std::size_t alignment, std::size_t size); // NOLINT(*-identifier,*-identifier-naming)
+
+} // extern "C"
+
+namespace {
+
+void* aligned(std::size_t alignment, std::size_t size, long site)
+{
+  return weft_program_memalign ? weft_program_memalign(alignment, size, site) : __libc_memalign(alignment, size);
+}
+
+void* made(std::size_t size, std::size_t alignment, bool throws, long site)
+{
+  if (weft_program_new)
+    return weft_program_new(size, alignment, throws, site);
+  return alignment == 0 ? smpi_shared_malloc_intercept(size, "new", static_cast<int>(site))
+                        : __libc_memalign(alignment, size);
+}
+
+void release(void* data)
+{
+  if (weft_program_free)
+    weft_program_free(data);
+  else
+    smpi_shared_free(data);
+}
+
+} // namespace
+
+extern "C" {
+
+void* weft_own_malloc(std::size_t size) WEFT_DEFINES("malloc");
+void* weft_own_malloc(std::size_t size)
+{
+  const long site = WEFT_CALLER;
+  return weft_program_malloc ? weft_program_malloc(size, site)
+                             : smpi_shared_malloc_intercept(size, "malloc", static_cast<int>(site));
+}
+
+void* weft_own_calloc(std::size_t count, std::size_t each) WEFT_DEFINES("calloc");
+void* weft_own_calloc(std::size_t count, std::size_t each)
+{
+  const long site = WEFT_CALLER;
+  return weft_program_calloc ? weft_program_calloc(count, each, site)
+                             : smpi_shared_calloc_intercept(count, each, "calloc", static_cast<int>(site));
+}
+
+void* weft_own_realloc(void* data, std::size_t size) WEFT_DEFINES("realloc");
+void* weft_own_realloc(void* data, std::size_t size)
+{
+  const long site = WEFT_CALLER;
+  return weft_program_realloc ? weft_program_realloc(data, size, site)
+                              : smpi_shared_realloc_intercept(data, size, "realloc", static_cast<int>(site));
+}
+
+void* weft_own_reallocarray(void* data, std::size_t count, std::size_t each) WEFT_DEFINES("reallocarray");
+void* weft_own_reallocarray(void* data, std::size_t count, std::size_t each)
+{
+  const long site  = WEFT_CALLER;
+  std::size_t size = 0;
+  if (weft_program_reallocarray)
+    return weft_program_reallocarray(data, count, each, site);
+  return __builtin_mul_overflow(count, each, &size)
+             ? nullptr
+             : smpi_shared_realloc_intercept(data, size, "reallocarray", static_cast<int>(site));
+}
+
+void* weft_own_memalign(std::size_t alignment, std::size_t size) WEFT_DEFINES("memalign");
+void* weft_own_memalign(std::size_t alignment, std::size_t size)
+{
+  return aligned(alignment, size, WEFT_CALLER);
+}
+
+void* weft_own_aligned_alloc(std::size_t alignment, std::size_t size) WEFT_DEFINES("aligned_alloc");
+void* weft_own_aligned_alloc(std::size_t alignment, std::size_t size)
+{
+  return aligned(alignment, size, WEFT_CALLER);
+}
+
+int weft_own_posix_memalign(void** data, std::size_t alignment, std::size_t size) WEFT_DEFINES("posix_memalign");
+int weft_own_posix_memalign(void** data, std::size_t alignment, std::size_t size)
+{
+  constexpr int INVALID = 22; // EINVAL
+  constexpr int FULL    = 12; // ENOMEM
+  const long site       = WEFT_CALLER;
+  if (weft_program_posix_memalign)
+    return weft_program_posix_memalign(data, alignment, size, site);
+  if (alignment == 0 || alignment % sizeof(void*) != 0 || (alignment & (alignment - 1)) != 0)
+    return INVALID;
+  void* const found = __libc_memalign(alignment, size);
+  if (not found)
+    return FULL;
+  *data = found;
+  return 0;
+}
+
+void* weft_own_valloc(std::size_t size) WEFT_DEFINES("valloc");
+void* weft_own_valloc(std::size_t size)
+{
+  return aligned(PAGE, size, WEFT_CALLER);
+}
+
+void* weft_own_pvalloc(std::size_t size) WEFT_DEFINES("pvalloc");
+void* weft_own_pvalloc(std::size_t size)
+{
+  return aligned(PAGE, (size + PAGE - 1) / PAGE * PAGE, WEFT_CALLER);
+}
+
+void weft_own_free(void* data) WEFT_DEFINES("free");
+void weft_own_free(void* data)
+{
+  release(data);
+}
+
+} // extern "C"
+
+// ---- C++: operators new and delete, with size, alignment and std::nothrow -------------------------------------------
+
+extern "C" {
+
+#define WEFT_NEW(name, symbol)                                                                                         \
+  void* weft_own_##name(std::size_t size) WEFT_DEFINES(symbol);                                                        \
+  void* weft_own_##name(std::size_t size)                                                                              \
+  {                                                                                                                    \
+    return made(size, 0, true, WEFT_CALLER);                                                                           \
+  }                                                                                                                    \
+  void* weft_own_##name##_nothrow(std::size_t size, const void* tag) WEFT_DEFINES(symbol "RKSt9nothrow_t");            \
+  void* weft_own_##name##_nothrow(std::size_t size, const void* /*tag*/)                                               \
+  {                                                                                                                    \
+    return made(size, 0, false, WEFT_CALLER);                                                                          \
+  }                                                                                                                    \
+  void* weft_own_##name##_aligned(std::size_t size, std::size_t alignment) WEFT_DEFINES(symbol "St11align_val_t");     \
+  void* weft_own_##name##_aligned(std::size_t size, std::size_t alignment)                                             \
+  {                                                                                                                    \
+    return made(size, alignment, true, WEFT_CALLER);                                                                   \
+  }                                                                                                                    \
+  void* weft_own_##name##_aligned_nothrow(std::size_t size, std::size_t alignment, const void* tag)                    \
+      WEFT_DEFINES(symbol "St11align_val_tRKSt9nothrow_t");                                                            \
+  void* weft_own_##name##_aligned_nothrow(std::size_t size, std::size_t alignment, const void* /*tag*/)                \
+  {                                                                                                                    \
+    return made(size, alignment, false, WEFT_CALLER);                                                                  \
+  }
+
+WEFT_NEW(new, "_Znwm")
+WEFT_NEW(new_array, "_Znam")
+
+#define WEFT_DELETE(name, symbol)                                                                                      \
+  void weft_own_##name(void* data) WEFT_DEFINES(symbol); /* further arguments are not used */                          \
+  void weft_own_##name(void* data)                                                                                     \
+  {                                                                                                                    \
+    release(data);                                                                                                     \
+  }
+
+WEFT_DELETE(delete, "_ZdlPv")
+WEFT_DELETE(delete_sized, "_ZdlPvm")
+WEFT_DELETE(delete_aligned, "_ZdlPvSt11align_val_t")
+WEFT_DELETE(delete_sized_aligned, "_ZdlPvmSt11align_val_t")
+WEFT_DELETE(delete_nothrow, "_ZdlPvRKSt9nothrow_t")
+WEFT_DELETE(delete_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t")
+WEFT_DELETE(delete_array, "_ZdaPv")
+WEFT_DELETE(delete_array_sized, "_ZdaPvm")
+WEFT_DELETE(delete_array_aligned, "_ZdaPvSt11align_val_t")
+WEFT_DELETE(delete_array_sized_aligned, "_ZdaPvmSt11align_val_t")
+WEFT_DELETE(delete_array_nothrow, "_ZdaPvRKSt9nothrow_t")
+WEFT_DELETE(delete_array_aligned_nothrow, "_ZdaPvSt11align_val_tRKSt9nothrow_t")
+
+} // extern "C"
