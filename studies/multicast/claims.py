@@ -59,10 +59,11 @@ def _row(what: str, number: int, max_us: float) -> dict[str, str]:
 def claims() -> str:
     """Return the table."""
     heads = ("the paper", "where", "weft", "by", "why it differs")
-    return markdown(heads, list(_rows()), len(heads))
+    return markdown(heads, list(rows()), len(heads))
 
 
-def _rows() -> Iterator[tuple[str, str, str, str, str]]:
+def rows() -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield the rows."""
     yield from _network()
     yield from _testbed()
     yield from _hosts()
@@ -184,7 +185,7 @@ def _hosts() -> Iterator[tuple[str, str, str, str, str]]:
         "receivers that are too slow drop chunks, which are fetched in a ring",
         "III-C",
         "[a slow host](multicast-mode.md) among eight",
-        "`weft run --offload multicast`",
+        "`weft run --fabric slow.toml -n 8 --offload multicast`",
         "the paper has no figures",
     )
     yield (

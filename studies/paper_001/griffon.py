@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The cluster griffon, with and without contention, and runs on it."""
+"""The clusters griffon and gdx, with and without contention, and runs on them."""
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,12 +26,30 @@ HOST_SPEED = "286.087kf"
 """Speed of griffon's hosts in the file, so that computation takes as long in the simulation as
 here.
 """
+GDX_SWITCH = 36
+"""Hosts of gdx on its first switch, which two cabinets share."""
 LINKS = {"shared": "contention", "fatpipe": "no contention"}
 
 
 def griffon() -> Path:
     """Return the platform file of SimGrid's source distribution."""
     return simgrid_file("examples/platforms/", "griffon.xml")
+
+
+def gdx(folder: Path) -> Path:
+    """Write gdx alone into a folder: its zone of SimGrid's description of Grid'5000."""
+    text = simgrid_file("examples/platforms/", "g5k.xml").read_text(encoding="utf-8")
+    start = text.index('<zone id="AS_gdx"')
+    depth = 0
+    for tag in re.finditer(r"<(/?)zone\b", text[start:]):
+        depth += -1 if tag[1] else 1
+        if depth == 0:
+            break
+    zone = text[start : start + tag.start()] + "</zone>"
+    head = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+    target = folder / "gdx.xml"
+    target.write_text(f'{head}<platform version="4.1">\n{zone}\n</platform>\n', encoding="utf-8")
+    return target
 
 
 def compiled(source: Path, folder: Path) -> Path:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Figures 3, 4 and 5: a ping-pong within a cabinet and across two, by three models of messages.
+"""Figures 3, 4 and 5: a ping-pong over one switch and over three, by three models of messages.
+
+Figure 3 is griffon's; figures 4 and 5 are gdx's, by the models of griffon.
 
 The paper gives its measured times only in figures. The affine models are therefore compared with
 the piece-wise linear one, which is SMPI's own and was fitted to griffon; and all three are fitted
@@ -7,6 +9,7 @@ to the ping-pongs that ship with weft, as the paper does with its own.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -15,11 +18,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from studies.paper_001.griffon import (
+    GDX_SWITCH,
     HERE,
     HOSTS,
     PAGE,
     TABLES,
     compiled,
+    gdx,
+    griffon,
     numbers,
     plain_numbers,
     run,
@@ -37,11 +43,28 @@ from weft.calibrate.point_to_point.affine import Affine, best_affine
 from weft.calibrate.point_to_point.p2p import calibrate
 
 SIZES = tuple(sorted({2**k for k in range(24)} | {3 * 2**k for k in range(22)}))  # 1 B to 8 MiB
-ROUTES = {"one": 2, "three": HOSTS}
-"""Number of ranks, by switches on the path from the first to the last: one cabinet, or the first
-and third.
-"""
-ROUTE_NAMES = {"one": "one switch", "three": "three switches"}
+
+
+@dataclass(frozen=True)
+class Route:
+    """The path from the first rank to the last."""
+
+    cluster: str
+    switches: str
+    ranks: int
+
+    @property
+    def name(self) -> str:
+        """Name for tables and figures."""
+        return f"{self.cluster}, {self.switches}"
+
+
+ROUTES = {
+    "one": Route("griffon", "one switch", 2),
+    "three": Route("griffon", "three switches", HOSTS),
+    "gdx-one": Route("gdx", "one switch", 2),
+    "gdx-three": Route("gdx", "three switches", GDX_SWITCH + 1),
+}
 CABLE_LATENCY_S, CABLE_BYTES_PER_S = 24e-6, 125e6
 """Values of griffon's hosts in the file."""
 TCP_SHARE = 0.92
@@ -69,29 +92,34 @@ def measure() -> None:
 
 
 def measure_messages() -> Table:
-    """Run each model on both routes; the affine ones are derived from the single-switch route."""
+    """Run each model on all routes; the affine ones are derived from griffon's single switch."""
     rows: Table = []
     with work_directory() as work:
         program = compiled(HERE / "first_and_last.c", work)
-        one_switch = ping_pong(program, "one", ())
-        for route in ROUTES:
+        platforms = {"griffon": griffon(), "gdx": gdx(work)}
+        one_switch = ping_pong(program, ROUTES["one"], platforms, ())
+        for name, route in ROUTES.items():
             for model, settings in models(one_switch).items():
                 rows += [
                     {
-                        "switches": route,
+                        "switches": name,
                         "model": model,
                         "bytes": str(size),
                         "seconds": f"{time:.9g}",
                     }
-                    for size, time in ping_pong(program, route, settings).items()
+                    for size, time in ping_pong(program, route, platforms, settings).items()
                 ]
     return rows
 
 
-def ping_pong(program: Path, route: str, settings: tuple[str, ...]) -> Column:
+def ping_pong(
+    program: Path, route: Route, platforms: Mapping[str, Path], settings: tuple[str, ...]
+) -> Column:
     """Return the one-way time of each size."""
     arguments = (",".join(map(str, SIZES)),)
-    lines, _ = run(program, ROUTES[route], arguments, config=("smpi/wtime:0", *settings))
+    config = ("smpi/wtime:0", *settings)
+    platform = platforms[route.cluster]
+    lines, _ = run(program, route.ranks, arguments, platform=platform, config=config)
     return {int(size): seconds for size, seconds in numbers(lines)}
 
 
@@ -147,10 +175,10 @@ def messages_table() -> str:
     """Return the deviation of the affine models from the piece-wise linear one."""
     times = read()
     rows = []
-    for route, name in ROUTE_NAMES.items():
+    for key, route in ROUTES.items():
         for model in ("default", "best"):
-            error = log_error(times[route, model], times[route, "piecewise"])
-            rows.append((f"{name}: {MODELS[model]}", *_cells(error)))
+            error = log_error(times[key, model], times[key, "piecewise"])
+            rows.append((f"{route.name}: {MODELS[model]}", *_cells(error)))
     return markdown(("against the piece-wise linear model", "mean error", "worst"), rows)
 
 
@@ -174,8 +202,9 @@ def _cells(error: LogError) -> tuple[str, str]:
 def draw() -> Figure:
     """Draw the time by size, a panel for each route."""
     times = read()
-    figure = Figure(figsize=(11, 4.6), layout="constrained")
-    for axes, route in zip(figure.subplots(1, 2, sharey=True), ROUTES, strict=True):
+    figure = Figure(figsize=(11, 8.8), layout="constrained")
+    panels = figure.subplots(2, 2, sharey=True).flat
+    for axes, route in zip(panels, ROUTES, strict=True):
         _draw_route(axes, route, times)
     return figure
 
@@ -186,7 +215,7 @@ def _draw_route(axes: Axes, route: str, times: Mapping[tuple[str, str], Column])
         axes.plot(
             list(column), [1e6 * time for time in column.values()], label=name, **look(number)
         )
-    axes.set(xscale="log", yscale="log", title=f"griffon, {ROUTE_NAMES[route]}")
+    axes.set(xscale="log", yscale="log", title=ROUTES[route].name)
     axes.set(xlabel="message size, B", ylabel="one way, µs")
     plain_numbers(axes.xaxis)
     plain_numbers(axes.yaxis)
@@ -196,7 +225,7 @@ def _draw_route(axes: Axes, route: str, times: Mapping[tuple[str, str], Column])
 
 STUDY = Study(
     name="paper-001-messages",
-    about="ping-pongs on griffon by three models of messages",
+    about="ping-pongs on griffon and gdx by three models of messages",
     measure=measure,
     figures=lambda: {IMAGES / "paper-001-messages.png": draw()},
     page=PAGE,

@@ -434,7 +434,7 @@ def results(document: Path) -> Iterator[str]:
     """Yield the cells of the column `weft` in a page's table of results."""
     rows = iter(document.read_text(encoding="utf-8").splitlines())
     for row in rows:
-        if row == "| | weft | the paper |" or row == "| | weft | the poster |":
+        if row.startswith(("| | weft | the paper |", "| | weft | the poster |")):
             next(rows)
             for cells in itertools.takewhile(lambda line: line.startswith("| "), rows):
                 yield cells.split("|")[2]
