@@ -59,12 +59,30 @@ def check_targets(targets: Iterable[tuple[str, Path]]) -> None:
     seen: dict[Identity | Path, str] = {}
     for option, target in targets:
         check_writable(option, target)
-        key = target if _is_stream(target) else (inputs.identity(target) or target.resolve())
+        key = file_key(target)
         if (target == STANDARD_OUTPUT or not _is_stream(target)) and key in seen:
             where = "goes to" if target == STANDARD_OUTPUT else "is the file of"
             other = f"standard output, as {seen[key]} does" if where == "goes to" else seen[key]
             raise WeftError(f"{option}: {shown(target)} {where} {other} too; name another one")
         seen[key] = option
+    if (uses := inputs.current()) is not None:
+        uses.targets |= seen
+
+
+def file_key(target: Path) -> Identity | Path:
+    """Return a key that all names of a file have in common; of a stream, its own name."""
+    return target if _is_stream(target) else (inputs.identity(target) or target.resolve())
+
+
+def check_beside_targets(option: str, target: Path) -> None:
+    """Refuse a file that the command writes anyway: as another output, or by a redirection."""
+    uses, key = inputs.current(), file_key(target)
+    other = uses.targets.get(key) if uses is not None else None
+    if other is not None:
+        raise WeftError(f"{option}: {shown(target)} is the file of {other} too; name another one")
+    for number, name in ((1, "standard output"), (2, "standard error")):
+        if inputs.identity(number) == key:
+            raise WeftError(f"{option}: {target} is where {name} goes; name another file")
 
 
 def check_writable(option: str, target: Path) -> None:

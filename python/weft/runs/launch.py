@@ -141,8 +141,18 @@ def traffic_of(request: Request, site: Site, used: Collection[str]) -> tuple[Pla
             f"{named('traffic')}: found together with {named('platform')}; background traffic needs"
             f" a weft fabric: use {named('fabric')}"
         )
+    refuse_smpi_messages(request, "traffic")
     inputs.declare_inputs({path: f"{named('traffic')} names to be read"})
     return description.prepare(path, site.fabric, used)
+
+
+def refuse_smpi_messages(request: Request, option: str) -> None:
+    """Refuse SMPI's transport, which does not tell the traffic of several jobs apart."""
+    if request.simulation.point_to_point == "smpi":
+        raise WeftError(
+            f"{named('messages')}: found smpi together with {named(option)}; SimGrid's MPI carries"
+            " the messages of one program on an otherwise idle network: leave it out"
+        )
 
 
 def faults_of(request: Request, site: Site) -> PreparedFaults | None:

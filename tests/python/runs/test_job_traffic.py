@@ -60,9 +60,8 @@ def test_each_job_has_its_messages_and_its_part_of_links(jobs: str) -> None:
 
 
 @pytest.mark.parametrize("offload", ["stream", "message", "multicast", "off"])
-@pytest.mark.parametrize("messages", ["weft", "smpi"])
-def test_the_parts_of_jobs_add_up(jobs: str, offload: str, messages: str) -> None:
-    options: Any = {"fabric": "fat-tree-1024-radix-32", "offload": offload, "messages": messages}
+def test_the_parts_of_jobs_add_up(jobs: str, offload: str) -> None:
+    options: Any = {"fabric": "fat-tree-1024-radix-32", "offload": offload}
     record = weft.run_jobs(
         [
             job("a", jobs, "sum", 3, ranks=8, hosts="host-[0000-0003,0016-0019]"),

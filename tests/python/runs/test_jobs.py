@@ -30,9 +30,8 @@ def jobs() -> str:
 
 
 @pytest.mark.parametrize("offload", ["stream", "message", "off"])
-@pytest.mark.parametrize("messages", ["weft", "smpi"])
-def test_a_job_alone_gives_the_record_of_a_run(jobs: str, offload: str, messages: str) -> None:
-    options: Any = {"fabric": "tofino-16", "offload": offload, "messages": messages}
+def test_a_job_alone_gives_the_record_of_a_run(jobs: str, offload: str) -> None:
+    options: Any = {"fabric": "tofino-16", "offload": offload}
     run = weft.run(jobs, ["sum", "3"], ranks=8, **options)
     alone = weft.run_jobs([job("only", jobs, "sum", 3, ranks=8)], **options)
     assert [line.removeprefix("only: ") for line in alone.output.splitlines()] == ["right"]
@@ -431,3 +430,41 @@ def test_bad_jobs_get_one_message_each(jobs: str, tmp_path: Path) -> None:
     assert refused([a], platform="x.xml", fabric=None).startswith("platform: found together with")
     assert refused([{**a, "output": jobs}]).startswith(f"{place}output: {jobs} is a file that the")
     assert refused([a], ppn=2).startswith("ppn: found together with jobs")
+
+
+def test_other_transports_are_refused(jobs: str) -> None:
+    a = job("a", jobs)
+    assert refused([a], messages="smpi").startswith("messages: found smpi together with jobs")
+
+
+@pytest.mark.parametrize("how", ["same", "spelled", "symlink", "hard link"])
+def test_an_output_of_a_job_is_no_other_output(jobs: str, tmp_path: Path, how: str) -> None:
+    record, output = tmp_path / "run.json", tmp_path / "output"
+    if how == "same":
+        output = record
+    elif how == "spelled":
+        output = tmp_path / ".." / tmp_path.name / "run.json"
+    elif how == "symlink":
+        output.symlink_to(record)
+    else:
+        record.write_text("")
+        output.hardlink_to(record)
+    path = tmp_path / "jobs.toml"
+    path.write_text(
+        f'[[jobs]]\nname = "a"\nprogram = "{jobs}"\narguments = ["sum", "1"]\nranks = 2\n'
+        f'output = "{output}"\n'
+    )
+    options = ("run", "--fabric", "tofino-4", "--jobs", str(path), "--json", str(record))
+    result = weft_says(*options)
+    assert result.returncode == 2
+    assert f'[[jobs]] name = "a": output: {output} is the file of --json too; name another one' in (
+        result.stderr
+    )
+
+
+def test_outputs_of_jobs_are_different_files(jobs: str, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text("")
+    second.hardlink_to(first)
+    tables = [job("a", jobs, output=str(first)), job("b", jobs, output=str(second))]
+    assert refused(tables).endswith(f"output: found {second}, which job a writes too")

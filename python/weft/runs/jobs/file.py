@@ -31,6 +31,7 @@ from typing import Any
 from weft.base import node_list
 from weft.base.errors import WeftError
 from weft.base.options import Options, parse
+from weft.base.output import file_key
 from weft.base.user_files import UnreadableError, read_text
 from weft.runs import offload_modes
 from weft.runs.jobs import slurm_topology
@@ -324,10 +325,10 @@ def _check_names(jobs: Sequence[Job]) -> None:
 
 
 def _check_outputs(jobs: Sequence[Job]) -> None:
-    seen: dict[Path, str] = {}
+    seen: dict[object, str] = {}
     for job in jobs:
         if job.output is None:
             continue
-        other = seen.setdefault(job.output.resolve(), job.name)
+        other = seen.setdefault(file_key(job.output), job.name)
         if other != job.name:
             raise fail(job, "output", f"found {job.output}, which job {other} writes too")

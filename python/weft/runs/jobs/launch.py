@@ -16,7 +16,7 @@ from typing import Any
 
 from weft.base import inputs
 from weft.base.errors import WeftError, named
-from weft.base.output import check_writable
+from weft.base.output import check_beside_targets, check_writable
 from weft.base.process import Streams, run_child, work_directory
 from weft.runs import launch, limits, settings
 from weft.runs.faults.changes import of_fabric
@@ -98,12 +98,14 @@ def prepare(file: JobsFile, request: Request) -> PreparedJobs:
     request = request.changed(ranks=file.ranks)
     site = _site(request)
     launch.check_options(request, simgrid)
+    launch.refuse_smpi_messages(request, "jobs")
     _refuse_trace_of_run(request)
     placed = place(file, site.fabric)
     jobs = tuple(_prepared(job, placed[job.name], request, simgrid) for job in file.jobs)
     for job in file.jobs:
         if job.output is not None:
             check_writable(key_of(job, "output"), job.output)
+            check_beside_targets(key_of(job, "output"), job.output)
     used = {host for one in placed.values() for host in one.hosts}
     traffic = launch.traffic_of(request, site, used)
     faults = launch.faults_of(request, site)
