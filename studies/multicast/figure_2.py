@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from matplotlib.figure import Figure
 
-from studies.multicast import FULL_BANDWIDTH, MANY, MULTICAST, make_study, run
+from studies.multicast import FULL_BANDWIDTH, MANY, MULTICAST, headers, make_study, run
 from studies.study import Table
 from weft.base.plots import COLOURS, DASHES, GREY, MARKERS
 
@@ -92,17 +92,38 @@ def draw(rows: Table, figure: Figure) -> None:
     axes.legend(frameon=False)
 
 
+def with_headers(row: dict[str, str]) -> float:
+    """Return the bytes over switch ports if all packets had InfiniBand's headers."""
+    port_bytes, part = float(row["port_bytes"]), int(row["bytes"])
+    if row["mode"] == MULTICAST:
+        return headers.multicast(port_bytes, multicast_ports(int(row["ranks"])) * part)
+    return headers.messages(port_bytes)
+
+
+def less(rows: Table, ranks: int, counted: Callable[[dict[str, str]], float]) -> float:
+    """Return how many times less traffic the multicast causes than the ring."""
+    found = {row["mode"]: counted(row) for row in rows if row["ranks"] == str(ranks)}
+    return found["ring"] / found[MULTICAST]
+
+
 def table(rows: Table) -> Iterator[str]:
     """Yield the bytes of the model and of the run."""
-    yield "| nodes | mode | model, parts x ports | run, bytes / part | difference |"
-    yield "|---:|---|---:|---:|---:|"
+    yield (
+        "| nodes | mode | model, parts x ports | run, bytes / part | difference "
+        "| of the multicast's | with headers |"
+    )
+    yield "|---:|---|---:|---:|---:|---:|---:|"
     models = {**MODELS, MULTICAST: multicast_ports}
+    ours = {row["ranks"]: row for row in rows if row["mode"] == MULTICAST}
     for row in rows:
         model = models[MEASURED_AS[row["mode"]]](int(row["ranks"]))
         found = float(row["port_bytes"]) / int(row["bytes"])
+        base = ours[row["ranks"]]
+        bare = float(row["port_bytes"]) / float(base["port_bytes"])
         yield (
             f"| {row['ranks']} | {row['mode']} | {model:,} | {found:,.0f} "
-            f"| {found / model - 1:+.2%} |"
+            f"| {found / model - 1:+.2%} | {bare:.3f} "
+            f"| {with_headers(row) / with_headers(base):.3f} |"
         )
 
 
