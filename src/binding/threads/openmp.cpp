@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -60,9 +61,38 @@ using TeamStorage = std::vector<std::byte>;
 /** The storage of SimGrid's thread. */
 struct Teams {
   std::span<std::byte> here;
-  TeamStorage initial;           ///< that of a new thread
-  std::vector<TeamStorage> idle; ///< those of pools that nobody uses
+  TeamStorage initial;                       ///< that of a new thread
+  std::vector<TeamStorage> idle;             ///< those of pools that nobody uses
+  bool have_state = false;                   ///< the program has variables that each thread has its own of
+  std::unordered_set<const Context*> owners; ///< ranks with a pool that is theirs alone
 };
+
+/** Returns the highest number of a library with thread-local variables. */
+std::size_t last_tls_module() noexcept
+{
+  std::size_t last = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, std::size_t /*size*/, void* found) {
+        auto& most = *static_cast<std::size_t*>(found);
+        most       = std::max(most, library->dlpi_tls_modid);
+        return 0;
+      },
+      &last);
+  return last;
+}
+
+/** Number of the last library with thread-local variables that the simulator itself has: it loads the program later. */
+const std::size_t SIMULATORS_LAST = last_tls_module();
+
+/** Notes a library of the program, other than libgomp, with thread-local variables. */
+int find_state(dl_phdr_info* library, std::size_t /*size*/, void* found)
+{
+  const bool is_programs = library->dlpi_tls_modid > SIMULATORS_LAST &&
+                           std::string_view(library->dlpi_name).find("/libgomp.so") == std::string_view::npos;
+  if (is_programs)
+    static_cast<Teams*>(found)->have_state = true;
+  return is_programs ? 1 : 0;
+}
 
 int find_storage(dl_phdr_info* library, std::size_t /*size*/, void* found)
 {
@@ -83,14 +113,19 @@ int find_storage(dl_phdr_info* library, std::size_t /*size*/, void* found)
   return 1;
 }
 
+/** Result of teams(), once it has been called. */
+constinit Teams* asked_teams = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): at each wait
+
 /** Teams of a program that uses libgomp; to be asked for first by SimGrid's thread. */
 Teams& teams()
 {
   static auto* const ALL = [] {
     auto* const made = new Teams;
     dl_iterate_phdr(find_storage, made);
+    dl_iterate_phdr(find_state, made);
     if (not around_yield)
       around_yield = yield_with_team;
+    asked_teams = made;
     return made;
   }();
   return *ALL;
@@ -128,6 +163,13 @@ public:
   }
 };
 
+/** Returns whether the current rank has a pool of its own. */
+bool owns_pool()
+{
+  const Teams* const all = asked_teams;
+  return all && all->have_state && all->owners.contains(running_context);
+}
+
 /** Out of line, so that the stack of a waiting rank fits into one page. */
 [[gnu::noinline]] void yield_in_region(simgrid::kernel::actor::ActorImpl* rank, Yield yield)
 {
@@ -150,9 +192,11 @@ void** critical_of(Context* rank)
 /** The region that the current thread begins. */
 ParallelRegion new_region(void (*code)(void*), void* data)
 {
-  teams();
+  Teams& all = teams();
   if (const ParallelRegion* const outer = region_here())
     return {code, data, outer->rank, outer->critical};
+  if (all.have_state)
+    all.owners.insert(running_context);
   return {code, data, running_context, critical_of(running_context)};
 }
 
@@ -179,7 +223,7 @@ Context* rank_of_region()
 
 void yield_with_team(simgrid::kernel::actor::ActorImpl* rank, Yield yield)
 {
-  if (region_here())
+  if (region_here() || owns_pool())
     yield_in_region(rank, yield);
   else
     yield(rank);

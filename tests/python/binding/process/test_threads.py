@@ -93,3 +93,14 @@ def test_a_thread_may_end_its_job_alone(how: str) -> None:
     whole, stopped = record.jobs
     assert whole.outcome.kind == "completed"
     assert stopped.outcome.kind == {"abort": "abort", "early": "early-exit"}[how]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+@pytest.mark.parametrize("messages", ["weft", "smpi"])
+def test_variables_of_openmps_threads_persist(ranks: int, messages: str) -> None:
+    """A shared pool gave a rank another's threads, and smaller teams of others ended its own."""
+    command = simulated.weft_command(
+        threaded("thread_state.c"), on="star-8", ranks=ranks, options=("--messages", messages)
+    )
+    result = simulated.run_command(command)
+    assert result.lines == ["right"] * ranks, result.stderr
