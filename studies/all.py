@@ -34,6 +34,7 @@ from studies.multicast import (
     ag_rs,
     chains,
     claims,
+    cores,
     cutoff,
     drops,
     figure_2,
@@ -81,7 +82,7 @@ STUDIES: dict[str, Study] = {
             chains,
             incast,
         ),
-        *(activation, fsdp, claims),
+        *(activation, fsdp, cores, claims),
         *(growth, performance, scale),
     )
 }

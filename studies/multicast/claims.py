@@ -12,6 +12,7 @@ from studies.multicast import (
     TESTBED_HOSTS,
     changed_fabric,
     column,
+    cores,
     run_recorded,
 )
 from studies.multicast.ag_rs import JITTER, TOGETHER_RANKS, speed_ups
@@ -182,6 +183,18 @@ def _hosts() -> Iterator[tuple[str, str, str, str, str]]:
         "[the same](progress-engine.md#comparison-with-the-paper); 3 of UC suffice",
         "`make bench-progress-engine`",
         "rates of one thread, and of UD the 128, are fitted",
+    )
+    rows = _table("cores")
+    dpa, one, two = (cores.step_times(rows, count)[400] for count in (0, 1, 2))
+    short = cores.step_times(rows, 1)[25] / cores.step_times(rows, 0)[25]
+    yield (
+        "progress on the host costs cores, 1 per 100 Gbit/s; a SmartNIC leaves them to computation",
+        "II, VII-d",
+        f"a training step of [24 cores](#cores-of-the-host), two of which feed 200 Gbit/s, takes"
+        f" {two / dpa - 1:.1%} longer than with the DPA; with one, {one / dpa - 1:.1%} to"
+        f" {short - 1:.1%}",
+        _figures("cores"),
+        "the paper has no figures of ranks that compute",
     )
     yield (
         "receivers that are too slow drop chunks, which are fetched in a ring",

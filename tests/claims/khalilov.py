@@ -7,7 +7,7 @@ Where a run takes seconds, it is repeated here.
 
 from functools import partial
 
-from studies.multicast import FULL_BANDWIDTH, MANY, MULTICAST, claims, figure_10, run_one
+from studies.multicast import FULL_BANDWIDTH, MANY, MULTICAST, claims, cores, figure_10, run_one
 from studies.study import DOCS
 from tests.claims import Claim, Repeat, numbers_of, stored
 
@@ -44,6 +44,7 @@ REPEATS = (
     ),
     Repeat(TABLES / "figure-10.csv", "16 ranks", partial(figure_10.measure_one, 16, 262144)),
     Repeat(TABLES / "claims.csv", "188 nodes", partial(claims.measure_nodes, 188)),
+    Repeat(TABLES / "cores.csv", "two cores", partial(cores.measure_one, 2, 400)),
     Repeat(TABLES / "claims.csv", "16 trees", partial(claims.measure_trees, 16)),
 )
 CLAIMS = (
@@ -63,6 +64,7 @@ CLAIMS = (
         "weft run --fabric slow.toml -n 8 --offload multicast",
         lambda: cell("receivers that are"),
     ),
+    written("progress on the host costs", "cores"),
     written("incast where all roots", "incast"),
     written("throughput of large messages varies", "variability"),
     stored(PAPER, "Traffic of an Allgather", MAKE.format("figure-2"), lambda: cell(TRAFFIC)),
