@@ -1,22 +1,33 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Savings by SMPI's sampling and shared memory: docs/cpu-and-memory.md.
+"""Savings by SMPI's sampling and shared memory: docs/cpu-and-memory.md. `weft cc` compiles all.
 
 Clauss et al., figures 18 (NAS EP: simulation and simulated time by sampling ratio) and 16 (NAS DT:
 memory with and without sharing). The times are this machine's.
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from studies.real_programs.sources import nas, sampled_ep
-from studies.study import DOCS, IMAGES, OPTION, Study, read_table, write_table
+from studies.study import (
+    DOCS,
+    IMAGES,
+    OPTION,
+    ROOT,
+    Study,
+    read_table,
+    run_command,
+    write_table,
+)
+from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.plots import bar_look, look
 from weft.runs import launch
@@ -24,18 +35,33 @@ from weft.runs.record import Record
 from weft.runs.request import Request
 
 SAMPLING, MEMORY = DOCS / "cpu-sampling.csv", DOCS / "shared-memory.csv"
+ALLOCATED = DOCS / "shared-allocations.csv"
 RATIOS = (1.0, 0.75, 0.5, 0.25, 0.1)
 EP_CLASS, EP_RANKS, EP_ROUNDS = "B", 4, 3
 # Speed of the fabric's hosts, so that computation takes as long in the simulation as here.
 HOST_SPEED = "76.8Gf"
-DT = (("A", "WH", 21), ("A", "BH", 21), ("A", "SH", 80), ("B", "WH", 43), ("B", "BH", 43))
-# Blocks above this size are shared: DT's arrays.
-SHARING = "smpi/auto-shared-malloc-thresh:65536"
 CLASS_C = DOCS / "paper-001" / "class-c.csv"
 """DT of class C's SH with shared memory."""
 CLASS_C_RANKS = 448
 LARGE_BLOCKS = "smpi/shared-malloc-blocksize:16777216"
 """Blocks of 16 MiB: with the default ones, the arrays need more mappings than Linux allows."""
+DT = (
+    *(("A", "WH", 21), ("A", "BH", 21), ("A", "SH", 80)),
+    *(("B", "WH", 43), ("B", "BH", 43)),
+    *(("C", "WH", 85), ("C", "BH", 85), ("C", "SH", CLASS_C_RANKS)),
+)
+# Class whose arrays exceed the memory of this machine unless they are shared.
+LARGE = "C"
+# Blocks above this size are shared: DT's arrays.
+SHARING = "smpi/auto-shared-malloc-thresh:65536"
+ALLOCATORS = (("cxx", "folded.cpp"), ("f90", "folded.f90"))
+"""Compilations of a program that allocates arrays of 4 MiB on 8 ranks."""
+FUNCTIONS = (
+    *("malloc", "calloc", "malloc+memset", "realloc", "reallocarray", "aligned_alloc"),
+    *("posix_memalign", "memalign", "new", "new[]", "new-nothrow", "new-aligned", "vector"),
+)
+LEVELS = ("-O0", "-O1", "-O2", "-O3", "-O2 -flto")
+ALLOCATING_RANKS = 8
 _POLL_S = 0.02
 
 
@@ -50,14 +76,15 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Shared:
-    """NAS DT with and without sharing."""
+    """NAS DT with and without sharing; without, there are no values if the machine is too small."""
 
     graph: str
     ranks: int
-    memory_MiB: float  # noqa: N815 (the unit's name)
+    memory_MiB: float | None  # noqa: N815 (the unit's name)
     shared_MiB: float  # noqa: N815
-    simulated_time_s: float
+    simulated_time_s: float | None
     shared_simulated_time_s: float
+    shared_cpu_time_s: float
 
 
 def measure_sampled(ratio: float) -> Sampled:
@@ -74,21 +101,55 @@ def measure_shared(size: str, graph: str, ranks: int) -> Shared:
     """Run DT with private memory, then with shared memory."""
     arguments = (str(ranks), size, graph)
     with watched_memory() as own:
-        alone = run(nas("dt"), ranks, arguments)
+        alone = None if size == LARGE else run(nas("dt"), ranks, arguments)
+    blocks = (LARGE_BLOCKS,) if size == LARGE else ()
     with watched_memory() as common:
-        shared = run(nas("dt"), ranks, arguments, config=(SHARING,))
+        shared = run(nas("dt"), ranks, arguments, config=(SHARING, *blocks))
     return Shared(
         f"{size} {graph}",
         ranks,
-        own[0] / 2**20,
+        own[0] / 2**20 if alone else None,
         common[0] / 2**20,
-        alone.simulated_time_s,
+        alone.simulated_time_s if alone else None,
         shared.simulated_time_s,
+        shared.cpu_time_s,
     )
 
 
+def measure_allocations() -> list[dict[str, str]]:
+    """Measure the memory of a rank's array by function and optimisation level, in KiB."""
+    rows: dict[str, dict[str, str]] = {}
+    with TemporaryDirectory() as folder:
+        for level in LEVELS:
+            for language, source in ALLOCATORS:
+                program = Path(folder) / "program"
+                compiler = [str(paths.installed("weft-compiler")), language, *level.split()]
+                run_command([*compiler, str(ROOT / "tests/smpi" / source), "-o", str(program)])
+                functions = FUNCTIONS if language == "cxx" else ()
+                sizes = allocated(program, functions, config=(SHARING,))
+                for name, size in sizes.items():
+                    row = rows.setdefault(name, {"function": name})
+                    row[level] = f"{max(0, size) / 1024:.0f}"
+    return list(rows.values())
+
+
+def allocated(program: Path, arguments: tuple[str, ...], **options: Any) -> dict[str, int]:
+    """Return the bytes of a rank that a program prints by function."""
+    request = Request.of(
+        fabric="tofino-64x64",
+        ranks=ALLOCATING_RANKS,
+        program=str(program),
+        arguments=arguments,
+        offload="off",
+        **options,
+    )
+    lines: list[str] = []
+    launch.run(launch.prepare(request), lines.append)
+    return {name: int(size) for name, size in (line.split() for line in lines)}
+
+
 def run(program: Path, ranks: int, arguments: tuple[str, ...], **options: Any) -> Record:
-    """Run a program and discard its output; DT always exits with status 1."""
+    """Run a program and discard its output; DT's exit status says whether it is verified."""
     request = Request.of(
         fabric="tofino-64x64",
         ranks=ranks,
@@ -128,9 +189,21 @@ def watched_memory() -> Iterator[list[int]]:
 
 
 def children() -> list[str]:
-    """Return the process numbers of this process's children."""
+    """Return the process numbers of this process's children.
+
+    A new one is a copy of this process, whose memory is not a simulator's, until it starts one.
+    """
     tasks = Path("/proc/self/task").glob("*/children")
-    return [pid for task in tasks for pid in task.read_text().split()]
+    pids = [pid for task in tasks for pid in task.read_text().split()]
+    return [pid for pid in pids if not is_copy(pid)]
+
+
+def is_copy(pid: str) -> bool:
+    """Return true for a process that executes the same file as this one, or has ended."""
+    try:
+        return Path(f"/proc/{pid}/exe").samefile("/proc/self/exe")
+    except OSError:
+        return True
 
 
 def proportional_size(pid: str) -> int:
@@ -142,20 +215,20 @@ def proportional_size(pid: str) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
 
 
-def measure_class_c() -> dict[str, str]:
-    """Run DT's largest graph of class C, which takes minutes."""
-    arguments = (str(CLASS_C_RANKS), "C", "SH")
-    record = run(nas("dt"), CLASS_C_RANKS, arguments, config=(SHARING, LARGE_BLOCKS))
-    times = {"cpu_time_s": record.cpu_time_s, "simulated_time_s": record.simulated_time_s}
-    return {"ranks": str(CLASS_C_RANKS), **{name: f"{time:.6g}" for name, time in times.items()}}
+def class_c(row: Shared) -> dict[str, str]:
+    """Return the costs of DT's largest graph of class C."""
+    times = {"cpu_time_s": row.shared_cpu_time_s, "simulated_time_s": row.shared_simulated_time_s}
+    return {"ranks": str(row.ranks), **{name: f"{time:.6g}" for name, time in times.items()}}
 
 
 def write() -> None:
     """Measure, and write the tables."""
-    write_table(CLASS_C, [measure_class_c()])
+    write_table(ALLOCATED, measure_allocations())
+    shared = [measure_shared(*case) for case in DT]
+    write_table(CLASS_C, [class_c(shared[-1])])
     measured: dict[Path, Sequence[Any]] = {
         SAMPLING: [measure_sampled(ratio) for ratio in RATIOS],
-        MEMORY: [measure_shared(*case) for case in DT],
+        MEMORY: shared,
     }
     for target, rows in measured.items():
         write_table(target, [_cells(row) for row in rows])
@@ -163,7 +236,7 @@ def write() -> None:
 
 def _cells(row: Any) -> dict[str, str]:
     return {
-        name: f"{value:.6g}" if isinstance(value, float) else str(value)
+        name: f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
         for name, value in asdict(row).items()
     }
 
@@ -176,7 +249,17 @@ def read_sampled() -> list[Sampled]:
 def read_shared() -> list[Shared]:
     """Return DT's rows of the table."""
     rows = [list(row.values()) for row in read_table(MEMORY)]
-    return [Shared(graph, int(ranks), *map(float, more)) for graph, ranks, *more in rows]
+    return [
+        Shared(
+            graph,
+            int(ranks),
+            float(own) if own else None,
+            float(shared),
+            float(time) if time else None,
+            *map(float, more),
+        )
+        for graph, ranks, own, shared, time, *more in rows
+    ]
 
 
 def sampling_table(rows: Sequence[Sampled]) -> str:
@@ -197,14 +280,28 @@ def sampling_table(rows: Sequence[Sampled]) -> str:
 def memory_table(rows: Sequence[Shared]) -> str:
     """Return DT's rows as a table."""
     lines = [
-        "| class, graph | ranks | memory | shared | simulated time | shared |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| class, graph | ranks | memory | shared | simulated time | shared | CPU time, shared |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for row in rows:
+        memory = f"{row.memory_MiB:.0f} MiB" if row.memory_MiB else "too large"
+        time = f"{row.simulated_time_s * 1e3:.2f} ms" if row.simulated_time_s else ""
         lines.append(
-            f"| {row.graph} | {row.ranks} | {row.memory_MiB:.0f} MiB | {row.shared_MiB:.0f} MiB"
-            f" | {row.simulated_time_s * 1e3:.2f} ms | {row.shared_simulated_time_s * 1e3:.2f} ms |"
+            f"| {row.graph} | {row.ranks} | {memory} | {row.shared_MiB:.0f} MiB | {time}"
+            f" | {row.shared_simulated_time_s * 1e3:.2f} ms | {row.shared_cpu_time_s:.1f} s |"
         )
+    return "\n".join(lines) + "\n"
+
+
+def allocations_table(rows: Sequence[Mapping[str, str]]) -> str:
+    """Return the memory of a rank's array as a table."""
+    lines = [
+        "| allocated by | " + " | ".join(f"`{level}`" for level in LEVELS) + " |",
+        "|---|" + "---:|" * len(LEVELS),
+    ]
+    for row in rows:
+        sizes = " | ".join(row[level] for level in LEVELS)
+        lines.append(f"| `{row['function']}` | {sizes} |")
     return "\n".join(lines) + "\n"
 
 
@@ -230,7 +327,7 @@ def draw_sampled(axes: Axes, rows: Sequence[Sampled]) -> None:
 def draw_shared(axes: Axes, rows: Sequence[Shared]) -> None:
     """Draw DT's memory."""
     sizes = {
-        "own memory": [row.memory_MiB for row in rows],
+        "own memory": [row.memory_MiB or 0 for row in rows],
         "shared memory": [row.shared_MiB for row in rows],
     }
     for number, (label, heights) in enumerate(sizes.items()):
@@ -251,5 +348,6 @@ STUDY = Study(
     texts=lambda: {
         "table: sampling": sampling_table(read_sampled()),
         "table: memory": memory_table(read_shared()),
+        "table: allocations": allocations_table(read_table(ALLOCATED)),
     },
 )

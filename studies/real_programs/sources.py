@@ -10,6 +10,7 @@ from pathlib import Path
 
 from studies.debian import download
 from studies.study import OPTION, ROOT, run_command
+from weft.base import paths
 from weft.base.errors import WeftError
 from weft.runs.simgrid import SimGrid
 
@@ -28,6 +29,9 @@ _NAS_SOURCES = {
     "ep-as-it-is": ("ep.c", "nas_common.c"),
     "is": ("is.c", "nas_common.c"),
 }
+# The power in DT's random numbers (ipowMod) halves one variable and tests another: products
+# overflow that do not in NAS's own, so that BH and SH of class A fail their verification.
+_MENDED = {"dt.c": ("if (n2*2==n){", "if (n2*2==exp){")}
 _NAS_FLAGS = {"ep": ("-include", str(CASE / "unsampled.h"))}
 
 
@@ -70,16 +74,29 @@ def _nas(program: str, name: str, flags: Sequence[str]) -> Path:
 
 
 def _compiled(name: str, folder: str, files: Sequence[str], flags: Sequence[str]) -> Path:
-    target = BUILD / SimGrid().prefix.name / name
+    target = BUILD / SimGrid().prefix.name / "by-weft" / name
     if not target.exists():
         directory = _unpacked(_simgrid_tarball(), folder)
-        sources = [str(directory / source) for source in files]
+        sources = [str(_mended(directory / source)) for source in files]
         target.parent.mkdir(parents=True, exist_ok=True)
         unfinished = target.with_name(f".{name}.unfinished")
-        compiler = [str(SimGrid().compiler("smpicc")), "-O2", "-w", *flags]
-        run_command([*compiler, *sources, "-o", str(unfinished), "-lm"])
+        compiler = [str(paths.installed("weft-compiler")), "cc", "-O2", "-w", f"-I{directory}"]
+        run_command([*compiler, *flags, *sources, "-o", str(unfinished), "-lm"])
         unfinished.rename(target)
     return target
+
+
+def _mended(source: Path) -> Path:
+    """Return the source, or a copy of it without its known error."""
+    if source.name not in _MENDED:
+        return source
+    wrong, right = _MENDED[source.name]
+    copy = source.with_name(f"mended-{source.name}")
+    text = source.read_text()
+    if wrong not in text:
+        raise WeftError(f"{OPTION}: {source} does not contain '{wrong}'; see _MENDED")
+    copy.write_text(text.replace(wrong, right))
+    return copy
 
 
 def hpcc() -> Path:

@@ -70,7 +70,8 @@ def graphs() -> list[str]:
 
 def savings() -> list[str]:
     """Return the least and the largest factor of memory, and that of class B's WH."""
-    factors = {row.graph: row.memory_MiB / row.shared_MiB for row in cpu_and_memory.read_shared()}
+    rows = cpu_and_memory.read_shared()
+    factors = {row.graph: row.memory_MiB / row.shared_MiB for row in rows if row.memory_MiB}
     most = max(factors.values())
     assert factors["B BH"] == most
     return [f"{min(factors.values()):.1f}", f"{most:.0f}", f"{factors['B WH']:.0f}"]
