@@ -25,6 +25,7 @@ from weft.testbed.running import namespaces as netns
 from weft.testbed.running import registry as running
 from weft.testbed.running.probe import ProbeFindings
 from weft.testbed.tables import entry_numbers, tables
+from weft.testbed.tables import learning as first
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -180,11 +181,52 @@ class TestbedPlan:
 
         Returns:
             `source`, `target`, `switches`, `passes` (through the chassis), `wires`,
-            `recirculations`, `layer2`, `round_trip_ns`: counts are sums over both directions.
+            `recirculations`, `layer2`, `round_trip_ns`, `least_ns`, `most_ns` (over the published
+            ranges of the devices): counts are sums over both directions.
         """
         import polars
 
         found = latency.predict(self.details, self.details.experiment(experiment), frame_bytes)
+        return polars.DataFrame([asdict(one) for one in found])
+
+    @call
+    def learning(
+        self,
+        source: str,
+        target: str,
+        *,
+        learning_ms: float,
+        gap_ms: float = 1.0,
+        packets: int = 4,
+        frame_bytes: int = PROBE_FRAME_BYTES,
+        experiment: str | None = None,
+    ) -> "DataFrame":
+        """Predict the first packets between two hosts if the switches learn addresses by flooding.
+
+        Args:
+            source: The host that pings.
+            target: The host that replies.
+            learning_ms: Time from the first frame of a host to its entry in a switch.
+            gap_ms: Time between pings.
+            packets: Number of pings.
+            frame_bytes: Size of the frames in both directions.
+            experiment: The topology, if there are several.
+
+        Returns:
+            `packet` (`ARP`, 1, 2, …), `round_trip_ns`, `flooding` (switches that flooded the
+            request or the reply), `copies` (frames that other hosts received).
+        """
+        import polars
+
+        found = first.first_packets(
+            self.details,
+            self.details.experiment(experiment),
+            (source, target),
+            learning_ms=learning_ms,
+            gap_ms=gap_ms,
+            packets=packets,
+            frame_bytes=frame_bytes,
+        )
         return polars.DataFrame([asdict(one) for one in found])
 
     @call

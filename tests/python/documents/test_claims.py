@@ -14,11 +14,21 @@ import pytest
 
 from studies.all import chosen
 from studies.study import read_table
-from tests.claims import Claim, Repeat, belbeisi, clauss, khalilov, numbers_of, rows
+from tests.claims import (
+    Claim,
+    Repeat,
+    belbeisi,
+    clauss,
+    hirasawa,
+    khalilov,
+    kuppili,
+    numbers_of,
+    rows,
+)
 from tests.support.in_process import run
 from tests.support.places import ROOT
 
-PAPERS = (belbeisi, clauss, khalilov)
+PAPERS = (belbeisi, clauss, khalilov, kuppili, hirasawa)
 CLAIMS: list[Claim] = [claim for paper in PAPERS for claim in paper.CLAIMS]
 REPEATS: list[Repeat] = [one for paper in PAPERS for one in paper.REPEATS]
 PAGES: list[str] = [page for paper in PAPERS for page in paper.PAGES]

@@ -22,6 +22,7 @@ _COMMANDS = {
     "fabric": "Write a planned experiment as a fabric file.",
     "iterate": "Run a command on each of several topologies.",
     "latency": "Predict the round-trip time of each pair of hosts.",
+    "learning": "Predict first packets if the switches learn addresses.",
     "list": "List the shipped inventories.",
     "paper": "Compare the latency model with TopoCloud's results.",
     "plan": "Map topologies onto a testbed.",

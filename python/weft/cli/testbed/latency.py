@@ -30,6 +30,8 @@ def latency(plan: Path, experiment: str | None, frame_bytes: int) -> None:
     rows = [
         (
             f"{one.round_trip_ns:.0f}",
+            f"{one.least_ns:.0f}",
+            f"{one.most_ns:.0f}",
             str(one.switches),
             str(one.passes),
             str(one.wires),
@@ -40,5 +42,5 @@ def latency(plan: Path, experiment: str | None, frame_bytes: int) -> None:
         )
         for one in api.predict(read, read.experiment(experiment), frame_bytes)
     ]
-    names = ("RTT(ns)", "switches", "passes", "wires", "recirculations", "layer 2", "from", "to")
-    print_rows(names, rows, 6)
+    counts = ("switches", "passes", "wires", "recirculations", "layer 2")
+    print_rows(("RTT(ns)", "least", "most", *counts, "from", "to"), rows, 8)

@@ -46,6 +46,22 @@ class Medians:
         """Return by how many percent the round trip over the chassis is longer than another."""
         return 100 * (self.chassis / float(getattr(self, way)) - 1)
 
+    @property
+    def chassis_pass_range(self) -> tuple[float, float]:
+        """Cost of a pass by the stated range above the direct cable and by the median."""
+        trips = (self.direct * (1 + percent / 100) for percent in STATED["direct"])
+        return _hull(self.chassis_pass, *((trip - self.direct) / 2 for trip in trips))
+
+    @property
+    def l2_pass_range(self) -> tuple[float, float]:
+        """Cost of a layer 2 switch by the range stated for the chassis and by the median."""
+        trips = (self.chassis / (1 + percent / 100) for percent in STATED["l2"])
+        return _hull(self.l2_pass, *((trip - self.direct) / 2 for trip in trips))
+
+
+def _hull(*values: float) -> tuple[float, float]:
+    return min(values), max(values)
+
 
 @cache
 def measured() -> Medians:

@@ -25,6 +25,8 @@ class Prediction:
     """Path from one host to another and back: all counts are sums over both directions.
 
     `passes` is the number of passes through the chassis, `wires` that of virtual wires among them.
+    `least_ns` and `most_ns` are the round trip if each device with TopoCloud's latency costs the
+    least and the most of its published range, which contains the median.
     """
 
     source: str
@@ -35,24 +37,31 @@ class Prediction:
     recirculations: int
     layer2: int
     round_trip_ns: float
+    least_ns: float
+    most_ns: float
 
 
 def predict(
     plan: Plan, experiment: Experiment, frame_bytes: int = PROBE_FRAME_BYTES
 ) -> list[Prediction]:
     """Return the round-trip time of each unordered pair of hosts."""
-    if not PROBE_FRAME_BYTES <= frame_bytes <= MOST_FRAME_BYTES:
-        raise WeftError(
-            f"{named('frame_bytes')}:"
-            f" found {frame_bytes}; allowed are {PROBE_FRAME_BYTES} to {MOST_FRAME_BYTES}"
-            " bytes"
-        )
+    check_frame(frame_bytes)
     hosts = experiment.wanted.hosts
     return [
         _prediction(plan, experiment, source, target, frame_bytes)
         for k, source in enumerate(hosts)
         for target in hosts[k + 1 :]
     ]
+
+
+def check_frame(frame_bytes: int) -> None:
+    """Raise an error if no Ethernet frame has this size."""
+    if not PROBE_FRAME_BYTES <= frame_bytes <= MOST_FRAME_BYTES:
+        raise WeftError(
+            f"{named('frame_bytes')}:"
+            f" found {frame_bytes}; allowed are {PROBE_FRAME_BYTES} to {MOST_FRAME_BYTES}"
+            " bytes"
+        )
 
 
 def _prediction(
@@ -63,16 +72,35 @@ def _prediction(
     places = [experiment.switches[name] for route in both for name in route.switches]
     slices = sum(isinstance(place, int) for place in places)
     wires = kinds.count("wire")
+    round_trip_ns = measured().direct + sum(
+        one_way_ns(plan, experiment, route, frame_bytes) for route in both
+    )
+    passes = slices + wires
+    switches = [plan.inventory.switches[place] for place in places if isinstance(place, str)]
+    ranges = [
+        *passes * [_around(plan.inventory.chassis.pass_ns, measured().chassis_pass, chassis=True)],
+        *(_around(switch.latency_ns, measured().l2_pass, chassis=False) for switch in switches),
+    ]
     return Prediction(
         source,
         target,
         len(places),
-        slices + wires,
+        passes,
         wires,
         kinds.count("recirculated"),
         len(places) - slices,
-        measured().direct + sum(one_way_ns(plan, experiment, route, frame_bytes) for route in both),
+        round_trip_ns,
+        round_trip_ns + sum(low for low, _ in ranges),
+        round_trip_ns + sum(high for _, high in ranges),
     )
+
+
+def _around(pass_ns: float, median_ns: float, *, chassis: bool) -> tuple[float, float]:
+    """Return the published range around TopoCloud's cost of a device, or none around another."""
+    if pass_ns != median_ns:
+        return 0.0, 0.0
+    low, high = measured().chassis_pass_range if chassis else measured().l2_pass_range
+    return low - median_ns, high - median_ns
 
 
 def one_way_ns(plan: Plan, experiment: Experiment, route: Route, frame_bytes: int) -> float:
