@@ -16,6 +16,8 @@ weft removes the directory: a directory whose lock is free has no owner.
 """
 
 import fcntl
+import importlib.machinery
+import importlib.util
 import math
 import os
 import resource
@@ -30,7 +32,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import IO
 
 from weft.base import memory
@@ -73,11 +75,46 @@ rm -rf -- "$1"
 """
 
 
+class _HandlerKeeper:
+    """Import hook that undoes a library's change of signal handlers once the library is loaded.
+
+    polars installs a handler of its own for SIGINT with SA_RESTART, and calls Python's from it. A
+    system call that waits, such as that for a worker process, then continues after the signal, and
+    Python never gets to run weft's handler.
+    """
+
+    libraries = frozenset({"polars"})
+
+    def find_spec(
+        self, name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Find a library that changes handlers; no other module."""
+        if name not in self.libraries:
+            return None
+        sys.meta_path.remove(self)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            sys.meta_path.insert(0, self)
+        if spec is not None and spec.loader is not None:
+            load = spec.loader.exec_module
+
+            def load_and_restore(module: ModuleType) -> None:
+                load(module)
+                for signum in _STOPPING:
+                    signal.siginterrupt(signum, True)
+
+            spec.loader.exec_module = load_and_restore  # type: ignore[method-assign]
+        return spec
+
+
 def raise_on_signals() -> None:
     """Turn the signals that ask to stop into exceptions; under nohup, SIGHUP stays ignored."""
     for signum in _STOPPING:
         if signum != signal.SIGHUP or signal.getsignal(signum) is not signal.SIG_IGN:
             signal.signal(signum, _raise)
+    if not any(isinstance(finder, _HandlerKeeper) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _HandlerKeeper())
 
 
 def _raise(signum: int, _frame: FrameType | None = None) -> None:
