@@ -286,6 +286,46 @@ def test_a_store_is_of_one_campaign_and_of_a_version_that_is_known(tmp_path: Pat
         Store(tmp_path, "one")
 
 
+def test_an_interrupt_ends_a_campaign_whose_runs_do_not_end(write: Write, tmp_path: Path) -> None:
+    """Nothing but the signal wakes the command, and polars has replaced the handler of SIGINT."""
+    source = tmp_path / "endless.c"
+    file = write(head(source=source) + RUNS)
+    source.write_text(
+        "#include <mpi.h>\nint main(int argc, char** argv) { int a = 1, b; MPI_Init(&argc, &argv);"
+        " for (;;) MPI_Allreduce(&a, &b, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }\n"
+    )
+    command = [*simulated.WEFT, "campaign", "run", str(file), "-j", "2"]
+    with subprocess.Popen(
+        command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as child:
+        until = time.monotonic() + 60
+        while len(group(child.pid)) < 3 and time.monotonic() < until:  # the command and two workers
+            time.sleep(0.1)
+        time.sleep(1)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=30)
+        assert child.returncode == 128 + signal.SIGINT
+        assert said.endswith(b"weft: interrupted\n")
+
+
+@pytest.mark.parametrize("part", ["runs", "claims", "runs/3f"])
+def test_a_store_with_a_link_to_elsewhere_is_refused(tmp_path: Path, part: str) -> None:
+    store, other = tmp_path / "store", tmp_path / "other"
+    Store(store, "one")
+    Store(tmp_path / "through", "one")
+    other.mkdir()
+    if (store / part).exists():
+        (store / part).rmdir()
+    (store / part).symlink_to(other)
+    with pytest.raises(WeftError, match=f"store: {part} is a symbolic link to {other}, where"):
+        Store(store, "one")
+    with pytest.raises(WeftError, match="is a symbolic link"):
+        Store(store, "one", look=True)
+    assert list(other.iterdir()) == []
+    (tmp_path / "link").symlink_to(tmp_path / "through")
+    Store(tmp_path / "link", "one")  # the store's own name may be a link
+
+
 def test_a_signal_while_a_result_is_written_leaves_no_unfinished_file(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ from weft.runs.record import Record
 
 _KIND = "weft-campaign-store"
 _VERSION = 1
+_PARTS = ("store.json", "index.parquet", "runs", "claims")
 
 
 class Result(Model, kw_only=True):
@@ -64,6 +65,7 @@ class Store:
         """
         self.folder = folder
         about = folder / "store.json"
+        _refuse_links(folder)
         if look and not can_write(folder) and (about.exists() or not _has_others(folder)):
             if about.exists():
                 _check(about, campaign)
@@ -156,6 +158,23 @@ def can_write(folder: Path) -> bool:
     except WeftError:
         return False
     return True
+
+
+def _refuse_links(folder: Path) -> None:
+    """Refuse a store whose files or folders are elsewhere; `folder` itself may be a link."""
+    try:
+        parts = [one for one in os.scandir(folder) if one.name in _PARTS]
+        folders = [one for one in parts if one.name == "runs" and one.is_dir(follow_symlinks=False)]
+        parts += [one for runs in folders for one in os.scandir(runs.path) if len(one.name) == 2]
+    except OSError:
+        return  # reported where the store is used
+    for part in parts:
+        if part.is_symlink():
+            raise WeftError(
+                f"store {folder}: {Path(part.path).relative_to(folder)} is a symbolic link to"
+                f" {os.readlink(part.path)}, where another store's results may be; replace it by"
+                " the folder or file itself, or let the store's own name be a link"
+            )
 
 
 def make(folder: Path) -> None:
