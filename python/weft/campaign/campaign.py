@@ -28,6 +28,8 @@ from weft.campaign.file.runs import Run, Runs
 from weft.campaign.store import index
 from weft.campaign.store.index import Index
 from weft.campaign.store.store import Result, Store
+from weft.runs.faults import description as faults
+from weft.runs.faults.changes import of_fabric, of_faults
 from weft.runs.options import Placement
 
 
@@ -166,14 +168,14 @@ def _learned(prepared: Prepared, found: Index) -> local.Memory:
 
 
 def refusals(prepared: Prepared, found: Index) -> Iterator[tuple[Point, str]]:
-    """Yield the pending runs whose fabric is invalid with their changes, and why; starts nothing.
+    """Yield the pending runs whose fabric or faults are invalid, and why; starts nothing.
 
     Each fabric is loaded once per set of changes, which is slow if there are thousands.
     """
-    said: dict[tuple[str | None, tuple[str, ...]], str] = {}
+    said: dict[tuple[str | None, tuple[str, ...], Path | None], str] = {}
     for run in prepared.missing(found):
         place = run.request.placement
-        asked = (place.fabric, place.changes)
+        asked = (place.fabric, place.changes, place.faults)
         if asked not in said:
             said[asked] = _why_not(place)
         if said[asked]:
@@ -182,8 +184,10 @@ def refusals(prepared: Prepared, found: Index) -> Iterator[tuple[Point, str]]:
 
 def _why_not(place: Placement) -> str:
     try:
-        _core.load_fabric(place.fabric or "", place.changes)
-    except _core.UserError as error:
+        fabric = _core.load_fabric(place.fabric or "", of_fabric(place.changes))
+        if place.faults is not None:
+            faults.prepare(place.faults, of_faults(place.changes), fabric)
+    except (_core.UserError, WeftError) as error:
         return str(error)
     return ""
 

@@ -75,6 +75,27 @@ def test_keys_that_no_fault_file_has_are_refused(write: Write) -> None:
             api.prepare(write(HEAD + RUNS + lines))
 
 
+def test_a_plan_refuses_what_a_run_refuses(write: Write, tmp_path: Path) -> None:
+    """Axes of the fault file are no keys of the fabric, and runs with them are executed."""
+    axes = """
+faults = "faults.toml"
+fault.scale = [0, 2]
+recovery.timeout = ["20us", "50us"]
+switch.slots = 64
+"""
+    file = write(HEAD + RUNS + axes)
+    assert weft("plan", str(file)).stderr == ""
+    weft("run", str(file))
+    prepared = api.prepare(file)
+    assert set(table.frame(prepared)["state"]) == {"done"}
+    (tmp_path / "faults.toml").write_text(FAULTS.replace('"*"', '"none-*"'))
+    again = api.prepare(file)
+    whys = {why for _, why in api.refusals(again, again.index())}
+    assert len(whys) == 4
+    weft("run", str(file))
+    assert set(table.frame(api.prepare(file))["state"]) == {"refused"}
+
+
 CAMPAIGN = """
 faults = "faults.toml"
 offload = ["stream", "off"]
