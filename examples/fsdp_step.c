@@ -24,6 +24,7 @@
 #include "ring.h"
 
 #include <mpi.h>
+#include <smpi/smpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Memory allocation past SMPI's macros: each rank prints errors, and rank 0 prints whose malloc is
  * used. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <mpi.h>

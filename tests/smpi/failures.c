@@ -2,6 +2,7 @@
 /* Fails in one of many ways after a successful Allreduce: `failures HOW`. Rank 1 is the culprit. */
 #include <mpi.h>
 #include <pthread.h>
+#include <smpi/smpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

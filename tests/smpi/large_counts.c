@@ -3,6 +3,7 @@
  * elements in shared memory. `large_counts small`, or `large_counts large ELEMENTS`, which prints the
  * time of a message and of a Bcast. */
 #include <mpi.h>
+#include <smpi/smpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * memory that they share, by all ways to get a status. SMPI's own messages are not probed (an argument is given).
  * Prints `right`, or what is wrong. */
 #include <mpi.h>
+#include <smpi/smpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 

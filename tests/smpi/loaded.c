@@ -2,6 +2,7 @@
 /* Rank 0 prints the path of each mapped file whose name begins with NAME: `loaded NAME`. It also
  * allocates shared memory of SMPI. */
 #include <mpi.h>
+#include <smpi/smpi.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * even number of at least four ranks.
  */
 #include <mpi.h>
+#include <smpi/smpi.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,6 +4,7 @@
  * Their replay must take as long as the programs do.
  */
 #include <mpi.h>
+#include <smpi/smpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

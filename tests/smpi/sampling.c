@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* SMPI's ways to compute and to allocate less: `sampling PART`. Each rank prints its result. */
 #include <mpi.h>
+#include <smpi/smpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -29,6 +29,7 @@
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/entries/intercommunicators/making.hpp"
 #include "binding/entries/windows/attributes.hpp"
+#include "binding/jobs/predefined_handles.hpp"
 #include "binding/ranks/agreement.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/ranks/intercommunicators.hpp"
@@ -382,6 +383,9 @@ void copy_group(void* self, MPI_Group origin) WEFT_REPLACES("_ZN7simgrid4smpi5Gr
 void make_comm(void* self, MPI_Group group, void* topology, bool smp, int id)
 {
   static const auto THEIRS = original<decltype(&make_comm)>(MAKE_COMM);
+  constexpr int WORLD      = -1;
+  if (id == WORLD && not smp)
+    remember_world(static_cast<MPI_Comm>(self));
   if (const auto [remote, number] = IntercommunicatorScope::take(); remote != MPI_GROUP_NULL) {
     simgrid::smpi::Group::unref(group);
     remote->ref();

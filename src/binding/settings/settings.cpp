@@ -138,6 +138,11 @@ void expect_ranks(int ranks)
   expected_ranks() = ranks;
 }
 
+int number_of_ranks()
+{
+  return expected_ranks();
+}
+
 bool actions_are_shared()
 {
   static const bool SHARED = [] {

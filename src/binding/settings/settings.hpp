@@ -76,6 +76,8 @@ constexpr int MANY_RANKS = 32768;
 
 /** Sets the number of ranks of the run's jobs, before settings that depend on it are queried. */
 void expect_ranks(int ranks);
+/** Returns the number set by expect_ranks(). */
+int number_of_ranks();
 
 /** Returns whether ranks may share SimGrid's actions: above MANY_RANKS, unless single actions are
  * observed (SimGrid's tracing or a plugin), links limit their concurrency, or links are without

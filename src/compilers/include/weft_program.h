@@ -3,19 +3,15 @@
  * functions by SMPI's in a simulated program.
  *
  * SMPI's own header defines macros for this, which also rewrite a program's own members and
- * variables of these names. Here the names remain, and the compiler emits other symbols for them.
+ * variables of these names. Here the names remain, and the compiler emits other symbols for them. This
+ * header declares reserved names only, and leaves feature macros to the program.
  * -trace-call-location needs the macros.
  */
-#ifndef WEFT_PROGRAM_H
-#define WEFT_PROGRAM_H
+#ifndef __WEFT_PROGRAM
+#define __WEFT_PROGRAM
 #pragma GCC system_header
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #ifdef TRACE_CALL_LOCATION
-#undef SMPI_HELPERS_H
 #include <smpi/smpi_helpers.h>
 #else
 

@@ -19,6 +19,8 @@ _CONSTANT_IN_THE_END = ".data.rel.ro"
 _COMPILERS = ("__dso_handle", "completed.", "__TMC_END__")
 _COMPILERS_BYTES = 32
 """Upper bound of their size, including padding: 16 with GCC on x86-64."""
+_HANDLES_OF_A_RANK = ("weft_comm_self", "weft_info_env")
+"""Constants whose value the loader sets, to the object of the rank that loads the binary."""
 _CALLED_BY_THE_LOADER = (".init_array", ".ctors", ".fini_array", ".dtors")
 _COMPILERS_CALLS = 8
 """Bytes of such a list with one function, the compiler's own."""
@@ -52,6 +54,7 @@ def _size(section: Section | None) -> int:
 
 
 def _has_variables(elf: ELFFile) -> bool:
+    """Return True if a binary has variables, or constants that differ between ranks."""
     symbols = elf.get_section_by_name(".symtab")
     if not isinstance(symbols, SymbolTableSection):
         return True
@@ -59,6 +62,8 @@ def _has_variables(elf: ELFFile) -> bool:
 
 
 def _is_variable(elf: ELFFile, symbol: Symbol) -> bool:
+    if symbol.name in _HANDLES_OF_A_RANK:
+        return True
     if symbol["st_info"]["type"] == "STT_TLS":
         return True
     where = symbol["st_shndx"]

@@ -21,6 +21,10 @@ extern "C" {
 #undef MPI_DISTRIBUTE_DFLT_DARG
 #define MPI_DISTRIBUTE_DFLT_DARG (-3)
 
+/* Ends the program of the rank that meets an error, as MPI_Abort does. */
+extern SMPI_Errhandler weft_errors_abort;
+#define MPI_ERRORS_ABORT (&weft_errors_abort)
+
 #define MPI_ERR_SESSION 75
 #define MPI_ERR_PROC_ABORTED 76
 #define MPI_ERR_VALUE_TOO_LARGE 77

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Predefined handles as constants. Programs use the addresses of weft_comm_world, weft_comm_self and weft_info_env
+ * (setup/mpi_header.py), so that static variables may be initialized with them. The symbols are indirect functions: the
+ * loader asks a function here when it loads a rank's copy of the program, and gives the copy SMPI's object. Calls
+ * need no translation, and the handles that callbacks get are those of the program.
+ *
+ * - MPI_COMM_WORLD is SMPI's variable, which does not change once ranks run; with several jobs it is SMPI's object that
+ *   stands for each rank's world. A program that ranks share is loaded before SMPI makes the world: it is made here.
+ * - MPI_COMM_SELF and MPI_INFO_ENV are the rank's own. Programs that use them are not shared
+ *   (python/weft/runs/privatization/variables.py). */
+#include "binding/jobs/predefined_handles.hpp"
+
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/jobs/jobs.hpp"
+#include "binding/settings/settings.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <smpi/smpi.h>
+#include <string>
+
+namespace weft {
+namespace {
+
+/** World that SMPI has made last. */
+MPI_Comm& latest_world()
+{
+  static MPI_Comm world = MPI_COMM_NULL;
+  return world;
+}
+
+bool is_in_rank()
+{
+  return simgrid::s4u::Engine::is_initialized() && simgrid::s4u::Actor::self() &&
+         not simgrid::s4u::this_actor::is_maestro();
+}
+
+/** Returns whether the launcher of one program is about to run, which makes the world later than the program. */
+bool is_before_launch()
+{
+  return simgrid::s4u::Engine::is_initialized() && not is_in_rank() && settings().jobs.empty() && number_of_ranks() > 0;
+}
+
+MPI_Comm world_of_program()
+{
+  static const auto PLACEHOLDER = original<MPI_Comm>("smpi_MPI_COMM_UNINITIALIZED");
+  if (MPI_COMM_WORLD == PLACEHOLDER && is_before_launch()) {
+    // SMPI keeps the first one of a name.
+    SMPI_app_instance_register(Job::LAUNCHED, nullptr, number_of_ranks());
+    return latest_world();
+  }
+  return MPI_COMM_WORLD;
+}
+
+/** Returns an object of the current rank. Outside of simulations, where programs are tried by build systems, any
+ * address will do. */
+template <class Object> void* of_rank(Object* (*get)(), const char* name)
+{
+  static std::array<char, 1> unused;
+  if (is_in_rank())
+    return get();
+  if (not simgrid::s4u::Engine::is_initialized())
+    return unused.data();
+  std::fprintf(stderr,
+               "weft: the program or a library of it uses %s, which differs between ranks, and cannot be shared "
+               "by them; leave out --no-privatize\n",
+               name);
+  std::_Exit(2);
+}
+
+/** Fields of an error handler (src/smpi/include/smpi_errhandler.hpp). */
+struct ErrorHandlerLayout {
+  simgrid::smpi::HandleLayout handle;
+  std::string call_location;
+  int references;
+  MPI_Comm_errhandler_function* of_communicators;
+  MPI_File_errhandler_function* of_files;
+  MPI_Win_errhandler_function* of_windows;
+};
+
+/** Ends the program, as the error handler of any kind of object. */
+template <class Handle> void abort_program(Handle* /*object*/, int* code, ...) // NOLINT(cert-dcl50-cpp): MPI's type
+{
+  MPI_Abort(MPI_COMM_WORLD, *code);
+}
+
+const ErrorHandlerLayout& fatal_handler()
+{
+  const void* const object = MPI_ERRORS_ARE_FATAL;
+  return *static_cast<const ErrorHandlerLayout*>(object);
+}
+
+} // namespace
+
+void remember_world(MPI_Comm world)
+{
+  latest_world() = world;
+}
+
+} // namespace weft
+
+extern "C" {
+using Address = void (*)();
+Address weft_find_comm_world()
+{
+  return reinterpret_cast<Address>(weft::world_of_program());
+}
+Address weft_find_comm_self()
+{
+  return reinterpret_cast<Address>(weft::of_rank(smpi_process_comm_self, "MPI_COMM_SELF"));
+}
+Address weft_find_info_env()
+{
+  return reinterpret_cast<Address>(weft::of_rank(smpi_process_info_env, "MPI_INFO_ENV"));
+}
+
+__attribute__((visibility("default"), ifunc("weft_find_comm_world"))) void weft_comm_world();
+__attribute__((visibility("default"), ifunc("weft_find_comm_self"))) void weft_comm_self();
+__attribute__((visibility("default"), ifunc("weft_find_info_env"))) void weft_info_env();
+
+/** MPI_ERRORS_ABORT, which SMPI lacks: an error handler as if the program had created it. */
+__attribute__((visibility("default"))) weft::ErrorHandlerLayout weft_errors_abort{
+    weft::fatal_handler().handle, "", 1, weft::abort_program<MPI_Comm>, weft::abort_program<MPI_File>,
+    weft::abort_program<MPI_Win>,
+};
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Predefined handles as constants of programs. */
+#pragma once
+
+#include <smpi/smpi.h>
+
+namespace weft {
+
+/** Notes the world that SMPI makes, for a program that is loaded before MPI_COMM_WORLD is set. */
+void remember_world(MPI_Comm world);
+
+} // namespace weft
