@@ -5,6 +5,7 @@
 #include "base/share.hpp"
 #include "binding/entries/collectives.hpp"
 #include "binding/entries/frame/current_run.hpp"
+#include "binding/entries/polls.hpp"
 #include "binding/faults/injected_faults.hpp"
 #include "binding/faults/platform_recovery.hpp"
 #include "binding/files/file_system.hpp"
@@ -153,6 +154,7 @@ weft::RunContext& make_run(weft::FabricState& state, weft::Network& network, wef
   auto& context = *new weft::RunContext(state, network, jobs, read_mode(weft::settings().offload),
                                         weft::settings().record, weft::settings().events);
   weft::begin_run(context);
+  weft::take_over_polls();
   context.selector.use(weft::make_mechanisms(context));
   return context;
 }

@@ -29,7 +29,7 @@ BY_WEFT = {
     *("request_states.c", "intercommunicators.c", "resources.c", "awkward_forms.c"),
     "random_programs",
     *("error_codes.c", "type_functions.c", "sessions.c", "tools.c"),
-    *("small_functions.c", "large_types.c", "large_statuses.c"),
+    *("small_functions.c", "large_types.c", "large_statuses.c", "message_forms.c"),
 }
 """Programs with functions or constants that only weft's mpi.h has."""
 

@@ -13,6 +13,16 @@
 
 namespace weft {
 
+/** Returns whether weft's definitions precede SMPI's (LD_PRELOAD). */
+inline bool interposes()
+{
+  Dl_info used;
+  Dl_info own;
+  void* const start = dlsym(RTLD_DEFAULT, "_ZN7simgrid4smpi7Request5startEv");
+  return start && dladdr(start, &used) != 0 && dladdr(reinterpret_cast<void*>(&interposes), &own) != 0 &&
+         used.dli_fbase == own.dli_fbase;
+}
+
 /** Returns SMPI's function of a mangled name. Throws std::logic_error if there is none. */
 template <class Function> Function original(const char* name)
 {

@@ -32,6 +32,10 @@ int polled_Iprobe(decltype(&PMPI_Iprobe) next_definition, int source, int tag, M
                   MPI_Status* status);
 // NOLINTEND(readability-identifier-naming)
 
+/** Turns off SMPI's costs of polls as the run begins, unless its options set them. SMPI also tests requests within
+ * other calls (MPI_Waitsome), which must not depend on whether a rank has polled before. */
+void take_over_polls();
+
 /** Returns whether a request has ended or is inactive, and sets its status then. */
 bool look_at_request(MPI_Request request, MPI_Status* status);
 /** Charges the current rank one poll of several requests that has found nothing. */

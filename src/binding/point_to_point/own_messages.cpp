@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/point_to_point/own_messages.hpp"
 
+#include "binding/abi/original.hpp"
 #include "binding/data/exchange.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/tuning/shared_sleeps.hpp"
 
 #include <cstdlib>
-#include <dlfcn.h>
 #include <simgrid/s4u.hpp>
 #include <utility>
 #include <xbt/config.hpp>
@@ -34,16 +34,6 @@ int matched_source(aid_t source)
 int matched_tag(int tag)
 {
   return tag == MPI_ANY_TAG ? MessageMatching::ANY_TAG : tag;
-}
-
-/** Returns whether weft's definitions precede SMPI's (LD_PRELOAD). */
-bool interposes()
-{
-  Dl_info used;
-  Dl_info own;
-  void* const start = dlsym(RTLD_DEFAULT, "_ZN7simgrid4smpi7Request5startEv");
-  return start && dladdr(start, &used) != 0 && dladdr(reinterpret_cast<void*>(&messages_of_run), &own) != 0 &&
-         used.dli_fbase == own.dli_fbase;
 }
 
 bool is_replayed()
