@@ -5,6 +5,8 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/abi/status_bytes.hpp"
 #include "binding/entries/frame/current_run.hpp"
+#include "binding/entries/idle_calls.hpp"
+#include "binding/entries/nap.hpp"
 #include "binding/entries/requests/cancelled.hpp"
 #include "binding/point_to_point/composed_waits.hpp"
 #include "binding/point_to_point/kept_error.hpp"
@@ -14,10 +16,8 @@
 #include "binding/settings/tunings.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
-#include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 #include <span>
 #include <string>
@@ -26,7 +26,6 @@
 #include <xbt/config.hpp>
 
 namespace sg = simgrid::s4u;
-using simgrid::kernel::timer::Timer;
 using simgrid::smpi::RequestLayout;
 
 namespace weft {
@@ -64,14 +63,6 @@ bool smpi_writes_actions()
   return WRITES;
 }
 
-double overhead()
-{
-  static const double VALUE = current_run().fabric.mpi().value_or(MpiModel()).poll_overhead.value();
-  return VALUE;
-}
-
-class Nap;
-
 /** Naps by the activity or request that may end them early. */
 std::unordered_multimap<const void*, Nap*>& watchers()
 {
@@ -80,58 +71,6 @@ std::unordered_multimap<const void*, Nap*>& watchers()
 }
 
 void wake_watchers(const void* watched);
-
-/** Sleep of the current rank for a number of polls. */
-class Nap {
-  simgrid::kernel::actor::ActorImpl* rank_ = sg::Actor::self()->get_impl();
-  double start_                            = sg::Engine::get_clock();
-  std::int64_t polls_;
-  Timer* timer_ = nullptr;
-  bool over_    = false; // or its end is fixed
-
-  void set_timer(double date)
-  {
-    if (timer_)
-      timer_->remove();
-    timer_ = Timer::set(std::max(date, sg::Engine::get_clock()), [this] {
-      timer_ = nullptr; // SimGrid deletes it
-      over_  = true;    // no event at the same instant may resume the rank twice
-      simgrid::kernel::EngineImpl::get().add_actor_to_run_list_no_check(rank_);
-    });
-  }
-
-public:
-  /** Nap of @p polls polls; 0: until it is woken. */
-  explicit Nap(std::int64_t polls) : polls_(polls) {}
-  Nap(const Nap&)            = delete;
-  Nap& operator=(const Nap&) = delete;
-  ~Nap() // the timer is still set if the rank has been killed
-  {
-    if (timer_)
-      timer_->remove();
-  }
-
-  void sleep()
-  {
-    if (polls_ > 0)
-      set_timer(start_ + static_cast<double>(polls_) * overhead());
-    rank_->yield();
-  }
-  /** Ends the nap with the current poll, but not before @p fewest polls. */
-  void wake(std::int64_t fewest)
-  {
-    if (over_)
-      return;
-    over_ = true;
-    if (polls_ == 0)
-      return set_timer(sg::Engine::get_clock());
-    constexpr double ROUNDING = 1e-6; // fraction of a poll
-    const double begun        = std::ceil((sg::Engine::get_clock() - start_) / overhead() - ROUNDING);
-    polls_                    = std::clamp(static_cast<std::int64_t>(begun), fewest, polls_);
-    set_timer(start_ + static_cast<double>(polls_) * overhead());
-  }
-  std::int64_t polls() const { return polls_; }
-};
 
 struct Probed {
   int source;
@@ -276,7 +215,7 @@ bool Poller::pay()
   nap(polls, polls > 1);
   const bool paid = prepaid_ >= 0;
   if (paid) {
-    current_run().core_noise.pay(Seconds(overhead()));
+    current_run().core_noise.pay(Seconds(poll_duration()));
   } else {
     prepaid_ = 0;
     --in_a_row_;
@@ -384,6 +323,13 @@ std::span<const MPI_Request> span_of(const MPI_Request* requests, int count)
   return {requests, requests && count > 0 ? static_cast<std::size_t>(count) : 0};
 }
 
+/** Counts a test of requests of which none is active. */
+void note_inactive(const char* name, std::span<const MPI_Request> requests, const Found& found)
+{
+  if (not found.pending && not found.ended)
+    note_call(CallIdentity(name, {number_of_handle(requests.data()), static_cast<std::int64_t>(requests.size())}));
+}
+
 /** Sets the status of a request that has ended or is inactive. */
 void give_status(MPI_Request request, MPI_Status* status)
 {
@@ -425,10 +371,12 @@ int polled_Test(decltype(&PMPI_Test) next_definition, MPI_Request* request, int*
   if (request && flag && *request == MPI_REQUEST_NULL) { // SMPI sets the flag only if there is a status
     *flag = 1;
     simgrid::smpi::Status::empty(status);
+    note_call(CallIdentity("Test", {number_of_handle(request)}));
     return MPI_SUCCESS;
   }
   if (not tests_are_ours() || not request || not flag)
     return next_definition(request, flag, status);
+  note_inactive("Test", {request, 1}, look_at({request, 1}));
   if (state_of(*request) == RequestState::pending) {
     if (smpi_writes_actions())
       next_definition(request, flag, status);
@@ -445,8 +393,10 @@ int polled_Testall(decltype(&PMPI_Testall) next_definition, int count, MPI_Reque
                    MPI_Status* statuses)
 {
   RequestSignal::make_activities();
-  const auto all = span_of(requests, count);
-  if (tests_are_ours() && flag && look_at(all).pending) {
+  const auto all    = span_of(requests, count);
+  const Found found = look_at(all);
+  note_inactive("Testall", all, found);
+  if (tests_are_ours() && flag && found.pending) {
     *flag = 0;
     pay_for(all);
     return MPI_SUCCESS;
@@ -461,6 +411,7 @@ int polled_Testany(decltype(&PMPI_Testany) next_definition, int count, MPI_Reque
   RequestSignal::make_activities();
   const auto all    = span_of(requests, count);
   const Found found = look_at(all);
+  note_inactive("Testany", all, found);
   if (tests_are_ours() && index && flag && found.pending && not found.ended) {
     *flag  = 0;
     *index = MPI_UNDEFINED;
@@ -478,6 +429,7 @@ int polled_Testsome(decltype(&PMPI_Testsome) next_definition, int count, MPI_Req
   RequestSignal::make_activities();
   const auto all    = span_of(requests, count);
   const Found found = look_at(all);
+  note_inactive("Testsome", all, found);
   if (tests_are_ours() && ended && found.pending && not found.ended) {
     *ended = 0;
     pay_for(all);
@@ -501,6 +453,8 @@ int polled_Request_get_status(decltype(&PMPI_Request_get_status) next_definition
     pay_for({&request, 1});
   else
     give_status(request, status);
+  if (*flag != 0)
+    note_call(CallIdentity("Request_get_status", {number_of_handle(request)}));
   return MPI_SUCCESS;
 }
 
@@ -510,6 +464,9 @@ int polled_Iprobe(decltype(&PMPI_Iprobe) next_definition, int source, int tag, M
   const KeptError kept(status);
   if (not probes_are_ours() || not flag)
     return next_definition(source, tag, comm, flag, status);
+  MPI_Status seen;
+  if (status == MPI_STATUS_IGNORE)
+    status = &seen;
   Poller& poller = Poller::of_this_rank();
   poller.begin();
   const Probed what{source, tag, comm};
@@ -520,6 +477,8 @@ int polled_Iprobe(decltype(&PMPI_Iprobe) next_definition, int source, int tag, M
     const int result        = next_definition(source, tag, comm, flag, status);
     if (result != MPI_SUCCESS || *flag != 0) {
       poller.end_row();
+      if (result == MPI_SUCCESS)
+        note_call(CallIdentity("Iprobe", {number_of_handle(comm), source, tag, status->MPI_SOURCE, status->MPI_TAG}));
       return result;
     }
     poller.note_probe(what, messages);

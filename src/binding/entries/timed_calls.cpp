@@ -10,6 +10,7 @@
 #include "binding/calls/in_place.hpp"
 #include "binding/entries/direct_calls.hpp"
 #include "binding/entries/exposure_epochs.hpp"
+#include "binding/entries/idle_calls.hpp"
 #include "binding/entries/intercommunicators/collectives.hpp"
 #include "binding/entries/intercommunicators/making.hpp"
 #include "binding/entries/polls.hpp"
@@ -129,6 +130,31 @@ auto freeing(decltype(&PMPI_Win_free) function)
     }
     return result;
   };
+}
+
+/** Counts a one-sided call that reads @p result from its target, or writes it there. */
+void note_read(const char* name, const void* result, int count, MPI_Datatype type, int target, MPI_Aint at,
+               MPI_Op operation, MPI_Win win)
+{
+  const std::initializer_list<std::int64_t> arguments{number_of_handle(win), number_of_handle(result), target, at};
+  if (changes_target(operation))
+    note_progress();
+  else
+    note_call(CallIdentity(name, arguments).add(result, count, type));
+}
+
+void note_swap(const void* compared, const void* result, MPI_Datatype type, int target, MPI_Aint at, MPI_Win win)
+{
+  if (has_swapped(compared, result, type))
+    note_progress();
+  else
+    note_read("Compare_and_swap", result, 1, type, target, at, MPI_NO_OP, win);
+}
+
+/** Counts a call that begins or ends an epoch, or completes accesses. */
+void note_epoch(const char* name, MPI_Win win, int target)
+{
+  note_call(CallIdentity(name, {number_of_handle(win), target}));
 }
 
 constexpr bool TRACED   = true;
@@ -374,31 +400,41 @@ WEFT_COLLECTIVE(6, Scan, theirs)
 WEFT_COLLECTIVE(8, Scatter, theirs)
 WEFT_COLLECTIVE(9, Scatterv, theirs)
 
-WEFT_ONE_SIDED(9, Accumulate, TRACED, check_access(a8, a3), THEIRS, )
-WEFT_ONE_SIDED(7, Compare_and_swap, TRACED, check_swap(a6, a4, a3), THEIRS, )
-WEFT_ONE_SIDED(7, Fetch_and_op, TRACED, check_access(a6, a3), THEIRS, )
-WEFT_ONE_SIDED(8, Get, TRACED, check_access(a7, a3), THEIRS, )
-WEFT_ONE_SIDED(12, Get_accumulate, TRACED, check_access(a11, a6), THEIRS, )
-WEFT_ONE_SIDED(8, Put, TRACED, check_access(a7, a3), THEIRS, )
-WEFT_ONE_SIDED(10, Raccumulate, TRACED, check_access(a8, a3), requested(THEIRS, a8, a9), )
-WEFT_ONE_SIDED(9, Rget, TRACED, check_access(a7, a3), requested(THEIRS, a7, a8), )
-WEFT_ONE_SIDED(13, Rget_accumulate, TRACED, check_access(a11, a6), requested(THEIRS, a11, a12), )
-WEFT_ONE_SIDED(9, Rput, TRACED, check_access(a7, a3), requested(THEIRS, a7, a8), )
+WEFT_ONE_SIDED(9, Accumulate, TRACED, check_access(a8, a3), THEIRS, note_progress())
+WEFT_ONE_SIDED(7, Compare_and_swap, TRACED, check_swap(a6, a4, a3), THEIRS, note_swap(a1, a2, a3, a4, a5, a6))
+WEFT_ONE_SIDED(7, Fetch_and_op, TRACED, check_access(a6, a3), THEIRS,
+               note_read("Fetch_and_op", a1, 1, a2, a3, a4, a5, a6))
+WEFT_ONE_SIDED(8, Get, TRACED, check_access(a7, a3), THEIRS, note_read("Get", a0, a1, a2, a3, a4, MPI_NO_OP, a7))
+WEFT_ONE_SIDED(12, Get_accumulate, TRACED, check_access(a11, a6), THEIRS,
+               note_read("Get_accumulate", a3, a4, a5, a6, a7, a10, a11))
+WEFT_ONE_SIDED(8, Put, TRACED, check_access(a7, a3), THEIRS, note_read("Put", a0, a1, a2, a3, a4, MPI_REPLACE, a7))
+WEFT_ONE_SIDED(10, Raccumulate, TRACED, check_access(a8, a3), requested(THEIRS, a8, a9), note_progress())
+WEFT_ONE_SIDED(9, Rget, TRACED, check_access(a7, a3), requested(THEIRS, a7, a8),
+               note_read("Rget", a0, a1, a2, a3, a4, MPI_NO_OP, a7))
+WEFT_ONE_SIDED(13, Rget_accumulate, TRACED, check_access(a11, a6), requested(THEIRS, a11, a12),
+               note_read("Rget_accumulate", a3, a4, a5, a6, a7, a10, a11))
+WEFT_ONE_SIDED(9, Rput, TRACED, check_access(a7, a3), requested(THEIRS, a7, a8),
+               note_read("Rput", a0, a1, a2, a3, a4, MPI_REPLACE, a7))
 WEFT_TIMED(3, Win_attach, one_sided, UNTRACED)
 WEFT_ONE_SIDED(1, Win_complete, TRACED, check_complete(a0), completing(THEIRS, a0), note_complete(a0))
 WEFT_TIMED(2, Win_detach, one_sided, UNTRACED)
 WEFT_ONE_SIDED(2, Win_fence, TRACED, check_fence(a1), completing(THEIRS, a1), note_fence(a1, a0))
-WEFT_ONE_SIDED(2, Win_flush, TRACED, check_flush(a1, a0), completing(THEIRS, a1), )
-WEFT_ONE_SIDED(1, Win_flush_all, TRACED, check_flush(a0), completing(THEIRS, a0), )
-WEFT_ONE_SIDED(2, Win_flush_local, TRACED, check_flush(a1, a0), completing(THEIRS, a1), )
-WEFT_ONE_SIDED(1, Win_flush_local_all, TRACED, check_flush(a0), completing(THEIRS, a0), )
+WEFT_ONE_SIDED(2, Win_flush, TRACED, check_flush(a1, a0), completing(THEIRS, a1), note_epoch("Win_flush", a1, a0))
+WEFT_ONE_SIDED(1, Win_flush_all, TRACED, check_flush(a0), completing(THEIRS, a0), note_epoch("Win_flush_all", a0, 0))
+WEFT_ONE_SIDED(2, Win_flush_local, TRACED, check_flush(a1, a0), completing(THEIRS, a1),
+               note_epoch("Win_flush_local", a1, a0))
+WEFT_ONE_SIDED(1, Win_flush_local_all, TRACED, check_flush(a0), completing(THEIRS, a0),
+               note_epoch("Win_flush_local_all", a0, 0))
 WEFT_ONE_SIDED(1, Win_free, UNTRACED, check_free(a0), freeing(THEIRS), )
-WEFT_ONE_SIDED(4, Win_lock, TRACED, check_lock(a3, a1), THEIRS, note_lock(a3, a1))
-WEFT_ONE_SIDED(2, Win_lock_all, TRACED, check_lock_all(a1), THEIRS, note_lock_all(a1))
+WEFT_ONE_SIDED(4, Win_lock, TRACED, check_lock(a3, a1), THEIRS, (note_lock(a3, a1), note_epoch("Win_lock", a3, a1)))
+WEFT_ONE_SIDED(2, Win_lock_all, TRACED, check_lock_all(a1), THEIRS,
+               (note_lock_all(a1), note_epoch("Win_lock_all", a1, 0)))
 WEFT_ONE_SIDED(3, Win_post, TRACED, check_post(a2), exposing(THEIRS), note_post(a2))
 WEFT_ONE_SIDED(3, Win_start, TRACED, check_start(a2), THEIRS, note_start(a2))
-WEFT_ONE_SIDED(2, Win_unlock, TRACED, check_unlock(a1, a0), completing(THEIRS, a1), note_unlock(a1, a0))
-WEFT_ONE_SIDED(1, Win_unlock_all, TRACED, check_unlock_all(a0), completing(THEIRS, a0), note_unlock_all(a0))
+WEFT_ONE_SIDED(2, Win_unlock, TRACED, check_unlock(a1, a0), completing(THEIRS, a1),
+               (note_unlock(a1, a0), note_epoch("Win_unlock", a1, a0)))
+WEFT_ONE_SIDED(1, Win_unlock_all, TRACED, check_unlock_all(a0), completing(THEIRS, a0),
+               (note_unlock_all(a0), note_epoch("Win_unlock_all", a0, 0)))
 WEFT_ONE_SIDED(1, Win_wait, TRACED, check_wait(a0), THEIRS, note_wait(a0))
 
 WEFT_TIMED_BY(0, Finalize, other, direct)

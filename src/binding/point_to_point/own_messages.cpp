@@ -108,6 +108,7 @@ bool OwnMessages::start(MPI_Request request)
   if (not receives && place_of(fields.destination).gone)
     return false; // SMPI reports it
   prepare(fields, request);
+  ++started_;
   if (receives)
     post(request);
   else

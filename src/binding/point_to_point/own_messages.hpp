@@ -103,6 +103,7 @@ class OwnMessages : public Receiving, public Due {
       activities_; // signals of requests that have an activity
   std::map<aid_t, Probing> probing_;
   std::string failure_;                      // of the latest message that has failed
+  std::uint64_t started_            = 0;     // requests
   std::size_t noted_messages_       = 0;     // at the last call of note_longest_queue()
   std::size_t kept_bytes_           = 0;     // copied since then
   std::size_t noted_bytes_          = 0;     // memory of the longest queue that has been noted
@@ -179,6 +180,8 @@ public:
 
   /** Starts a request as Request::start() does. @return false if SMPI has to start it */
   bool start(MPI_Request request);
+  /** Returns how many requests have been started. */
+  std::uint64_t started() const { return started_; }
   /** Returns the first matching message of the current rank. @p source is an actor, or MPI_ANY_SOURCE. */
   std::optional<Seen> probe(aid_t source, int tag, MPI_Comm comm);
   /** Takes the first matching message of the current rank out of the queue (MPI_Improbe). */

@@ -4,6 +4,7 @@
  * predefined (Errhandler::call in src/smpi/mpi/smpi_errhandler.cpp). */
 #include "binding/abi/original.hpp"
 #include "binding/entries/frame/own_function.hpp"
+#include "binding/entries/idle_calls.hpp"
 #include "binding/ranks/world_placeholder.hpp"
 
 #include <algorithm>
@@ -223,6 +224,7 @@ WEFT_INTERPOSED int PMPI_Attr_get(MPI_Comm comm, int keyval, void* value, int* f
 WEFT_INTERPOSED int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag)
 {
   static const auto THEIRS = original(&PMPI_Comm_get_attr);
+  note_call(CallIdentity("Comm_get_attr", {number_of_handle(comm), keyval}));
   return with_last_code(THEIRS(real_communicator(comm), keyval, value, flag), keyval, value, flag);
 }
 

@@ -12,6 +12,7 @@
 #include "binding/data/exchange.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/frame/own_function.hpp"
+#include "binding/entries/idle_calls.hpp"
 #include "binding/entries/requests/persistent.hpp"
 #include "binding/messages/host_network.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
@@ -460,6 +461,8 @@ WEFT_INTERPOSED int PMPI_Parrived(MPI_Request request, int partition, int* flag)
         if (*flag == 0) { // costs what an unsuccessful test does
           int ended = 0;
           PMPI_Request_get_status(request, &ended, MPI_STATUS_IGNORE);
+        } else {
+          note_call(CallIdentity("Parrived", {number_of_handle(request), partition}));
         }
         return static_cast<int>(MPI_SUCCESS);
       },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/tools/variable_handles.hpp"
+#include "binding/entries/idle_calls.hpp"
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/current.hpp"
@@ -227,6 +228,7 @@ WEFT_TOOL_FUNCTION(pvar_stop, (MPI_T_pvar_session pe_session, MPI_T_pvar_handle 
 
 WEFT_TOOL_FUNCTION(pvar_read, (MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle, void* buf))
 {
+  note_call(CallIdentity("pvar_read", {number_of_handle(handle)}));
   return for_value(pe_session, handle, buf, MPI_SUCCESS, every_counter, [buf](OpenedCounter& one) { one.read(buf); });
 }
 
