@@ -36,6 +36,7 @@ from types import FrameType, ModuleType
 from typing import IO
 
 from weft.base import memory
+from weft.base.blocked import BlockedWatch
 from weft.base.errors import Interrupted, WeftError
 from weft.base.machine import Machine
 from weft.base.units import format_size
@@ -385,6 +386,8 @@ class _Clock:
 class _Meter:
     """Polls the memory of a child and its descendants, and kills the child if it is too much.
 
+    It also tells a simulator whose current rank is blocked for ever.
+
     System limits do not help: RLIMIT_AS counts address space, which the stacks of all ranks reserve
     but hardly use, and creating a control group requires rights that users often lack.
     """
@@ -415,9 +418,11 @@ class _Meter:
 
     def _look(self, most_bytes: int | None) -> None:
         gauge = memory.Gauge(self._child.pid)
+        watch = BlockedWatch(self._child.pid)
         wait_s = _FIRST_LOOK_S
         while not self._ended.wait(wait_s):
             wait_s = min(2 * wait_s, _LOOK_S)
+            watch.look()
             self._peak_bytes = max(self._peak_bytes, memory.peak(self._child.pid))
             if most_bytes is not None:
                 held = gauge.held(most_bytes)

@@ -65,8 +65,8 @@ class OutcomePart(Model, kw_only=True):
     the call), `deadlock`, `mismatch` (ranks called different collectives), `refused` (the selected
     algorithm cannot execute a call), `network-failure` (a link required by a call or message is
     down), `memory` (the machine cannot provide the shared memory requested by ranks),
-    `stack-overflow` (a rank exceeded its stack), `timeout`, `memory-limit`, `job-failed` (one of
-    several jobs did not succeed) or `unfinished`.
+    `stack-overflow` (a rank exceeded its stack), `blocked` (a rank waited outside MPI), `timeout`,
+    `memory-limit`, `job-failed` (one of several jobs did not succeed) or `unfinished`.
     """
 
     kind: str

@@ -10,6 +10,7 @@
 #include "binding/process/process_exit.hpp"
 #include "binding/process/stacks.hpp"
 #include "binding/ranks/current.hpp"
+#include "binding/run/blocked_rank.hpp"
 #include "binding/run/diagnosis.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
@@ -52,6 +53,7 @@ RunContext::RunContext(FabricState& its_state, Network& its_network, Jobs& its_j
   if (not settings().calls.empty())
     CallTrace::begin(settings().calls);
   watch_process();
+  end_blocked_ranks(*this);
   if (record_file_.wanted())
     watch_crashes(record_path + ".crashed");
   sg::Engine::on_simulation_end_cb([this] {
