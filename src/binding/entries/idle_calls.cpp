@@ -26,9 +26,9 @@ namespace {
 constexpr std::int64_t FREE_AT_FIRST = 10'000;
 constexpr std::int64_t FREE_LATER    = 100;
 /** Idle calls in a row per prepaid call, as for polls. */
-constexpr std::int64_t ADVANCE = 16;
+constexpr std::int64_t IDLE_ADVANCE = 16;
 
-constexpr std::uint64_t mixed(std::uint64_t hash, std::uint64_t value)
+constexpr std::uint64_t mixed_with(std::uint64_t hash, std::uint64_t value)
 {
   // splitmix64 (Steele et al., Fast splittable pseudorandom number generators, 2014).
   std::uint64_t mix = (hash ^ value) + 0x9e3779b97f4a7c15;
@@ -128,7 +128,7 @@ public:
   void pay()
   {
     smpi_bench_end(); // other ranks' computation must not be charged to this one
-    LightNap nap(std::max<std::int64_t>(1, (in_a_row_ - free_) / ADVANCE));
+    LightNap nap(std::max<std::int64_t>(1, (in_a_row_ - free_) / IDLE_ADVANCE));
     prepaid_ = nap.sleep() - 1;
     in_a_row_ -= std::exchange(free_, FREE_LATER) - FREE_LATER;
     current_run().core_noise.pay(Seconds(poll_duration()));
@@ -140,10 +140,10 @@ public:
 } // namespace
 
 CallIdentity::CallIdentity(const char* function, std::initializer_list<std::int64_t> arguments)
-    : hash_(mixed(0, reinterpret_cast<std::uintptr_t>(function)))
+    : hash_(mixed_with(0, reinterpret_cast<std::uintptr_t>(function)))
 {
   for (const std::int64_t argument : arguments)
-    hash_ = mixed(hash_, static_cast<std::uint64_t>(argument));
+    hash_ = mixed_with(hash_, static_cast<std::uint64_t>(argument));
 }
 
 CallIdentity& CallIdentity::add(const void* buffer, std::int64_t count, MPI_Datatype type)
@@ -160,7 +160,7 @@ CallIdentity& CallIdentity::add(const void* buffer, std::int64_t count, MPI_Data
   for (std::size_t at = 0; at < length; at += sizeof(std::uint64_t)) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes + at, std::min(sizeof word, length - at));
-    hash_ = mixed(hash_, word);
+    hash_ = mixed_with(hash_, word);
   }
   return *this;
 }

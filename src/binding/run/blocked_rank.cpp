@@ -65,10 +65,12 @@ std::string name_of_call(int number)
   return found == ROWS.end() ? "system call " + std::to_string(number) : found->second;
 }
 
-RunContext*& run()
+using EndRank = std::function<void(const std::string& message)>;
+
+EndRank& end_of_blocked_rank()
 {
-  static RunContext* context = nullptr;
-  return context;
+  static auto& end = *new EndRank; // ranks may outlive static objects
+  return end;
 }
 
 /** Ends the rank that the signal interrupts. It is blocked in the system, and holds no lock of SimGrid or malloc. */
@@ -80,7 +82,8 @@ void on_blocked(int /*signum*/, siginfo_t* info, void* /*interrupted*/)
   constexpr unsigned CALL_BITS = 16;
   const auto value             = static_cast<unsigned>(info->si_value.sival_int); // NOLINT: as blocked.py sends it
   const auto number            = static_cast<int>(value & ((1U << CALL_BITS) - 1));
-  run()->abort("blocked", "rank " + std::to_string(*rank) + " has been in " + name_of_call(number) + " for " +
+  run_of_blocked()->abort("blocked",
+                          "rank " + std::to_string(*rank) + " has been in " + name_of_call(number) + " for " +
                               std::to_string(value >> CALL_BITS) +
                               " s of real time, and no other rank can run: all ranks share a thread, so a rank that "
                               "waits for another one outside MPI waits for ever; let it wait in an MPI call");
@@ -88,9 +91,9 @@ void on_blocked(int /*signum*/, siginfo_t* info, void* /*interrupted*/)
 
 } // namespace
 
-void end_blocked_ranks(RunContext& context)
+void end_blocked_ranks(std::function<void(const std::string& message)> end)
 {
-  run() = &context;
+  end_of_blocked_rank() = std::move(end);
   struct sigaction action{};
   action.sa_sigaction = on_blocked;
   action.sa_flags     = SA_SIGINFO | SA_RESTART | SA_NODEFER; // the handler may not return

@@ -6,11 +6,12 @@
  * and sends a signal with the number of the system call; the rank then ends its program. */
 #pragma once
 
-#include "binding/run/run_context.hpp"
+#include <functional>
+#include <string>
 
 namespace weft {
 
-/** Installs the handler of the signal, for the lifetime of the process. */
-void end_blocked_ranks(RunContext& context);
+/** Installs the handler of the signal, which calls @p end in the rank's context, for the lifetime of the process. */
+void end_blocked_ranks(std::function<void(const std::string& message)> end);
 
 } // namespace weft

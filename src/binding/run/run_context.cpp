@@ -53,7 +53,7 @@ RunContext::RunContext(FabricState& its_state, Network& its_network, Jobs& its_j
   if (not settings().calls.empty())
     CallTrace::begin(settings().calls);
   watch_process();
-  end_blocked_ranks(*this);
+  end_blocked_ranks([this](const std::string& message) { abort("blocked", message); });
   if (record_file_.wanted())
     watch_crashes(record_path + ".crashed");
   sg::Engine::on_simulation_end_cb([this] {
