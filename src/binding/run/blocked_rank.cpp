@@ -82,11 +82,10 @@ void on_blocked(int /*signum*/, siginfo_t* info, void* /*interrupted*/)
   constexpr unsigned CALL_BITS = 16;
   const auto value             = static_cast<unsigned>(info->si_value.sival_int); // NOLINT: as blocked.py sends it
   const auto number            = static_cast<int>(value & ((1U << CALL_BITS) - 1));
-  run_of_blocked()->abort("blocked",
-                          "rank " + std::to_string(*rank) + " has been in " + name_of_call(number) + " for " +
-                              std::to_string(value >> CALL_BITS) +
-                              " s of real time, and no other rank can run: all ranks share a thread, so a rank that "
-                              "waits for another one outside MPI waits for ever; let it wait in an MPI call");
+  end_of_blocked_rank()("rank " + std::to_string(*rank) + " has been in " + name_of_call(number) + " for " +
+                        std::to_string(value >> CALL_BITS) +
+                        " s of real time, and no other rank can run: all ranks share a thread, so a rank that "
+                        "waits for another one outside MPI waits for ever; let it wait in an MPI call");
 }
 
 } // namespace

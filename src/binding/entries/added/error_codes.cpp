@@ -4,7 +4,7 @@
  * predefined (Errhandler::call in src/smpi/mpi/smpi_errhandler.cpp). */
 #include "binding/abi/original.hpp"
 #include "binding/entries/frame/own_function.hpp"
-#include "binding/entries/idle_calls.hpp"
+#include "binding/entries/polls/idle_calls.hpp"
 #include "binding/ranks/world_placeholder.hpp"
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 #include "binding/data/exchange.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/frame/own_function.hpp"
-#include "binding/entries/idle_calls.hpp"
+#include "binding/entries/polls/idle_calls.hpp"
 #include "binding/entries/requests/persistent.hpp"
 #include "binding/messages/host_network.hpp"
 #include "binding/ranks/communicator_numbers.hpp"

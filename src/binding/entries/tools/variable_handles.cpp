@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/tools/variable_handles.hpp"
-#include "binding/entries/idle_calls.hpp"
+#include "binding/entries/polls/idle_calls.hpp"
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/current.hpp"

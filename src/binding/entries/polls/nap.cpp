@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/entries/nap.hpp"
+#include "binding/entries/polls/nap.hpp"
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/current_run.hpp"

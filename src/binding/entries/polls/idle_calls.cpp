@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/entries/idle_calls.hpp"
+#include "binding/entries/polls/idle_calls.hpp"
 
 #include "binding/entries/frame/current_run.hpp"
-#include "binding/entries/nap.hpp"
+#include "binding/entries/polls/nap.hpp"
 #include "binding/observe/computation_clock.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/ranks/actor_map.hpp"
