@@ -34,4 +34,11 @@ Seconds streaming_time(const SwitchModel& model, double packets, Seconds on_link
   return std::max(turnaround, window_on_link) * windows_before + on_link * (1 - windows_before * window);
 }
 
+double part_after_complete_windows(double windows, double left)
+{
+  constexpr double ROUNDING = 1e-6; // windows: a window that lacks less is complete
+  const double complete     = std::floor((1 - left) * windows + ROUNDING);
+  return std::clamp(1 - complete / windows, 0.0, 1.0);
+}
+
 } // namespace weft

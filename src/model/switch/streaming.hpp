@@ -24,4 +24,8 @@ Seconds streaming_time(const SwitchModel& model, Bytes message, BytesPerSecond l
 /** Returns the same for @p packets of equal size, each of which takes a slot, that need @p on_link without stalls. */
 Seconds streaming_time(const SwitchModel& model, double packets, Seconds on_link, Seconds turnaround);
 
+/** Returns the part of a vector of so many windows, at least one, that follows its last complete window, if the part
+ *  @p left has not arrived. */
+double part_after_complete_windows(double windows, double left);
+
 } // namespace weft

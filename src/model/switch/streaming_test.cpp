@@ -142,5 +142,23 @@ TEST_F(RandomSizes, PacketsCarryTheMessageAndNoMore)
   }
 }
 
+TEST(CompleteWindows, WhatFollowsTheLastIsLeft)
+{
+  EXPECT_DOUBLE_EQ(part_after_complete_windows(2.5, 1 - 1.5 / 2.5), 1.5 / 2.5);
+  EXPECT_DOUBLE_EQ(part_after_complete_windows(2.5, 1 - 2.2 / 2.5), 0.5 / 2.5);
+  EXPECT_DOUBLE_EQ(part_after_complete_windows(2.5, 1 - 0.9 / 2.5), 1);
+  EXPECT_DOUBLE_EQ(part_after_complete_windows(1, 0.1), 1); // no longer than a window
+  EXPECT_DOUBLE_EQ(part_after_complete_windows(4, 1), 1);
+  EXPECT_DOUBLE_EQ(part_after_complete_windows(4, 0), 0);
+}
+
+TEST(CompleteWindows, OneThatEndsNowIsCompleteDespiteRounding)
+{
+  for (const double windows : {4.0, 1000.5})
+    for (const double rounding : {-1e-13, 0.0, 1e-13})
+      EXPECT_DOUBLE_EQ(part_after_complete_windows(windows, (windows - 2) / windows + rounding),
+                       (windows - 2) / windows);
+}
+
 } // namespace
 } // namespace weft

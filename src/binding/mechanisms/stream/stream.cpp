@@ -220,7 +220,7 @@ private:
     for (const TreeSwitch& node : tree().switches)
       if (const Bytes window = context_.fabric.switch_model(node.index).window(); window > Bytes())
         windows = std::max(windows, vector() / window);
-    return std::min(1.0, std::ceil(left * windows) / windows);
+    return part_after_complete_windows(windows, left);
   }
 
   void wait() { call_after(recovery()->model.timeout_after(timeouts_), HIT); }
