@@ -125,6 +125,10 @@ void FlowNetwork::begin_latency(FlowNumber number)
 {
   const Flow& flow   = flows_[number];
   const double joins = flow.since + flow.way.latency;
+  if (not off_.empty() && is_off(flow.way.resources)) {
+    agenda_.add(Seconds(flow.since), *this, due_of(number, flow.version)); // it is cut then
+    return;
+  }
   // A flow that shares no resource has a known end.
   agenda_.add(Seconds(flow.way.resources.empty() ? joins + flow.way.volume / flow.way.bound : joins), *this,
               due_of(number, flow.version));
@@ -244,14 +248,29 @@ FlowNetwork::GroupNumber FlowNetwork::enter_specially(const Flow& flow, double c
   return enter_group_of_class(class_of_source_ && flow.from >= 0 ? flow.from : flow.way.share_class, flow.way, copies);
 }
 
+/** Cuts a flow that starts over a resource that is off. Returns false for it, and for one whose latency has not passed:
+ * the resource was off when it started, and came back at that instant. */
+bool FlowNetwork::may_join(FlowNumber number)
+{
+  const Flow& flow   = flows_[number];
+  const double now   = agenda_.now().value();
+  const double joins = flow.since + flow.way.latency;
+  if (is_off(flow.way.resources)) {
+    cutting_->cut(take_rest(number, flow.way.volume, now));
+    return false;
+  }
+  if (joins <= now || Agenda::same(joins, now))
+    return true;
+  begin_latency(number);
+  return false;
+}
+
 void FlowNetwork::join(FlowNumber number)
 {
   Flow& flow                        = flows_[number];
   const std::vector<int>& resources = flow.way.resources;
-  if (not off_.empty() && is_off(resources)) {
-    cutting_->cut(take_rest(number, flow.way.volume, flow.since));
+  if (not off_.empty() && not may_join(number))
     return;
-  }
   flow.state = State::flowing;
   if (others_ && std::ranges::any_of(resources, [this](int resource) { return others_->use(resource); })) {
     for (const int resource : resources)
@@ -499,7 +518,7 @@ void FlowNetwork::turn_off(const std::vector<int>& resources)
   }
   for (FlowNumber number = 0; number < flows_.size(); ++number)
     if (const Flow& flow = flows_[number]; flow.state == State::starting && is_off(flow.way.resources))
-      rests.push_back(take_rest(number, flow.way.volume, std::min(flow.since, agenda_.now().value())));
+      rests.push_back(take_rest(number, flow.way.volume, std::max(flow.since, agenda_.now().value())));
   for (CutFlow& rest : rests)
     cutting_->cut(std::move(rest));
 }

@@ -224,6 +224,7 @@ private:
   FlowNumber borrow(int from);
   Flow* same(int from, int to, double bytes, double missed);
   void begin_latency(FlowNumber number);
+  bool may_join(FlowNumber number);
   void join(FlowNumber number);
   GroupNumber group_of(const FlowRoute& way) const;
   GroupNumber open_group(const FlowRoute& way, double copies);
@@ -282,7 +283,7 @@ public:
   bool carries_foreground() const;
   /** Sets the receiver of the flows that turn_off() cuts, which must outlive the network. */
   void cut_into(CutFlows& cutting) { cutting_ = &cutting; }
-  /** Takes resources out of use. Flows on them are cut, and flows that reach them later. */
+  /** Takes resources out of use. Flows on them are cut, and flows that start over them later, at their start. */
   void turn_off(const std::vector<int>& resources);
   void turn_on(const std::vector<int>& resources);
   /** Sets the capacity of a resource in bytes per second. */
