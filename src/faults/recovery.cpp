@@ -52,9 +52,9 @@ Recovery::Recovery(Agenda& agenda, FlowNetwork& flows, FabricState& actual, Fabr
 void Recovery::set(FabricState& state, const FabricChange& change) const
 {
   if (change.what == FabricChange::What::link)
-    state.set_link(change.number, change.up);
+    state.set_link(change.number, change.over);
   else if (change.what == FabricChange::What::device)
-    state.set_switch(change.number, change.up);
+    state.set_switch(change.number, change.over);
 }
 
 std::vector<LinkId> Recovery::links_of(const FabricChange& change) const
@@ -77,7 +77,20 @@ std::string Recovery::name_of(const FabricChange& change) const
                                                    : "link " + fabric.link(change.number).name;
 }
 
-void Recovery::apply(const std::vector<FabricChange>& changes)
+void Recovery::set_bandwidth(LinkId link)
+{
+  const double factor = in_force_.bandwidth(link);
+  flows_.set_capacity(link, factor * actual_.fabric().link(link).bandwidth.value());
+  pools_.set_factor(link, factor);
+}
+
+void Recovery::set_loss(LinkId link)
+{
+  flows_.set_loss(link, in_force_.loss(link));
+  pools_.set_loss(link, in_force_.loss(link));
+}
+
+bool Recovery::apply(const std::vector<FabricChange>& changes)
 {
   std::vector<LinkId> links;
   for (const FabricChange& change : changes) {
@@ -93,22 +106,20 @@ void Recovery::apply(const std::vector<FabricChange>& changes)
 
   std::vector<FabricChange> to_learn;
   for (const FabricChange& change : changes) {
-    if (change.what == FabricChange::What::bandwidth) {
-      flows_.set_capacity(change.number, change.factor * actual_.fabric().link(change.number).bandwidth.value());
-      pools_.set_factor(change.number, change.factor);
+    const bool changes_what_is_up = in_force_.apply(change);
+    if (change.what == FabricChange::What::bandwidth)
+      set_bandwidth(change.number);
+    else if (change.what == FabricChange::What::loss)
+      set_loss(change.number);
+    if (not changes_what_is_up)
       continue;
-    }
-    if (change.what == FabricChange::What::loss) {
-      flows_.set_loss(change.number, change.loss);
-      pools_.set_loss(change.number, change.loss);
-      continue;
-    }
     set(actual_, change);
     to_learn.push_back(change);
-    if (not change.up)
+    if (not change.over)
       latest_ = name_of(change) + " is down";
   }
-  if (not to_learn.empty()) {
+  const bool learns = not to_learn.empty();
+  if (learns) {
     agenda_.add(agenda_.now() + model_.detection + model_.convergence, *this, BATCH_BIT | batches_.size());
     batches_.push_back(std::move(to_learn));
   }
@@ -120,6 +131,7 @@ void Recovery::apply(const std::vector<FabricChange>& changes)
   flows_.turn_on(on);
   flows_.turn_off(off);
   pools_.update(links);
+  return learns;
 }
 
 void Recovery::cut(CutFlow rest)
@@ -141,12 +153,8 @@ void Recovery::cut(CutFlow rest)
 /** Schedules the next retransmission of a rest. */
 void Recovery::await(std::size_t place)
 {
-  Rest& rest  = rests_[place];
-  double next = 0;
-  do
-    next = rest.flow.since.value() + model_.time_of(++rest.timeouts).value();
-  while (next < agenda_.now().value());
-  agenda_.add(Seconds(next), *this, place);
+  Rest& rest = rests_[place];
+  agenda_.add(rest.flow.since + model_.time_of(++rest.timeouts), *this, place);
 }
 
 void Recovery::retry(std::size_t place)

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "fabric/fabric_state.hpp"
+#include "faults/faults_in_force.hpp"
 #include "faults/spray_pools.hpp"
 #include "network/agenda.hpp"
 #include "network/flow_network.hpp"
@@ -37,16 +38,6 @@ struct RecoveryModel {
   std::string timeouts() const;
 };
 
-/** Change of what is up. */
-struct FabricChange {
-  enum class What : std::uint8_t { link, device, bandwidth, loss };
-  What what     = What::link;
-  int number    = 0;     ///< of a link, or index of a switch
-  bool up       = false; ///< of a link or switch
-  double factor = 1;     ///< part of a link's bandwidth that is left
-  double loss   = 0;     ///< probability that a link loses a packet
-};
-
 /** Counters of a run with faults: of messages, and of flows of calls that are resumed. */
 struct RecoveryCounts {
   std::int64_t cut         = 0; ///< times that one was cut
@@ -68,6 +59,7 @@ class Recovery : public Due, public CutFlows {
   FabricState& actual_;
   FabricState& known_;
   const RecoveryModel model_;
+  FaultsInForce in_force_;
   SprayPools pools_;
   std::vector<std::vector<FabricChange>> batches_; // changes that routing has to learn, each batch at once
   std::vector<Rest> rests_;
@@ -77,6 +69,8 @@ class Recovery : public Due, public CutFlows {
   std::string latest_; // what failed last
 
   void set(FabricState& state, const FabricChange& change) const;
+  void set_bandwidth(LinkId link);
+  void set_loss(LinkId link);
   std::vector<LinkId> links_of(const FabricChange& change) const;
   std::string name_of(const FabricChange& change) const;
   std::string obstacle(const CutFlow& flow) const;
@@ -89,8 +83,9 @@ public:
    * arguments must outlive this object. */
   Recovery(Agenda& agenda, FlowNetwork& flows, FabricState& actual, FabricState& known, const RecoveryModel& model);
 
-  /** Changes the fabric now. */
-  void apply(const std::vector<FabricChange>& changes);
+  /** Begins and ends faults now. Returns whether that changes what is up. */
+  bool apply(const std::vector<FabricChange>& changes);
+  const FaultsInForce& in_force() const { return in_force_; }
   /** Calls @p converged, too, whenever routes have changed. */
   void on_convergence(std::function<void()> converged) { converged_.push_back(std::move(converged)); }
   const RecoveryCounts& counts() const { return counts_; }

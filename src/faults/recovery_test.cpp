@@ -72,13 +72,13 @@ protected:
   {
     actions_.at(time, [=, this] { network_.send(from, to, Bytes(bytes), 1, arrivals_, message); });
   }
-  void set_link_at(double time, LinkId link, bool up)
+  void set_link_at(double time, LinkId link, bool over)
   {
-    actions_.at(time, [=, this] { recovery_.apply({{FabricChange::What::link, link, up}}); });
+    actions_.at(time, [=, this] { recovery_.apply({{FabricChange::What::link, link, over}}); });
   }
-  void set_switch_at(double time, int index, bool up)
+  void set_switch_at(double time, int index, bool over)
   {
-    actions_.at(time, [=, this] { recovery_.apply({{FabricChange::What::device, index, up}}); });
+    actions_.at(time, [=, this] { recovery_.apply({{FabricChange::What::device, index, over}}); });
   }
   void run() { agenda_.run_until(Seconds(1)); }
 };
@@ -108,13 +108,125 @@ TEST_F(RecoveryTest, AMessageResumesOnALinkThatComesBackBeforeRoutingHasNoticed)
   EXPECT_NEAR(arrivals_.times.at(1), LATENCY + BYTES / BANDWIDTH + 2 * TIMEOUT + LATENCY, 1e-15);
 }
 
-TEST_F(RecoveryTest, AMessageInItsLatencyWaitsFromItsStart)
+TEST_F(RecoveryTest, AMessageInItsLatencyWaitsFromTheFault)
 {
   send_at(0, 0, 3, BYTES, 1);
-  set_link_at(1e-6, route(0, 3).links[1], false);
+  set_link_at(1.5e-6, route(0, 3).links[1], false);
   run();
-  // Routing converges at 9 us; the fifth timeout is at 10 us.
-  EXPECT_NEAR(arrivals_.times.at(1), 5 * TIMEOUT + LATENCY + BYTES / BANDWIDTH, 1e-15);
+  // Routing converges at 9.5 us, which is the fourth timeout.
+  EXPECT_NEAR(arrivals_.times.at(1), 1.5e-6 + 4 * TIMEOUT + LATENCY + BYTES / BANDWIDTH, 1e-15);
+}
+
+TEST_F(RecoveryTest, NoTimeoutPassesBeforeAFault)
+{
+  // A message in its latency, which is longer than all timeouts of a sender.
+  constexpr double SHORT = 0.1e-6;
+  Recovery hasty{agenda_, network_, actual_, known_, {Seconds(), Seconds(), Seconds(SHORT), RETRIES, 2}};
+  const LinkId last = route(0, 3).links.back(); // there is no other way
+  const auto set_at = [&](double time, bool over) {
+    actions_.at(time, [&, over] { hasty.apply({{FabricChange::What::link, last, over}}); });
+  };
+  send_at(0, 0, 3, BYTES, 1);
+  set_at(3.75e-6, false);
+  set_at(4e-6, true);    // the second timeout ends at 4.05 us
+  set_at(7e-6, false);   // in the latency again
+  set_at(7.5e-6, true);  // the third ends at 7.7 us
+  set_at(13e-6, false);  // 18.7 us to go
+  set_at(13.5e-6, true); // the third ends at 13.7 us
+  run();
+  EXPECT_NEAR(arrivals_.times.at(1), 13.7e-6 + LATENCY + 18.7e-6, 1e-15);
+  EXPECT_NEAR(hasty.counts().waited_s, (3 + 7 + 7) * SHORT, 1e-15);
+}
+
+TEST_F(RecoveryTest, WhatStartsOnADeadLinkWaitsFromItsStart)
+{
+  const LinkId last = route(0, 3).links.back();
+  set_link_at(0, last, false);
+  send_at(1e-6, 0, 3, BYTES, 1);
+  FlowRoute way; // of an offloaded call, on the same cable later
+  way.resources = {last};
+  way.latency   = LATENCY;
+  way.volume    = BYTES;
+  way.bound     = BANDWIDTH;
+  set_link_at(4e-6, last, true); // in the latency
+  set_link_at(50e-6, last, false);
+  actions_.at(51e-6, [this, &way] { network_.start(way, Seconds(51e-6), arrivals_, 2); });
+  set_link_at(54e-6, last, true);
+  run();
+  EXPECT_NEAR(arrivals_.times.at(1), 1e-6 + 2 * TIMEOUT + LATENCY + BYTES / BANDWIDTH, 1e-15);
+  EXPECT_NEAR(arrivals_.times.at(2), 51e-6 + 2 * TIMEOUT + LATENCY + BYTES / BANDWIDTH, 1e-15);
+  EXPECT_NEAR(recovery_.counts().waited_s, 4 * TIMEOUT, 1e-15);
+}
+
+TEST_F(RecoveryTest, AHostThatIsNotReachedFromTheStartIsGivenUpAfterTheTimeouts)
+{
+  set_link_at(0, route(0, 3).links.back(), false);
+  send_at(1e-6, 0, 3, BYTES, 1);
+  run();
+  EXPECT_NE(arrivals_.failures.at(1).find("host-0 cannot reach host-3 at 17us: 7 retries"), std::string::npos)
+      << arrivals_.failures.at(1);
+}
+
+TEST_F(RecoveryTest, ALinkThatComesBackWhenAMessageStartsCarriesIt)
+{
+  const LinkId last = route(0, 3).links.back();
+  set_link_at(0, last, false);
+  send_at(5e-6, 0, 3, BYTES, 1);
+  set_link_at(5e-6, last, true); // after the start, at the same instant
+  run();
+  EXPECT_NEAR(arrivals_.times.at(1), 5e-6 + LATENCY + BYTES / BANDWIDTH, 1e-15);
+  EXPECT_EQ(recovery_.counts().cut, 0);
+}
+
+TEST_F(RecoveryTest, AFaultElsewhereDoesNotReachAMessageInItsLatency)
+{
+  set_link_at(0, route(1, 3).links.front(), false);
+  send_at(1e-6, 0, 3, BYTES, 1);
+  set_link_at(2e-6, route(2, 3).links.front(), false);
+  run();
+  EXPECT_NEAR(arrivals_.times.at(1), 1e-6 + LATENCY + BYTES / BANDWIDTH, 1e-15);
+}
+
+TEST_F(RecoveryTest, ALinkIsUpWhenItsLastFaultIsOver)
+{
+  const LinkId last = route(0, 3).links.back();
+  send_at(0, 0, 3, BYTES, 1);
+  set_link_at(10e-6, last, false); // 14 us to go
+  set_link_at(11e-6, last, false);
+  set_link_at(13e-6, last, true);
+  set_link_at(17e-6, last, true);
+  run();
+  // Routing knows of the fault from 18 us, and of the repair from 25 us.
+  EXPECT_NEAR(arrivals_.times.at(1), 26e-6 + LATENCY + 14e-6, 1e-15);
+  EXPECT_EQ(recovery_.counts().cut, 1);
+}
+
+TEST_F(RecoveryTest, RoutingLearnsWhenTheLastFaultIsOver)
+{
+  const Route usual = route(0, 3);
+  set_link_at(0, usual.links[1], false);
+  set_link_at(1e-6, usual.links[1], false);
+  set_link_at(2e-6, usual.links[1], true);
+  set_link_at(30e-6, usual.links[1], true);
+  for (const auto& [time, up] : {std::pair(7e-6, true), {9e-6, false}, {37e-6, false}, {39e-6, true}})
+    actions_.at(time, [this, &usual, up] { EXPECT_EQ(known_.is_up(usual), up); });
+  run();
+  EXPECT_EQ(known_.epoch(), 2);
+}
+
+TEST_F(RecoveryTest, TheSlowestFaultOfALinkCounts)
+{
+  const LinkId first = route(0, 1).links[0];
+  const auto slow_at = [&](double time, double factor, bool over) {
+    actions_.at(time, [=, this] { recovery_.apply({{FabricChange::What::bandwidth, first, over, factor}}); });
+  };
+  send_at(0, 0, 1, BYTES, 1); // on one leaf: 2 us
+  slow_at(2e-6, 0.25, false);
+  slow_at(6e-6, 0.5, false);  // 19,000 bytes to go
+  slow_at(10e-6, 0.25, true); // 18,000
+  slow_at(20e-6, 0.5, true);  // 13,000
+  run();
+  EXPECT_NEAR(arrivals_.times.at(1), 33e-6, 1e-15);
 }
 
 TEST_F(RecoveryTest, AMessageSentBeforeConvergenceIsLostAndOneSentAfterwardsIsNot)
@@ -201,8 +313,8 @@ TEST_F(RecoveryTest, OthersGetTheShareOfACutFlowAtThatInstant)
 TEST_F(RecoveryTest, ASlowLinkHasThatPartOfItsBandwidth)
 {
   send_at(0, 0, 1, BYTES, 1); // on one leaf: 2 us
-  actions_.at(12e-6, [this] { recovery_.apply({{FabricChange::What::bandwidth, route(0, 1).links[0], true, 0.25}}); });
-  actions_.at(20e-6, [this] { recovery_.apply({{FabricChange::What::bandwidth, route(0, 1).links[0], true, 1.0}}); });
+  actions_.at(12e-6, [this] { recovery_.apply({{FabricChange::What::bandwidth, route(0, 1).links[0], false, 0.25}}); });
+  actions_.at(20e-6, [this] { recovery_.apply({{FabricChange::What::bandwidth, route(0, 1).links[0], true, 0.25}}); });
   run();
   EXPECT_NEAR(arrivals_.times.at(1), 20e-6 + (BYTES - 10000 - 2000) / BANDWIDTH, 1e-15);
 }
@@ -225,16 +337,16 @@ std::uint64_t seed_of(int losses)
   }
 }
 
-FabricChange loss_of(LinkId link, double probability)
+FabricChange loss_of(LinkId link, bool over = false)
 {
-  return {FabricChange::What::loss, link, false, 1, probability};
+  return {FabricChange::What::loss, link, over, 1, LOSS};
 }
 
 TEST_F(RecoveryTest, AMessageSendsLostPacketsAndWhatFollowedThemAgain)
 {
   LinkLosses losses({Bytes(PACKET), Bytes(GO_BACK), seed_of(0)});
   network_.lose_packets(losses);
-  actions_.at(0, [this] { recovery_.apply({loss_of(route(0, 3).links[1], LOSS)}); });
+  actions_.at(0, [this] { recovery_.apply({loss_of(route(0, 3).links[1])}); });
   send_at(1e-6, 0, 3, BYTES, 1);
   send_at(100e-6, 1, 0, BYTES, 2); // not over that link
   run();
@@ -247,8 +359,8 @@ TEST_F(RecoveryTest, ALinkLosesPacketsForAWhile)
   LinkLosses losses({Bytes(PACKET), Bytes(GO_BACK), 1});
   network_.lose_packets(losses);
   send_at(0, 0, 3, BYTES, 1);
-  actions_.at(8e-6, [this] { recovery_.apply({loss_of(route(0, 3).links[1], LOSS)}); }); // 4,000 bytes have arrived
-  actions_.at(17e-6, [this] { recovery_.apply({loss_of(route(0, 3).links[1], 0)}); });   // and 4,000 more: 9 us
+  actions_.at(8e-6, [this] { recovery_.apply({loss_of(route(0, 3).links[1])}); });        // 4,000 bytes have arrived
+  actions_.at(17e-6, [this] { recovery_.apply({loss_of(route(0, 3).links[1], true)}); }); // and 4,000 more: 9 us
   run();
   ASSERT_DOUBLE_EQ(EFFORT, 2.25);
   EXPECT_NEAR(arrivals_.times.at(1), 17e-6 + 12000 / BANDWIDTH, 1e-15);
@@ -259,7 +371,7 @@ TEST_F(RecoveryTest, TheLastPacketOfAMessageIsNoticedAtTheTimeout)
   constexpr int LOST = 2;
   LinkLosses losses({Bytes(PACKET), Bytes(GO_BACK), seed_of(LOST)});
   network_.lose_packets(losses);
-  actions_.at(0, [this] { recovery_.apply({loss_of(route(0, 3).links[1], LOSS)}); });
+  actions_.at(0, [this] { recovery_.apply({loss_of(route(0, 3).links[1])}); });
   send_at(1e-6, 0, 3, BYTES, 1);
   run();
   const double again = TIMEOUT + LATENCY + EFFORT * PACKET / BANDWIDTH;

@@ -127,7 +127,7 @@ TEST_F(SprayPoolsTest, ALossyLinkLosesItsPartOfThePackets)
     ++link; // from the first leaf to a spine
   at_(0, [=, this] { recovery_.apply({{FabricChange::What::loss, link, false, 1, LOSS_OF_LINK}}); });
   send_at(0, 0, 2, 1);
-  at_(14e-6, [=, this] { recovery_.apply({{FabricChange::What::loss, link, false, 1, 0}}); });
+  at_(14e-6, [=, this] { recovery_.apply({{FabricChange::What::loss, link, true, 1, LOSS_OF_LINK}}); });
   run();
   // A quarter of the packets: 7,500 bytes of use in 10 us.
   EXPECT_NEAR(arrivals_.times.at(1), 14e-6 + 12500 / RATE, 1e-15);

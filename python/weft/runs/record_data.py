@@ -384,6 +384,8 @@ class FaultEventPart(Model, kw_only=True):
 
     at_s: Number
     what: str
+    hidden: bool | UnsetType = UNSET
+    """True if all links or switches that it is of stay down through other faults, else absent."""
 
 
 class HitCallPart(Model, kw_only=True):

@@ -24,6 +24,7 @@ from typing import Any
 from weft.base.errors import named
 from weft.base.output import whole_file
 from weft.base.units import format_size
+from weft.runs.faults.spans import Event as FaultEvent
 from weft.runs.faults.spans import Learning, spans
 from weft.runs.record import Record
 from weft.runs.record_data import EventPart, HostCallPart, MulticastCallPart
@@ -310,7 +311,9 @@ def _fault_tracks(record: Record) -> list[Track]:
     did: dict[str, list[list[Event]]] = {}
     if not record.faults:
         return []
-    happened = [(event.at_s, event.what) for event in record.faults.events]
+    happened = [
+        FaultEvent(event.at_s, event.what, event.hidden is True) for event in record.faults.events
+    ]
     learning = Learning(record.faults.detection_s, record.faults.convergence_s)
     for one in spans(happened, learning, record.simulated_time_s):
         event = _complete(_FAULTS, 0, one.name, "fault", (one.start_s, one.end_s), {})

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -21,7 +22,7 @@ CallPolicy policy_of(const std::string& name)
   return POLICIES.at(name);
 }
 
-/** Reads {link or switch, up, factor, loss}. */
+/** Reads {link or switch, over, factor, loss}. */
 FabricChange change_of(const FaultJson& its)
 {
   FabricChange change;
@@ -34,7 +35,7 @@ FabricChange change_of(const FaultJson& its)
                                            : FabricChange::What::link;
     change.number = its.at("link");
   }
-  change.up     = its.value("up", false);
+  change.over   = its.at("over");
   change.factor = its.value("factor", 1.0);
   change.loss   = its.value("loss", 0.0);
   return change;
@@ -49,11 +50,19 @@ FaultEvent event_of(const FaultJson& its)
     event.changes.push_back(change_of(change));
   if (its.contains("without_state"))
     event.without_state = its.at("without_state");
-  event.dead_hosts = its.value("dead_hosts", std::vector<int>());
+  event.dead_hosts     = its.value("dead_hosts", std::vector<int>());
+  event.repaired_hosts = its.value("repaired_hosts", std::vector<int>());
   return event;
 }
 
 } // namespace
+
+bool FaultEvent::changes_what_is_up() const
+{
+  return std::ranges::any_of(changes, [](const FabricChange& change) {
+    return change.what == FabricChange::What::link || change.what == FabricChange::What::device;
+  });
+}
 
 FaultDescription read_faults(const std::string& path)
 {

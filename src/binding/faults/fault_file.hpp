@@ -19,6 +19,10 @@ struct FaultEvent {
   std::vector<FabricChange> changes;
   std::optional<int> without_state; ///< switch that loses its state
   std::vector<int> dead_hosts;      ///< whose ranks die
+  std::vector<int> repaired_hosts;  ///< for each, one fault of dead_hosts is over
+
+  /** Returns whether a link or switch goes down or comes up, unless another fault holds it down. */
+  bool changes_what_is_up() const;
 };
 
 struct FaultDescription {

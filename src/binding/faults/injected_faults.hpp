@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace weft {
@@ -24,11 +25,14 @@ class InjectedFaults : public RecordPart, public BackgroundReceiver {
   Recovery* recovery_ = nullptr; // once the ranks have started
   std::size_t next_   = 0;       // event
   bool ended_         = false;
+  std::vector<bool> hidden_; // by past event: its links or switches stay down through other faults
 
   explicit InjectedFaults(RunContext& context);
   void begin();
   void await();
   void end();
+  /** Returns the hosts that are down now, with the times at which they failed. */
+  std::map<int, Seconds> hosts_down() const;
   void tell_calls(const std::vector<FabricChange>& changes);
 
 public:

@@ -44,6 +44,7 @@ void start_job(const JobLaunch& launch)
     current_run().jobs.begin_rank(job, actor->get_pid());
     actor->start([&launch] { run_program(launch); });
   }
+  current_run().check_hosts();
 }
 
 /** Ends the job of the current rank, which a signal has killed. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/run/run_context.hpp"
 
+#include "base/error.hpp"
 #include "binding/jobs/job_records.hpp"
 #include "binding/jobs/stopped_ranks.hpp"
 #include "binding/messages/mpi_costs.hpp"
@@ -29,6 +30,25 @@ namespace weft {
 namespace {
 
 constexpr const char* OUT_OF_STACK = "stack-overflow";
+
+/** Returns the ranks on a host, by job; by null if smpirun has started them. */
+std::map<Job*, std::vector<int>> ranks_on(const sg::Host& host, const Jobs& jobs)
+{
+  std::map<Job*, std::vector<int>> ranks;
+  for (const sg::ActorPtr& actor : host.get_all_actors())
+    if (const char* rank = actor->get_property("rank"))
+      ranks[jobs.of(actor->get_pid())].push_back(std::stoi(rank));
+  return ranks;
+}
+
+std::string describe_dead_host(const std::string& name, Seconds since, const std::vector<int>& ranks)
+{
+  std::vector<std::string> numbers;
+  for (const int rank : ranks)
+    numbers.push_back(std::to_string(rank));
+  return "host " + name + " failed at " + to_text(since) + ", and with it rank" + (ranks.size() > 1 ? "s " : " ") +
+         join(numbers);
+}
 
 } // namespace
 
@@ -177,27 +197,24 @@ void RunContext::abort_on(const Communicator& communicator, const std::string& m
     abort("network-failure", message);
 }
 
-void RunContext::host_died(int host)
+void RunContext::hosts_died(const std::map<int, Seconds>& hosts)
 {
-  const sg::Host* const place = network.host_at(host);
-  if (not place) // no rank uses it
-    return;
-  std::map<Job*, std::vector<int>> dead; // ranks by job; by null if smpirun has started them
-  for (const sg::ActorPtr& actor : place->get_all_actors())
-    if (const char* rank = actor->get_property("rank"))
-      dead[jobs.of(actor->get_pid())].push_back(std::stoi(rank));
-  const auto message_of = [&](const std::vector<int>& ranks) {
-    std::string message =
-        "host " + place->get_name() + " failed at " + to_text(Seconds(sg::Engine::get_clock())) + ", and with it rank";
-    for (std::size_t at = 0; at < ranks.size(); ++at)
-      message += (at > 0 ? ", " : ranks.size() > 1 ? "s " : " ") + std::to_string(ranks[at]);
-    return message;
-  };
+  std::map<Job*, std::vector<std::string>> dead; // sentences by job; by null if smpirun has started its ranks
+  for (const auto& [host, since] : hosts)
+    if (const sg::Host* const place = network.host_at(host)) // otherwise no rank uses it
+      for (const auto& [job, ranks] : ranks_on(*place, jobs))
+        dead[job].push_back(describe_dead_host(place->get_name(), since, ranks));
   if (const auto found = dead.find(nullptr); found != dead.end())
-    abort("host-failure", message_of(found->second));
+    abort("host-failure", join(found->second, "; "));
   for (Job& job : jobs.all())
     if (const auto found = dead.find(&job); found != dead.end())
-      stop_job(job, {"host-failure", message_of(found->second)}, 1);
+      stop_job(job, {"host-failure", join(found->second, "; ")}, 1);
+}
+
+void RunContext::check_hosts()
+{
+  if (hosts_down)
+    hosts_died(hosts_down());
 }
 
 void RunContext::end_run(const Outcome& outcome, int status)

@@ -69,7 +69,9 @@ public:
   std::function<std::string(const ConcernsRank& concerns)> describe_files; ///< the same of files
   /// Called in the last rank's context when all ranks have ended.
   std::vector<std::function<void()>> at_last_exit;
-  std::optional<CallRecovery> call_recovery;  ///< of runs with faults
+  std::optional<CallRecovery> call_recovery; ///< of runs with faults
+  /// Returns the hosts that are down now, with the times of their failures; none in runs without faults.
+  std::function<std::map<int, Seconds>()> hosts_down;
   HostFallback hosts_fallback;                ///< algorithms of calls that weft executes on the hosts
   const HostStageAlgorithms stage_algorithms; ///< among the ranks of a host in an offloaded call
   MechanismSelector selector;
@@ -106,8 +108,10 @@ public:
   /** Ends the program of @p communicator because the network has failed. Called by a rank or SimGrid's kernel; returns
    * if other jobs go on. */
   void abort_on(const Communicator& communicator, const std::string& message);
-  /** Ends the programs that have ranks on a host, because it has failed. Called by SimGrid's kernel. */
-  void host_died(int host);
+  /** Ends the programs that have ranks on these hosts, which have failed at these times. Called by SimGrid's kernel. */
+  void hosts_died(const std::map<int, Seconds>& hosts);
+  /** Ends a job of weft's launcher that starts now, if it has ranks on hosts that are down. */
+  void check_hosts();
   /** Ends a job of weft's launcher, and the process if it is the last. Its ranks run no more, but the current one,
    * which has to leave its context. */
   void stop_job(Job& job, const Outcome& outcome, int status);

@@ -398,6 +398,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         + "".join(
             f'[[fault]]\nswitch = "*"\nkind = "state"\nat = "{at}us"\n' for at in range(20, 60)
         )
+        + "".join(f'[[fault]]\nlink = "*"\nat = 0\nuntil = "{end}ns"\n' for end in (1, 2))
     )
     for command in (
         f"{run} {noise} --json whole.json --trace whole.trace -- ./ring",

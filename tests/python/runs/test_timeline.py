@@ -9,6 +9,7 @@ import pytest
 
 from tests.python.runs.test_record import raw
 from tests.support.simulated import Run
+from weft.runs.faults.spans import Event, Learning, spans
 from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart, EventPart, FaultsPart
 from weft.runs.timeline import PajeReader, is_complete, read_ranks, write_timeline
@@ -254,6 +255,32 @@ def test_faults_are_spans(tmp_path: Path) -> None:
         ("routing", "detection: link host-0 down", 10, 2),
         ("routing", "detection: link host-0 up", 30, 2),
         ("switch tofino", "loses its state", 20, 0),
+    ]
+
+
+def test_faults_that_overlap_are_spans() -> None:
+    events = [
+        Event(10, "link host-0 has 0.1 of its bandwidth", hidden=False),
+        Event(20, "link host-0 down", hidden=False),
+        Event(25, "link host-0 still has 0.1 of its bandwidth", hidden=False),
+        Event(30, "link host-0 still down", hidden=True),
+        Event(32, "nic host-0 down", hidden=True),
+        Event(34, "nic host-0 up", hidden=True),
+        Event(35, "link host-0 has 0.5 of its bandwidth", hidden=False),
+        Event(40, "link host-0 up", hidden=False),
+        Event(50, "link host-0 has its bandwidth again", hidden=False),
+    ]
+    shown = [
+        (span.track, span.name, span.start_s, span.end_s)
+        for span in spans(events, Learning(1, 0), 100)
+    ]
+    assert sorted(shown) == [
+        ("link host-0", "down", 20, 40),
+        ("link host-0", "has 0.1 of its bandwidth", 10, 35),
+        ("link host-0", "has 0.5 of its bandwidth", 35, 50),
+        ("nic host-0", "down", 32, 34),
+        ("routing", "detection: link host-0 down", 20, 21),
+        ("routing", "detection: link host-0 up", 40, 41),
     ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from itertools import permutations
-from math import isinf
+from math import isinf, prod
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,9 +18,11 @@ from weft.runs.faults.changes import changed
 from weft.runs.faults.file import (
     DOWN,
     LOSSY,
+    NO_STATE,
     REPAIRED,
     SLOW,
     STATE,
+    STILL,
     Fault,
     FaultFile,
     RecoveryOptions,
@@ -46,6 +48,8 @@ class Event:
     """Switch that loses its state."""
     dead_hosts: tuple[int, ...] = ()
     """Hosts whose ranks die."""
+    repaired_hosts: tuple[int, ...] = ()
+    """Hosts of which a fault is over."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,16 @@ class _Place:
     links: tuple[int, ...] = ()
     switch: int | None = None
     host: int | None = None
+
+
+@dataclass(frozen=True)
+class _Half:
+    """Begin or end of a fault."""
+
+    at_s: float
+    fault: Fault
+    place: _Place
+    over: bool
 
 
 def prepare(path: Path, changes: Sequence[str], fabric: _core.Fabric) -> PreparedFaults:
@@ -99,28 +113,70 @@ def describe(faults: PreparedFaults) -> str:
             row["without_state"] = event.without_state
         if event.dead_hosts:
             row["dead_hosts"] = event.dead_hosts
+        if event.repaired_hosts:
+            row["repaired_hosts"] = event.repaired_hosts
         rows.append(row)
     return json.dumps({"recovery": asdict(faults.recovery), "events": rows})
 
 
 def _events(file: FaultFile, fabric: _core.Fabric) -> list[Event]:
     finder = _Finder(fabric)
-    events: list[Event] = []
+    halves: list[_Half] = []
     for fault, places in finder.all_places(file.faults):
         for number, place in enumerate(places):
             for at, until in _times(fault, number):
-                events.append(_begin(fault, place, at))
+                halves.append(_Half(at, fault, place, over=False))
                 if until is not None:
-                    events.append(_end(fault, place, until))
-                if len(events) > _MOST_EVENTS:
+                    halves.append(_Half(until, fault, place, over=True))
+                if len(halves) > _MOST_EVENTS:
                     fault.table.fail(
                         fault.cause,
                         f"the file has more than {_MOST_EVENTS:,} events; name less, or an earlier"
                         " end",
                     )
-    events.sort(key=lambda event: event.at_s)
+    halves.sort(key=lambda half: half.at_s)
+    events = list(_named(halves))
     _refuse_contradictions(file, events)
     return events
+
+
+def _named(halves: Sequence[_Half]) -> Iterator[Event]:
+    """Yield the events of beginnings and ends in order, with what is in force afterwards."""
+    in_force: dict[tuple[str, str, str], list[Fault]] = defaultdict(list)
+    for half in halves:
+        fault, place = half.fault, half.place
+        name = f"{fault.place} {place.name}"
+        if fault.kind == STATE:
+            what = f"{name} {NO_STATE}"
+            yield Event(at_s=half.at_s, what=what, changes=(), without_state=place.switch)
+            continue
+        faults = in_force[fault.kind, fault.place, place.name]
+        before = _said(fault.kind, faults)
+        if half.over:
+            faults.remove(fault)
+        else:
+            faults.append(fault)
+        said = _said(fault.kind, faults)
+        host = (place.host,) if place.host is not None and fault.place == HOST else ()
+        yield Event(
+            at_s=half.at_s,
+            what=f"{name} {STILL if said == before else ''}{said}",
+            changes=_changes(fault, place, over=half.over),
+            dead_hosts=() if half.over else host,
+            repaired_hosts=host if half.over else (),
+        )
+
+
+def _said(kind: str, faults: Sequence[Fault]) -> str:
+    """Return what the faults of one kind in force make of a link, switch or host."""
+    if not faults:
+        return REPAIRED[kind]
+    if kind == SLOW:
+        return f"has {min(fault.factor for fault in faults):.3g} of its bandwidth"
+    if kind == LOSSY:
+        lost = 1 - prod(1 - fault.loss for fault in faults)
+        return f"loses {lost:.3g} of the packets"
+    return DOWN
 
 
 def _times(fault: Fault, number: int) -> Iterator[tuple[float, float | None]]:
@@ -145,34 +201,15 @@ def _times(fault: Fault, number: int) -> Iterator[tuple[float, float | None]]:
         now = repaired
 
 
-def _begin(fault: Fault, place: _Place, at: float) -> Event:
-    if fault.kind == STATE:
-        what = f"switch {place.name} loses its state"
-        return Event(at_s=at, what=what, changes=(), without_state=place.switch)
-    said = {
-        SLOW: f"has {fault.factor:.3g} of its bandwidth",
-        LOSSY: f"loses {fault.loss:.3g} of the packets",
-        DOWN: "down",
-    }[fault.kind]
-    dead = (place.host,) if place.host is not None and fault.place == HOST else ()
-    what = f"{fault.place} {place.name} {said}"
-    return Event(at_s=at, what=what, changes=_changes(fault, place, over=False), dead_hosts=dead)
-
-
-def _end(fault: Fault, place: _Place, at: float) -> Event:
-    what = f"{fault.place} {place.name} {REPAIRED[fault.kind]}"
-    return Event(at_s=at, what=what, changes=_changes(fault, place, over=True))
-
-
 def _changes(fault: Fault, place: _Place, *, over: bool) -> tuple[dict[str, Any], ...]:
-    """Return what a fault changes, or its repair."""
+    """Return the beginnings or the ends of a fault, of each link or switch."""
     if place.switch is not None:
-        return ({"switch": place.switch, "up": over},)
-    change: dict[str, Any] = {"up": over}
+        return ({"switch": place.switch, "over": over},)
+    change: dict[str, Any] = {"over": over}
     if fault.kind == SLOW:
-        change = {"factor": 1.0 if over else fault.factor}
+        change["factor"] = fault.factor
     elif fault.kind == LOSSY:
-        change = {"loss": 0.0 if over else fault.loss}
+        change["loss"] = fault.loss
     return tuple({"link": link, **change} for link in place.links)
 
 
@@ -181,11 +218,11 @@ def _refuse_contradictions(file: FaultFile, events: Sequence[Event]) -> None:
     seen: dict[tuple[float, str, int], set[bool]] = defaultdict(set)
     for event in events:
         for change in event.changes:
-            if "up" not in change:
+            if "factor" in change or "loss" in change:
                 continue
             what = "switch" if "switch" in change else "link"
             key = (event.at_s, what, change[what])
-            seen[key].add(change["up"])
+            seen[key].add(change["over"])
             if len(seen[key]) > 1:
                 file.faults[0].table.fail(
                     "at", f"at {event.at_s:g} s, another table contradicts: {event.what}"

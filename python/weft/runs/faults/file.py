@@ -55,6 +55,11 @@ REPAIRED: Mapping[str, str] = {
 }
 """Texts of the ends of faults, by kind."""
 
+NO_STATE = "loses its state"
+"""Text of the event of a switch."""
+STILL = "still "
+"""Begin of the texts of events that leave a link, switch or host as it was: faults overlap."""
+
 POLICIES: Mapping[str, str] = {
     "resend": "it goes on from its last complete window once its tree is up again",
     "rebuild": "it is repeated over a new tree, or by the hosts if there is none",

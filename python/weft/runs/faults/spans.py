@@ -5,14 +5,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from weft.runs.faults.file import DOWN, REPAIRED
+from weft.runs.faults.file import DOWN, LOSSY, NO_STATE, REPAIRED, SLOW, STILL
 
-Event = tuple[float, str]
-"""Time and name of a fault or a repair, as the record has it."""
+
+@dataclass(frozen=True)
+class Event:
+    """A fault or a repair, as the record has it."""
+
+    at_s: float
+    what: str
+    hidden: bool
+    """True if other faults leave what is up as it was."""
+
+
 _Parts = tuple[float, str, str]
 """Time, thing, and what happens to it."""
 ROUTING = "routing"
-_NO_STATE = "loses its state"
 _LEARNT = ("down", REPAIRED[DOWN])
 """Changes that routing has to learn."""
 _MOST = 10_000
@@ -39,23 +47,35 @@ class Span:
 
 def spans(events: Sequence[Event], learning: Learning, end_s: float) -> Iterator[Span]:
     """Yield the spans of a run's events until its end."""
-    shown = [(at_s, *_parts(what)) for at_s, what in events[:_MOST]]
-    yield from _wrong(shown, end_s)
-    yield from _unlearnt(shown, learning, end_s)
+    shown = events[:_MOST]
+    yield from _wrong([(event.at_s, *_parts(event.what)) for event in shown], end_s)
+    changed = [event for event in shown if not event.hidden]
+    yield from _unlearnt([(event.at_s, *_parts(event.what)) for event in changed], learning, end_s)
 
 
 def _wrong(events: Sequence[_Parts], end_s: float) -> Iterator[Span]:
-    """Yield what is wrong with each link, switch or host, from a fault to its next event."""
-    since: dict[str, tuple[str, float]] = {}
+    """Yield what is wrong with each link, switch or host, until an event changes that."""
+    since: dict[tuple[str, str], tuple[str, float]] = {}
     for at_s, thing, said in events:
-        if thing in since:
-            yield Span(thing, *since.pop(thing), at_s)
-        if said == _NO_STATE:
+        if said == NO_STATE:
             yield Span(thing, said, at_s, at_s)
-        elif said not in REPAIRED.values():
-            since[thing] = said, at_s
-    for thing, (said, start_s) in since.items():
+            continue
+        if said.startswith(STILL):
+            continue
+        key = (thing, _kind(said))
+        if key in since:
+            yield Span(thing, *since.pop(key), at_s)
+        if said not in REPAIRED.values():
+            since[key] = said, at_s
+    for (thing, _), (said, start_s) in since.items():
         yield Span(thing, said, start_s, max(start_s, end_s))
+
+
+def _kind(said: str) -> str:
+    """Return the kind of a fault that says this at its begin or end."""
+    if "bandwidth" in said:
+        return SLOW
+    return LOSSY if "packets" in said else DOWN
 
 
 def _unlearnt(events: Sequence[_Parts], learning: Learning, end_s: float) -> Iterator[Span]:
