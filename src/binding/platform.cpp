@@ -337,7 +337,10 @@ void choose_messages(weft::RunContext& context, bool on_fabric)
   const std::string& asked = weft::settings().point_to_point;
   if (asked != "" && asked != "weft" && asked != "smpi")
     throw weft::UserError("WEFT_POINT_TO_POINT: found \"" + asked + "\"; allowed: weft, smpi");
+  const bool jobs = not weft::launches().empty();
   if (asked != "weft") {
+    if (jobs)
+      throw weft::UserError("WEFT_POINT_TO_POINT: found \"" + asked + "\" in a run of jobs; allowed: weft");
     check_routing(context, "SMPI carries the messages");
     return;
   }
@@ -345,6 +348,9 @@ void choose_messages(weft::RunContext& context, bool on_fabric)
   const auto refusal             = serves ? weft::OwnMessages::refusal(on_fabric)
                                           : std::optional<std::string>("weft's transport needs a weft fabric");
   context.record.messages_reason = refusal.value_or("");
+  if (refusal && jobs) // SMPI's messages on one job's MPI_COMM_WORLD match those on other communicators
+    throw weft::UserError("--jobs: messages of jobs need weft's own network, and " + *refusal +
+                          "; leave that option out");
   if (refusal) {
     check_routing(context, *refusal);
     return;

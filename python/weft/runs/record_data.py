@@ -377,6 +377,12 @@ class TrafficPart(Model, kw_only=True):
     """Messages that still waited at their hosts at the end; absent for a GOAL schedule."""
     rounds: Whole | None = None
     """Times that the schedule has ended; GOAL only."""
+    given_up_messages: Whole | UnsetType = UNSET
+    """Messages that were given up after a fault, if any were."""
+    outcome: str | UnsetType = UNSET
+    """`network-failure` if a schedule has ended because one of its messages was given up."""
+    message: str | UnsetType = UNSET
+    """Why, for people."""
 
 
 class FaultEventPart(Model, kw_only=True):

@@ -83,6 +83,8 @@ def print_run(record: RecordData, on: Console) -> None:
         print_faults(record.faults, on)
     if record.traffic:
         print_table(_background_traffic(record.traffic, on), on)
+        for line in traffic_failures(record):
+            on.print(line, soft_wrap=True)
     print_profile(record, on)
     for line in finalize_warning(record):
         on.print(line, soft_wrap=True)
@@ -137,6 +139,18 @@ def print_faults(faults: FaultsPart, on: Console) -> None:
     if faults.cut_branches:
         row["chunks lost"] = str(faults.lost_chunks)
     print_table(fitting([row], (), ("messages cut",), on), on)
+
+
+def traffic_failures(record: RecordData) -> list[str]:
+    """Return what became of background traffic whose messages were given up."""
+    lines = []
+    for part in record.traffic or ():
+        if part.outcome:
+            lines.append(f"traffic {part.name} ended early: {part.message}")
+        elif part.given_up_messages:
+            given_up = plural(part.given_up_messages, "message")
+            lines.append(f"traffic {part.name}: {given_up} given up after a fault")
+    return lines
 
 
 def _background_traffic(parts: Sequence[TrafficPart], on: Console) -> Table:
@@ -316,9 +330,36 @@ def type_and_op(datatype: str, op: str) -> str:
 def reasons(record: RecordData) -> list[str]:
     """Return an explanation for each word in the column `reason`, and remarks on progress."""
     if not any(row.offloaded for row in record.collectives):
-        return [why_nothing(record), *progress(record)]
+        return [why_nothing(record), *progress(record), *unfit_algorithms(record)]
     words = dict.fromkeys(row.reason for row in record.collectives if not row.offloaded)
-    return [*(f"fallback ({word}): {explain(word, record)}" for word in words), *progress(record)]
+    explained = (f"fallback ({word}): {explain(word, record)}" for word in words)
+    return [*explained, *progress(record), *unfit_algorithms(record)]
+
+
+def unfit_algorithms(record: RecordData) -> list[str]:
+    """Return the calls that a named algorithm could not execute, so that the library decided."""
+    lines = []
+    for part in record.jobs or (record,):
+        for row in part.collectives:
+            name, _, library = row.algorithm.removesuffix(")").partition(" (")
+            asked = _asked(part.fallback, row.collective)
+            if row.offloaded or not library or asked in ("", "best"):
+                continue
+            lines.append(
+                f"{row.collective}: {asked} cannot execute {plural(row.calls, 'call')} on"
+                f" {plural(row.communicator_size, 'rank')}; {library} selects {name}"
+            )
+    return list(dict.fromkeys(lines))
+
+
+def _asked(fallback: str, collective: str) -> str:
+    """Return what a fallback names for a collective last, `ialltoall` or `alltoall`."""
+    asked = ""
+    for item in fallback.split(","):
+        of, equals, name = item.rpartition("=")
+        if not equals or collective in (of, f"i{of}"):
+            asked = name
+    return asked
 
 
 def progress(record: RecordData) -> list[str]:

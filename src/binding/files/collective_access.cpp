@@ -62,7 +62,7 @@ void add_alltoall(FileSystem& files, const FileOfRanks& file, double item, FileS
 void send_between(FileSystem& files, const OpenFile& file, int from, int to, double bytes, FileSteps& steps)
 {
   if (from != to)
-    files.network().send(host_of(file, from), host_of(file, to), Bytes(bytes), steps.branch());
+    files.network().send(file.world, host_of(file, from), host_of(file, to), Bytes(bytes), steps.branch());
 }
 
 void add_pieces(FileSystem& files, const FileOfRanks& file, std::vector<CollectiveRound::Piece> pieces, bool write,

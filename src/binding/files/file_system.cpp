@@ -127,9 +127,9 @@ void FileSystem::access(const OpenFile& file, VertexId host, bool write, const E
     (write ? counters.bytes_written : counters.bytes_read) += part.bytes;
     counters.requests += part.requests;
     if (on_disk)
-      network().access_disk(host, write, part, steps.branch());
+      network().access_disk(file.world, host, write, part, steps.branch());
     else
-      network().access_target(host, write, part, steps.branch());
+      network().access_target(file.world, host, write, part, steps.branch());
   };
   if (file.on_disk)
     start(true, {host, bytes_of(extents), static_cast<std::int64_t>(extents.size())});
@@ -141,10 +141,10 @@ void FileSystem::access(const OpenFile& file, VertexId host, bool write, const E
 void FileSystem::flush(const OpenFile& file, VertexId host, FileSteps& steps)
 {
   if (file.on_disk)
-    network().access_disk(host, true, {host, 0, 1}, steps.branch());
+    network().access_disk(file.world, host, true, {host, 0, 1}, steps.branch());
   else
     for (int place = 0; place < file.layout.count; ++place)
-      network().access_target(host, true, {file.layout.target(place), 0, 1}, steps.branch());
+      network().access_target(file.world, host, true, {file.layout.target(place), 0, 1}, steps.branch());
 }
 
 void FileSystem::ask_metadata(const OpenFile& file, VertexId host, Seconds StorageModel::* latency, FileSteps& steps)

@@ -110,6 +110,7 @@ public:
 struct OpenFile {
   std::string name; ///< as the program gives it
   std::string path; ///< in the store
+  int world    = 0; ///< of the job that has opened it
   int mode     = 0;
   int result   = MPI_SUCCESS; ///< of opening it
   bool on_disk = false;       ///< on the disks of hosts

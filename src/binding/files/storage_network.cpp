@@ -2,6 +2,7 @@
 #include "binding/files/storage_network.hpp"
 
 #include "binding/abi/kernel_scope.hpp"
+#include "binding/run/network_failure.hpp"
 #include "binding/run/run_context.hpp"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ StorageNetwork::StorageNetwork(RunContext& context) : context_(context), resourc
       disks_.push_back({host, disk->request_overhead});
 }
 
-std::uint64_t StorageNetwork::keep(Then then)
+std::uint64_t StorageNetwork::keep(Then then, int world)
 {
   if (idle_.empty()) {
     idle_.push_back(waiting_.size());
@@ -38,20 +39,22 @@ std::uint64_t StorageNetwork::keep(Then then)
   }
   const std::uint64_t number = idle_.back();
   idle_.pop_back();
-  waiting_[number] = std::move(then);
+  waiting_[number] = {std::move(then), world};
   return number;
 }
 
 void StorageNetwork::due(std::uint64_t what)
 {
-  const Then then = std::exchange(waiting_[what], nullptr);
+  const Then then = std::exchange(waiting_[what].then, nullptr);
   idle_.push_back(what);
   then();
 }
 
-void StorageNetwork::failed(std::uint64_t /*message*/, const std::string& why)
+void StorageNetwork::failed(std::uint64_t message, const std::string& why)
 {
-  context_.abort("network-failure", "a message of a collective access of a file failed: " + why);
+  waiting_[message].then = nullptr; // the job's ranks run no more
+  idle_.push_back(message);
+  end_job_for_failure(context_, waiting_[message].world, why, "a collective access of a file");
 }
 
 void StorageNetwork::after(Seconds delay, Then then)
@@ -60,10 +63,10 @@ void StorageNetwork::after(Seconds delay, Then then)
   context_.host_network().call_after(delay, *this, keep(std::move(then)));
 }
 
-void StorageNetwork::send(VertexId from, VertexId to, Bytes payload, Then then)
+void StorageNetwork::send(int world, VertexId from, VertexId to, Bytes payload, Then then)
 {
-  context_.host_network().messages().send(from, to, payload + SMPI_ENVELOPE, UNKNOWN_PART, *this,
-                                          keep(std::move(then)));
+  context_.host_network().messages_of(world).send(from, to, payload + SMPI_ENVELOPE, UNKNOWN_PART, *this,
+                                                  keep(std::move(then), world));
 }
 
 Seconds StorageNetwork::latency(VertexId from, VertexId to) const
@@ -83,7 +86,7 @@ void StorageNetwork::request(VertexId host, Server& server, std::int64_t request
   });
 }
 
-void StorageNetwork::move(VertexId from, VertexId to, const std::vector<int>& device, std::int64_t bytes,
+void StorageNetwork::move(int world, VertexId from, VertexId to, const std::vector<int>& device, std::int64_t bytes,
                           BytesPerSecond limit, Then then)
 {
   if (bytes == 0) {
@@ -91,15 +94,16 @@ void StorageNetwork::move(VertexId from, VertexId to, const std::vector<int>& de
     return;
   }
   context_.host_network().start_storage_flow(from, to, device, Bytes(static_cast<double>(bytes)), limit,
-                                             [this, then = std::move(then)](const FlowResult& result) {
-                                               if (not result.arrived())
-                                                 context_.abort("network-failure",
-                                                                "an access of a file failed: " + result.failure);
-                                               then();
+                                             [this, world, then = std::move(then)](const FlowResult& result) {
+                                               if (result.arrived())
+                                                 then();
+                                               else
+                                                 end_job_for_failure(context_, world, result.failure,
+                                                                     "an access of a file");
                                              });
 }
 
-void StorageNetwork::access_target(VertexId host, bool write, const TargetPart& part, Then then)
+void StorageNetwork::access_target(int world, VertexId host, bool write, const TargetPart& part, Then then)
 {
   const StorageModel& model = context_.fabric.storage()->model;
   Server& server            = targets_[static_cast<std::size_t>(part.target)];
@@ -107,23 +111,23 @@ void StorageNetwork::access_target(VertexId host, bool write, const TargetPart& 
   std::vector<int> device;
   resources_.append_target(part.target, write, device);
   request(host, server, part.requests, model.latency,
-          [this, host, there, write, device, bytes = part.bytes, then = std::move(then)] {
+          [this, world, host, there, write, device, bytes = part.bytes, then = std::move(then)] {
             const StorageModel& rates = context_.fabric.storage()->model;
-            move(write ? host : there, write ? there : host, device, bytes,
+            move(world, write ? host : there, write ? there : host, device, bytes,
                  write ? rates.write_bandwidth : rates.read_bandwidth,
                  [this, host, there, then] { after(latency(there, host), then); });
           });
 }
 
-void StorageNetwork::access_disk(VertexId host, bool write, const TargetPart& part, Then then)
+void StorageNetwork::access_disk(int world, VertexId host, bool write, const TargetPart& part, Then then)
 {
   const DiskModel& model = *context_.fabric.disk();
   std::vector<int> device;
   resources_.append_disk(host, write, device);
   request(host, disks_[static_cast<std::size_t>(host)], part.requests, model.latency,
-          [this, host, write, device, bytes = part.bytes, then = std::move(then)] {
+          [this, world, host, write, device, bytes = part.bytes, then = std::move(then)] {
             const DiskModel& rates = *context_.fabric.disk();
-            move(host, host, device, bytes, write ? rates.write_bandwidth : rates.read_bandwidth, then);
+            move(world, host, host, device, bytes, write ? rates.write_bandwidth : rates.read_bandwidth, then);
           });
 }
 

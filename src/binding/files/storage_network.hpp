@@ -24,10 +24,10 @@ public:
 
   /** Following functions run in SimGrid's kernel, or in a rank's turn, which they do not end; so does @p then. */
   void after(Seconds delay, Then then);
-  /** Sends a message of ranks with this payload. */
-  void send(VertexId from, VertexId to, Bytes payload, Then then);
-  void access_target(VertexId host, bool write, const TargetPart& part, Then then);
-  void access_disk(VertexId host, bool write, const TargetPart& part, Then then);
+  /** Sends a message of ranks of the job with this @p world. */
+  void send(int world, VertexId from, VertexId to, Bytes payload, Then then);
+  void access_target(int world, VertexId host, bool write, const TargetPart& part, Then then);
+  void access_disk(int world, VertexId host, bool write, const TargetPart& part, Then then);
   /** Makes a request to the metadata server, which takes this time; to a disk, none. */
   void ask_metadata(VertexId host, Seconds latency, Then then);
 
@@ -47,14 +47,18 @@ private:
   std::vector<Server> targets_;
   std::vector<Server> disks_; // by host
   Server metadata_{};
-  std::vector<Then> waiting_; // by number
+  struct Waiting {
+    Then then;
+    int world = 0; // of a message
+  };
+  std::vector<Waiting> waiting_; // by number
   std::vector<std::uint64_t> idle_;
 
-  std::uint64_t keep(Then then);
+  std::uint64_t keep(Then then, int world = 0);
   Seconds latency(VertexId from, VertexId to) const;
   void request(VertexId host, Server& server, std::int64_t requests, Seconds latency, Then then);
-  void move(VertexId from, VertexId to, const std::vector<int>& device, std::int64_t bytes, BytesPerSecond limit,
-            Then then);
+  void move(int world, VertexId from, VertexId to, const std::vector<int>& device, std::int64_t bytes,
+            BytesPerSecond limit, Then then);
 };
 
 } // namespace weft

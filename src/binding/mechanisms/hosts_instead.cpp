@@ -9,14 +9,23 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
+/** Returns the fastest algorithms of the hosts, to which choices refer. There is one run in a process. */
+const HostFallback& fastest_hosts(RunContext& context)
+{
+  static const auto& fastest = *new HostFallback([&context] {
+    HostFallback best = HostFallback::parse(HostFallback::BEST);
+    best.predict_on(context.fabric, [&context] { return context.costs(); });
+    return best;
+  }());
+  return fastest;
+}
+
 Selection::Choice choice_of(RunContext& context, const Communicator& communicator, const HostCall& call)
 {
   if (const Selection::Choice choice = context.fallback_of(communicator).choose(call); choice.algorithm)
     return choice;
   // SMPI's algorithms need the ranks, which sleep.
-  HostFallback best = HostFallback::parse(HostFallback::BEST);
-  best.predict_on(context.fabric, [&context] { return context.costs(); });
-  return best.choose(call);
+  return fastest_hosts(context).choose(call);
 }
 
 } // namespace

@@ -29,7 +29,7 @@ class PatternStream : public TrafficStream {
     std::uint32_t made = 0;
     std::uint32_t sent = 0;
     int in_flight      = 0;
-    std::vector<double> since; // start of each message in flight; NOTHING: a free place
+    std::vector<double> since; // start of each message in flight; NOTHING: a free slot of the window
   };
   static constexpr double NOTHING = -1;
   TrafficSource source_;
@@ -43,6 +43,22 @@ class PatternStream : public TrafficStream {
     ++sender.in_flight;
     all_.send(job_, source_.load().hosts[number], source_.destination(number, sender.sent++), source_.load().bytes,
               *this, number * static_cast<std::size_t>(table_.window) + place);
+  }
+
+  /** Frees the slot of @p message. Returns when the message was sent. */
+  double free_slot(std::uint64_t message)
+  {
+    const auto window = static_cast<std::size_t>(table_.window);
+    Sender& sender    = senders_[message / window];
+    --sender.in_flight;
+    return std::exchange(sender.since[message % window], NOTHING);
+  }
+
+  void send_waiting(std::size_t number)
+  {
+    const Sender& sender = senders_[number];
+    if (sender.sent < sender.made && sender.in_flight < table_.window && not is_over())
+      send(number);
   }
 
   void schedule(std::size_t number)
@@ -64,10 +80,15 @@ public:
       schedule(number);
   }
 
+  /** @p number: of the sender whose next message is due; that plus the number of senders if one was given up. */
   void due(std::uint64_t number) override
   {
     if (is_over())
       return;
+    if (number >= senders_.size()) {
+      send_waiting(number - senders_.size());
+      return;
+    }
     Sender& sender = senders_[number];
     ++sender.made;
     if (sender.in_flight < table_.window)
@@ -77,17 +98,15 @@ public:
 
   void arrived(std::uint64_t message) override
   {
-    const auto window    = static_cast<std::size_t>(table_.window);
-    const std::size_t at = message / window;
-    Sender& sender       = senders_[at];
-    count_arrival(source_.load().bytes, std::exchange(sender.since[message % window], NOTHING));
-    --sender.in_flight;
-    if (sender.sent < sender.made && not is_over())
-      send(at);
+    count_arrival(source_.load().bytes, free_slot(message));
+    send_waiting(message / static_cast<std::size_t>(table_.window));
   }
   void failed(std::uint64_t message, const std::string& /*why*/) override
   {
-    --senders_[message / static_cast<std::size_t>(table_.window)].in_flight;
+    free_slot(message);
+    count_failure();
+    // Not at once: a network that fails within send() would recurse.
+    all_.network().call_after(Seconds(), *this, senders_.size() + message / static_cast<std::size_t>(table_.window));
   }
 
   Json row() const override
@@ -111,6 +130,9 @@ class GoalStream : public TrafficStream, public GoalPort {
   std::optional<GoalExecution> execution_; // since the traffic has begun
   std::vector<Sent> sent_;                 // by operation
   std::int64_t rounds_ = 0;
+  std::string failure_ = {}; // that has ended the schedule
+
+  bool has_ended() const { return is_over() || not failure_.empty(); }
 
   static std::size_t operations_of(const GoalSchedule& schedule)
   {
@@ -125,7 +147,7 @@ class GoalStream : public TrafficStream, public GoalPort {
     if (not execution_->ended())
       return;
     ++rounds_;
-    if (not table_.repeat || is_over())
+    if (not table_.repeat || has_ended())
       return;
     execution_->begin();
   }
@@ -147,7 +169,7 @@ public:
   void compute(Seconds time, std::size_t operation) override { all_.network().call_after(time, *this, operation); }
   void due(std::uint64_t operation) override
   {
-    if (is_over())
+    if (has_ended())
       return;
     execution_->computed(operation);
     continue_or_repeat();
@@ -155,15 +177,25 @@ public:
   void arrived(std::uint64_t operation) override
   {
     count_arrival(sent_[operation].bytes, sent_[operation].since);
-    if (is_over())
+    if (has_ended())
       return;
     execution_->arrived(operation);
     continue_or_repeat();
+  }
+  void failed(std::uint64_t /*operation*/, const std::string& why) override
+  {
+    count_failure();
+    if (failure_.empty())
+      failure_ = why;
   }
   Json row() const override
   {
     Json row      = TrafficStream::row();
     row["rounds"] = rounds_;
+    if (not failure_.empty()) {
+      row["outcome"] = "network-failure";
+      row["message"] = failure_;
+    }
     return row;
   }
 };
@@ -189,12 +221,15 @@ bool TrafficStream::is_over() const
 
 Json TrafficStream::row() const
 {
-  return {{"name", table_.name},
-          {"pattern", table_.pattern},
-          {"hosts", table_.load.hosts.size()},
-          {"messages", messages_},
-          {"bytes", bytes_},
-          {"mean_s", messages_ > 0 ? time_ / static_cast<double>(messages_) : 0}};
+  Json row{{"name", table_.name},
+           {"pattern", table_.pattern},
+           {"hosts", table_.load.hosts.size()},
+           {"messages", messages_},
+           {"bytes", bytes_},
+           {"mean_s", messages_ > 0 ? time_ / static_cast<double>(messages_) : 0}};
+  if (given_up_ > 0)
+    row["given_up_messages"] = given_up_;
+  return row;
 }
 
 BackgroundTraffic::BackgroundTraffic(RunContext& context) : context_(context)

@@ -24,11 +24,13 @@ protected:
   const TrafficTable table_;
   const int job_;             // number as traffic of a job
   std::int64_t messages_ = 0; // that have arrived
+  std::int64_t given_up_ = 0; // after a fault
   double bytes_          = 0;
   double time_           = 0; // from the start of a message to its arrival, over all messages
 
   TrafficStream(BackgroundTraffic& all, TrafficTable table);
   void count_arrival(Bytes bytes, double since);
+  void count_failure() { ++given_up_; }
   bool is_over() const;
 
 public:

@@ -152,11 +152,15 @@ Selection::Choice HostFallback::choose(const HostCall& call, int calls) const
   // Neighbourhood collectives are not predicted: no rank knows the others' blocks.
   if (own != named_.end() && not own->second && not call.neighbors)
     return fastest_->choose(call, calls);
-  if (own != named_.end() && own->second)
-    return selection_.executed({fitting(*own->second, call), {}}, call);
+  const Algorithm* const named = own != named_.end() ? own->second : nullptr;
+  const bool fits              = named && (can_do(*named, call) || not named->otherwise.empty());
+  if (fits)
+    return selection_.executed({fitting(*named, call), {}}, call);
   if (not smpi(call.collective).empty())
     return {nullptr, {}};
-  const Selection::Choice choice = selection_.choose(call);
+  Selection::Choice choice = selection_.choose(call);
+  if (named && choice.algorithm) // named in the record: it has not been chosen for such calls
+    choice.library = &selection_;
   // SMPI has no neighbourhood collectives that could execute the call if no rule matches.
   return choice.algorithm || not call.neighbors
              ? choice

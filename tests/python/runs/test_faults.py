@@ -25,7 +25,7 @@ from weft.runs.record_data import FaultsPart
 
 CLOSE = 1e-9
 TIMEOUT = 100e-6
-LARGE = 8 << 20
+SMALL, LARGE = 4 << 20, 8 << 20
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +69,11 @@ def far(jobs: str, tree: str, faults: str | None = None, **options: Any) -> Reco
     )
 
 
+@pytest.fixture(scope="module")
+def cut_off() -> str:
+    return str(compiled.program(TESTS / "smpi" / "cut_off.c"))
+
+
 def test_a_message_resumes_on_another_route(jobs: str, tree: str, tmp_path: Path) -> None:
     alone = float(said(far(jobs, tree), "far")[0])
     lost = []
@@ -105,6 +110,59 @@ def test_a_host_that_nothing_reaches_ends_its_job_alone(
     assert by_name["far"].outcome.kind != "completed"
     assert "host-00 cannot reach host-12 at 1ms: 7 retries" in by_name["far"].outcome.message
     assert part(record).given_up == 1
+
+
+ON_STAR = """
+[fabric]
+name = "star"
+[topology]
+kind = "star"
+hosts = 8
+[host]
+preset = "xeon-8360"
+[nic]
+preset = "connectx-6-dx"
+[link]
+bandwidth = "8Gbps"
+latency = "1us"
+[switch]
+preset = "ideal"
+max_ports = 64
+[storage]
+hosts = ["host-7"]
+read_bandwidth = "2GBps"
+write_bandwidth = "2GBps"
+"""
+GIVES_UP = '[recovery]\ntimeout = "10us"\nretries = 1\n'
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["partitions", "write", "iwrite", "shared", "all", "iall", "split", "ordered"],
+)
+def test_a_failure_outside_a_rank_ends_one_job(
+    cut_off: str, jobs: str, tmp_path: Path, form: str
+) -> None:
+    star = tmp_path / "star.toml"
+    star.write_text(ON_STAR)
+    described = [
+        job("hit", cut_off, form, ranks=2, hosts="host-[0-1]"),
+        job("other", jobs, "flow", SMALL, ranks=2, hosts="host-[2-3]"),
+    ]
+    whole = weft.run_jobs(described, fabric=star)
+    whole.check()
+    path = fault_file(tmp_path, 'link = "host-1"\nat = "1ms"', recovery=GIVES_UP)
+    record = weft.run_jobs(described, fabric=star, faults=path)
+    assert record.jobs
+    by_name = {one.name: one for one in record.jobs}
+    assert by_name["other"].outcome.kind == "completed"
+    assert said(record, "other") == said(whole, "other")
+    assert by_name["hit"].outcome.kind == "network-failure"
+    assert by_name["hit"].end_s < 1.1e-3
+    text = record.outcome.message
+    assert text.startswith("job hit: host-")
+    assert "cannot reach host-" in text
+    assert "host-1" in text
 
 
 def test_a_slow_link_has_that_part_of_its_bandwidth(jobs: str, tree: str, tmp_path: Path) -> None:
@@ -165,6 +223,22 @@ def test_an_allreduce_goes_on(faults: str, tree: str, tmp_path: Path, policy: st
         assert took(record) == pytest.approx(300e-6 + 300e-6 + whole - begin, abs=20e-6)
     else:
         assert took(record) == pytest.approx(300e-6 + 100e-6 + on_hosts - begin, abs=30e-6)
+
+
+@pytest.mark.parametrize("ppn", [1, 2])
+def test_the_fastest_algorithm_repeats_in_place_of_smpis(
+    faults: str, tree: str, tmp_path: Path, ppn: int
+) -> None:
+    recovery = f'{RECOVERY}collectives = "hosts"\n'
+    table = 'switch = "level2-*"\nat = "300us"\nuntil = "890us"'
+    options: Any = {"ranks": 16 * ppn, "ppn": ppn}
+    times = []
+    for fallback in ("best", "smpi:ompi", "smpi:default"):
+        path = fault_file(tmp_path, table, recovery=recovery)
+        record = allreduce(faults, tree, faults=path, fallback=fallback, **options)
+        assert part(record).calls_on_hosts >= 1
+        times.append(took(record))
+    assert times[1:] == times[:1] * 2
 
 
 @pytest.mark.parametrize("policy", ["rebuild", "hosts"])

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 import weft
 from tests.support import compiled
@@ -310,3 +311,56 @@ def test_names_and_networks_are_checked(jobs: str, tmp_path: Path) -> None:
         "run", "--fabric", "tofino-4", *options[:3], str(tmp_path / "empty.toml"), *options[4:]
     )
     assert (result.returncode, "[traffic]: is missing" in result.stderr) == (2, True)
+
+
+# ---- Messages that are given up
+
+
+def faults_of_nic(folder: Path, host: str) -> str:
+    """Write a fault file whose NIC fails for good; a message is given up after 2 us."""
+    path = folder / "faults.toml"
+    path.write_text(
+        f'[recovery]\ntimeout = "2us"\nretries = 0\n[[fault]]\nnic = "{host}"\nat = "20us"\n'
+    )
+    return str(path)
+
+
+@pytest.mark.parametrize("window", [1, 3, 4])
+@pytest.mark.parametrize("pattern", ["uniform", "permutation", "incast", "hot-spot"])
+def test_messages_that_are_given_up_leave_the_window(
+    jobs: str, tmp_path: Path, pattern: str, window: int
+) -> None:
+    more = 'targets = ["host-3"]\n' if pattern in ("incast", "hot-spot") else ""
+    table = (
+        f'pattern = "{pattern}"\nload = "20%"\nhosts = "all"\nbytes = "4KiB"\n'
+        f"window = {window}\n{more}"
+    )
+    path = traffic_file(tmp_path, table)
+    quiet = only(flow(jobs, LARGE, path))
+    hit = only(flow(jobs, LARGE, path, faults=faults_of_nic(tmp_path, "host-3")))
+    assert quiet.given_up_messages is UNSET
+    assert hit.given_up_messages
+    assert hit.mean_s < 5 * quiet.mean_s  # of messages that have arrived
+    if pattern == "uniform":  # two thirds of three hosts' messages still arrive
+        assert hit.messages > 0.3 * quiet.messages
+
+
+def test_a_schedule_ends_with_a_message_that_is_given_up(jobs: str, tmp_path: Path) -> None:
+    schedule = goal_file(
+        tmp_path,
+        "l1: calc 100000\nl2: send 1000b to 1 tag 1\nl2 requires l1",
+        "l1: recv 1000b from 0 tag 1",
+    )
+    path = traffic_file(tmp_path, f'{schedule}hosts = ["host-2", "host-3"]\nrepeat = true')
+    record = flow(jobs, LARGE, path, faults=faults_of_nic(tmp_path, "host-3"))
+    row = only(record)
+    assert (row.messages, row.given_up_messages, row.rounds) == (0, 1, 0)
+    assert row.outcome == "network-failure"
+    assert str(row.message).startswith("host-2 cannot reach host-3 at ")
+    assert f"traffic {row.name} ended early: {row.message}" in str(record)
+
+
+def test_other_transports_are_refused(jobs: str, tmp_path: Path) -> None:
+    path = traffic_file(tmp_path, 'pattern = "uniform"\nload = "20%"\nhosts = "all"\n')
+    with pytest.raises(weft.WeftError, match="messages: found smpi together with traffic"):
+        flow(jobs, SMALL, path, messages="smpi")

@@ -18,6 +18,7 @@
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/ranks/places.hpp"
 #include "binding/run/diagnosis.hpp"
+#include "binding/run/network_failure.hpp"
 #include "binding/run/request.hpp"
 
 #include <algorithm>
@@ -60,6 +61,7 @@ public:
   };
   Side sender;
   Side receiver;
+  int world = 0; ///< number of the job's world
 
   bool matched() const { return sender.host && receiver.host; }
   /** Returns whether the sender has marked a partition ready in this round. */
@@ -127,7 +129,9 @@ public:
     for (const std::uint64_t number : std::exchange(leaving_, {})) {
       const auto& [channel, partition] = transfers_[number];
       const Bytes size                 = Bytes(static_cast<double>(channel->sender.buffer.length)) + SMPI_ENVELOPE;
-      network().messages().send(channel->sender.vertex, channel->receiver.vertex, size, UNKNOWN_PART, *this, number);
+      network()
+          .messages_of(channel->world)
+          .send(channel->sender.vertex, channel->receiver.vertex, size, UNKNOWN_PART, *this, number);
     }
   }
   void arrived(std::uint64_t number) override
@@ -139,8 +143,9 @@ public:
   }
   void failed(std::uint64_t number, const std::string& why) override
   {
-    static_cast<void>(number);
-    current_run().abort("network-failure", "a partition of a message failed: " + why);
+    network().message_ends();
+    idle_.push_back(number);
+    end_job_for_failure(current_run(), transfers_[number].channel->world, why, "a partition of a message");
   }
 };
 
@@ -326,6 +331,7 @@ int init_partitioned(bool sends, const void* buffer, int partitions, MPI_Count c
     const aid_t own   = simgrid::s4u::this_actor::get_pid();
     const aid_t other = comm->group()->actor(peer);
     channel = UnmatchedChannels::get().match({sends ? own : other, sends ? other : own, number_of(comm), tag}, sends);
+    channel->world                 = current_run().jobs.world_of_current_rank();
     PartitionedChannel::Side& side = sends ? channel->sender : channel->receiver;
     const int elements             = static_cast<int>(count);
     auto* const start =

@@ -43,9 +43,10 @@ int check_mode(int mode)
 
 std::shared_ptr<OpenFile> make_open_file(FileSystem& files, MPI_Comm comm, const char* name, int mode, MPI_Info info)
 {
-  auto file  = std::make_shared<OpenFile>();
-  file->name = name;
-  file->mode = mode;
+  auto file   = std::make_shared<OpenFile>();
+  file->name  = name;
+  file->mode  = mode;
+  file->world = files.context.jobs.world_of_current_rank();
   read_hints(info, file->hints);
   for (const aid_t member : members_of(comm))
     file->hosts.push_back(files.context.network.vertex_of(simgrid::s4u::Actor::by_pid(member)->get_host()));

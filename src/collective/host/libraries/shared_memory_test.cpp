@@ -96,7 +96,11 @@ TEST(SharedMemory, SelectionsTakeItWithinHosts)
   spread.host     = [](int rank) { return rank / 2; };
   EXPECT_EQ(mpich.choose(spread).algorithm->name, "smp");
   EXPECT_EQ(HostFallback::parse("openmpi-5.0-sm").choose(call_of("bcast", 4, 10)).algorithm->name, "sm");
-  EXPECT_THROW((void)HostFallback::parse("allreduce=release_gather").choose(spread), UserError);
+  // The library decides calls that a named algorithm cannot execute, and is named as its choice's library.
+  const HostFallback named = HostFallback::parse("mpich-4-ofi,allreduce=release_gather");
+  EXPECT_EQ(named.choose(spread).algorithm->name, "smp");
+  EXPECT_EQ(named.choose(spread).library, &named.selection());
+  EXPECT_EQ(named.choose(call_of("allreduce", 4, 10)).library, nullptr);
 }
 
 } // namespace

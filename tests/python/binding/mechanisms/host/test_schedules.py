@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import weft
 from tests.support import fabrics, simulated
 from tests.support.simulated import Program, Run
 from weft import _core
@@ -179,15 +180,19 @@ def test_a_selection_with_a_wrong_line_is_refused_with_its_place(
     assert str(path) in message and "rign" in message
 
 
-def test_an_algorithm_that_cannot_do_the_operation_ends_the_run_in_words(
-    program: Program,
+@pytest.mark.parametrize("named", ["ring", "allreduce=ring", "allreduce=sm"])
+def test_the_library_decides_calls_that_an_algorithm_cannot_do(
+    program: Program, tmp_path: Path, named: str
 ) -> None:
-    options = ("--offload", "off", "--fallback", "allreduce=ring")
+    record = tmp_path / "record.json"
+    options = ("--offload", "off", "--fallback", named, "--json", str(record))
     command = simulated.weft_command(program("awkward.c"), "ordered", options=options)
-    result = simulated.run_command(command)
-    assert result.status == 1
-    (message,) = result.messages
-    assert '--fallback: algorithm "ring" for allreduce needs a commutative operation' in message
+    assert simulated.run_command(command).status == 0
+    read = weft.read_record(record)
+    (row,) = (one for one in read.collectives if one.collective == "allreduce")
+    assert row.algorithm.endswith(" (openmpi-5.0)")
+    algorithm = named.removeprefix("allreduce=")
+    assert f"allreduce: {algorithm} cannot execute 1 call on 4 ranks; openmpi-5.0" in str(read)
 
 
 ORDERED_BY_RING = """
