@@ -14,6 +14,7 @@ TOOLS := .venv/.tests
 SIMGRID := build/stamps/simgrid
 WEFT := build/stamps/weft
 UNIT := build/unit/build.ninja
+SANITIZED := build/sanitized/build.ninja
 JOBS := $(shell nproc)
 # Unit tests run in this many processes, some at a time: one process a test would cost more than most tests do.
 SHARDS := 16
@@ -29,7 +30,7 @@ INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_F
                    $(call files,setup/fortran,*.py) setup/large_counts.py $(wildcard src/binding/fortran/procedures src/binding/fortran/constants) \
                    $(call files,src/compilers presets fabrics data examples inventories,*)
 
-COMMANDS := help demo wheel stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding bench-scale bench-growth paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs test-simgrid-4.0 fuzz build unit pytest lint tidy format clean
+COMMANDS := help demo wheel stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding bench-scale bench-growth paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs test-simgrid-4.0 fuzz stress build unit pytest lint tidy format clean
 .PHONY: $(COMMANDS) FORCE
 FORCE:
 
@@ -106,6 +107,11 @@ conformance-mpich: $(WEFT) ## the messages of MPICH's collectives and weft's; ta
 
 fuzz: $(WEFT) ## hostile files and options, COUNT=1000000 of SEED=1; build/fuzz has what was found; TARGETS="fabric …" for some
 	@nice -n 19 $(BIN)/python -m tests.python.fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(TARGETS)
+
+stress: $(WEFT) $(SANITIZED) ## random runs on a sanitized libweft.so, COUNT=5000 of SEED=1; build/stress has what was found; ONLY=17 repeats one
+	@echo 'stress: building libweft.so with sanitizers, in build/sanitized'
+	@MAKEFLAGS= nice -n 19 $(BIN)/cmake --build build/sanitized --target weft -- $$([[ -t 1 ]] || echo --quiet)
+	@nice -n 19 $(BIN)/python -m tests.python.stress $(or $(COUNT),5000) $(or $(SEED),1) $(ONLY:%=--only %)
 
 real-programs: $(WEFT) ## real programs with each switch, beside SMPI alone, and as traces; docs/real-programs.md
 	@$(BIN)/python -m studies real-programs real-program-costs real-program-traces
@@ -190,6 +196,13 @@ $(WEFT): $(VENV) $(SIMGRID) build/stamps/files $(INSTALLED_FILES)
 $(UNIT): $(TOOLS) build/stamps/files
 	@setup/quiet build/unit.log $(BIN)/cmake --fresh -S . -B build/unit -G Ninja \
 	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DWEFT_UNIT_TESTS=ON -DWEFT_SANITIZE=ON
+	@touch $@
+
+# Lines for reports, and optimisation for speed; assertions are on.
+$(SANITIZED): $(TOOLS) $(SIMGRID) build/stamps/files CMakeLists.txt
+	@SIMGRID_PREFIX=$$(cat $(SIMGRID)) setup/quiet build/sanitized.log $(BIN)/cmake --fresh -S . -B $(@D) -G Ninja \
+	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DWEFT_SANITIZE=ON '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -g1 -fno-omit-frame-pointer' \
+	  -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -Dpybind11_DIR=$$($(BIN)/python -m pybind11 --cmakedir)
 	@touch $@
 
 # ---- clang-tidy, a stamp a source file, so that only what changed is checked again. Not on tests: it does not see

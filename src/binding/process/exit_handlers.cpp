@@ -5,6 +5,7 @@
 #include "binding/process/own_state.hpp"
 #include "binding/settings/settings.hpp"
 
+#include <dlfcn.h>
 #include <functional>
 #include <set>
 #include <string>
@@ -94,10 +95,10 @@ void share_exit_handlers(const std::string& program)
 // ---- Replaced functions --------------------------------------------------------------------------------------------
 
 extern "C" int weft_cxa_atexit(void (*function)(void*), void* argument, void* image) WEFT_REPLACES("__cxa_atexit");
-int weft_cxa_atexit(void (*function)(void*), void* argument, void* image)
+// Called long before ranks, an allocator or, in a sanitized build, AddressSanitizer exist.
+[[gnu::no_sanitize("address", "undefined")]] int weft_cxa_atexit(void (*function)(void*), void* argument, void* image)
 {
-  static const auto THEIRS = weft::next_definition<decltype(&weft_cxa_atexit)>("__cxa_atexit");
-  // Called long before ranks or an allocator exist.
+  static auto* const THEIRS = reinterpret_cast<decltype(&weft_cxa_atexit)>(dlsym(RTLD_NEXT, "__cxa_atexit"));
   if (not weft::running_context || not image)
     return THEIRS(function, argument, image);
   auto* const own = weft::OwnState<weft::OwnExitHandlers>::get().here();

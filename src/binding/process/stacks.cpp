@@ -170,7 +170,9 @@ void note_owner()
 
 void begin_on_stack(void* context)
 {
-  note_owner();
+  arrive_on_stack();
+  if (stacks_state().bytes > 0)
+    note_owner();
   stacks_state().entry(context);
 }
 
@@ -322,12 +324,16 @@ extern "C" WEFT_INTERPOSED void* raw_makecontext(void* stack, int size, void (*e
   using Make             = void* (*)(void*, int, void (*)(void*), void*);
   static const auto MAKE = weft::original<Make>("raw_makecontext");
   weft::StacksState& all = weft::stacks_state();
-  if (all.bytes == 0)
-    return MAKE(stack, size, entry, context);
-  all.entry       = entry; // identical for all contexts
+  all.entry              = entry; // identical for all contexts
+  if (all.bytes == 0) {
+    weft::announce_stack(static_cast<char*>(stack), static_cast<std::size_t>(size));
+    return MAKE(stack, size, weft::begin_on_stack, context);
+  }
   const auto last = static_cast<int>(all.page);
   try {
-    return MAKE(weft::make_stack() + all.bytes - last, last, weft::begin_on_stack, context);
+    char* const lowest = weft::make_stack();
+    weft::announce_stack(lowest, all.bytes);
+    return MAKE(lowest + all.bytes - last, last, weft::begin_on_stack, context);
   } catch (const weft::UserError& error) {
     std::fflush(nullptr);
     std::fprintf(stderr, "weft: %s\n", error.what());

@@ -43,4 +43,16 @@ std::optional<int> rank_out_of_stack();
 /** Returns the advice for a user whose rank needs more than @p bytes of stack. */
 std::string advise_on_stack(std::size_t bytes);
 
+#ifdef __SANITIZE_ADDRESS__
+/** Notes, in a sanitized build (sanitized_stacks.cpp), a stack that a new context gets; earlier ones at the same
+ * addresses have ended. */
+void announce_stack(char* lowest, std::size_t bytes);
+
+/** Completes the first switch to a stack; its first function calls this. */
+void arrive_on_stack();
+#else
+inline void announce_stack(const char* /*lowest*/, std::size_t /*bytes*/) {}
+inline void arrive_on_stack() {}
+#endif
+
 } // namespace weft

@@ -430,6 +430,9 @@ def test_bad_jobs_get_one_message_each(jobs: str, tmp_path: Path) -> None:
     assert refused([a], platform="x.xml", fabric=None).startswith("platform: found together with")
     assert refused([{**a, "output": jobs}]).startswith(f"{place}output: {jobs} is a file that the")
     assert refused([a], ppn=2).startswith("ppn: found together with jobs")
+    assert refused([a], cfg=["contexts/factory:thread"]).startswith(
+        "cfg: found contexts/factory:thread together with jobs"
+    )
 
 
 def test_other_transports_are_refused(jobs: str) -> None:

@@ -20,6 +20,7 @@ import weft
 from tests.support import compiled
 from tests.support.jobs import FAILURES, job, outcome, part, results, said
 from tests.support.places import TESTS
+from tests.support.traffic import random_traffic
 from weft.runs.record import Record
 
 # `WEFT_RANDOM_JOBS=300 pytest …/test_random_jobs.py` runs that many files.
@@ -47,9 +48,6 @@ FABRICS = ("tofino-64x64", "fat-tree-1024", "dragonfly-16x16")
 OFFLOADS = ("stream", "message", "auto", "off")
 PLACEMENTS = ("contiguous", "round-robin", "random", "fragments")
 SHARING = ("first-come", "quota", "exclusive", "reserved", "best-effort")
-PATTERNS = ("uniform", "permutation", "incast", "hot-spot")
-LOADS = (("256B", 0.05), ("4KiB", 0.5), ("64KiB", 5), ("1MiB", 20))
-"""Sizes of background messages, and loads in per cent."""
 STRANGERS = ("sum", *FAILURES)
 """Jobs of jobs.c that share nothing with the others."""
 TIED = ("random_programs", "window_locks.c")
@@ -91,7 +89,7 @@ class RandomJobs:
         self.tied: set[str] = set()
         self.tables = [self.table(f"job-{number}") for number in range(self.draw.randint(1, 5))]
         self.switch = self.policy()
-        self.traffic = self.traffic_file() if self.draw.random() < 0.5 else None
+        self.traffic = random_traffic(self.draw, folder) if self.draw.random() < 0.5 else None
 
     def table(self, name: str) -> dict[str, Any]:
         ranks = self.draw.randint(FEWEST, MOST)
@@ -126,30 +124,6 @@ class RandomJobs:
             "switch.streaming_from": self.draw.choice(["64B", "1MiB"]),
             "switch.stream_sharing": self.draw.choice(["all", "locked"]),
         }
-
-    def traffic_file(self) -> str:
-        """Write a file of one or two patterns with small loads."""
-        text = ""
-        for number in range(self.draw.randint(1, 2)):
-            start = self.draw.choice([0, self.draw.randint(1, 300)])
-            size, load = self.draw.choice(LOADS)
-            text += f"""
-[[traffic]]
-name = "traffic-{number}"
-pattern = "{self.draw.choice(PATTERNS)}"
-load = "{load}%"
-bytes = "{size}"
-hosts = "{self.draw.choice(["idle", "all"])}"
-part = "{self.draw.choice([10, 50, 100])}%"
-window = {self.draw.randint(1, 4)}
-seed = {self.draw.randint(0, 99)}
-"""
-            text += f'start = "{start}us"\n' if start else ""
-            if self.draw.random() < 0.3:
-                text += f'end = "{start + self.draw.randint(1, 1000)}us"\n'
-        file = self.folder / f"traffic-{self.draw.randint(0, 10**9)}.toml"
-        file.write_text(text)
-        return str(file)
 
     def failing(self, name: str, how: str, ranks: int) -> dict[str, Any]:
         self.expect(name, FAILURES.get(how, ("completed", 0)), ["right"] if how == "sum" else [])

@@ -112,7 +112,17 @@ def prepare(file: JobsFile, request: Request) -> PreparedJobs:
     plan = PreparedJobs(
         request, file, replace(site, ranks=file.ranks), jobs, simgrid, traffic, faults
     )
-    return replace(plan, seen=limits.check(_needs(plan)))
+    needs = _needs(plan)
+    _refuse_threads(needs)
+    return replace(plan, seen=limits.check(needs))
+
+
+def _refuse_threads(needs: limits.ResourceInputs) -> None:
+    if needs.has_threads:
+        raise WeftError(
+            f"{named('config')}: found contexts/factory:thread together with {named('jobs')}, whose"
+            " output weft separates when one thread switches between ranks; leave it out"
+        )
 
 
 def _site(request: Request) -> FabricSite:
