@@ -227,7 +227,7 @@ def check_platform(platform: PathLike) -> str:
 
     Returns:
         What was proven: every host reaches every other and every smart switch over a route that
-        uses no link twice.
+        uses no link twice, and routes between hosts cross a smart switch if there are any.
 
     Raises:
         WeftError: SimGrid cannot load it, or a route is missing or wrong; the text says which.

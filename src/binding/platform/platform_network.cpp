@@ -14,10 +14,14 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <random>
 #include <set>
 #include <simgrid/Exception.hpp>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace sg = simgrid::s4u;
 
@@ -308,8 +312,16 @@ namespace {
 
 /** Checks routes one by one; throws at the first bad one. */
 class PlatformRoutes {
+  /** Link by which the routes from a host to a switch enter it, and that by which routes back leave it; null without
+   * links. */
+  struct Ports {
+    const sg::Link* in;
+    const sg::Link* out;
+  };
+
   const std::string& path_;
   std::int64_t routes_ = 0;
+  std::map<std::pair<const sg::Host*, const sg::Host*>, Ports> ports_;
 
   [[noreturn]] void fail(const sg::Host* from, const sg::Host* to, const std::string& problem) const
   {
@@ -326,9 +338,51 @@ class PlatformRoutes {
     }
   }
 
+  const Ports& ports(const sg::Host* host, const sg::Host* smart_switch)
+  {
+    const auto [found, is_new] = ports_.try_emplace({host, smart_switch});
+    if (is_new) {
+      const Links there = find(host, smart_switch).first;
+      const Links back  = find(smart_switch, host).first;
+      found->second     = {there.empty() ? nullptr : there.back(), back.empty() ? nullptr : back.front()};
+    }
+    return found->second;
+  }
+
+  bool crosses(const Links& links, const sg::Host* from, const sg::Host* to, const sg::Host* smart_switch)
+  {
+    const auto has = [&links](const sg::Link* link) {
+      return not link || std::ranges::find(links, link) != links.end();
+    };
+    return has(ports(from, smart_switch).in) && has(ports(to, smart_switch).out);
+  }
+
+  static std::string names_of(const Links& links)
+  {
+    std::string text = links.empty() ? "no link" : links.size() == 1 ? "the link" : "the links";
+    for (const sg::Link* const link : links)
+      text += (link == links.front() ? " " : ", ") + link->get_name();
+    return text;
+  }
+
 public:
   explicit PlatformRoutes(const std::string& path) : path_(path) {}
   std::int64_t routes() const { return routes_; }
+
+  /** Checks the route between two hosts, which must cross one of the smart switches if there are any: the third rule of
+   * validation in Belbeisi et al., section 5. */
+  void check_pair(const sg::Host* from, const sg::Host* to, std::span<sg::Host* const> switches)
+  {
+    check(from, to);
+    if (switches.empty())
+      return;
+    const Links links = find(from, to).first;
+    if (std::ranges::none_of(switches, [&](const sg::Host* one) { return crosses(links, from, to, one); }))
+      fail(from, to,
+           "bypasses the smart " + std::string(switches.size() == 1 ? "switch " : "switches, of which the first is ") +
+               switches.front()->get_name() + ": it uses " + names_of(links) +
+               "; lead it over the links of the switch, or remove weft's properties from the switch");
+  }
 
   void check(const sg::Host* from, const sg::Host* to)
   {
@@ -355,12 +409,13 @@ std::string PlatformNetwork::check_routes(const std::string& path) const
   constexpr unsigned SEED        = 1;
   const RefusalsAsErrors refusals;
   const bool all = host_count_ <= ALL_PAIRS_LIMIT;
+  const std::vector<sg::Host*> smart(vertices_.begin() + host_count_, vertices_.end());
   PlatformRoutes routes(path);
   std::mt19937 random(SEED);
   for (VertexId from = 0; from < host_count_; ++from)
     for (int step = 1; step <= (all ? host_count_ - 1 : SAMPLED_PARTNERS); ++step) {
       const int distance = all ? step : 1 + static_cast<int>(random() % static_cast<unsigned>(host_count_ - 1));
-      routes.check(host_at(from), host_at((from + distance) % host_count_));
+      routes.check_pair(host_at(from), host_at((from + distance) % host_count_), smart);
     }
   const std::int64_t pairs = routes.routes();
   const auto switches      = std::ssize(vertices_) - host_count_;
@@ -373,7 +428,11 @@ std::string PlatformNetwork::check_routes(const std::string& path) const
          (switches > 0
               ? ", and to and from each of " + grouped(switches) + " smart " + (switches == 1 ? "switch" : "switches")
               : "") +
-         ": each exists and uses no link twice\n";
+         ": each exists" +
+         (switches == 0   ? " and"
+          : switches == 1 ? ", crosses the switch and"
+                          : ", crosses one of the switches and") +
+         " uses no link twice\n";
 }
 
 std::vector<sg::Host*> PlatformNetwork::hosts() const

@@ -78,6 +78,37 @@ def test_smart_switches_are_reached_too(tmp_path: Path) -> None:
     )
 
 
+def test_a_route_that_bypasses_the_smart_switch_is_named(tmp_path: Path) -> None:
+    """The third rule of validation in Belbeisi et al., section 5."""
+    links = '<link id="{0}" bandwidth="1GBps" latency="1us"/>'
+    route = '<route src="{}" dst="{}">{}</route>'
+
+    def over(first: str, second: str, *names: str) -> str:
+        used = "".join(f'<link_ctn id="{name}"/>' for name in names)
+        return route.format(first, second, used)
+
+    right = (
+        '<zone id="w" routing="Full"><host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>'
+        '<host id="c" speed="1Gf"/><host id="s" speed="1Gf">'
+        '<prop id="processing_latency" value="1e-6"/><prop id="max_ports" value="4"/></host>'
+        + "".join(links.format(name) for name in ("la", "lb", "lc", "cable"))
+        + "".join(over(host, "s", f"l{host}") for host in "abc")
+        + over("a", "b", "la", "lb")
+        + over("b", "c", "lb", "lc")
+    )
+    through = right + over("a", "c", "la", "lc") + "</zone>\n</platform>\n"
+    said = weft_says("fabric", "check", str(written(tmp_path, through)))
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout.endswith(": each exists, crosses the switch and uses no link twice\n")
+    around = right + over("a", "c", "cable") + "</zone>\n</platform>\n"
+    said = weft_says("fabric", "check", str(written(tmp_path, around)))
+    assert said.returncode == 2
+    assert (
+        "the route from a to c bypasses the smart switch s: it uses the link cable" in said.stderr
+    )
+    assert said.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("routes", "says"),
     [

@@ -53,7 +53,8 @@ _CHECK = """
 Check a fabric file, and verify that every host-to-host route is connected end to end.
 
 For a SimGrid platform (.xml or .so), verify that every host reaches every other host and every
-smart switch over a route that uses no link twice. Exit status: 0 if the check passes; 2, with a
+smart switch over a route that uses no link twice, and that all routes between hosts cross a smart
+switch if there are any. Exit status: 0 if the check passes; 2, with a
 message, if it fails.
 
 \b
