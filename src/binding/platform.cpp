@@ -6,6 +6,7 @@
 #include "binding/entries/collectives.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/polls.hpp"
+#include "binding/entries/rank_exit.hpp"
 #include "binding/faults/injected_faults.hpp"
 #include "binding/faults/platform_recovery.hpp"
 #include "binding/files/file_system.hpp"
@@ -155,6 +156,7 @@ weft::RunContext& make_run(weft::FabricState& state, weft::Network& network, wef
                                         weft::settings().record, weft::settings().events);
   weft::begin_run(context);
   weft::take_over_polls();
+  weft::end_ranks_at_library_exits();
   context.selector.use(weft::make_mechanisms(context));
   return context;
 }

@@ -5,6 +5,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/process/exit_handlers.hpp"
+#include "binding/process/fortran.hpp"
 #include "binding/process/process.hpp"
 #include "binding/process/process_exit.hpp"
 #include "binding/process/switched_state.hpp"
@@ -96,6 +97,7 @@ using ContextAction = void (*)(Context*);
 
 [[noreturn]] void rank_exits(int rank, int status)
 {
+  abandon_transfers(sg::this_actor::get_pid());
   run_exit_handlers();
   if (is_forked_child())
     leave_process(status);
@@ -118,6 +120,14 @@ void rank_returns(int status)
     leave_process(status);
   if (const std::optional<int> rank = rank_here())
     note_status(*rank, status);
+}
+
+void end_ranks_at_library_exits()
+{
+  watch_library_exits([](int status) {
+    if (const std::optional<int> rank = rank_here())
+      rank_exits(*rank, status);
+  });
 }
 
 void check_finalize()

@@ -11,6 +11,8 @@ namespace weft {
 
 /** Notes that the current rank returns @p status from main. */
 void rank_returns(int status);
+/** Makes the current rank end as by exit() when a function of the C library ends the process from inside. */
+void end_ranks_at_library_exits();
 /** Ends the run if the rank must not call MPI_Finalize: before MPI_Init, or a second time. SMPI would crash. */
 void check_finalize();
 /** Deletes the attributes of MPI_COMM_SELF that the current rank has set, the latest first (MPI 4.1, section 11.2.4);

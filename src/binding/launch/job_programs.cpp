@@ -118,6 +118,7 @@ void load_shared(const JobLaunch& launch)
 void run_program(const JobLaunch& launch)
 {
   begin_switched_state();
+  name_program(launch.job.program.c_str());
   if (launch.job.failed) // at the instant of its start
     stay_stopped();
   for (const auto& [name, value] : launch.environment)

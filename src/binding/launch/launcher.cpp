@@ -11,6 +11,7 @@
 #include "binding/launch/job_programs.hpp"
 #include "binding/process/process.hpp"
 #include "binding/process/process_exit.hpp"
+#include "binding/process/switched_state.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/threads/program_threads.hpp"
 
@@ -102,7 +103,9 @@ int run_jobs(int argc, char** argv)
 extern "C" int weft_smpi_main(const char* program, int argc, char** argv) WEFT_REPLACES("smpi_main");
 int weft_smpi_main(const char* program, int argc, char** argv)
 {
-  if (weft::settings().jobs.empty())
+  if (weft::settings().jobs.empty()) {
+    weft::name_program(program);
     return weft::next_definition<decltype(&weft_smpi_main)>("smpi_main")(program, argc, argv);
+  }
   return weft::run_jobs(argc, argv);
 }

@@ -6,6 +6,8 @@
 #include "binding/settings/settings.hpp"
 
 #include <dlfcn.h>
+#include <cerrno> // program_invocation_name
+#include <cstdlib>
 #include <functional>
 #include <set>
 #include <string>
@@ -36,7 +38,8 @@ struct OwnExitHandlers {
  * handlers, which calls get() again. */
 struct Places {
   std::string copies = simgrid::config::get_value<std::string>("smpi/tmpdir") + "/";
-  std::set<std::string, std::less<>> shared{settings().program};
+  /** The loader names the program as the command line does. */
+  std::set<std::string, std::less<>> shared{settings().program, program_invocation_name};
 
   /** Returns null while the paths are being determined. */
   static Places* get()
@@ -72,7 +75,35 @@ bool is_own(OwnExitHandlers& own, const void* image, const void* argument)
   return own.image == Image::copy || (own.image == Image::program && not argument);
 }
 
+using OnExit = void (*)(int status);
+
+OnExit& on_library_exit()
+{
+  static OnExit the_function = nullptr;
+  return the_function;
+}
+
+/** Registers on_library_exit() once more, as the last handler, which is called first. */
+void register_last()
+{
+  if (on_library_exit())
+    ::on_exit(
+        [](int status, void*) {
+          if (not rank_here()) // the process ends
+            return;
+          register_last(); // exit() has removed the registration, and a rank's end does not return to it
+          on_library_exit()(status);
+        },
+        nullptr);
+}
+
 } // namespace
+
+void watch_library_exits(OnExit on_exit)
+{
+  on_library_exit() = on_exit;
+  register_last();
+}
 
 void run_exit_handlers()
 {
@@ -102,8 +133,11 @@ extern "C" int weft_cxa_atexit(void (*function)(void*), void* argument, void* im
   if (not weft::running_context || not image)
     return THEIRS(function, argument, image);
   auto* const own = weft::OwnState<weft::OwnExitHandlers>::get().here();
-  if (not own || not weft::is_own(*own, image, argument))
-    return THEIRS(function, argument, image);
+  if (not own || not weft::is_own(*own, image, argument)) {
+    const int status = THEIRS(function, argument, image);
+    weft::register_last();
+    return status;
+  }
   own->all.push_back({function, argument});
   return 0;
 }

@@ -15,6 +15,10 @@ namespace weft {
 /** Runs the exit handlers of the current rank, which is ending. */
 void run_exit_handlers();
 
+/** Calls @p on_exit with the status when a function of the C library ends the process from inside (err(), error(),
+ * argp_parse()): these call an exit() that cannot be replaced. The call comes before all other exit handlers. */
+void watch_library_exits(void (*on_exit)(int status));
+
 /** Notes that the ranks of a job share a program, so that a handler with an argument is not a rank's own. Call it
  * before the program is loaded. */
 void share_exit_handlers(const std::string& program);

@@ -5,6 +5,7 @@
 #include "binding/process/process.hpp"
 #include "binding/ranks/current.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdarg>
 #include <cstdint>
@@ -20,16 +21,7 @@
 namespace weft {
 namespace {
 
-/** Common head of libgfortran's parameter blocks. */
-struct Parameters {
-  std::uint32_t flags;
-  std::int32_t unit;
-  const char* source_file;
-  std::int32_t line;
-  char* message;
-  std::size_t message_length;
-  std::int32_t* status;
-};
+using Parameters = StatementParameters;
 
 struct InquireParameters {
   Parameters common;
@@ -48,7 +40,7 @@ class Units {
   std::map<std::int32_t, std::int32_t> own_numbers_;
 
 public:
-  /** Depth of nested libgfortran calls; a rank never yields inside them. */
+  /** Depth of nested calls of libgfortran's statements; a rank neither yields nor ends inside them. */
   int inside = 0;
 
   static bool is_preconnected(std::int32_t unit) { return unit == 0 || unit == 5 || unit == 6; }
@@ -62,6 +54,8 @@ public:
       return found->second;
     if (unit < 0 || (is_preconnected(unit) && not opens_file))
       return unit;
+    if (own_numbers_.contains(unit)) // a procedure of defined I/O, which libgfortran told the number
+      return unit;
     const auto fresh = FIRST_NUMBER + static_cast<std::int32_t>(own_numbers_.size());
     numbers_.emplace(std::pair(rank, unit), fresh);
     own_numbers_.emplace(fresh, unit);
@@ -73,6 +67,15 @@ public:
   {
     const auto found = own_numbers_.find(number);
     return found == own_numbers_.end() ? number : found->second;
+  }
+
+  /** Calls @p flush for each of libgfortran's units that positive numbers have. */
+  template <class Flush> void for_each(Flush flush) const
+  {
+    for (const std::int32_t preconnected : {0, 5, 6})
+      flush(preconnected);
+    for (const auto& [number, own] : own_numbers_)
+      flush(number);
   }
 
   void forget(aid_t rank, std::int32_t unit)
@@ -94,19 +97,35 @@ Units& units()
   return the_units;
 }
 
-/** Executes an I/O statement on the rank's own unit. */
-void with_own_unit(const char* statement, Parameters* parameters, bool opens_file = false)
+/** Executes a statement on the rank's own unit, or the begin of a READ or WRITE, which @p end ends. */
+void perform_on_own_unit(StatementFunction perform, Parameters* parameters, bool opens_file,
+                         StatementFunction end = nullptr)
 {
-  const auto perform              = next_definition<void (*)(Parameters*)>(statement);
   const std::optional<aid_t> rank = actor_of_rank();
   if (not rank) {
     perform(parameters);
     return;
   }
-  parameters->unit = units().number(*rank, parameters->unit, opens_file);
+  const bool is_internal    = end && is_internal_transfer(*parameters);
+  const std::int32_t number = is_internal ? parameters->unit : units().number(*rank, parameters->unit, opens_file);
+  const StatementUnit unit{.number = number, .own = units().own(number), .is_internal = is_internal};
+  begin_statement(*parameters, unit, *rank, end);
+  parameters->unit = number;
   ++units().inside;
   perform(parameters);
   --units().inside;
+  if (not end)
+    end_statement(*parameters, units().own(parameters->unit));
+}
+
+/** Executes the end of a data transfer. */
+void end_transfer(StatementFunction perform, Parameters* parameters)
+{
+  begin_procedures(*parameters); // a namelist may call procedures of defined I/O
+  perform(parameters);
+  forget_transfer(*parameters);
+  if (actor_of_rank())
+    end_statement(*parameters, units().own(parameters->unit));
 }
 
 /** Returns the address of libgfortran's number for the rank's unit; null, which stands for all
@@ -117,6 +136,8 @@ std::int32_t* own_unit(const std::int32_t* unit)
   const std::optional<aid_t> rank = actor_of_rank();
   if (unit)
     number = rank ? units().number(*rank, *unit, false) : *unit;
+  if (unit && rank)
+    refuse_unit_in_transfer({.number = number, .own = *unit, .is_internal = false}, *rank);
   return unit ? &number : nullptr;
 }
 
@@ -146,8 +167,20 @@ int told_apart(int result, struct stat* file)
 void flush_output()
 {
   std::fflush(nullptr);
-  if (const auto flush = next_definition<void (*)(std::int32_t*)>("_gfortran_flush_i4"))
+  const auto flush = next_definition<void (*)(std::int32_t*)>("_gfortran_flush_i4");
+  if (not flush)
+    return;
+  if (not any_transfer()) {
     flush(nullptr);
+    return;
+  }
+  // A transfer locks its unit, for which flushing all would wait.
+  const auto flush_one = [flush](std::int32_t number) {
+    if (not is_in_transfer(number))
+      flush(&number);
+  };
+  units().for_each(flush_one);
+  std::ranges::for_each(new_units(), flush_one);
 }
 
 } // namespace weft
@@ -158,11 +191,10 @@ void flush_output()
   extern "C" void weft_##name(weft::Parameters* parameters) WEFT_REPLACES("_gfortran_" #name);                         \
   void weft_##name(weft::Parameters* parameters)                                                                       \
   {                                                                                                                    \
-    weft::with_own_unit("_gfortran_" #name, parameters);                                                               \
+    static const auto PERFORM = weft::fortran_definition<weft::StatementFunction>("_gfortran_" #name);                 \
+    weft::perform_on_own_unit(PERFORM, parameters, false);                                                             \
   }
 
-WEFT_STATEMENT(st_read)
-WEFT_STATEMENT(st_write)
 WEFT_STATEMENT(st_rewind)
 WEFT_STATEMENT(st_backspace)
 WEFT_STATEMENT(st_endfile)
@@ -170,17 +202,54 @@ WEFT_STATEMENT(st_flush)
 WEFT_STATEMENT(st_wait)
 WEFT_STATEMENT(st_wait_async)
 
+/** Replaces the begin and the end of a READ or WRITE. */
+#define WEFT_TRANSFER(name)                                                                                            \
+  extern "C" void weft_##name(weft::Parameters* parameters) WEFT_REPLACES("_gfortran_" #name);                         \
+  extern "C" void weft_##name##_done(weft::Parameters* parameters) WEFT_REPLACES("_gfortran_" #name "_done");          \
+  void weft_##name(weft::Parameters* parameters)                                                                       \
+  {                                                                                                                    \
+    static const auto PERFORM = weft::fortran_definition<weft::StatementFunction>("_gfortran_" #name);                 \
+    static const auto END     = weft::fortran_definition<weft::StatementFunction>("_gfortran_" #name "_done");         \
+    weft::perform_on_own_unit(PERFORM, parameters, false, END);                                                        \
+  }                                                                                                                    \
+  void weft_##name##_done(weft::Parameters* parameters)                                                                \
+  {                                                                                                                    \
+    static const auto END = weft::fortran_definition<weft::StatementFunction>("_gfortran_" #name "_done");             \
+    weft::end_transfer(END, parameters);                                                                               \
+  }
+
+WEFT_TRANSFER(st_read)
+WEFT_TRANSFER(st_write)
+
+#define WEFT_DEFINED_TRANSFER(name)                                                                                    \
+  extern "C" void weft_##name(weft::Parameters* parameters, void* object, void* type)                                  \
+      WEFT_REPLACES("_gfortran_" #name);                                                                               \
+  void weft_##name(weft::Parameters* parameters, void* object, void* type)                                             \
+  {                                                                                                                    \
+    static const auto PERFORM = weft::fortran_definition<decltype(&weft_##name)>("_gfortran_" #name);                  \
+    weft::begin_procedures(*parameters);                                                                               \
+    PERFORM(parameters, object, type);                                                                                 \
+    weft::end_procedures(*parameters);                                                                                 \
+  }
+
+WEFT_DEFINED_TRANSFER(transfer_derived)
+WEFT_DEFINED_TRANSFER(transfer_derived_write)
+
 extern "C" void weft_st_open(weft::Parameters* parameters) WEFT_REPLACES("_gfortran_st_open");
 void weft_st_open(weft::Parameters* parameters)
 {
-  weft::with_own_unit("_gfortran_st_open", parameters, (parameters->flags & weft::OPEN_HAS_FILE) != 0);
+  static const auto PERFORM = weft::fortran_definition<weft::StatementFunction>("_gfortran_st_open");
+  weft::perform_on_own_unit(PERFORM, parameters, (parameters->flags & weft::OPEN_HAS_FILE) != 0);
+  if (parameters->unit < 0)
+    weft::note_new_unit(parameters->unit);
 }
 
 extern "C" void weft_st_close(weft::Parameters* parameters) WEFT_REPLACES("_gfortran_st_close");
 void weft_st_close(weft::Parameters* parameters)
 {
-  const std::int32_t unit = parameters->unit;
-  weft::with_own_unit("_gfortran_st_close", parameters);
+  const std::int32_t unit   = parameters->unit;
+  static const auto PERFORM = weft::fortran_definition<weft::StatementFunction>("_gfortran_st_close");
+  weft::perform_on_own_unit(PERFORM, parameters, false);
   if (const std::optional<aid_t> rank = weft::actor_of_rank())
     weft::units().forget(*rank, unit);
 }
@@ -188,7 +257,8 @@ void weft_st_close(weft::Parameters* parameters)
 extern "C" void weft_st_inquire(weft::InquireParameters* parameters) WEFT_REPLACES("_gfortran_st_inquire");
 void weft_st_inquire(weft::InquireParameters* parameters)
 {
-  weft::with_own_unit("_gfortran_st_inquire", &parameters->common);
+  static const auto PERFORM = weft::fortran_definition<weft::StatementFunction>("_gfortran_st_inquire");
+  weft::perform_on_own_unit(PERFORM, &parameters->common, false);
   if ((parameters->common.flags & weft::INQUIRE_HAS_NUMBER) != 0 && parameters->number)
     *parameters->number = weft::units().own(*parameters->number);
 }
@@ -197,7 +267,7 @@ void weft_st_inquire(weft::InquireParameters* parameters)
   extern "C" Result weft_##name parameters WEFT_REPLACES("_gfortran_" #name);                                          \
   Result weft_##name parameters                                                                                        \
   {                                                                                                                    \
-    return weft::next_definition<Result(*) parameters>("_gfortran_" #name)(__VA_ARGS__);                               \
+    return weft::fortran_definition<Result(*) parameters>("_gfortran_" #name)(__VA_ARGS__);                            \
   }
 
 WEFT_FUNCTION(flush_i4, void, (std::int32_t* unit), weft::own_unit(unit))

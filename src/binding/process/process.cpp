@@ -4,6 +4,7 @@
 #include "binding/abi/interposed_symbol.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -55,10 +56,29 @@ void on_terminate()
   simgrids_handler()();
 }
 
+/** Replaces the inherited block of SIGINT, by which Ctrl-C would not reach the simulation, by a handler that does
+ * nothing: a rank's raise(SIGINT) must not wait for ever. */
+void unblock_interrupts()
+{
+  sigset_t blocked;
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  if (pthread_sigmask(SIG_SETMASK, nullptr, &blocked) != 0 || sigismember(&blocked, SIGINT) == 0)
+    return;
+  struct sigaction nothing{};
+  nothing.sa_handler = [](int) {};
+  nothing.sa_flags   = SA_RESTART;
+  system_sigaction(SIGINT, &nothing, nullptr);
+  // A Ctrl-C that is pending is handled here.
+  pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
+}
+
 } // namespace
 
 void watch_process()
 {
+  unblock_interrupts();
   reserve();
   simgrids_handler()      = std::set_terminate(on_terminate);
   process_state().running = true;

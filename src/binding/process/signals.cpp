@@ -8,7 +8,10 @@
  * A rank's process ID is unique and one that Linux never assigns: it serves as a name as well as a
  * real one does, and a signal to it hits no process. kill() recognises the IDs of ranks. A signal
  * that a rank sends to itself, to its process group or to all processes reaches only the
- * simulation; the launcher of the simulation cannot be signalled. */
+ * simulation; the launcher of the simulation cannot be signalled.
+ *
+ * weft starts the simulation with SIGINT blocked, since Ctrl-C is for weft, which then ends the simulation. Ranks start
+ * as under a launcher, with the default action: watch_process() installs a handler that does nothing instead. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/process/own_state.hpp"
@@ -152,6 +155,8 @@ void call(const struct sigaction& action, int signum, siginfo_t* info, void* con
 
 void on_signal(int signum, siginfo_t* info, void* context)
 {
+  if (signum == SIGINT && info->si_code == SI_KERNEL) // Ctrl-C, on which weft ends the simulation
+    return;
   const int error               = errno;
   const struct sigaction action = action_for(signum, *info);
   if (is_function(action)) {
@@ -295,6 +300,11 @@ int signal_itself(int signum)
   if (is_fatal) {
     end_crashed_rank(signum);
     note_crash();
+    if (signum == SIGINT) { // the process has a handler of its own
+      struct sigaction none{};
+      none.sa_handler = SIG_DFL;
+      set_process_action(signum, none);
+    }
   }
   raise_in_process(signum);
   return 0;
@@ -367,6 +377,7 @@ int weft_kill(pid_t pid, int signum) WEFT_REPLACES("kill");
 int weft_killpg(pid_t group, int signum) WEFT_REPLACES("killpg");
 int weft_sigqueue(pid_t pid, int signum, sigval value) WEFT_REPLACES("sigqueue");
 int weft_raise(int signum) WEFT_REPLACES("raise");
+int weft_pthread_kill(pthread_t thread, int signum) WEFT_REPLACES("pthread_kill");
 
 pid_t weft_smpi_getpid()
 {
@@ -409,6 +420,15 @@ int weft_raise(int signum)
 {
   if (weft::is_forked_child() || not weft::rank_here() || signum <= 0 || signum >= NSIG)
     return weft::next_definition<decltype(&weft_raise)>("raise")(signum);
+  return weft::signal_itself(signum);
+}
+
+int weft_pthread_kill(pthread_t thread, int signum)
+{
+  static const auto THEIRS = weft::next_definition<decltype(&weft_pthread_kill)>("pthread_kill");
+  if (signum <= 0 || signum >= NSIG || weft::is_forked_child() || not weft::rank_here() ||
+      pthread_equal(thread, pthread_self()) == 0)
+    return THEIRS(thread, signum);
   return weft::signal_itself(signum);
 }
 

@@ -11,6 +11,7 @@
 #include <clocale>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <cxxabi.h>
 #include <getopt.h>
 #include <iostream>
@@ -59,6 +60,7 @@ class Variables {
   int optopt_            = optopt;
   char* optarg_          = optarg;
   char** environ_        = environ;
+  char* program_         = program_invocation_name;
   locale_t locale_       = use_locale(nullptr);
   Exceptions exceptions_ = Exceptions::now();
 
@@ -66,6 +68,7 @@ class Variables {
   void set_common() const
   {
     environ = environ_;
+    name_program(program_);
     if (use_locale(nullptr) != locale_)
       use_locale(locale_);
   }
@@ -74,9 +77,9 @@ public:
   /** Returns whether the current values equal these. Needs no stack, unlike a copy to compare with. */
   bool are_current() const
   {
-    return environ == environ_ && optind == optind_ && opterr == opterr_ && optopt == optopt_ && optarg == optarg_ &&
-           signgam == signgam_ && h_errno == h_errno_ && use_locale(nullptr) == locale_ &&
-           Exceptions::now() == exceptions_;
+    return environ == environ_ && optind == optind_ && opterr == opterr_ && program_invocation_name == program_ &&
+           optopt == optopt_ && optarg == optarg_ && signgam == signgam_ && h_errno == h_errno_ &&
+           use_locale(nullptr) == locale_ && Exceptions::now() == exceptions_;
   }
   void set_for_simgrid() const
   {
@@ -300,6 +303,14 @@ constinit YieldAround around_yield = nullptr; // NOLINT(cppcoreguidelines-avoid-
 void yield_keeping_state(simgrid::kernel::actor::ActorImpl* rank)
 {
   yield_with_state(rank);
+}
+
+void name_program(const char* path)
+{
+  // The C library's type is not const, but it changes no character.
+  program_invocation_name       = const_cast<char*>(path); // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  program_invocation_short_name = const_cast<char*>(       // NOLINT(cppcoreguidelines-pro-type-const-cast)
+      path && std::strrchr(path, '/') ? std::strrchr(path, '/') + 1 : path);
 }
 
 void begin_switched_state()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Variables of the C and C++ libraries that programs access without a call: errno and h_errno,
- * signgam, those of getopt, environ and the thread's locale, the exceptions being handled, the
+ * signgam, those of getopt, the program's name, environ and the thread's locale, the exceptions being handled, the
  * floating-point environment, and the states of std::cout and the other standard streams.
  *
  * A real process has its own; ranks take turns in one process. A rank therefore keeps its values on
@@ -22,5 +22,9 @@ extern constinit YieldAround around_yield; // NOLINT(cppcoreguidelines-avoid-non
 
 /** Gives the starting rank the initial state of the process. */
 void begin_switched_state();
+
+/** Sets the name by which messages of the C library call the program: that of the current rank, or before the first
+ * rank starts, that of all. @p path must stay valid. */
+void name_program(const char* path);
 
 } // namespace weft

@@ -3,4 +3,12 @@
 #pragma GCC system_header
 #include_next <mpi.h>
 
+/* SimGrid's mpi.h defines assert as a function of its model checker, which names neither the condition nor its place,
+ * and checks in spite of NDEBUG. */
+#ifndef WEFT_MPI_H_ASSERT
+#define WEFT_MPI_H_ASSERT
+#undef assert
+#include <assert.h>
+#endif
+
 #include "weft_mpi.h"
