@@ -196,7 +196,7 @@ void Recovery::give_up(std::size_t place)
   counts_.given_up += static_cast<std::int64_t>(flow.messages.size());
   const Topology& topology = actual_.fabric().topology();
   const std::string who    = flow.from < 0
-                                 ? "an offloaded call's data cannot pass"
+                                 ? "data cannot pass"
                                  : topology.vertex_name(flow.from) + " cannot reach " + topology.vertex_name(flow.to);
   const std::string why =
       who + " at " + to_text(agenda_.now()) + ": " + model_.timeouts() + " (" + obstacle(flow) + ")";

@@ -4,7 +4,7 @@
 All ranks run on one thread. A rank that waits for another one outside MPI (a socket, a pipe, a
 semaphore, a file lock) therefore waits for ever. The simulator is blocked when its main thread
 sleeps in such a system call and the whole process uses no CPU time; helper threads that compute do.
-It is told by a signal, and ends the rank's program (src/binding/run/blocked_rank.cpp).
+It is told by a signal, and ends the rank's program (src/binding/process/blocked_rank.cpp).
 
 A rank may wait for something that is not in the simulation. It is left alone if it has child
 processes, or reads standard input, a regular file, or the end of a pipe or connection whose other

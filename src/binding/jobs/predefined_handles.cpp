@@ -83,7 +83,8 @@ struct ErrorHandlerLayout {
 };
 
 /** Ends the program, as the error handler of any kind of object. */
-template <class Handle> void abort_program(Handle* /*object*/, int* code, ...) // NOLINT(cert-dcl50-cpp): MPI's type
+// NOLINTNEXTLINE(cert-dcl50-cpp,modernize-avoid-variadic-functions): MPI's type
+template <class Handle> void abort_program(Handle* /*object*/, int* code, ...)
 {
   MPI_Abort(MPI_COMM_WORLD, *code);
 }
@@ -123,6 +124,7 @@ __attribute__((visibility("default"), ifunc("weft_find_comm_self"))) void weft_c
 __attribute__((visibility("default"), ifunc("weft_find_info_env"))) void weft_info_env();
 
 /** MPI_ERRORS_ABORT, which SMPI lacks: an error handler as if the program had created it. */
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): an empty text does not throw
 __attribute__((visibility("default"))) weft::ErrorHandlerLayout weft_errors_abort{
     weft::fatal_handler().handle, "", 1, weft::abort_program<MPI_Comm>, weft::abort_program<MPI_File>,
     weft::abort_program<MPI_Win>,

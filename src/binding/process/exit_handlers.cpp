@@ -5,9 +5,9 @@
 #include "binding/process/own_state.hpp"
 #include "binding/settings/settings.hpp"
 
-#include <dlfcn.h>
 #include <cerrno> // program_invocation_name
 #include <cstdlib>
+#include <dlfcn.h>
 #include <functional>
 #include <set>
 #include <string>

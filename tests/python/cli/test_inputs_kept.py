@@ -42,7 +42,7 @@ NO_FILE = {
     *("segment", "bandwidth", "latency", "switch_latency", "name", "topic", "transport", "threads"),
     *("buffer", "link", "memory_bytes", "host_speed", "p4runtime", "experiment", "chassis"),
     *("baseline", "pair", "caches", "end", "up_as", "listen", "benchmark", "ppn", "command"),
-    *("ended", "bytes_", "tunings", "job"),
+    *("ended", "bytes_", "tunings", "job", "source", "target"),
 }
 MORE = [
     f"{RUN} --fallback openmpi-5.0+rules.conf --json rules.conf -- ./latency 4 1",
@@ -171,7 +171,7 @@ NAMES = {
     *("memory", "description", "topology", "host_preset", "nic_preset", "switch_preset", "zip"),
     *("bandwidth", "latency", "switch_latency", "name", "part", "offload", "host_speed", "chassis"),
     *("baseline", "pair", "caches", "end", "switch", "up_as", "experiment", "listen"),
-    *("benchmark", "ppn", "tunings", "job"),
+    *("benchmark", "ppn", "tunings", "job", "source", "target"),
     *("on_size", "on_line", "on_turn", "on_step"),
 }
 

@@ -400,6 +400,16 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         )
         + "".join(f'[[fault]]\nlink = "*"\nat = 0\nuntil = "{end}ns"\n' for end in (1, 2))
     )
+    (desk / "gone.toml").write_text(
+        '[recovery]\ntimeout = "2us"\nretries = 0\n[[fault]]\nnic = "host-3"\nat = "1us"\n'
+    )
+    (desk / "two.goal").write_text(
+        "num_ranks 2\nrank 0 {\nl1: send 1000b to 1 tag 1\n}\n"
+        "rank 1 {\nl1: recv 1000b from 0 tag 1\n}\n"
+    )
+    (desk / "goal.toml").write_text(
+        '[[traffic]]\npattern = "goal"\nfile = "two.goal"\nhosts = "host-[2-3]"\nrepeat = true\n'
+    )
     for command in (
         f"{run} {noise} --json whole.json --trace whole.trace -- ./ring",
         "weft cc bcast.c -o bcast",
@@ -409,11 +419,13 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         "weft run -q --fabric tofino-4 --jobs one.toml --alone --json jobs.json",
         f"{run} --traffic others.toml --json traffic.json -- ./ring",
         f"{run} --faults fault.toml --json faults.json -- ./ring",
+        f"{run.replace('-n 4', '-n 2')} --traffic goal.toml --faults gone.toml"
+        " --json gone.json -- ./ring",
         "weft cc crash.c -o crash",
         f"! {run} --json crash.json -- ./crash",
     ):
         run_step(desk, Step(command, []))
-    names = ("whole", "multicast", "file", "jobs", "traffic", "faults", "crash")
+    names = ("whole", "multicast", "file", "jobs", "traffic", "faults", "gone", "crash")
     records = [json.loads((desk / f"{name}.json").read_text()) for name in names]
     said = set()
     for heading, rows in sections(RECORD):

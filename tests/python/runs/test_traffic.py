@@ -330,7 +330,7 @@ def faults_of_nic(folder: Path, host: str) -> str:
 def test_messages_that_are_given_up_leave_the_window(
     jobs: str, tmp_path: Path, pattern: str, window: int
 ) -> None:
-    more = 'targets = ["host-3"]\n' if pattern in ("incast", "hot-spot") else ""
+    more = 'targets = "host-3"\n' if pattern in ("incast", "hot-spot") else ""
     table = (
         f'pattern = "{pattern}"\nload = "20%"\nhosts = "all"\nbytes = "4KiB"\n'
         f"window = {window}\n{more}"
@@ -351,7 +351,7 @@ def test_a_schedule_ends_with_a_message_that_is_given_up(jobs: str, tmp_path: Pa
         "l1: calc 100000\nl2: send 1000b to 1 tag 1\nl2 requires l1",
         "l1: recv 1000b from 0 tag 1",
     )
-    path = traffic_file(tmp_path, f'{schedule}hosts = ["host-2", "host-3"]\nrepeat = true')
+    path = traffic_file(tmp_path, f'{schedule}hosts = "host-[2-3]"\nrepeat = true')
     record = flow(jobs, LARGE, path, faults=faults_of_nic(tmp_path, "host-3"))
     row = only(record)
     assert (row.messages, row.given_up_messages, row.rounds) == (0, 1, 0)

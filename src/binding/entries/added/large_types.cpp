@@ -85,7 +85,7 @@ WEFT_BOTH(Type_contiguous_c, (MPI_Count count, MPI_Datatype type, MPI_Datatype* 
                              count > MOST / static_cast<MPI_Count>(element_size(type));
   const int result         = large ? make_contiguous(count, type, made)
                                    : PMPI_Type_contiguous(static_cast<int>(std::max(MPI_Count{-1}, count)), type, made);
-  if (result == MPI_SUCCESS)
+  if (result == MPI_SUCCESS && made)
     set_type_contents(*made, {.combiner = MPI_COMBINER_CONTIGUOUS, .counts = {count}, .types = {type}});
   return result;
 })

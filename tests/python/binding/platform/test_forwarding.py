@@ -124,7 +124,7 @@ def ring_of_five(folder: Path, forwarding: str) -> str:
 def test_a_ring_of_five_loses_a_cable(run: Run, tmp_path: Path, more: str, searches: int) -> None:
     """Figure 12 of the paper: destinations share an entry while they leave by one port.
 
-    The first message of the fourth round trip is cut, and sent again 10 us after its start by 0, 4,
+    The first message of the fourth round trip is cut, and sent again 10 us after the fault by 0, 4,
     3, 2. At 0 and 3, host 2 shares a tag
     with host 1, which leaves by the other port: half of `searches` a way.
     """
@@ -145,7 +145,7 @@ until = "80us"
     result = run("pingpong.c", ",".join(["8"] * 10), on=file, ranks=3, options=options)
     times = sorted(float(line.split()[1]) for line in result.lines)
     before = [way_of[0] + 3 * TCAM, way_of[0], way_of[0]]
-    cut = 10e-6 / 2 + way_of[1] + 4 * TCAM
+    cut = (25.5e-6 - 2 * sum(before) + 10e-6) / 2 + way_of[1] + 4 * TCAM
     around = [way_of[1] + searches * TCAM] * 3
     # The cable is back before host 2 answers for the eighth time.
     back = (way_of[1] + way_of[0] + (2 * searches + 3) * TCAM) / 2

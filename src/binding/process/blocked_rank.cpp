@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/run/blocked_rank.hpp"
+#include "binding/process/blocked_rank.hpp"
 
 #include "binding/process/process.hpp"
 
