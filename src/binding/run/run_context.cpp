@@ -44,6 +44,7 @@ std::map<Job*, std::vector<int>> ranks_on(const sg::Host& host, const Jobs& jobs
 std::string describe_dead_host(const std::string& name, Seconds since, const std::vector<int>& ranks)
 {
   std::vector<std::string> numbers;
+  numbers.reserve(ranks.size());
   for (const int rank : ranks)
     numbers.push_back(std::to_string(rank));
   return "host " + name + " failed at " + to_text(since) + ", and with it rank" + (ranks.size() > 1 ? "s " : " ") +
