@@ -38,7 +38,7 @@ public:
 
 HandleNames<MPI_Datatype>& datatypes()
 {
-  static HandleNames<MPI_Datatype> NAMES{WEFT_NAMED(MPI_CHAR),
+  static HandleNames<MPI_Datatype> names{WEFT_NAMED(MPI_CHAR),
                                          WEFT_NAMED(MPI_SHORT),
                                          WEFT_NAMED(MPI_INT),
                                          WEFT_NAMED(MPI_LONG),
@@ -92,7 +92,7 @@ HandleNames<MPI_Datatype>& datatypes()
                                          WEFT_NAMED(MPI_INTEGER8),
                                          WEFT_NAMED(MPI_INTEGER16),
                                          WEFT_NAMED(MPI_PACKED)};
-  return NAMES;
+  return names;
 }
 
 const HandleNames<MPI_Op>& operations()
