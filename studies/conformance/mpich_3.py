@@ -52,7 +52,8 @@ _RMA_DEFINITIONS = (
     *("-DHAVE_PROTOTYPES", "-DHAVE_SIGNAL_H", "-DHAVE_SIGACTION", "-DHAVE_SLEEP", "-DHAVE_SYSCONF"),
 )
 _FLAGS = {
-    ".c": ("-O0", "-w"),
+    # SimGrid's copy uses macros of its own, which its mpi.h brings and weft's does not.
+    ".c": ("-O0", "-w", *("-include", "smpi/smpi.h", "-include", "xbt/base.h")),
     ".f": ("-O0", "-w", "-std=legacy"),
     ".f90": ("-O0", "-w", "-std=legacy"),
 }
