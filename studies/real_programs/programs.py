@@ -67,7 +67,7 @@ def nas(name: str, size: str, ranks: int, *more: str) -> Program:
     """Return a NAS program of a class; NAS DT always exits with status 1."""
     return Program(
         name=" ".join((f"NAS {name.upper()}", size, *more)),
-        compiled=lambda: sources.nas(name),
+        compiled=lambda: sources.nas(name, by_weft=False),
         ranks=ranks,
         arguments=(str(ranks), size, *more),
         status=1 if name == "dt" else 0,

@@ -35,9 +35,12 @@ _MENDED = {"dt.c": ("if (n2*2==n){", "if (n2*2==exp){")}
 _NAS_FLAGS = {"ep": ("-include", str(CASE / "unsampled.h"))}
 
 
-def nas(program: str) -> Path:
-    """Return a compiled program of the NAS Parallel Benchmarks."""
-    return _nas(program, program, _NAS_FLAGS.get(program, ()))
+def nas(program: str, by_weft: bool = True) -> Path:
+    """Return a compiled program of the NAS Parallel Benchmarks.
+
+    Programs of `weft cc` need libweft.so: those that run under SMPI alone, too, are SimGrid's.
+    """
+    return _nas(program, program, _NAS_FLAGS.get(program, ()), by_weft)
 
 
 def sampled_ep(ratio: float) -> Path:
@@ -69,19 +72,34 @@ def simgrid_file(folder: str, name: str) -> Path:
     return _unpacked(_simgrid_tarball(), folder) / name
 
 
-def _nas(program: str, name: str, flags: Sequence[str]) -> Path:
-    return _compiled(name, _NAS, _NAS_SOURCES[program], flags)
+def _nas(program: str, name: str, flags: Sequence[str], by_weft: bool = True) -> Path:
+    return _compiled(name, _NAS, _NAS_SOURCES[program], flags, by_weft)
 
 
-def _compiled(name: str, folder: str, files: Sequence[str], flags: Sequence[str]) -> Path:
-    target = BUILD / SimGrid().prefix.name / "by-weft" / name
+def _compiled(
+    name: str, folder: str, files: Sequence[str], flags: Sequence[str], by_weft: bool = True
+) -> Path:
+    target = BUILD / SimGrid().prefix.name / ("by-weft" if by_weft else "by-simgrid") / name
     if not target.exists():
         directory = _unpacked(_simgrid_tarball(), folder)
         sources = [str(_mended(directory / source)) for source in files]
         target.parent.mkdir(parents=True, exist_ok=True)
         unfinished = target.with_name(f".{name}.unfinished")
-        compiler = [str(paths.installed("weft-compiler")), "cc", "-O2", "-w", f"-I{directory}"]
-        run_command([*compiler, *flags, *sources, "-o", str(unfinished), "-lm"])
+        weft_cc = [str(paths.installed("weft-compiler")), "cc"]
+        compiler = weft_cc if by_weft else [str(SimGrid().compiler("smpicc"))]
+        run_command(
+            [
+                *compiler,
+                "-O2",
+                "-w",
+                f"-I{directory}",
+                *flags,
+                *sources,
+                "-o",
+                str(unfinished),
+                "-lm",
+            ]
+        )
         unfinished.rename(target)
     return target
 
