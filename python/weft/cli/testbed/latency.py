@@ -3,11 +3,8 @@
 
 from pathlib import Path
 
-import click
-
 from weft.cli.files import command
-from weft.cli.testbed.shared import experiment_option, plan_argument, print_rows
-from weft.testbed.hardware import medians
+from weft.cli.testbed.shared import experiment_option, frame_option, plan_argument, print_rows
 from weft.testbed.plan import file as plan_file
 from weft.testbed.plan import latency as api
 
@@ -15,15 +12,7 @@ from weft.testbed.plan import latency as api
 @command()
 @plan_argument
 @experiment_option
-@click.option(
-    "--frame",
-    "frame_bytes",
-    type=int,
-    default=medians.PROBE_FRAME_BYTES,
-    show_default=True,
-    metavar="BYTES",
-    help="Frame size, in both directions.",
-)
+@frame_option
 def latency(plan: Path, experiment: str | None, frame_bytes: int) -> None:
     """Predict round-trip times between NICs on idle cables, from TopoCloud's measured medians."""
     read = plan_file.read(plan)

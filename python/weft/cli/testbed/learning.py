@@ -6,8 +6,7 @@ from pathlib import Path
 import click
 
 from weft.cli.files import command
-from weft.cli.testbed.shared import experiment_option, plan_argument, print_rows
-from weft.testbed.hardware import medians
+from weft.cli.testbed.shared import experiment_option, frame_option, plan_argument, print_rows
 from weft.testbed.plan import file as plan_file
 from weft.testbed.tables import learning as api
 
@@ -36,15 +35,7 @@ from weft.testbed.tables import learning as api
 @click.option(
     "--packets", type=int, default=4, show_default=True, metavar="N", help="Number of pings."
 )
-@click.option(
-    "--frame",
-    "frame_bytes",
-    type=int,
-    default=medians.PROBE_FRAME_BYTES,
-    show_default=True,
-    metavar="BYTES",
-    help="Frame size, in both directions.",
-)
+@frame_option
 @experiment_option
 def learning(
     plan: Path,

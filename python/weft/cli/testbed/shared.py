@@ -13,6 +13,7 @@ from weft.base.output import whole_file
 from weft.base.tables import console, new_table, print_table
 from weft.base.units import plural
 from weft.cli.files import Input
+from weft.testbed.hardware.medians import PROBE_FRAME_BYTES
 from weft.testbed.plan.plan import Plan
 from weft.testbed.tables.tables import Entry
 
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from weft.testbed.p4.client import Client
 
 plan_argument = click.argument("plan", type=Input(), metavar="PLAN")
+frame_option = click.option(
+    "--frame",
+    "frame_bytes",
+    type=int,
+    default=PROBE_FRAME_BYTES,
+    show_default=True,
+    metavar="BYTES",
+    help="Frame size, in both directions.",
+)
 experiment_option = click.option(
     "--experiment", metavar="NAME", help="Experiment to use, if the plan has several."
 )
