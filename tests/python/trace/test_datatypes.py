@@ -14,7 +14,7 @@ NO_NUMBERS = {"MPI_PACKED"}
 
 
 def test_a_switch_can_be_said_to_do_every_datatype_that_has_a_name(tmp_path: Path) -> None:
-    of_types, of_operations = "Names<MPI_Datatype> NAMES", "Names<MPI_Op> NAMES"
+    of_types, of_operations = "HandleNames<MPI_Datatype>&", "HandleNames<MPI_Op>&"
     source = NAMES.read_text()
     part = source[source.index(of_types) : source.index(of_operations)]
     names = set(re.findall(r"WEFT_NAMED\((\w+)\)", part)) - NO_NUMBERS
