@@ -82,10 +82,12 @@ void on_blocked(int /*signum*/, siginfo_t* info, void* /*interrupted*/)
   constexpr unsigned CALL_BITS = 16;
   const auto value             = static_cast<unsigned>(info->si_value.sival_int); // NOLINT: as blocked.py sends it
   const auto number            = static_cast<int>(value & ((1U << CALL_BITS) - 1));
+  const bool is_lock           = number == SYS_flock || number == SYS_fcntl; // those of ranks are awaited elsewhere
   end_of_blocked_rank()("rank " + std::to_string(*rank) + " has been in " + name_of_call(number) + " for " +
-                        std::to_string(value >> CALL_BITS) +
-                        " s of real time, and no other rank can run: all ranks share a thread, so a rank that "
-                        "waits for another one outside MPI waits for ever; let it wait in an MPI call");
+                        std::to_string(value >> CALL_BITS) + " s of real time, and no other rank can run: " +
+                        (is_lock ? "a process outside the simulation holds a lock of the file; let it release the lock"
+                                 : "all ranks share a thread, so a rank that waits for another one outside MPI waits "
+                                   "for ever; let it wait in an MPI call"));
 }
 
 } // namespace

@@ -5,7 +5,9 @@
 #include <csignal>
 #include <cstddef>
 #include <optional>
+#include <simgrid/forward.h>
 #include <string>
+#include <sys/types.h>
 
 namespace weft {
 
@@ -46,6 +48,9 @@ std::size_t peak_memory_bytes();
 
 /** Returns the number of memory mappings of the process, which vm.max_map_count limits. */
 std::size_t mappings_now();
+
+/** Returns the process ID that getpid() gives to the actor @p rank. */
+pid_t pid_of_rank(aid_t rank);
 
 /** Returns whether this process is a child that a rank forked, which must not touch the simulation. */
 bool is_forked_child();

@@ -224,11 +224,6 @@ pid_t simulations_pid()
   return PID;
 }
 
-pid_t pid_of_actor(aid_t actor)
-{
-  return PID_MAX_LIMIT + static_cast<pid_t>(actor);
-}
-
 /** Address range of a library. */
 struct Range {
   std::uintptr_t first = 0;
@@ -270,7 +265,7 @@ enum class SignalTarget { itself, other_rank, launcher, stranger };
 
 bool is_own_number(pid_t pid)
 {
-  return pid == pid_of_actor(simgrid::s4u::this_actor::get_pid());
+  return pid == pid_of_rank(simgrid::s4u::this_actor::get_pid());
 }
 
 /** Returns the target of a signal that the current rank sends to @p pid. */
@@ -333,6 +328,12 @@ template <class Send> int send_signal(pid_t pid, int signum, Send send)
 }
 
 } // namespace
+
+pid_t pid_of_rank(aid_t rank)
+{
+  return PID_MAX_LIMIT + static_cast<pid_t>(rank);
+}
+
 } // namespace weft
 
 // ---- Replaced functions --------------------------------------------------------------------------------------------
@@ -384,7 +385,7 @@ pid_t weft_smpi_getpid()
   if (weft::is_forked_child() || not weft::rank_here())
     return weft::real_pid();
   weft::simulations_pid();
-  return weft::pid_of_actor(simgrid::s4u::this_actor::get_pid());
+  return weft::pid_of_rank(simgrid::s4u::this_actor::get_pid());
 }
 
 pid_t weft_getpid()

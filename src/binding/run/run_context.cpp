@@ -2,6 +2,7 @@
 #include "binding/run/run_context.hpp"
 
 #include "base/error.hpp"
+#include "binding/file_locks/file_locks.hpp"
 #include "binding/jobs/job_records.hpp"
 #include "binding/jobs/stopped_ranks.hpp"
 #include "binding/messages/mpi_costs.hpp"
@@ -118,6 +119,7 @@ void RunContext::refuse_fallback(const std::string& why)
 void RunContext::rank_ended(aid_t rank)
 {
   ranks_.has_ended(rank);
+  release_file_locks(rank);
   if (const Communicator* communicator = waiting_for(communicators, rank))
     check_members(*communicator);
   if (Job* const job = jobs.of(rank); job && job->own_launcher)
@@ -232,7 +234,8 @@ void RunContext::end_run(const Outcome& outcome, int status)
 
 std::string RunContext::describe_waits(const ConcernsRank& concerns) const
 {
-  return (describe_messages ? describe_messages(concerns) : "") + (describe_files ? describe_files(concerns) : "");
+  return (describe_messages ? describe_messages(concerns) : "") + (describe_files ? describe_files(concerns) : "") +
+         describe_lock_waits(concerns);
 }
 
 const HostFallback& RunContext::fallback_of(const Communicator& communicator) const
@@ -269,6 +272,8 @@ void RunContext::stop_job(Job& job, const Outcome& outcome, int status)
   for (const aid_t actor : job.actors)
     Profile::get().rank_ends(actor); // although it may be inside a call
   stop_ranks(job);
+  for (const aid_t actor : job.actors)
+    release_file_locks(actor);
   release_switches(job);
   if (jobs.are_over())
     end_all_jobs();

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Ranks that wait for each other outside MPI end the run; waits for other things do not."""
 
+import fcntl
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from tests.support.simulated import Run
 from weft.base import blocked
 
 WAYS = {
-    **{way: way for way in ("accept", "recv", "poll", "flock")},
+    **{way: way for way in ("accept", "recv", "poll")},
     **{"pipe": "read", "inotify": "read", "fifo": "open"},
     **{"sem_wait": "a wait for another thread", "condition": "a wait for another thread"},
 }
@@ -32,6 +33,21 @@ def test_a_rank_that_blocks_all_others_ends_the_run(
     assert " for 1 s of real time, and no other rank can run" in message
     assert result.record["outcome"]["kind"] == "blocked"
     assert result.record["exit_status"] == 1
+
+
+@pytest.mark.parametrize("way", ["flock", "fcntl"])
+def test_a_lock_that_another_process_holds_ends_the_run(
+    run: Run, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Path("lock").open("w") as file:
+        (fcntl.flock if way == "flock" else fcntl.lockf)(file, fcntl.LOCK_EX)
+        result = run("blocked.c", way, ranks=2, status=1)
+    assert result.messages == [
+        f"weft: rank 0 has been in {way} for 1 s of real time, and no other rank can run: a process"
+        " outside the simulation holds a lock of the file; let it release the lock"
+    ]
+    assert result.record["outcome"]["kind"] == "blocked"
 
 
 @pytest.mark.parametrize("way", ["thread", "child"])

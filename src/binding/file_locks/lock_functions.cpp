@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Functions of the C library that lock files, and those that close them. glibc's lockf() and fclose() call fcntl() and
+ * close() where no replacement is seen. */
+#include "binding/abi/interposed_symbol.hpp"
+#include "binding/file_locks/file_locks.hpp"
+#include "binding/file_locks/system_files.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+extern "C" {
+
+int weft_fcntl(int descriptor, int command, ...) WEFT_REPLACES("fcntl");
+int weft_fcntl64(int descriptor, int command, ...) WEFT_REPLACES("fcntl64");
+int weft_flock(int descriptor, int operation) WEFT_REPLACES("flock");
+int weft_lockf(int descriptor, int command, off_t length) WEFT_REPLACES("lockf");
+int weft_lockf64(int descriptor, int command, off_t length) WEFT_REPLACES("lockf64");
+int weft_close(int descriptor) WEFT_REPLACES("close");
+int weft_fclose(FILE* stream) WEFT_REPLACES("fclose");
+FILE* weft_freopen(const char* path, const char* mode, FILE* stream) WEFT_REPLACES("freopen");
+FILE* weft_freopen64(const char* path, const char* mode, FILE* stream) WEFT_REPLACES("freopen64");
+int weft_dup2(int descriptor, int closed) WEFT_REPLACES("dup2");
+int weft_dup3(int descriptor, int closed, int flags) WEFT_REPLACES("dup3");
+
+// The argument is read as the widest that there may be, as glibc does.
+int weft_fcntl(int descriptor, int command, ...)
+{
+  va_list arguments;
+  va_start(arguments, command);
+  void* const argument = va_arg(arguments, void*);
+  va_end(arguments);
+  return weft::lock_by_fcntl(descriptor, command, argument);
+}
+
+int weft_fcntl64(int descriptor, int command, ...)
+{
+  va_list arguments;
+  va_start(arguments, command);
+  void* const argument = va_arg(arguments, void*);
+  va_end(arguments);
+  return weft::lock_by_fcntl(descriptor, command, argument);
+}
+
+int weft_flock(int descriptor, int operation)
+{
+  return weft::lock_by_flock(descriptor, operation);
+}
+
+int weft_lockf(int descriptor, int command, off_t length)
+{
+  return weft::lock_by_lockf(descriptor, command, length);
+}
+
+int weft_lockf64(int descriptor, int command, off_t length)
+{
+  return weft::lock_by_lockf(descriptor, command, length);
+}
+
+int weft_close(int descriptor)
+{
+  if (not weft::has_used_locks())
+    return weft::system_close(descriptor);
+  return weft::close_and_release(descriptor, [descriptor] { return weft::system_close(descriptor); });
+}
+
+int weft_fclose(FILE* stream)
+{
+  static const auto THEIRS = weft::next_definition<int (*)(FILE*)>("fclose");
+  if (not weft::has_used_locks())
+    return THEIRS(stream);
+  return weft::close_and_release(fileno(stream), [stream] { return THEIRS(stream); });
+}
+
+#define WEFT_REOPENS(name)                                                                                             \
+  FILE* weft_##name(const char* path, const char* mode, FILE* stream)                                                  \
+  {                                                                                                                    \
+    static const auto THEIRS = weft::next_definition<decltype(&weft_##name)>(#name);                                   \
+    if (not weft::has_used_locks())                                                                                    \
+      return THEIRS(path, mode, stream);                                                                               \
+    FILE* opened = nullptr;                                                                                            \
+    weft::close_and_release(fileno(stream), [&] {                                                                      \
+      opened = THEIRS(path, mode, stream);                                                                             \
+      return 0;                                                                                                        \
+    });                                                                                                                \
+    return opened;                                                                                                     \
+  }
+
+WEFT_REOPENS(freopen)
+WEFT_REOPENS(freopen64)
+
+int weft_dup2(int descriptor, int closed)
+{
+  static const auto THEIRS = weft::next_definition<int (*)(int, int)>("dup2");
+  if (descriptor == closed || not weft::has_used_locks())
+    return THEIRS(descriptor, closed);
+  return weft::close_and_release(closed, [=] { return THEIRS(descriptor, closed); });
+}
+
+int weft_dup3(int descriptor, int closed, int flags)
+{
+  static const auto THEIRS = weft::next_definition<int (*)(int, int, int)>("dup3");
+  if (not weft::has_used_locks())
+    return THEIRS(descriptor, closed, flags);
+  return weft::close_and_release(closed, [=] { return THEIRS(descriptor, closed, flags); });
+}
+
+} // extern "C"

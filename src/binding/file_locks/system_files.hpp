@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Functions of the C library behind the replaced ones, and locks that the kernel knows of. */
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <utility>
+
+namespace weft {
+
+/** Device and inode of a file. */
+using FileKey = std::pair<dev_t, ino_t>;
+
+int system_fcntl(int descriptor, int command, void* argument);
+int system_flock(int descriptor, int operation);
+int system_close(int descriptor);
+
+/** Returns the status of an open file; nothing if @p descriptor is not open. */
+std::optional<struct stat> status_of(int descriptor);
+/** Returns the file that @p descriptor refers to. */
+std::optional<FileKey> file_of(int descriptor);
+
+/** Returns a descriptor of a new open file description of the same file, to own locks; -1 with errno if that fails. */
+int open_lock_owner(int descriptor, const struct stat& file);
+
+/** Returns whether a descriptor of this process, one that @p counts, holds a lock of @p kind on the file: FLOCK or
+ * OFDLCK, as /proc calls them. */
+bool process_holds(const FileKey& file, std::string_view kind, const std::function<bool(int descriptor)>& counts);
+
+/** Returns the path under which @p descriptor was opened. */
+std::string path_of(int descriptor);
+
+} // namespace weft
