@@ -3,7 +3,7 @@
  * parameters, gathers a layer's parameters before computing with them, and reduce-scatters the
  * gradients afterwards. Plain MPI.
  *
- *     fsdp_step LAYERS BYTES MICROSECONDS [mpi|ring [unchecked]]
+ *     fsdp_step LAYERS BYTES MICROSECONDS [mpi|ring [checked|unchecked [THREADS]]]
  *
  * BYTES is the size of a layer's parameters, and of its gradients; MICROSECONDS is the time of a
  * layer's forward pass. The backward pass takes twice that, since it computes two matrix products
@@ -15,7 +15,8 @@
  *
  * `mpi` calls MPI_Iallgather and MPI_Ireduce_scatter_block; `ring` implements both in rings (ring.h)
  * that progress by MPI_Testsome after each 1 % of a layer. `unchecked` neither fills nor reads the
- * buffers, so that a simulator may share their memory.
+ * buffers, so that a simulator may share their memory. With THREADS, as many threads of each rank compute
+ * a layer in MICROSECONDS if each has a core to itself; in a simulation they share the cores of the host.
  *
  * Every rank checks all parameters and gradients; wrong ones end the program with exit status 1.
  * Rank 0 prints the step's time, the time of computation alone, and the time that it waited for
@@ -24,13 +25,16 @@
 #include "ring.h"
 
 #include <mpi.h>
+#include <simgrid/actor.h>
+#include <simgrid/exec.h>
+#include <simgrid/host.h>
 #include <smpi/smpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 2 };
-enum { SLOTS = 2, SLICES = 100, BACKWARD = 2 };
+enum { SLOTS = 2, SLICES = 100, BACKWARD = 2, MOST_THREADS = 1024 };
 enum { GATHER = 0, SCATTER = SLOTS, RINGS = 2 * SLOTS };
 
 /* Slot: memory of a layer. Layer l has slot l % SLOTS, so that one layer can be transferred while
@@ -41,6 +45,7 @@ typedef struct {
   int layers;
   int count; /* numbers in a shard */
   double seconds;
+  int threads;
   int rings;
   int checked;
   int wrong;
@@ -125,11 +130,20 @@ static void advance_rings(Step* step)
 /* ---- Computing
  * ------------------------------------------------------------------------------------------------------- */
 
-static void spend(double seconds)
+static void spend(double seconds, int threads)
 {
 #ifdef SMPI_H
-  smpi_execute_benched(seconds); /* simulated, at the host's speed */
+  if (threads == 1) {
+    smpi_execute_benched(seconds); /* simulated, at the host's speed */
+    return;
+  }
+  sg_exec_t part[MOST_THREADS];
+  for (int thread = 0; thread < threads; thread++)
+    part[thread] = sg_actor_exec_async(seconds * sg_host_get_speed(sg_host_self()));
+  for (int thread = 0; thread < threads; thread++)
+    sg_exec_wait(part[thread]);
 #else
+  (void)threads; /* their computation is not carried out */
   for (const double end = MPI_Wtime() + seconds; MPI_Wtime() < end;)
     ;
 #endif
@@ -138,11 +152,11 @@ static void spend(double seconds)
 static void compute(Step* step, double seconds)
 {
   if (!step->rings) {
-    spend(seconds);
+    spend(seconds, step->threads);
     return;
   }
   for (int slice = 0; slice < SLICES; slice++) {
-    spend(seconds / SLICES);
+    spend(seconds / SLICES, step->threads);
     advance_rings(step);
   }
 }
@@ -262,7 +276,7 @@ static void release(Step* step)
 
 static int parse(Step* step, int argc, char** argv)
 {
-  if (argc < 4 || argc > 6)
+  if (argc < 4 || argc > 7)
     return 0;
   const char* mode  = argc > 4 ? argv[4] : "mpi";
   const long bytes  = atol(argv[2]);
@@ -271,10 +285,11 @@ static int parse(Step* step, int argc, char** argv)
   step->count       = (int)(bytes / shard);
   step->seconds     = atof(argv[3]) * 1e-6;
   step->rings       = strcmp(mode, "ring") == 0;
-  step->checked     = argc < 6;
+  step->checked     = argc < 6 || strcmp(argv[5], "checked") == 0;
+  step->threads     = argc > 6 ? atoi(argv[6]) : 1;
   const int is_mode = step->rings || strcmp(mode, "mpi") == 0;
   return is_mode && step->layers > 0 && bytes > 0 && bytes % shard == 0 && step->seconds > 0 &&
-         (argc < 6 || strcmp(argv[5], "unchecked") == 0);
+         (step->checked || strcmp(argv[5], "unchecked") == 0) && step->threads > 0 && step->threads <= MOST_THREADS;
 }
 
 static int train(Step* step)
@@ -301,10 +316,10 @@ int main(int argc, char** argv)
   MPI_Comm_size(MPI_COMM_WORLD, &step.ranks);
   if (!parse(&step, argc, argv)) {
     if (step.rank == 0)
-      fputs(
-          "usage: fsdp_step LAYERS BYTES MICROSECONDS [mpi|ring [unchecked]]   (BYTES a multiple of 4 times the number "
-          "of ranks)\n",
-          stderr);
+      fputs("usage: fsdp_step LAYERS BYTES MICROSECONDS [mpi|ring [checked|unchecked [THREADS]]]   (BYTES a multiple "
+            "of 4 "
+            "times the number of ranks)\n",
+            stderr);
     MPI_Finalize();
     return EXIT_USAGE;
   }

@@ -365,6 +365,11 @@ class ProgressEngine:
     @property
     def cores(self) -> int: ...
     @property
+    def host_cores(self) -> int:
+        """
+        Cores of the host that it occupies.
+        """
+    @property
     def memory_bytes(self) -> float: ...
     @property
     def preset(self) -> str: ...

@@ -361,6 +361,34 @@ void choose_messages(weft::RunContext& context, bool on_fabric)
   weft::OwnMessages::begin(context);
 }
 
+/** Returns whether a job with ranks on @p host may use a mechanism. */
+bool may_use_on(const weft::RunContext& context, const weft::Mechanism& mechanism, const sg::Host& host)
+{
+  const auto runs_there = [&host](const weft::Job& job) {
+    return not job.hosts || job.hosts->contains(host.get_name());
+  };
+  const auto may_use = [&](const weft::Job& job) {
+    return runs_there(job) && context.selector.may_use(mechanism, job.mode.value_or(context.mode));
+  };
+  const auto& jobs = context.jobs.all();
+  return jobs.empty() ? context.selector.may_use(mechanism, context.mode) : std::ranges::any_of(jobs, may_use);
+}
+
+/** Takes the cores that progress engines occupy from the ranks of hosts that may use the multicast. */
+void occupy_cores(const weft::RunContext& context)
+{
+  const weft::Fabric& fabric = context.fabric;
+  if (std::ranges::none_of(fabric.progress_engines(), &weft::ProgressEngine::host_cores))
+    return;
+  const weft::Mechanism& multicast = context.selector.mechanism(weft::mechanism_kind("multicast"));
+  for (weft::VertexId vertex = 0; vertex < fabric.host_count(); ++vertex) {
+    sg::Host* const host = context.network.host_at(vertex); // null if no rank is placed there
+    const int occupied   = fabric.progress_engine(vertex)->host_cores;
+    if (host && occupied > 0 && may_use_on(context, multicast, *host))
+      host->set_core_count(fabric.host().cores - occupied);
+  }
+}
+
 /** Ends the simulator when its parent dies, however weft is killed. */
 void die_with_parent()
 {
@@ -405,6 +433,7 @@ void load(const sg::Engine& engine)
   choose_messages(context, platform.empty());
   weft::install_stacks(jobs.ranks());
   weft::register_collectives(context);
+  occupy_cores(context);
 }
 
 /** Writes the error to the refusal file if there is one; otherwise, or if that fails, prints it. */

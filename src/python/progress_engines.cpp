@@ -48,6 +48,7 @@ void bind_progress_engines(py::module_& module)
       .def_readonly("preset", &ProgressEngine::preset)
       .def_readonly("cores", &ProgressEngine::cores)
       .def_readonly("threads", &ProgressEngine::threads, "Hardware threads of a core.")
+      .def_readonly("host_cores", &ProgressEngine::host_cores, "Cores of the host that it occupies.")
       .def_property_readonly("memory_bytes", [](const ProgressEngine& engine) { return engine.memory.value(); })
       .def("describe", [](const ProgressEngine& engine) { return describe(engine); })
       .def("receive_chunks_per_s", &receive_chunks, py::arg("transport"), py::arg("chunk_bytes"), py::arg("workers"),

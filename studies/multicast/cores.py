@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Cores that a progress engine on the host takes from computation, against one on the NIC.
 
-A training step on hosts whose cores share a layer's computation. Cores that poll for chunks compute
-nothing, so that the rest take longer by cores / (cores - engine's cores).
+A training step on hosts whose cores share a layer's computation: a thread per core. Cores that poll
+for chunks compute nothing (`host_cores`), so that the threads share the rest.
 """
 
 from collections.abc import Iterator
@@ -38,22 +38,23 @@ def measure() -> Table:
     return kept_rows(
         "multicast",
         [
-            (f"cores-{HOST_CORES}-{cores}-{forward_us}", partial(measure_one, cores, forward_us))
+            (
+                f"threads-{HOST_CORES}-{cores}-{forward_us}",
+                partial(measure_one, cores, forward_us),
+            )
             for cores in ENGINE_CORES
             for forward_us in FORWARD_US
         ],
     )
 
 
-def computing_us(cores: int, forward_us: int) -> float:
-    """Return the time of a forward pass on the cores that the engine leaves."""
-    return forward_us * HOST_CORES / (HOST_CORES - cores)
-
-
 def measure_one(cores: int, forward_us: int) -> Table:
     """Run one step; return its time, and that of its computation."""
     workers = cores or THREADS
-    engine = f"\n[progress_engine]\npreset = {ENGINES[cores]}\nreceive_workers = {workers}\n"
+    engine = (
+        f"\n[progress_engine]\npreset = {ENGINES[cores]}\nreceive_workers = {workers}\n"
+        f"host_cores = {cores}\n"
+    )
     values = {"chains": RANKS, "trees": workers}
     fabrics = changed_fabric(FULL_BANDWIDTH, MULTICAST, values, engine)
     lines: list[str] = []
@@ -61,12 +62,12 @@ def measure_one(cores: int, forward_us: int) -> Table:
     with work_directory() as work, fabrics as fabric:
         program = work / "fsdp_step"
         compile_c(paths.example("fsdp_step.c"), program)
-        layer_us = f"{computing_us(cores, forward_us):.6g}"
         request = Request.of(
             fabric=fabric,
             ranks=RANKS,
             program=str(program),
-            arguments=(str(LAYERS), str(BYTES), layer_us, "mpi"),
+            arguments=(*map(str, (LAYERS, BYTES, forward_us)), "mpi", "checked", str(HOST_CORES)),
+            changes=(f"host.cores={HOST_CORES}",),
             offload=offload,
             privatize=False,
         )

@@ -143,6 +143,24 @@ OffloadMode MechanismSelector::mode_of(int world) const
   return job && job->mode ? *job->mode : asked_;
 }
 
+bool MechanismSelector::may_use(const Mechanism& mechanism, OffloadMode asked) const
+{
+  const MechanismKind& kind = mechanism.kind;
+  const auto leads_to       = [&kind](const OffloadMode& mode) {
+    const MechanismKind* at = mode.mechanism();
+    while (at && at != &kind)
+      at = at->rest.empty() ? nullptr : &mechanism_kind(at->rest);
+    return at != nullptr;
+  };
+  const bool is_algorithm = mechanism.as_algorithm() && std::ranges::any_of(algorithms_, [&kind](const auto& chosen) {
+                              return chosen.second == kind.name;
+                            });
+  if (is_algorithm || leads_to(asked))
+    return true;
+  return asked.is_automatic() &&
+         (mechanism.predicts() || std::ranges::any_of(fabric_.policy(), leads_to, &PolicyRow::offload));
+}
+
 const HostFallback& MechanismSelector::hosts_of(const Communicator& communicator) const
 {
   const Job* const job = jobs_.launched(communicator.world);

@@ -56,6 +56,8 @@ public:
   Decision decide_alone() const;
   /** Returns the offload mode of the job with this world. */
   OffloadMode mode_of(int world) const;
+  /** Returns whether a job in mode @p asked may have calls that @p mechanism executes. */
+  bool may_use(const Mechanism& mechanism, OffloadMode asked) const;
 };
 
 } // namespace weft

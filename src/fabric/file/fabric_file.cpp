@@ -252,15 +252,27 @@ class FabricReader {
 
   // ---- Progress engines
 
+  /** Refuses an engine that leaves no core of its host to the ranks. */
+  void check_engine_leaves_cores(const OptionTable& table, const ProgressEngine& engine) const
+  {
+    if (engine.host_cores >= parts_.host.cores)
+      table.fail("host_cores", "found " + std::to_string(engine.host_cores) +
+                                   "; allowed: fewer than the cores of a host, " + std::to_string(parts_.host.cores) +
+                                   "; or change [host] cores");
+  }
+
   void read_progress_engines()
   {
-    if (const std::optional<ProgressEngine> all = read_progress_engine(file_))
+    if (const std::optional<ProgressEngine> all = read_progress_engine(file_)) {
+      check_engine_leaves_cores(file_.table("progress_engine"), *all);
       parts_.progress_engines.push_back(*all);
+    }
     for (const OptionTable& rule : file_.tables("progress_engines")) {
       const std::string pattern = read_match(rule);
       if (parts_.progress_engines.empty())
         rule.fail("match", "there is no table [progress_engine] that [[progress_engines]] could override");
       parts_.progress_engines.push_back(read_progress_engine(rule, parts_.progress_engines.front()));
+      check_engine_leaves_cores(rule, parts_.progress_engines.back());
       apply_last_engine(rule, pattern);
     }
   }

@@ -85,6 +85,24 @@ TEST(Fabric, MayHaveHostsWithOtherProgressEngines)
   EXPECT_NE(fabric_message(FABRIC + "[[progress_engines]]\nmatch = '*'\n"), "");
 }
 
+TEST(Fabric, HasEnginesThatLeaveCoresToRanks)
+{
+  const std::string engine = FABRIC + "[progress_engine]\npreset = 'epyc-7413-core'\n";
+  EXPECT_EQ(fabric_of(engine).progress_engine(0)->host_cores, 0);
+  const int cores           = fabric_of(FABRIC).host().cores;
+  const std::string most    = std::to_string(cores - 1);
+  const std::string all     = std::to_string(cores);
+  const std::string engines = engine + "[[progress_engines]]\nmatch = 'host-1'\n";
+  EXPECT_EQ(fabric_of(engine + "host_cores = " + most).progress_engine(0)->host_cores, cores - 1);
+  EXPECT_EQ(fabric_of(engines + "host_cores = " + most).progress_engine(1)->host_cores, cores - 1);
+  EXPECT_EQ(fabric_message(engine + "host_cores = " + all + "\n"), "FILE: [progress_engine] host_cores: found " + all +
+                                                                       "; allowed: fewer than the cores of a host, " +
+                                                                       all + "; or change [host] cores");
+  EXPECT_EQ(fabric_message(engines + "host_cores = " + all + "\n"),
+            "FILE: [progress_engines] host_cores: found " + all + "; allowed: fewer than the cores of a host, " + all +
+                "; or change [host] cores");
+}
+
 TEST(Fabric, RefusesDropRulesWithoutLink)
 {
   EXPECT_EQ(fabric_message(FABRIC + "[[multicast.drops]]\nlink = 'nosuchlink'\n"),

@@ -111,6 +111,8 @@ const std::map<std::string, std::string>& fitting_samples()
       {"switches.forwarding.hash", "\"crc\""},
       {"point_to_point.from", "\"0B\""},
       {"progress_engine.preset", "\"bluefield-3-dpa\""},
+      {"progress_engine.host_cores", "6"}, // fewer than the host's
+      {"progress_engines.host_cores", "6"},
       {"progress_engines.match", "\"host-0\""},
       {"progress_engines.preset", "\"epyc-7413-core\""},
       {"policy.collectives", "[\"reduce\"]"},

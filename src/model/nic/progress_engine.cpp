@@ -152,6 +152,9 @@ const std::vector<Option<ProgressEngine>>& progress_engine_options()
   static const std::vector<Option<M>> ROWS{
       {"cores", "cores for the workers", &M::cores},
       {"threads", "hardware threads per core; workers fill one core after the other", &M::threads, Need::optional},
+      {"host_cores",
+       "cores of the host that the engine occupies, and ranks share the others, in runs that may use the multicast",
+       &M::host_cores, Need::optional, Allowed::non_negative},
       {"clock", "of a core", &M::clock},
       {"issue_rate", "maximum instructions per cycle of a core, over all its threads", &M::issue_rate, Need::optional},
       {"ud_cycles", "cycles to receive a UD chunk, for a single thread", &M::ud_cycles},
@@ -243,7 +246,10 @@ std::string describe(const ProgressEngine& engine)
   return std::to_string(engine.receive_workers) + " receive and " + std::to_string(engine.send_workers) +
          " send workers on " + (engine.preset.empty() ? "" : engine.preset + ", ") + std::to_string(engine.cores) +
          " cores of " + std::to_string(engine.threads) + (engine.threads == 1 ? " thread, " : " threads, ") +
-         to_text(engine.clock);
+         to_text(engine.clock) +
+         (engine.host_cores == 0 ? ""
+                                 : "; occupies " + std::to_string(engine.host_cores) +
+                                       (engine.host_cores == 1 ? " core" : " cores") + " of the host");
 }
 
 } // namespace weft

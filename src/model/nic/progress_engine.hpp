@@ -41,6 +41,7 @@ struct ProgressEngine {
   std::string place = "progress engine"; ///< where it was read, for messages
   int cores         = 0;
   int threads       = 1; ///< hardware threads per core
+  int host_cores    = 0; ///< cores that ranks lose to the engine in runs that may use the multicast
   Hertz clock;
   double issue_rate        = 1; ///< maximum instructions per cycle of a core, over all its threads
   double ud_cycles         = 0; ///< per chunk, for a thread that has the core to itself

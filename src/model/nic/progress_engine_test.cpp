@@ -196,6 +196,8 @@ TEST(ProgressEngine, IsDescribed)
 {
   EXPECT_EQ(describe(load_progress_engine("bluefield-3-dpa")),
             "16 receive and 1 send workers on bluefield-3-dpa, 16 cores of 16 threads, 1.8GHz");
+  EXPECT_EQ(describe(read_lines(ENGINE + "host_cores = 2\n")),
+            "1 receive and 1 send workers on 2 cores of 4 threads, 1GHz; occupies 2 cores of the host");
 }
 
 TEST(ProgressEngine, HasWorkers)

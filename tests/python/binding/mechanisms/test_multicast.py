@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
+import weft
 from tests.support import fabrics, simulated
+from tests.support.jobs import job, said
 from tests.support.simulated import Program, Run
 
 EXACT = 1e-9
@@ -530,6 +532,92 @@ def test_drops_of_ranks_that_are_not_there_are_refused(
         f"weft: {on}: [multicast.drops] {key}: found {number}, so it loses nothing; allowed with 4"
         " ranks: 0 to 3"
     )
+
+
+SECONDS = 0.001
+"""Time of a phase of `noisy` on a core of 1 Gf/s that is its own."""
+
+
+def phase(run: Run, on: str, ranks: int, *options: str) -> float:
+    """Return the time in which all ranks compute, without that of the barrier."""
+    result = run("noisy.c", str(SECONDS * 1e9), "1", on=on, ranks=ranks, options=options)
+    (seconds,) = result.lines
+    return float(seconds)
+
+
+@pytest.mark.parametrize("taken", [1, 7])
+def test_an_engine_on_the_host_takes_cores_from_ranks(run: Run, fabric: Fabric, taken: int) -> None:
+    """n ranks on c cores of which k are taken compute n / (c - k) times as long if n > c - k."""
+    free = 8 - taken
+    on = fabric(engine(1, f"host_cores = {taken}"))
+    for ppn in {free, 8}:
+        options = ("--ppn", str(ppn), "--offload")
+        alone = phase(run, on, 4 * ppn, *options, "off")
+        assert alone == pytest.approx(SECONDS, rel=0.1)  # the barrier
+        shared = phase(run, on, 4 * ppn, *options, "multicast")
+        longer = SECONDS * max(0, ppn / free - 1)
+        assert shared - alone == pytest.approx(longer, abs=1e-9)
+
+
+def test_cores_are_taken_where_the_multicast_may_be_used(run: Run, fabric: Fabric) -> None:
+    policy = '[[policy]]\ncollectives = ["bcast"]\noffload = "multicast"'
+    one = engine(1, "host_cores = 4")
+    slow = {
+        (table, options): phase(run, fabric(one, table), 32, "--ppn", "8", *options) > 1.5 * SECONDS
+        for table in ("", policy)
+        for options in (
+            ("--offload", "multicast"),
+            ("--offload", "auto"),
+            ("--offload", "stream"),
+            ("--offload", "off"),
+            ("--offload", "off", "--cfg", "smpi/bcast:multicast"),
+        )
+    }
+    assert {key for key, is_slow in slow.items() if is_slow} == {
+        ("", ("--offload", "multicast")),
+        ("", ("--offload", "off", "--cfg", "smpi/bcast:multicast")),
+        (policy, ("--offload", "multicast")),
+        (policy, ("--offload", "auto")),
+        (policy, ("--offload", "off", "--cfg", "smpi/bcast:multicast")),
+    }
+
+
+def test_cores_are_taken_on_the_hosts_that_match(run: Run, fabric: Fabric) -> None:
+    """A barrier waits for the slowest host."""
+    one = engine(1) + '\n[[progress_engines]]\nmatch = "host-3"\nhost_cores = 6'
+    options = ("--offload", "multicast", "--ppn", "8")
+    assert phase(run, fabric(one), 24, *options) == pytest.approx(SECONDS, rel=0.1)
+    assert phase(run, fabric(one), 32, *options) == pytest.approx(4 * SECONDS, rel=0.1)
+
+
+def test_jobs_lose_cores_by_their_own_mode(program: Program, fabric: Fabric) -> None:
+    noisy = str(program("noisy.c"))
+    work = (str(SECONDS * 1e9), "1")
+    record = weft.run_jobs(
+        [
+            job("hosts", noisy, *work, ranks=16, ppn=8, offload="off"),
+            job("multicast", noisy, *work, ranks=16, ppn=8),
+        ],
+        fabric=fabric(engine(1, "host_cores = 4")),
+        offload="multicast",
+    )
+    times = {name: float(said(record, name)[0]) for name in ("hosts", "multicast")}
+    assert times["hosts"] == pytest.approx(SECONDS, rel=0.1)
+    assert times["multicast"] == pytest.approx(2 * SECONDS, rel=0.1)
+
+
+def test_a_comparison_sets_cores_against_the_hosts(run: Run, fabric: Fabric) -> None:
+    result = run(
+        "noisy.c",
+        str(SECONDS * 1e9),
+        "1",
+        on=fabric(engine(1)),
+        ranks=32,
+        options=("--offload", "multicast", "--compare", "--set", "progress_engine.host_cores=4"),
+    )
+    (outside,) = (line for line in result.stderr.splitlines() if line.startswith("outside MPI"))
+    offloaded_us, hosts_us = map(float, outside.split()[2:4])
+    assert offloaded_us == pytest.approx(2 * hosts_us, rel=1e-3)
 
 
 def test_a_ring_too_small_for_its_workers_is_refused(program: Program, fabric: Fabric) -> None:
