@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The long run: `make stress COUNT=5000 SEED=1`; `make stress SEED=1 ONLY=17` repeats a case.
 
-Findings stay in build/stress, each with its command, its files and what was said; `summary.txt`
-groups them and counts what was drawn, also after Ctrl-C.
+Findings stay in build/stress, each with its command, its files and what was said. `summary.txt`
+groups them and counts what was drawn, also after Ctrl-C. Results are kept in a file as well, so
+that `RESUME=1` skips the cases that have run.
 """
 
 import argparse
+import json
 import signal
 import sys
 import time
 from collections import Counter, defaultdict
 from contextlib import suppress
+from pathlib import Path
 
 from tests.python.stress.driver import OUT, REFUSED, Judged, run_cases
 
@@ -23,26 +26,44 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", type=int)
     parser.add_argument("--plain", action="store_true", help="without sanitizers")
-    parser.add_argument("--at-once", type=int, default=2)
+    parser.add_argument("--at-once", type=int, default=2, help="cases that run at the same time")
+    parser.add_argument("--resume", action="store_true", help="skip the cases that have run")
     given = parser.parse_args()
     numbers = range(given.first, given.first + given.count)
     if given.only is not None:
         numbers = range(given.only, given.only + 1)
+    name = "plain" if given.plain else "sanitized"
+    kept = OUT / f"results-{given.seed}-{name}{'' if given.only is None else '-only'}.jsonl"
+    if not given.resume:
+        kept.unlink(missing_ok=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the summary is written
     start = time.monotonic()
-    results = list[Judged]()
+    results = read_results(kept)
+    ran = {judged.number for judged in results}
 
     def told(judged: Judged) -> None:
         results.append(judged)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with kept.open("a") as file:
+            file.write(json.dumps(judged.__dict__) + "\n")
         if judged.problems:
             print(f"{given.seed}-{judged.number}: {judged.signature}", flush=True)
 
     with suppress(KeyboardInterrupt):
-        run_cases(given.seed, numbers, not given.plain, given.at_once, told)
+        left = [number for number in numbers if number not in ran]
+        run_cases(given.seed, left, not given.plain, given.at_once, told)
     text = summary(given.seed, results, time.monotonic() - start)
-    (OUT / "summary.txt").write_text(text)
+    if given.only is None:
+        kept.with_name("summary.txt").write_text(text)
     print(text if given.only is None else text.splitlines()[0])
     return 1 if any(judged.problems for judged in results) else 0
+
+
+def read_results(path: Path) -> list[Judged]:
+    """Return the results of an earlier run."""
+    if not path.exists():
+        return []
+    return [Judged(**json.loads(line)) for line in path.read_text().splitlines()]
 
 
 def summary(seed: int, results: list[Judged], seconds: float) -> str:

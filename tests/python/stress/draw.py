@@ -19,7 +19,22 @@ SWITCHES = ("tofino", "tofino", "ideal", "sharp", "tofino-fixed", "cache", "tcam
 ROUTING = ("ecmp", "ecmp-message", "adaptive", "adaptive-global", "spray")
 SHARING = ("first-come", "quota", "exclusive", "reserved", "best-effort")
 COLLECTIVES = ("allreduce", "reduce", "reduce_scatter", "barrier", "bcast", "allgather", "alltoall")
-SMPI_FALLBACKS = ("default", "ompi", "mpich", "mvapich2")
+SMPI_FALLBACKS = ("default", "ompi", "mpich", "mvapich2", "impi")
+SMPI_ALGORITHMS = (
+    *("allgather=smpi:pair", "allgather=smpi:2dmesh", "allgather=smpi:mvapich2_smp"),
+    *("allgatherv=smpi:pair", "allreduce=smpi:rab1", "alltoall=smpi:pair", "alltoall=smpi:2dmesh"),
+    *("alltoallv=smpi:pair_mpi_barrier", "bcast=smpi:SMP_linear", "reduce=smpi:rab"),
+    *("reduce_scatter=smpi:mpich_noncomm", "reduce_scatter=smpi:ompi_ring"),
+)
+"""Algorithms of SMPI that cannot execute some calls."""
+UNFIT = {
+    "allreduce": "ring",
+    "reduce": "chain",
+    "reduce_scatter": "ring",
+    "barrier": "two_proc",
+    "allgather": "two_proc",
+}
+"""Algorithms of weft's that cannot execute some calls, for rules in files."""
 SURVIVABLE, HOSTILE = "survivable", "hostile"
 
 PROGRAMS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -224,15 +239,30 @@ class _Drawing:
             self.note(f"fallback {_kind(fallback)}")
 
     def fallback(self, smpi: bool = True) -> str:
-        kind = self.draw.choice(["selection", "best", "algorithms", "algorithms", "smpi"])
+        kinds = ["selection", "best", "algorithms", "algorithms", "smpi", "smpi algorithms", "file"]
+        kind = self.draw.choice(kinds)
         if kind == "best":
             return "best"
-        if kind == "smpi" and smpi and self.case.mode != "jobs":
-            return f"smpi:{self.draw.choice(SMPI_FALLBACKS)}"
+        if kind == "file":
+            return self.selection_file()
+        if kind.startswith("smpi") and smpi and self.case.mode != "jobs":
+            if kind == "smpi":
+                return f"smpi:{self.draw.choice(SMPI_FALLBACKS)}"
+            return ",".join(self.draw.sample(SMPI_ALGORITHMS, 3))
         if kind != "algorithms":
             return self.draw.choice([one["name"] for one in _core.selections()])
         chosen = {one["collective"]: one["name"] for one in self.draw.sample(_algorithms(), 4)}
         return ",".join(f"{collective}={name}" for collective, name in sorted(chosen.items()))
+
+    def selection_file(self) -> str:
+        """Write a file of rules, some of which name algorithms that cannot execute the call."""
+        base = self.draw.choice([one["name"] for one in _core.selections()])
+        text = f'[selection]\nbase = "{base}"\n' if self.maybe(0.5) else ""
+        for collective, algorithm in self.draw.sample(sorted(UNFIT.items()), 3):
+            text += f'\n[[rule]]\ncollective = "{collective}"\nalgorithm = ["{algorithm}"]\n'
+        path = self.folder / f"rules-{self.draw.randint(0, 10**6)}.toml"
+        path.write_text(text)
+        return str(path)
 
     def program(self, most: int) -> Program:
         known = TRACED if self.case.mode == "record" else PROGRAMS
@@ -341,4 +371,8 @@ def _algorithms() -> "list[_core.HostAlgorithm]":
 
 
 def _kind(fallback: str) -> str:
+    if fallback.endswith(".toml"):
+        return "rules of a file"
+    if "=smpi:" in fallback:
+        return "smpi's algorithms"
     return "algorithms" if "=" in fallback else fallback

@@ -107,6 +107,8 @@ class _Runner:
         for report in sorted(self.folder.glob("sanitizer.*")):
             text = report.read_text(errors="replace")
             self.wrong(f"{name_of_report(text)}\n{text}")
+        if not self.judged.problems and _REPORT.search(answer.errors):  # before the log was open
+            self.wrong(f"{name_of_report(answer.errors)}\n{answer.errors}")
         if "Traceback" in answer.errors:
             self.wrong(f"traceback: {answer.errors.strip().splitlines()[-1]}")
         if answer.status == 2:
