@@ -141,6 +141,18 @@ TEST(ChannelSharing, PacketsShareOnePoolOfSlots)
   EXPECT_EQ(aggregation.taken(), 0.25);
 }
 
+TEST(ChannelSharing, AnIdealSwitchHasMoreSlotsThanAnIntCounts)
+{
+  SwitchModel model     = two_channels();
+  model.channels        = 1000000;
+  model.slots           = 1000000;
+  model.channel_sharing = ChannelSharing::best_effort;
+  Aggregation aggregation(model);
+  aggregation.begin(Bytes(1000));
+  EXPECT_GT(aggregation.taken(), 0);
+  EXPECT_LT(aggregation.taken(), 1e-9);
+}
+
 TEST_F(Aggregating, ChannelsHaveSlotsOfTheirOwn)
 {
   aggregation.begin(Bytes(1000));

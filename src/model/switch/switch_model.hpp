@@ -77,7 +77,7 @@ struct SwitchModel {
   bool smart() const { return not capabilities.empty(); }
   Bytes window() const { return payload * slots; }
   /** Returns the slots that all jobs share, if they do so packet by packet. */
-  int pool() const { return total_slots > 0 ? total_slots : channels * slots; }
+  double pool() const { return total_slots > 0 ? total_slots : static_cast<double>(channels) * slots; }
   /** Returns the first unsupported property of a call, according to the capability that comes closest. */
   Unsupported lacks(const std::string& collective, const std::string& datatype, const std::string& operation) const;
   /** Returns the first capability that supports a call, or null. */
