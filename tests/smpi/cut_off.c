@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* cut_off FORM: two ranks move 8 MB in a form that a fault may cut: partitions of a message, or accesses of a file. */
+/* cut_off FORM: ranks move up to 8 MB in a form that a fault may cut: partitions of a message of two ranks, accesses of a
+ * file, or a gather of three. */
 #include <mpi.h>
 #include <string.h>
 
@@ -47,6 +48,14 @@ static void write_file(const char* form, int rank)
   MPI_File_close(&file);
 }
 
+static void gather(int rank)
+{
+  MPI_Request request;
+  MPI_Igather(rank == 0 ? MPI_IN_PLACE : data, BYTES / PARTS, MPI_CHAR, data, BYTES / PARTS, MPI_CHAR, 0, MPI_COMM_WORLD,
+              &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char** argv)
 {
   int rank;
@@ -54,6 +63,8 @@ int main(int argc, char** argv)
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (strcmp(argv[1], "partitions") == 0)
     send_partitions(rank);
+  else if (strcmp(argv[1], "igather") == 0)
+    gather(rank);
   else
     write_file(argv[1], rank);
   MPI_Finalize();

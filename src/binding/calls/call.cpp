@@ -136,6 +136,15 @@ bool Call::schedule(const HostShape& shape)
   return pending_->scheduled != nullptr;
 }
 
+bool Call::schedule_instead(HostShape shape)
+{
+  shape.smpi_refuses = true;
+  if (memory_is_shared())
+    return pending_->scheduled || schedule(shape);
+  pending_->smpi_default = true;
+  return false;
+}
+
 void Call::join_schedule(const HostShape& shape, Sleep& until_end)
 {
   pending_->scheduled->join(rank, shape, true, [this, &until_end](const FlowResult& result) {
@@ -168,8 +177,11 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
 
 void Call::check(const FlowResult& result) const
 {
-  if (not result.arrived())
-    context_.abort_on(*communicator_, describe_broken_call(*communicator_, descriptor_, result.failure));
+  if (result.arrived())
+    return;
+  context_.keep_failed_call(pending_);
+  context_.keep_failed_call(communicator_);
+  context_.abort_on(*communicator_, describe_broken_call(*communicator_, descriptor_, result.failure));
 }
 
 void Call::leave_host_data()
@@ -195,11 +207,21 @@ void Call::count_for_tools(double duration) const
                                  {descriptor_.kind, number_, descriptor_.own_bytes, decision_.offloaded(), duration});
 }
 
+/** Returns the name of the algorithm for the record; empty for SMPI's own choice. */
+std::string Call::executing_algorithm() const
+{
+  if (not pending_)
+    return "";
+  if (pending_->smpi_default)
+    return "default (smpi)";
+  return pending_->scheduled ? pending_->scheduled->algorithm() : "";
+}
+
 void Call::end()
 {
   if (std::exchange(ended_, true))
     return;
-  const std::string algorithm = pending_ && pending_->scheduled ? pending_->scheduled->algorithm() : "";
+  const std::string algorithm = executing_algorithm();
   const double duration       = sg::Engine::get_clock() - start_;
   const int world             = communicator_ ? communicator_->world : context_.jobs.world_of_current_rank();
   context_.record.count(descriptor_, decision_, algorithm, world, duration);

@@ -31,6 +31,8 @@ namespace weft {
 namespace {
 
 constexpr const char* OUT_OF_STACK = "stack-overflow";
+/** Beginning of messages about algorithms of the hosts. */
+constexpr const char* FALLBACK = "--fallback: ";
 
 /** Returns the ranks on a host, by job; by null if smpirun has started them. */
 std::map<Job*, std::vector<int>> ranks_on(const sg::Host& host, const Jobs& jobs)
@@ -104,7 +106,12 @@ HostNetwork& RunContext::host_network()
   if (not host_network_) {
     host_network_             = make_host_network(costs());
     host_network_->core_noise = &core_noise;
-    host_network_->refuse     = [this](const std::string& why) { refuse_fallback(why); };
+    host_network_->refuse     = [this](const std::string& why, std::optional<int> world) {
+      if (Job* const job = world && not rank_here() ? jobs.launched(*world) : nullptr)
+        stop_job(*job, {"refused", FALLBACK + why}, 1);
+      else
+        refuse_fallback(why);
+    };
     if (fabric.mpi() && fabric.mpi()->progress == Progress::calls)
       host_network_->advance_by_calls();
   }
@@ -113,7 +120,7 @@ HostNetwork& RunContext::host_network()
 
 void RunContext::refuse_fallback(const std::string& why)
 {
-  abort("refused", "--fallback: " + why);
+  abort("refused", FALLBACK + why);
 }
 
 void RunContext::rank_ended(aid_t rank)

@@ -164,7 +164,25 @@ def test_a_failure_outside_a_rank_ends_one_job(
     assert end_s < 1.1e-3
     text = record.outcome.message
     assert text.startswith("job hit: ")
-    assert re.search(r"host-[017] cannot reach host-|data cannot pass at .* \(link host-1", text)
+    assert re.search(r"host-[017] cannot reach host-[017] at .* \(link host-1", text)
+
+
+def test_other_messages_of_a_call_may_arrive_after_it_has_failed(
+    cut_off: str, jobs: str, tmp_path: Path
+) -> None:
+    """The message of host-1 is given up at 1.02 ms, that of host-2 arrives 1.5 ms later."""
+    star = tmp_path / "star.toml"
+    star.write_text(ON_STAR)
+    described = [
+        job("hit", cut_off, "igather", ranks=3, hosts="host-[0-2]"),
+        job("other", jobs, "flow", 8_000_000, ranks=2, hosts="host-[3-4]"),
+    ]
+    path = fault_file(tmp_path, 'link = "host-1"\nat = "1ms"', recovery=GIVES_UP)
+    record = weft.run_jobs(described, fabric=star, faults=path, offload="off")
+    assert record.jobs
+    by_name = {one.name: one for one in record.jobs}
+    assert by_name["other"].outcome.kind == "completed"
+    assert by_name["hit"].outcome.kind == "network-failure"
 
 
 def test_a_slow_link_has_that_part_of_its_bandwidth(jobs: str, tree: str, tmp_path: Path) -> None:

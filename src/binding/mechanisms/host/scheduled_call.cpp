@@ -95,8 +95,7 @@ Schedule ScheduledCall::steps(int rank)
 
 std::string ScheduledCall::algorithm() const
 {
-  const std::string name(choice_.algorithm->name);
-  return choice_.library ? name + " (" + choice_.library->name() + ")" : name;
+  return choice_.name();
 }
 
 bool ScheduledCall::choose(const HostShape& shape, int calls)
@@ -114,7 +113,7 @@ bool ScheduledCall::choose(const HostShape& shape, int calls)
     asked.block = {};
     asked.count = usual_block(*shape.sides, call_.ranks);
   }
-  choice_ = fallback_.choose(asked, calls);
+  choice_ = shape.smpi_refuses ? fallback_.selection().choose_instead(asked) : fallback_.choose(asked, calls);
   call_   = fallback_.resolved(std::move(call_), choice_);
   execution_.work_on(buffers_of_a_rank(call_));
   return choice_.algorithm != nullptr;
@@ -167,8 +166,8 @@ void ScheduledCall::rank_ended(int rank)
     members_[static_cast<std::size_t>(rank)] = {};
   if (++ended_ == call_.ranks)
     network_.end(shared_from_this());
-  const FlowEnd on_end = std::exchange(on_end_[static_cast<std::size_t>(rank)], nullptr);
-  on_end({});
+  if (const FlowEnd on_end = std::exchange(on_end_[static_cast<std::size_t>(rank)], nullptr)) // null: the call has failed
+    on_end({});
 }
 
 void ScheduledCall::call_failed(const std::string& why)
