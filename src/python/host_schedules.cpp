@@ -108,11 +108,13 @@ Row<"HostSchedule"> schedule(const std::string& selection_name, const std::strin
     call.host = [&hosts](int rank) { return hosts->at(static_cast<std::size_t>(rank)); };
   call                     = selection.resolved(std::move(call));
   Selection::Choice choice = selection.choose(call);
+  if (choice.library)
+    call = choice.library->resolved(std::move(call));
   if (not algorithm_name.empty())
     choice = selection.executed({find_algorithm(collective, algorithm_name), {Bytes(segment_bytes), fan_out}}, call);
   if (not choice.algorithm)
     throw UserError("no algorithm for " + collective + " of " + std::to_string(ranks) + " ranks in " + selection_name);
-  return result(choice.algorithm->name, choice.tuning,
+  return result(choice.name(), choice.tuning,
                 walk(ranks, [&](int rank) { return choice.algorithm->schedule(call, rank, choice.tuning); }));
 }
 

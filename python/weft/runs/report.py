@@ -345,9 +345,12 @@ def unfit_algorithms(record: RecordData) -> list[str]:
             asked = _asked(part.fallback, row.collective)
             if row.offloaded or not library or asked in ("", "best"):
                 continue
+            if not (asked.startswith("smpi:") or asked.isidentifier()):
+                asked = f"a rule of {asked}"  # a file
             lines.append(
-                f"{row.collective}: {asked} cannot execute {plural(row.calls, 'call')} on"
-                f" {plural(row.communicator_size, 'rank')}; {library} selects {name}"
+                f"{row.collective}: {asked} cannot execute"
+                f" {plural(row.calls, 'call')} on {plural(row.communicator_size, 'rank')};"
+                f" {library} selects {name}"
             )
     return list(dict.fromkeys(lines))
 

@@ -279,6 +279,8 @@ public:
   void ref();
   static void unref(MPI_Comm comm);
   MPI_Comm get_leaders_comm() const;
+  MPI_Comm get_intra_comm() const;
+  bool is_uniform() const;
   /* Interposed in binding/ranks/world_placeholder.cpp, as is unref(). */
   static void destroy(MPI_Comm comm);
   MPI_Errhandler errhandler(); ///< with a reference, which Errhandler::unref() drops

@@ -60,6 +60,7 @@ class Call {
   [[gnu::noinline]] void compare() const;
   void decide();
   void record_schedule(Record& record) const;
+  std::string executing_algorithm() const;
   /** Out of line: most runs have no such tool. */
   [[gnu::noinline]] void count_for_tools(double duration) const;
 
@@ -117,6 +118,9 @@ public:
     const auto& parts = make_parts();
     return schedule(parts.host_shape());
   }
+  /** Has weft's own schedule execute a call that SMPI's algorithm refuses, as it does at each rank. @return false if
+   * weft cannot: SMPI's default algorithm has to. */
+  [[gnu::noinline]] bool schedule_instead(HostShape shape);
   /** Joins the schedule; @p until_end is woken when this rank's part ends. Out of line. */
   [[gnu::noinline]] void join_schedule(const HostShape& shape, Sleep& until_end);
   /** Waits for the end of the schedule. Separate from join_schedule(), whose locals would occupy

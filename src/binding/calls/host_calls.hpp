@@ -146,22 +146,54 @@ template <class MakeParts> [[gnu::noinline]] int run_scheduled(Call& call, const
   return MPI_SUCCESS;
 }
 
-/** Runs a blocking call with SMPI's algorithm; weft moves the data if wanted. Out of line, as above. */
+/** Result of an SMPI algorithm that cannot execute the call, at any of its ranks: none has sent a message. */
+constexpr int REFUSED_BY_SMPI = -1;
+
+/** Waits for the end of a schedule that executes a call instead of SMPI's algorithm. Out of line, as above. */
+[[gnu::noinline]] inline void run_instead(Call& call, const HostShape& shape)
+{
+  Sleep until_end;
+  call.join_schedule(shape, until_end);
+  call.wait_for_schedule(until_end);
+}
+
+/** Runs a blocking call with SMPI's algorithm; weft moves the data if wanted. Out of line, as above. If the algorithm
+ * refuses the call, a schedule executes it, or the algorithm is called again, to take SMPI's default. */
 template <class MakeParts, class Algorithm, class... Arguments>
 [[gnu::noinline]] int run_theirs(Call& call, MPI_Comm comm, const MakeParts& make_parts, const Algorithm& algorithm,
                                  Arguments... arguments)
 {
   const auto parts = make_parts();
   if constexpr (std::tuple_size_v<decltype(parts.arguments)> == 0) {
-    return algorithm(arguments...);
-  } else {
-    if (not parts.wanted(true))
+    const int status = algorithm(arguments...);
+    if (status != REFUSED_BY_SMPI)
+      return status;
+    if (not call.schedule_instead(parts.host_shape()))
       return algorithm(arguments...);
-    parts.come(call, true);
-    int status = MPI_SUCCESS;
-    if (not call.alone())
-      status = std::apply([&](auto... placeholders) { return algorithm(placeholders..., comm); }, parts.arguments);
-    call.leave_host_data();
+    run_instead(call, parts.host_shape());
+    return MPI_SUCCESS;
+  } else {
+    const bool wanted = parts.wanted(true);
+    if (wanted)
+      parts.come(call, true);
+    const auto run = [&] {
+      return wanted
+                 ? std::apply([&](auto... placeholders) { return algorithm(placeholders..., comm); }, parts.arguments)
+                 : algorithm(arguments...);
+    };
+    int status = wanted && call.alone() ? static_cast<int>(MPI_SUCCESS) : run();
+    bool data  = wanted;
+    if (status == REFUSED_BY_SMPI && not call.schedule_instead(parts.host_shape())) {
+      status = run();
+    } else if (status == REFUSED_BY_SMPI) {
+      data = parts.has_data();
+      if (data && not wanted)
+        parts.come(call, true);
+      run_instead(call, parts.host_shape());
+      status = MPI_SUCCESS;
+    }
+    if (data)
+      call.leave_host_data();
     return status;
   }
 }

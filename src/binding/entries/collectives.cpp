@@ -36,7 +36,7 @@ template <class Function> struct Entry {
                 Arguments... arguments) const
   {
     if (not is_own_call(comm))
-      return fallback(comm)(address(arguments)...);
+      return run_within(comm, address(arguments)...);
     Call call(current_run(), [&] { return describe(called); }, comm);
     if (call.offloaded()) {
       call.offload(buffers(), operation);
@@ -52,30 +52,33 @@ template <class Function> struct Entry {
     const CollectiveScope inside;
     if (call.empty())
       return MPI_SUCCESS;
-    const Function algorithm = fallback(comm);
+    bool refused = false;
     return run_on_hosts(
-        call, comm, parts, [&](auto... placeholders) { return run(algorithm, comm, placeholders...); }, arguments...);
+        call, comm, parts,
+        [&](auto... placeholders) {
+          const int status = run(refused ? simplest : fallback(comm), placeholders...);
+          refused          = status == REFUSED_BY_SMPI;
+          return status;
+        },
+        arguments...);
   }
 
-  /** Runs SMPI's algorithm, which may refuse this number of ranks. */
-  template <class... Arguments> int run(Function algorithm, MPI_Comm comm, Arguments... arguments) const
+  /** Runs SMPI's algorithm, which may refuse a call, before its first message: most do for some numbers of ranks. */
+  template <class... Arguments> static int run(Function algorithm, Arguments... arguments)
   {
     try {
-      return algorithm(arguments...);
-    } catch (const std::invalid_argument& problem) {
-      refuse_algorithm(comm->size(), problem);
+      const int status = algorithm(arguments...);
+      return status == MPI_ERR_OTHER ? REFUSED_BY_SMPI : status;
+    } catch (const std::invalid_argument&) {
+      return REFUSED_BY_SMPI;
     }
   }
 
-  // Out of line: an error path.
-  [[noreturn, gnu::noinline]] void refuse_algorithm(int ranks, const std::invalid_argument& problem) const
+  /** Executes a call that another collective contains, or that the creation of a communicator makes. */
+  template <class... Arguments> [[gnu::noinline]] int run_within(MPI_Comm comm, Arguments... arguments) const
   {
-    RunContext& context    = current_run();
-    const std::string name = called.name();
-    context.abort("refused", "SMPI's algorithm \"" + context.algorithms[name] + "\" for " + name +
-                                 " cannot do a call of " + std::to_string(ranks) + " ranks (" + problem.what() +
-                                 "); choose another with --cfg smpi/" + name +
-                                 ":NAME, or none for Open MPI's selection.");
+    const int status = run(fallback(comm), arguments...);
+    return status == REFUSED_BY_SMPI ? simplest(arguments...) : status;
   }
 
   /** Executes a call that is never offloaded. */
@@ -322,13 +325,13 @@ void see_what_smpi_has(HostFallback& fallback)
 
 int hosts_allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
-  return entries().allreduce.fallback(comm)(send, receive, count, type, op, comm);
+  return entries().allreduce.run_within(comm, send, receive, count, type, op, comm);
 }
 
 int hosts_allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                     MPI_Datatype type, MPI_Comm comm)
 {
-  return entries().allgather.fallback(comm)(send, send_count, send_type, receive, count, type, comm);
+  return entries().allgather.run_within(comm, send, send_count, send_type, receive, count, type, comm);
 }
 
 void register_collectives(RunContext& context)

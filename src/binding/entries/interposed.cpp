@@ -12,8 +12,11 @@
 #include "binding/entries/direct_calls.hpp"
 #include "binding/entries/frame/current_run.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <memory>
+#include <span>
+#include <stdexcept>
 
 namespace weft {
 namespace {
@@ -87,6 +90,14 @@ int start_on_host(Function next_definition, MPI_Request* request, int external, 
       arguments...);
 }
 
+/** Returns the number of ranks on each host; 0 if hosts differ in it. */
+int ranks_on_each_host(MPI_Comm comm)
+{
+  if (comm->get_leaders_comm() == MPI_COMM_NULL)
+    comm->init_smp();
+  return comm->is_uniform() ? comm->get_intra_comm()->size() : 0;
+}
+
 /** Executes a blocking call that is never offloaded. */
 template <class Function, class Describe, class Parts, class... Arguments>
 int on_host(Function next_definition, MPI_Comm comm, Describe&& describe, Parts&& parts, Arguments... arguments)
@@ -117,6 +128,44 @@ WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MP
   static const bool OPEN_MPI = weft::current_run().algorithms.at("allreduce") == "ompi";
   return OPEN_MPI && count < comm->size() ? allreduce__rdb(send, receive, count, type, op, comm)
                                           : THEIRS(send, receive, count, type, op, comm);
+}
+
+// Some of SMPI's algorithms fail for some calls, also where its selector `impi` chooses them. As SMPI's other
+// algorithms do, they refuse such calls (Entry::run in collectives.cpp).
+
+/** SMPI's pipelined Bcast sends every segment twice to the next rank if each host has one rank (num_core in
+ * bcast-SMP-linear.cpp); later receives would match the second copies. */
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
+WEFT_INTERPOSED int bcast__SMP_linear(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+  static const auto THEIRS = weft::original(&bcast__SMP_linear);
+  if (weft::ranks_on_each_host(comm) == 1)
+    throw std::invalid_argument("SMP_linear needs several ranks per host");
+  return THEIRS(buffer, count, type, root, comm);
+}
+
+/** Within a host, SMPI's binomial Allreduce waits for ranks that do not exist (allreduce-smp-binomial.cpp). */
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
+WEFT_INTERPOSED int allreduce__smp_binomial(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                                            MPI_Comm comm)
+{
+  static const auto THEIRS = weft::original(&allreduce__smp_binomial);
+  if (const int ranks = weft::ranks_on_each_host(comm); std::popcount(static_cast<unsigned>(ranks)) > 1)
+    throw std::invalid_argument("smp_binomial needs a power of two of ranks per host");
+  return THEIRS(send, receive, count, type, op, comm);
+}
+
+/** SMPI's Reduce_scatter for operations that do not commute asserts that ranks are a power of two with equal parts
+ * (reduce_scatter-mpich.cpp). */
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
+WEFT_INTERPOSED int reduce_scatter__mpich_noncomm(const void* send, void* receive, const int* counts, MPI_Datatype type,
+                                                  MPI_Op op, MPI_Comm comm)
+{
+  static const auto THEIRS = weft::original(&reduce_scatter__mpich_noncomm);
+  const std::span parts(counts, static_cast<std::size_t>(comm->size()));
+  if (not std::has_single_bit(parts.size()) || std::ranges::count(parts, parts.front()) != comm->size())
+    throw std::invalid_argument("mpich_noncomm needs a power of two of ranks, and equal parts");
+  return THEIRS(send, receive, counts, type, op, comm);
 }
 
 // SMPI's pairwise exchanges, which its selector `ompi` chooses where Open MPI would, support only

@@ -40,6 +40,7 @@ class HostsInstead : RankCallbacks {
     return actors_.with_os_noise(rank, start, work);
   }
   void call_failed(const std::string& why) override { call_.repetition_failed(why); }
+  void call_refused(const std::string& why) override { actors_.refuse(why); }
 
 public:
   /** All arguments must outlive this object. Throws UserError if the hosts' algorithm cannot execute the call. */

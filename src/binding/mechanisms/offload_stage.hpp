@@ -42,6 +42,7 @@ class OffloadStage : HostStage::Listener, ProgressedCall {
     return actors_.with_os_noise(rank, start, work);
   }
   void call_failed(const std::string& why) override { call_.stage_failed(why); }
+  void call_refused(const std::string& why) override { actors_.refuse(why); }
   void make_progress(int rank) override { stage_.make_progress(rank); }
 
 public:

@@ -6,6 +6,7 @@
 #include "binding/messages/host_network.hpp"
 #include "binding/run/communicator.hpp"
 
+#include <string>
 #include <vector>
 
 namespace weft {
@@ -24,6 +25,8 @@ public:
   void end(int rank, const ProgressedCall& call);
   bool makes_progress(int rank) const;
   Seconds with_os_noise(int rank, Seconds start, Seconds work) const;
+  /** Ends the ranks' job, because the algorithm chosen for the hosts cannot execute the call. */
+  void refuse(const std::string& why) const { network_.refuse(why, communicator_.world); }
 };
 
 } // namespace weft

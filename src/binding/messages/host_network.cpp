@@ -62,7 +62,7 @@ MessageCosts message_costs(const Fabric& fabric, const Network& network)
 void HostNetwork::start_storage_flow(VertexId /*from*/, VertexId /*to*/, const std::vector<int>& /*storage*/,
                                      Bytes /*bytes*/, BytesPerSecond /*limit*/, FlowEnd /*done*/)
 {
-  refuse("files of MPI need weft's own network on a fabric");
+  refuse("files of MPI need weft's own network on a fabric", {});
 }
 
 std::uint64_t HostNetwork::start_breakable_flow(const StreamFlow& /*flow*/, Seconds /*latency*/, Seconds /*sharing*/,
@@ -163,7 +163,7 @@ void HostNetwork::run()
   try {
     agenda_.run_until(Seconds(sg::Engine::get_clock()));
   } catch (const UserError& problem) {
-    refuse(problem.what());
+    refuse(problem.what(), {});
   }
   running_ = false;
   ended_.clear();

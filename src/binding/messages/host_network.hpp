@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,9 @@ protected:
 
 public:
   const MessageCosts costs;
-  /// Reports a UserError from a rank's schedule; does not return.
-  std::function<void(const std::string& why)> refuse;
+  /// Ends the job with this world, or the run if there is none, because of a UserError. Called by a rank or SimGrid's
+  /// kernel; returns if other jobs go on.
+  std::function<void(const std::string& why, std::optional<int> world)> refuse;
   CoreNoise* core_noise                           = nullptr; ///< OS noise of the ranks' cores
   const std::shared_ptr<Execution::Memory> memory = std::make_shared<Execution::Memory>(); ///< memory of the calls
 

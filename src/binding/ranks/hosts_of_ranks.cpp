@@ -70,6 +70,9 @@ WEFT_INTERPOSED void Comm::init_smp()
   const aid_t actor = s4u::this_actor::get_pid();
   const bool first  = finding_out().insert(actor).second; // init_smp() calls itself for MPI_COMM_WORLD
   THEIRS(this);
+  // Rank 0 alone sets is_blocked(), last of all; a rank that read it earlier would select another algorithm than rank
+  // 0.
+  hear_all(this, 0);
   if (first)
     finding_out().erase(actor);
 }

@@ -159,7 +159,7 @@ Selection::Choice HostFallback::choose(const HostCall& call, int calls) const
   if (not smpi(call.collective).empty())
     return {nullptr, {}};
   Selection::Choice choice = selection_.choose(call);
-  if (named && choice.algorithm) // named in the record: it has not been chosen for such calls
+  if (named && choice.algorithm && not choice.library) // named in the record: it has not been chosen for such calls
     choice.library = &selection_;
   // SMPI has no neighbourhood collectives that could execute the call if no rule matches.
   return choice.algorithm || not call.neighbors

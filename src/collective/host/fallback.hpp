@@ -56,7 +56,7 @@ public:
   /** Returns true if a collective takes the fastest algorithm; for "", if any collective does. */
   bool takes_best(std::string_view collective = "") const;
   /** Returns the algorithm of one of @p calls consecutive calls; none if it is not determined, or SMPI executes
-   * it. Throws UserError if the named algorithm cannot execute the call. */
+   * it. */
   Selection::Choice choose(const HostCall& call, int calls = 1) const;
   /** Returns the call with its nested calls resolved by the library that @p choice names, or by the selection. */
   HostCall resolved(HostCall call, const Selection::Choice& choice) const;

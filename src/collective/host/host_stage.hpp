@@ -86,6 +86,7 @@ private:
       return stage.listener_.with_os_noise(rank, start, work);
     }
     void call_failed(const std::string& why) override { stage.listener_.call_failed(why); }
+    void call_refused(const std::string& why) override { stage.listener_.call_refused(why); }
   };
   struct Member {
     int entered    = 0;     // number of ranks

@@ -33,6 +33,8 @@ struct HostShape {
   std::shared_ptr<const Neighborhood> neighborhood = {};
   /// Set for calls on intercommunicators: the rank's part.
   const BetweenGroups* between = nullptr;
+  /// Set for calls that SMPI's algorithm has refused.
+  bool smpi_refuses = false;
 };
 
 class ScheduledCall : public RankCallbacks, public ProgressedCall, public std::enable_shared_from_this<ScheduledCall> {
@@ -77,7 +79,7 @@ public:
 
   /** Selects the algorithm for this call, as one of @p calls consecutive ones, from the first rank's
    *  @p shape. Called before any rank joins. @return false if there is none. @throws UserError if
-   *  the algorithm cannot execute the call. */
+   *  a prediction contains a call without a rule. */
   bool choose(const HostShape& shape, int calls);
 
   /** Name of the algorithm, with the library that chose it unless that is the selection's own. */
@@ -102,10 +104,11 @@ public:
   }
   void make_progress(int rank) override { execution_.make_progress(rank); }
   void call_failed(const std::string& why) override;
+  void call_refused(const std::string& why) override { actors_.refuse(why); }
 };
 
 /** Creates the execution of @p call with @p shape; null if @p fallback has no algorithm for it.
- *  @throws UserError if the algorithm cannot execute it. */
+ *  @throws UserError as ScheduledCall::choose(). */
 std::shared_ptr<ScheduledCall> make_scheduled_call(HostNetwork& network, const Communicator& communicator,
                                                    const HostFallback& fallback, HostCall call, const HostShape& shape);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/host/engine/execution.hpp"
 
+#include "base/error.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -28,6 +30,11 @@ MessageCosts costs_of(const std::optional<MpiModel>& mpi, const HostModel& host)
           cost(&MpiModel::send_time),    cost(&MpiModel::send_time),
           cost(&MpiModel::receive_time), host.reduction_rate,
           host.piece_overhead,           host};
+}
+
+void RankCallbacks::call_refused(const std::string& why)
+{
+  throw UserError(why);
 }
 
 Execution::Execution(Agenda& agenda, Messages& network, const MessageCosts& costs, std::vector<int> hosts,
@@ -127,9 +134,14 @@ void Execution::due(std::uint64_t rank)
 void Execution::resume(int number)
 {
   Rank& rank = state(number);
-  while (rank.schedule->next())
-    if (not take(number, rank.schedule->step()))
-      return;
+  try {
+    while (rank.schedule->next())
+      if (not take(number, rank.schedule->step()))
+        return;
+  } catch (const UserError& problem) {
+    on_end_.call_refused(problem.what());
+    return;
+  }
   rank.schedule.reset();
   on_end_.rank_ended(number);
 }

@@ -61,6 +61,8 @@ public:
   virtual Seconds with_os_noise(int /*rank*/, Seconds /*start*/, Seconds work) { return work; }
   /** Reports that a message never arrives, so that some ranks will not end. */
   virtual void call_failed(const std::string& /*why*/) {}
+  /** Reports that a rank's schedule is impossible, so that the rank will not end; by default, throws UserError. */
+  virtual void call_refused(const std::string& why);
 };
 
 class Execution : public Due, public Receiving {

@@ -334,7 +334,7 @@ bool can_do(const Algorithm& algorithm, const HostCall& call)
   }
 }
 
-const Algorithm* fitting(const Algorithm& algorithm, const HostCall& call, const std::string& place)
+const Algorithm* fitting(const Algorithm& algorithm, const HostCall& call)
 {
   if (can_do(algorithm, call))
     return &algorithm;
@@ -352,8 +352,8 @@ const Algorithm* fitting(const Algorithm& algorithm, const HostCall& call, const
     found = " needs two ranks, but there are " + std::to_string(call.ranks);
   else if (algorithm.needs == Needs::in_order)
     found = " needs consecutive ranks on each host, which these are not";
-  throw UserError(place + "algorithm \"" + std::string(algorithm.name) + "\" for " + std::string(algorithm.collective) +
-                  found + "; allowed: " + join(others));
+  throw UserError("algorithm \"" + std::string(algorithm.name) + "\" for " + std::string(algorithm.collective) + found +
+                  "; allowed: " + join(others));
 }
 
 std::vector<std::string> algorithms_of(std::string_view collective)

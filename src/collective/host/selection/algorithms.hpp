@@ -60,8 +60,8 @@ const Algorithm* find_algorithm(std::string_view collective, int number);
 /** Returns whether @p algorithm can execute @p call. */
 bool can_do(const Algorithm& algorithm, const HostCall& call);
 /** Returns the algorithm that a library executes for @p call if @p algorithm is requested: that one,
- * or its replacement. Throws UserError, whose message begins with @p place, if there is none. */
-const Algorithm* fitting(const Algorithm& algorithm, const HostCall& call, const std::string& place = "");
+ * or its replacement. Throws UserError if there is none. */
+const Algorithm* fitting(const Algorithm& algorithm, const HostCall& call);
 
 /** Returns the names of a collective's algorithms, for messages. */
 std::vector<std::string> algorithms_of(std::string_view collective);

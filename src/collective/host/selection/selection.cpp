@@ -26,6 +26,7 @@ Selection Selection::load(const std::string& name_or_path)
     TunedRules rules    = TunedRules::read_file(path);
     const int version   = rules.version();
     Selection selection = load(with_base ? name_or_path.substr(0, plus) : version == 1 ? "openmpi-4.1" : "openmpi-5.0");
+    selection.library_  = std::make_shared<const Selection>(selection);
     selection.name_     = name_or_path;
     selection.tuned_    = std::move(rules);
     return selection;
@@ -47,13 +48,12 @@ Selection Selection::read(const OptionTable& file, std::string name)
   selection.description_ = head.text("description").value_or("");
   if (const std::optional<std::string> base = head.text("base")) {
     check_name(head, "base", *base, list_shared("presets/mpi"));
-    selection.base_ = std::make_shared<const Selection>(load(*base));
+    selection.base_ = selection.library_ = std::make_shared<const Selection>(load(*base));
   }
   for (const OptionTable& table : file.tables("rule")) {
     SelectionRule rule;
     require_options(table, selection_rule_options(), read_options(table, selection_rule_options(), {}, rule));
     check(table, rule);
-    rule.place = file.file() + ":" + std::to_string(table.line("algorithm")) + ": ";
     selection.rules_[rule.collective].push_back(std::move(rule));
   }
   return selection;
@@ -77,8 +77,37 @@ Selection::Choice Selection::executed(Choice choice, const HostCall& call) const
     const Substitute its = choice.algorithm->substitute(call, choice.tuning);
     if (its.name.empty())
       break;
-    choice = {find_algorithm(call.collective, its.name), its.tuning};
+    choice = {find_algorithm(call.collective, its.name), its.tuning, choice.library};
   }
+  return choice;
+}
+
+std::string Selection::Choice::name() const
+{
+  const std::string its(algorithm->name);
+  return library ? its + " (" + library->name() + ")" : its;
+}
+
+const Selection& Selection::preset()
+{
+  static const Selection selection = load(DEFAULT);
+  return selection;
+}
+
+Selection::Choice Selection::followed(const Algorithm& algorithm, const HostCall& call, const Tuning& tuning) const
+{
+  if (can_do(algorithm, call) || not algorithm.otherwise.empty() || this == &preset())
+    return {fitting(algorithm, call), tuning};
+  return (library_ ? *library_ : preset()).choose_instead(call);
+}
+
+Selection::Choice Selection::choose_instead(const HostCall& call) const
+{
+  Choice choice = choose(call);
+  if (not choice.algorithm && this != &preset())
+    return preset().choose_instead(call);
+  if (not choice.library)
+    choice.library = this;
   return choice;
 }
 
@@ -90,7 +119,7 @@ Selection::Choice Selection::chosen(const HostCall& call) const
   // HAN takes precedence over tuned, which it calls within and between hosts.
   const bool is_tuneds  = not choice.algorithm || choice.algorithm->name != "han";
   const TunedRule* rule = is_tuneds ? tuned_->rule_for(call) : nullptr;
-  return rule ? Choice{fitting(*rule->algorithm, call, rule->place), rule->tuning} : choice;
+  return rule ? followed(*rule->algorithm, call, rule->tuning) : choice;
 }
 
 Selection::Choice Selection::choose_by_rules(const HostCall& call) const
@@ -103,7 +132,7 @@ Selection::Choice Selection::choose_by_rules(const HostCall& call) const
   if (not best)
     return base_ ? base_->choose(call) : Choice{nullptr, {}};
   const std::size_t at = best->entry_for(call);
-  return {fitting(*find_algorithm(call.collective, best->algorithm[at]), call, best->place), best->tuning(at)};
+  return followed(*find_algorithm(call.collective, best->algorithm[at]), call, best->tuning(at));
 }
 
 std::vector<Tuning> Selection::tunings(const Algorithm& algorithm) const

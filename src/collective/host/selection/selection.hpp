@@ -21,13 +21,20 @@ class Selection {
   std::map<std::string, std::vector<SelectionRule>, std::less<>>
       rules_;                             // by collective, since each rank searches them for nested calls
   std::shared_ptr<const Selection> base_; // applies if none of rules_ matches
-  std::optional<TunedRules> tuned_;       // take precedence over the rules of tuned, for blocking calls
+  std::shared_ptr<const Selection>
+      library_;                     // applies if a rule of a file names an algorithm that cannot execute a call
+  std::optional<TunedRules> tuned_; // take precedence over the rules of tuned, for blocking calls
 
 public:
   struct Choice {
     const Algorithm* algorithm; ///< null if no rule matches
     Tuning tuning;
-    const Selection* library = nullptr; ///< selects algorithms of nested calls; null: this selection
+    /// Decided instead of the rule or name that applies, whose algorithm cannot execute the call, and selects the
+    /// algorithms of nested calls; null: this selection.
+    const Selection* library = nullptr;
+
+    /** Returns the algorithm's name, with that of `library` if there is one. */
+    std::string name() const;
   };
   /** Default selection. */
   static constexpr const char* DEFAULT = "openmpi-5.0";
@@ -42,9 +49,12 @@ public:
   const std::string& name() const { return name_; }
   const std::string& description() const { return description_; }
 
-  /** Returns the algorithm for a call. Throws UserError, with file and line, if a rule names an
-   * algorithm that cannot execute it. */
+  /** Returns the algorithm for a call; null if no rule matches. If a rule names an algorithm that cannot execute it,
+   * the base decides, or the default selection. */
   Choice choose(const HostCall& call) const;
+  /** Returns the choice for a call that the algorithm asked for cannot execute: choose()'s, else the default
+   * selection's, with that library. */
+  Choice choose_instead(const HostCall& call) const;
   /** Returns the tunings of @p algorithm in its rules and those of its base. */
   std::vector<Tuning> tunings(const Algorithm& algorithm) const;
   /** Returns what @p choice executes for @p call: the algorithm whose steps its own executes, if
@@ -53,11 +63,15 @@ public:
   /** Returns the call with nested calls resolved by this selection, which it refers to. */
   HostCall resolved(HostCall call) const;
   /** Returns the steps of one rank. @p call, returned by resolved(), must outlive them. Throws
-   * UserError as choose(), and if no rule matches. */
+   * UserError if no rule matches, or if calls contain each other without end. */
   Schedule schedule(const HostCall& call, int rank) const;
 
 private:
+  /** Returns the default selection. */
+  static const Selection& preset();
   Choice chosen(const HostCall& call) const;
+  /** Returns the algorithm that a rule names, or the choice of another selection if it cannot execute the call. */
+  Choice followed(const Algorithm& algorithm, const HostCall& call, const Tuning& tuning) const;
   Choice choose_by_rules(const HostCall& call) const;
 };
 

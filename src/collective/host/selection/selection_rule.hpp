@@ -80,7 +80,6 @@ struct SelectionRule {
   std::vector<std::string> algorithm;
   std::vector<int> segment; ///< in bytes; 0 or empty: not segmented
   std::vector<int> fan_out; ///< 0 or empty: the algorithm's default
-  std::string place;        ///< "FILE:LINE: ", the place of the list of algorithms
 
   bool holds_for(const HostCall& call) const;
   /** Returns whether this rule takes precedence over @p other, which also matches the call and

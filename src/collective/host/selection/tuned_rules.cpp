@@ -156,14 +156,10 @@ private:
     const auto fan_out   = static_cast<int>(number("fan-out of " + name));
     const Bytes segment  = Bytes(static_cast<double>(number("segment of " + name)));
     const int line       = words_[next_ - 1].line;
-    const int named_at   = words_[next_ - 3].line;
     const bool fifth     = rules_.version_ > 1 && next_ < words_.size() && words_[next_].line == line;
     if (fifth)
       number("requests of " + name);
-    TunedRule rule{from,
-                   algorithm > 0 ? find_algorithm(collective, algorithm) : nullptr,
-                   {segment},
-                   place_ + ":" + std::to_string(named_at) + ": "};
+    TunedRule rule{from, algorithm > 0 ? find_algorithm(collective, algorithm) : nullptr, {segment}};
     if (rule.algorithm && rule.algorithm->name == "chain")
       rule.tuning.fan_out = fan_out; // unused by other algorithms
     return rule;

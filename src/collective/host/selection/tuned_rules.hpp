@@ -29,7 +29,6 @@ struct TunedRule {
   Bytes from;
   const Algorithm* algorithm; ///< null: the file leaves the choice to Open MPI (algorithm 0)
   Tuning tuning;
-  std::string place; ///< "FILE:LINE: " of the algorithm
 };
 
 class TunedRules {

@@ -4,8 +4,11 @@
 Offloaded calls change the switch's counters; other calls do not (Belbeisi et al., section 5).
 """
 
+from pathlib import Path
+
 import pytest
 
+import weft
 from tests.support import simulated
 from tests.support.simulated import Program, Run
 
@@ -187,14 +190,50 @@ def test_an_algorithm_known_to_be_wrong_is_refused(
     assert f'SMPI\'s "{algorithm}" {reason}' in result.stderr
 
 
-def test_an_algorithm_that_cannot_do_a_call_ends_the_run_in_words(program: Program) -> None:
+REFUSING = {
+    "allgather": "pair",
+    "allgatherv": "pair",
+    "allreduce": "rab1",
+    "alltoall": "2dmesh",
+    "alltoallv": "pair_mpi_barrier",
+    "bcast": "SMP_linear",
+    "reduce_scatter": "mpich_noncomm",
+}
+"""Algorithms of SMPI that cannot execute calls of seven ranks, each with a host of its own."""
+
+
+@pytest.mark.parametrize("memory", ["dlopen", "mmap"])
+def test_the_library_decides_calls_that_smpis_algorithm_cannot_do(run: Run, memory: str) -> None:
+    """With mmap, weft's schedules cannot run, so SMPI's default algorithms do."""
+    fallback = ",".join(f"{collective}=smpi:{name}" for collective, name in REFUSING.items())
+    options = ("--offload", "off", "--fallback", fallback, "--cfg", f"smpi/privatization:{memory}")
+    result = run("random_calls", "31", "0", "39", on="star-8", ranks=7, options=options)
+    assert len(result.lines) == 7 * 40
+    library = " (openmpi-5.0)" if memory == "dlopen" else "default (smpi)"
+    for collective, name in REFUSING.items():
+        rows = [row for row in result.rows(collective=collective) if row["communicator_size"] == 7]
+        assert rows
+        assert all(row["algorithm"].endswith(library) for row in rows), (name, rows)
+
+
+def test_the_table_says_what_smpis_algorithm_cannot_do(program: Program, tmp_path: Path) -> None:
     """SMPI's pair algorithms exchange with the rank `rank XOR step`, hence need a power of two."""
-    command = simulated.weft_command(
-        program("awkward.c"),
-        "alltoallv",
-        ranks=3,
-        options=("--cfg", "smpi/alltoallv:pair_mpi_barrier"),
+    record = tmp_path / "record.json"
+    for choice in (("--cfg", "smpi/alltoallv:pair_mpi_barrier"), ("--fallback", "smpi:pair")):
+        command = simulated.weft_command(
+            program("awkward.c"), "alltoallv", ranks=3, options=(*choice, "--json", str(record))
+        )
+        assert simulated.run_command(command).status == 0
+        said = str(weft.read_record(record))
+        assert f"alltoallv: smpi:{choice[1].rpartition(':')[2]} cannot execute " in said
+        assert " on 3 ranks; openmpi-5.0 selects " in said
+
+
+@pytest.mark.parametrize("selector", ["impi", "mvapich2", "mpich"])
+def test_all_ranks_know_where_the_others_are(run: Run, selector: str) -> None:
+    """SMPI's selectors take algorithms by how ranks share hosts; rank 0 sets that last."""
+    options = ("--offload", "off", "--ppn", "3", "--fallback", f"smpi:{selector}")
+    result = run(
+        "intercommunicators.c", "messages", "4", on="fat-tree-1024", ranks=6, options=options
     )
-    result = simulated.run_command(command)
-    assert result.status == 1
-    assert len(result.messages) == 1 and "pair_mpi_barrier" in result.messages[0]
+    assert result.lines == ["done"]

@@ -208,39 +208,54 @@ PARTS = ORDERED_BY_RING.replace("ring", "nonoverlapping") + (
 NO_PARTS = PARTS[: PARTS.rindex("[[rule]]")].replace('base = "openmpi-5.0"', "")
 # Allreduce by algorithm 4, the ring, and by algorithm 6, Rabenseifner's.
 RULES = "1\n2 # Allreduce\n1\n2\n1\n0 {} 0 0\n"
-COMMUTES = "needs a commutative operation, but this one is not; allowed: "
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "said"),
+    ("file", "text", "library"),
     [
-        ("own.toml", ORDERED_BY_RING, f'own.toml:6: algorithm "ring" for allreduce {COMMUTES}'),
-        ("own.toml", PARTS, f'own.toml:9: algorithm "chain" for reduce {COMMUTES}'),
-        ("own.toml", NO_PARTS, "own.toml: no rule holds for reduce of 4 ranks"),
-        ("rules.conf", RULES.format(4), f'rules.conf:6: algorithm "ring" for allreduce {COMMUTES}'),
+        ("own.toml", ORDERED_BY_RING.replace("openmpi-5.0", "openmpi-4.1"), "openmpi-4.1"),
+        ("own.toml", ORDERED_BY_RING.replace('base = "openmpi-5.0"', ""), "openmpi-5.0"),
+        ("own.toml", PARTS, ""),
+        ("rules.conf", RULES.format(4), "openmpi-4.1"),
     ],
 )
 @pytest.mark.parametrize("offload", ["off", "auto"])
-def test_a_rule_that_cannot_be_followed_ends_the_run_with_its_line(
+def test_the_library_decides_calls_that_a_rule_cannot_do(
     program: Program,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     *,
     file: str,
     text: str,
-    said: str,
+    library: str,
     offload: str,
 ) -> None:
     """The same holds for parts of other algorithms, and for predictions of times."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / file).write_text(text, encoding="utf-8")
     on = str(fabrics.make(tmp_path, "star", None, "ideal"))
-    options = ("--offload", offload, "--fallback", file)
+    options = ("--offload", offload, "--fallback", file, "--json", "record.json")
     command = simulated.weft_command(program("awkward.c"), "ordered", on=on, options=options)
+    result = simulated.run_command(command)
+    assert result.status == 0, result.stderr
+    read = weft.read_record(tmp_path / "record.json")
+    (row,) = (one for one in read.collectives if one.collective == "allreduce")
+    assert row.algorithm.endswith(f" ({library})") if library else row.algorithm == "nonoverlapping"
+    told = f"allreduce: a rule of {file} cannot execute 1 call on 4 ranks; {library} selects "
+    assert (told in str(read)) == bool(library)
+
+
+def test_a_part_without_a_rule_ends_the_run(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.toml").write_text(NO_PARTS, encoding="utf-8")
+    options = ("--offload", "off", "--fallback", "own.toml")
+    command = simulated.weft_command(program("awkward.c"), "ordered", options=options)
     result = simulated.run_command(command)
     assert result.status == 1
     (message,) = result.messages
-    assert f"--fallback: {said}" in message
+    assert "--fallback: own.toml: no rule holds for reduce of 4 ranks" in message
 
 
 def test_a_rule_of_open_mpis_is_followed_as_open_mpi_does(run: Run, tmp_path: Path) -> None:
