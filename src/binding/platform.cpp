@@ -169,7 +169,8 @@ void check_faults(bool on_fabric)
   if (weft::settings().point_to_point != "weft")
     throw weft::UserError("--faults: faults do not reach SMPI's messages; run with --messages weft");
   if (const auto refusal = weft::OwnMessages::refusal(on_fabric))
-    throw weft::UserError("--faults: faults need weft's own network, and " + *refusal);
+    throw weft::UserError("--faults: faults need weft's own network, and " +
+                          weft::OwnMessages::refusal_of_option(on_fabric).value_or(*refusal));
 }
 
 /** Ends the run when a profile turns a host of ranks off, which ends its ranks. */
@@ -351,7 +352,8 @@ void choose_messages(weft::RunContext& context, bool on_fabric)
                                           : std::optional<std::string>("weft's transport needs a weft fabric");
   context.record.messages_reason = refusal.value_or("");
   if (refusal && jobs) // SMPI's messages on one job's MPI_COMM_WORLD match those on other communicators
-    throw weft::UserError("--jobs: messages of jobs need weft's own network, and " + *refusal +
+    throw weft::UserError("--jobs: messages of jobs need weft's own network, and " +
+                          weft::OwnMessages::refusal_of_option(on_fabric).value_or(*refusal) +
                           "; leave that option out");
   if (refusal) {
     check_routing(context, *refusal);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -195,9 +196,11 @@ void Recovery::give_up(std::size_t place)
   const CutFlow flow = std::move(rests_[place].flow);
   counts_.given_up += static_cast<std::int64_t>(flow.messages.size());
   const Topology& topology = actual_.fabric().topology();
-  const std::string who    = flow.from < 0
-                                 ? "data cannot pass"
-                                 : topology.vertex_name(flow.from) + " cannot reach " + topology.vertex_name(flow.to);
+  const auto ends          = flow.from >= 0 ? std::optional(std::pair(flow.from, flow.to))
+                                            : flow.messages.front().receiver->ends_of(flow.messages.front().number);
+  const std::string who =
+      ends ? topology.vertex_name(ends->first) + " cannot reach " + topology.vertex_name(ends->second)
+           : "data cannot pass";
   const std::string why =
       who + " at " + to_text(agenda_.now()) + ": " + model_.timeouts() + " (" + obstacle(flow) + ")";
   idle_.push_back(place);

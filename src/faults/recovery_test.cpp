@@ -7,7 +7,9 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -393,6 +395,29 @@ TEST_F(RecoveryTest, AFlowOfACallWaitsForItsLinks)
   set_link_at(15e-6, route(0, 3).links[1], true);
   run();
   EXPECT_NEAR(arrivals_.times.at(1), LATENCY + BYTES / BANDWIDTH + 6e-6 + LATENCY, 1e-15);
+}
+
+/** Receiver of flows of data between two hosts. */
+class BetweenHosts : public TimesAndFailures {
+public:
+  using TimesAndFailures::TimesAndFailures;
+  std::optional<std::pair<int, int>> ends_of(std::uint64_t flow) const override { return std::pair(0, int(flow)); }
+};
+
+TEST_F(RecoveryTest, AFlowThatIsGivenUpNamesItsEndsIfItHasTwo)
+{
+  FlowRoute way;
+  way.resources = route(0, 3).links;
+  way.latency   = LATENCY;
+  way.volume    = BYTES;
+  way.bound     = BANDWIDTH;
+  BetweenHosts file(agenda_);
+  network_.start(way, Seconds(0), file, 3);
+  network_.start(way, Seconds(0), arrivals_, 1);
+  set_link_at(10e-6, route(0, 3).links.back(), false);
+  run();
+  EXPECT_TRUE(file.failures.at(3).starts_with("host-0 cannot reach host-3 at ")) << file.failures.at(3);
+  EXPECT_TRUE(arrivals_.failures.at(1).starts_with("data cannot pass at ")) << arrivals_.failures.at(1);
 }
 
 TEST_F(RecoveryTest, ACancelledFlowLeavesItsShare)

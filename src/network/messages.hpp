@@ -6,7 +6,9 @@
 #include "network/agenda.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace weft {
 
@@ -23,6 +25,8 @@ public:
   /** Called if a failed link has cut a flow of FlowNetwork::start(), with @p part of its volume to go. Returns whether
    * the receiver gives the flow up; otherwise it is resumed, and arrives or fails. */
   virtual bool cut(std::uint64_t /*flow*/, double /*part*/, const std::string& /*why*/) { return false; }
+  /** Returns the vertices between which a flow of FlowNetwork::start() carries data; none if it has several sources. */
+  virtual std::optional<std::pair<int, int>> ends_of(std::uint64_t /*flow*/) const { return std::nullopt; }
 };
 
 /** Receiver of background traffic, for which no rank waits: its messages and events alone do not keep a run going. */

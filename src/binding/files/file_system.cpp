@@ -53,7 +53,7 @@ void FileSystem::require_storage(const char* function) const
 StorageNetwork& FileSystem::network()
 {
   if (not network_)
-    network_ = std::make_unique<StorageNetwork>(context);
+    network_ = std::make_unique<StorageNetwork>(context, [this](int world) { forget_steps(world); });
   return *network_;
 }
 
@@ -111,13 +111,31 @@ void FileSystem::remove_handle(FileHandle& handle)
 
 void FileSystem::begin(const std::shared_ptr<FileSteps>& steps, FileSteps::Then at_end)
 {
+  const int world = context.jobs.world_of_current_rank();
+  ++steps_[world];
   context.host_network().message_leaves();
-  network().after(Seconds(), [this, steps, at_end = std::move(at_end)] {
-    steps->run([this, at_end] {
-      context.host_network().message_ends();
+  network().after(Seconds(), [this, world, steps, at_end = std::move(at_end)] {
+    steps->run([this, world, at_end] {
+      end_steps(world);
       at_end();
     });
   });
+}
+
+void FileSystem::end_steps(int world)
+{
+  int& steps = steps_[world];
+  if (steps == 0) // the job has failed meanwhile
+    return;
+  --steps;
+  context.host_network().message_ends();
+}
+
+/** Ends the count of a failed job's steps: those with the failed access, and those that wait for them, never end. */
+void FileSystem::forget_steps(int world)
+{
+  while (steps_[world] > 0)
+    end_steps(world);
 }
 
 void FileSystem::access(const OpenFile& file, VertexId host, bool write, const Extents& extents, FileSteps& steps)

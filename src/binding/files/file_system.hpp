@@ -32,6 +32,7 @@ struct DeviceCounters {
 class FileSystem : public RecordPart {
   FileStore store_;
   std::unique_ptr<StorageNetwork> network_; // made for the first file
+  std::map<int, int> steps_;                // in progress, by world of their jobs
   std::map<std::string, FileCounters> counters_;
   std::map<std::string, StripeLayout> layouts_;            // of files that the program has created
   std::map<std::pair<bool, int>, DeviceCounters> devices_; // by whether it is a disk, and its number
@@ -76,7 +77,8 @@ public:
   void remove_handle(FileHandle& handle);
   bool knows(MPI_File handle) const { return handles_.contains(handle); }
 
-  /** Begins steps, in a rank's turn, which it does not end. */
+  /** Begins steps, in a rank's turn, which it does not end. The network counts them as a message of the rank's job
+   * until they end, or the job fails. */
   void begin(const std::shared_ptr<FileSteps>& steps, FileSteps::Then at_end);
   /** Starts a request of a host for extents of a file, as parts of the current step. */
   void access(const OpenFile& file, VertexId host, bool write, const Extents& extents, FileSteps& steps);
@@ -92,6 +94,8 @@ public:
   void add_rows(Json& record) const override;
 
 private:
+  void end_steps(int world);
+  void forget_steps(int world);
   [[noreturn]] void end_for_full_disk(const FullDiskError& full) const;
   StripeLayout new_layout(const RomioHints& hints);
 };

@@ -19,7 +19,8 @@ double clock_now()
 
 } // namespace
 
-StorageNetwork::StorageNetwork(RunContext& context) : context_(context), resources_(context.fabric)
+StorageNetwork::StorageNetwork(RunContext& context, std::function<void(int world)> on_failure)
+    : context_(context), on_failure_(std::move(on_failure)), resources_(context.fabric)
 {
   if (const auto& storage = context.fabric.storage()) {
     for (const int host : storage->host_of)
@@ -54,7 +55,13 @@ void StorageNetwork::failed(std::uint64_t message, const std::string& why)
 {
   waiting_[message].then = nullptr; // the job's ranks run no more
   idle_.push_back(message);
-  end_job_for_failure(context_, waiting_[message].world, why, "a collective access of a file");
+  fail(waiting_[message].world, why, "a collective access of a file");
+}
+
+void StorageNetwork::fail(int world, const std::string& why, const std::string& whose)
+{
+  on_failure_(world);
+  end_job_for_failure(context_, world, why, whose);
 }
 
 void StorageNetwork::after(Seconds delay, Then then)
@@ -98,8 +105,7 @@ void StorageNetwork::move(int world, VertexId from, VertexId to, const std::vect
                                                if (result.arrived())
                                                  then();
                                                else
-                                                 end_job_for_failure(context_, world, result.failure,
-                                                                     "an access of a file");
+                                                 fail(world, result.failure, "an access of a file");
                                              });
 }
 

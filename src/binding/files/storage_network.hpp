@@ -20,7 +20,8 @@ class StorageNetwork : public Due, public Receiving {
 public:
   using Then = std::function<void()>;
 
-  explicit StorageNetwork(RunContext& context);
+  /** @p on_failure is called with the world of a job before a failed access ends it. */
+  StorageNetwork(RunContext& context, std::function<void(int world)> on_failure);
 
   /** Following functions run in SimGrid's kernel, or in a rank's turn, which they do not end; so does @p then. */
   void after(Seconds delay, Then then);
@@ -43,6 +44,7 @@ private:
     double free_at = 0;
   };
   RunContext& context_;
+  std::function<void(int world)> on_failure_;
   StorageResources resources_;
   std::vector<Server> targets_;
   std::vector<Server> disks_; // by host
@@ -54,6 +56,7 @@ private:
   std::vector<Waiting> waiting_; // by number
   std::vector<std::uint64_t> idle_;
 
+  void fail(int world, const std::string& why, const std::string& whose);
   std::uint64_t keep(Then then, int world = 0);
   Seconds latency(VertexId from, VertexId to) const;
   void request(VertexId host, Server& server, std::int64_t requests, Seconds latency, Then then);

@@ -8,6 +8,7 @@
 #include <deque>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <simgrid/simcall.hpp>
@@ -292,7 +293,8 @@ class CallFlows : public Receiving, public Due {
   std::vector<FlowEnd> ends_;    // by number of the flow or message
   std::vector<bool> breakables_; // by number
   std::vector<std::uint64_t> idle_;
-  std::vector<Message> leaving_; // messages that leave at this instant
+  std::map<std::uint64_t, std::pair<VertexId, VertexId>> storage_ends_; // by number of a flow of storage
+  std::vector<Message> leaving_;                                        // messages that leave at this instant
 
 public:
   CallFlows(const Fabric& fabric, FabricZone& zone, HostNetwork& network, JobTraffic* traffic,
@@ -363,7 +365,9 @@ public:
       way_.share_class = from;
     else if (classes_.sharing() == LinkSharing::job)
       way_.share_class = classes_.of_job(traffic_ ? traffic_->job_between(from, to) : 0);
-    flows_->start(way_, Seconds(sg::Engine::get_clock()), *this, begin(std::move(done)));
+    const std::uint64_t number = begin(std::move(done));
+    storage_ends_[number]      = {from, to};
+    flows_->start(way_, Seconds(sg::Engine::get_clock()), *this, number);
     network_.wake();
   }
 
@@ -391,6 +395,12 @@ public:
       return false;
     end(number, {why, part});
     return true;
+  }
+
+  std::optional<std::pair<int, int>> ends_of(std::uint64_t number) const override
+  {
+    const auto found = storage_ends_.find(number);
+    return found == storage_ends_.end() ? std::nullopt : std::optional<std::pair<int, int>>(found->second);
   }
 
 private:
@@ -431,6 +441,8 @@ private:
   void end(std::uint64_t number, const FlowResult& result)
   {
     const FlowEnd done = std::exchange(ends_[number], nullptr);
+    if (not storage_ends_.empty())
+      storage_ends_.erase(number);
     idle_.push_back(number);
     network_.message_ends();
     done(result);

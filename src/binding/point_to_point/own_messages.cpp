@@ -71,6 +71,13 @@ std::optional<std::string> OwnMessages::refusal(bool on_fabric)
   return std::nullopt;
 }
 
+std::optional<std::string> OwnMessages::refusal_of_option(bool on_fabric)
+{
+  const auto why           = refusal(on_fabric);
+  const std::string option = memory_is_shared() ? option_for_simgrid_flows() : "--cfg smpi/privatization:mmap";
+  return why && not option.empty() ? *why + " (" + option + ")" : why;
+}
+
 void OwnMessages::begin(RunContext& context)
 {
   share_all_sleeps();                                   // overheads of messages

@@ -175,6 +175,8 @@ public:
   static OwnMessages* get();
   /** Returns why this run cannot use weft's transport, if it cannot. On a platform, SimGrid carries the messages. */
   static std::optional<std::string> refusal(bool on_fabric = true);
+  /** The same, with the option of SimGrid that is the reason. */
+  static std::optional<std::string> refusal_of_option(bool on_fabric);
   /** Enables weft's transport for all messages from now on. */
   static void begin(RunContext& context);
 

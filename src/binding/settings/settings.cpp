@@ -65,15 +65,17 @@ Settings read()
   };
 }
 
+/** Options of a trace that contains more than the ranks' calls. */
+constexpr std::array TRACE_DETAILS{"tracing/smpi/internals", "tracing/platform", "tracing/categorized",
+                                   "tracing/uncategorized", "tracing/actor"};
+
 /** Returns whether SimGrid's trace contains more than the ranks' calls. */
 bool traces_messages()
 {
   using simgrid::config::get_value;
-  constexpr std::array DETAILS{"tracing/smpi/internals", "tracing/platform", "tracing/categorized",
-                               "tracing/uncategorized", "tracing/actor"};
   return get_value<bool>("tracing") &&
          (get_value<std::string>("tracing/smpi/format") == "TI" ||
-          std::ranges::any_of(DETAILS, [](const char* one) { return get_value<bool>(one); }));
+          std::ranges::any_of(TRACE_DETAILS, [](const char* one) { return get_value<bool>(one); }));
 }
 
 } // namespace
@@ -117,6 +119,35 @@ const std::string& need_of_simgrid_flows()
     return "";
   }();
   return REASON;
+}
+
+std::string option_for_simgrid_flows()
+{
+  using simgrid::config::get_value;
+  using simgrid::config::is_default;
+  const auto option = [](const std::string& key, const auto& value) {
+    std::ostringstream text;
+    text << "--cfg " << key << ':' << value;
+    return text.str();
+  };
+  if (traces_messages()) {
+    for (const char* detail : TRACE_DETAILS)
+      if (get_value<bool>(detail))
+        return option(detail, "yes");
+    return option("tracing/smpi/format", "TI");
+  }
+  if (not is_default("plugin"))
+    return option("plugin", get_value<std::string>("plugin"));
+  if (const auto model = get_value<std::string>("network/model"); model != "SMPI")
+    return option("network/model", model);
+  if (get_value<bool>("network/crosstraffic"))
+    return option("network/crosstraffic", "yes");
+  for (const char* const number : {"network/TCP-gamma", "network/weight-S"})
+    if (const auto value = get_value<double>(number); value != 0)
+      return option(number, value);
+  if (not is_default("maxmin/concurrency-limit"))
+    return option("maxmin/concurrency-limit", get_value<int>("maxmin/concurrency-limit"));
+  return "";
 }
 
 bool memory_is_shared()

@@ -87,6 +87,10 @@ bool actions_are_shared();
 /** Returns the reason why flows must be SimGrid's in this run: they are observed (SimGrid's tracing or
  * a plugin), or options change SimGrid's network model. Empty if they need not. */
 const std::string& need_of_simgrid_flows();
+/** Returns the first SimGrid option that is that reason, as a user writes it: "--cfg KEY:VALUE"; empty if there is
+ * none.
+ */
+std::string option_for_simgrid_flows();
 
 /** Returns whether all ranks' memory is accessible at any time. With privatization by mmap, a
  * rank's global variables are mapped only while it runs. */

@@ -254,7 +254,8 @@ void BackgroundTraffic::serve(RunContext& context)
   if (settings().traffic.empty())
     return;
   if (const std::string& reason = need_of_simgrid_flows(); not reason.empty())
-    throw UserError("--traffic: background traffic needs weft's own network, and " + reason);
+    throw UserError("--traffic: background traffic needs weft's own network, and " + reason + " (" +
+                    option_for_simgrid_flows() + ")");
   auto* const traffic = new BackgroundTraffic(context); // lives as long as the process
   context.record_parts.push_back(traffic);
   context.at_last_exit.emplace_back([traffic] { traffic->end(); });

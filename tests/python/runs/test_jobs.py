@@ -81,6 +81,31 @@ def test_a_trace_runs_beside_a_program(jobs: str, tmp_path: Path) -> None:
         assert part(record, name).replayed == str(tmp_path / "trace")
 
 
+@pytest.mark.parametrize("form", ["waitany", "waitsome", "testall", "testany", "testsome"])
+def test_completions_take_the_same_time_in_a_trace_and_beside_a_job_that_polls(
+    tmp_path: Path, form: str
+) -> None:
+    """A call that completes some of its requests pays no SMPI option for polling the others."""
+    program, fabric = str(compiled.program(TESTS / "smpi" / "recorded.c")), "tofino-16"
+    trace, run = tmp_path / "trace", tmp_path / "run.json"
+    options = ("--fabric", fabric, "--offload", "off", "-n", "4", "--record", str(trace))
+    assert weft_says("run", "-q", *options, "--json", str(run), program, form).returncode == 0
+    ran_s = weft.read_record(run).simulated_time_s
+    assert 0 < ran_s < 3e-4  # SMPI's first test that finds nothing takes 100 us, the next 200 us, …
+    assert weft.replay(trace, fabric=fabric, offload="off").simulated_time_s == pytest.approx(ran_s)
+    record = weft.run_jobs(
+        [
+            job("program", program, form),
+            {"name": "trace", "trace": str(trace)},
+            job("polls", program, "testall"),
+        ],
+        fabric=fabric,
+        offload="off",
+    )
+    for name in ("program", "trace"):
+        assert part(record, name).end_s == pytest.approx(ran_s, rel=CLOSE)
+
+
 def test_output_goes_to_a_file(jobs: str, tmp_path: Path) -> None:
     file = tmp_path / "a.log"
     record = weft.run_jobs(
@@ -435,9 +460,45 @@ def test_bad_jobs_get_one_message_each(jobs: str, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [
+        ("network/model:CM02", "SimGrid options change its network model"),
+        ("network/crosstraffic:yes", "SimGrid options change its network model"),
+        ("network/weight-S:20537", "SimGrid options change its network model"),
+        ("maxmin/concurrency-limit:10", "SimGrid options change its network model"),
+        ("plugin:link_energy", "a SimGrid plugin may observe messages"),
+        ("smpi/privatization:mmap", "smpi/privatization:mmap maps a rank's memory only while"),
+    ],
+)
+def test_options_that_need_other_transports_are_refused(jobs: str, option: str, why: str) -> None:
+    """Each message names the option as it was written."""
+    message = refused([job("a", jobs)], cfg=[option])
+    assert message.startswith(f"--jobs: messages of jobs need weft's own network, and {why}")
+    assert message.endswith(f" (--cfg {option}); leave that option out")
+
+
 def test_other_transports_are_refused(jobs: str) -> None:
     a = job("a", jobs)
     assert refused([a], messages="smpi").startswith("messages: found smpi together with jobs")
+
+
+@pytest.mark.parametrize("offload", ["off", "auto"])
+def test_rules_that_cannot_be_followed_end_their_job(
+    jobs: str, tmp_path: Path, offload: str
+) -> None:
+    """The algorithm smp contains an Allreduce of one rank per host, here the same call."""
+    path = tmp_path / "own.toml"
+    path.write_text('[[rule]]\ncollective = "allreduce"\nalgorithm = ["smp"]\n')
+    described = [
+        job("a", jobs, "sum", 3, fallback=str(path), offload=offload, ppn=1),
+        job("b", jobs, "sum", 3),
+    ]
+    record = weft.run_jobs(described, fabric="tofino-16", offload="off")
+    assert outcome(record, "a") == ("refused", 1)
+    assert "select an algorithm that contains the same call" in part(record, "a").outcome.message
+    assert outcome(record, "b") == ("completed", 0)
+    assert said(record, "b") == ["right"]
 
 
 @pytest.mark.parametrize("how", ["same", "spelled", "symlink", "hard link"])
