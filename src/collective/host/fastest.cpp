@@ -100,7 +100,8 @@ void FastestAlgorithm::prepare()
   libraries_.push_back(Selection::load(Selection::DEFAULT));
   for (const std::string& name : list_shared("presets/mpi"))
     if (name != Selection::DEFAULT)
-      libraries_.push_back(Selection::load(name));
+      if (Selection library = Selection::load(name); library.in_best())
+        libraries_.push_back(std::move(library));
 }
 
 /** Returns the call, or one with equal parts if too many different ones have been predicted. */
@@ -147,7 +148,7 @@ Selection::Choice FastestAlgorithm::predict(const std::vector<int>& hosts, const
   for (const Selection& library : libraries_)
     race.add(library.choose(call), library);
   for (const Algorithm& algorithm : host_algorithms()) {
-    if (algorithm.collective != call.collective)
+    if (algorithm.collective != call.collective || algorithm.source == Library::ucc)
       continue;
     std::set<std::pair<double, int>> tunings{{0, 0}};
     for (const Selection& library : libraries_)

@@ -3,6 +3,7 @@
 
 #include "collective/host/steps/exchange.hpp"
 #include "collective/host/steps/rank_bits.hpp"
+#include "collective/host/steps/rank_tree.hpp"
 
 namespace weft {
 namespace {
@@ -89,6 +90,19 @@ Schedule barrier_tree(const HostCall& call, int rank, Tuning /*tuning*/)
       co_yield send(other, NOTHING);
     else if (other >= 0)
       co_yield recv(other, NOTHING);
+}
+
+Schedule barrier_basic_log(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  const RankTree tree = binomial_tree(call.ranks, rank, 0);
+  for (auto child = tree.children.rbegin(); child != tree.children.rend(); ++child)
+    co_yield recv(*child, NOTHING);
+  if (tree.parent >= 0) {
+    co_yield send(tree.parent, NOTHING);
+    co_yield recv(tree.parent, NOTHING);
+  }
+  for (const int child : tree.children)
+    co_yield send(child, NOTHING);
 }
 
 } // namespace weft

@@ -131,4 +131,20 @@ Schedule reduce_rabenseifner(const HostCall& call, int rank, Tuning tuning)
   }
 }
 
+Schedule reduce_basic_log(const HostCall& call, int rank, Tuning tuning)
+{
+  if (not call.commutative) {
+    co_yield reduce_linear(call, rank, tuning);
+    co_return;
+  }
+  const Bytes vector  = call.bytes(call.count);
+  const RankTree tree = in_order_binomial_tree(call.ranks, rank, call.root);
+  for (const int child : tree.children) {
+    co_yield recv(child, vector);
+    co_yield reduce(vector);
+  }
+  if (tree.parent >= 0)
+    co_yield send(tree.parent, vector);
+}
+
 } // namespace weft

@@ -18,6 +18,7 @@
 #include "collective/host/libraries/mpich.hpp"
 #include "collective/host/libraries/nonblocking.hpp"
 #include "collective/host/libraries/shared_memory.hpp"
+#include "collective/host/libraries/ucc.hpp"
 #include "collective/host/steps/halving.hpp"
 #include "collective/host/steps/pieces.hpp"
 #include "collective/host/steps/rank_bits.hpp"
@@ -157,6 +158,8 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"allreduce", "smp", 0, mpich::allreduce_smp, Needs::commutative, Library::mpich},
     {"allreduce", "release_gather", 0, allreduce_release_gather, Needs::one_host_commutative, Library::mpich},
     {"allreduce", "sm", 0, allreduce_sm, Needs::one_host},
+    {"allreduce", "knomial", 0, ucc::allreduce_knomial, Needs::commutative, Library::ucc},
+    {"allreduce", "sra_knomial", 0, ucc::allreduce_sra_knomial, Needs::commutative, Library::ucc},
     {"alltoall", "linear", 1, alltoall_linear},
     {"alltoall", "pairwise", 2, alltoall_pairwise},
     {"alltoall", "modified_bruck", 3, alltoall_bruck},
@@ -178,6 +181,8 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"barrier", "bruck", 4, barrier_bruck},
     {"barrier", "two_proc", 5, barrier_two_proc, Needs::two_ranks},
     {"barrier", "tree", 6, barrier_tree},
+    {"barrier", "basic_log", 0, barrier_basic_log},
+    {"barrier", "knomial", 0, ucc::barrier_knomial, Needs::nothing, Library::ucc},
     {"barrier", "nbc_dissemination", 0, nbc_barrier_dissemination},
     {"barrier", "han", 0, han_barrier, Needs::nothing, Library::open_mpi, {}, nullptr, han_ignores_hosts},
     {"barrier", "smp", 0, mpich::barrier_smp, Needs::nothing, Library::mpich},
@@ -246,6 +251,8 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"reduce", "binomial", 5, reduce_binomial, Needs::commutative},
     {"reduce", "in-order_binary", 6, reduce_in_order_binary},
     {"reduce", "rabenseifner", 7, reduce_rabenseifner, Needs::commutative, Library::open_mpi, "linear", unless_halved},
+    {"reduce", "basic_log", 0, reduce_basic_log},
+    {"reduce", "knomial", 0, ucc::reduce_knomial, Needs::commutative, Library::ucc},
     {"reduce", "nbc_chain", 0, nbc_reduce_chain, Needs::commutative},
     {"reduce", "nbc_binomial", 0, nbc_reduce_binomial},
     {"reduce", "nbc_rabenseifner", 0, nbc_reduce_rabenseifner, Needs::commutative, Library::open_mpi, "nbc_binomial",

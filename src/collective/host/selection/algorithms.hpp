@@ -2,9 +2,9 @@
 /* Host algorithms of MPI libraries for collectives, one row each.
  *
  * Messages, their order and the waits follow the library that the row names: Open MPI 4.1
- * (ompi/mca/coll/base, tuned and basic) or MPICH 4 (src/mpi/coll); they are checked against the
- * messages that Open MPI 4.1.4 and MPICH 4.0.2 send. Where both send the same in the same order,
- * the row is Open MPI's. */
+ * (ompi/mca/coll/base, tuned and basic), MPICH 4 (src/mpi/coll) or UCC (src/components/tl/ucp); those of
+ * the MPI libraries are checked against the messages that Open MPI 4.1.4 and MPICH 4.0.2 send. Where both send the same
+ * in the same order, the row is Open MPI's. */
 #pragma once
 
 #include "base/named.hpp"
@@ -22,10 +22,11 @@ namespace weft {
 enum class Needs { nothing, commutative, two_ranks, in_order, one_host, one_host_commutative };
 
 /** Library that an algorithm belongs to. */
-enum class Library { open_mpi, mpich };
+enum class Library { open_mpi, mpich, ucc };
 template <> struct Names<Library> {
   static constexpr std::array ROWS{std::pair{Library::open_mpi, std::string_view("Open MPI")},
-                                   std::pair{Library::mpich, std::string_view("MPICH")}};
+                                   std::pair{Library::mpich, std::string_view("MPICH")},
+                                   std::pair{Library::ucc, std::string_view("UCC")}};
 };
 
 /** Algorithm of the same collective that replaces another; an empty name: none does. */

@@ -199,6 +199,36 @@ TEST(HostAlgorithms, TakeTheRoundsThatTheyAreKnownFor)
   EXPECT_EQ(rounds("reduce_scatter", "pairwise", 16, 8), 15);
 }
 
+// A k-nomial exchange of p ranks with radix k: log_k p times k - 1 messages per rank, one a round; ranks beyond the
+// whole subtrees send to a neighbour before, and receive from it afterwards.
+TEST(HostAlgorithms, ExchangeInKnomialRounds)
+{
+  const auto walked = [](std::string_view collective, std::string_view name, int ranks, Elements count, int radix) {
+    const HostCall call{collective, ranks, 0, count, Bytes(4)};
+    const Algorithm* algorithm = find_algorithm(collective, name);
+    return walk(ranks, [&](int rank) { return algorithm->schedule(call, rank, {Bytes(), radix}); });
+  };
+  const auto sent = [](const Walk& one) {
+    Bytes bytes;
+    for (const WalkedMessage& message : one.messages)
+      bytes += message.bytes;
+    return bytes;
+  };
+  const Walk even = walked("allreduce", "knomial", 16, 8, 4);
+  EXPECT_EQ(even.rounds, 2 * 3);
+  EXPECT_EQ(even.messages.size(), 16U * 2 * 3);
+  const Walk uneven = walked("allreduce", "knomial", 18, 8, 4); // 2 extras
+  EXPECT_EQ(uneven.rounds, 1 + 2 * 3 + 1);
+  EXPECT_EQ(uneven.messages.size(), 16U * 2 * 3 + 2 * 2);
+  EXPECT_EQ(walked("allreduce", "knomial", 8, 8, 4).messages.size(), 8U * (3 + 1)); // two subtrees of 4
+  EXPECT_EQ(walked("allreduce", "knomial", 16, 8, 2).messages.size(), 16U * 4);     // recursive doubling
+  // Reduce-scatter and allgather each send (p - 1) / p of the vector per rank.
+  EXPECT_EQ(sent(walked("allreduce", "sra_knomial", 16, 1600, 4)), Bytes(2.0 * 15 * 1600 * 4));
+  EXPECT_EQ(sent(walked("allreduce", "sra_knomial", 8, 1600, 4)), Bytes(2.0 * 7 * 1600 * 4));
+  EXPECT_EQ(walked("barrier", "knomial", 64, 0, 0).rounds, 2 * 7);
+  EXPECT_EQ(walked("reduce", "knomial", 16, 8, 4).messages.size(), 15U);
+}
+
 TEST(HostAlgorithms, AreNamedAndNumberedOnce)
 {
   std::set<std::pair<std::string_view, std::string_view>> names;

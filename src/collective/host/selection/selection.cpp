@@ -44,7 +44,11 @@ Selection Selection::read(const OptionTable& file, std::string name)
   Selection selection;
   selection.name_        = std::move(name);
   const OptionTable head = file.table("selection");
-  head.allow_only(std::vector<std::string>{"description", "base"});
+  head.allow_only(std::vector<std::string>{"description", "base", "best"});
+  if (const std::optional<std::string> best = head.text("best")) {
+    check_name(head, "best", *best, std::vector<std::string>{"yes", "no"});
+    selection.in_best_ = *best == "yes";
+  }
   selection.description_ = head.text("description").value_or("");
   if (const std::optional<std::string> base = head.text("base")) {
     check_name(head, "base", *base, list_shared("presets/mpi"));

@@ -18,6 +18,7 @@ namespace weft {
 class Selection {
   std::string name_;
   std::string description_;
+  bool in_best_ = true;
   std::map<std::string, std::vector<SelectionRule>, std::less<>>
       rules_;                             // by collective, since each rank searches them for nested calls
   std::shared_ptr<const Selection> base_; // applies if none of rules_ matches
@@ -48,6 +49,8 @@ public:
 
   const std::string& name() const { return name_; }
   const std::string& description() const { return description_; }
+  /** Returns whether the hosts' fastest algorithm is sought among those that it selects, too. */
+  bool in_best() const { return in_best_; }
 
   /** Returns the algorithm for a call; null if no rule matches. If a rule names an algorithm that cannot execute it,
    * the base decides, or the default selection. */

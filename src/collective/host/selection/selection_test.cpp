@@ -439,6 +439,49 @@ TEST(Selection, ACallThatConsistsOfItselfIsRefused)
   }
 }
 
+// Linear up to 4 ranks, logarithmic above (mca_coll_basic_crossover); collectives that contain others call its own.
+TEST(Selection, OpenMpisBasicHasACrossover)
+{
+  const Selection basic = Selection::load("openmpi-basic");
+  const auto chosen     = [&](std::string_view collective, int ranks, bool commutative = true) {
+    HostCall call{collective, ranks, 0, 8, Bytes(4)};
+    call.commutative = commutative;
+    return std::string(basic.choose(call).algorithm->name);
+  };
+  for (const int ranks : {2, 4}) {
+    EXPECT_EQ(chosen("barrier", ranks), "linear");
+    EXPECT_EQ(chosen("bcast", ranks), "basic_linear");
+    EXPECT_EQ(chosen("reduce", ranks), "linear");
+  }
+  for (const int ranks : {5, 16}) {
+    EXPECT_EQ(chosen("barrier", ranks), "basic_log");
+    EXPECT_EQ(chosen("bcast", ranks), "binomial");
+    EXPECT_EQ(chosen("reduce", ranks), "basic_log");
+    EXPECT_EQ(chosen("allreduce", ranks), "nonoverlapping");
+    EXPECT_EQ(chosen("gather", ranks), "basic_linear");
+  }
+  EXPECT_EQ(chosen("reduce_scatter", 5), "recursive_halving");
+  EXPECT_EQ(chosen("reduce_scatter", 5, false), "non-overlapping");
+  const auto rounds = [&](int ranks) {
+    HostCall call = basic.resolved({"allreduce", ranks, 0, 8, Bytes(4)});
+    return walk(ranks, [&](int rank) { return basic.schedule(call, rank); }).rounds;
+  };
+  EXPECT_EQ(rounds(4), 1 + 3); // all send to the root, which sends to one after the other
+  EXPECT_EQ(rounds(16), 4 + 4);
+}
+
+TEST(Selection, UccsChoiceDependsOnTheSize)
+{
+  const Selection ucc = Selection::load("ucc-1");
+  const auto chosen   = [&](std::string_view collective, Elements bytes) {
+    return std::string(ucc.choose({collective, 16, 0, bytes, Bytes(1)}).algorithm->name);
+  };
+  EXPECT_EQ(chosen("allreduce", 4095), "knomial");
+  EXPECT_EQ(chosen("allreduce", 4096), "sra_knomial");
+  EXPECT_EQ(chosen("reduce", 8), "knomial");
+  EXPECT_EQ(chosen("barrier", 0), "knomial");
+}
+
 TEST(Selection, AnUnknownNameIsToldWithThoseThatThereAre)
 {
   try {
@@ -447,7 +490,7 @@ TEST(Selection, AnUnknownNameIsToldWithThoseThatThereAre)
   } catch (const UserError& error) {
     EXPECT_EQ(std::string(error.what()),
               "found \"openmpi-41\"; did you mean \"openmpi-4.1\"? allowed: mpich-4, "
-              "mpich-4-ofi, openmpi-4.0, openmpi-4.1, openmpi-5.0, openmpi-5.0-sm, or "
+              "mpich-4-ofi, openmpi-4.0, openmpi-4.1, openmpi-5.0, openmpi-5.0-sm, openmpi-basic, ucc-1, or "
               "the path of a file (selections are named NAME.toml; any other file has Open MPI's dynamic rules)");
   }
 }

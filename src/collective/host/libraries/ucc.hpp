@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Algorithms of UCC (Unified Collective Communication) on hosts: its TL/UCP, which CL/BASIC runs among all ranks, with
+ * the same messages, waits and sums (src/components/tl/ucp and src/coll_patterns of openucx/ucc). No messages of them
+ * have been compared with the library. */
+#pragma once
+
+#include "collective/host/engine/host_call.hpp"
+
+namespace weft::ucc {
+
+/** Recursive k-nomial exchange of whole vectors; the radix is Tuning::fan_out, or 4 if that is 0. */
+Schedule allreduce_knomial(const HostCall& call, int rank, Tuning tuning);
+/** Reduce-scatter, then allgather, in the same k-nomial pattern: "SRA". The radix is 2 for vectors of few elements. */
+Schedule allreduce_sra_knomial(const HostCall& call, int rank, Tuning tuning);
+/** K-nomial exchange of empty messages; the radix is Tuning::fan_out, or 8 if that is 0. */
+Schedule barrier_knomial(const HostCall& call, int rank, Tuning tuning);
+/** K-nomial tree that receives from all children of a level at once. */
+Schedule reduce_knomial(const HostCall& call, int rank, Tuning tuning);
+
+} // namespace weft::ucc
