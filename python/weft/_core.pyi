@@ -111,6 +111,7 @@ class Nic(typing.TypedDict):
     message_gap_s: float
     offload_copy_rate_Bps: float
     packet_copy_rate_Bps: float
+    message_rate_per_s: float
     calls: list[NicCalls]
     reduce_scatter: str
     part_copy_rate_Bps: float

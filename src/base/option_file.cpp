@@ -204,6 +204,11 @@ OptionTable OptionTable::changed(std::span<const std::string> changes) const
       Node{std::move(root), base, node_->file, "", std::make_shared<const std::map<std::string, std::string>>(made)}));
 }
 
+bool OptionTable::is_changed(const std::string& key) const
+{
+  return node_->changes && node_->changes->contains(nested(node_->name, key));
+}
+
 const std::string& OptionTable::file() const
 {
   return node_->file;

@@ -33,6 +33,8 @@ public:
    *  unquoted string. Missing keys are added; in an array of tables, all elements change. Messages about a changed key
    *  name the change. Throws UserError if a change is malformed or names a table that the file does not have. */
   OptionTable changed(std::span<const std::string> changes) const;
+  /** Returns whether a change set @p key of this table. */
+  bool is_changed(const std::string& key) const;
 
   const std::string& file() const;
   bool has(const std::string& key) const;

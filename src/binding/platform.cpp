@@ -334,6 +334,15 @@ void check_routing(const weft::RunContext& context, const std::string& why)
                           "\" needs weft's own network, and " + why + "; allowed: static, ecmp, ecmp-message");
 }
 
+/** Refuses a message rate of NICs, which only weft's own messages keep. */
+void check_message_rate(const weft::RunContext& context, const std::string& why)
+{
+  if (context.fabric.nic().limits_messages())
+    throw weft::UserError(
+        context.fabric.file() + ": [nic] message_rate: found " + weft::to_text(context.fabric.nic().message_rate) +
+        ", which only weft's own messages keep, and " + why + "; leave message_rate out, or use --messages weft");
+}
+
 /** Selects the transport of point-to-point messages. */
 void choose_messages(weft::RunContext& context, bool on_fabric)
 {
@@ -345,6 +354,7 @@ void choose_messages(weft::RunContext& context, bool on_fabric)
     if (jobs)
       throw weft::UserError("WEFT_POINT_TO_POINT: found \"" + asked + "\" in a run of jobs; allowed: weft");
     check_routing(context, "SMPI carries the messages");
+    check_message_rate(context, "SMPI carries the messages");
     return;
   }
   const bool serves              = on_fabric || not weft::settings().faults.empty(); // a platform's profiles are faults
@@ -357,6 +367,7 @@ void choose_messages(weft::RunContext& context, bool on_fabric)
                           "; leave that option out");
   if (refusal) {
     check_routing(context, *refusal);
+    check_message_rate(context, *refusal);
     return;
   }
   context.record.messages = "weft";

@@ -85,6 +85,7 @@ const RowKind<"Nic", NicModel> NIC{"Parameters of every NIC; unlimited rates are
                                     {"message_gap_s", &NicModel::message_gap},
                                     {"offload_copy_rate_Bps", &NicModel::offload_copy_rate},
                                     {"packet_copy_rate_Bps", &NicModel::packet_copy_rate},
+                                    {"message_rate_per_s", &NicModel::message_rate},
                                     {"calls", [](const NicModel& nic) { return NIC_CALLS.all(nic.calls); }},
                                     {"reduce_scatter", &NicModel::reduce_scatter},
                                     {"part_copy_rate_Bps", &NicModel::part_copy_rate},

@@ -70,6 +70,8 @@ def losses(fabric: "Fabric") -> list[str]:
     nic = fabric.nic
     if nic["calls"] or nic["reduce_scatter"] != "parts" or nic["packet_copy_rate_Bps"] < math.inf:
         lost.append("[nic] costs by size, packet copies, and Reduce_scatter as Allreduce")
+    if nic["message_rate_per_s"] < math.inf:
+        lost.append("[nic] message_rate")
     if _hosts_cost(fabric.host):
         lost.append("[host] costs of reductions and copies, or messages within a host (loopback)")
     hosts = len(fabric.hosts)

@@ -2,6 +2,7 @@
 #include "binding/messages/fabric_messages.hpp"
 
 #include "binding/settings/settings.hpp"
+#include "network/nic_queues.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include <numeric>
 #include <optional>
 #include <simgrid/simcall.hpp>
+#include <unordered_map>
 #include <utility>
 
 namespace sg = simgrid::s4u;
@@ -496,10 +498,32 @@ class FabricHostNetwork : public HostNetwork {
   ZoneFlows others_;
   CallFlows offloaded_;
   FlowNetwork flows_;
-  std::deque<JobMessages> background_;                        // by table, if links are shared by job
-  std::deque<JobMessages> messages_;                          // by world; empty if there is one job
+  std::deque<JobMessages> background_; // by table, if links are shared by job
+  std::deque<JobMessages> messages_;   // by world; empty if there is one job
+  std::optional<NicQueues> nics_;      // if they limit the number of messages
+  std::deque<QueuedMessages> queued_;  // before flows_, messages_ and background_
+  std::unordered_map<const Messages*, QueuedMessages*> queue_before_;
   std::optional<Recovery> recovery_;                          // of runs with faults
   const bool simgrids_ = not need_of_simgrid_flows().empty(); // flows of offloaded calls
+
+  /** Puts the NICs' queues before all messages. */
+  void queue_all(const Fabric& fabric)
+  {
+    nics_.emplace(agenda_, fabric.nic().message_rate, fabric.host_count());
+    const auto put_before = [this](Messages& onward) {
+      queue_before_.emplace(&onward, &queued_.emplace_back(*nics_, onward));
+    };
+    put_before(flows_);
+    for (JobMessages& one : background_)
+      put_before(one);
+    for (JobMessages& one : messages_)
+      put_before(one);
+  }
+  /** Returns the queue before @p messages; these if NICs have none. */
+  Messages& queued(Messages& messages)
+  {
+    return nics_ ? static_cast<Messages&>(*queue_before_.at(&messages)) : messages;
+  }
 
 public:
   FabricHostNetwork(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs, bool folds, JobTraffic* traffic,
@@ -519,14 +543,16 @@ public:
       background_.emplace_back(flows_, static_cast<JobRoutes&>(*ways_), JobTraffic::NONE - table);
     for (int job = 0; traffic_ && job < traffic_->jobs(); ++job)
       messages_.emplace_back(flows_, static_cast<JobRoutes&>(*ways_), job);
+    if (fabric.nic().limits_messages())
+      queue_all(fabric);
   }
-  Messages& messages() override { return flows_; }
+  Messages& messages() override { return queued(flows_); }
   Messages& messages_of(int world) override
   {
     if (world <= JobTraffic::NONE && not background_.empty())
-      return background_[std::min(static_cast<std::size_t>(JobTraffic::NONE - world), background_.size() - 1)];
+      return queued(background_[std::min(static_cast<std::size_t>(JobTraffic::NONE - world), background_.size() - 1)]);
     const auto job = static_cast<std::size_t>(world);
-    return job < messages_.size() ? static_cast<Messages&>(messages_[job]) : flows_;
+    return queued(job < messages_.size() ? static_cast<Messages&>(messages_[job]) : flows_);
   }
   void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world, FlowEnd done) override
   {

@@ -3,6 +3,7 @@
 
 #include "network/fabric_routes.hpp"
 #include "network/flow_network.hpp"
+#include "network/nic_queues.hpp"
 
 #include <cmath>
 #include <functional>
@@ -21,15 +22,20 @@ struct QuietNetwork {
   const MessageCosts& costs;
   Agenda agenda;
   FabricRoutes ways;
-  FlowNetwork messages;
+  FlowNetwork flows;
+  std::optional<NicQueues> nics; // if they limit the number of messages
+  std::optional<QueuedMessages> queued;
 
   QuietNetwork(const Fabric& fabric, const MessageCosts& its_costs, const std::vector<int>& its_hosts)
       : hosts(its_hosts), costs(its_costs), ways(fabric),
-        messages(agenda, ways, FabricRoutes::capacities(fabric), fabric.host_count())
+        flows(agenda, ways, FabricRoutes::capacities(fabric), fabric.host_count())
   {
     if (fabric.sharing() == LinkSharing::host)
-      messages.share_by_class(FabricRoutes::tails(fabric), true);
+      flows.share_by_class(FabricRoutes::tails(fabric), true);
+    if (fabric.nic().limits_messages())
+      queued.emplace(nics.emplace(agenda, fabric.nic().message_rate, fabric.host_count()), flows);
   }
+  Messages& messages() { return queued ? static_cast<Messages&>(*queued) : flows; }
 };
 
 /** Ends of the ranks of a call, and the callback for each. */
@@ -64,7 +70,7 @@ public:
   HostsCall(QuietNetwork& network, const What& what, CallEnds& ends)
       : network_(network), ends_(ends),
         execution_(
-            network.agenda, network.messages, network.costs, network.hosts,
+            network.agenda, network.messages(), network.costs, network.hosts,
             [what](int rank) { return what.choice.algorithm->schedule(what.call, rank, what.choice.tuning); }, *this)
   {
     execution_.work_on(buffers_of_a_rank(what.call));
@@ -104,8 +110,8 @@ private:
 public:
   StagedCall(QuietNetwork& network, const What& what, CallEnds& ends)
       : network_(network), ends_(ends), what_(what),
-        stage_(network.agenda, network.messages, network.costs, network.hosts, what.members, what.algorithms, what.call,
-               *this)
+        stage_(network.agenda, network.messages(), network.costs, network.hosts, what.members, what.algorithms,
+               what.call, *this)
   {
   }
   void enter(int rank, Seconds now) { stage_.enter(rank, now); }

@@ -35,10 +35,27 @@ std::vector<NicCalls> read_nic_calls(const OptionTable& nic)
   return all;
 }
 
+/** Applies the costs that @p from gives to the calls of all sizes: those of a [nic] table to its preset's
+ * [[calls]], and those of --set to the file's as well. */
+void apply_to_calls(const OptionTable& from, bool own_calls, NicModel& nic)
+{
+  const auto applies = [&](const char* key) { return from.has(key) && (not own_calls || from.is_changed(key)); };
+  for (NicCalls& row : nic.calls) {
+    if (applies("offload_overhead"))
+      row.offload_overhead = nic.offload_overhead;
+    if (applies("offload_copy_rate"))
+      row.offload_copy_rate = nic.offload_copy_rate;
+    if (applies("packet_copy_rate"))
+      row.packet_copy_rate = nic.packet_copy_rate;
+  }
+}
+
 void read_nic_tables(const OptionTable& from, NicModel& nic)
 {
-  if (from.has("calls"))
+  const bool own_calls = from.has("calls");
+  if (own_calls)
     nic.calls = read_nic_calls(from);
+  apply_to_calls(from, own_calls, nic);
   if (from.has("host_reduce"))
     nic.host_reduce_place = from.place("host_reduce");
   if (from.has("host_bcast"))
@@ -62,6 +79,9 @@ const std::vector<Option<NicModel>>& nic_options()
     rows.insert(rows.begin() + 1, {"message_gap", "delay of an offloaded call per further rank of the host",
                                    &M::message_gap, Need::required, Allowed::non_negative});
     const std::vector<Option<M>> others{
+        {"message_rate",
+         "messages per second that the NIC sends to other hosts, and that it receives from them, all ranks together",
+         &M::message_rate, Need::otherwise("unlimited")},
         {"reduce_scatter",
          R"(execution of an offloaded Reduce_scatter: "parts", each rank gets its part, or "allreduce", all get the whole vector and copy their part)",
          &M::reduce_scatter, Need::optional, Allowed::one_of({"parts", "allreduce"})},

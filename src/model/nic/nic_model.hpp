@@ -27,6 +27,8 @@ struct NicModel {
   BytesPerSecond offload_copy_rate{std::numeric_limits<double>::infinity()};
   /// Rate at which packets are copied before they leave and after they arrive; delays only the first packet of a call.
   BytesPerSecond packet_copy_rate{std::numeric_limits<double>::infinity()};
+  /// Messages per second that the NIC sends, and as many that it receives, whatever their size.
+  Hertz message_rate{std::numeric_limits<double>::infinity()};
   std::vector<NicCalls> calls; ///< by increasing size; smaller calls have the costs above
   /// Execution of a Reduce_scatter: "parts", switches send each rank its part; "allreduce", an Allreduce of the whole
   /// vector into memory of the library, from which each rank copies its part.
@@ -46,6 +48,7 @@ struct NicModel {
   std::string host_reduce_place;
   std::string host_bcast_place;
 
+  bool limits_messages() const { return message_rate.value() < std::numeric_limits<double>::infinity(); }
   bool host_combines() const { return contributions == "per-host"; }
   bool scatters_whole_vectors() const { return reduce_scatter == "allreduce"; }
   /** Returns the costs of a call of @p message bytes. */

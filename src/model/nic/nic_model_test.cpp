@@ -105,5 +105,47 @@ TEST(Nic, ConnectX6HasTheMeasuredOverhead)
   EXPECT_DOUBLE_EQ(nic.message_gap.value(), 8.913111e-6 - 7.228587e-6);
 }
 
+NicModel read_changed(const std::string& lines, const std::vector<std::string>& changes)
+{
+  return read_nic(OptionTable::read_file(TestFile("[nic]\n" + lines).path()).changed(changes).table("nic"));
+}
+
+// A cost that a file gives replaces those of its preset for calls of all sizes.
+TEST(Nic, CostsReplaceThoseOfThePresetsCalls)
+{
+  const NicModel nic = read_lines("preset = 'connectx-6-hdr100'\noffload_overhead = '7us'\n");
+  ASSERT_FALSE(nic.calls.empty());
+  const NicModel preset = read_lines("preset = 'connectx-6-hdr100'\n");
+  for (std::size_t row = 0; row < nic.calls.size(); ++row) {
+    EXPECT_EQ(nic.calls[row].offload_overhead, Seconds(7e-6));
+    EXPECT_EQ(nic.calls[row].offload_copy_rate, preset.calls[row].offload_copy_rate);
+    EXPECT_NE(preset.calls[row].offload_overhead, Seconds(7e-6));
+  }
+}
+
+// A file's own [[nic.calls]] differ from its [nic]; a change of --set applies to all calls.
+TEST(Nic, ChangesReachCallsOfAllSizes)
+{
+  const std::string lines = "offload_overhead = '2us'\nmessage_gap = '0s'\n[[nic.calls]]\nfrom = '1KiB'\n"
+                            "offload_overhead = '3us'\noffload_copy_rate = '1GBps'\n";
+  EXPECT_EQ(read_lines(lines).calls.front().offload_overhead, Seconds(3e-6));
+  const NicModel overhead = read_changed(lines, {"nic.offload_overhead=9us"});
+  EXPECT_EQ(overhead.offload_overhead, Seconds(9e-6));
+  EXPECT_EQ(overhead.calls.front().offload_overhead, Seconds(9e-6));
+  EXPECT_EQ(overhead.calls.front().offload_copy_rate, BytesPerSecond(1e9));
+  const NicModel rates = read_changed(lines, {"nic.offload_copy_rate=2GBps", "nic.packet_copy_rate=4GBps"});
+  EXPECT_EQ(rates.calls.front().offload_overhead, Seconds(3e-6));
+  EXPECT_EQ(rates.calls.front().offload_copy_rate, BytesPerSecond(2e9));
+  EXPECT_EQ(rates.calls.front().packet_copy_rate, BytesPerSecond(4e9));
+}
+
+TEST(Nic, MayLimitTheNumberOfMessages)
+{
+  EXPECT_FALSE(read_lines("preset = 'connectx-6-dx'\n").limits_messages());
+  const NicModel nic = read_lines("preset = 'connectx-6-dx'\nmessage_rate = '82MHz'\n");
+  EXPECT_TRUE(nic.limits_messages());
+  EXPECT_EQ(nic.message_rate, Hertz(82e6));
+}
+
 } // namespace
 } // namespace weft

@@ -128,6 +128,31 @@ def test_a_stream_of_small_messages_says_nothing_of_the_rate(tmp_path: Path) -> 
     ]
 
 
+def test_pairs_that_the_nic_stops_give_its_message_rate(tmp_path: Path) -> None:
+    """One pair sends 3 million messages a second, 32 pairs 40 million instead of 96."""
+    sizes = [1 << power for power in range(0, 23, 2)]
+    latency = [(size, round(1 + size / 12000, 2)) for size in sizes]
+
+    def rates(pairs: int, per_s: float) -> str:
+        head = "# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.2"
+        head += f"\n# [ pairs: {pairs} ] [ window size: 64 ]"
+        rows = ((size, min(per_s * size, 12e9)) for size in sizes)
+        lines = (f"{size} {rate / 1e6:.2f} {rate / size:.2f}" for size, rate in rows)
+        return "\n".join((head, "# Size  MB/s  Messages/s", *lines, ""))
+
+    write_osu(tmp_path, {("latency", 2, 1): latency})
+    (tmp_path / "1.out").write_text(rates(1, 3e6))
+    (tmp_path / "32.out").write_text(rates(32, 96e6))
+    assert "message_rate" not in cluster.calibrate(read_folder(tmp_path), "enough").text
+    (tmp_path / "32.out").write_text(rates(32, 40e6))
+    fit = cluster.calibrate(read_folder(tmp_path), "bound")
+    assert tomllib.loads(fit.text)["nic"]["message_rate"] == "40MHz"
+    (use,) = (one for one in fit.uses if one.rows == "mbw_mr (32.out)")
+    assert "nic.message_rate" in use.purpose
+    (tmp_path / "1.out").unlink()  # whether ranks or the NIC limit the pairs is open
+    assert "message_rate" not in cluster.calibrate(read_folder(tmp_path), "open").text
+
+
 def test_the_network_alone(tmp_path: Path) -> None:
     """RoCE of 25 Gb/s: the link's rate comes from the bandwidth test, not the base's 100 Gb/s."""
     write_cluster(tmp_path / "roce", DATA, "roce")

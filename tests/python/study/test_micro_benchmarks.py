@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 import weft as weft_api
+from tests.support import compiled
+from tests.support.places import TESTS
 from tests.support.simulated import weft_says as weft
 from weft.base import paths
 from weft.base.errors import WeftError
@@ -70,6 +72,32 @@ def test_one_pair_is_what_two_ranks_are() -> None:
     assert many["messages_per_s"] * 65536 / 1e6 == pytest.approx(many["bandwidth_MBps"])
     (pair,), (alone,) = figures("multi_lat", 2, 1024), figures("latency", 2, 1024)
     assert pair["latency_us"] == pytest.approx(alone["latency_us"], rel=1e-3)
+
+
+def test_the_nic_limits_the_messages_of_all_pairs() -> None:
+    """Four pairs send at the NIC's rate; a ping-pong takes as long as without one."""
+    command = "bench mbw_mr --fabric star-8 -n 8 --ppn 4 --sizes 8 --format osu"
+    free, bound = (
+        weft(*command.split(), *more) for more in ((), ("--set", "nic.message_rate=1MHz"))
+    )
+    assert bound.returncode == 0, bound.stderr
+    rates = [float(one.stdout.split()[-1]) for one in (free, bound)]
+    assert rates[0] > 2e6
+    # Windows pass the NIC one after the other, and OSU averages the times of the pairs.
+    assert 1e6 <= rates[1] < 1.25e6
+    command = "bench latency --fabric star-8 --sizes 8 --format osu"
+    free, bound = (
+        weft(*command.split(), *more) for more in ((), ("--set", "nic.message_rate=1MHz"))
+    )
+    assert bound.stdout.split()[-1] == free.stdout.split()[-1]
+
+
+def test_a_message_rate_needs_wefts_messages() -> None:
+    program = str(compiled.program(TESTS / "smpi" / "pingpong.c"))
+    options = ("--messages", "smpi", "--set", "nic.message_rate=1MHz")
+    result = weft("run", "--fabric", "star-8", "-n", "2", *options, "--", program)
+    assert result.returncode == 2
+    assert "[nic] message_rate" in result.stderr
 
 
 def test_two_directions_carry_twice_as_much_and_windows_hide_latency() -> None:

@@ -151,6 +151,8 @@ def _stream_uses(evidence: Evidence, fit: NetworkFit) -> list[Use]:
     purposes: dict[str, list[str]] = {fit.rate.source: ["link.bandwidth"]}
     for one in evidence.bandwidth:
         purposes.setdefault(network.stream_name(one), [])
+    if fit.message_rate is not None:
+        purposes[fit.message_rate.source].append("nic.message_rate")
     if fit.calibration.stream:
         (first, *_) = network.core_streams(evidence)
         purposes[network.stream_name(first)].append("messages' time on the cores")

@@ -42,6 +42,8 @@ _LEAST_STREAM = 0.9
 _BYTES_PER_GBPS = 1.25e8
 _RESAMPLES, _SEED, _PERCENT = 200, 29, 90
 _COLUMN = "us"
+_NIC_BOUND = 0.7
+"""Largest share of what as many single pairs would send at which the NIC limits the pairs."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,25 @@ class LinkRate:
 
 
 @dataclass(frozen=True)
+class MessageRate:
+    """Messages per second of a NIC, of the run of osu_mbw_mr with the most pairs."""
+
+    per_s: float
+    pairs: int
+    source: str
+
+    @property
+    def toml(self) -> str:
+        """Value of `nic.message_rate`."""
+        return f"{self.per_s / 1e6:.4g}MHz"
+
+    @property
+    def note(self) -> str:
+        """Comment beside the value."""
+        return f"{self.source}: {self.pairs} pairs"
+
+
+@dataclass(frozen=True)
 class NetworkFit:
     """Fabric with a fitted network."""
 
@@ -82,6 +103,28 @@ class NetworkFit:
     """Fitted values of the same keys."""
     messages: Sequence[str]
     """Message costs by range of sizes with their intervals, in words."""
+    message_rate: MessageRate | None = None
+
+
+def message_rate(evidence: Evidence) -> MessageRate | None:
+    """Return the rate at which a NIC stops more pairs from sending more messages; None: unknown.
+
+    A run tells it if its pairs send clearly fewer messages than as many single pairs would.
+    """
+    alone, many = [], []
+    for one in evidence.bandwidth:
+        rates = [row.value * 1e6 / row.bytes for row in one.rows if row.bytes > 0]
+        if one.suite != "OSU" or one.benchmark not in ("bw", "mbw_mr") or not rates:
+            continue
+        pairs = int(one.options.get("pairs", "1"))
+        if pairs == 1:
+            alone.append(max(rates))
+        else:
+            many.append(MessageRate(max(rates), pairs, stream_name(one)))
+    if not (alone and many):
+        return None
+    most = max(many, key=lambda one: (one.pairs, one.per_s))
+    return most if most.per_s < _NIC_BOUND * most.pairs * max(alone) else None
 
 
 def standard_rate(reached_Bps: float, source: str) -> LinkRate:  # noqa: N803
@@ -103,6 +146,10 @@ def fit(evidence: Evidence, base: str | None, name: str) -> NetworkFit:
     rate = _rate(evidence, calibration)
     head = _head(evidence, base, name, rate, calibration.latency_s)
     text = _rendered(calibration, name, head)
+    messages = message_rate(evidence)
+    if messages is not None:
+        value = SourcedValue(messages.toml, messages.note)
+        text = with_values(text, "nic", {"message_rate": value})
     hosts = fabric_file.pair_of(fabric_file.check(text), pingpong.between)
     simulated = simulate_ping_pong(text, list(calibration.measured), hosts)
     spread = _spread(calibration)
@@ -116,6 +163,7 @@ def fit(evidence: Evidence, base: str | None, name: str) -> NetworkFit:
         _in_file(spread, rate, latency),
         {"link.bandwidth": rate.toml, "link.latency": f"{latency:.4g}s"},
         _messages(calibration, spread),
+        messages,
     )
 
 

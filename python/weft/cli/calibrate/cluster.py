@@ -20,10 +20,11 @@ _HELP = """
 Fit a fabric to a folder of unmodified outputs of the OSU micro-benchmarks and IMB.
 
 Every file below the folder is read, whatever its name. osu_bw and osu_mbw_mr determine the link
-rate, osu_latency or IMB's PingPong (or a CSV of ping-pongs with the columns `source` and `target`)
-the point-to-point parameters, and collectives with any number of ranks per host the host
-parameters. Ranks and ranks per host are read from headers, from the command that a file echoes,
-from lines of Slurm and ReFrame, and from names such as `2x32` (hosts x ranks per host) or `ppn32`.
+rate, osu_mbw_mr of several pairs the NIC's message rate, osu_latency or IMB's PingPong (or a CSV of
+ping-pongs with the columns `source` and `target`) the point-to-point parameters, and collectives
+with any number of ranks per host the host parameters. Ranks and ranks per host are read from
+headers, from the command that a file echoes, from lines of Slurm and ReFrame, and from names such
+as `2x32` (hosts x ranks per host) or `ppn32`.
 For other files, give --ranks and --ppn, or put a file measured.toml into the folder:
 
 \b

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "network/nic_queues.hpp"
+
+#include <utility>
+
+namespace weft {
+
+struct NicQueues::Foreground : Due, Receiving {};
+
+template <class Base> class NicQueues::Events : public Base {
+  NicQueues& queues_;
+
+public:
+  explicit Events(NicQueues& queues) : queues_(queues) {}
+  void due(std::uint64_t number) override
+  {
+    if (queues_.passing_[number].arrived)
+      queues_.deliver(number);
+    else
+      queues_.leave(number);
+  }
+  void arrived(std::uint64_t number) override { queues_.arrive(number); }
+  void failed(std::uint64_t number, const std::string& why) override
+  {
+    const Passing one = queues_.release(number);
+    one.receiver->failed(one.message, why);
+  }
+};
+
+template <class Base> NicQueues::Handler NicQueues::handler()
+{
+  auto events          = std::make_unique<Events<Base>>(*this);
+  Receiving* receiving = events.get();
+  return {std::move(events), receiving};
+}
+
+NicQueues::NicQueues(Agenda& agenda, Hertz rate, int hosts)
+    : agenda_(agenda), gap_(1 / rate.value()), sends_(static_cast<std::size_t>(hosts)),
+      receives_(static_cast<std::size_t>(hosts)), foreground_(handler<Foreground>()),
+      background_(handler<BackgroundReceiver>())
+{
+}
+
+NicQueues::~NicQueues() = default;
+
+void NicQueues::send(Messages& onward, int from, int to, Bytes bytes, double missed, Receiving& receiver,
+                     std::uint64_t message)
+{
+  const int hosts = static_cast<int>(sends_.size());
+  if (from == to || from >= hosts || to >= hosts) {
+    onward.send(from, to, bytes, missed, receiver, message);
+    return;
+  }
+  if (idle_.empty()) {
+    idle_.push_back(passing_.size());
+    passing_.emplace_back();
+  }
+  const std::uint64_t number = idle_.back();
+  idle_.pop_back();
+  passing_[number] = {&onward, from, to, bytes, missed, &receiver, message};
+  if (passes(sends_[static_cast<std::size_t>(from)], number))
+    leave(number);
+}
+
+NicQueues::Handler& NicQueues::handler_of(const Passing& one)
+{
+  return dynamic_cast<const BackgroundReceiver*>(one.receiver) ? background_ : foreground_;
+}
+
+/** Lets a message pass a NIC that is free; otherwise schedules the message for when it is. */
+bool NicQueues::passes(Seconds& free, std::uint64_t number)
+{
+  const Seconds now = agenda_.now();
+  if (free <= now) {
+    free = now + gap_;
+    return true;
+  }
+  agenda_.add(std::exchange(free, free + gap_), *handler_of(passing_[number]).due, number);
+  return false;
+}
+
+void NicQueues::leave(std::uint64_t number)
+{
+  const Passing one = passing_[number]; // sending may add others
+  one.onward->send(one.from, one.to, one.bytes, one.missed, *handler_of(one).receiving, number);
+}
+
+void NicQueues::arrive(std::uint64_t number)
+{
+  passing_[number].arrived = true;
+  if (passes(receives_[static_cast<std::size_t>(passing_[number].to)], number))
+    deliver(number);
+}
+
+void NicQueues::deliver(std::uint64_t number)
+{
+  const Passing one = release(number);
+  one.receiver->arrived(one.message);
+}
+
+NicQueues::Passing NicQueues::release(std::uint64_t number)
+{
+  idle_.push_back(number);
+  return passing_[number];
+}
+
+} // namespace weft

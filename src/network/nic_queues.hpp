@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Message rate of NICs: each host's NIC sends its messages to other hosts one after the other, and receives them so, at
+ * most `rate` a second in each direction (first come, first served). The first message of an idle NIC is not delayed:
+ * measured latencies contain its time. This is the gap g of LogGP (A. Alexandrov et al., SPAA '95), kept by the NIC
+ * instead of each rank. Messages within a host, and those of switches, do not pass a NIC.
+ *
+ * The queues stand before a network, which knows nothing of them; networks without a rate have none. */
+#pragma once
+
+#include "base/units.hpp"
+#include "network/agenda.hpp"
+#include "network/messages.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+class NicQueues {
+  template <class Base> class Events;
+  struct Foreground;
+
+  /** Message in a queue, or in the network. */
+  struct Passing {
+    Messages* onward;
+    int from;
+    int to;
+    Bytes bytes;
+    double missed;
+    Receiving* receiver;
+    std::uint64_t message;
+    bool arrived = false;
+  };
+  /** Events of messages of ranks, or of background traffic, which does not keep a run going. */
+  struct Handler {
+    std::unique_ptr<Due> due;
+    Receiving* receiving;
+  };
+
+  Agenda& agenda_;
+  Seconds gap_;
+  std::vector<Seconds> sends_;    // by host: time from which its NIC can send the next message
+  std::vector<Seconds> receives_; // by host: time from which its NIC can receive the next message
+  std::vector<Passing> passing_;
+  std::vector<std::uint64_t> idle_; // free positions in passing_
+  Handler foreground_;
+  Handler background_;
+
+  template <class Base> Handler handler();
+  Handler& handler_of(const Passing& one);
+  bool passes(Seconds& free, std::uint64_t number);
+  void leave(std::uint64_t number);
+  void arrive(std::uint64_t number);
+  void deliver(std::uint64_t number);
+  Passing release(std::uint64_t number);
+
+public:
+  /** @p hosts: number of hosts, which are the first vertices. The agenda must outlive the queues. */
+  NicQueues(Agenda& agenda, Hertz rate, int hosts);
+  NicQueues(const NicQueues&)            = delete;
+  NicQueues& operator=(const NicQueues&) = delete;
+  ~NicQueues();
+
+  /** Sends a message, as Messages::send() of @p onward does, once the NICs are free. */
+  void send(Messages& onward, int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message);
+};
+
+/** Messages that pass the NICs of their hosts. */
+class QueuedMessages : public Messages {
+  NicQueues& nics_;
+  Messages& onward_;
+
+public:
+  QueuedMessages(NicQueues& nics, Messages& onward) : nics_(nics), onward_(onward) {}
+  void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override
+  {
+    nics_.send(onward_, from, to, bytes, missed, receiver, message);
+  }
+};
+
+} // namespace weft
