@@ -41,6 +41,10 @@ class Host(typing.TypedDict):
     preset: str
     speed_flops: float
     cores: int
+    sockets: int
+    intersocket_latency_s: float
+    intersocket_rate_Bps: float
+    shared_cache_bandwidth_Bps: float
     loopback_bandwidth_Bps: float
     loopback_latency_s: float
     memory_bandwidth_Bps: float

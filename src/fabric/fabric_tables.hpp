@@ -61,15 +61,23 @@ struct HostModel {
   std::string preset;
   FlopsPerSecond speed;
   int cores = 0;
+  /// Sockets over which the ranks of a host are spread, or NUMA domains; 0: cores share only what their messages use.
+  int sockets = 0;
   /// Messages between ranks of one host.
   BytesPerSecond loopback_bandwidth;
   Seconds loopback_latency;
-  /// Shared by the ranks of the host: each copy of a message between them uses it once.
+  /// Additional cost of messages between sockets.
+  Seconds intersocket_latency;
+  BytesPerSecond intersocket_rate{std::numeric_limits<double>::infinity()};
+  /// Shared by the ranks of a socket: each copy of a message between them uses it once, and so does what they combine
+  /// or copy, if sockets are modelled.
   BytesPerSecond memory_bandwidth{std::numeric_limits<double>::infinity()};
   /// Size from which messages are copied once (from the sender's memory to the receiver's); smaller ones are copied
   /// twice (through shared memory).
   Bytes single_copy_threshold{std::numeric_limits<double>::infinity()};
-  /// All caches of the host. A call whose buffers fit does not use the memory's bandwidth.
+  /// The same for data in the shared caches of a socket.
+  BytesPerSecond shared_cache_bandwidth{std::numeric_limits<double>::infinity()};
+  /// All caches of a socket. A call whose buffers fit does not use the memory's bandwidth.
   Bytes cache_size;
   Seconds message_overhead; ///< CPU time of sending a message within the host, and again of receiving it
   /// Rate at which a core copies a message within the host into shared memory, and out of it.
@@ -87,6 +95,18 @@ struct HostModel {
   std::vector<std::string> unmeasured; ///< keys whose values are guesses or come from another device
 
   bool shares_memory() const { return memory_bandwidth.value() < std::numeric_limits<double>::infinity(); }
+  bool has_sockets() const { return sockets > 0; }
+  /** Returns the number of memories of a host whose bandwidth is limited. */
+  int memories() const { return shares_memory() ? std::max(1, sockets) : 0; }
+  /** Returns the socket of the rank of a host with this index. Ranks are dealt out to the sockets one by one, as
+   * mpirun of Open MPI 1.8 to 4.1 numbers more than two (--map-by socket) and Slurm's srun all (block:cyclic). */
+  int socket(int index) const { return has_sockets() ? index % sockets : 0; }
+  /** Returns the load of @p bytes on a socket, in bytes of its memory_bandwidth, if a fraction is in the shared caches
+   * and a fraction in the memory. */
+  double load(Bytes bytes, double in_shared_caches, double in_memory) const
+  {
+    return bytes.value() * (in_memory + in_shared_caches * (memory_bandwidth / shared_cache_bandwidth));
+  }
   /** Returns how often a message within the host is copied. */
   int copies(Bytes size) const { return size < single_copy_threshold ? 2 : 1; }
   /** Returns the CPU time of sending a message within the host, or of receiving one. */

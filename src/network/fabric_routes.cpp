@@ -10,6 +10,7 @@ namespace weft {
 namespace {
 
 constexpr double LEAST_PENALTY = 1e-9;
+constexpr double NO_BOUND      = std::numeric_limits<double>::infinity();
 constexpr int USES             = 3; // resources of a storage target or disk
 
 } // namespace
@@ -34,14 +35,15 @@ std::vector<double> FabricRoutes::capacities(const Fabric& fabric)
   for (const SharedMedium& medium : fabric.shared())
     all.push_back(medium.bandwidth.value());
   if (fabric.host().shares_memory())
-    all.resize(all.size() + static_cast<std::size_t>(fabric.host_count()), fabric.host().memory_bandwidth.value());
+    all.resize(all.size() + static_cast<std::size_t>(fabric.host_count() * fabric.host().memories()),
+               fabric.host().memory_bandwidth.value());
   StorageResources::append_capacities(fabric, all);
   return all;
 }
 
 StorageResources::StorageResources(const Fabric& fabric)
     : targets_from_(static_cast<int>(fabric.links().size() + fabric.shared().size()) +
-                    (fabric.host().shares_memory() ? fabric.host_count() : 0)),
+                    fabric.host_count() * fabric.host().memories()),
       disks_from_(targets_from_ + (fabric.storage() ? USES * fabric.storage()->targets() : 0))
 {
 }
@@ -72,10 +74,23 @@ void StorageResources::append_disk(int host, bool write, std::vector<int>& into)
   into.insert(into.end(), {first + (write ? 1 : 0), first + 2});
 }
 
-/** Returns the resource that represents a host's memory. */
-int FabricRoutes::memory(int host) const
+/** Returns the resource that represents the memory of a socket. */
+int FabricRoutes::memory(int host, int socket) const
 {
-  return static_cast<int>(fabric_.links().size() + fabric_.shared().size()) + host;
+  return static_cast<int>(fabric_.links().size() + fabric_.shared().size()) + host * fabric_.host().memories() + socket;
+}
+
+/** Spreads a message that uses a host's memory over its sockets, since those of its ranks are unknown. */
+void FabricRoutes::add_memories(int host, FlowRoute& into) const
+{
+  const HostModel& model = fabric_.host();
+  const int copies       = model.copies(Bytes(std::numeric_limits<double>::max()));
+  const double part      = static_cast<double>(copies) / model.memories();
+  into.resources.clear();
+  for (int socket = 0; socket < model.memories(); ++socket)
+    into.resources.push_back(memory(host, socket));
+  into.volume *= part;
+  into.bound *= part;
 }
 
 void FabricRoutes::within(int host, Bytes bytes, double missed, FlowRoute& into) const
@@ -106,10 +121,38 @@ void FabricRoutes::within_anyhow(int host, Bytes bytes, FlowRoute& into) const
   into.penalty           = std::max(into.latency, LEAST_PENALTY);
   into.volume            = bytes.value();
   into.bound             = model.loopback_bandwidth.value();
-  if (model.shares_memory()) {
+  if (model.has_sockets() && model.shares_memory()) {
+    add_memories(host, into);
+  } else if (model.shares_memory()) {
     const int copies = model.copies(Bytes(std::numeric_limits<double>::max()));
     into.resources.assign(static_cast<std::size_t>(copies), memory(host));
     into.bound = std::min(into.bound, model.memory_bandwidth.value());
+  }
+}
+
+/** Finds the route of a message within a host: a core alone needs its own time, and what it copies loads the sockets
+ * of its ranks. */
+void FabricRoutes::within_sockets(const SocketMessage& message, FlowRoute& into) const
+{
+  const HostModel& model = fabric_.host();
+  const Bytes size       = message.bytes - SMPI_ENVELOPE;
+  const bool twice       = model.copies(size) == 2 && model.cores_copy();
+  const bool crosses     = message.from_socket != message.to_socket;
+  const double crossing  = crosses ? size.value() / model.intersocket_rate.value() : 0;
+  into.latency           = model.loopback_latency.value() + (crosses ? model.intersocket_latency.value() : 0);
+  into.penalty           = std::max(model.loopback_latency.value(), LEAST_PENALTY);
+  // Two copies cost core time; what is left is the time that each takes longer in memory.
+  const double alone = crossing + (twice ? 2 * size.value() * message.missed / model.core_memory_rate.value()
+                                         : message.bytes.value() / model.loopback_bandwidth.value());
+  into.volume        = model.shares_memory() ? model.load(message.bytes, 1 - message.missed, message.missed) : 0;
+  if (into.volume > 0) {
+    if (model.copies(size) == 2)
+      into.resources.push_back(memory(message.from, message.from_socket));
+    into.resources.push_back(memory(message.to, message.to_socket));
+    into.bound = std::min(model.memory_bandwidth.value(), alone > 0 ? into.volume / alone : NO_BOUND);
+  } else {
+    into.latency += alone;
+    into.bound = NO_BOUND;
   }
 }
 
@@ -194,10 +237,7 @@ void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute&
   const KnownRoute& known = between(from, to);
   into.resources          = known.resources;
   const Bytes size(std::max(0.0, (bytes - SMPI_ENVELOPE).value()));
-  // Eager messages are copied into the buffer that the NIC reads, and out of the one that it
-  // writes.
-  constexpr double MOST = 0.5; // a flow loads all resources of its route with its full size
-  if (fabric_.host().shares_memory() && missed > MOST && fabric_.host().cores_copy() && size < eager_below_) {
+  if (fabric_.host().shares_memory() && not fabric_.host().has_sockets() && loads_memories(size, missed)) {
     into.resources.push_back(memory(from));
     into.resources.push_back(memory(to));
   }
@@ -209,6 +249,38 @@ void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute&
   into.penalty                       = latency > Seconds() ? latency.value() : 1; // SimGrid's default
   into.bound                         = known.narrowest;
   into.volume                        = bytes.value() / factors.bandwidth_factor;
+}
+
+/** Returns whether a message between hosts loads their memories: eager messages are copied into the buffer that the NIC
+ * reads, and out of the one that it writes. */
+bool FabricRoutes::loads_memories(Bytes bytes, double missed) const
+{
+  constexpr double MOST = 0.5; // a flow loads all resources of its route with its full size
+  return missed > MOST && fabric_.host().cores_copy() && bytes < eager_below_;
+}
+
+void FabricRoutes::find_on_sockets(const SocketMessage& message, FlowRoute& into)
+{
+  find(message.from, message.to, message.bytes, message.missed, into);
+  if (message.from == message.to) {
+    into.resources.clear();
+    within_sockets(message, into);
+    return;
+  }
+  if (fabric_.host().shares_memory() && loads_memories(message.bytes - SMPI_ENVELOPE, message.missed)) {
+    into.resources.push_back(memory(message.from, message.from_socket));
+    into.resources.push_back(memory(message.to, message.to_socket));
+  }
+}
+
+void FabricRoutes::find_work(const SocketWork& work, FlowRoute& into)
+{
+  into.resources.assign(1, memory(work.host, work.socket));
+  into.latency = 0;
+  into.penalty = std::max(fabric_.host().loopback_latency.value(), LEAST_PENALTY); // as of messages within the host
+  into.volume  = work.load;
+  into.bound   = std::min(fabric_.host().memory_bandwidth.value(),
+                          work.time > Seconds() ? work.load / work.time.value() : NO_BOUND);
 }
 
 const std::vector<int>* FabricRoutes::known_route(int from, int to)

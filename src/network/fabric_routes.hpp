@@ -55,7 +55,10 @@ class FabricRoutes : public MessageRoutes {
 
   void within(int host, Bytes bytes, double missed, FlowRoute& into) const;
   void within_anyhow(int host, Bytes bytes, FlowRoute& into) const;
-  int memory(int host) const;
+  void within_sockets(const SocketMessage& message, FlowRoute& into) const;
+  void add_memories(int host, FlowRoute& into) const;
+  bool loads_memories(Bytes bytes, double missed) const;
+  int memory(int host, int socket = 0) const;
 
 protected:
   /** Returns the start-up cost of a message in addition to its route's latency. */
@@ -67,7 +70,8 @@ public:
   explicit FabricRoutes(const FabricState* known);
 
   /** Returns the capacities, in bytes per second, of the resources that ways name: the fabric's
-   * links by id, then its shared media, then the memories of its hosts if those are limited, then its storage. */
+   * links by id, then its shared media, then the memories of its hosts' sockets if those are limited, then its
+   * storage. */
   static std::vector<double> capacities(const Fabric& fabric);
 
   /** Returns the vertex that each link leaves, then for each shared medium that of its first link: the classes of
@@ -75,6 +79,8 @@ public:
   static std::vector<int> tails(const Fabric& fabric);
 
   void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override;
+  void find_on_sockets(const SocketMessage& message, FlowRoute& into) override;
+  void find_work(const SocketWork& work, FlowRoute& into) override;
   /** Returns links and media. */
   const std::vector<int>* known_route(int from, int to) override;
   bool repeats() const override { return not routes_each_message_; }

@@ -42,6 +42,29 @@ TEST_F(FabricRoutesTest, FactorsApplyBetweenHostsOnly)
   EXPECT_EQ(find(switch_, TO, 1000).resources, (std::vector<int>{hosts.resources.back()}));
 }
 
+// Two sockets: a message of a program, whose ranks' sockets are unknown, loads both alike. It is copied twice.
+TEST(FabricRoutesSockets, UnknownSocketsAreLoadedAlike)
+{
+  const Fabric fabric =
+      fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\nsockets = 2\nmemory_bandwidth = \"4GBps\"\n"));
+  EXPECT_EQ(FabricRoutes::capacities(fabric).size(), fabric.links().size() + 2U * 4);
+  FabricRoutes ways(fabric);
+  FlowRoute way;
+  const auto find = [&](Bytes bytes, double missed, int from_socket, int to_socket) {
+    way.resources.clear();
+    ways.find_on_sockets({1, 1, from_socket, to_socket, bytes, missed}, way);
+    return way.resources;
+  };
+  const int first = static_cast<int>(fabric.links().size()) + 2; // memory of host 1, socket 0
+  ways.find(1, 1, Bytes(1000), UNKNOWN_PART, way);
+  EXPECT_EQ(way.resources, (std::vector<int>{first, first + 1}));
+  EXPECT_DOUBLE_EQ(way.volume, 1000); // twice on two
+  EXPECT_DOUBLE_EQ(way.bound, 10e9);
+  EXPECT_EQ(find(Bytes(1016), 1, 0, 0), (std::vector<int>{first, first}));
+  EXPECT_EQ(find(Bytes(1016), 1, 1, 0), (std::vector<int>{first + 1, first}));
+  EXPECT_EQ(find(Bytes(1016), 0, 1, 0), std::vector<int>());
+}
+
 /** Records when messages arrive. */
 class ArrivalTimes : public Receiving {
   const Agenda& agenda_;

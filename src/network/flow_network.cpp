@@ -107,6 +107,34 @@ void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& 
   recent.count              = std::max(recent.count, recent.next == 0 ? REMEMBERED : recent.next);
 }
 
+void FlowNetwork::send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number)
+{
+  ++work_.messages;
+  ++work_.flows;
+  const FlowNumber flow_number = borrow(-1);
+  Flow& flow                   = flows_[flow_number];
+  flow.way.resources.clear();
+  ways_.find_on_sockets(message, flow.way);
+  if (loses())
+    flow.way.volume *= losses_->effort(flow.way.resources);
+  flow.state  = State::starting;
+  flow.from   = message.from;
+  flow.to     = message.to;
+  flow.missed = message.missed;
+  flow.bytes  = message.bytes.value();
+  flow.since  = agenda_.now().value();
+  flow.part   = 1;
+  flow.messages.push_back({&receiver, number});
+  begin_latency(flow_number);
+}
+
+void FlowNetwork::work(const SocketWork& work, Receiving& receiver, std::uint64_t number)
+{
+  FlowRoute way;
+  ways_.find_work(work, way);
+  start(way, agenda_.now(), receiver, number);
+}
+
 void FlowNetwork::start(const FlowRoute& way, Seconds time, Receiving& receiver, std::uint64_t message)
 {
   const FlowNumber number = borrow(-1);

@@ -59,6 +59,16 @@ public:
   /** Finds the way of a message that leaves vertex @p from for vertex @p to. @p missed is the part
    * of it that is not in the hosts' caches. */
   virtual void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) = 0;
+  /** Finds the way of a message between ranks whose sockets are known. */
+  virtual void find_on_sockets(const SocketMessage& message, FlowRoute& into)
+  {
+    find(message.from, message.to, message.bytes, message.missed, into);
+  }
+  /** Finds what a core's work uses. */
+  virtual void find_work(const SocketWork& /*work*/, FlowRoute& /*into*/)
+  {
+    throw std::logic_error("these routes have no sockets");
+  }
   /** Counts another message with the same start, size and route. */
   virtual void repeat(const FlowRoute& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) {}
   /** Returns whether equal messages between the same hosts at the same instant have equal routes. */
@@ -269,6 +279,9 @@ public:
 
   /** Sends a message, which may be coalesced with equal ones. */
   void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override;
+  /** Sends a message that is not coalesced. */
+  void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number) override;
+  void work(const SocketWork& work, Receiving& receiver, std::uint64_t number) override;
   /** Starts a flow over @p way at @p time, which may be later than the agenda's. @p receiver, which must outlive the
    * flow, is notified of its end or failure. */
   void start(const FlowRoute& way, Seconds time, Receiving& receiver, std::uint64_t message);

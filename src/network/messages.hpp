@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -36,6 +37,24 @@ class BackgroundReceiver : public Due, public Receiving {};
  * memory as long messages do, between hosts not at all. */
 constexpr double UNKNOWN_PART = -1;
 
+/** Message between ranks whose sockets are known. */
+struct SocketMessage {
+  int from; ///< vertices
+  int to;
+  int from_socket;
+  int to_socket;
+  Bytes bytes;       ///< including all headers
+  double missed = 0; ///< see Messages::send()
+};
+
+/** Work of a core on data that its socket's cores share. */
+struct SocketWork {
+  int host;
+  int socket;
+  double load;  ///< in bytes of the socket's memory bandwidth
+  Seconds time; ///< of the core alone
+};
+
 class Messages {
 public:
   Messages()                           = default;
@@ -46,6 +65,16 @@ public:
    * missed is the part of it that is not in the hosts' caches, or UNKNOWN_PART. @p receiver, which must outlive the
    * message, is notified of its arrival or failure. */
   virtual void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) = 0;
+  /** Sends a message as above. Networks without sockets ignore them. */
+  virtual void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number)
+  {
+    send(message.from, message.to, message.bytes, message.missed, receiver, number);
+  }
+  /** Lets a core work; @p receiver is notified of the end as of an arrival. */
+  virtual void work(const SocketWork& /*work*/, Receiving& /*receiver*/, std::uint64_t /*number*/)
+  {
+    throw std::logic_error("this network has no sockets");
+  }
 };
 
 } // namespace weft

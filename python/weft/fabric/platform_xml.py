@@ -85,10 +85,13 @@ def losses(fabric: "Fabric") -> list[str]:
 
 def _hosts_cost(host: "Host") -> bool:
     """Return true if hosts have costs other than the loopback's."""
-    overheads = (host["message_overhead_s"], host["piece_overhead_s"])
+    overheads = (
+        *(host["message_overhead_s"], host["piece_overhead_s"], host["intersocket_latency_s"]),
+    )
     rates = (
         *(host["copy_rate_Bps"], host["memory_bandwidth_Bps"], host["reduction_rate_Bps"]),
         *(host["shared_cache_rate_Bps"], host["core_memory_rate_Bps"]),
+        host["intersocket_rate_Bps"],
     )
     return max(overheads) > 0 or min(rates) < math.inf
 

@@ -35,6 +35,7 @@ class HostsInstead : RankCallbacks {
   std::shared_ptr<void> kept_;
 
   void rank_ended(int rank) override;
+  int socket(int rank) const override { return actors_.socket(rank); }
   Seconds with_os_noise(int rank, Seconds start, Seconds work) override
   {
     return actors_.with_os_noise(rank, start, work);

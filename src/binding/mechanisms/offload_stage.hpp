@@ -37,6 +37,7 @@ class OffloadStage : HostStage::Listener, ProgressedCall {
   void contributed(int member) override { call_.contributed(member); }
   void rank_ended(int rank) override;
   bool makes_progress(int rank) const override { return actors_.makes_progress(rank); }
+  int socket(int rank) const override { return actors_.socket(rank); }
   Seconds with_os_noise(int rank, Seconds start, Seconds work) override
   {
     return actors_.with_os_noise(rank, start, work);

@@ -27,6 +27,7 @@ public:
   Seconds with_os_noise(int rank, Seconds start, Seconds work) const;
   /** Ends the ranks' job, because the algorithm chosen for the hosts cannot execute the call. */
   void refuse(const std::string& why) const { network_.refuse(why, communicator_.world); }
+  int socket(int rank) const { return communicator_.socket(rank); }
 };
 
 } // namespace weft

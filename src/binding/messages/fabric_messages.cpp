@@ -222,6 +222,16 @@ public:
     flows_.send(from, to, bytes, missed, receiver, message);
     routes_.turn_to(JobTraffic::UNKNOWN);
   }
+  void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number) override
+  {
+    routes_.turn_to(job_);
+    flows_.send_on_sockets(message, receiver, number);
+    routes_.turn_to(JobTraffic::UNKNOWN);
+  }
+  void work(const SocketWork& work, Receiving& receiver, std::uint64_t number) override
+  {
+    flows_.work(work, receiver, number);
+  }
 };
 
 /** SimGrid's flows, as traffic outside the flow network. */

@@ -133,10 +133,12 @@ sg::Link* FabricZone::make_resource(int number)
         ->add_link("weft.storage." + std::to_string(number),
                    FabricRoutes::capacities(fabric_)[static_cast<std::size_t>(number)])
         ->seal();
-  const auto host = static_cast<VertexId>(beyond - fabric_.shared().size());
-  return get_iface()
-      ->add_link(fabric_.topology().host_name(host) + ".memory", fabric_.host().memory_bandwidth.value())
-      ->seal();
+  const int memory   = static_cast<int>(beyond - fabric_.shared().size());
+  const int memories = fabric_.host().memories();
+  std::string name   = fabric_.topology().host_name(memory / memories) + ".memory";
+  if (memories > 1)
+    name += "-" + std::to_string(memory % memories);
+  return get_iface()->add_link(name, fabric_.host().memory_bandwidth.value())->seal();
 }
 
 std::optional<int> FabricZone::number_of(const sg::Link* link, std::size_t position) const
@@ -230,16 +232,17 @@ void FabricZone::route_message(VertexId from, VertexId to, bool starts, Route& i
     state_.route(from, to, into);
 }
 
-// Assumes a long message: its size is not known here.
+// Assumes a long message between two sockets, since its size and the sockets of its ranks are not known here: the first
+// of them copies it if it is copied once.
 void FabricZone::add_memory(VertexId host, simgrid::kernel::routing::Route* into)
 {
-  if (not fabric_.host().shares_memory() || host >= fabric_.host_count())
+  const int memories = fabric_.host().memories();
+  if (memories == 0 || host >= fabric_.host_count())
     return;
-  const std::size_t before = fabric_.links().size() + fabric_.shared().size();
-  auto* const memory       = resource(static_cast<int>(before) + host)->get_impl();
-  const int copies         = fabric_.host().copies(Bytes(std::numeric_limits<double>::max()));
+  const int before = static_cast<int>(fabric_.links().size() + fabric_.shared().size());
+  const int copies = fabric_.host().copies(Bytes(std::numeric_limits<double>::max()));
   for (int copy = 0; copy < copies; ++copy)
-    into->link_list_.push_back(memory);
+    into->link_list_.push_back(resource(before + host * memories + copy % memories)->get_impl());
 }
 
 // A starting communication calls this exactly once with a non-null @p latency; mere route queries

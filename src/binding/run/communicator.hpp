@@ -82,6 +82,7 @@ public:
   const int handle;          ///< number unique within the run; key of channels and memory
   std::vector<aid_t> actors; ///< SimGrid's actor of each rank
   std::vector<VertexId> rank_hosts;
+  std::vector<int> rank_sockets;          ///< socket of each rank on its host; empty if the fabric has no sockets
   std::vector<simgrid::s4u::Host*> hosts; ///< host of each rank; null if the rank has ended
   /// Members, which contribute to the tree: each rank, or each host for all of its ranks (see
   /// NicModel::contributions).
@@ -100,6 +101,8 @@ public:
   int size() const { return static_cast<int>(actors.size()); }
   Members all_members() const { return {member_of, member_ranks}; }
   int members() const { return static_cast<int>(member_ranks.size()); }
+  /** Returns a rank's socket; -1 if it is unknown. */
+  int socket(int rank) const { return rank_sockets.empty() ? -1 : rank_sockets[static_cast<std::size_t>(rank)]; }
   /** Returns whether @p rank sends its member's contribution. */
   bool speaks(int rank) const { return member_ranks[static_cast<std::size_t>(member(rank))].front() == rank; }
   int member(int rank) const { return member_of[static_cast<std::size_t>(rank)]; }

@@ -36,7 +36,7 @@ void describe_members(Communicator& communicator, MPI_Comm comm, const Network& 
 } // namespace
 
 Communicators::Communicators(const Fabric& fabric, const Network& network, Jobs& jobs)
-    : network_(network), combine_(fabric.nic().host_combines()), jobs_(jobs)
+    : network_(network), combine_(fabric.nic().host_combines()), jobs_(jobs), host_(fabric.host())
 {
 }
 
@@ -45,7 +45,29 @@ std::shared_ptr<Communicator> Communicators::describe(MPI_Comm comm, Communicato
   auto communicator = std::make_shared<Communicator>(key, described_++, comm->size());
   describe_members(*communicator, comm, network_, combine_);
   communicator->is_only_world = jobs_.are_own();
+  if (host_.has_sockets())
+    find_sockets(*communicator);
   return communicator;
+}
+
+/** Finds the sockets of a communicator's ranks. Those of the current rank's world are dealt out to them; the sockets of
+ * ranks of other worlds, which are not known, are left to the call. */
+void Communicators::find_sockets(Communicator& communicator)
+{
+  std::map<aid_t, int>& known = sockets_[communicator.world];
+  if (known.empty()) {
+    std::map<const sg::Host*, int> placed;
+    MPI_Comm world = MPI_COMM_WORLD;
+    for (int rank = 0; rank < world->size(); ++rank) {
+      const aid_t number       = world->group()->actor(rank);
+      const sg::ActorPtr actor = sg::Actor::by_pid(number);
+      known.emplace(number, host_.socket(actor ? placed[actor->get_host()]++ : 0));
+    }
+  }
+  for (const aid_t actor : communicator.actors) {
+    const auto found = known.find(actor);
+    communicator.rank_sockets.push_back(found == known.end() ? -1 : found->second);
+  }
 }
 
 const std::shared_ptr<Communicator>& Communicators::find(MPI_Comm comm, int rank)

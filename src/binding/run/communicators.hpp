@@ -20,11 +20,14 @@ class Communicators {
   const Network& network_;
   const bool combine_; // each host contributes once for all of its ranks
   Jobs& jobs_;
+  const HostModel& host_;
   std::map<CommunicatorKey, std::shared_ptr<Communicator>> all_;
-  int described_     = 0; // so far
+  std::map<int, std::map<aid_t, int>> sockets_; // by world and actor, if the fabric has sockets
+  int described_     = 0;                       // so far
   int attribute_key_ = MPI_KEYVAL_INVALID;
 
   std::shared_ptr<Communicator> describe(MPI_Comm comm, CommunicatorKey key);
+  void find_sockets(Communicator& communicator);
   void attach(MPI_Comm comm, int rank, Communicator& communicator);
   void release(Communicator& communicator);
 

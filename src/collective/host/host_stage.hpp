@@ -81,6 +81,7 @@ private:
         const std::shared_ptr<Execution::Memory>& memory);
     void rank_ended(int rank) override { (stage.*when_ended)(rank); }
     bool makes_progress(int rank) const override { return stage.listener_.makes_progress(rank); }
+    int socket(int rank) const override { return stage.listener_.socket(rank); }
     Seconds with_os_noise(int rank, Seconds start, Seconds work) override
     {
       return stage.listener_.with_os_noise(rank, start, work);

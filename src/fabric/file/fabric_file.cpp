@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fnmatch.h>
+#include <limits>
 #include <map>
 
 namespace weft {
@@ -45,6 +46,20 @@ void check_unmeasured(const OptionTable& table, HostModel& model)
     known.push_back(row.key);
   for (const std::string& key : model.unmeasured)
     check_name(table, "unmeasured", key, known);
+}
+
+/** Refuses keys of sockets without what they depend on, and checks `unmeasured`. */
+void check_host(const OptionTable& table, HostModel& model)
+{
+  check_unmeasured(table, model);
+  const bool limited = model.shared_cache_bandwidth.value() < std::numeric_limits<double>::infinity();
+  if (limited && (not model.has_sockets() || not model.shares_memory()))
+    table.fail("shared_cache_bandwidth", "it needs sockets and memory_bandwidth beside it");
+  const bool crosses =
+      model.intersocket_latency > Seconds() || model.intersocket_rate.value() < std::numeric_limits<double>::infinity();
+  if (crosses && model.sockets < 2)
+    table.fail(model.intersocket_latency > Seconds() ? "intersocket_latency" : "intersocket_rate",
+               "messages between sockets need at least 2; write sockets = 2");
 }
 
 std::string find_fabric(const std::string& name_or_path)
@@ -150,7 +165,7 @@ class FabricReader {
     Missing missing;
     missing.read(0, [&] { return read_about(), 0; });
     parts_.host = missing.read(HostModel(), [&] {
-      return read_device<HostModel>(file_.table("host"), "host", host_options(), {}, check_unmeasured);
+      return read_device<HostModel>(file_.table("host"), "host", host_options(), {}, check_host);
     });
     parts_.nic  = missing.read(NicModel(), [&] { return read_nic(file_.table("nic")); });
     missing.read(SwitchModel(), [&] { return read_switch(file_.table("switch")); });

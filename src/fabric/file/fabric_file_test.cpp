@@ -218,6 +218,24 @@ TEST(Shared, NamesLinksOnce)
             "FILE: [shared] links: found \"host-1.up\" twice; allowed: each link once in all [[shared]] tables");
 }
 
+// ---- Sockets
+
+TEST(Sockets, KeysNeedWhatTheyDependOn)
+{
+  const auto message = [](const std::string& keys) {
+    return fabric_message(replaced(FABRIC, "cores = 2\n", "cores = 2\n" + keys));
+  };
+  const std::string shared = "shared_cache_bandwidth = '3GBps'\n";
+  const std::string needed = "FILE: [host] shared_cache_bandwidth: it needs sockets and memory_bandwidth beside it";
+  EXPECT_EQ(message(shared), needed);
+  EXPECT_EQ(message(shared + "sockets = 2\n"), needed);
+  EXPECT_EQ(message(shared + "memory_bandwidth = '1GBps'\n"), needed);
+  const std::string between = ": messages between sockets need at least 2; write sockets = 2";
+  EXPECT_EQ(message("intersocket_latency = '1us'\n"), "FILE: [host] intersocket_latency" + between);
+  EXPECT_EQ(message("sockets = 1\nintersocket_rate = '1GBps'\n"), "FILE: [host] intersocket_rate" + between);
+  EXPECT_EQ(fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\nsockets = 2\n")).host().memories(), 0);
+}
+
 // ---- Errors
 
 TEST(BadFabric, MissingFile)

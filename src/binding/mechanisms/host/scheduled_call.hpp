@@ -98,6 +98,7 @@ public:
 
   void rank_ended(int rank) override;
   bool makes_progress(int rank) const override { return actors_.makes_progress(rank); }
+  int socket(int rank) const override { return actors_.socket(rank); }
   Seconds with_os_noise(int rank, Seconds start, Seconds work) override
   {
     return actors_.with_os_noise(rank, start, work);

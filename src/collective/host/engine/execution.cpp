@@ -16,6 +16,8 @@ int matching(int peer, int tag)
   return peer * TAGS + tag;
 }
 
+constexpr std::uint64_t WORK = std::uint64_t{1} << 63U; // with a rank's number: an end of work, no message
+
 } // namespace
 
 MessageCosts costs_of(const std::optional<MpiModel>& mpi, const HostModel& host)
@@ -83,6 +85,8 @@ void Execution::work_on(Bytes buffers)
 {
   const HostModel& model = costs_.host;
   left_core_             = model.leaves_core(buffers);
+  if (model.has_sockets())
+    find_sockets();
   missed_.clear();
   missed_by_all_ = 1;
   if (model.cache_size <= Bytes())
@@ -91,16 +95,45 @@ void Execution::work_on(Bytes buffers)
     return std::max(0.0, 1 - model.cache_size / std::max(Bytes(1), buffers * static_cast<double>(ranks)));
   };
   missed_by_all_ = 0;
-  if (left(hosts_.size()) <= 0) // fits even if all ranks were on one host
+  if (left(hosts_.size()) <= 0) // fits even if all ranks were on one socket
     return;
-  std::vector<std::size_t> ranks(static_cast<std::size_t>(std::ranges::max(hosts_)) + 1); // by host
-  for (const int one : hosts_)
-    ++ranks[static_cast<std::size_t>(one)];
+  const std::vector<std::size_t> ranks = ranks_by_memory();
   if (left(std::ranges::max(ranks)) <= 0)
     return;
   missed_.reserve(hosts_.size());
-  for (const int one : hosts_)
-    missed_.push_back(left(ranks[static_cast<std::size_t>(one)]));
+  for (std::size_t rank = 0; rank < hosts_.size(); ++rank)
+    missed_.push_back(left(ranks[memory_of(rank)]));
+}
+
+/** Finds the socket of each rank. */
+void Execution::find_sockets()
+{
+  std::vector<int> placed(static_cast<std::size_t>(std::ranges::max(hosts_)) + 1); // by host
+  sockets_.clear();
+  for (int rank = 0; std::cmp_less(rank, hosts_.size()); ++rank) {
+    const int index = placed[static_cast<std::size_t>(host(rank))]++;
+    const int known = on_end_.socket(rank);
+    sockets_.push_back(known < 0 ? costs_.host.socket(index) : known);
+  }
+}
+
+/** Returns the index of the memory and caches that a rank uses. */
+std::size_t Execution::memory_of(std::size_t rank) const
+{
+  const auto host = static_cast<std::size_t>(hosts_[rank]);
+  return sockets_.empty()
+             ? host
+             : host * static_cast<std::size_t>(costs_.host.sockets) + static_cast<std::size_t>(sockets_[rank]);
+}
+
+/** Returns how many ranks use each memory. */
+std::vector<std::size_t> Execution::ranks_by_memory() const
+{
+  const int sockets = sockets_.empty() ? 1 : costs_.host.sockets;
+  std::vector<std::size_t> ranks(static_cast<std::size_t>((std::ranges::max(hosts_) + 1) * sockets));
+  for (std::size_t rank = 0; rank < hosts_.size(); ++rank)
+    ++ranks[memory_of(rank)];
+  return ranks;
 }
 
 double Execution::missed(const Message& message) const
@@ -172,11 +205,27 @@ bool Execution::take(int number, const Step& step)
       return wait_for_any(number);
     case Step::Kind::reduce:
     case Step::Kind::copy:
-      return spend(number, work(number, step.bytes), Activity::computing);
+      return begin_work(number, step.bytes);
     case Step::Kind::pack:
       return spend(number, costs_.piece_overhead * step.pieces, Activity::computing);
   }
   return true;
+}
+
+/** Lets the rank copy or combine @p bytes of the call's buffers; returns true if that takes no time. */
+bool Execution::begin_work(int number, Bytes bytes)
+{
+  const HostModel& model = costs_.host;
+  const Seconds alone    = work(number, bytes);
+  if (sockets_.empty() || not model.shares_memory())
+    return spend(number, alone, Activity::computing);
+  const double load = model.load(bytes, std::max(0.0, left_core_ - missed(number)), missed(number));
+  if (load <= 0)
+    return spend(number, alone, Activity::computing);
+  state(number).doing = Activity::computing;
+  const Seconds time  = on_end_.with_os_noise(number, agenda_.now(), alone);
+  network_.work({host(number), socket(number), load, time}, *this, WORK | static_cast<std::uint64_t>(number));
+  return false;
 }
 
 /** Lets the rank work; returns true if that takes no time. */
@@ -256,10 +305,19 @@ bool Execution::post_receive(int number, const Step& step)
 
 void Execution::leave(std::uint32_t number)
 {
-  Message& message = messages_[number];
-  message.left     = true;
-  network_.send(host(message.from), host(message.to), Bytes(message.bytes) + SMPI_ENVELOPE, missed(message), *this,
-                number);
+  Message& message  = messages_[number];
+  message.left      = true;
+  const Bytes bytes = Bytes(message.bytes) + SMPI_ENVELOPE;
+  if (sockets_.empty())
+    network_.send(host(message.from), host(message.to), bytes, missed(message), *this, number);
+  else
+    network_.send_on_sockets({.from        = host(message.from),
+                              .to          = host(message.to),
+                              .from_socket = socket(message.from),
+                              .to_socket   = socket(message.to),
+                              .bytes       = bytes,
+                              .missed      = missed(message)},
+                             *this, number);
 }
 
 /** Starts a message that both sides have posted, or holds it until its receiver attends. */
@@ -298,6 +356,10 @@ void Execution::make_progress(int number)
 
 void Execution::arrived(std::uint64_t number)
 {
+  if ((number & WORK) != 0) {
+    due(number & ~WORK);
+    return;
+  }
   Message& arrived      = messages_[number];
   arrived.arrived       = true;
   const Message message = arrived; // a copy: posting others may move it

@@ -57,6 +57,8 @@ public:
   /** Returns true if a rank proceeds by itself when what it waits for has arrived; if not, Execution::attend must be
    *  called. */
   virtual bool makes_progress(int /*rank*/) const { return true; }
+  /** Returns the socket of a rank on its host; negative: the ranks of the call are dealt out to the sockets. */
+  virtual int socket(int /*rank*/) const { return -1; }
   /** Returns the duration of @p work that a rank begins at @p start, now or later; longer if its core is away. */
   virtual Seconds with_os_noise(int /*rank*/, Seconds /*start*/, Seconds work) { return work; }
   /** Reports that a message never arrives, so that some ranks will not end. */
@@ -124,7 +126,8 @@ private:
   const MessageCosts& costs_;
   std::shared_ptr<Memory> memory_;
   std::vector<int> hosts_;     // by rank
-  std::vector<double> missed_; // by rank: fraction of the host's working set in no cache; empty: missed_by_all_
+  std::vector<int> sockets_;   // by rank; empty: they are not modelled
+  std::vector<double> missed_; // by rank: fraction of the socket's working set in no cache; empty: missed_by_all_
   double missed_by_all_ = 1;
   double left_core_     = 1; // fraction of a rank's working set not in its core's caches
   std::function<Schedule(int rank)> schedule_;
@@ -141,7 +144,12 @@ private:
   }
   double missed(int rank) const { return missed_.empty() ? missed_by_all_ : missed_[static_cast<std::size_t>(rank)]; }
   double missed(const Message& message) const;
+  int socket(int rank) const { return sockets_[static_cast<std::size_t>(rank)]; }
+  void find_sockets();
+  std::vector<std::size_t> ranks_by_memory() const;
+  std::size_t memory_of(std::size_t rank) const;
   Seconds work(int rank, Bytes bytes) const;
+  bool begin_work(int number, Bytes bytes);
   int host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
   void resume(int number);
   bool take(int number, const Step& step);

@@ -283,6 +283,103 @@ TEST_F(ExecutionTest, EagerMessagesBetweenHostsPassTheirMemories)
   EXPECT_NEAR(time(memory + "cache_size = \"1MB\"\n", ""), LATENCY + 1000 / BANDWIDTH, 1e-15);
 }
 
+/** Times of ranks of one host with two sockets, one after the other on socket 0, 1, 0, 1. */
+class SocketsTest : public ExecutionTest {
+protected:
+  static constexpr double WORK = 1e6; // bytes
+
+  static std::vector<double> times(const std::string& keys, int ranks, const Steps& steps, Bytes buffers)
+  {
+    const Fabric fabric =
+        fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 8\nsockets = 2\nmemory_bandwidth = \"3GBps\"\n" + keys));
+    return ends(fabric, costs_of({}, fabric.host()), ranks, steps, 0, ranks, buffers);
+  }
+};
+
+Schedule one_sum(int /*rank*/)
+{
+  co_yield reduce(Bytes(1e6));
+}
+
+// A lone core has its own rate, the cores of a socket the memory's bandwidth, and the sockets one each.
+TEST_F(SocketsTest, SumsShareTheMemoryOfTheirSocket)
+{
+  const std::string rate = "reduction_rate = \"4GBps\"\ncore_memory_rate = \"4GBps\"\n"; // together 2 GB/s
+  const auto all         = [&](int ranks) { return times(rate, ranks, one_sum, Bytes(1e12)); };
+  EXPECT_NEAR(all(1)[0], WORK / 2e9, 1e-12);
+  EXPECT_NEAR(all(2)[0], WORK / 2e9, 1e-12); // on two sockets
+  for (const double time : all(4))
+    EXPECT_NEAR(time, 2 * WORK / 3e9, 1e-12);
+  for (const double time : all(8))
+    EXPECT_NEAR(time, 4 * WORK / 3e9, 1e-12);
+}
+
+// Three ranks: the two of socket 0 share its memory, the one of socket 1 does not.
+TEST_F(SocketsTest, CachesAreThoseOfASocket)
+{
+  const std::string keys         = "reduction_rate = \"2GBps\"\ncache_size = \"1MB\"\n";
+  const std::vector<double> cold = times(keys, 3, one_sum, Bytes(1e12));
+  EXPECT_NEAR(cold[0], 2 * WORK / 3e9, 1e-9); // a millionth fits
+  EXPECT_NEAR(cold[1], WORK / 2e9, 1e-9);
+  const std::vector<double> warm = times(keys, 3, one_sum, Bytes(5e5)); // two of them fit
+  EXPECT_NEAR(warm[0], WORK / 2e9, 1e-12);
+  const std::vector<double> half = times(keys, 3, one_sum, Bytes(1e6)); // half of two
+  EXPECT_NEAR(half[0], WORK / 2e9, 1e-12);                              // 2 x 0.5 MB in 0.5 ms: not yet full
+}
+
+TEST_F(SocketsTest, SharedCachesHaveABandwidthToo)
+{
+  const std::string keys = "reduction_rate = \"2GBps\"\ncache_size = \"1GB\"\nshared_cache_bandwidth = \"2GBps\"\n";
+  EXPECT_NEAR(times(keys, 2, one_sum, Bytes(1e6))[0], WORK / 2e9, 1e-12);
+  EXPECT_NEAR(times(keys, 4, one_sum, Bytes(1e6))[0], 2 * WORK / 2e9, 1e-12);
+  EXPECT_NEAR(times(keys + "core_cache_size = \"1MB\"\n", 4, one_sum, Bytes(1e6))[0], WORK / 2e9, 1e-12);
+}
+
+// Ranks 0 and 2 share a socket; 0 and 1 do not.
+TEST_F(SocketsTest, MessagesBetweenSocketsTakeLonger)
+{
+  const auto time = [](const std::string& keys, int to) {
+    return times(
+        "copy_rate = \"1GBps\"\ncache_size = \"1GB\"\n" + keys, 4,
+        [to](int rank) -> Schedule {
+          if (rank == 0)
+            co_yield send(to, Bytes(984));
+          else if (rank == to)
+            co_yield recv(0, Bytes(984));
+        },
+        Bytes(1e6))[static_cast<std::size_t>(to)];
+  };
+  const std::string far  = "intersocket_latency = \"1us\"\nintersocket_rate = \"2GBps\"\n";
+  const double by_cores  = 0.1e-6 + 2 * 984 / 1e9;
+  const double between   = 1e-6 + 984 / 2e9;
+  const std::string once = far + "single_copy_threshold = \"984B\"\n";
+  const double by_one    = 0.1e-6 + 1000 / 10e9;
+  EXPECT_NEAR(time("", 1), by_cores, 1e-12);
+  EXPECT_NEAR(time(far, 2), by_cores, 1e-12);
+  EXPECT_NEAR(time(far, 1), by_cores + between, 1e-12);
+  EXPECT_NEAR(time(once, 2), by_one, 1e-12);
+  EXPECT_NEAR(time(once, 1), by_one + between, 1e-12);
+}
+
+// Four pairs of a socket copy once: a lone pair at its own rate, together at the memory's bandwidth.
+TEST_F(SocketsTest, MessagesShareTheMemoryOfTheirSocket)
+{
+  const auto time = [](int pairs) {
+    return times(
+        "single_copy_threshold = \"0B\"\n", 4 * pairs,
+        [pairs](int rank) -> Schedule { // on socket 0
+          if (rank % 4 == 0)
+            co_yield send(rank + 2, Bytes(1e6));
+          else if (rank % 4 == 2 && rank / 4 < pairs)
+            co_yield recv(rank - 2, Bytes(1e6));
+        },
+        Bytes(1e12))[2];
+  };
+  const double bytes = 1e6 + 16;
+  EXPECT_NEAR(time(1), 0.1e-6 + bytes / 3e9, 1e-12);
+  EXPECT_NEAR(time(2), 0.1e-6 + 2 * bytes / 3e9, 1e-12);
+}
+
 TEST(HostCall, BuffersOfARankAreInputsAndOutputs)
 {
   const auto of = [](std::string_view collective) { return buffers_of_a_rank(call_of(collective, 8, 10)).value(); };
