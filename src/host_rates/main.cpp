@@ -4,7 +4,9 @@
  * host --here` runs it.
  *
  *   host-rates sum|copy TYPE BYTES REPETITIONS           seconds per call on vectors of BYTES, one line per repetition
- *   host-rates message|stream bytes BYTES REPETITIONS    seconds per message one way; stream: back to back
+ *   host-rates message|stream bytes BYTES REPETITIONS [CPU,CPU]
+ *                                                        seconds per message one way; stream: back to back
+ *   host-rates together bytes BYTES REPETITIONS CPU,...  seconds in which these CPUs together copy BYTES
  *
  * The loops are those of an MPI library's operations: plain C on two vectors, vectorised for the
  * compiler's default target. */
@@ -18,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <sched.h>
 #include <string_view>
@@ -178,6 +181,72 @@ void pin(int cpu)
   std::exit(1);
 }
 
+/** Returns the CPUs of a list such as "0,4". */
+std::vector<int> parse_processors(const char* list)
+{
+  std::vector<int> found;
+  for (char* end = nullptr; *list != '\0'; list = *end == ',' ? end + 1 : end) {
+    found.push_back(static_cast<int>(std::strtol(list, &end, 10)));
+    if (end == list)
+      std::exit(2);
+  }
+  return found;
+}
+
+/** Copies vectors of @p bytes on each of some CPUs at once, and prints the time in which all of them copy as much as
+ * one vector. Each counts its copies, which a window of time delimits, so that they need not begin together. */
+void together(std::size_t bytes, int repetitions, const std::vector<int>& cpus)
+{
+  struct alignas(LINE) Copies {
+    std::atomic<long> number = 0;
+  };
+  const std::size_t size = cpus.size() * sizeof(Copies);
+  void* const memory     = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    fail("shared memory");
+  auto* const copies = static_cast<Copies*>(memory); // zeroed
+  std::vector<pid_t> children;
+  for (std::size_t one = 0; one < cpus.size(); ++one) {
+    const pid_t child = fork();
+    if (child < 0)
+      fail("fork");
+    if (child > 0) {
+      children.push_back(child);
+      continue;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pin(cpus[one]);
+    std::vector<char> into(bytes, 1); // written here, hence in the memory of this CPU
+    std::vector<char> from(bytes, 2);
+    for (;;) {
+      std::memcpy(into.data(), from.data(), bytes);
+      use(into.data());
+      copies[one].number.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  const auto all = [&] {
+    long sum = 0;
+    for (std::size_t one = 0; one < cpus.size(); ++one)
+      sum += copies[one].number.load(std::memory_order_relaxed);
+    return sum;
+  };
+  constexpr int FEWEST = 64; // copies of a window, so that the one in progress does not count
+  constexpr timespec NAP{0, 1000000};
+  while (all() < static_cast<long>(cpus.size())) // all have touched their memory, or nearly
+    nanosleep(&NAP, nullptr);
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    const long before             = all();
+    const Clock::time_point start = Clock::now();
+    while (all() - before < FEWEST || seconds_since(start) < WINDOW_S)
+      nanosleep(&NAP, nullptr);
+    std::printf("%.9e\n", seconds_since(start) / static_cast<double>(all() - before));
+  }
+  for (const pid_t child : children) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+}
+
 /** Returns the first two CPUs on which this process may run. */
 std::array<int, 2> two_processors()
 {
@@ -198,11 +267,10 @@ std::array<int, 2> two_processors()
 
 /** Measures the time of a message: half a round trip if the other process @p answers, otherwise
  * the mean over back-to-back messages. */
-void message(std::size_t bytes, int repetitions, bool answers)
+void message(std::size_t bytes, int repetitions, bool answers, const std::array<int, 2>& cpus)
 {
-  bytes                         = (bytes + LINE - 1) / LINE * LINE;
-  const std::array<int, 2> cpus = two_processors();
-  const std::size_t size        = Channel::size(bytes);
+  bytes                  = (bytes + LINE - 1) / LINE * LINE;
+  const std::size_t size = Channel::size(bytes);
   char* const memory =
       static_cast<char*>(mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (memory == MAP_FAILED)
@@ -237,16 +305,19 @@ void message(std::size_t bytes, int repetitions, bool answers)
 
 int main(int count, char** words)
 {
-  if (count != 5)
+  if (count != 5 && count != 6)
     return 2;
   const std::string_view what = words[1];
   const std::string_view type = words[2];
   const std::size_t bytes     = std::strtoull(words[3], nullptr, 10);
   const auto repetitions      = static_cast<int>(std::strtol(words[4], nullptr, 10));
+  const std::vector<int> cpus = parse_processors(count == 6 ? words[5] : "");
   if (what == "copy")
     copy(bytes, repetitions);
   else if (what == "message" || what == "stream")
-    message(bytes, repetitions, what == "message");
+    message(bytes, repetitions, what == "message", cpus.size() == 2 ? std::array{cpus[0], cpus[1]} : two_processors());
+  else if (what == "together" && not cpus.empty())
+    together(bytes, repetitions, cpus);
   else if (type == "int8")
     sum<std::int8_t>(bytes, repetitions);
   else if (type == "int32")

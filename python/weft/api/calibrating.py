@@ -269,7 +269,7 @@ def calibrate_host(
     from weft.calibrate.point_to_point import fabric_file
 
     fabric = _core.load_fabric(str(base))
-    wanted = host_keys.find_keys(words("keys", keys))
+    wanted = host_keys.find_keys(words("keys", keys), str(base))
     file = measured("table", table)
     times = host_rows.read_rows(file, column)
     host_rows.check_fits(fabric, times)
@@ -381,7 +381,7 @@ def calibrate_cluster(
     from weft.calibrate.point_to_point import fabric_file
 
     choice("part", part, cluster.PARTS)
-    wanted = host_keys.find_keys(words("keys", keys))
+    wanted = host_keys.find_keys(words("keys", keys), None if base is None else str(base))
     count = None if ranks is None else whole("ranks", ranks, 2, MOST_RANKS)
     each = None if ppn is None else whole("ppn", ppn, 1, MOST_RANKS)
     evidence = read_folder(Path(folder), count, each)

@@ -2,6 +2,7 @@
 """`weft calibrate host --here`: the [host] table of the machine that weft runs on."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,14 +18,21 @@ CACHES = Caches(1 << 20, 32 << 20)
 # Synthetic machine: seconds per byte in a core's caches, the shared cache, and memory; messages.
 CORE, SHARED, MEMORY = 2e-11, 7e-11, 4e-10
 OVERHEAD, LATENCY, COPY = 1e-7, 3e-7, 5e9
+# Its two sockets with CPUs 0 to 3 and 4 to 7: rates of all cores of one, and cost between them.
+TOGETHER, CACHED, FARTHER, FAR_RATE = 9e9, 4e10, 2e-7, 2e10
 
 
-def made_up(what: str, of: str, size: int, repetitions: int) -> Measured:
+def made_up(what: str, of: str, size: int, repetitions: int, cpus: Sequence[int] = ()) -> Measured:
     assert of in (*here.TYPES, "bytes")
     if what == "stream":
         seconds = OVERHEAD
     elif what == "message":
         seconds = 2 * OVERHEAD + LATENCY + 2 * size / COPY
+        if len(cpus) == 2 and cpus[0] // 4 != cpus[1] // 4:
+            seconds += FARTHER + size / FAR_RATE
+    elif what == "together":
+        assert list(cpus) == [0, 1, 2, 3]
+        seconds = size / (TOGETHER if size >= CACHES.shared else CACHED)
     else:
         # Both buffers count: they outgrow the core's caches between this size and twice as much.
         left = min(1.0, max(0.0, 2 * size / CACHES.core - 1))
@@ -40,7 +48,8 @@ def number(host: HostHere, key: str) -> float:
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(here, "_run", made_up)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    monkeypatch.setattr(here, "find_sockets", lambda: [[0, 1, 2, 3], [4, 5, 6, 7]])
 
 
 @pytest.mark.usefixtures("machine")
@@ -55,6 +64,22 @@ def test_a_made_up_machine_is_found_again() -> None:
     assert number(host, "message_overhead") == pytest.approx(OVERHEAD, rel=1e-3)
     assert number(host, "loopback_latency") == pytest.approx(LATENCY + 2 * 64 / COPY, rel=1e-3)
     assert number(host, "copy_rate") == pytest.approx(COPY, rel=1e-3)
+    assert host.values["sockets"].value == 2
+    assert number(host, "memory_bandwidth") == pytest.approx(TOGETHER, rel=1e-3)
+    assert number(host, "shared_cache_bandwidth") == pytest.approx(CACHED, rel=1e-3)
+    assert number(host, "intersocket_latency") == pytest.approx(FARTHER + 64 / FAR_RATE, rel=1e-3)
+    assert number(host, "intersocket_rate") == pytest.approx(FAR_RATE, rel=1e-3)
+
+
+def test_sockets_are_the_nodes_that_linux_lists(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 4, 6, 9})
+    for node, cpus in (("node0", "0-3,8-9"), ("node1", "4-7"), ("node2", "")):
+        (tmp_path / node).mkdir()
+        (tmp_path / node / "cpulist").write_text(f"{cpus}\n")
+    assert here.find_sockets(tmp_path) == [[0, 1, 9], [4, 6]]
+    assert here.find_sockets(tmp_path / "none") == [[0, 1, 4, 6, 9]]
 
 
 @pytest.mark.usefixtures("machine")
@@ -65,7 +90,9 @@ def test_what_is_written_is_a_table_of_fabric_files(tmp_path: Path) -> None:
     assert fabric.host["reduction_rate_Bps"] == pytest.approx(1 / CORE, rel=1e-3)
     # Measured values are no longer guesses.
     assert "copy_rate" not in fabric.host["unmeasured"]
-    assert "memory_bandwidth" in fabric.host["unmeasured"]
+    assert "memory_bandwidth" not in fabric.host["unmeasured"]
+    assert "single_copy_threshold" in fabric.host["unmeasured"]
+    assert fabric.host["sockets"] == 2
     alone = here.text_of(host, here.head_of(host, 5), 8, "2Gf")
     head, _, rest = Path(fabric.file).read_text().partition("[host]")
     assert "sum int32: 50 GB/s core, 14.3 GB/s shared, 2.5 GB/s memory" in head
@@ -84,16 +111,19 @@ def test_a_busy_machine_counts_its_fastest_repetition() -> None:
 def test_messages_that_waited_for_a_core_are_no_measurement(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def waiting(what: str, of: str, size: int, repetitions: int) -> Measured:
+    def waiting(
+        what: str, of: str, size: int, repetitions: int, cpus: Sequence[int] = ()
+    ) -> Measured:
         if what == "message":
             return Measured("message", (4e-3,) * repetitions)
-        return made_up(what, of, size, repetitions)
+        return made_up(what, of, size, repetitions, [0, 1, 2, 3] if cpus else ())
 
     monkeypatch.setattr(here, "_run", waiting)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     host = here.measure(3, CACHES)
     assert {"loopback_latency", "copy_rate"}.isdisjoint(host.values)
-    assert [why.partition(":")[0] for why in host.missing] == ["loopback_latency", "copy_rate"]
+    missing = [why.partition(":")[0] for why in host.missing]
+    assert missing[:2] == ["loopback_latency", "copy_rate"]
 
 
 def test_caches_are_those_that_linux_says(tmp_path: Path) -> None:

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Measures the [host] table of the machine that weft runs on, with weft's own small program.
 
-`weft-host-rates` (src/host_rates) combines and copies vectors on one core and sends messages
-between two processes through shared memory. The time per byte is measured for three working sets:
-one fits a core's own caches, one the host's shared cache, one neither. Their differences are the
-costs that the model adds per level (fabric/fabric_tables.hpp). Other processes only ever slow
-repetitions down, so the fastest repetition counts if the median is far above it.
+`weft-host-rates` (src/host_rates) combines and copies vectors on one core, copies on all cores of a
+socket at once, and sends messages between two processes through shared memory. The time per byte is
+measured for three working sets: one fits a core's own caches, one the host's shared cache, one
+neither. Their differences are the costs that the model adds per level (fabric/fabric_tables.hpp).
+Other processes only ever slow repetitions down, so the fastest repetition counts if the median is
+far above it.
 """
 
 import os
 import statistics
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -22,14 +23,15 @@ from weft.base.errors import WeftError, named
 from weft.base.machine import Machine
 from weft.base.output import whole_file
 from weft.base.process import Streams, run_child
-from weft.base.units import format_size, parse_size
+from weft.base.units import format_size, parse_size, plural
 from weft.calibrate.host import cpu
 from weft.calibrate.point_to_point import fabric_file
-from weft.fabric.toml_file import SourcedValue, with_values
+from weft.fabric.toml_file import SourcedValue, in_toml, with_values
 
 TYPES = ("int32", "int64", "float", "double", "int8")
 """Types whose sums are measured; other MPI types take as long per byte as int32."""
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_NODES = Path("/sys/devices/system/node")
 _BUSY = 1.25
 """Ratio of median to fastest repetition above which the fastest counts."""
 _LONGEST_S = 120.0
@@ -51,7 +53,8 @@ _OWN_SHARE = 2 / 3
 _HALF_LEFT = 1.5
 
 
-Run = Callable[[str, str, int], "Measured"]
+Run = Callable[[str, str, int, Sequence[int]], "Measured"]
+"""Measures what, of which type, on vectors of which size, on which CPUs (none: any)."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,25 @@ def find_caches(folder: Path = _CACHES) -> Caches:
     return Caches(sizes[levels[-2]] if len(levels) > 2 else sizes[levels[0]], sizes[levels[-1]])
 
 
+def find_sockets(folder: Path = _NODES) -> list[list[int]]:
+    """Return the CPUs of each socket, or NUMA node, that this process may use."""
+    allowed = os.sched_getaffinity(0)
+    nodes = sorted(folder.glob("node[0-9]*"), key=lambda node: int(node.name[4:]))
+    sockets = [
+        [cpu for cpu in _cpus_of(_read(node / "cpulist")) if cpu in allowed] for node in nodes
+    ]
+    return [cpus for cpus in sockets if cpus] or [sorted(allowed)]
+
+
+def _cpus_of(text: str) -> list[int]:
+    """Return the numbers of a list of Linux, such as `0-3,8`."""
+    found: list[int] = []
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
 def parse_caches(text: str) -> Caches:
     """Parse cache sizes given by the user."""
     sizes = [parse_size(part, named("caches")) for part in text.split(",")]
@@ -148,10 +170,9 @@ def measure(repetitions: int, caches: Caches) -> HostHere:
             " groups); a message between two processes needs 2"
         )
 
-    def run(what: str, of: str, size: int) -> Measured:
-        return _run(
-            what, of, size, min(repetitions, _FEW) if size >= caches.shared else repetitions
-        )
+    def run(what: str, of: str, size: int, cpus: Sequence[int] = ()) -> Measured:
+        often = min(repetitions, _FEW) if size >= caches.shared else repetitions
+        return _run(what, of, size, often, cpus)
 
     levels = {"core": caches.core // 8, "shared": min(4 * caches.core, caches.shared // 4)}
     missing: list[str] = []
@@ -164,20 +185,21 @@ def measure(repetitions: int, caches: Caches) -> HostHere:
             f"core_memory_rate: two buffers of {format_size(caches.shared)} do not fit into free"
             f" memory, {format_size(free)}"
         )
-    sums = {level: run("sum", "int32", size) for level, size in levels.items()}
+    sums = {level: run("sum", "int32", size, ()) for level, size in levels.items()}
     rates = {("sum int32", level): size / sums[level].value for level, size in levels.items()}
     for of in TYPES[1:]:
         for level in ("core", "shared"):
-            rates[f"sum {of}", level] = levels[level] / run("sum", of, levels[level]).value
+            rates[f"sum {of}", level] = levels[level] / run("sum", of, levels[level], ()).value
     for level, size in levels.items():
-        rates["copy", level] = size / run("copy", "bytes", size).value
+        rates["copy", level] = size / run("copy", "bytes", size, ()).value
     values = {
         **_rates(levels, sums),
         **_core_cache(
-            caches, {share: run("sum", "int32", _set(caches, share)) for share in _SWEEP}
+            caches, {share: run("sum", "int32", _set(caches, share), ()) for share in _SWEEP}
         ),
         "cache_size": SourcedValue(f"{caches.shared}B", "the last level of one processor"),
         **_messages(run, missing),
+        **_sockets(run, caches, find_sockets(), "memory" in levels, missing),
     }
     return HostHere(values, {key: rate / 1e9 for key, rate in rates.items()}, tuple(missing))
 
@@ -187,11 +209,12 @@ def _set(caches: Caches, share: float) -> int:
     return int(caches.core * share / 2) // 64 * 64
 
 
-def _run(what: str, of: str, size: int, repetitions: int) -> Measured:
+def _run(what: str, of: str, size: int, repetitions: int, cpus: Sequence[int] = ()) -> Measured:
     program = str(paths.installed("weft-host-rates"))
+    places = [",".join(map(str, cpus))] if cpus else []
     lines: list[str] = []
     ended = run_child(
-        [program, what, of, str(size), str(repetitions)],
+        [program, what, of, str(size), str(repetitions), *places],
         os.environ,
         timeout_s=_LONGEST_S,
         on_line=lines.append,
@@ -245,8 +268,8 @@ def _core_cache(caches: Caches, sweep: Mapping[float, Measured]) -> dict[str, So
 
 def _messages(run: Run, missing: list[str]) -> dict[str, SourcedValue]:
     """Return the cost of a two-copy message between two processes."""
-    stream = run("stream", "bytes", _SMALL)
-    small, short, long = (run("message", "bytes", size) for size in (_SMALL, _SHORT, _LONG))
+    stream = run("stream", "bytes", _SMALL, ())
+    small, short, long = (run("message", "bytes", size, ()) for size in (_SMALL, _SHORT, _LONG))
     overhead = min(min(stream.seconds), min(small.seconds) / 2)
     values = {"message_overhead": SourcedValue(f"{overhead:.4g}s", stream.note(1e9, "ns"))}
     if min(small.seconds) < _SWITCHED_S:
@@ -264,6 +287,64 @@ def _messages(run: Run, missing: list[str]) -> dict[str, SourcedValue]:
     return values
 
 
+def _sockets(
+    run: Run, caches: Caches, sockets: Sequence[Sequence[int]], memory: bool, missing: list[str]
+) -> dict[str, SourcedValue]:
+    """Return what the cores of a socket share, and what messages between sockets cost more."""
+    values = {
+        "sockets": SourcedValue(len(sockets), "NUMA nodes with CPUs that this process may use")
+    }
+    cpus = sockets[0]
+    # Both buffers of all cores in the shared cache, each beyond its core's caches.
+    shared = caches.shared // (4 * len(cpus))
+    if memory:
+        values["memory_bandwidth"] = _together(run, caches.shared, cpus)
+    else:
+        missing.append("memory_bandwidth: too little free memory")
+    if memory and shared >= caches.core:
+        values["shared_cache_bandwidth"] = _together(run, shared, cpus)
+    else:
+        missing.append(
+            f"shared_cache_bandwidth: a {plural(len(cpus), 'core')}'s share of the shared cache is"
+            " no larger than its own caches"
+        )
+    return values | (_between(run, sockets, missing) if len(sockets) > 1 else {})
+
+
+def _together(run: Run, size: int, cpus: Sequence[int]) -> SourcedValue:
+    seen = run("together", "bytes", size, cpus)
+    return _rate(size / seen.value, seen)
+
+
+def _between(
+    run: Run, sockets: Sequence[Sequence[int]], missing: list[str]
+) -> dict[str, SourcedValue]:
+    """Return the additional cost of a message to another socket."""
+    if len(sockets[0]) < 2:
+        missing.append("intersocket_latency, intersocket_rate: no two cores of one socket")
+        return {}
+    near, far = (sockets[0][0], sockets[0][1]), (sockets[0][0], sockets[1][0])
+    times = {
+        (cpus, size): run("message", "bytes", size, cpus)
+        for cpus in (near, far)
+        for size in (_SMALL, _SHORT, _LONG)
+    }
+    small = times[far, _SMALL]
+    latency = min(small.seconds) - min(times[near, _SMALL].seconds)
+    more = {
+        cpus: min(times[cpus, _LONG].seconds) - min(times[cpus, _SHORT].seconds)
+        for cpus in (near, far)
+    }
+    values = {}
+    if latency > 0:
+        note = f"{small.note(1e9, 'ns')} between sockets, less that within one"
+        values["intersocket_latency"] = SourcedValue(f"{latency:.4g}s", note)
+    if more[far] > more[near]:
+        rate = (_LONG - _SHORT) / (more[far] - more[near])
+        values["intersocket_rate"] = SourcedValue(f"{rate:.4g}Bps", times[far, _LONG].note())
+    return values
+
+
 def text_of(here: HostHere, head: str, cores: int, speed: str) -> str:
     """Return a stand-alone [host] table."""
     lines = [*head.splitlines(), "[host]", f"cores = {cores}", f'speed = "{speed}"']
@@ -274,7 +355,7 @@ def text_of(here: HostHere, head: str, cores: int, speed: str) -> str:
     if "loopback_latency" not in here.values:
         lines += ["# A guess: see above.", 'loopback_latency = "0.35us"']
     for key, noted in here.values.items():
-        lines += [f"# {noted.comment}", f'{key} = "{noted.value}"']
+        lines += [f"# {noted.comment}", f"{key} = {in_toml(noted.value)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -291,8 +372,8 @@ def head_of(here: HostHere, repetitions: int) -> str:
         ]
         lines.append(f"#   {what}: {', '.join(levels)}")
     lines += [
-        "# Other types of MPI: as int32 by the byte. Not measured: memory_bandwidth (all cores at",
-        "# once), single_copy_threshold and piece_overhead (the library's).",
+        "# Other types of MPI: as int32 by the byte. Not measured: single_copy_threshold and",
+        "# piece_overhead, the library's.",
         *(f"# Missing: {why}." for why in here.missing),
     ]
     return "\n".join(lines)

@@ -40,6 +40,8 @@ DEFAULT_KEYS = (
     *("host.piece_overhead", "host.reduction_rate", "host.shared_cache_rate"),
     *("host.core_memory_rate", "mpi.eager_threshold"),
 )
+# In addition, if the hosts of the base have sockets.
+SOCKET_KEYS = ("host.intersocket_latency", "host.intersocket_rate", "host.shared_cache_bandwidth")
 # Default start of a search: the order of magnitude of current servers.
 _USUAL = {
     "host.loopback_latency": 2e-7,
@@ -53,6 +55,9 @@ _USUAL = {
     "host.shared_cache_rate": 1e10,
     "host.core_memory_rate": 3e9,
     "host.single_copy_threshold": 65536.0,
+    "host.intersocket_latency": 5e-8,
+    "host.intersocket_rate": 5e10,
+    "host.shared_cache_bandwidth": 4e10,
 }
 # Range of sizes at which a library switches protocols; the candidates are powers of two.
 _THRESHOLD = "_threshold"
@@ -100,11 +105,13 @@ class Key:
         return f"{value:.4g}{_UNITS[self.type]}" if self.type in _UNITS else float(f"{value:.4g}")
 
 
-def find_keys(texts: Sequence[str]) -> list[Key]:
+def find_keys(texts: Sequence[str], base: str | None = None) -> list[Key]:
     """Return the keys named as `TABLE.KEY` or `TABLE.KEY=LOW:HIGH`; the defaults if none are."""
     known = _options()
     if not texts:
-        return [_key(name, known[name]) for name in DEFAULT_KEYS if name in known]
+        sockets = base is not None and _core.load_fabric(base).host["sockets"] > 0
+        names = (*DEFAULT_KEYS, *(SOCKET_KEYS if sockets else ()))
+        return [_key(name, known[name]) for name in names if name in known]
     keys = []
     for text in texts:
         name, has_bounds, bounds = text.partition("=")

@@ -87,7 +87,7 @@ def cluster(
     from weft.calibrate.host import keys as host_keys
     from weft.calibrate.point_to_point import fabric_file
 
-    found_keys = host_keys.find_keys(keys)
+    found_keys = host_keys.find_keys(keys, base)
     evidence = read_folder(folder, ranks, ppn)
     on = console(stderr=True)
 

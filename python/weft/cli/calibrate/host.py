@@ -31,8 +31,9 @@ from the other folds. Values have bootstrap intervals. Values that the rows do n
 reported and keep the values of --base. Name the algorithms of the measured MPI library with
 --fallback. For a folder of OSU or IMB outputs, see `weft calibrate cluster`.
 
-With --here nothing is fitted: in a few seconds, weft measures reductions and copies by cache level
-and messages between two processes on this machine, and writes a [host] table.
+With --here nothing is fitted: in a few seconds, weft measures on this machine reductions and copies
+by cache level, copies of all cores of a socket at once, and messages within and between sockets.
+It writes a [host] table.
 
 \b
 Examples:
@@ -96,7 +97,7 @@ def host(
         )
 
     fabric = _core.load_fabric(base)
-    found_keys = host_keys.find_keys(keys)
+    found_keys = host_keys.find_keys(keys, base)
     measured = host_rows.read_rows(table, column)
     host_rows.check_fits(fabric, measured)
     rows = (
