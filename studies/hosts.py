@@ -1,0 +1,497 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Host values that transfer: one set fitted to several clusters, and what it predicts.
+
+Processors differ in facts of their makers' pages: caches, memory channels, sockets. The remaining
+values are shared by all clusters: the rates of a lone core, the costs of a message, and the
+fractions of caches and memory bandwidth that collectives get. They are fitted jointly, every
+cluster with the same weight. To see how they transfer, each cluster is left out in turn, the values
+are fitted to the others, and the cluster is predicted.
+"""
+
+import json
+import math
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from studies.study import DOCS, ROOT, Study, Table, markdown, read_table, write_table
+from weft import _core
+from weft.base.output import whole_file
+from weft.benchmarks.bytes_of import elements_of
+
+_ERRORS = DOCS / "host-transfer.csv"
+_VALUES = DOCS / "host-values.csv"
+_DATA = ROOT / "data"
+_OPTION = "studies"
+
+_STEP = 0.15
+"""Step of finite differences in ln, as in `weft calibrate host`."""
+_WRONG = 0.15
+_HELD = 0.1
+_EVALUATIONS = 8
+"""Evaluations of a fit, each with its derivatives."""
+_MOST_RANKS = 64
+"""Larger calls are predicted, but not fitted to: they would take most of the time."""
+
+
+@dataclass(frozen=True)
+class Processor:
+    """Facts of a processor's page at its maker, two of which a host has."""
+
+    name: str
+    cores: int
+    core_cache: float
+    """Second-level cache of a core in bytes."""
+    shared_cache: float
+    """Last-level cache in bytes."""
+    memory: float
+    """Peak bandwidth of its memory in bytes per second: channels x transfers x 8 B."""
+    stores: int
+    """Stores of a core per cycle: 2 from Ice Lake on (Intel's optimisation manual)."""
+    flops: str
+    source: str
+    guessed: tuple[str, ...] = ()
+    """Keys of a preset that rest on assumptions about the processor."""
+
+
+_MIB = float(1 << 20)
+GOLD_6148 = Processor(
+    *("xeon-6148", 20, _MIB, 27.5 * _MIB, 6 * 2666e6 * 8, 1, "76.8Gf"),
+    "Two Intel Xeon Gold 6148 (Skylake): 20 cores, 27.5 MiB, 6 x DDR4-2666 each; 2.4 GHz",
+)
+PLATINUM_8276 = Processor(
+    *("xeon-8276", 28, _MIB, 38.5 * _MIB, 6 * 2933e6 * 8, 1, "70.4Gf"),
+    "Two Intel Xeon Platinum 8276 (Cascade Lake): 28 cores, 38.5 MiB, 6 x DDR4-2933 each; 2.2 GHz",
+)
+PLATINUM_8360Y = Processor(
+    *("xeon-8360y", 36, 1.25 * _MIB, 54 * _MIB, 8 * 3200e6 * 8, 2, "76.8Gf"),
+    "Two Intel Xeon Platinum 8360Y (Ice Lake): 36 cores, 54 MiB, 8 x DDR4-3200 each; 2.4 GHz",
+)
+# Alaska's and UCC's processors are not named: cores of Skylake's generation are assumed, with its
+# 1.375 MiB of last-level cache for each core and its six channels.
+SIXTEEN = Processor("16 cores", 16, _MIB, 22 * _MIB, 6 * 2666e6 * 8, 1, "", "")
+TWENTY = Processor(
+    *("xeon-2-socket", 20, _MIB, 27.5 * _MIB, 6 * 2666e6 * 8, 1, "76.8Gf"),
+    "Two Xeons that are not named, with the caches, memory and clock of the Gold 6148 (Skylake)",
+    ("core_cache_size", "cache_size", "memory_bandwidth", "shared_cache_bandwidth"),
+)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One measured call."""
+
+    fabric: str
+    fallback: str
+    collective: str
+    ranks: int
+    ppn: int
+    bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Source:
+    """Table of a cluster's measurements."""
+
+    table: str
+    column: str
+    fabric: str
+    fallback: str
+    ranks: int = 0
+    ppn: int = 1
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Hosts of one kind, with everything that was measured on them."""
+
+    name: str
+    processor: Processor
+    sources: tuple[Source, ...]
+
+
+_OPEN_MPI = ("openmpi-4.0", "openmpi-4.1")
+CLUSTERS = (
+    Cluster(
+        "alaska",
+        SIXTEEN,
+        (
+            Source("alaska_ib_openmpi4.csv", "time_us", "alaska-2", _OPEN_MPI[0]),
+            Source("alaska_roce_openmpi4.csv", "time_us", "alaska-2-roce", _OPEN_MPI[0]),
+        ),
+    ),
+    Cluster(
+        "CSD3",
+        PLATINUM_8276,
+        (Source("csd3_openmpi3.csv", "time_us", "csd3-2", _OPEN_MPI[0]),),
+    ),
+    Cluster(
+        "ABCI V",
+        GOLD_6148,
+        tuple(
+            Source(f"abci_v_{nodes}x4.csv", "time_us", "abci-v-32", _OPEN_MPI[0])
+            for nodes in (1, 2, 4, 8, 16, 32)
+        ),
+    ),
+    Cluster(
+        "ABCI A",
+        PLATINUM_8360Y,
+        tuple(
+            Source(f"abci_a_{shape}.csv", "time_us", "abci-a-16", _OPEN_MPI[0])
+            for shape in ("1x4", "1x8", "2x8", "4x8", "8x8", "16x8")
+        ),
+    ),
+    Cluster(
+        "UCC",
+        TWENTY,
+        (Source("ucc_allreduce_32x40.csv", "hier_us", "hdr100-32", "allreduce=smp", 1280, 40),),
+    ),
+    Cluster(
+        "Tofino",
+        PLATINUM_8360Y,
+        (
+            Source("tofino_osu_allreduce_4x1.csv", "openmpi_tuned_us", "tofino-4", _OPEN_MPI[1], 4),
+            Source(
+                *("tofino_micro_allreduce_crowded.csv", "openmpi_tuned_us", "tofino-4"),
+                _OPEN_MPI[1],
+                bytes=256,
+            ),
+        ),
+    ),
+)
+
+
+def _calls(source: Source) -> list[Call]:
+    """Return the calls of a table; repeats become their geometric mean."""
+    logs: dict[tuple[str, int, int, int], list[float]] = {}
+    for row in read_table(_DATA / source.table):
+        ranks = int(row.get("ranks") or source.ranks)
+        ppn = int(row.get("ppn") or (ranks // int(row["nodes"]) if "nodes" in row else source.ppn))
+        size = int(row.get("bytes") or source.bytes)
+        key = (row.get("collective") or "allreduce", ranks, ppn, size)
+        logs.setdefault(key, []).append(math.log(float(row[source.column]) * 1e-6))
+    return [
+        Call(source.fabric, source.fallback, *key, math.exp(sum(some) / len(some)))
+        for key, some in sorted(logs.items())
+    ]
+
+
+@cache
+def calls_of(cluster: Cluster) -> tuple[Call, ...]:
+    """Return all calls measured on a cluster."""
+    return tuple(call for source in cluster.sources for call in _calls(source))
+
+
+def chosen(cluster: Cluster) -> list[Call]:
+    """Return the calls to fit to: every second power of two."""
+    return [
+        one
+        for one in calls_of(cluster)
+        if cluster.name in ("UCC", "Tofino")
+        or (one.ranks <= _MOST_RANKS and one.bytes.bit_length() % 2 == 1)
+    ]
+
+
+@dataclass(frozen=True)
+class Value:
+    """Value that all clusters share; times and rates, or fractions of a processor's facts."""
+
+    key: str
+    start: float
+    low: float
+    high: float
+    unit: str = ""
+
+
+VALUES = (
+    Value("loopback_latency", 2e-7, 1e-8, 5e-6, "s"),
+    Value("message_overhead", 1e-7, 1e-8, 2e-6, "s"),
+    Value("piece_overhead", 5e-8, 1e-9, 1e-6, "s"),
+    Value("copy_rate", 3e9, 5e8, 1e11, "Bps"),
+    Value("loopback_bandwidth", 5e9, 5e8, 1e11, "Bps"),
+    Value("intersocket_latency", 5e-8, 1e-9, 5e-6, "s"),
+    Value("intersocket_rate", 5e10, 1e9, 1e12, "Bps"),
+    Value("reduction_rate", 1e10, 5e8, 2e11, "Bps"),
+    Value("shared_cache_rate", 1e10, 1e9, 1e12, "Bps"),
+    Value("core_memory_rate", 3e9, 5e8, 1e12, "Bps"),
+    Value("newer_core", 1.0, 0.5, 4.0),
+    Value("core_cache_size", 0.5, 0.1, 2.0),
+    Value("cache_size", 1.0, 0.1, 3.0),
+    Value("memory_bandwidth", 0.1, 0.02, 0.5),
+    Value("shared_cache_bandwidth", 3e9, 2e8, 1e11),
+)
+"""`newer_core`: factor on the rates of a core that stores twice per cycle. The last four are
+fractions of the second-level cache, of all caches of a socket, and of the peak of its memory (a
+copy reads, writes, and reads what it overwrites: at most a third), and a rate for each core.
+"""
+_THRESHOLDS = (262144, 131072, 65536)
+_OF_A_CORE = (
+    "copy_rate",
+    "loopback_bandwidth",
+    "reduction_rate",
+    "shared_cache_rate",
+    "core_memory_rate",
+)
+Point = NDArray[np.float64]
+
+
+def keys_of(processor: Processor, point: Point, threshold: int) -> dict[str, str]:
+    """Return the keys of [host] for a processor."""
+    values = dict(zip((one.key for one in VALUES), np.exp(point), strict=True))
+    if processor.stores > 1:
+        values |= {key: values[key] * values["newer_core"] for key in _OF_A_CORE}
+        values["message_overhead"] /= values["newer_core"]
+    keys = {one.key: f"{values[one.key]:.4g}{one.unit}" for one in VALUES if one.unit}
+    caches = processor.shared_cache + processor.cores * processor.core_cache
+    return keys | {
+        "sockets": "2",
+        "core_cache_size": f"{round(values['core_cache_size'] * processor.core_cache)}B",
+        "cache_size": f"{round(values['cache_size'] * caches)}B",
+        "memory_bandwidth": f"{values['memory_bandwidth'] * processor.memory:.4g}Bps",
+        "shared_cache_bandwidth": f"{values['shared_cache_bandwidth'] * processor.cores:.4g}Bps",
+        "single_copy_threshold": f"{threshold}B",
+    }
+
+
+def predict(
+    cluster: Cluster, calls: Sequence[Call], point: Point, threshold: int
+) -> NDArray[np.float64]:
+    """Return ln(predicted / measured) of calls."""
+    changes = [
+        f"host.{key}={text}" for key, text in keys_of(cluster.processor, point, threshold).items()
+    ]
+    errors: dict[int, float] = {}
+    for fabric, fallback in dict.fromkeys((one.fabric, one.fallback) for one in calls):
+        loaded = _core.load_fabric(fabric, changes)
+        some = [
+            n for n, one in enumerate(calls) if (one.fabric, one.fallback) == (fabric, fallback)
+        ]
+        asked = []
+        for number in some:
+            call = calls[number]
+            passed = elements_of(call.collective, call.bytes, call.ranks)
+            asked.append(
+                (call.collective, call.ranks, call.ppn, passed.count, passed.element_bytes)
+            )
+        for number, time in zip(some, _core.predicted_times(loaded, fallback, asked), strict=True):
+            errors[number] = math.log(time / calls[number].seconds)
+    return np.array([errors[number] for number in range(len(calls))])
+
+
+def _start() -> Point:
+    return np.log([one.start for one in VALUES])
+
+
+def fit(clusters: Sequence[Cluster], threshold: int) -> Point:
+    """Return the values that fit some clusters, all with the same weight."""
+    rows = {one.name: chosen(one) for one in clusters}
+    total = sum(map(len, rows.values()))
+    weights = np.concatenate(
+        [np.full(len(some), math.sqrt(total / len(rows) / len(some))) for some in rows.values()]
+    )
+    known: dict[bytes, Point] = {}
+
+    def errors(point: Point) -> Point:
+        name = point.tobytes()
+        if name not in known:
+            known[name] = np.concatenate(
+                [predict(one, rows[one.name], point, threshold) for one in clusters]
+            )
+        return known[name]
+
+    def residuals(point: Point) -> Point:
+        return np.concatenate([weights * errors(point), _HELD * (point - _start())])
+
+    def slopes(point: Point) -> Point:
+        columns = []
+        for index in range(len(VALUES)):
+            moved = point.copy()
+            moved[index] += _STEP
+            columns.append(weights * (errors(moved) - errors(point)) / _STEP)
+        return np.vstack([np.array(columns).T, _HELD * np.eye(len(VALUES))])
+
+    found = least_squares(
+        residuals,
+        _start(),
+        slopes,
+        bounds=tuple(np.log([getattr(one, side) for one in VALUES]) for side in ("low", "high")),
+        loss="soft_l1",
+        f_scale=_WRONG,
+        ftol=1e-3,
+        xtol=1e-3,
+        max_nfev=_EVALUATIONS,
+    )
+    return np.asarray(found.x)
+
+
+def loss(clusters: Sequence[Cluster], point: Point, threshold: int) -> float:
+    """Return the mean absolute error in ln, every cluster with the same weight."""
+    return float(
+        np.mean([np.mean(np.abs(predict(one, chosen(one), point, threshold))) for one in clusters])
+    )
+
+
+def fit_all(clusters: Sequence[Cluster]) -> tuple[Point, int]:
+    """Return the values and the threshold that fit some clusters best."""
+    threshold = _THRESHOLDS[0]
+    point = fit(clusters, threshold)
+    best = min(_THRESHOLDS, key=lambda one: loss(clusters, point, one))
+    return (point, threshold) if best == threshold else (fit(clusters, best), best)
+
+
+_CLASSES = ((1024, "to 1 KiB"), (65536, "to 64 KiB"), (1 << 62, "above"))
+
+
+def _class_of(size: int) -> str:
+    return next(name for most, name in _CLASSES if size <= most)
+
+
+def _mean_and_worst(errors: Iterable[float]) -> tuple[str, str]:
+    logs = [abs(one) for one in errors]
+    return f"{math.expm1(sum(logs) / len(logs)):.4f}", f"{math.expm1(max(logs)):.4f}"
+
+
+def _errors_of(cluster: Cluster, how: str, point: Point, threshold: int) -> Table:
+    """Return the errors of a cluster's collectives, by size class and ranks per host."""
+    calls = calls_of(cluster)
+    groups: dict[tuple[str, int, str], list[float]] = {}
+    for call, error in zip(calls, predict(cluster, calls, point, threshold), strict=True):
+        for name in (_class_of(call.bytes), "all"):
+            groups.setdefault((call.collective, call.ppn, name), []).append(float(error))
+    rows = []
+    for (collective, ppn, name), errors in groups.items():
+        mean, worst = _mean_and_worst(errors)
+        rows.append(
+            {
+                "cluster": cluster.name,
+                "fitted": how,
+                "collective": collective,
+                "ppn": str(ppn),
+                "sizes": name,
+                "rows": str(len(errors)),
+                "mean": mean,
+                "worst": worst,
+            }
+        )
+    return rows
+
+
+def measure() -> None:
+    """Fit all clusters, then all but one, and predict that one."""
+    point, threshold = fit_all(CLUSTERS)
+    print(
+        f"all: {loss(CLUSTERS, point, threshold):.3f}, copied once from {threshold} B", flush=True
+    )
+    rows: Table = []
+    for left_out in CLUSTERS:
+        without, its = fit_all([one for one in CLUSTERS if one is not left_out])
+        rows += _errors_of(left_out, "others", without, its)
+        rows += _errors_of(left_out, "all", point, threshold)
+        print(f"{left_out.name}: {loss([left_out], without, its):.3f}", flush=True)
+    write_table(_ERRORS, rows)
+    values = dict(zip((one.key for one in VALUES), np.exp(point), strict=True))
+    write_table(
+        _VALUES,
+        [{"value": key, "fitted": f"{value:.4g}"} for key, value in values.items()]
+        + [{"value": "single_copy_threshold", "fitted": str(threshold)}],
+    )
+    for processor in (TWENTY, GOLD_6148, PLATINUM_8276, PLATINUM_8360Y):
+        _write_preset(processor, keys_of(processor, point, threshold))
+
+
+_NOTE = """\
+# Fitted to collectives of Open MPI and UCC on several clusters (`python -m studies hosts`,
+# docs/accuracy.md). Costs of messages, sums and copies are those of a core alone, the same for all
+# processors of a generation; caches and bandwidths are the same fractions of what each has.
+"""
+
+
+def _write_preset(processor: Processor, keys: Mapping[str, str]) -> None:
+    """Write a shipped preset of hosts with these processors."""
+    lines = [
+        f"# {processor.source} (Intel's product page).",
+        "",
+        f"cores = {2 * processor.cores}",
+        "",
+        "# Base clock x 2 AVX-512 FMA units x 8 doubles x 2 flops: a peak. It only scales",
+        "# computation that is timed.",
+        f'speed = "{processor.flops}"',
+        "",
+        *_NOTE.splitlines(),
+    ]
+    lines += [
+        f"{key} = {text}" if key == "sockets" else f'{key} = "{text}"' for key, text in keys.items()
+    ]
+    target = ROOT / "presets" / "host" / f"{processor.name}.toml"
+    if processor.guessed:
+        lines += [
+            "",
+            "# Fractions of what the processor assumed above has.",
+            f"unmeasured = {json.dumps(processor.guessed)}",
+        ]
+    with whole_file(_OPTION, target) as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def _percent(text: str) -> str:
+    return f"{100 * float(text):.0f} %"
+
+
+def _texts() -> Mapping[str, str]:
+    rows = read_table(_ERRORS)
+    found: dict[tuple[str, str, str], dict[str, Mapping[str, str]]] = {}
+    for row in rows:
+        key = (row["cluster"], row["collective"], row["ppn"])
+        found.setdefault(key, {})[row["fitted"] + row["sizes"]] = row
+    names = [name for _, name in _CLASSES]
+    lines = []
+    for (cluster, collective, ppn), its in found.items():
+        every, own = its["othersall"], its["allall"]
+        by_class = [its.get("others" + name) for name in names]
+        lines.append(
+            [
+                *(cluster, collective, ppn, every["rows"]),
+                *(_percent(every["mean"]), _percent(every["worst"])),
+                *("" if one is None else _percent(one["mean"]) for one in by_class),
+                _percent(own["mean"]),
+            ]
+        )
+    heads = ["cluster", "collective", "ranks a host", "rows", "mean", "worst", *names, "fitted too"]
+    return {"table: host-transfer": markdown(heads, lines, 2) + "\n" + _means(rows)}
+
+
+def _means(rows: Table) -> str:
+    """Return the mean error of each cluster as a sentence."""
+    parts = []
+    for cluster in CLUSTERS:
+        its = [one for one in rows if one["cluster"] == cluster.name and one["sizes"] == "all"]
+        means = [
+            _mean_of([one for one in its if one["fitted"] == how]) for how in ("others", "all")
+        ]
+        parts.append(f"{cluster.name} {means[0]} ({means[1]})")
+    text = (
+        "Mean error over all rows of a cluster, in parentheses with the cluster among the fitted"
+        f" ones: {', '.join(parts)}."
+    )
+    return textwrap.fill(text, 100) + "\n"
+
+
+def _mean_of(rows: Table) -> str:
+    logs = [math.log1p(float(one["mean"])) * int(one["rows"]) for one in rows]
+    return f"{100 * math.expm1(sum(logs) / sum(int(one['rows']) for one in rows)):.0f} %"
+
+
+STUDY = Study(
+    "hosts",
+    "host values that transfer between clusters",
+    measure,
+    page=DOCS / "accuracy.md",
+    texts=_texts,
+)
