@@ -78,6 +78,18 @@ public:
   {
     nics_.send(onward_, from, to, bytes, missed, receiver, message);
   }
+  /** Messages between hosts do not load the memories of their sockets. */
+  void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number) override
+  {
+    if (message.from == message.to)
+      onward_.send_on_sockets(message, receiver, number);
+    else
+      send(message.from, message.to, message.bytes, message.missed, receiver, number);
+  }
+  void work(const SocketWork& work, Receiving& receiver, std::uint64_t number) override
+  {
+    onward_.work(work, receiver, number);
+  }
 };
 
 } // namespace weft
