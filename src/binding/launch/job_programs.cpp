@@ -9,6 +9,7 @@
 #include "binding/entries/rank_exit.hpp"
 #include "binding/jobs/stopped_ranks.hpp"
 #include "binding/launch/libraries.hpp"
+#include "binding/launch/rank_libraries.hpp"
 #include "binding/process/exit_handlers.hpp"
 #include "binding/process/process.hpp"
 #include "binding/process/process_exit.hpp"
@@ -75,7 +76,7 @@ void* load(const JobLaunch& launch, const fs::path& copy)
   if (not fs::copy_file(launch.file, copy, error))
     throw UserError("job " + launch.job.name + ": cannot copy " + launch.file + " to " + copy.string() + ": " +
                     error.message());
-  void* const handle = load_copy(copy, launch.private_libraries);
+  void* const handle = load_copy(copy, launch.file, launch.private_libraries);
   if (not simgrid::config::get_value<bool>("smpi/keep-temps"))
     fs::remove(copy, error);
   if (not handle)
@@ -97,8 +98,10 @@ int call_main(void* program, int count, char** words)
 /** Returns a program for the current rank. Ends its job if it cannot be loaded. */
 void* program_of_rank(const JobLaunch& launch)
 {
-  if (not launch.copies)
+  if (not launch.copies) {
+    use_program(shared_programs().at(&launch.job));
     return shared_programs().at(&launch.job);
+  }
   try {
     return load(launch, copy_path(launch, ""));
   } catch (const UserError& error) {

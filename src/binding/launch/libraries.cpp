@@ -13,17 +13,19 @@
 #include "binding/launch/libraries.hpp"
 
 #include "binding/abi/interposed_symbol.hpp"
+#include "binding/launch/binary.hpp"
+#include "binding/launch/rank_libraries.hpp"
+#include "binding/process/process.hpp"
+#include "binding/ranks/current.hpp"
 
-#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <elf.h>
+#include <dlfcn.h>
+#include <exception>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <link.h>
-#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 #include <xbt/config.hpp>
 
@@ -46,121 +48,25 @@ std::vector<LoadedLibrary> libraries_of(const Lines& lines)
   return libraries;
 }
 
-/** Returns a unique name as long as the old one; it begins with @p number in base 36. */
-std::string fresh_name(std::string name, std::size_t number)
+/** Copies the libraries for a rank's copy of the program, whose names and files it notes in @p loaded. Returns the
+ * files to unlink after loading. */
+std::vector<fs::path> copy_libraries(const fs::path& program, const std::vector<LoadedLibrary>& libraries,
+                                     LoadedProgram& loaded)
 {
-  constexpr std::string_view DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz";
-  for (std::size_t i = 0; i < std::min<std::size_t>(5, name.size()); ++i, number /= DIGITS.size())
-    name[i] = DIGITS[number % DIGITS.size()];
-  if (number > 0)
-    throw std::length_error(name);
-  std::ranges::replace(name, '/', '_');
-  return name;
-}
-
-/** In-memory ELF file whose needed libraries can be renamed. */
-class Binary {
-  std::string bytes_;
-
-  template <class Struct> const Struct* at(std::size_t offset) const
-  {
-    if (offset + sizeof(Struct) > bytes_.size())
-      throw std::out_of_range("beyond the end of the file");
-    return reinterpret_cast<const Struct*>(&bytes_[offset]);
+  for (const LoadedLibrary& library : libraries) {
+    const std::string name     = fresh_name(library.name);
+    loaded.names[library.name] = name;
+    loaded.files[name]         = library.file;
   }
-
-  std::vector<ElfW(Phdr)> segments() const
-  {
-    const auto* header = at<ElfW(Ehdr)>(0);
-    std::vector<ElfW(Phdr)> all;
-    all.reserve(header->e_phnum);
-    for (std::size_t i = 0; i < header->e_phnum; ++i)
-      all.push_back(*at<ElfW(Phdr)>(header->e_phoff + i * header->e_phentsize));
-    return all;
-  }
-
-  std::size_t offset_of(ElfW(Addr) address) const
-  {
-    for (const auto& segment : segments())
-      if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address < segment.p_vaddr + segment.p_filesz)
-        return address - segment.p_vaddr + segment.p_offset;
-    throw std::out_of_range("an address that no segment has");
-  }
-
-  std::vector<ElfW(Dyn)> dynamic() const
-  {
-    std::vector<ElfW(Dyn)> entries;
-    for (const auto& segment : segments())
-      if (segment.p_type == PT_DYNAMIC)
-        for (std::size_t at_byte = segment.p_offset; at<ElfW(Dyn)>(at_byte)->d_tag != DT_NULL;
-             at_byte += sizeof(ElfW(Dyn)))
-          entries.push_back(*at<ElfW(Dyn)>(at_byte));
-    return entries;
-  }
-
-  void rename_at(std::size_t offset, const std::string& from, const std::string& to)
-  {
-    if (offset + from.size() < bytes_.size() && std::strcmp(&bytes_[offset], from.c_str()) == 0)
-      bytes_.replace(offset, to.size(), to);
-  }
-
-public:
-  explicit Binary(const fs::path& file)
-  {
-    std::ifstream in(file, std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(in), {});
-    if (not in || bytes_.empty())
-      throw std::runtime_error("cannot be read");
-  }
-
-  /** Renames a library in DT_NEEDED and in the symbol version requirements. */
-  void rename(const std::string& from, const std::string& to)
-  {
-    std::size_t strings  = 0;
-    std::size_t versions = 0;
-    for (const auto& entry : dynamic()) {
-      if (entry.d_tag == DT_STRTAB)
-        strings = offset_of(entry.d_un.d_ptr);
-      if (entry.d_tag == DT_VERNEED)
-        versions = offset_of(entry.d_un.d_ptr);
-    }
-    for (const auto& entry : dynamic())
-      if (entry.d_tag == DT_NEEDED)
-        rename_at(strings + entry.d_un.d_val, from, to);
-    while (versions != 0) {
-      const auto* needed = at<ElfW(Verneed)>(versions);
-      rename_at(strings + needed->vn_file, from, to);
-      versions = needed->vn_next != 0 ? versions + needed->vn_next : 0;
-    }
-  }
-
-  void write(const fs::path& file) const
-  {
-    std::ofstream out(file, std::ios::binary | std::ios::trunc);
-    out << bytes_;
-    out.close();
-    if (not out)
-      throw std::runtime_error("cannot be written; the disk may be full");
-  }
-};
-
-/** Copies the libraries for a rank's copy of the program. Returns the files to unlink after loading. */
-std::vector<fs::path> copy_libraries(const fs::path& program, const std::vector<LoadedLibrary>& libraries)
-{
-  static std::size_t number = 0;
-  std::vector<std::string> names;
-  names.reserve(libraries.size());
-  for (const LoadedLibrary& library : libraries)
-    names.push_back(fresh_name(library.name, number++));
   const auto rename_all = [&](Binary& binary) {
-    for (std::size_t i = 0; i < names.size(); ++i)
-      binary.rename(libraries[i].name, names[i]);
+    for (const auto& [from, to] : loaded.names)
+      binary.rename(from, to);
   };
   std::vector<fs::path> copies;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    Binary binary(libraries[i].file);
+  for (const auto& [name, file] : loaded.files) {
+    Binary binary(file);
     rename_all(binary);
-    copies.push_back(program.parent_path() / names[i]);
+    copies.push_back(program.parent_path() / name);
     binary.write(copies.back());
   }
   Binary binary(program);
@@ -172,42 +78,115 @@ std::vector<fs::path> copy_libraries(const fs::path& program, const std::vector<
 /** Returns whether SMPI is about to load a rank's copy of the program. */
 bool is_copy(const char* path)
 {
-  return path && not settings().private_libraries.empty() &&
-         fs::path(path).parent_path() == simgrid::config::get_value<std::string>("smpi/tmpdir");
+  return path && rank_here() && fs::path(path).parent_path() == simgrid::config::get_value<std::string>("smpi/tmpdir");
 }
 
-void* load_by(void* (*loader)(const char*, int), const char* path, int flags, const Lines& libraries)
+using Loader = void* (*)(const char*, int);
+
+void* load_by(Loader loader, const char* path, int flags, const Lines& libraries, const std::string& original)
 {
+  LoadedProgram loaded{.name = path, .file = original, .names = {}, .files = {}};
+  void* handle = nullptr;
   try {
-    const std::vector<fs::path> copies = copy_libraries(path, libraries_of(libraries));
-    void* handle                       = loader(path, flags);
+    std::vector<fs::path> copies;
+    if (not libraries.empty())
+      copies = copy_libraries(path, libraries_of(libraries), loaded);
+    handle = loader(path, flags);
     if (not simgrid::config::get_value<bool>("smpi/keep-temps"))
       for (const fs::path& copy : copies)
         fs::remove(copy);
-    return handle;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "weft: a rank's own copy of the program's shared libraries: %s\n", error.what());
     std::_Exit(2);
   }
+  if (handle)
+    note_program(handle, std::move(loaded));
+  return handle;
+}
+
+/** Loads a library of the process. SMPI loads a program that ranks share so; a program has a main function. */
+void* load_for_process(Loader loader, const char* path, int flags)
+{
+  void* const handle = loader(path, flags);
+  if (handle && (dlsym(handle, "main") || dlsym(handle, "user_main_")))
+    note_program(handle, {.name = path, .file = path, .names = {}, .files = {}});
+  return handle;
+}
+
+Loader system_loader()
+{
+  static const auto THEIRS = next_definition<Loader>("dlopen");
+  return THEIRS;
 }
 
 } // namespace
 
-void* load_copy(const std::string& program, const Lines& libraries)
+void* load_copy(const std::string& program, const std::string& original, const Lines& libraries)
 {
-  static const auto LOAD = next_definition<void* (*)(const char*, int)>("dlopen");
-  constexpr int FLAGS    = RTLD_LAZY | RTLD_LOCAL; // NOLINT(hicpp-signed-bitwise)
-  return libraries.empty() ? LOAD(program.c_str(), FLAGS) : load_by(LOAD, program.c_str(), FLAGS, libraries);
+  constexpr int FLAGS = RTLD_LAZY | RTLD_LOCAL; // NOLINT(bugprone-signed-bitwise)
+  return load_by(system_loader(), program.c_str(), FLAGS, libraries, original);
 }
 
 } // namespace weft
 
-extern "C" void* weft_dlopen(const char* path, int flags) WEFT_REPLACES("dlopen");
+// ---- Replaced functions --------------------------------------------------------------------------------------------
+
+extern "C" {
+
+void* weft_dlopen(const char* path, int flags) WEFT_REPLACES("dlopen");
+int weft_dlclose(void* handle) WEFT_REPLACES("dlclose");
+char* weft_dlerror() WEFT_REPLACES("dlerror");
+int weft_dladdr(const void* address, Dl_info* info) WEFT_REPLACES("dladdr");
+int weft_dladdr1(const void* address, Dl_info* info, void** more, int flags) WEFT_REPLACES("dladdr1");
+
+// The loader looks up its caller, so what is not a rank's own must be a tail call.
 void* weft_dlopen(const char* path, int flags)
 {
-  static const auto THEIRS = weft::next_definition<void* (*)(const char*, int)>("dlopen");
-  // The loader looks up its caller, so this must be a tail call.
-  if (not weft::is_copy(path))
-    return THEIRS(path, flags);
-  return weft::load_by(THEIRS, path, flags, weft::settings().private_libraries);
+  if (weft::is_copy(path))
+    return weft::load_by(weft::system_loader(), path, flags, weft::settings().private_libraries,
+                         weft::settings().program);
+  if (not weft::rank_here())
+    return path && std::strchr(path, '/') ? weft::load_for_process(weft::system_loader(), path, flags)
+                                          : weft::system_loader()(path, flags);
+  if (weft::opens_for_rank()) {
+    bool is_processs   = false;
+    void* const handle = weft::open_for_rank(path, flags, __builtin_return_address(0), is_processs);
+    if (not is_processs)
+      return handle;
+  }
+  return weft::system_loader()(path, flags);
 }
+
+int weft_dlclose(void* handle)
+{
+  return weft::close_for_rank(handle);
+}
+
+char* weft_dlerror()
+{
+  static const auto THEIRS = weft::next_definition<char* (*)()>("dlerror");
+  const char* const own    = weft::running_context ? weft::take_loader_error() : nullptr;
+  return own ? const_cast<char*>(own) : THEIRS(); // NOLINT(cppcoreguidelines-pro-type-const-cast): as the system's
+}
+
+int weft_dladdr(const void* address, Dl_info* info)
+{
+  static const auto THEIRS = weft::next_definition<decltype(&weft_dladdr)>("dladdr");
+  const int found          = THEIRS(address, info);
+  if (found != 0 && weft::running_context && info->dli_fname)
+    if (const char* const file = weft::original_of(info->dli_fname))
+      info->dli_fname = file;
+  return found;
+}
+
+int weft_dladdr1(const void* address, Dl_info* info, void** more, int flags)
+{
+  static const auto THEIRS = weft::next_definition<decltype(&weft_dladdr1)>("dladdr1");
+  const int found          = THEIRS(address, info, more, flags);
+  if (found != 0 && weft::running_context && info->dli_fname)
+    if (const char* const file = weft::original_of(info->dli_fname))
+      info->dli_fname = file;
+  return found;
+}
+
+} // extern "C"

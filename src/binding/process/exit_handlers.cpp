@@ -5,10 +5,12 @@
 #include "binding/process/own_state.hpp"
 #include "binding/settings/settings.hpp"
 
+#include <algorithm>
 #include <cerrno> // program_invocation_name
 #include <cstdlib>
 #include <dlfcn.h>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,6 +26,7 @@ namespace {
 struct ExitHandler {
   void (*function)(void*);
   void* argument;
+  const void* image; ///< handle of the program or library that has registered it
 };
 
 enum class Image { copy, program, others };
@@ -56,9 +59,10 @@ struct Places {
  * register handlers, and dladdr() searches all loaded objects. */
 Image find_image(const void* image)
 {
+  static const auto FIND     = next_definition<int (*)(const void*, Dl_info*)>("dladdr"); // which names copies
   const Places* const places = Places::get();
   Dl_info info{};
-  if (not places || dladdr(image, &info) == 0 || not info.dli_fname)
+  if (not places || FIND(image, &info) == 0 || not info.dli_fname)
     return Image::others;
   const std::string_view file(info.dli_fname);
   if (places->shared.contains(file))
@@ -115,6 +119,20 @@ void run_exit_handlers()
   }
 }
 
+void run_exit_handlers_of(const void* image)
+{
+  OwnExitHandlers* const own = OwnState<OwnExitHandlers>::get().find_made();
+  const auto is_its          = [image](const ExitHandler& one) { return one.image == image; };
+  while (own) {
+    const auto last = std::ranges::find_if(own->all.rbegin(), own->all.rend(), is_its);
+    if (last == own->all.rend())
+      return;
+    const ExitHandler handler = *last;
+    own->all.erase(std::next(last).base());
+    handler.function(handler.argument);
+  }
+}
+
 void share_exit_handlers(const std::string& program)
 {
   if (Places* const places = Places::get())
@@ -124,6 +142,16 @@ void share_exit_handlers(const std::string& program)
 } // namespace weft
 
 // ---- Replaced functions --------------------------------------------------------------------------------------------
+
+/** Called by a library that is unloaded. */
+extern "C" void weft_cxa_finalize(void* image) WEFT_REPLACES("__cxa_finalize");
+[[gnu::no_sanitize("address", "undefined")]] void weft_cxa_finalize(void* image)
+{
+  static auto* const THEIRS = reinterpret_cast<decltype(&weft_cxa_finalize)>(dlsym(RTLD_NEXT, "__cxa_finalize"));
+  if (image && weft::running_context)
+    weft::run_exit_handlers_of(image);
+  THEIRS(image);
+}
 
 extern "C" int weft_cxa_atexit(void (*function)(void*), void* argument, void* image) WEFT_REPLACES("__cxa_atexit");
 // Called long before ranks, an allocator or, in a sanitized build, AddressSanitizer exist.
@@ -138,6 +166,6 @@ extern "C" int weft_cxa_atexit(void (*function)(void*), void* argument, void* im
     weft::register_last();
     return status;
   }
-  own->all.push_back({function, argument});
+  own->all.push_back({function, argument, image});
   return 0;
 }

@@ -14,6 +14,8 @@ namespace weft {
 
 /** Runs the exit handlers of the current rank, which is ending. */
 void run_exit_handlers();
+/** Runs those that the program or library with the handle @p image has registered, which is being unloaded. */
+void run_exit_handlers_of(const void* image);
 
 /** Calls @p on_exit with the status when a function of the C library ends the process from inside (err(), error(),
  * argp_parse()): these call an exit() that cannot be replaced. The call comes before all other exit handlers. */

@@ -30,6 +30,7 @@ OWN = {
     "thread-local": ("static __thread volatile int mine;", "mine++;"),
     "before-main": ("__attribute__((constructor)) void begin(void) { MPI_Wtime(); }", ""),
     "after-main": ("__attribute__((destructor)) void end(void) { MPI_Wtime(); }", ""),
+    "loaded-library": ("#include <dlfcn.h>", "dlopen(v[0], RTLD_LAZY);"),
     # A local label of the assembler is not a symbol.
     "unnamed": ('__asm__(".section .bss\\n.Lhidden: .zero 64\\n.text");', ""),
 }

@@ -40,13 +40,21 @@ def library_holds_variables(path: Path) -> bool:
 def program_may_be_shared(path: Path) -> bool:
     """Return True if a program provably has no per-rank state: no variables, named or unnamed.
 
-    It must not have constructors or destructors either, which each rank would have to execute.
+    It must not have constructors or destructors either, which each rank would have to execute, nor
+    load libraries, whose symbols the loader would find for all ranks.
     """
     with path.open("rb") as file:
         elf = ELFFile(file)
+        if _loads_libraries(elf):
+            return False
         written = sum(_size(section) for section in elf.iter_sections() if _is_writable(section))
         calls = max(_size(elf.get_section_by_name(name)) for name in _CALLED_BY_THE_LOADER)
         return written <= _COMPILERS_BYTES and calls <= _COMPILERS_CALLS and not _has_variables(elf)
+
+
+def _loads_libraries(elf: ELFFile) -> bool:
+    needed = elf.get_section_by_name(".dynsym")
+    return isinstance(needed, SymbolTableSection) and bool(needed.get_symbol_by_name("dlopen"))
 
 
 def _size(section: Section | None) -> int:

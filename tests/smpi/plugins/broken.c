@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+extern int nobody_has_this(void);
+
+int call_nobody(void)
+{
+  return nobody_has_this();
+}
