@@ -74,7 +74,7 @@ template <class Function> struct Entry {
     }
   }
 
-  /** Executes a call that another collective contains, or that the creation of a communicator makes. */
+  /** Executes a call that another collective contains, or that creating a communicator makes. Out of line. */
   template <class... Arguments> [[gnu::noinline]] int run_within(MPI_Comm comm, Arguments... arguments) const
   {
     const int status = run(fallback(comm), arguments...);

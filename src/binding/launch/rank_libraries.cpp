@@ -314,28 +314,6 @@ std::string about_originals(std::string text)
   return text;
 }
 
-/** Refuses to load a library that would leave the process almost without memory mappings, which all later calls need.
- * Counting takes time, so it waits until a part of the room that was left can have been taken. */
-void keep_mappings(const std::string& path)
-{
-  constexpr std::size_t LINUX_DEFAULT = 65530;
-  constexpr std::size_t RESERVE       = 1024;
-  constexpr std::size_t PER_LOAD      = 256; // far above those of a library and of the rank that loads it
-  static std::size_t uncounted        = 0;
-  if (uncounted > 0) {
-    --uncounted;
-    return;
-  }
-  std::size_t most = LINUX_DEFAULT;
-  std::ifstream("/proc/sys/vm/max_map_count") >> most;
-  const std::size_t taken = mappings_now();
-  if (taken + RESERVE > most)
-    refuse(path, "the process has " + std::to_string(taken) + " of the " + std::to_string(most) +
-                     " memory mappings that the system allows it, and each rank's copy takes about ten; use fewer "
-                     "ranks, or let the system allow more (sysctl vm.max_map_count)");
-  uncounted = (most - taken) / PER_LOAD;
-}
-
 /** Returns the handle of a copy that is loaded. */
 void* open_copy(RankLibraries& rank, const LibraryFile& identity, int flags)
 {
@@ -355,7 +333,6 @@ void* open_copy(RankLibraries& rank, const LibraryFile& identity, int flags)
 void* load_for_rank(RankLibraries& rank, const std::string& path, const std::string& file, const LibraryFile& identity,
                     int flags)
 {
-  keep_mappings(path);
   system_dlerror(); // so that looking it up does not clear the message later
   Load load(rank);
   try {
@@ -370,6 +347,9 @@ void* load_for_rank(RankLibraries& rank, const std::string& path, const std::str
     refuse(path, error.what());
   }
   const std::string message = about_originals(system_dlerror());
+  if (message.find("failed to map") != std::string::npos)
+    refuse(path, message + ": each rank's copy takes about ten memory mappings; use fewer ranks, or let the system "
+                           "allow more (sysctl vm.max_map_count)");
   if (message.find("static TLS") != std::string::npos)
     refuse(path, message +
                      "; let the run begin with a larger block (GLIBC_TUNABLES=glibc.rtld.optional_static_tls=…), or "
