@@ -15,6 +15,7 @@ class Cable(typing.TypedDict):
     name: str
     lower: int
     upper: int
+    upper_port: int
     bandwidth_Bps: float
     latency_s: float
 
@@ -91,6 +92,7 @@ class Mechanism(typing.TypedDict):
 class Mpi(typing.TypedDict):
     """Message costs of the hosts' MPI library; unlimited rates are infinite."""
 
+    preset: str
     eager_threshold_bytes: float
     send_overhead_s: float
     send_copy_rate_Bps: float
@@ -184,6 +186,8 @@ class Switch(typing.TypedDict):
     forwarding_latency_s: float
     looks_up_by: str
     processing_latency_s: float
+    pipe_ports: int
+    pipe_latency_s: float
     turnaround_s: float
     window_bytes: float
     channels: int

@@ -14,6 +14,12 @@ bool divides(ChannelSharing sharing)
   return sharing == ChannelSharing::quota || sharing == ChannelSharing::reserved;
 }
 
+/** Returns what a result across pipelines takes in addition; empty if there is one pipeline. */
+std::string across_pipes(const SwitchModel& model)
+{
+  return model.pipe_ports > 0 ? " (" + to_text(model.pipe_latency) + " more from several pipelines)" : "";
+}
+
 void describe_model(const SwitchModel& model, int count, std::ostream& text)
 {
   text << "  " << grouped(count) << " x " << (model.preset.empty() ? "switch" : model.preset) << ": " << model.max_ports
@@ -24,8 +30,8 @@ void describe_model(const SwitchModel& model, int count, std::ostream& text)
     text << "    aggregates " << grouped(model.channels) << " channels"
          << (divides(model.channel_sharing) ? " (a job " + grouped(model.job_channels) + ")" : "") << " of "
          << grouped(model.slots) << " slots of " << to_text(model.payload) << " (window " << to_text(model.window())
-         << "), processing " << to_text(model.processing_latency) << ", turnaround " << to_text(model.turnaround)
-         << "\n";
+         << "), processing " << to_text(model.processing_latency) << across_pipes(model)
+         << ", turnaround " << to_text(model.turnaround) << "\n";
   for (const Capability& row : model.capabilities) {
     text << "    offloads " << join(row.collectives);
     if (not row.datatypes.empty())

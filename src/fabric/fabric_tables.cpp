@@ -23,6 +23,15 @@ const std::vector<Option<LinkModel>>& link_options()
   return ROWS;
 }
 
+const std::vector<Option<CablePort>>& cable_port_options()
+{
+  static const std::vector<Option<CablePort>> ROWS{
+      {"port", "number of the cable's port at its upper switch, from 0", &CablePort::port,
+       Need::otherwise("in the order of its cables"), Allowed::non_negative},
+  };
+  return ROWS;
+}
+
 const std::vector<Option<LinkTable>>& link_sharing_options()
 {
   static const std::vector<Option<LinkTable>> ROWS{

@@ -30,6 +30,12 @@ struct LinkModel {
 };
 const std::vector<Option<LinkModel>>& link_options();
 
+/** Keys of [[links]] that [link] does not have. */
+struct CablePort {
+  int port = -1; ///< at the cable's upper switch; -1: in the order of the cables
+};
+const std::vector<Option<CablePort>>& cable_port_options();
+
 /** Owner of an equal share of a full link, or of one by weight. */
 enum class LinkSharing : std::uint8_t {
   flow, ///< each flow

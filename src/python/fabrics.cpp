@@ -44,6 +44,8 @@ const RowKind<"Switch", NamedSwitch> SWITCH{
      {"forwarding_latency_s", of_model(&SwitchModel::hop_latency)},
      {"looks_up_by", of_model([](const SwitchModel& model) { return model.forwarding.kind; })},
      {"processing_latency_s", of_model(&SwitchModel::processing_latency)},
+     {"pipe_ports", of_model(&SwitchModel::pipe_ports)},
+     {"pipe_latency_s", of_model(&SwitchModel::pipe_latency)},
      {"turnaround_s", of_model(&SwitchModel::turnaround)},
      {"window_bytes", of_model(&SwitchModel::window)},
      {"channels", of_model(&SwitchModel::channels)},
@@ -114,7 +116,8 @@ const RowKind<"MpiOverheads", MpiOverheads> MPI_OVERHEADS{
 
 const RowKind<"Mpi", MpiModel> MPI{
     "Message costs of the hosts' MPI library; unlimited rates are infinite.",
-    {{"eager_threshold_bytes", &MpiModel::eager_threshold},
+    {{"preset", &MpiModel::preset},
+     {"eager_threshold_bytes", &MpiModel::eager_threshold},
      {"send_overhead_s", &MpiModel::send_overhead},
      {"send_copy_rate_Bps", &MpiModel::send_copy_rate},
      {"receive_overhead_s", &MpiModel::receive_overhead},
@@ -127,6 +130,7 @@ const RowKind<"Cable", Link> CABLE{
     {{"name", [](const Link& link) { return link.name.substr(0, link.name.rfind('.')); }},
      {"lower", &Link::from},
      {"upper", &Link::to},
+     {"upper_port", &Link::port},
      {"bandwidth_Bps", &Link::bandwidth},
      {"latency_s", &Link::latency}}};
 

@@ -163,12 +163,18 @@ class _Platform:
         for vertex in self.vertices[len(self.graph.hosts) :]:
             switch = self.graph.switches[vertex - len(self.graph.hosts)]
             yield f'    <host id={quoteattr(switch["name"])} speed="{_SWITCH_SPEED}">'
-            own = _properties(switch, self.fabric.nic)
+            own = _properties(switch, self.fabric.nic, self._across_pipes_s(vertex, switch))
             own["meeting"] = _MEETING.get(self.fabric.topology, "next-to-hosts")
             own["number"] = str(vertex)
             for key, value in own.items():
                 yield f'      <prop id="{key}" value={quoteattr(value)}/>'
             yield "    </host>"
+
+    def _across_pipes_s(self, vertex: int, switch: "Switch") -> float:
+        """Return what a result of all its cables takes in addition: platforms know no ports."""
+        ports = [one["upper_port"] for one in self.graph.cables if one["upper"] == vertex]
+        pipes = {port // switch["pipe_ports"] for port in ports if switch["pipe_ports"]}
+        return switch["pipe_latency_s"] if len(pipes) > 1 else 0.0
 
     def _links(self) -> Iterator[str]:
         fastest = max(cable["bandwidth_Bps"] for cable in self.graph.cables)
@@ -283,14 +289,14 @@ def _shared(number: int) -> str:
     return f"weft.shared.{number}"
 
 
-def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:
+def _properties(switch: "Switch", nic: "Nic", across_pipes_s: float) -> dict[str, str]:
     """Return the properties of a smart switch, in bytes and seconds as in the paper."""
     properties = {
         "preset": switch["preset"] or _NO_PRESET,
         "max_ports": switch["max_ports"],
         "forwarding_latency": switch["forwarding_latency_s"],
-        "processing_latency": switch["processing_latency_s"],
-        "turnaround": switch["turnaround_s"],
+        "processing_latency": switch["processing_latency_s"] + across_pipes_s,
+        "turnaround": switch["turnaround_s"] + across_pipes_s,
         "channels": switch["channels"],
         "slots": switch["slots"],
         "total_slots": switch["total_slots"],

@@ -20,6 +20,9 @@ struct Node {
   std::int64_t messages = 0;  // messages sent to the parent
   std::int64_t inputs   = 0;  // messages received from the children
   std::int64_t members  = 0;  // members at this vertex or below
+  int pipe              = -1; // pipeline that the first child's messages enter; -1: none yet
+  bool pipes            = false; // whether they enter several pipelines
+  Seconds combining;             // from the last contribution to the result
   MemberRange below;
   MemberDelays ways;
 };
@@ -146,6 +149,11 @@ private:
       node.messages = is_smart_(node.vertex) ? 1 : node.inputs;
     if (node.parent >= 0) {
       Node& parent = nodes_[static_cast<std::size_t>(node.parent)];
+      if (not fabric_.topology().is_host(parent.vertex)) {
+        const int pipe = fabric_.model_at(parent.vertex).pipe_of(fabric_.link(node.up).port);
+        parent.pipes   = parent.pipes || (parent.pipe >= 0 && parent.pipe != pipe);
+        parent.pipe    = pipe;
+      }
       parent.inputs += node.messages;
       parent.members += node.members;
     }
@@ -156,7 +164,8 @@ private:
     const bool host          = fabric_.topology().is_host(node.vertex);
     const SwitchModel* model = host ? nullptr : &fabric_.model_at(node.vertex);
     const Seconds forward    = host ? Seconds() : model->hop_latency();
-    const Seconds combine    = model && is_smart_(node.vertex) ? model->processing_latency : forward;
+    const Seconds combine    = model && is_smart_(node.vertex) ? model->combining_latency(node.pipes) : forward;
+    node.combining           = combine;
     if (node.parent < 0) { // the root, always a smart switch
       node.ways = {combine, forward, Seconds(), Seconds()};
       return;
@@ -225,7 +234,7 @@ private:
   void add_switch(const Node& node, int above)
   {
     owner_.push_back(static_cast<int>(tree_.switches.size()));
-    tree_.switches.push_back({node.vertex - fabric_.host_count(), above, {}, node.inputs, node.below});
+    tree_.switches.push_back({node.vertex - fabric_.host_count(), above, {}, node.inputs, node.below, node.combining});
   }
 
   void add_host(const Node& node, int above, Seconds& shortest)

@@ -42,6 +42,7 @@ struct TreeSwitch {
   std::vector<TreeLink> links;
   std::int64_t contributions = 0; ///< number of messages that it combines
   MemberRange below;
+  Seconds combining; ///< from the last contribution's arrival to the result's departure
 };
 
 /** Latency of a packet between a member and the root. `combined`: every smart switch on the route

@@ -105,6 +105,29 @@ TEST(StarTree, RoundTripsBeyondTheShortestAreCounted)
   EXPECT_DOUBLE_EQ(tree_of(instant, {0, 1, 2}).tree->beyond_first.value(), 2e-6);
 }
 
+/** Star whose third and fourth host are on the second pipeline. */
+const std::string TWO_PIPES = replaced(FABRIC, "[[switch.offload]]",
+                                       "pipe_ports = 2\npipe_latency = '1us'\n[[switch.offload]]");
+
+TEST(StarTree, AResultFromSeveralPipelinesTakesLonger)
+{
+  const Fabric fabric    = fabric_of(TWO_PIPES);
+  const Seconds one_pipe = tree_of(fabric, {0, 1}).tree->longest.up_combined;
+  EXPECT_EQ(tree_of(fabric, {2, 3}).tree->longest.up_combined, one_pipe);
+  for (const std::vector<VertexId>& hosts : {std::vector{0, 3}, std::vector{0, 1, 2}, std::vector{0, 1, 2, 3}}) {
+    const TreeResult across = tree_of(fabric, hosts);
+    EXPECT_EQ(across.tree->longest.up_combined, one_pipe + Seconds(1e-6));
+    EXPECT_EQ(across.tree->switches[0].combining, fabric.switch_model(0).processing_latency + Seconds(1e-6));
+  }
+}
+
+TEST(StarTree, ACablesPortTellsItsPipeline)
+{
+  const Fabric fabric    = fabric_of(TWO_PIPES + "[[links]]\nmatch = 'host-1'\nport = 3\n");
+  const Seconds one_pipe = tree_of(fabric, {1, 2}).tree->longest.up_combined;
+  EXPECT_EQ(tree_of(fabric, {0, 1}).tree->longest.up_combined, one_pipe + Seconds(1e-6));
+}
+
 TEST(StarTree, IsTheSameForEveryCommunicator)
 {
   const Fabric fabric = fabric_of(FABRIC);

@@ -133,6 +133,7 @@ struct LinkRule {
   OptionTable table;
   std::string pattern;
   LinkModel model;
+  CablePort at;
   bool used = false;
 };
 
@@ -315,10 +316,30 @@ class FabricReader {
   {
     std::vector<LinkRule> rules;
     for (const OptionTable& row : file_.tables("links")) {
-      rules.push_back({row, read_match(row), standard});
-      read_options(row, link_options(), {"match"}, rules.back().model);
+      rules.push_back({row, read_match(row), standard, {}});
+      read_options(row, link_options(), {"match", "port"}, rules.back().model);
+      read_options(row, cable_port_options(), {"match", "bandwidth", "latency"}, rules.back().at);
     }
     return rules;
+  }
+
+  /** Returns the port of a cable at its upper switch: that of the last matching rule, or the next one in order. */
+  int upper_port(const std::string& name, const Cable& cable, const std::vector<LinkRule>& rules, int next) const
+  {
+    int port = next;
+    for (const LinkRule& rule : rules) {
+      if (rule.at.port < 0 || not matches(rule.pattern, name))
+        continue;
+      port            = rule.at.port;
+      const int ports = parts_.switches[static_cast<std::size_t>(
+                                            parts_.model_of[static_cast<std::size_t>(cable.upper -
+                                                                                     topology().host_count())])]
+                            .max_ports;
+      if (port >= ports)
+        rule.table.fail("port", "found " + std::to_string(port) + "; the switch of \"" + name +
+                                    "\" has the ports 0 to " + std::to_string(ports - 1));
+    }
+    return port;
   }
 
   /** Returns the model of a link: the last matching rule applied to @p standard. */
@@ -343,11 +364,15 @@ class FabricReader {
     parts_.sharing              = table.sharing;
     std::vector<LinkRule> rules = read_link_rules(table.model);
     parts_.links.reserve(2 * cables.size());
+    std::vector<int> used(ports.size()); // by vertex: ports of the cables so far
     for (const Cable& cable : cables) {
       const std::string name = cable_name(topology(), cable, ports);
       const LinkModel model  = link_model(name, table.model, rules);
-      parts_.links.push_back({name + ".up", cable.lower, cable.upper, model.bandwidth, model.latency});
-      parts_.links.push_back({name + ".down", cable.upper, cable.lower, model.bandwidth, model.latency});
+      int& lower = used[static_cast<std::size_t>(cable.lower)];
+      int& upper = used[static_cast<std::size_t>(cable.upper)];
+      const int port = upper_port(name, cable, rules, upper++);
+      parts_.links.push_back({name + ".up", cable.lower, cable.upper, model.bandwidth, model.latency, port});
+      parts_.links.push_back({name + ".down", cable.upper, cable.lower, model.bandwidth, model.latency, lower++});
     }
     for (const LinkRule& rule : rules)
       if (not rule.used)

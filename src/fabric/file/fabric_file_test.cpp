@@ -169,6 +169,8 @@ TEST(Exceptions, ChangeMatchingSwitches)
 
 TEST(Exceptions, MustMatchSomething)
 {
+  EXPECT_EQ(fabric_message(FABRIC + "[[links]]\nmatch = 'host-1'\nport = 64\n"),
+            "FILE: [links] port: found 64; the switch of \"host-1\" has the ports 0 to 7");
   EXPECT_EQ(fabric_message(FABRIC + "[[links]]\nmatch = 'hots-*'\n"),
             "FILE: [links] match: found \"hots-*\", which matches no cable; the first is \"host-0\", the last "
             "\"host-3\"");
@@ -184,11 +186,11 @@ TEST(Exceptions, MustMatchSomething)
 TEST(Exceptions, AreCheckedLikeTheStandard)
 {
   EXPECT_EQ(fabric_message(FABRIC + "[[links]]\nmatch = '*'\nlatncy = '1us'\n"),
-            "FILE: [links] latncy: unknown key; did you mean \"latency\"? allowed: match, bandwidth, latency");
+            "FILE: [links] latncy: unknown key; did you mean \"latency\"? allowed: match, port, bandwidth, latency");
   EXPECT_EQ(fabric_message(FABRIC + "[[links]]\nmatch = '*'\nbandwidth = '0Bps'\n"),
             "FILE: [links] bandwidth: found \"0Bps\"; allowed: more than zero");
   EXPECT_EQ(fabric_message(FABRIC + "[[links]]\nmatch = '*'\nsharing = 'job'\n"),
-            "FILE: [links] sharing: unknown key; allowed: match, bandwidth, latency");
+            "FILE: [links] sharing: unknown key; allowed: match, port, bandwidth, latency");
   EXPECT_EQ(fabric_message(FABRIC + "[[switches]]\nmatch = '*'\nslots = 0\n"),
             "FILE: [switches] slots: found 0; allowed: more than zero");
 }

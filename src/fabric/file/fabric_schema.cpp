@@ -39,6 +39,15 @@ std::vector<OptionHelp> with_match(const std::string& rule, std::vector<OptionHe
   return options;
 }
 
+/** Returns the keys of [[links]]: those of [link], and a cable's port. */
+std::vector<OptionHelp> links_table()
+{
+  std::vector<OptionHelp> options = with_match("link", describe_options(link_options()));
+  for (OptionHelp& option : describe_options(cable_port_options()))
+    options.push_back(std::move(option));
+  return options;
+}
+
 /** Returns the keys of [link]: those of a cable, and how links are shared. */
 std::vector<OptionHelp> link_table()
 {
@@ -66,7 +75,7 @@ std::vector<TableHelp> fabric_schema()
                     describe_options(nic_calls_options())});
   schema.push_back({"link", "every cable", link_table()});
   schema.push_back({"links", "overrides of [link] for cables whose names match, as [[links]]",
-                    with_match("link", describe_options(link_options()))});
+                    links_table()});
   schema.push_back({"shared", "bandwidth that several links share, as [[shared]]", describe_options(shared_options())});
   schema.push_back({"switch", "every switch", with_preset("switch", describe_options(switch_options()))});
   schema.push_back({"switch.offload",

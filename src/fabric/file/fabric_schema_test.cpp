@@ -98,6 +98,7 @@ const std::map<std::string, std::string>& fitting_samples()
       {"switch.forwarding.replacement", "\"fifo\""},
       {"switch.forwarding.hash", "\"crc\""},
       {"links.match", "\"*\""},
+      {"links.port", "3"},
       {"shared.links", "[\"host-0.up\"]"},
       {"switches.match", "\"*\""},
       {"switches.preset", "\"l2\""},

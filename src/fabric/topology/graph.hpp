@@ -20,6 +20,7 @@ struct Link {
   VertexId to   = 0;
   BytesPerSecond bandwidth;
   Seconds latency;
+  int port = 0; ///< number of the port at `to`
 };
 
 /** Path from one vertex to another: the links in order, and the vertices between them. */

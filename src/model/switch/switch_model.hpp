@@ -57,6 +57,8 @@ struct SwitchModel {
   Seconds forwarding_latency;         ///< port to port, of packets that are only forwarded
   ForwardingModel forwarding;         ///< table lookup, in addition
   Seconds processing_latency;         ///< from the last contribution's arrival to the result's departure
+  int pipe_ports = 0;                 ///< ports of a pipeline: 0 to pipe_ports - 1 are the first's; 0: it has one
+  Seconds pipe_latency;               ///< of a result whose contributions enter by several pipelines, in addition
   Seconds turnaround;                 ///< time between two uses of a slot, in a tree of one switch
   int channels                   = 0; ///< communicators that can be offloaded at the same time
   int slots                      = 0; ///< per channel
@@ -74,6 +76,13 @@ struct SwitchModel {
 
   /** Returns the latency of a packet that is only forwarded, with a hit if there is a forwarding cache. */
   Seconds hop_latency() const { return forwarding_latency + forwarding.latency(); }
+  /** Returns the time from a last contribution to its result, if they enter by several pipelines or by one. */
+  Seconds combining_latency(bool several_pipes) const
+  {
+    return several_pipes ? processing_latency + pipe_latency : processing_latency;
+  }
+  /** Returns the pipeline of a port. */
+  int pipe_of(int port) const { return pipe_ports > 0 ? port / pipe_ports : 0; }
   bool smart() const { return not capabilities.empty(); }
   Bytes window() const { return payload * slots; }
   /** Returns the slots that all jobs share, if they do so packet by packet. */

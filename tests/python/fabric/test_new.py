@@ -196,11 +196,10 @@ def test_fabrics_of_all_vendors_can_have_the_same_hosts(here: Path, hosts: str) 
         command = ["star", "--hosts", "4", "--switch-preset", switch, "-o", f"{switch}.toml"]
         said = run(*command, "--hosts-like", hosts)
         fabric, alone = _core.load_fabric(f"{switch}.toml"), run(*command, "--force")
-        assert (fabric.host, fabric.point_to_point, fabric.mpi) == (
-            model.host,
-            model.point_to_point,
-            model.mpi,
-        )
+        assert (fabric.host, fabric.point_to_point) == (model.host, model.point_to_point)
+        assert fabric.mpi is not None and model.mpi is not None
+        # The file has the preset's values, not its name.
+        assert {**fabric.mpi, "preset": ""} == {**model.mpi, "preset": ""}
         cable, own = fabric.cables()[0], model.cables()[0]
         assert cable["bandwidth_Bps"] == pytest.approx(own["bandwidth_Bps"], rel=1e-4)
         assert cable["latency_s"] == own["latency_s"]

@@ -88,7 +88,7 @@ void ServingSwitch::serve()
   start_                 = sg::Engine::get_clock();
   const ServedCall& call = *serving_.front().call;
   aggregation_.begin(call.vector());
-  after(call.tree_call().movement.combines ? model().processing_latency : model().hop_latency(), processed);
+  after(call.tree_call().movement.combines ? node_.combining : model().hop_latency(), processed);
 }
 
 void ServingSwitch::after(Seconds delay, What what)
@@ -125,7 +125,7 @@ void ServingSwitch::replied(ServedCall& call, const FlowResult& result)
   }
   // A result that only passes through on its way down is forwarded like any packet, as in MemberDelays.
   const bool combined = call.tree_call().movement.combines_on_the_way_down();
-  after(combined ? model().processing_latency : model().hop_latency(), passed_down);
+  after(combined ? node_.combining : model().hop_latency(), passed_down);
 }
 
 void ServingSwitch::distribute()

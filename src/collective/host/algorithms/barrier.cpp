@@ -5,6 +5,8 @@
 #include "collective/host/steps/rank_bits.hpp"
 #include "collective/host/steps/rank_tree.hpp"
 
+#include <ranges>
+
 namespace weft {
 namespace {
 
@@ -95,8 +97,8 @@ Schedule barrier_tree(const HostCall& call, int rank, Tuning /*tuning*/)
 Schedule barrier_basic_log(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const RankTree tree = binomial_tree(call.ranks, rank, 0);
-  for (auto child = tree.children.rbegin(); child != tree.children.rend(); ++child)
-    co_yield recv(*child, NOTHING);
+  for (const int child : std::views::reverse(tree.children))
+    co_yield recv(child, NOTHING);
   if (tree.parent >= 0) {
     co_yield send(tree.parent, NOTHING);
     co_yield recv(tree.parent, NOTHING);

@@ -13,12 +13,12 @@ namespace {
  * remaining ranks, each odd one is an extra, which leaves its part to the rank before it. */
 struct Knomial {
   int radix;
-  int power;  ///< largest power of the radix that is at most the number of ranks
-  int extras; ///< ranks that do not take part
-  int places; ///< ranks that take part
+  int power = 1; ///< largest power of the radix that is at most the number of ranks
+  int extras;    ///< ranks that do not take part
+  int places;    ///< ranks that take part
   int rounds = 0;
 
-  Knomial(int ranks, int wanted_radix) : radix(std::max(2, std::min(wanted_radix, ranks))), power(1)
+  Knomial(int ranks, int wanted_radix) : radix(std::max(2, std::min(wanted_radix, ranks)))
   {
     while (power <= ranks / radix) {
       power *= radix;

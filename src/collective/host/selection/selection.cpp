@@ -94,8 +94,8 @@ std::string Selection::Choice::name() const
 
 const Selection& Selection::preset()
 {
-  static const Selection selection = load(DEFAULT);
-  return selection;
+  static const Selection PRESET = load(DEFAULT);
+  return PRESET;
 }
 
 Selection::Choice Selection::followed(const Algorithm& algorithm, const HostCall& call, const Tuning& tuning) const

@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.simulated import Run
 from weft import _core
+from weft.benchmarks.methods import METHODS
 from weft.calibrate.host.rows import HostRow, simulate_rows
-from weft.calibrate.measurements.simulated import compiled
 
 _SOCKETS = ("host.sockets=2", "host.intersocket_latency=3us")
 
@@ -39,7 +39,6 @@ def test_predictions_have_the_sockets_of_runs() -> None:
         return _core.predicted_times(fabric, algorithm, [call])[0]
 
     text = Path(_core.load_fabric("tofino-4").file).read_text(encoding="utf-8")
-    with compiled("collective_latency") as program:
-        simulated = simulate_rows(program, text, [row], algorithm, changes=changes)
+    simulated = simulate_rows(text, [row], METHODS["osu"], fallback=algorithm, changes=changes)
     assert simulated[row] == pytest.approx(predicted(), rel=1e-3)
     assert predicted() > 1.2 * predicted("host.memory_bandwidth=1TBps")
