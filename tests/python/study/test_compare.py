@@ -203,7 +203,7 @@ def check_table(lines: list[str], document: dict[str, Any]) -> None:
     ]
     assert lines[-1].startswith("4 ranks on 4 hosts of tofino-4: simulated time ")
     assert " without (--fallback ring): " in lines[-1]
-    assert f": {document['speed_up']:.2f} times as fast; " in lines[-1]
+    assert f": {document['speed_up']:.2f} times as fast, speed-up " in lines[-1]
     over_best = f"(--fallback best): {document['speed_up_over_best']:.2f} times as fast"
     assert lines[-1].endswith(over_best)
     assert "fallback (datatype): the switch does not support this datatype" in lines

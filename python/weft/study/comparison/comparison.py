@@ -10,6 +10,7 @@ from weft.base.models import Model, Number, Whole, write_json
 from weft.base.output import whole_file
 from weft.runs.record import Record
 from weft.runs.record_data import COMPARISON_SCHEMA
+from weft.study.comparison.certainty import Certainty
 from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
 
@@ -33,6 +34,9 @@ class ComparisonRecord(Model, kw_only=True):
     """Run without offload and with `--fallback best`; None if there was none."""
     speed_up_interval: tuple[Number, Number] | None = None
     """Range of `speed_up` within the intervals of the fabric's values, if it has some."""
+    certainty: Certainty | None = None
+    """Interval of `speed_up` and its basis; None on SimGrid platforms, and without offloaded calls.
+    """
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,6 +69,7 @@ class Comparison(ComparedRuns):
             gains=self.gains(),
             profile=self.shares(),
             speed_up_interval=self.speed_up_interval,
+            certainty=self.certainty,
             with_offload=self.offloaded,
             without_offload=self.hosts,
             simulated_time_best_s=self.best.simulated_time_s if self.best else None,

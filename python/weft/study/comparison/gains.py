@@ -9,6 +9,7 @@ from weft.base.models import Model, Number, Whole
 from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart
 from weft.study.comparison import intervals
+from weft.study.comparison.certainty import Certainty
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -89,6 +90,9 @@ class ComparedRuns:
     """
     speed_up_interval: intervals.Range | None = None
     """Range of `speed_up` within the intervals of the fabric's values, if it has some."""
+    certainty: Certainty | None = None
+    """Interval of `speed_up` and its basis; None on SimGrid platforms, and without offloaded calls.
+    """
 
     @property
     def complete(self) -> bool:

@@ -166,11 +166,17 @@ def _over_best(comparison: ComparedRuns) -> str:
 
 
 def _left_open(comparison: ComparedRuns) -> str:
-    """Return the range of the gain within the intervals of the fabric's values."""
-    if comparison.speed_up_interval is None:
+    """Return the interval of the gain and what it says, and values beyond the measurements."""
+    found = comparison.certainty
+    if found is None:
         return ""
-    low, high = (format_ratio(end) for end in comparison.speed_up_interval)
-    return f", {low} to {high} within the intervals of the fabric's values"
+    low, high = (format_ratio(end) for end in (found.low, found.high))
+    basis = "within the intervals of the fabric's values"
+    if found.basis != "calibration":
+        basis = f"in {found.level:.0%} of measured cases like it"
+    unsure = "" if found.says != "cannot tell" else ": cannot tell"
+    beyond = f" (not measured: {'; '.join(found.beyond)})" if found.beyond else ""
+    return f", speed-up {low} to {high} {basis}{unsure}{beyond}"
 
 
 def _gained(speed_up: float | None) -> str:

@@ -102,6 +102,13 @@ class Pair:
     key: int
     measured: Times
     simulated: Times
+    width: float
+    """ln of the factor by which the gain may be off, as answers state it."""
+
+    @property
+    def inside(self) -> bool:
+        """True if the measured factor lies in the interval of the simulated one."""
+        return abs(math.log(self.measured.factor / self.simulated.factor)) <= self.width
 
     @property
     def near(self) -> bool:

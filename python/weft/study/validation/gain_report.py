@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weft.base.errors import named
 from weft.base.plots import COLOURS, GREY, MARKERS, save
+from weft.study.comparison.certainty import LEVEL
 from weft.study.validation.gain import NEAR, GainResult
 
 if TYPE_CHECKING:
@@ -48,9 +49,13 @@ def summary(results: Sequence[GainResult]) -> str:
     pairs = [pair for one in results for pair in one.pairs]
     wrong = sum(len(one.wrong) for one in results)
     near = sum(len(one.wrong_near) for one in results)
+    inside = sum(pair.inside for pair in pairs)
+    outside = sum(not pair.right and not pair.inside for pair in pairs)
     return (
         f"The simulation gets the faster side wrong in {wrong} of {len(pairs)} pairs, and in {near}"
-        f" more whose measured times are within {NEAR:.0%} of equality."
+        f" more whose measured times are within {NEAR:.0%} of equality. The interval of"
+        f" `weft run --compare`, meant for {LEVEL:.0%} of cases, contains {inside} of the measured"
+        f" factors, and all but {outside} of those on the wrong side."
     ).replace("%", " %")
 
 

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Errors of all measured calls, as the table from which answers take their certainty.
+
+`weft validate --errors data/errors.csv` writes it, one row per measured call:
+weft.study.comparison.certainty reads it.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from weft import _core
+from weft.base import paths
+from weft.base.errors import named
+from weft.base.output import whole_file
+from weft.calibrate.measurements.tables import read_table
+from weft.runs import offload_modes
+from weft.study.comparison.certainty import COLUMNS, HOSTS, SWITCHES, device_of, switches_of
+from weft.study.validation.validate import BANDWIDTH, PING_PONG, Check, Result
+
+_HEAD = """\
+# Simulated and measured times of collectives, from `weft validate --errors`: one row per measured
+# call of data/*.csv, whose first lines name their sources. side: who carried the call out. device:
+# presets of switch and NIC, or those of the hosts. unfitted: 1 if no value was fitted to
+# this machine. Source: the tables, and weft.
+"""
+
+
+def write(target: Path, results: Sequence[Result]) -> None:
+    """Write the table, atomically."""
+    with whole_file(named("errors"), target) as file:
+        file.write(_HEAD)
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for one in results:
+            if one.check.rows == "all" and one.check.mode not in (PING_PONG, BANDWIDTH):
+                writer.writerows(_rows(one))
+
+
+def _rows(result: Result) -> Iterator[list[object]]:
+    check = result.check
+    assert check.fabric is not None
+    fabric = _core.load_fabric(check.fabric, check.changes)
+    side = SWITCHES if check.mode in offload_modes.OFFLOADS else HOSTS
+    device = device_of(fabric, side)
+    placed = {int(row[0]): (int(row[0]), int(row[1])) for row in _placed(check)}
+    for point in result.points:
+        ranks, ppn = placed.get(point.key, (check.ranks, check.ppn))
+        size = check.bytes if result.by == "ranks" else point.key
+        yield [
+            *(side, Path(check.table).stem, device.name, check.collective or "allreduce"),
+            *(size, ranks, ppn, switches_of(fabric, ranks // ppn), f"{device.rate_Bps * 8e-9:g}"),
+            *(f"{point.simulated_us:.6g}", f"{point.measured_us:.6g}"),
+            int(check.unfitted),
+        ]
+
+
+def _placed(check: Check) -> list[tuple[float, float]]:
+    """Return ranks and ranks per host of the rows of a table that has them."""
+    table = read_table(paths.data(check.table), "Allreduce")
+    if "ranks" not in table.names:
+        return []
+    if "nodes" in table.names:
+        return [
+            (ranks := table.number(row, "ranks"), ranks / table.number(row, "nodes"))
+            for row in table.rows
+        ]
+    return []

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""How sure gains are: expected errors of both sides, their intervals, and values not measured."""
+
+import math
+from collections import defaultdict
+
+import pytest
+
+from tests.support import compiled
+from tests.support.simulated import weft_says
+from weft.study.comparison import certainty as api
+from weft.study.comparison.certainty import HOSTS, SWITCHES, Call, Device, ErrorRow
+
+SMALL = Call("allreduce", 1024, 8, 1, 1)
+
+
+def rows(device: str, *errors: float, call: Call = SMALL, unfitted: bool = False) -> list[ErrorRow]:
+    return [ErrorRow(SWITCHES, "t", device, call, 1e10, error, unfitted) for error in errors]
+
+
+def test_eight_of_ten_calls_are_off_by_no_more() -> None:
+    known = rows("mine", *(-0.01 * number for number in range(1, 11)))
+    assert api.expected_error(SWITCHES, "mine", SMALL, known) == pytest.approx(0.08)
+
+
+def test_a_device_without_measurements_is_as_wrong_as_unfitted_machines_are() -> None:
+    known = rows("mine", *[0.01] * 10) + rows("theirs", *[0.3] * 10, unfitted=True)
+    assert api.expected_error(SWITCHES, "mine", SMALL, known) == 0.01
+    assert api.expected_error(SWITCHES, "another", SMALL, known) == 0.3
+
+
+def test_calls_alike_count_where_there_are_enough() -> None:
+    large = Call("allreduce", 1 << 20, 8, 1, 1)
+    known = rows("mine", *[0.01] * 8) + rows("mine", *[0.2] * 8, call=large)
+    assert api.expected_error(SWITCHES, "mine", SMALL, known) == 0.01
+    assert api.expected_error(SWITCHES, "mine", large, known) == 0.2
+    few = rows("mine", *[0.01] * 8) + rows("mine", *[0.2] * 7, call=large)
+    assert api.expected_error(SWITCHES, "mine", large, few) == 0.2  # of all fifteen
+
+
+def test_an_interval_that_contains_1_cannot_tell() -> None:
+    assert api.of_gain(1.2, (0.3, 0.0)).says == "cannot tell"
+    assert api.of_gain(1.2, (0.1, 0.1)).says == "faster"
+    assert api.of_gain(0.8, (0.1, 0.1)).says == "slower"
+    found = api.of_gain(2.0, (0.3, 0.4))
+    assert (found.low, found.high) == pytest.approx((2 / math.exp(0.5), 2 * math.exp(0.5)))
+
+
+def test_values_outside_the_measurements_are_named() -> None:
+    call = Call("allreduce", 64 << 20, 256, 2, 2)
+    device = Device("sharp+connectx-6-hdr100", 25e9)
+    assert api.beyond_measured(SWITCHES, device, [call]) == [
+        "cables of 200 Gb/s (up to 100 Gb/s)",
+        "calls of 64 MiB (up to 16 MiB)",
+    ]
+    assert api.beyond_measured(SWITCHES, Device(device.name, 12.5e9), [SMALL]) == []
+
+
+def test_intervals_hold_70_to_90_percent_of_measured_gains() -> None:
+    """Each measured call of the switches beside each of the hosts in the same table."""
+    pairs: dict[tuple[str, Call], dict[str, list[ErrorRow]]] = defaultdict(
+        lambda: {SWITCHES: [], HOSTS: []}
+    )
+    for row in api.error_rows():
+        pairs[row.table, row.call][row.side].append(row)
+    inside = [
+        abs(ours.error - theirs.error)
+        <= math.hypot(
+            api.expected_error(SWITCHES, ours.device, call),
+            api.expected_error(HOSTS, theirs.device, call),
+        )
+        for (_, call), sides in pairs.items()
+        for ours in sides[SWITCHES]
+        for theirs in sides[HOSTS]
+    ]
+    assert len(inside) > 100
+    assert 0.7 <= sum(inside) / len(inside) <= 0.9
+
+
+def test_the_last_line_and_the_file_say_how_sure_a_gain_is(tmp_path: object) -> None:
+    program = str(compiled.example("allreduce_latency"))
+    on = ("run", "--compare", "--fabric", "hdr100-16", "-n", "16")
+    known = weft_says(*on, "--", program, "1024")
+    (line,) = [one for one in known.stderr.splitlines() if "simulated time" in one]
+    assert "in 80% of measured cases like it" in line
+    assert "not measured" not in line
+    faster = weft_says(*on, "--set", "link.bandwidth=200Gbps", "--", program, "1024")
+    (line,) = [one for one in faster.stderr.splitlines() if "simulated time" in one]
+    assert "(not measured: switches: cables of 200 Gb/s (up to 100 Gb/s)" in line
