@@ -27,7 +27,7 @@ RANKS = 32
 """Ranks of a job, one on each host: all jobs fill the Dragonfly."""
 PROGRAMS = {
     "allreduce": ("allreduce_latency.c", ("65536", "40")),
-    "alltoall": ("collective_latency.c", ("alltoall:65536", "20")),
+    "alltoall": ("benchmark_collectives.c", ("alltoall", "65536", "iterations=20", "warm-up=1")),
 }
 """Programs of every second job, with their arguments."""
 POLICIES: dict[str, dict[str, Any]] = {

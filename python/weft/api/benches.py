@@ -12,8 +12,8 @@ from weft.base.errors import WeftError
 from weft.base.units import parse_size
 from weft.study import demo as demos
 from weft.study import schedules
+from weft.study.validation import errors, gain_report, gain_runs, own_tables
 from weft.study.validation import gain as gain_pairs
-from weft.study.validation import gain_report, gain_runs, own_tables
 from weft.study.validation import validate as validations
 
 if TYPE_CHECKING:
@@ -248,6 +248,11 @@ class Validation:
         )
 
     @call
+    def write_errors(self, path: PathLike) -> None:
+        """Write the error of every collective, as `weft validate --errors`."""
+        errors.write(Path(path), self.results)
+
+    @call
     def plot(self, directory: PathLike) -> None:
         """Draw one figure per table, and one of the gains if there are any."""
         validations.plot(self.results, Path(directory))
@@ -264,6 +269,7 @@ def validate(
     ranks: int | None = None,
     bytes: int | str | None = None,
     rows: Literal["all", "even", "odd"] | None = None,
+    benchmark: str | None = None,
     mean: float | None = None,
     worst: float | None = None,
 ) -> Validation:
@@ -281,6 +287,8 @@ def validate(
         ranks: For tables by size: number of hosts, one rank each.
         bytes: For tables by ranks: size of the Allreduce.
         rows: "even" or "odd", if the fabric was fitted to the other rows.
+        benchmark: What made tables of collectives that do not say it: "osu", "imb",
+            "ucc_perftest", "nccl-tests" or "loop".
         mean: Bound of the mean error: 0.1 is 10 %.
         worst: Bound of the worst error.
     """
@@ -288,6 +296,7 @@ def validate(
         "column": column,
         "ranks": ranks,
         "rows": rows,
+        "benchmark": benchmark,
         "mean": mean,
         "worst": worst,
         "bytes": None if bytes is None else parse_size(str(bytes), "bytes"),

@@ -159,6 +159,7 @@ def calibrate_switch(
     bytes: int | str | None = None,
     ppn: int = 1,
     nodes: int | None = None,
+    benchmark: str | None = None,
 ) -> SwitchCalibration:
     """Fit switch and NICs to measurements of offloaded Allreduces.
 
@@ -171,6 +172,7 @@ def calibrate_switch(
         bytes: Message size of tables by ranks.
         ppn: Ranks per host of tables by size.
         nodes: Hosts of tables by size. By default all of the fabric's.
+        benchmark: What made tables that do not say it: "osu", "imb", "ucc_perftest", "loop".
     """
     from weft.calibrate.point_to_point import fabric_file
     from weft.calibrate.switch import file as switch_file
@@ -194,15 +196,17 @@ def calibrate_switch(
     wanted = parts[choice("rows", rows, _ROWS)]
 
     def read(which: "_Rows") -> "list[Observations]":
-        seen = [read_observations(one, column, which, size, count, hosts) for one in files]
-        return switch_run.with_trees(fabric, hardware, seen)
+        seen = [
+            read_observations(one, column, which, size, count, hosts, benchmark) for one in files
+        ]
+        return switch_run.as_measured(fabric, hardware, seen)
 
     fit = switch.fit(hardware, read(wanted[0]), switch_file.values_of(fabric))
     command = f"weft calibrate switch {' '.join(one.name for one in files)} --rows {wanted[0]}"
     text = switch_file.render(fit, fabric, switch_run.path_of_one_switch(fabric), command)
     fabric_file.check(text)
     errors = {
-        f"{one.name.removeprefix('base of ')}, {which} rows": error
+        f"{one.name}, {which} rows": error
         for which in wanted
         for one in read(which)
         if (error := _error(one, switch_run.simulated_seconds(text, fabric, one).tolist()))

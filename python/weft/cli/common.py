@@ -23,7 +23,7 @@ from weft.base.units import format_size
 from weft.cli.files import Output
 from weft.runs.record import Record, write_record
 from weft.runs.report import print_run
-from weft.study.bench.bench import Progress as BenchProgress
+from weft.study.bench.checks import Progress as BenchProgress
 
 _ROOM_FOR_A_BAR = 60
 Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)

@@ -3,6 +3,7 @@
 
 import click
 
+from weft.benchmarks.methods import METHODS
 from weft.cli.files import fabric_name, measured_table
 
 table_argument = click.argument("table", metavar="TABLE", type=measured_table)
@@ -10,6 +11,11 @@ column_option = click.option(
     "--column",
     metavar="NAME",
     help="Column of the times, if the table has several.  [default: the median, else the mean]",
+)
+benchmark_option = click.option(
+    "--benchmark",
+    type=click.Choice(list(METHODS)),
+    help="Benchmark that made tables of collectives which do not name it.",
 )
 base_option = click.option(
     "--base",

@@ -15,9 +15,9 @@ from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import parse_size
 from weft.cli.common import output_option
 from weft.cli.files import Input, Output, OutputDirectory, command, fabric_name
-from weft.cli.measurement_options import column_option
+from weft.cli.measurement_options import benchmark_option, column_option
 from weft.runs.options import MOST_RANKS
-from weft.study.validation import accuracy, gain, gain_report, gain_runs, own_tables
+from weft.study.validation import accuracy, errors, gain, gain_report, gain_runs, own_tables
 from weft.study.validation.gain import GainResult
 from weft.study.validation.validate import SCHEMA, Check, Result, plot, read_checks, run
 
@@ -32,8 +32,9 @@ side of 1 it is, and the message size from which offloading pays off. Takes abou
 Your own TABLE is CSV, or an output of the OSU benchmarks, IMB or SKaMPI. Its columns determine what
 was measured: Allreduces by size with one rank per host (`bytes,time_us`), Allreduces of one size by
 number of ranks (`ranks,nodes,time_us`), or any collectives (`collective,ranks,ppn,bytes,time_us`).
-Names of times end in their unit: _us, _ms, _s. --fabric and --mode select what to simulate; the
-rows are printed as well.
+Names of times end in their unit: _us, _ms, _s. Collectives are timed as the benchmark does that a
+line of the table names (`# benchmark: osu`). --fabric and --mode select what to simulate; the rows
+are printed as well.
 
 \b
 Examples:
@@ -46,7 +47,7 @@ Examples:
 \b
 Exit status: 1 if an error exceeds its bound.
 """
-_OF_OWN = ("fabric", "mode", "column", "ranks", "bytes_", "rows", "mean", "worst")
+_OF_OWN = ("fabric", "mode", "column", "benchmark", "ranks", "bytes_", "rows", "mean", "worst")
 ABOVE = "BOUND EXCEEDED"
 _BOUND = click.FloatRange(min=0, min_open=True)
 
@@ -67,6 +68,7 @@ _BOUND = click.FloatRange(min=0, min_open=True)
     " column whose name ends in _GBps).",
 )
 @column_option
+@benchmark_option
 @click.option(
     "--ranks",
     type=click.IntRange(2, MOST_RANKS),
@@ -85,6 +87,9 @@ _BOUND = click.FloatRange(min=0, min_open=True)
 @click.option("--mean", type=_BOUND, metavar="X", help="Bound of the mean error; 0.1 is 10 %.")
 @click.option("--worst", type=_BOUND, metavar="X", help="Bound of the worst error.")
 @output_option("--json", "json_file", help="Write checks, errors and all rows as JSON.")
+@output_option(
+    "--errors", "errors_file", help="Write the error of every collective, as data/errors.csv."
+)
 @click.option(
     "--figures",
     type=OutputDirectory(),
@@ -100,6 +105,7 @@ _BOUND = click.FloatRange(min=0, min_open=True)
 def validate(
     tables: tuple[Path, ...],
     json_file: Path | None,
+    errors_file: Path | None,
     figures: Path | None,
     document: Path | None,
     **asked: Any,
@@ -117,6 +123,8 @@ def validate(
         _print_rows(results)
     if json_file is not None:
         _write(json_file, results, gains)
+    if errors_file is not None:
+        errors.write(errors_file, results)
     if figures is not None:
         plot(results, figures)
         if gains:

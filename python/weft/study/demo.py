@@ -17,8 +17,10 @@ from weft.base.extras import need
 from weft.base.measured import Column, LogError, log_error
 from weft.base.output import whole_file
 from weft.base.plots import Series, plot_by_hosts, plot_by_size
-from weft.study.bench import bench
-from weft.study.bench.bench import AllreduceTime, Bench, Progress
+from weft.study.bench import micro_benchmarks
+from weft.study.bench.benchmarks import BENCHMARKS
+from weft.study.bench.checks import Progress
+from weft.study.bench.micro_benchmarks import Study, Time
 from weft.study.bench.modes import check_as_asked
 from weft.study.comparison.compare import BEST
 
@@ -30,9 +32,6 @@ _FORMATS = (".png", ".pdf")
 FILES = (*_TABLES, *(name + form for name in _FIGURES for form in _FORMATS))
 """All files that the demonstration writes."""
 _SIZES = [4 << k for k in range(19)]
-# As in `weft validate`, so that both give the same numbers: times depend slightly on the number of
-# calls, as a rank that is ahead stays ahead in the next call.
-ITERATIONS = 2
 
 
 @dataclass(frozen=True)
@@ -83,17 +82,17 @@ def gain(hosts: Column, offloaded: Column) -> Gain:
 class Results:
     """Results shown by the demonstration."""
 
-    by_size: Sequence[AllreduceTime]
-    by_hosts: Sequence[AllreduceTime]
+    by_size: Sequence[Time]
+    by_hosts: Sequence[Time]
     real: Mapping[str, Column]
 
     def simulated(self, mode: str) -> Column:
         """Return the simulated latency by size on four hosts."""
-        return bench.latencies(self.by_size, mode)
+        return {row.bytes: row.figure for row in self.by_size if row.mode == mode}
 
     def hosts(self, mode: str) -> Column:
         """Return the simulated 1 KiB latency by number of hosts."""
-        return {row.ranks: row.latency_us for row in self.by_hosts if row.mode == mode}
+        return {row.ranks: row.figure for row in self.by_hosts if row.mode == mode}
 
     def gains(self) -> dict[str, Gain]:
         """Return gains over tuned Open MPI (measured, simulated) and over the best algorithms."""
@@ -118,25 +117,25 @@ def simulations() -> int:
 def run(progress: Progress | None = None) -> Results:
     """Run all simulations."""
     need("report")  # fail early: `write_files` needs it
-    by_size = bench.run(_bench("tofino-4", 4, _SIZES), progress)
-    by_hosts: list[AllreduceTime] = []
+    by_size = micro_benchmarks.run(_bench("tofino-4", 4, _SIZES), progress)
+    by_hosts: list[Time] = []
     for hosts in HOSTS:
-        by_hosts += bench.run(_bench("tofino-16", hosts, [BY_HOSTS_BYTES]), progress)
+        by_hosts += micro_benchmarks.run(_bench("tofino-16", hosts, [BY_HOSTS_BYTES]), progress)
     check_as_asked([*by_size, *by_hosts], "demo")
     return Results(by_size, by_hosts, measured.read_columns(measured.OSU_4X1))
 
 
-def _bench(fabric: str, ranks: int, sizes: Sequence[int]) -> Bench:
+def _bench(fabric: str, ranks: int, sizes: Sequence[int]) -> Study:
     modes = [*(comparison.mode for comparison in COMPARISONS), BEST]
-    return Bench(fabric, ranks, sizes, modes, iterations=ITERATIONS)
+    return Study(BENCHMARKS["allreduce"], fabric, [ranks], [None], sizes, modes, type="int")
 
 
 def write_files(results: Results, out: Path) -> list[Path]:
     """Write tables and figures; return their paths."""
     out.mkdir(parents=True, exist_ok=True)
     tables = [out / name for name in _TABLES]
-    bench.write_csv(results.by_size, tables[0], named("out"))
-    bench.write_csv(results.by_hosts, tables[1], named("out"))
+    micro_benchmarks.write_csv(results.by_size, tables[0], named("out"))
+    micro_benchmarks.write_csv(results.by_hosts, tables[1], named("out"))
     _write_errors(results, tables[2])
     return [*tables, *_draw_by_size(results, out), *_draw_by_hosts(results, out)]
 

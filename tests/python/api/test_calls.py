@@ -130,7 +130,7 @@ def test_fits_are_those_of_the_commands(tmp_path: Path) -> None:
 def test_an_own_table_is_validated_and_this_machine_measured(tmp_path: Path) -> None:
     table = tmp_path / "own.csv"
     table.write_text("bytes,time_us\n64,10\n1024,12\n")
-    found = weft.validate(table, fabric="tofino-4", mode="stream", mean=0.5)
+    found = weft.validate(table, fabric="tofino-4", mode="stream", benchmark="osu", mean=0.5)
     assert found.rows()["measured_us"].to_list() == [10, 12]
     assert found.frame()["holds"].to_list() == [found.holds]
     with pytest.raises(weft.WeftError, match="fabric: applies to your own table"):

@@ -44,8 +44,18 @@ OTHERWISE = {
     },
 }
 SHOWN = {
-    *("csv_file", "json_file", "plot", "figure", "picture", "quiet", "listed", "document"),
-    *("figures", "script_file", "new_plan", "apply", "netns", "format_", "full"),
+    *(
+        "csv_file",
+        "json_file",
+        "errors_file",
+        "plot",
+        "figure",
+        "picture",
+        "quiet",
+        "listed",
+        "document",
+    ),
+    *("document", "figures", "script_file", "new_plan", "apply", "netns", "format_", "full"),
 }
 # By command: options that are values of a call's argument, or other calls.
 VALUES = {

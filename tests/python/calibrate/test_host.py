@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
+from weft.benchmarks.methods import METHODS
 from weft.calibrate.host.intervals import NO_ROW, Interval, Local, blocks, folds
 from weft.calibrate.host.keys import DEFAULT_KEYS, Key, find_keys, value_in, with_keys
 from weft.calibrate.host.rows import (
@@ -23,7 +24,6 @@ from weft.calibrate.host.rows import (
     simulate_rows,
 )
 from weft.calibrate.host.search import Search, explore, find
-from weft.calibrate.measurements.simulated import compiled
 from weft.cli.root import weft
 from weft.fabric.toml_file import with_values
 
@@ -302,8 +302,7 @@ def test_predictions_are_what_runs_take() -> None:
     sizes = {"barrier": 0, "allreduce": 1024, "reduce_scatter_block": 4096, "allgather": 4096}
     rows = [HostRow(collective, 8, 2, size) for collective, size in sizes.items()]
     rows += [HostRow("alltoall", 8, 2, 64), HostRow("reduce_scatter_block", 8, 2, 1 << 20)]
-    with compiled("collective_latency") as program:
-        simulated = simulate_rows(program, fabric, rows, "openmpi-4.0")
+    simulated = simulate_rows(fabric, rows, METHODS["osu"], fallback="openmpi-4.0")
     predicted = predict_rows(fabric, rows, "openmpi-4.0")
     # Only one call is predicted; two consecutive ones overlap a little with eager messages.
     assert predicted == pytest.approx(simulated, rel=0.02)
@@ -340,8 +339,7 @@ def test_the_command_gives_a_fabric_s_latency_back(tmp_path: Path) -> None:
     truth = with_values(
         Path(_core.load_fabric("tofino-4").file).read_text(), "host", {"loopback_latency": "2us"}
     )
-    with compiled("collective_latency") as program:
-        measured = simulate_rows(program, truth, ROWS[:2], "recursive_doubling")
+    measured = simulate_rows(truth, ROWS[:2], METHODS["osu"], fallback="recursive_doubling")
     table = tmp_path / "table.csv"
     lines = [
         f"{row.collective},{row.ranks},{row.ppn},{row.bytes},{time * 1e6!r}"

@@ -11,22 +11,31 @@ import weft
 from tests.support.places import ROOT
 from weft import _core
 from weft.base.measured import log_error
+from weft.benchmarks.methods import METHODS
 from weft.calibrate.host.rows import HostRow, simulate_rows
 from weft.calibrate.measurements.simulated import compiled, simulate_ping_pong
 from weft.calibrate.measurements.tables import read_table
-from weft.study.bench import bench
-from weft.study.bench.bench import Bench
+from weft.study.bench.benchmarks import BENCHMARKS
+from weft.study.bench.micro_benchmarks import Study, run
 from weft.study.validation import validate
 
 ACCURACY = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-HOSTS = ("openmpi-4.1", "basic_linear")
+HOSTS = ("openmpi-4.1", "openmpi-basic")
 
 
-def latencies(fabric: str, ranks: int, ppn: int, size: int, modes: Sequence[str]) -> list[float]:
-    """Run the benchmark of the pages, with as many iterations as `weft validate`."""
-    rows = bench.run(Bench(fabric, ranks, (size,), tuple(modes), ppn, validate.ITERATIONS))
-    return [bench.latencies(rows, mode)[size] for mode in modes]
+def latencies(
+    fabric: str, ranks: int, ppn: int, size: int, modes: Sequence[str], method: str = "osu"
+) -> list[float]:
+    """Run the benchmark that `weft bench` runs, or a loop without barriers."""
+    rows = run(
+        Study(
+            *(BENCHMARKS["allreduce"], fabric, [ranks], [ppn], (size,), tuple(modes)),
+            type="int",
+            back_to_back=METHODS[method].back_to_back,
+        )
+    )
+    return [row.figure for row in rows]
 
 
 def cells(table: str, key: int) -> list[float]:
@@ -48,14 +57,13 @@ def test_no_check_needs_settings() -> None:
 )
 def test_the_page_of_accuracy_is_what_benchmarks_give(table: str, ranks: int, ppn: int) -> None:
     modes = HOSTS if "vs_ranks" in table else HOSTS[:1]
-    found = latencies("tofino-4", ranks, ppn, 256, modes)
+    found = latencies("tofino-4", ranks, ppn, 256, modes, "loop")
     assert found == pytest.approx(cells(table, ranks), abs=0.006)
 
 
 def test_the_first_table_of_the_readme_is_what_benchmarks_give() -> None:
     (line,) = re.findall(r"^ +1024 +([\d.]+) +([\d.]+)$", README, re.MULTILINE)
-    rows = bench.run(Bench("tofino-16", 16, (1024,), ("stream", "openmpi-5.0"), 1))
-    found = [bench.latencies(rows, mode)[1024] for mode in ("stream", "openmpi-5.0")]
+    found = latencies("tofino-16", 16, 1, 1024, ("stream", "openmpi-5.0"))
     assert found == pytest.approx([float(one) for one in line], abs=0.006)
 
 
@@ -103,8 +111,8 @@ def test_a_new_fabric_is_near_what_nobody_fitted_it_to(tmp_path: Path) -> None:
         )
         for row in table.rows
     }
-    with compiled("collective_latency") as program:
-        found = simulate_rows(program, text, list(measured), None, offload="stream")
-        _, record = program.run(text, ["allreduce:4"], 1280, ppn=40, offload="stream")
+    found = simulate_rows(text, list(measured), METHODS["ucc_perftest"], offload="stream")
+    with compiled("benchmark_collectives") as program:
+        _, record = program.run(text, ["allreduce", "4"], 1280, ppn=40, offload="stream")
     assert log_error(found, measured).mean <= 0.6
     assert "copy_rate" in (record.fabric.unmeasured or ())

@@ -21,7 +21,6 @@ _WORK = (
     *(
         "weft.runs.launch.run",
         "weft.runs.toolchain.compile_c",
-        "weft.study.bench.bench.compile_c",
         "weft.base.plots.save",
     ),
     *(

@@ -437,7 +437,7 @@ def test_what_is_known_of_a_fabric_is_said_and_what_is_not(tmp_path: Path) -> No
     assert (
         "mpitofino_us of tofino_osu_allreduce_4x1.csv, stream, on tofino-4: the same devices: mean"
         " error at most 1.5 %, worst error at most 4.5 %; fitted to it: base latency and"
-        " turnaround, to the even rows"
+        " turnaround, to the even rows of both benchmarks"
     ) in measured_one.known
     assert (other.changes, other.known) == (["link.bandwidth=400Gbps"], ())
     assert "with unknown accuracy" in sections.made(made(tmp_path, text, hosts_or_switches))

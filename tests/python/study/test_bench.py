@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Latency by message size, on the simulator."""
+"""The example of Allreduce latencies, and figures."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -11,56 +10,6 @@ from weft.base.errors import WeftError
 from weft.base.plots import Series, check_format, plot_by_hosts, plot_by_size
 from weft.runs import launch
 from weft.runs.request import Request
-from weft.study.bench import bench
-from weft.study.bench.bench import AllreduceTime, Bench
-from weft.study.bench.modes import Way
-
-
-def test_rows_come_by_mode_and_size() -> None:
-    seen: list[tuple[str, int]] = []
-    rows = bench.run(
-        Bench("tofino-4", 4, [4, 1024], ["stream", "recursive_doubling"]),
-        lambda mode, size: seen.append((mode, size)),
-    )
-    expected = [(mode, size) for mode in ("stream", "recursive_doubling") for size in (4, 1024)]
-    assert [(row.mode, row.bytes) for row in rows] == expected == seen
-    assert all(row.latency_us > 1 and row.ranks == 4 and row.ppn == 1 for row in rows)
-
-
-def test_the_iterations_do_not_matter() -> None:
-    few, many = (
-        bench.run(Bench("tofino-4", 4, [65536], ["stream"], iterations=n))[0] for n in (5, 50)
-    )
-    assert few.latency_us == pytest.approx(many.latency_us, abs=0.01)
-
-
-def test_the_csv_is_long(tmp_path: Path) -> None:
-    rows = [
-        AllreduceTime("allreduce", "stream", 4, 1, 4, 7.5, "f", Way("ring", "datatype")),
-        AllreduceTime("allreduce", "smpi:rdb", 4, 1, 4, 4.75, "f", Way("smpi:rdb")),
-    ]
-    bench.write_csv(rows, tmp_path / "latency.csv")
-    with (tmp_path / "latency.csv").open() as file:
-        assert list(csv.reader(file)) == [
-            [
-                "fabric",
-                "collective",
-                "mode",
-                "path",
-                "reason",
-                "ranks",
-                "ppn",
-                "bytes",
-                "latency_us",
-            ],
-            ["f", "allreduce", "stream", "ring", "datatype", "4", "1", "4", "7.5"],
-            ["f", "allreduce", "smpi:rdb", "smpi:rdb", "", "4", "1", "4", "4.75"],
-        ]
-
-
-def test_a_run_that_fails_is_an_error() -> None:
-    with pytest.raises(WeftError, match="bench: mode ring: rank 0 ended with exit status 2"):
-        bench.run(Bench("tofino-4", 4, [4 * k for k in range(1, 140)], ["ring"]))
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 7, 30])

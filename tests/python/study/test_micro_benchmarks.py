@@ -21,9 +21,9 @@ from weft.runs.launch import run as launched
 from weft.runs.options import DEFAULT_FALLBACK
 from weft.runs.request import Request
 from weft.runs.toolchain import call_tool, compile_c
-from weft.study.bench import bench, osu_format
 from weft.study.bench import like as likeness
 from weft.study.bench import micro_benchmarks as api
+from weft.study.bench import osu_format
 from weft.study.bench.benchmarks import BENCHMARKS, OPERATIONS, TYPES, Benchmark, find
 from weft.study.bench.micro_benchmarks import Study, Time
 from weft.study.bench.modes import Way
@@ -141,35 +141,22 @@ def test_each_rank_gets_an_element_of_a_reduce_scatter_block() -> None:
     api.check(study("reduce_scatter", 12, 4, type="int"))
 
 
-def test_bytes_are_those_of_calibrations_and_validations(tmp_path: Path) -> None:
-    """`weft validate` and `weft calibrate host` run examples/collective_latency.c."""
-    names = ["bcast", "reduce", "allreduce", "reduce_scatter_block", "gather", "scatter"]
-    names += ["allgather", "alltoall"]
-    program = tmp_path / "collective_latency"
-    compile_c(paths.example("collective_latency.c"), program)
+def test_calls_back_to_back_are_those_of_a_loop() -> None:
+    """With four ranks, Open MPI's barrier releases one rank later than the others."""
+    program = compiled.example("allreduce_latency")
     lines: list[str] = []
     asked = Request.of(
         fabric=STAR,
-        ranks=8,
+        ranks=4,
         program=str(program),
-        arguments=(",".join(f"{name}:4096" for name in names), "5"),
-        privatize=False,
+        arguments=("256", "50"),
         offload="off",
         fallback=DEFAULT_FALLBACK,
     )
     assert launched(prepare(asked), lines.append).exit_status == 0
-    for name, line in zip(names, lines, strict=True):
-        kind = "float" if find(name).sums else "char"
-        (row,) = figures(name, 8, 4096, type=kind)
-        assert row["latency_us"] == pytest.approx(float(line.split()[1]), rel=0.03, abs=0.02), name
-
-
-def test_calls_back_to_back_are_those_of_the_accuracy_page() -> None:
-    """With four ranks, Open MPI's barrier releases one rank later than the others."""
-    rows = bench.run(bench.Bench(STAR, 4, [256], [DEFAULT_FALLBACK], iterations=50))
     (found,) = figures("allreduce", 4, 256, back_to_back=True, iterations=50)
     (osus,) = figures("allreduce", 4, 256)
-    assert found["latency_us"] == pytest.approx(rows[0].latency_us, rel=0.005)
+    assert found["latency_us"] == pytest.approx(float(lines[-1].split()[1]), rel=0.005)
     assert osus["max_us"] > 1.2 * found["max_us"]
 
 

@@ -12,7 +12,7 @@ from tests.python.runs.test_record import raw
 from weft.base.errors import WeftError
 from weft.cli.root import weft
 from weft.runs.record import Record
-from weft.study.bench.bench import AllreduceTime
+from weft.study.bench.micro_benchmarks import Time
 from weft.study.bench.modes import Way, check_as_asked, labels, way_taken
 
 FALLBACK = {"path": "fallback", "reason": "collective", "algorithm": "binomial"}
@@ -55,8 +55,8 @@ def test_one_of_two_collectives_that_fell_back_is_named() -> None:
     assert way.label == "multicast, ireduce_scatter on the hosts"
 
 
-def rows_of(mode: str, *ways: Way) -> list[AllreduceTime]:
-    return [AllreduceTime("allreduce", mode, 4, 1, 4, 7.5, "tofino-4", way) for way in ways]
+def rows_of(mode: str, *ways: Way) -> list[Time]:
+    return [Time("allreduce", mode, 4, 1, 4, {}, "tofino-4", way) for way in ways]
 
 
 def test_a_mode_whose_calls_went_several_ways_names_them_all() -> None:
@@ -93,7 +93,7 @@ def test_an_algorithm_that_another_stood_in_for_is_not_what_was_simulated() -> N
 
 def test_where_labels_are_fixed_a_fallback_is_an_error() -> None:
     way = way_taken(record(FALLBACK), "stream", ["allreduce"], offloading=True)
-    rows = [AllreduceTime("allreduce", "stream", 4, 1, 4, 7.5, "tofino-4", way)]
+    rows = rows_of("stream", way)
     assert labels(rows, "stream") == "binomial for stream"
     with pytest.raises(WeftError, match=r"demo: stream: on tofino-4 .* the hosts"):
         check_as_asked(rows, "demo")

@@ -2,6 +2,7 @@
 """Percentiles in `weft bench`: with noise, or on request."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from click.testing import CliRunner
 from weft import _core
 from weft.base.errors import WeftError
 from weft.cli.root import weft
-from weft.study.bench import bench
-from weft.study.bench.bench import Bench
+from weft.study.bench.benchmarks import BENCHMARKS
+from weft.study.bench.micro_benchmarks import Study, run
 from weft.study.bench.quantiles import Sampling, parse_percentiles, percentiles_of
 
 JITTER = '\n[[noise.link]]\njitter = "2us"\ndistribution = "exponential"\n'
@@ -48,11 +49,14 @@ def test_noise_makes_more_calls_and_has_percentiles(noisy: str) -> None:
 
 
 def test_without_noise_all_calls_are_alike_and_timing_each_changes_nothing() -> None:
-    (each,) = bench.run(Bench("tofino-4", 4, [1024], ["stream"], percentiles=(0, 50, 100)))
-    (loop,) = bench.run(Bench("tofino-4", 4, [1024], ["stream"]))
-    # Reading the clock adds its 10 ns to the loop once.
-    assert each.latency_us == pytest.approx(loop.latency_us, abs=0.002)
-    assert list(each.percentiles_us.values()) == pytest.approx([each.latency_us] * 3, abs=2e-4)
+    study = Study(BENCHMARKS["allreduce"], "tofino-4", [4], [None], [1024], ["stream"], type="int")
+    (each,) = run(replace(study, percentiles=(0, 50, 100)))
+    (mean,) = run(study)
+    assert each.figure == mean.figure
+    least, median, most = each.percentiles_us.values()
+    assert least < median < most  # ranks leave OSU's barrier one after the other
+    (loop,) = run(replace(study, percentiles=(0, 50, 100), back_to_back=True))
+    assert list(loop.percentiles_us.values()) == pytest.approx([loop.figure] * 3, abs=2e-4)
 
 
 def test_the_command_shows_and_writes_percentiles(noisy: str, tmp_path: Path) -> None:

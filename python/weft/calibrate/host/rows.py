@@ -18,7 +18,8 @@ from weft.base.errors import WeftError, named, suggestion
 from weft.base.process import work_directory
 from weft.base.units import format_size, plural
 from weft.benchmarks.bytes_of import LARGEST, elements_of
-from weft.calibrate.measurements.simulated import Program
+from weft.benchmarks.methods import Method
+from weft.calibrate.measurements.simulated import Calls, compiled, simulate_calls
 from weft.calibrate.measurements.tables import (
     Table,
     TableRow,
@@ -42,8 +43,6 @@ _MOST_WORK, _LEAST_ROWS = 100 * 64**2, 12
 # smpi_pmpi_coll.cpp).
 _EXECUTED = {"reduce_scatter_block": "reduce_scatter"}
 _NEEDED = ("collective", "ranks", "ppn")
-# Simulated buffers: one block of memory for all ranks, and no copies.
-_SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local", "smpi/wtime:0")
 
 
 @dataclass(frozen=True, order=True)
@@ -182,21 +181,20 @@ def predict_in(
 
 
 def simulate_rows(
-    program: Program,
     fabric: str,
     rows: Sequence[HostRow],
-    fallback: str | None,
-    *,
-    offload: str = "off",
-    changes: Sequence[str] = (),
+    method: Method,
+    **options: Any,
 ) -> dict[HostRow, float]:
-    """Return the simulated seconds of the rows on a fabric of this text."""
-    options: dict[str, Any] = {"offload": offload, "changes": tuple(changes), "config": _SHARED}
-    if fallback is not None:
-        options["fallback"] = fallback
+    """Return the simulated seconds of the rows on a fabric of this text, timed as `method` does."""
+    options.setdefault("offload", "off")
+    series: dict[tuple[str, int, int], list[HostRow]] = defaultdict(list)
+    for row in rows:
+        series[row.collective, row.ranks, row.ppn].append(row)
     times: dict[HostRow, float] = {}
-    for row in rows:  # a run per row keeps rows independent
-        asked = f"{row.collective}:{row.bytes}"
-        lines, _ = program.run(fabric, [asked], row.ranks, ppn=row.ppn, **options)
-        times[row] = float(lines[0][1]) * 1e-6
+    with compiled("benchmark_collectives") as program:
+        for (collective, ranks, ppn), some in series.items():
+            calls = Calls(collective, ranks, ppn, method)
+            found = simulate_calls(program, fabric, calls, [row.bytes for row in some], **options)
+            times.update({row: found[row.bytes] * 1e-6 for row in some})
     return times

@@ -11,6 +11,8 @@ from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.measured import Column
 from weft.base.process import work_directory
+from weft.benchmarks.bytes_of import BYTES_OF, elements_of
+from weft.benchmarks.methods import Method
 from weft.runs import launch
 from weft.runs.record import Record
 from weft.runs.report import explain
@@ -20,8 +22,15 @@ from weft.runs.toolchain import compile_c
 Lines = list[list[str]]
 
 MOST_SIZES = 128
-"""Largest number of sizes per run of examples/allreduce_latency.c."""
-_INT_BYTES = 4  # MPI_INT, the type that it sends
+"""Largest number of sizes per run of examples/benchmark_collectives.c."""
+ITERATIONS = {False: (2, 1), True: (10, 2)}
+"""Timed calls and warm-up, by whether calls are back to back, which takes them a few to settle."""
+SHARED = (
+    *("smpi/auto-shared-malloc-thresh:4096", "smpi/shared-malloc:local"),
+    "smpi/wtime:0",
+)
+"""Settings of the simulation: buffers are neither filled nor read, and the clock is free."""
+_SUMMED = "float"
 
 
 @dataclass(frozen=True)
@@ -80,28 +89,61 @@ def simulate_bandwidth(fabric: str, sizes: Sequence[int]) -> Column:
     return {int(line[0]): float(line[1]) for line in lines}
 
 
-def simulate_offloaded(fabric: str, hosts: int, ppn: int, sizes: Sequence[int]) -> Column:
-    """Return the microseconds of an Allreduce executed by the switches, by size.
+@dataclass(frozen=True)
+class Calls:
+    """Calls of a collective by so many ranks, as a benchmark times them."""
 
-    A size that is not a multiple of MPI_INT is rounded up.
+    collective: str
+    ranks: int
+    ppn: int
+    method: Method
+
+    def size_of(self, bytes_: int) -> int:
+        """Return the size passed to the program: whole elements of each part of a vector."""
+        passed = elements_of(self.collective, bytes_, self.ranks)
+        if passed.element_bytes == 1:
+            return bytes_
+        parts = self.ranks if BYTES_OF[self.collective] == "split" else 1
+        return max(bytes_ // passed.element_bytes, parts) * passed.element_bytes
+
+    def arguments(self, sizes: Sequence[int]) -> list[str]:
+        """Return the arguments of examples/benchmark_collectives.c."""
+        type_ = "int" if self.collective == "allreduce" else _SUMMED
+        iterations, warm_up = ITERATIONS[self.method.back_to_back]
+        return [
+            *(self.collective, ",".join(map(str, sizes))),
+            *(f"iterations={iterations}", f"warm-up={warm_up}"),
+            *([f"type={type_}"] if "reduce" in self.collective else []),
+            *(["back-to-back"] if self.method.back_to_back else []),
+        ]
+
+
+def simulate_calls(
+    program: Program, fabric: str, calls: Calls, sizes: Sequence[int], **options: Any
+) -> Column:
+    """Return the microseconds of a call by size on a fabric of this text.
+
+    With the option `offload`, calls that fall back to the hosts are an error.
     """
-    asked = {size: max(1, -(-size // _INT_BYTES)) * _INT_BYTES for size in sizes}
-    taken = sorted(set(asked.values()))
+    passed = {size: calls.size_of(size) for size in sizes}
+    taken = sorted(set(passed.values()))
+    config = (*SHARED, *options.pop("config", ()))
     times: Column = {}
-    with compiled("allreduce_latency") as program:
-        for first in range(0, len(taken), MOST_SIZES):
-            some = taken[first : first + MOST_SIZES]
-            arguments = (",".join(map(str, some)), "2")
-            lines, record = program.run(fabric, arguments, hosts * ppn, ppn=ppn, offload="stream")
-            _check_offloaded(record)
-            times.update({int(line[0]): float(line[1]) for line in lines})
-    return {size: times[of] for size, of in asked.items()}
+    for first in range(0, len(taken), MOST_SIZES):
+        arguments = calls.arguments(taken[first : first + MOST_SIZES])
+        lines, record = program.run(
+            fabric, arguments, calls.ranks, ppn=calls.ppn, config=config, **options
+        )
+        if options.get("offload", "off") != "off":
+            _check_offloaded(record, calls.collective)
+        times.update({int(line[0]): float(line[1]) for line in lines})
+    return {size: times[of] for size, of in passed.items()}
 
 
-def _check_offloaded(record: Record) -> None:
+def _check_offloaded(record: Record, collective: str) -> None:
     for row in record.collectives:
-        if row.collective == "allreduce" and not row.offloaded:
+        if row.collective == collective and not row.offloaded:
             raise WeftError(
-                f"Allreduce on the fitted fabric: it falls back to the hosts, because"
-                f" {explain(row.reason, record)}; the tables are of offloaded calls"
+                f"{collective.capitalize()} on {record.fabric.label}: it falls back to the hosts,"
+                f" because {explain(row.reason, record)}; the tables are of offloaded calls"
             )

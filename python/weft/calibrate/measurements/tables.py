@@ -16,12 +16,13 @@ The formats:
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NoReturn
 
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.user_files import UnreadableError, looks_like_json, read_text
+from weft.benchmarks.methods import Method, method_in
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0}
 SIZE_NAMES = ("bytes", "size")
@@ -58,6 +59,12 @@ class Table:
     rows: tuple[TableRow, ...]
     halved: bool = False
     """True if times are round trips, which are halved to one way."""
+    comments: tuple[str, ...] = ()
+    """All lines of the file, those of rows left empty."""
+
+    def method(self, given: str | None = None) -> Method:
+        """Return the benchmark that made the table, `given` where the file does not say it."""
+        return method_in(self.path, self.comments, given)
 
     def fail(self, line: int, column: str, problem: str) -> NoReturn:
         """Raise an error about a place in the file."""
@@ -101,7 +108,8 @@ def read_table(path: Path, benchmark: str) -> Table:
         table.fail(max(1, len(lines)), table.names[0], "there are no rows below it")
     for row in table.rows:
         _check_width(table, row)
-    return table
+    comments = tuple(line if line.lstrip().startswith("#") else "" for line in lines)
+    return replace(table, comments=comments)
 
 
 Reader = Callable[[Path, Sequence[str], str], Table]

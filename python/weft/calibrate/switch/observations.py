@@ -23,10 +23,20 @@ _MIN_ROWS = 3
 
 
 def read_observations(
-    path: Path, column: str | None, rows: Rows, size: int | None, ppn: int, hosts: int = 1
+    path: Path,
+    column: str | None,
+    rows: Rows,
+    size: int | None,
+    ppn: int,
+    hosts: int = 1,
+    benchmark: str | None = None,
 ) -> Observations:
-    """Read a table; by ranks, all rows have `size` bytes; by size, `ppn` and `hosts`."""
+    """Read a table; by ranks, all rows have `size` bytes; by size, `ppn` and `hosts`.
+
+    `benchmark` names the one that made the table, where the file does not.
+    """
     table = read_table(path, "Allreduce")
+    method = table.method(benchmark)
     name = time_column(table, column)
     scale = seconds_per_unit(table, name)
     check_times(table, table.rows, name)
@@ -40,7 +50,7 @@ def read_observations(
         else (*_by_size(table, chosen, ppn), np.full(len(chosen), float(hosts)))
     )
     seconds = np.array([table.number(row, name) * scale for row in chosen])
-    return Observations(f"base of {path.name}", sizes, ranks, seconds, nodes)
+    return Observations(path.name, sizes, ranks, seconds, nodes, method=method)
 
 
 def _by_size(table: Table, rows: Sequence[TableRow], ppn: int) -> tuple[Floats, Floats]:

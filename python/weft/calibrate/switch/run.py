@@ -3,22 +3,26 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft.base.errors import WeftError, named
+from weft.base.measured import Column
 from weft.base.units import plural
+from weft.benchmarks.methods import METHODS, Method
 from weft.calibrate.measurements.samples import Floats
-from weft.calibrate.measurements.simulated import simulate_offloaded
+from weft.calibrate.measurements.simulated import Calls, compiled, simulate_calls
 from weft.calibrate.switch.switch import Hardware, Observations, model_seconds
 
 if TYPE_CHECKING:
     from weft._core import Fabric
 
 _SMALL = 4  # bytes: only the tree's round trip
-# Upper bound of memory for all ranks' buffers; rows that need more are not simulated.
+_LOOP = METHODS["loop"]
+# Upper bound of a buffer, which all ranks share; rows that need more are not simulated.
 _MOST_MEMORY = 4 << 30
 
 
@@ -32,26 +36,36 @@ def path_of_one_switch(fabric: "Fabric") -> float:
     return 2 * link + fabric.switches[smart]["processing_latency_s"]
 
 
-def with_trees(
+def as_measured(
     fabric: "Fabric", hardware: Hardware, tables: Sequence[Observations]
 ) -> list[Observations]:
-    """Return the tables with the additional time of their hosts' trees over one switch."""
+    """Return the tables with what their trees and their benchmarks add to a call."""
     _check_hosts(fabric, tables)
-    if len(fabric.switches) == 1:
-        return list(tables)
     text = Path(fabric.file).read_text(encoding="utf-8")
-    known: dict[int, float] = {}
-    for hosts in sorted({hosts for table in tables for hosts in _hosts(fabric, table)}):
-        seconds = simulate_offloaded(text, hosts, 1, [_SMALL])[_SMALL] * 1e-6
+
+    @cache
+    def small_s(hosts: int, ppn: int, method: Method) -> float:
+        found = simulated(text, hosts, ppn, method, [_SMALL])
+        return found[_SMALL] * 1e-6
+
+    def longer_s(hosts: int) -> float:
         one = Observations("", np.array([float(_SMALL)]), np.ones(1), np.ones(1))
         streaming = float(model_seconds(hardware, one, 0.0, {})[0])
-        around = seconds - fabric.nic["offload_overhead_s"] - streaming
+        around = small_s(hosts, 1, _LOOP) - fabric.nic["offload_overhead_s"] - streaming
         # The program's output is precise to a tenth of a nanosecond.
-        known[hosts] = max(0.0, round(around - path_of_one_switch(fabric), 10))
-    return [
-        replace(table, longer_s=np.array([known[one] for one in _hosts(fabric, table)]))
-        for table in tables
-    ]
+        return max(0.0, round(around - path_of_one_switch(fabric), 10))
+
+    def entering_s(hosts: int, ppn: int, method: Method) -> float:
+        return small_s(hosts, ppn, method) - small_s(hosts, ppn, _LOOP)
+
+    found = []
+    for table in tables:
+        hosts, ppn = _hosts(fabric, table), table.ranks_a_host.astype(int).tolist()
+        rows = list(zip(hosts, ppn, strict=True))
+        longer = np.array([longer_s(one) for one in hosts])
+        entering = np.array([entering_s(*one, table.method) for one in rows])
+        found.append(replace(table, longer_s=longer, entering_s=entering))
+    return found
 
 
 def simulated_seconds(text: str, fabric: "Fabric", rows: Observations) -> Floats:
@@ -59,12 +73,19 @@ def simulated_seconds(text: str, fabric: "Fabric", rows: Observations) -> Floats
     hosts = np.array(_hosts(fabric, rows))
     ppn, sizes = rows.ranks_a_host.astype(int), rows.bytes.astype(int)
     seconds = np.full(len(sizes), np.nan)
-    fits = 2 * hosts * ppn * sizes <= _MOST_MEMORY
+    fits = sizes <= _MOST_MEMORY
     for some in np.unique(np.stack([hosts, ppn])[:, fits], axis=1).T:
         at = fits & (hosts == some[0]) & (ppn == some[1])
-        times = simulate_offloaded(text, int(some[0]), int(some[1]), sizes[at].tolist())
+        times = simulated(text, int(some[0]), int(some[1]), rows.method, sizes[at].tolist())
         seconds[at] = [times[size] * 1e-6 for size in sizes[at].tolist()]
     return seconds
+
+
+def simulated(text: str, hosts: int, ppn: int, method: Method, sizes: Sequence[int]) -> Column:
+    """Return the microseconds of an Allreduce that the switches execute, by size."""
+    calls = Calls("allreduce", hosts * ppn, ppn, method)
+    with compiled("benchmark_collectives") as program:
+        return simulate_calls(program, text, calls, sizes, offload="stream")
 
 
 def _hosts(fabric: "Fabric", rows: Observations) -> list[int]:

@@ -3,14 +3,14 @@
 
 The model is weft's own (docs/models.md, `stream`), for k ranks per host:
 
-    T(S, k) = base + longer + (k - 1) * gap
+    T(S, k) = base + longer + entering + (k - 1) * gap
               + streaming(S, min(B / k, copy_rate), turnaround + longer)
 
-`longer` is the additional round-trip time of a row's tree compared with a single switch: zero on a
-star; on a tree of switches it comes from a simulation of the base fabric. `base` is fitted per
-table, as benchmarks differ in how ranks enter a call. The other parameters belong to the testbed.
-Further values of the base fabric (packet_copy_rate, aggregation_rate) are taken as known. Residuals
-are logarithmic.
+`longer` is the additional round-trip time of a row's tree compared with a single pipeline of a
+single switch, and `entering` the time by which the row's benchmark lets ranks enter a call one
+after the other; both come from simulations of the base fabric, so that one set of values explains
+tables of several benchmarks. Further values of the base fabric (packet_copy_rate, aggregation_rate)
+are taken as known. Residuals are logarithmic.
 
 Intervals are profile likelihoods: the values of a parameter at which the best fit of all others is
 not significantly worse (F test). This requires no derivative, which the model lacks where one limit
@@ -37,16 +37,18 @@ from numpy.typing import NDArray
 from weft import _core
 from weft.base.errors import WeftError, named
 from weft.base.units import format_seconds, format_size
+from weft.benchmarks.methods import METHODS, Method
 from weft.calibrate.measurements.samples import Floats
 
 if TYPE_CHECKING:
     from weft._core import Fabric
 
 CONFIDENCE = 0.95
-TURNAROUND, COPY_RATE, GAP = "turnaround", "copy_rate", "gap"
+BASE, TURNAROUND, COPY_RATE, GAP = "base latency", "turnaround", "copy_rate", "gap"
 # Largest factor, in ln, up to which a profile is followed to either side; beyond it is unbounded.
 _FARTHEST = math.log(1000.0)
 _FIRST_STEP = 0.01
+_LEAST = 1e-9  # seconds
 # Starting points: copy rate as a share of the line rate, and factors of the initial turnaround.
 _SLOW = 0.4
 _TURNAROUNDS = (0.5, 1.0, 2.0)
@@ -84,7 +86,11 @@ class Observations:
     hosts: Floats | None = None
     """Participating hosts; None means all hosts of the fabric."""
     longer_s: Floats | float = 0.0
-    """Additional round-trip time of the tree over a single switch."""
+    """Additional round-trip time of the tree over a single pipeline of a single switch."""
+    entering_s: Floats | float = 0.0
+    """Time by which the benchmark lets ranks enter a call one after the other."""
+    method: Method = METHODS["loop"]
+    """Benchmark that timed the calls."""
 
     @cached_property
     def by_longer(self) -> "list[tuple[float, slice | NDArray[np.bool_]]]":
@@ -195,7 +201,9 @@ def model_seconds(
             values.get(TURNAROUND, 0.0) + longer_s,
         )
     copying = np.minimum(rows.bytes, hardware.payload_bytes) / hardware.packet_copy_rate_Bps
-    waiting = base + rows.longer_s + (rows.ranks_a_host - 1) * values.get(GAP, 0.0)
+    waiting = (
+        base + rows.longer_s + rows.entering_s + (rows.ranks_a_host - 1) * values.get(GAP, 0.0)
+    )
     seconds: Floats = waiting + copying + streaming
     return seconds
 
@@ -208,7 +216,8 @@ class _Problem:
         self.tables = tables
         largest = max(float(table.bytes.max()) for table in tables)
         crowded = max(float(table.ranks_a_host.max()) for table in tables)
-        starts = {table.name: float(table.seconds.min()) for table in tables}
+        least = [float(np.min(table.seconds - table.entering_s)) for table in tables]
+        starts = {BASE: max(min(least), _LEAST)}
         self.missing: list[tuple[str, str]] = []
         if largest > hardware.window_bytes:
             starts[TURNAROUND] = 2 * hardware.window_bytes / hardware.line_rate_Bps
@@ -216,7 +225,7 @@ class _Problem:
             self.missing.append((TURNAROUND, "no message exceeds the window"))
         starts[COPY_RATE] = hardware.line_rate_Bps
         if crowded > 1:
-            starts[GAP] = 0.1 * min(starts[table.name] for table in tables)
+            starts[GAP] = 0.1 * starts[BASE]
         else:
             self.missing.append((GAP, "no row has several ranks per host"))
         self.names = list(starts)
@@ -225,9 +234,7 @@ class _Problem:
 
     def seconds(self, logs: Floats) -> list[Floats]:
         values = dict(zip(self.names, np.exp(logs).tolist(), strict=True))
-        return [
-            model_seconds(self.hardware, table, values[table.name], values) for table in self.tables
-        ]
+        return [model_seconds(self.hardware, table, values[BASE], values) for table in self.tables]
 
     def residuals(self, logs: Floats) -> Floats:
         pairs = zip(self.seconds(logs), self.tables, strict=True)
@@ -283,7 +290,7 @@ def _below(size: float, table: Observations) -> Observations:
             f"{named('base')}: all rows of {table.name} are of {format_size(size)} and more, whose"
             " costs the base fabric says in streaming_from or [[nic.calls]]; name a base without"
         )
-    longer = table.longer_s
+    longer, entering = table.longer_s, table.entering_s
     return replace(
         table,
         bytes=table.bytes[at],
@@ -291,6 +298,7 @@ def _below(size: float, table: Observations) -> Observations:
         seconds=table.seconds[at],
         hosts=None if table.hosts is None else table.hosts[at],
         longer_s=longer if isinstance(longer, float) else longer[at],
+        entering_s=entering if isinstance(entering, float) else entering[at],
     )
 
 

@@ -12,7 +12,7 @@ from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import parse_size, plural
 from weft.cli.common import output_option
 from weft.cli.files import command, fabric_name, measured_table
-from weft.cli.measurement_options import column_option, rows_option
+from weft.cli.measurement_options import benchmark_option, column_option, rows_option
 from weft.runs.options import MOST_RANKS
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ unless the fit of the others is worse without them. The errors are those of a si
 written.
 
 A table is CSV by `bytes`, or by `ranks` and `nodes` (then --bytes gives the message size), or an
-output of osu_allreduce or IMB's Allreduce. Each table has its own base latency, since benchmarks
-differ in the arrival pattern of ranks; the fabric gets that of the first table. The base fabric may
-have several switches; the time beyond one switch is simulated.
+output of osu_allreduce or IMB's Allreduce. It names the benchmark that made it (a line
+`# benchmark: loop`), or --benchmark does: how that one lets ranks enter a call is simulated, as is
+the time beyond one switch if the base fabric has several.
 
 \b
 Examples:
@@ -79,6 +79,7 @@ Examples:
     metavar="HOSTS",
     help="Hosts of tables by size.  [default: all hosts of the fabric]",
 )
+@benchmark_option
 def switch(
     tables: tuple[Path, ...],
     output: Path,
@@ -88,6 +89,7 @@ def switch(
     size: str | None,
     ppn: int,
     nodes: int | None,
+    benchmark: str | None,
 ) -> None:
     """Read, fit, write, print."""
     from weft import _core
@@ -103,8 +105,10 @@ def switch(
     hosts = len(fabric.hosts) if nodes is None else nodes
 
     def read(which: "Rows") -> "list[Observations]":
-        seen = [read_observations(path, column, which, bytes_, ppn, hosts) for path in tables]
-        return switch_run.with_trees(fabric, hardware, seen)
+        seen = [
+            read_observations(path, column, which, bytes_, ppn, hosts, benchmark) for path in tables
+        ]
+        return switch_run.as_measured(fabric, hardware, seen)
 
     seen = read(rows)
     fit = api.fit(hardware, seen, switch_file.values_of(fabric))
@@ -144,7 +148,7 @@ def _print_estimates(fit: "SwitchFit") -> None:
 def _print_error(table: "Observations", which: "Rows", seconds: "Floats") -> None:
     measured = table.seconds.tolist()
     simulated = {row: time for row, time in enumerate(seconds.tolist()) if math.isfinite(time)}
-    what = table.name.removeprefix("base of ") + ("" if which == "all" else f", {which} rows")
+    what = table.name + ("" if which == "all" else f", {which} rows")
     left = len(measured) - len(simulated)
     text = f"{what}: nothing was simulated"
     if simulated:

@@ -27,7 +27,7 @@ from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn, load_fabric
 from weft.runs.toolchain import compile_c
 from weft.study.bench import quantiles
-from weft.study.bench.bench import Progress, check_memory, check_mode
+from weft.study.bench.checks import Progress, check_memory, check_mode
 from weft.study.bench.modes import MechanismRow, Way, way_taken
 
 COLUMNS = (

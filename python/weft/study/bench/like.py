@@ -17,8 +17,8 @@ from weft.base.output import whole_file
 from weft.benchmarks.output import Measured, read
 from weft.runs.options import DEFAULT_FALLBACK
 from weft.study.bench import micro_benchmarks as benches
-from weft.study.bench.bench import Progress
 from weft.study.bench.benchmarks import BENCHMARKS, TYPES, Benchmark
+from weft.study.bench.checks import Progress
 from weft.study.bench.micro_benchmarks import MESSAGES, Study, Time
 
 COLUMNS = (

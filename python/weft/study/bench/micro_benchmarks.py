@@ -27,8 +27,8 @@ from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn, load_fabric
 from weft.runs.toolchain import compile_c
 from weft.study.bench import benchmarks, quantiles
-from weft.study.bench.bench import Progress, check_memory, check_mode
 from weft.study.bench.benchmarks import TYPES, Benchmark
+from weft.study.bench.checks import Progress, check_memory, check_mode
 from weft.study.bench.modes import MechanismRow, Way, labels, way_taken
 from weft.study.comparison.compare import BEST
 

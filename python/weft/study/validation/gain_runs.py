@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Simulations of both sides of pairs whose gain was measured."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
 
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.calibrate.measurements.simulated import compiled
+from weft.calibrate.measurements.simulated import Calls
 from weft.calibrate.measurements.tables import Table, TableRow, read_table, size_column
-from weft.runs import offload_modes
-from weft.study.bench.bench import Bench
+from weft.study.comparison.certainty import (
+    HOSTS,
+    SWITCHES,
+    Call,
+    device_of,
+    expected_error,
+    switches_of,
+)
 from weft.study.validation.gain import Gain, GainResult, Pair, Times
-from weft.study.validation.validate import CHECKS, ITERATIONS, Progress, latencies, time_us
-
-# Simulated buffers: one block of memory for all ranks, and no copies.
-_SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local", "smpi/wtime:0")
+from weft.study.validation.validate import CHECKS, Progress, latencies, time_us
 
 
 def run(gains: Sequence[Gain], progress: Progress | None = None) -> list[GainResult]:
@@ -38,9 +40,15 @@ def _run(gain: Gain) -> GainResult:
         return GainResult(gain, "ranks", tuple(_by_ranks(gain, table, rows)))
     size = size_column(table)
     sizes = {int(table.number(row, size)): row for row in rows}
-    simulated = _simulated(gain, gain.ranks, gain.ppn, tuple(sizes))
+    simulated = _simulated(gain, table, gain.ranks, gain.ppn, tuple(sizes))
     pairs = (
-        Pair(key, _measured(gain, table, row, key), simulated[key]) for key, row in sizes.items()
+        Pair(
+            key,
+            _measured(gain, table, row, key),
+            simulated[key],
+            _width(gain, key, gain.ranks, gain.ppn),
+        )
+        for key, row in sizes.items()
     )
     return GainResult(gain, "bytes", tuple(pairs))
 
@@ -61,46 +69,39 @@ def _by_ranks(gain: Gain, table: Table, rows: Sequence[TableRow]) -> Iterator[Pa
         raise WeftError(f"{CHECKS}: {gain.name}: a table by ranks needs bytes")
     for row in rows:
         ranks, nodes = (int(table.number(row, name)) for name in ("ranks", "nodes"))
-        simulated = _simulated(gain, ranks, ranks // nodes, (gain.bytes,))
-        yield Pair(ranks, _measured(gain, table, row, gain.bytes), simulated[gain.bytes])
+        simulated = _simulated(gain, table, ranks, ranks // nodes, (gain.bytes,))
+        yield Pair(
+            ranks,
+            _measured(gain, table, row, gain.bytes),
+            simulated[gain.bytes],
+            _width(gain, gain.bytes, ranks, ranks // nodes),
+        )
 
 
 def _measured(gain: Gain, table: Table, row: TableRow, size: int) -> Times:
     return Times(*(time_us(table, row, column, size) for column in (gain.offloaded, gain.hosts)))
 
 
-def _simulated(gain: Gain, ranks: int, ppn: int, sizes: tuple[int, ...]) -> dict[int, Times]:
+def _width(gain: Gain, size: int, ranks: int, ppn: int) -> float:
+    """Return ln of the factor by which `weft run --compare` says that a gain may be off."""
+    fabrics = {SWITCHES: gain.fabric, HOSTS: gain.hosts_fabric or gain.fabric}
+    widths = []
+    for side, name in fabrics.items():
+        fabric = _core.load_fabric(name, gain.changes)
+        switches = switches_of(fabric, ranks // ppn)
+        call = Call(gain.collective, size, ranks, ppn, switches)
+        widths.append(expected_error(side, device_of(fabric, side).name, call))
+    return math.hypot(*widths)
+
+
+def _simulated(
+    gain: Gain, table: Table, ranks: int, ppn: int, sizes: tuple[int, ...]
+) -> dict[int, Times]:
+    calls = Calls(gain.collective, ranks, ppn, table.method())
+
     def simulate(fabric: str, mode: str) -> Mapping[int, float]:
-        asked = Bench(
-            *(fabric, ranks, sizes, (mode,), ppn, ITERATIONS),
-            config=gain.settings,
-            changes=gain.changes,
-        )
-        return (
-            latencies(asked) if gain.collective == "allreduce" else _other(gain.collective, asked)
-        )
+        return latencies(fabric, mode, calls, sizes, gain.settings, gain.changes)
 
     offloaded = simulate(gain.fabric, gain.mode)
     alone = simulate(gain.hosts_fabric or gain.fabric, gain.fallback)
     return {size: Times(offloaded[size], alone[size]) for size in sizes}
-
-
-@cache
-def _other(collective: str, request: Bench) -> Mapping[int, float]:
-    """Return times of a collective other than Allreduce in one mode."""
-    (mode,) = request.modes
-    text = Path(_core.load_fabric(request.fabric).file).read_text(encoding="utf-8")
-    asked = ",".join(f"{collective}:{size}" for size in request.sizes)
-    by_switches = mode in offload_modes.OFFLOADS
-    way = {"offload": mode} if by_switches else {"offload": "off", "fallback": mode}
-    with compiled("collective_latency") as program:
-        lines, _ = program.run(
-            text,
-            [asked, str(ITERATIONS)],
-            request.ranks,
-            ppn=request.ppn,
-            changes=request.changes,
-            config=(*_SHARED, *request.config),
-            **way,
-        )
-    return {size: float(line[1]) for size, line in zip(request.sizes, lines, strict=True)}

@@ -25,7 +25,7 @@ from weft.calibrate.measurements.tables import Rows, Table, TableRow, part, read
 from weft.runs import offload_modes
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn
-from weft.study.bench.bench import check_mode
+from weft.study.bench.checks import check_mode
 from weft.study.validation.validate import BANDWIDTH, PING_PONG, RATE, Check
 
 _MESSAGES = (PING_PONG, BANDWIDTH)
@@ -46,6 +46,8 @@ class TableSimulation:
     bytes: int | None = None
     """Message size, for Allreduces by ranks."""
     rows: Rows = "all"
+    benchmark: str | None = None
+    """Benchmark that made the tables of collectives, where they do not say it."""
     mean: float | None = None
     """Upper bounds of the logarithmic errors, as fractions."""
     worst: float | None = None
@@ -67,6 +69,7 @@ def _checks(path: Path, asked: TableSimulation) -> list[Check]:
         column = _of_messages(table, asked)
         _check_taken(table, asked, len(table.rows))
         return [_check(table, asked, column)]
+    table.method(asked.benchmark)
     if "collective" in table.names:
         return _of_collectives(table, asked)
     column = _measured(table, asked.column)
@@ -97,6 +100,7 @@ def _check(
         collective=collective,
         bytes=asked.bytes,
         ranks=asked.ranks,
+        benchmark=asked.benchmark,
         mean=asked.mean,
         worst=asked.worst,
     )

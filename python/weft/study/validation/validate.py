@@ -24,7 +24,13 @@ from weft.base.plots import Series, plot_by_hosts, plot_by_size
 from weft.base.user_files import UnreadableError, read_toml
 from weft.calibrate.host.rows import HostRow, check_fits, read_rows, simulate_rows
 from weft.calibrate.measurements.samples import PingPong, read_pingpong
-from weft.calibrate.measurements.simulated import compiled, simulate_bandwidth, simulate_ping_pong
+from weft.calibrate.measurements.simulated import (
+    Calls,
+    compiled,
+    simulate_bandwidth,
+    simulate_calls,
+    simulate_ping_pong,
+)
 from weft.calibrate.measurements.tables import (
     Rows,
     Table,
@@ -37,17 +43,11 @@ from weft.calibrate.measurements.tables import (
 from weft.calibrate.point_to_point import fabric_file
 from weft.calibrate.point_to_point.p2p import calibrate
 from weft.runs import offload_modes
-from weft.study.bench import bench
-from weft.study.bench.bench import Bench
-from weft.study.bench.modes import check_as_asked
 
 SCHEMA = "weft-validate/1"
 CHECKS = "checks.toml"
 PING_PONG, BANDWIDTH = "pingpong", "bandwidth"
 RATE = "_GBps"
-ITERATIONS = 2
-"""Timed consecutive calls of an Allreduce."""
-
 Progress = Callable[[str], None]
 
 
@@ -73,6 +73,10 @@ class Check(Model):
     """SimGrid settings, each KEY:VALUE."""
     changes: tuple[str, ...] = ()
     """Changes to the fabric, each TABLE.KEY=VALUE."""
+    benchmark: str | None = None
+    """Benchmark that made the table, where the table does not say it."""
+    unfitted: bool = False
+    """True if no value of the simulation was fitted to this machine."""
     mean: Number | None = None
     worst: Number | None = None
 
@@ -222,12 +226,9 @@ def _collective(check: Check) -> Result:
     fabric = _core.load_fabric(_fabric(check))
     check_fits(fabric, dict.fromkeys(rows, 0.0), named("fabric"))
     text = Path(fabric.file).read_text(encoding="utf-8")
-    offload = check.mode if check.mode in offload_modes.OFFLOADS else offload_modes.OFF
-    fallback = check.mode if offload == "off" else None
-    with compiled("collective_latency") as program:
-        simulated = simulate_rows(
-            program, text, rows, fallback, offload=offload, changes=check.changes
-        )
+    method = read_table(paths.data(check.table), "Allreduce").method(check.benchmark)
+    way = way_of(check.mode)
+    simulated = simulate_rows(text, rows, method, changes=check.changes, **way)
     points = (Point(row.bytes, simulated[row] * 1e6, measured[row]) for row in rows)
     return Result(check, "bytes", tuple(points))
 
@@ -297,16 +298,33 @@ def time_us(table: Table, row: TableRow, column: str, size: int) -> float:
 
 
 def _latencies(check: Check, ranks: int, ppn: int, sizes: tuple[int, ...]) -> Mapping[int, float]:
-    asked = Bench(_fabric(check), ranks, sizes, (check.mode,), ppn, ITERATIONS)
-    return latencies(replace(asked, config=check.settings, changes=check.changes))
+    method = read_table(paths.data(check.table), "Allreduce").method(check.benchmark)
+    calls = Calls("allreduce", ranks, ppn, method)
+    return latencies(_fabric(check), check.mode, calls, sizes, check.settings, check.changes)
 
 
 @cache
-def latencies(request: Bench) -> Mapping[int, float]:
-    """Return the times by bytes of a bench with one mode; cached, so equal requests share a run."""
-    rows = bench.run(request)
-    check_as_asked(rows, "validate")
-    return bench.latencies(rows, request.modes[0])
+def latencies(
+    fabric: str,
+    mode: str,
+    calls: Calls,
+    sizes: tuple[int, ...],
+    settings: tuple[str, ...],
+    changes: tuple[str, ...],
+) -> Mapping[int, float]:
+    """Return the times of calls by bytes in one mode; cached, so that checks share a run."""
+    text = Path(_core.load_fabric(fabric).file).read_text(encoding="utf-8")
+    with compiled("benchmark_collectives") as program:
+        return simulate_calls(
+            program, text, calls, sizes, config=settings, changes=changes, **way_of(mode)
+        )
+
+
+def way_of(mode: str) -> dict[str, str]:
+    """Return the options of a run in this mode: a mechanism, or an algorithm of the hosts."""
+    if mode in offload_modes.OFFLOADS:
+        return {"offload": mode}
+    return {"offload": "off", "fallback": mode}
 
 
 # ---- Ping-pong -----------------------------------------------------------------------------------
