@@ -30,8 +30,8 @@ void describe_model(const SwitchModel& model, int count, std::ostream& text)
     text << "    aggregates " << grouped(model.channels) << " channels"
          << (divides(model.channel_sharing) ? " (a job " + grouped(model.job_channels) + ")" : "") << " of "
          << grouped(model.slots) << " slots of " << to_text(model.payload) << " (window " << to_text(model.window())
-         << "), processing " << to_text(model.processing_latency) << across_pipes(model)
-         << ", turnaround " << to_text(model.turnaround) << "\n";
+         << "), processing " << to_text(model.processing_latency) << across_pipes(model) << ", turnaround "
+         << to_text(model.turnaround) << "\n";
   for (const Capability& row : model.capabilities) {
     text << "    offloads " << join(row.collectives);
     if (not row.datatypes.empty())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* cut_off FORM: ranks move up to 8 MB in a form that a fault may cut: partitions of a message of two ranks, accesses of a
- * file, or a gather of three. */
+/* cut_off FORM: ranks move up to 8 MB in a form that a fault may cut: partitions of a message of two ranks, accesses of
+ * a file, or a gather of three. */
 #include <mpi.h>
 #include <string.h>
 
@@ -51,8 +51,8 @@ static void write_file(const char* form, int rank)
 static void gather(int rank)
 {
   MPI_Request request;
-  MPI_Igather(rank == 0 ? MPI_IN_PLACE : data, BYTES / PARTS, MPI_CHAR, data, BYTES / PARTS, MPI_CHAR, 0, MPI_COMM_WORLD,
-              &request);
+  MPI_Igather(rank == 0 ? MPI_IN_PLACE : data, BYTES / PARTS, MPI_CHAR, data, BYTES / PARTS, MPI_CHAR, 0,
+              MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 

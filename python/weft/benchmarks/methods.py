@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How benchmarks time a collective, and which of them a table was made by.
+"""Ways in which benchmarks time a collective, and the benchmark that a table was made by.
 
 Ranks leave a barrier one after the other, and a rank that is ahead in one of several calls in a row
 stays ahead in the next. Both change the mean time of a call by as much as a microsecond, so a

@@ -109,7 +109,8 @@ public:
   /** Ends the program of @p communicator because the network has failed. Called by a rank or SimGrid's kernel; returns
    * if other jobs go on. */
   void abort_on(const Communicator& communicator, const std::string& message);
-  /** Keeps an object of a failed call, or its communicator, until the process ends: messages in flight refer to them. */
+  /** Keeps an object of a failed call, or its communicator, until the process ends: messages in flight refer to them.
+   */
   void keep_failed_call(std::shared_ptr<void> object) { failed_calls_.push_back(std::move(object)); }
   /** Ends the programs that have ranks on these hosts, which have failed at these times. Called by SimGrid's kernel. */
   void hosts_died(const std::map<int, Seconds>& hosts);

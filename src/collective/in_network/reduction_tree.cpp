@@ -14,13 +14,13 @@ namespace {
 /** Vertex of the tree, host or switch. */
 struct Node {
   VertexId vertex       = 0;
-  int parent            = -1; // position of the parent; -1: the root
-  LinkId up             = 0;  // link to the parent
-  int depth             = 0;  // number of links to the root
-  std::int64_t messages = 0;  // messages sent to the parent
-  std::int64_t inputs   = 0;  // messages received from the children
-  std::int64_t members  = 0;  // members at this vertex or below
-  int pipe              = -1; // pipeline that the first child's messages enter; -1: none yet
+  int parent            = -1;    // position of the parent; -1: the root
+  LinkId up             = 0;     // link to the parent
+  int depth             = 0;     // number of links to the root
+  std::int64_t messages = 0;     // messages sent to the parent
+  std::int64_t inputs   = 0;     // messages received from the children
+  std::int64_t members  = 0;     // members at this vertex or below
+  int pipe              = -1;    // pipeline that the first child's messages enter; -1: none yet
   bool pipes            = false; // whether they enter several pipelines
   Seconds combining;             // from the last contribution to the result
   MemberRange below;

@@ -106,8 +106,8 @@ TEST(StarTree, RoundTripsBeyondTheShortestAreCounted)
 }
 
 /** Star whose third and fourth host are on the second pipeline. */
-const std::string TWO_PIPES = replaced(FABRIC, "[[switch.offload]]",
-                                       "pipe_ports = 2\npipe_latency = '1us'\n[[switch.offload]]");
+const std::string TWO_PIPES =
+    replaced(FABRIC, "[[switch.offload]]", "pipe_ports = 2\npipe_latency = '1us'\n[[switch.offload]]");
 
 TEST(StarTree, AResultFromSeveralPipelinesTakesLonger)
 {

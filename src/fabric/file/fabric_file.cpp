@@ -331,9 +331,9 @@ class FabricReader {
       if (rule.at.port < 0 || not matches(rule.pattern, name))
         continue;
       port            = rule.at.port;
-      const int ports = parts_.switches[static_cast<std::size_t>(
-                                            parts_.model_of[static_cast<std::size_t>(cable.upper -
-                                                                                     topology().host_count())])]
+      const int ports = parts_
+                            .switches[static_cast<std::size_t>(
+                                parts_.model_of[static_cast<std::size_t>(cable.upper - topology().host_count())])]
                             .max_ports;
       if (port >= ports)
         rule.table.fail("port", "found " + std::to_string(port) + "; the switch of \"" + name +
@@ -368,9 +368,9 @@ class FabricReader {
     for (const Cable& cable : cables) {
       const std::string name = cable_name(topology(), cable, ports);
       const LinkModel model  = link_model(name, table.model, rules);
-      int& lower = used[static_cast<std::size_t>(cable.lower)];
-      int& upper = used[static_cast<std::size_t>(cable.upper)];
-      const int port = upper_port(name, cable, rules, upper++);
+      int& lower             = used[static_cast<std::size_t>(cable.lower)];
+      int& upper             = used[static_cast<std::size_t>(cable.upper)];
+      const int port         = upper_port(name, cable, rules, upper++);
       parts_.links.push_back({name + ".up", cable.lower, cable.upper, model.bandwidth, model.latency, port});
       parts_.links.push_back({name + ".down", cable.upper, cable.lower, model.bandwidth, model.latency, lower++});
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How sure gains are: expected errors of both sides, their intervals, and values not measured."""
+"""Certainty of gains: expected errors of both sides, their intervals, and values not measured."""
 
 import math
 from collections import defaultdict

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How sure a gain is, by what the simulator was off where calls were measured.
+"""Certainty of a gain, from the simulator's errors where calls were measured.
 
 data/errors.csv has the error of each measured call. A side of a comparison (switches, or hosts) is
 expected to be off by what eight of ten calls like it were off by at most:
@@ -49,7 +49,7 @@ _FASTER = 1.05  # links this much faster than the measured ones are beyond the m
 
 @dataclass(frozen=True)
 class Device:
-    """What a side runs on."""
+    """Hardware and library of a side."""
 
     name: str
     rate_Bps: float  # noqa: N815 (as records and presets name it)

@@ -166,7 +166,8 @@ void ScheduledCall::rank_ended(int rank)
     members_[static_cast<std::size_t>(rank)] = {};
   if (++ended_ == call_.ranks)
     network_.end(shared_from_this());
-  if (const FlowEnd on_end = std::exchange(on_end_[static_cast<std::size_t>(rank)], nullptr)) // null: the call has failed
+  if (const FlowEnd on_end =
+          std::exchange(on_end_[static_cast<std::size_t>(rank)], nullptr)) // null: the call has failed
     on_end({});
 }
 
