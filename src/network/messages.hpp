@@ -37,12 +37,14 @@ class BackgroundReceiver : public Due, public Receiving {};
  * memory as long messages do, between hosts not at all. */
 constexpr double UNKNOWN_PART = -1;
 
-/** Message between ranks whose sockets are known. */
+/** Message between ranks, whose sockets are known or not. */
 struct SocketMessage {
+  static constexpr int UNKNOWN = -1;
+
   int from; ///< vertices
   int to;
-  int from_socket;
-  int to_socket;
+  int from_socket = UNKNOWN;
+  int to_socket   = UNKNOWN;
   Bytes bytes;       ///< including all headers
   double missed = 0; ///< see Messages::send()
 };

@@ -43,12 +43,23 @@ NicQueues::NicQueues(Agenda& agenda, Hertz rate, int hosts)
 
 NicQueues::~NicQueues() = default;
 
-void NicQueues::send(Messages& onward, int from, int to, Bytes bytes, double missed, Receiving& receiver,
-                     std::uint64_t message)
+namespace {
+
+void send_on(Messages& onward, const SocketMessage& what, Receiving& receiver, std::uint64_t message)
+{
+  if (what.from_socket == SocketMessage::UNKNOWN)
+    onward.send(what.from, what.to, what.bytes, what.missed, receiver, message);
+  else
+    onward.send_on_sockets(what, receiver, message);
+}
+
+} // namespace
+
+void NicQueues::send(Messages& onward, const SocketMessage& what, Receiving& receiver, std::uint64_t message)
 {
   const int hosts = static_cast<int>(sends_.size());
-  if (from == to || from >= hosts || to >= hosts) {
-    onward.send(from, to, bytes, missed, receiver, message);
+  if (what.from == what.to || what.from >= hosts || what.to >= hosts) {
+    send_on(onward, what, receiver, message);
     return;
   }
   if (idle_.empty()) {
@@ -57,8 +68,8 @@ void NicQueues::send(Messages& onward, int from, int to, Bytes bytes, double mis
   }
   const std::uint64_t number = idle_.back();
   idle_.pop_back();
-  passing_[number] = {&onward, from, to, bytes, missed, &receiver, message};
-  if (passes(sends_[static_cast<std::size_t>(from)], number))
+  passing_[number] = {&onward, what, &receiver, message};
+  if (passes(sends_[static_cast<std::size_t>(what.from)], number))
     leave(number);
 }
 
@@ -82,13 +93,13 @@ bool NicQueues::passes(Seconds& free, std::uint64_t number)
 void NicQueues::leave(std::uint64_t number)
 {
   const Passing one = passing_[number]; // sending may add others
-  one.onward->send(one.from, one.to, one.bytes, one.missed, *handler_of(one).receiving, number);
+  send_on(*one.onward, one.what, *handler_of(one).receiving, number);
 }
 
 void NicQueues::arrive(std::uint64_t number)
 {
   passing_[number].arrived = true;
-  if (passes(receives_[static_cast<std::size_t>(passing_[number].to)], number))
+  if (passes(receives_[static_cast<std::size_t>(passing_[number].what.to)], number))
     deliver(number);
 }
 

@@ -25,10 +25,7 @@ class NicQueues {
   /** Message in a queue, or in the network. */
   struct Passing {
     Messages* onward;
-    int from;
-    int to;
-    Bytes bytes;
-    double missed;
+    SocketMessage what;
     Receiving* receiver;
     std::uint64_t message;
     bool arrived = false;
@@ -63,8 +60,8 @@ public:
   NicQueues& operator=(const NicQueues&) = delete;
   ~NicQueues();
 
-  /** Sends a message, as Messages::send() of @p onward does, once the NICs are free. */
-  void send(Messages& onward, int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message);
+  /** Sends a message over @p onward once the NICs are free. */
+  void send(Messages& onward, const SocketMessage& what, Receiving& receiver, std::uint64_t message);
 };
 
 /** Messages that pass the NICs of their hosts. */
@@ -76,15 +73,11 @@ public:
   QueuedMessages(NicQueues& nics, Messages& onward) : nics_(nics), onward_(onward) {}
   void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override
   {
-    nics_.send(onward_, from, to, bytes, missed, receiver, message);
+    nics_.send(onward_, {.from = from, .to = to, .bytes = bytes, .missed = missed}, receiver, message);
   }
-  /** Messages between hosts do not load the memories of their sockets. */
   void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number) override
   {
-    if (message.from == message.to)
-      onward_.send_on_sockets(message, receiver, number);
-    else
-      send(message.from, message.to, message.bytes, message.missed, receiver, number);
+    nics_.send(onward_, message, receiver, number);
   }
   void work(const SocketWork& work, Receiving& receiver, std::uint64_t number) override
   {

@@ -21,12 +21,18 @@ class QuietMessages : public Messages, public Due {
 
 public:
   bool fails = false;
+  std::vector<int> to_sockets; // of messages whose sockets are known
   explicit QuietMessages(Agenda& agenda) : agenda_(agenda) {}
   void send(int /*from*/, int /*to*/, Bytes /*bytes*/, double /*missed*/, Receiving& receiver,
             std::uint64_t message) override
   {
     sent_.push_back({&receiver, message});
     agenda_.add(agenda_.now() + Seconds(LATENCY), *this, sent_.size() - 1);
+  }
+  void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number) override
+  {
+    to_sockets.push_back(message.to_socket);
+    send(message.from, message.to, message.bytes, message.missed, receiver, number);
   }
   void due(std::uint64_t what) override
   {
@@ -111,6 +117,16 @@ TEST_F(NicQueuesTest, MessagesWithinAHostAndOfSwitchesPass)
   send(0, HOSTS, 3);
   send(HOSTS, 0, 4);
   EXPECT_EQ(arrivals(), (Times{{0, 10}, {1, 10}, {2, 10}, {3, 10}, {4, 10}}));
+}
+
+TEST_F(NicQueuesTest, SocketsOfMessagesAreKept)
+{
+  for (std::uint64_t number = 0; number < 2; ++number)
+    messages_.send_on_sockets({.from = 0, .to = 1, .from_socket = 0, .to_socket = 1, .bytes = Bytes(8)}, arrivals_,
+                              number);
+  messages_.send_on_sockets({.from = 2, .to = 2, .from_socket = 1, .to_socket = 0, .bytes = Bytes(8)}, arrivals_, 2);
+  EXPECT_EQ(arrivals(), (Times{{0, 10}, {1, 12}, {2, 10}}));
+  EXPECT_EQ(network_.to_sockets, (std::vector{1, 0, 1}));
 }
 
 TEST_F(NicQueuesTest, AFailedMessageIsReported)

@@ -14,7 +14,6 @@
 #include <elf.h>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <link.h>
 #include <memory>
 #include <optional>
