@@ -9,7 +9,7 @@ import pytest
 from tests.support import compiled
 from tests.support.simulated import weft_says
 from weft.study.comparison import certainty as api
-from weft.study.comparison.certainty import HOSTS, SWITCHES, Call, Device, ErrorRow
+from weft.study.comparison.certainty import HOSTS, SWITCHES, Call, Device, ErrorRow, Side
 
 SMALL = Call("allreduce", 1024, 8, 1, 1)
 
@@ -38,11 +38,15 @@ def test_calls_alike_count_where_there_are_enough() -> None:
     assert api.expected_error(SWITCHES, "mine", large, few) == 0.2  # of all fifteen
 
 
+def sides(*widths: float) -> list[Side]:
+    return [Side(width, ()) for width in widths]
+
+
 def test_an_interval_that_contains_1_cannot_tell() -> None:
-    assert api.of_gain(1.2, (0.3, 0.0)).says == "cannot tell"
-    assert api.of_gain(1.2, (0.1, 0.1)).says == "faster"
-    assert api.of_gain(0.8, (0.1, 0.1)).says == "slower"
-    found = api.of_gain(2.0, (0.3, 0.4))
+    assert api.of_gain(1.2, sides(0.3, 0.0)).says == "cannot tell"
+    assert api.of_gain(1.2, sides(0.1, 0.1)).says == "faster"
+    assert api.of_gain(0.8, sides(0.1, 0.1)).says == "slower"
+    found = api.of_gain(2.0, sides(0.3, 0.4))
     assert (found.low, found.high) == pytest.approx((2 / math.exp(0.5), 2 * math.exp(0.5)))
 
 
@@ -54,6 +58,17 @@ def test_values_outside_the_measurements_are_named() -> None:
         "calls of 64 MiB (up to 16 MiB)",
     ]
     assert api.beyond_measured(SWITCHES, Device(device.name, 12.5e9), [SMALL]) == []
+
+
+def test_measured_calls_have_their_ranks() -> None:
+    placed = {(row.table, row.call.ranks, row.call.ppn) for row in api.error_rows()}
+    for table, ranks, ppn in (
+        ("alaska_ib_openmpi4", 64, 32),
+        ("ucc_allreduce_32x40", 1280, 40),
+        ("tofino_micro_allreduce_vs_ranks", 8, 2),
+        ("tofino_osu_allreduce_4x1", 4, 1),
+    ):
+        assert (table, ranks, ppn) in placed
 
 
 def test_intervals_hold_70_to_90_percent_of_measured_gains() -> None:

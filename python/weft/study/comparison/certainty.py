@@ -20,7 +20,7 @@ is on both sides alike, and not counted.
 
 import csv
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -96,22 +96,33 @@ class Certainty(Model, kw_only=True):
     """Values outside what was measured."""
 
 
-def device_of(fabric: "Fabric", side: str) -> Device:
-    """Return the device of a side."""
+@dataclass(frozen=True)
+class Machine:
+    """Devices and entries of a fabric, by which its measurements are known."""
+
+    devices: Mapping[str, Device]
+    """Device of each side."""
+    entries: Sequence[int]
+    """Switch of each host's cable."""
+
+    def switches(self, hosts: int) -> int:
+        """Return 1 if a call of so many hosts is on one switch, else 2."""
+        return min(2, len(set(self.entries[:hosts])))
+
+
+def machine_of(fabric: "Fabric") -> Machine:
+    """Return what measurements of a fabric are known by."""
     hosts = len(fabric.hosts)
-    rate = min(cable["bandwidth_Bps"] for cable in fabric.cables() if cable["lower"] < hosts)
-    if side == SWITCHES:
-        smart = next((one for one in fabric.switches if one["smart"]), None)
-        return Device(f"{smart['preset'] if smart else ''}+{fabric.nic['preset']}", rate)
+    cables = [cable for cable in fabric.cables() if cable["lower"] < hosts]
+    rate = min(cable["bandwidth_Bps"] for cable in cables)
+    smart = next((one["preset"] for one in fabric.switches if one["smart"]), "")
     messages = fabric.mpi["preset"] if fabric.mpi else ""
-    name = f"{fabric.host['preset']}+{messages}" if messages else fabric.name
-    return Device(name, rate)
-
-
-def switches_of(fabric: "Fabric", hosts: int) -> int:
-    """Return 1 if a call of so many hosts is on one switch, else 2."""
-    first = min(hosts, len(fabric.hosts))
-    return min(2, len({one["upper"] for one in fabric.cables() if one["lower"] < first}))
+    own = f"{fabric.host['preset']}+{messages}" if messages else fabric.name
+    devices = {SWITCHES: f"{smart}+{fabric.nic['preset']}", HOSTS: own}
+    return Machine(
+        {side: Device(name, rate) for side, name in devices.items()},
+        [cable["upper"] for cable in cables],
+    )
 
 
 @cache
@@ -161,21 +172,41 @@ def _size(call: Call) -> int:
     return (call.bytes > _SMALL) + (call.bytes > _MEDIUM)
 
 
-def width(side: str, device: str, calls: Iterable[Call]) -> float:
-    """Return by how much, in ln, the time of a run of these calls may be off."""
-    return sum(call.share * expected_error(side, device, call) for call in calls)
+@dataclass(frozen=True)
+class Side:
+    """Expected error of one side of a comparison."""
+
+    width: float
+    """ln of the factor by which the time of its run may be off."""
+    beyond: Sequence[str]
+    """Values outside what was measured."""
 
 
-def of_gain(speed_up: float, widths: Sequence[float], beyond: Sequence[str] = ()) -> Certainty:
-    """Return the interval of a gain whose sides may be off by `widths`."""
-    wide = math.exp(math.hypot(*widths))
-    return certainty(speed_up / wide, speed_up * wide, "measurements", beyond)
+def of_side(side: str, machine: Machine, calls: Sequence[Call]) -> Side:
+    """Return by how much the time of a run of these calls may be off."""
+    device = machine.devices[side]
+    beyond = beyond_measured(side, device, calls)
+    known = "" if beyond else device.name
+    width = sum(call.share * expected_error(side, known, call) for call in calls)
+    return Side(width, [f"{side}: {one}" for one in beyond])
 
 
-def certainty(low: float, high: float, basis: str, beyond: Sequence[str] = ()) -> Certainty:
+def of_gain(speed_up: float, sides: Sequence[Side]) -> Certainty:
+    """Return the interval of a gain."""
+    wide = math.exp(combined(sides))
+    return certainty(speed_up / wide, speed_up * wide, "measurements", sides)
+
+
+def combined(sides: Sequence[Side]) -> float:
+    """Return ln of the factor by which a gain may be off."""
+    return math.hypot(*(one.width for one in sides))
+
+
+def certainty(low: float, high: float, basis: str, sides: Sequence[Side]) -> Certainty:
     """Return what an interval says."""
     says = "faster" if low > 1 else "slower" if high < 1 else "cannot tell"
-    return Certainty(low=low, high=high, basis=basis, says=says, beyond=list(beyond))
+    beyond = [text for one in sides for text in one.beyond]
+    return Certainty(low=low, high=high, basis=basis, says=says, beyond=beyond)
 
 
 def beyond_measured(side: str, device: Device, calls: Sequence[Call]) -> list[str]:

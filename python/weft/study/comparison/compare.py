@@ -36,12 +36,10 @@ from weft.study.comparison.certainty import (
     SWITCHES,
     Call,
     Certainty,
-    beyond_measured,
     certainty,
-    device_of,
+    machine_of,
     of_gain,
-    switches_of,
-    width,
+    of_side,
 )
 from weft.study.comparison.comparison import Comparison
 
@@ -121,9 +119,9 @@ def _certainty(plan: PreparedRun, compared: Comparison) -> Certainty | None:
     placement, speed_up = plan.request.placement, compared.speed_up
     if placement.fabric is None or not speed_up or compared.hosts is None:
         return None
-    fabric = load_fabric(placement.fabric, placement.changes)
+    machine = machine_of(load_fabric(placement.fabric, placement.changes))
     ours, theirs = compared.offloaded, compared.hosts
-    switches = switches_of(fabric, ours.hosts_used)
+    switches = machine.switches(ours.hosts_used)
     runs: dict[str, list[Call]] = {SWITCHES: [], HOSTS: []}
     for gain in compared.gains():
         if "offloaded" not in gain.reasons:
@@ -140,15 +138,10 @@ def _certainty(plan: PreparedRun, compared: Comparison) -> Certainty | None:
             )
     if not runs[SWITCHES]:
         return None
-    beyond, widths = [], []
-    for side, calls in runs.items():
-        device = device_of(fabric, side)
-        outside = beyond_measured(side, device, calls)
-        widths.append(width(side, "" if outside else device.name, calls))
-        beyond += [f"{side}: {one}" for one in outside]
+    sides = [of_side(side, machine, calls) for side, calls in runs.items()]
     if compared.speed_up_interval is not None:
-        return certainty(*compared.speed_up_interval, "calibration", beyond)
-    return of_gain(speed_up, widths, beyond)
+        return certainty(*compared.speed_up_interval, "calibration", sides)
+    return of_gain(speed_up, sides)
 
 
 def _with_timeline(plan: PreparedRun, path: Path) -> PreparedRun:

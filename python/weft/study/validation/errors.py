@@ -15,8 +15,8 @@ from weft.base.errors import named
 from weft.base.output import whole_file
 from weft.calibrate.measurements.tables import read_table
 from weft.runs import offload_modes
-from weft.study.comparison.certainty import COLUMNS, HOSTS, SWITCHES, device_of, switches_of
-from weft.study.validation.validate import BANDWIDTH, PING_PONG, Check, Result
+from weft.study.comparison.certainty import COLUMNS, HOSTS, SWITCHES, machine_of
+from weft.study.validation.validate import BANDWIDTH, PING_PONG, Result, by_collective
 
 _HEAD = """\
 # Simulated and measured times of collectives, from `weft validate --errors`: one row per measured
@@ -42,27 +42,27 @@ def _rows(result: Result) -> Iterator[list[object]]:
     assert check.fabric is not None
     fabric = _core.load_fabric(check.fabric, check.changes)
     side = SWITCHES if check.mode in offload_modes.OFFLOADS else HOSTS
-    device = device_of(fabric, side)
-    placed = {int(row[0]): (int(row[0]), int(row[1])) for row in _placed(check)}
+    machine = machine_of(fabric)
+    device = machine.devices[side]
+    placed = _placed(result)
     for point in result.points:
         ranks, ppn = placed.get(point.key, (check.ranks, check.ppn))
         size = check.bytes if result.by == "ranks" else point.key
         yield [
             *(side, Path(check.table).stem, device.name, check.collective or "allreduce"),
-            *(size, ranks, ppn, switches_of(fabric, ranks // ppn), f"{device.rate_Bps * 8e-9:g}"),
+            *(size, ranks, ppn, machine.switches(ranks // ppn), f"{device.rate_Bps * 8e-9:g}"),
             *(f"{point.simulated_us:.6g}", f"{point.measured_us:.6g}"),
             int(check.unfitted),
         ]
 
 
-def _placed(check: Check) -> list[tuple[float, float]]:
+def _placed(result: Result) -> dict[int, tuple[int, int]]:
     """Return ranks and ranks per host of the rows of a table that has them."""
+    check = result.check
+    if check.collective is not None:
+        return {row.bytes: (row.ranks, row.ppn) for row in by_collective(check)}
+    if result.by == "bytes":
+        return {}
     table = read_table(paths.data(check.table), "Allreduce")
-    if "ranks" not in table.names:
-        return []
-    if "nodes" in table.names:
-        return [
-            (ranks := table.number(row, "ranks"), ranks / table.number(row, "nodes"))
-            for row in table.rows
-        ]
-    return []
+    rows = [[int(table.number(row, name)) for name in ("ranks", "nodes")] for row in table.rows]
+    return {ranks: (ranks, ranks // nodes) for ranks, nodes in rows}

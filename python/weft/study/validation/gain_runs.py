@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Simulations of both sides of pairs whose gain was measured."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from weft import _core
 from weft.base import paths
@@ -13,9 +13,10 @@ from weft.study.comparison.certainty import (
     HOSTS,
     SWITCHES,
     Call,
-    device_of,
-    expected_error,
-    switches_of,
+    Machine,
+    combined,
+    machine_of,
+    of_side,
 )
 from weft.study.validation.gain import Gain, GainResult, Pair, Times
 from weft.study.validation.validate import CHECKS, Progress, latencies, time_us
@@ -84,14 +85,17 @@ def _measured(gain: Gain, table: Table, row: TableRow, size: int) -> Times:
 
 def _width(gain: Gain, size: int, ranks: int, ppn: int) -> float:
     """Return ln of the factor by which `weft run --compare` says that a gain may be off."""
-    fabrics = {SWITCHES: gain.fabric, HOSTS: gain.hosts_fabric or gain.fabric}
-    widths = []
-    for side, name in fabrics.items():
-        fabric = _core.load_fabric(name, gain.changes)
-        switches = switches_of(fabric, ranks // ppn)
-        call = Call(gain.collective, size, ranks, ppn, switches)
-        widths.append(expected_error(side, device_of(fabric, side).name, call))
-    return math.hypot(*widths)
+    sides = []
+    for side, name in ((SWITCHES, gain.fabric), (HOSTS, gain.hosts_fabric or gain.fabric)):
+        machine = _machine(name, gain.changes)
+        call = Call(gain.collective, size, ranks, ppn, machine.switches(ranks // ppn))
+        sides.append(of_side(side, machine, [call]))
+    return combined(sides)
+
+
+@cache
+def _machine(fabric: str, changes: tuple[str, ...]) -> Machine:
+    return machine_of(_core.load_fabric(fabric, changes))
 
 
 def _simulated(

@@ -221,7 +221,7 @@ def _run(check: Check) -> Result:
 
 def _collective(check: Check) -> Result:
     """Run one collective's rows as in its table, with the mode's algorithms."""
-    measured = _by_collective(check)
+    measured = by_collective(check)
     rows = list(measured)[part(check.rows)]
     fabric = _core.load_fabric(_fabric(check))
     check_fits(fabric, dict.fromkeys(rows, 0.0), named("fabric"))
@@ -233,7 +233,7 @@ def _collective(check: Check) -> Result:
     return Result(check, "bytes", tuple(points))
 
 
-def _by_collective(check: Check) -> dict[HostRow, float]:
+def by_collective(check: Check) -> dict[HostRow, float]:
     """Return the table's rows of the collective with their times; all rows if it names none."""
     path = paths.data(check.table)
     table = read_table(path, "Allreduce")
