@@ -178,7 +178,6 @@ def calibrate_switch(
     from weft.calibrate.switch import file as switch_file
     from weft.calibrate.switch import run as switch_run
     from weft.calibrate.switch import switch
-    from weft.calibrate.switch.observations import read_observations
 
     if not tables:
         raise WeftError("tables: found none; name at least one file")
@@ -195,20 +194,16 @@ def calibrate_switch(
     }
     wanted = parts[choice("rows", rows, _ROWS)]
 
-    def read(which: "_Rows") -> "list[Observations]":
-        seen = [
-            read_observations(one, column, which, size, count, hosts, benchmark) for one in files
-        ]
-        return switch_run.as_measured(fabric, hardware, seen)
-
-    fit = switch.fit(hardware, read(wanted[0]), switch_file.values_of(fabric))
+    asked = switch_run.Asked(column, size, count, hosts, benchmark)
+    seen = {part: switch_run.read(fabric, hardware, files, part, asked) for part in wanted}
+    fit = switch.fit(hardware, seen[wanted[0]], switch_file.values_of(fabric))
     command = f"weft calibrate switch {' '.join(one.name for one in files)} --rows {wanted[0]}"
     text = switch_file.render(fit, fabric, switch_run.path_of_one_switch(fabric), command)
     fabric_file.check(text)
     errors = {
         f"{one.name}, {which} rows": error
-        for which in wanted
-        for one in read(which)
+        for which, observed in seen.items()
+        for one in observed
         if (error := _error(one, switch_run.simulated_seconds(text, fabric, one).tolist()))
     }
     fabric_file.write(text, Path(path))

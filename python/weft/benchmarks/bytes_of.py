@@ -2,8 +2,8 @@
 """Meaning of `bytes` in tables of collectives: OSU's, IMB's and weft's own.
 
 OSU micro-benchmarks 5.6.2 and 7.4 (mpi/collective/osu_*.c) and the IMB user guide (2021.x, "MPI-1
-benchmarks") agree for each collective below that both provide; `weft bench` follows
-them.
+benchmarks") agree for each collective below that both provide; `weft
+bench` follows them.
 """
 
 from dataclasses import dataclass

@@ -21,16 +21,16 @@ from pathlib import Path
 
 from weft.base.errors import WeftError, named, suggestion
 
-_SYNCHRONISED_IMB = 2019
+_SYNCHRONISED_IMB = 2019  # versions before 2017 are numbers such as 4.1
 _DECLARED = re.compile(r"#\s*benchmark:\s*(\S+)(?:\s+v?(\d[\w.]*))?", re.IGNORECASE)
 # What comments call a benchmark.
 _CALLED = {
     "osu": re.compile(r"\bOSU\b|\bosu_[a-z]+\b(?!\w*\.csv)"),
-    "imb": re.compile(r"\bIMB\b|Intel\s*\(R\)\s*MPI Benchmarks"),
+    "imb": re.compile(r"\bIMB\b|Intel\s*\(R\)\s*MPI Benchmarks?"),
     "ucc_perftest": re.compile(r"\bucc_perftest\b|\bUCC'?s? perftest\b"),
     "nccl-tests": re.compile(r"\bnccl-tests\b"),
 }
-_YEAR = re.compile(r"(?:IMB|Benchmarks)[\s-]*v?(\d{4})")
+_VERSION = re.compile(r"(?:IMB|Benchmarks?(?: Suite)?)[\s-]*[Vv]?(?:ersion\s*)?(\d+)")
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ def method_named(name: str, version: str = "", place: str = named("benchmark")) 
     found = METHODS.get(name.lower())
     if found is None:
         raise WeftError(f"{place}: found '{name}'; {suggestion(name, list(METHODS))}")
-    year = re.match(r"(\d{4})", version)
-    if found.name == "imb" and year and int(year[1]) < _SYNCHRONISED_IMB:
+    year = re.match(r"\d+", version)
+    if found.name == "imb" and year and int(year[0]) < _SYNCHRONISED_IMB:
         return Method("imb", True)
     return found
 
@@ -105,6 +105,6 @@ def _called(lines: Sequence[str]) -> dict[Method, int]:
             continue
         for name, pattern in _CALLED.items():
             if pattern.search(line):
-                year = _YEAR.search(line)
-                found.setdefault(method_named(name, year[1] if year else ""), number)
+                version = _VERSION.search(line)
+                found.setdefault(method_named(name, version[1] if version else ""), number)
     return found

@@ -418,6 +418,16 @@ def test_a_fabric_that_is_too_small_is_named_with_the_line(tmp_path: Path) -> No
     assert "a.txt: line 2: allreduce: --ppn: found 1; fabric star-8 has 8 hosts" in err
 
 
+def test_calls_follow_each_other_as_in_the_file_s_benchmark(tmp_path: Path) -> None:
+    """IMB has had a barrier after each call since 2019."""
+    table = "# Benchmarking Allreduce\n# #processes = 4\n#bytes #repetitions t_avg[usec]\n256 9 5\n"
+    for number, (version, follow) in enumerate((("4.1", True), ("2019", False), ("2021.3", False))):
+        file = tmp_path / f"{number}.txt"
+        file.write_text(f"# Intel(R) MPI Benchmarks {version}, MPI-1 part\n{table}")
+        ((_, study),) = likeness.plan(file, likeness.LikeOptions(STAR)).runs
+        assert study.back_to_back == follow, version
+
+
 # ---- In Python
 
 

@@ -25,11 +25,11 @@ MOST_SIZES = 128
 """Largest number of sizes per run of examples/benchmark_collectives.c."""
 ITERATIONS = {False: (2, 1), True: (10, 2)}
 """Timed calls and warm-up, by whether calls are back to back, which takes them a few to settle."""
-SHARED = (
-    *("smpi/auto-shared-malloc-thresh:4096", "smpi/shared-malloc:local"),
-    "smpi/wtime:0",
-)
-"""Settings of the simulation: buffers are neither filled nor read, and the clock is free."""
+SHARED = ("smpi/auto-shared-malloc-thresh:4096", "smpi/shared-malloc:local")
+"""Settings for benchmarks whose buffers are neither filled nor read: ranks share the pages of those
+of at least a page."""
+FREE_CLOCK = ("smpi/wtime:0",)
+"""Otherwise reading the clock costs SMPI's 10 ns."""
 _SUMMED = "float"
 
 
@@ -77,7 +77,7 @@ def simulate_ping_pong(
     # Reading the clock takes no simulated time.
     arguments = (",".join(map(str, sizes)), "1", *map(str, hosts))
     with compiled("pingpong") as program:
-        lines, _ = program.run(fabric, arguments, max(hosts) + 1, ppn=1, config=("smpi/wtime:0",))
+        lines, _ = program.run(fabric, arguments, max(hosts) + 1, ppn=1, config=FREE_CLOCK)
     return {int(line[0]): float(line[1]) for line in lines}
 
 
@@ -85,7 +85,7 @@ def simulate_bandwidth(fabric: str, sizes: Sequence[int]) -> Column:
     """Return the microseconds per message of a stream (osu_bw), by size."""
     arguments = (",".join(map(str, sizes)), "1")
     with compiled("bandwidth") as program:
-        lines, _ = program.run(fabric, arguments, 2, config=("smpi/wtime:0",))
+        lines, _ = program.run(fabric, arguments, 2, config=FREE_CLOCK)
     return {int(line[0]): float(line[1]) for line in lines}
 
 
@@ -127,7 +127,7 @@ def simulate_calls(
     """
     passed = {size: calls.size_of(size) for size in sizes}
     taken = sorted(set(passed.values()))
-    config = (*SHARED, *options.pop("config", ()))
+    config = (*SHARED, *FREE_CLOCK, *options.pop("config", ()))
     times: Column = {}
     for first in range(0, len(taken), MOST_SIZES):
         arguments = calls.arguments(taken[first : first + MOST_SIZES])

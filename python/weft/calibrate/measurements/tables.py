@@ -59,12 +59,12 @@ class Table:
     rows: tuple[TableRow, ...]
     halved: bool = False
     """True if times are round trips, which are halved to one way."""
-    comments: tuple[str, ...] = ()
-    """All lines of the file, those of rows left empty."""
+    lines: tuple[str, ...] = ()
+    """All lines of the file."""
 
     def method(self, given: str | None = None) -> Method:
         """Return the benchmark that made the table, `given` where the file does not say it."""
-        return method_in(self.path, self.comments, given)
+        return method_in(self.path, self.lines, given)
 
     def fail(self, line: int, column: str, problem: str) -> NoReturn:
         """Raise an error about a place in the file."""
@@ -108,8 +108,7 @@ def read_table(path: Path, benchmark: str) -> Table:
         table.fail(max(1, len(lines)), table.names[0], "there are no rows below it")
     for row in table.rows:
         _check_width(table, row)
-    comments = tuple(line if line.lstrip().startswith("#") else "" for line in lines)
-    return replace(table, comments=comments)
+    return replace(table, lines=tuple(lines))
 
 
 Reader = Callable[[Path, Sequence[str], str], Table]

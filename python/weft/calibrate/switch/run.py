@@ -2,7 +2,7 @@
 """Simulation of a switch calibration's rows on the base fabric and on the written one."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,8 @@ from weft.base.units import plural
 from weft.benchmarks.methods import METHODS, Method
 from weft.calibrate.measurements.samples import Floats
 from weft.calibrate.measurements.simulated import Calls, compiled, simulate_calls
+from weft.calibrate.measurements.tables import Rows
+from weft.calibrate.switch.observations import read_observations
 from weft.calibrate.switch.switch import Hardware, Observations, model_seconds
 
 if TYPE_CHECKING:
@@ -34,6 +36,30 @@ def path_of_one_switch(fabric: "Fabric") -> float:
         cable["latency_s"] for cable in fabric.cables() if cable["lower"] < len(fabric.hosts)
     )
     return 2 * link + fabric.switches[smart]["processing_latency_s"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Rows of tables, as `read_observations` takes them."""
+
+    column: str | None
+    size: int | None
+    ppn: int
+    hosts: int
+    benchmark: str | None
+
+
+def read(
+    fabric: "Fabric", hardware: Hardware, paths: Sequence[Path], which: Rows, asked: Asked
+) -> list[Observations]:
+    """Read tables, with what their trees and their benchmarks add to a call."""
+    seen = [
+        read_observations(
+            path, asked.column, which, asked.size, asked.ppn, asked.hosts, asked.benchmark
+        )
+        for path in paths
+    ]
+    return as_measured(fabric, hardware, seen)
 
 
 def as_measured(

@@ -97,28 +97,22 @@ def switch(
     from weft.calibrate.switch import file as switch_file
     from weft.calibrate.switch import run as switch_run
     from weft.calibrate.switch import switch as api
-    from weft.calibrate.switch.observations import read_observations
 
     fabric = _core.load_fabric(base)
     hardware = api.hardware_of(fabric)
     bytes_ = None if size is None else parse_size(size, "--bytes")
     hosts = len(fabric.hosts) if nodes is None else nodes
 
-    def read(which: "Rows") -> "list[Observations]":
-        seen = [
-            read_observations(path, column, which, bytes_, ppn, hosts, benchmark) for path in tables
-        ]
-        return switch_run.as_measured(fabric, hardware, seen)
-
-    seen = read(rows)
-    fit = api.fit(hardware, seen, switch_file.values_of(fabric))
+    asked = switch_run.Asked(column, bytes_, ppn, hosts, benchmark)
+    seen = {part: switch_run.read(fabric, hardware, tables, part, asked) for part in _PARTS[rows]}
+    fit = api.fit(hardware, seen[rows], switch_file.values_of(fabric))
     names = " ".join(path.name for path in tables)
     command = f"weft calibrate switch {names} --rows {rows}"
     text = switch_file.render(fit, fabric, switch_run.path_of_one_switch(fabric), command)
     fabric_file.check(text)
     _print_estimates(fit)
-    for part in _PARTS[rows]:
-        for table in read(part):
+    for part, observed in seen.items():
+        for table in observed:
             _print_error(table, part, switch_run.simulated_seconds(text, fabric, table))
     fabric_file.write(text, output)
 

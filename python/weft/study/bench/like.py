@@ -2,8 +2,8 @@
 """Simulations of the benchmarks in an OSU or IMB output.
 
 Ranks, ranks per host, types, windows and sizes are read from the file; the user supplies what it
-lacks. IMB makes its calls back to back; they are simulated with a barrier in between, as OSU times
-them.
+lacks. Calls have a barrier in between or follow each other, as in the file's benchmark
+(`weft.benchmarks.methods`).
 """
 
 import csv
@@ -14,6 +14,7 @@ from pathlib import Path
 from weft.base.errors import WeftError, named
 from weft.base.measured import LogError, log_error
 from weft.base.output import whole_file
+from weft.benchmarks.methods import method_named
 from weft.benchmarks.output import Measured, read
 from weft.runs.options import DEFAULT_FALLBACK
 from weft.study.bench import micro_benchmarks as benches
@@ -140,6 +141,8 @@ def _study(
         op=measured.options.get("op", "MPI_SUM").removeprefix("MPI_").lower(),
         changes=asked.changes,
         config=asked.config,
+        back_to_back=benchmark.family == "blocking"
+        and method_named(measured.suite, measured.version).back_to_back,
     )
 
 

@@ -19,6 +19,7 @@ from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.base.units import format_size, plural
+from weft.calibrate.measurements.simulated import FREE_CLOCK, SHARED
 from weft.runs import launch, offload_modes
 from weft.runs.options import DEFAULT_FALLBACK
 from weft.runs.record import Record
@@ -38,11 +39,6 @@ WINDOW, MOST_WINDOW = 64, 65536
 MESSAGES = "messages"
 """Mode of benchmarks without a collective."""
 _EACH = "each"  # the programs' keyword for times of single calls
-# Buffers are neither filled nor read, so ranks share the pages of those of at least a page.
-_SHARED = ("smpi/auto-shared-malloc-thresh:4096", "smpi/shared-malloc:local")
-# Otherwise reading the clock costs SMPI's 10 ns, as in OSU's own programs under weft; with a free
-# clock, timed collectives take as long as untimed ones.
-_FREE_CLOCK = ("smpi/wtime:0",)
 _MOST_INT = 2**31 - 1
 
 
@@ -307,9 +303,17 @@ def _request(study: Study, program: Path, mode: str, ranks: int, ppn: int | None
         program=str(program),
         arguments=tuple(words),
         privatize=False,
-        config=(*_SHARED, *(_FREE_CLOCK if study.benchmark.collective else ()), *study.config),
+        config=(*SHARED, *_clock(study.benchmark), *study.config),
         **_options(mode),
     )
+
+
+def _clock(benchmark: Benchmark) -> tuple[str, ...]:
+    """Return the settings of the clock: timed collectives take as long as untimed ones.
+
+    Reading it in other benchmarks costs what it costs in OSU's own programs under weft.
+    """
+    return FREE_CLOCK if benchmark.collective else ()
 
 
 def _options(mode: str) -> dict[str, Any]:
