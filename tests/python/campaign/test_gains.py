@@ -206,9 +206,14 @@ def test_a_comparisons_file_brings_all_its_runs(calibrated: Path, tmp_path: Path
     assert comparison.speed_up is not None
     low, high = (format_ratio(end) for end in comparison.speed_up_interval or (0, 0))
     ratio = format_ratio(comparison.speed_up)
-    assert f"is {ratio} times as fast as the hosts (openmpi-5.0), {low} to {high} (" in said
+    within = f"{low} to {high} within the intervals of the fabric's values"
+    assert f"is {ratio} times as fast as the hosts (openmpi-5.0), {within} (" in said
     ratio = format_ratio(comparison.speed_up_over_best)
-    assert f"is {ratio} times as fast as the hosts (best of all algorithms) (" in said
+    over = comparison.certainty_over_best
+    assert over is not None
+    low, high = (format_ratio(end) for end in (over.low, over.high))
+    within = f"{low} to {high} in 80 % of measured cases"
+    assert f"is {ratio} times as fast as the hosts (best of all algorithms), {within} (" in said
 
 
 # ---- Intervals -----------------------------------------------------------------------------------
@@ -220,15 +225,16 @@ def test_gains_have_the_intervals_of_comparisons(calibrated: Path, tmp_path: Pat
     gains = [compared(calibrated, size) for size in (1 << 10, 1 << 18)]
     best = max(gains, key=lambda one: one.speed_up or 0)
     low, high = (format_ratio(end) for end in best.speed_up_interval or (0, 0))
-    assert f"at most {format_ratio(best.speed_up)} times, {low} to {high}, for 256KiB" in said
+    within = f"{low} to {high} within the intervals of the fabric's values"
+    assert f"at most {format_ratio(best.speed_up)} times, {within}, for 256KiB" in said
     assert f"{format_ratio(best.speed_up)}\N{MULTIPLICATION SIGN} ({low} to {high})" in said, (
         "the table"
     )
-    assert "Gains with an interval (2 of 2)" in said
+    assert "Gains with a calibrated interval (2 of 2)" in said
     unsure = sum(
         (low < 1 < high) for low, high in (one.speed_up_interval or (0, 0) for one in gains)
     )
-    assert ("do not determine which is faster" in said) is bool(unsure)
+    assert ("cannot tell in 1: " in said) is (unsure == 1)
 
 
 def test_what_intervals_cost_is_said_and_can_be_left_out(calibrated: Path, tmp_path: Path) -> None:
@@ -241,7 +247,7 @@ def test_what_intervals_cost_is_said_and_can_be_left_out(calibrated: Path, tmp_p
     )
     written(tmp_path, text.replace("best = false", "best = false\nintervals = false"))
     assert campaign("plan", str(file)).stdout == "small: 4 runs: 0 done, 4 to do\n"
-    assert "interval" not in page_of(file)
+    assert "calibrated interval" not in page_of(file)
     # Without a comparison with the hosts there is no gain; a value set by the user has no interval.
     written(tmp_path, text.replace('["stream", "off"]', '"stream"'))
     assert campaign("plan", str(file)).stdout.startswith("small: 2 runs")
@@ -262,7 +268,8 @@ def test_runs_at_ends_are_in_no_table_and_gains_wait_for_all(
     assert campaign("status", str(file)).status == 3
     assert campaign("report", str(file), "-o", str(tmp_path / "again.html")).status == 0
     said = (tmp_path / "again.html").read_text(encoding="utf-8")
-    assert "Gains with an interval (1 of 2)" in said
+    assert "Gains with a calibrated interval (1 of 2)" in said
+    assert "Gains with an interval (1 of 2): it holds 80 % of the measured gains" in said
 
 
 def test_an_end_that_makes_no_fabric_is_named_before_anything_runs(

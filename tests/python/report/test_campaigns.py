@@ -18,8 +18,9 @@ from tests.support.computed_campaigns import PROGRAM, SMALL, done, hosts_or_swit
 from tests.support.simulated import weft
 from weft.base.errors import WeftError
 from weft.campaign.file.axes import Point
+from weft.campaign.pairs import Reference, pairs
 from weft.report.data.axes import Axis, roles
-from weft.report.data.compare import Reference, outcome, pairs
+from weft.report.data.compare import outcome
 from weft.report.page import measured, page, payload, provenance, sections
 from weft.report.page.ranking import ranked
 from weft.report.page.sentences import headline, question, verdicts

@@ -8,8 +8,18 @@ import pytest
 
 from tests.support import compiled
 from tests.support.simulated import weft_says
+from weft.runs.measured import (
+    HOSTS,
+    SWITCHES,
+    Call,
+    Device,
+    ErrorRow,
+    Machine,
+    beyond_measured,
+    error_rows,
+)
 from weft.study.comparison import certainty as api
-from weft.study.comparison.certainty import HOSTS, SWITCHES, Call, Device, ErrorRow, Side
+from weft.study.comparison.certainty import CallsOfKind, Side, TimedRun
 
 SMALL = Call("allreduce", 1024, 8, 1, 1)
 
@@ -50,18 +60,56 @@ def test_an_interval_that_contains_1_cannot_tell() -> None:
     assert (found.low, found.high) == pytest.approx((2 / math.exp(0.5), 2 * math.exp(0.5)))
 
 
+def machine(rate_Gbps: float = 100, **devices: str) -> Machine:  # noqa: N803
+    names = devices or {SWITCHES: "sharp+connectx-6-hdr100"}
+    found = {side: Device(name, rate_Gbps / 8 * 1e9) for side, name in names.items()}
+    return Machine("mine", found, 8, [8] * 8)
+
+
 def test_values_outside_the_measurements_are_named() -> None:
     call = Call("allreduce", 64 << 20, 256, 2, 2)
-    device = Device("sharp+connectx-6-hdr100", 25e9)
-    assert api.beyond_measured(SWITCHES, device, [call]) == [
-        "cables of 200 Gb/s (up to 100 Gb/s)",
-        "calls of 64 MiB (up to 16 MiB)",
+    assert [str(one) for one in beyond_measured(SWITCHES, machine(200), [call])] == [
+        "switches: cables of 200 Gb/s (up to 100 Gb/s)",
+        "switches: calls of 64 MiB (up to 16 MiB)",
     ]
-    assert api.beyond_measured(SWITCHES, Device(device.name, 12.5e9), [SMALL]) == []
+    assert beyond_measured(SWITCHES, machine(), [SMALL]) == []
+    assert beyond_measured(HOSTS, machine(), [SMALL]) == []
+
+
+def test_devices_without_measurements_and_changed_values_are_named() -> None:
+    (never,) = beyond_measured(SWITCHES, machine(switches="ideal+mine"), [SMALL])
+    assert str(never) == "switches: ideal+mine"
+    changes = ("switch.slots=4", "switch.max_ports=8", "nic.preset=x", "host.speed=1Gf")
+    (changed,) = beyond_measured(SWITCHES, machine().changed(changes), [SMALL])
+    assert str(changed) == "switches: switch.slots"
+
+
+def test_calls_of_the_same_device_in_both_runs_are_not_counted() -> None:
+    both = machine(switches="tofino+connectx-6-dx", hosts="xeon-8360+openmpi-ucx-roce")
+    first, second = ("allreduce", 4, "INT", "SUM"), ("bcast", 4, "INT", "")
+
+    def run(time_s: float, *, offloaded: bool) -> TimedRun:
+        kinds = {
+            first: CallsOfKind(10, 10240, time_s / 2, offloaded),
+            second: CallsOfKind(10, 10240, time_s / 2, offloaded=False),
+        }
+        return TimedRun(both, time_s, 1, 4, kinds)
+
+    ours, theirs = run(1.0, offloaded=True), run(2.0, offloaded=False)
+    call = Call("allreduce", 1024, 4, 1, 1, 0.5)
+    wide = math.hypot(*(api.of_side(side, both, [call]).width for side in (SWITCHES, HOSTS)))
+    found = api.of_runs(ours, theirs)
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((2 / math.exp(wide), 2 * math.exp(wide)))
+    assert api.of_runs(ours, ours) is None
+    assert api.of_runs(theirs, theirs) is None
+    calibrated = api.of_runs(ours, theirs, (0.9, 2.5))
+    assert calibrated is not None
+    assert (calibrated.basis, calibrated.says) == ("calibration", "cannot tell")
 
 
 def test_measured_calls_have_their_ranks() -> None:
-    placed = {(row.table, row.call.ranks, row.call.ppn) for row in api.error_rows()}
+    placed = {(row.table, row.call.ranks, row.call.ppn) for row in error_rows()}
     for table, ranks, ppn in (
         ("alaska_ib_openmpi4", 64, 32),
         ("ucc_allreduce_32x40", 1280, 40),
@@ -76,7 +124,7 @@ def test_intervals_hold_70_to_90_percent_of_measured_gains() -> None:
     pairs: dict[tuple[str, Call], dict[str, list[ErrorRow]]] = defaultdict(
         lambda: {SWITCHES: [], HOSTS: []}
     )
-    for row in api.error_rows():
+    for row in error_rows():
         pairs[row.table, row.call][row.side].append(row)
     inside = [
         abs(ours.error - theirs.error)
@@ -94,7 +142,7 @@ def test_intervals_hold_70_to_90_percent_of_measured_gains() -> None:
 
 def test_the_last_line_and_the_file_say_how_sure_a_gain_is(tmp_path: object) -> None:
     program = str(compiled.example("allreduce_latency"))
-    on = ("run", "--compare", "--fabric", "hdr100-16", "-n", "16")
+    on = ("run", "--compare", "--fabric", "tofino-4", "-n", "4")
     known = weft_says(*on, "--", program, "1024")
     (line,) = [one for one in known.stderr.splitlines() if "simulated time" in one]
     assert "in 80% of measured cases like it" in line

@@ -18,6 +18,7 @@ from rich.console import Console
 from tests.python.runs.test_record import raw
 from tests.support.places import TESTS
 from tests.support.simulated import WEFT, Program, Result, run_command
+from weft.base.units import format_ratio
 from weft.runs.record import Record, read_record
 from weft.runs.record_data import CollectivePart, OutcomePart, ProfilePart
 from weft.study.comparison.comparison import Comparison, write_comparison
@@ -205,7 +206,8 @@ def check_table(lines: list[str], document: dict[str, Any]) -> None:
     assert " without (--fallback ring): " in lines[-1]
     assert f": {document['speed_up']:.2f} times as fast, speed-up " in lines[-1]
     over_best = f"(--fallback best): {document['speed_up_over_best']:.2f} times as fast"
-    assert lines[-1].endswith(over_best)
+    low, high = (format_ratio(document["certainty_over_best"][end]) for end in ("low", "high"))
+    assert lines[-1].endswith(f"{over_best}, speed-up {low} to {high}")
     assert "fallback (datatype): the switch does not support this datatype" in lines
 
 

@@ -112,7 +112,7 @@ const speedUpOver = (other, row, metric = layout.metric) => {
   return hosts && own ? hosts / own : null;
 };
 const speedUp = (row, metric = layout.metric) => speedUpOver(rows.reference[row], row, metric);
-// Interval of a gain from the fabric's calibration; known only for the time of the whole program.
+// Interval of a gain; known only for the time of the whole program.
 const intervalOf = (row, of = baseline, metric = layout.metric) => (metric === "time" && of.rows.interval[row]) || null;
 
 const grouped = (items, keyOfItem) => {

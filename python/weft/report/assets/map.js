@@ -12,6 +12,10 @@ const SAID = {
   },
 };
 
+// Outcome of a gain whose interval contains 1; known only for the time of the whole program.
+const UNSURE = "cannot tell";
+const isUnsure = (row, of = baseline) => layout.metric === "time" && data.outcomes[of.rows.outcome[row]] === UNSURE;
+
 const panelOf = (row) => {
   const placed = [layout.across, layout.down];
   const names = ["program", "fabric"].filter((name) => !placed.includes(name));
@@ -39,7 +43,7 @@ const whyNot = (row) => {
   return rows.reference[row] < 0 ? "alone" : outcomeOf(row);
 };
 const isMeasured = (row) =>
-  isCompared ? ["faster", "same", "slower"].includes(outcomeOf(row)) && speedUp(row) !== null : timeOf(row) !== null;
+  isCompared ? ["faster", "same", "slower", UNSURE].includes(outcomeOf(row)) && speedUp(row) !== null : timeOf(row) !== null;
 
 const cellOf = (found) => {
   const good = found.filter(isMeasured);
@@ -54,11 +58,14 @@ const cellOf = (found) => {
     return { ...cell, log: null, label: short, ink: theme().quiet, tip: `${cellHead(found)}\n${emptyTip(first, short)}` };
   }
   const value = isCompared ? Math.exp(mean(good.map((row) => Math.log(speedUp(row))))) : mean(good.map((row) => timeOf(row)));
+  cell.unsure = isCompared && good.every((row) => isUnsure(row));
   const label = isCompared ? inTimes(value) : inTime(value);
   const overs = isCompared ? good.map((row) => speedUpOver(bestOf(row), row)).filter((one) => one !== null) : [];
   cell.overBest = overs.length ? inTimes(Math.exp(mean(overs.map(Math.log)))) : "";
   cell.interval = isCompared && good.length === 1 && intervalOf(good[0]) ? inInterval(intervalOf(good[0])) : "";
-  return { ...cell, value, log: Math.log2(value), label, tip: `${cellHead(found)}\n${goodTip(good, found, label)}` };
+  // Cells that say nothing have the colour of no gain.
+  const log = cell.unsure ? 0 : Math.log2(value);
+  return { ...cell, value, log, label: cell.unsure ? `${label}?` : label, tip: `${cellHead(found)}\n${goodTip(good, found, label)}` };
 };
 const cellHead = (found) => {
   const repeated = found.length > 1 ? axes.map((axis) => axis.name).filter((name) => valuesIn(found, name).length > 1) : [];
@@ -74,11 +81,11 @@ const goodTip = (good, found, label) => {
   if (good.length === 1) {
     const [row] = good;
     if (isCompared) {
-      lines.push(`${label.slice(0, -1)} times as fast as ${reference.name}, ${metricName()}${leftOpen(intervalOf(row))}:`);
+      lines.push(`${label.slice(0, -1)} times as fast as ${reference.name}, ${metricName()}${leftOpen(row)}:`);
       lines.push(`${inTime(timeOf(row))} (${sideOf(row)}) against ${inTime(timeOf(rows.reference[row]))} (${reference.said || reference.value})`);
       const over = speedUpOver(bestOf(row), row);
       if (over !== null) {
-        const open = leftOpen(intervalOf(row, overBest));
+        const open = leftOpen(row, overBest);
         lines.push(`${inTimes(over).slice(0, -1)} times as fast as ${overBest.reference.name}${open}: against ${inTime(timeOf(bestOf(row)))}`);
       }
     } else lines.push(`${label}, ${metricName()}`);
@@ -88,13 +95,19 @@ const goodTip = (good, found, label) => {
     const values = good.map((row) => (isCompared ? speedUp(row) : timeOf(row)));
     const shown = isCompared ? inTimes : inTime;
     const kind = isCompared ? "geometric mean" : "mean";
+    if (isCompared && good.some((row) => isUnsure(row))) lines.push(`${UNSURE} in ${good.filter((row) => isUnsure(row)).length} of them`);
     lines.push(`${label}: ${kind} of ${counted(good.length, "combination")}, ${shown(least(values))} to ${shown(most(values))}`);
   }
   if (good.length < found.length) lines.push(`${found.length - good.length} more fell back, failed or are not there`);
   return lines.join("\n");
 };
 
-const leftOpen = (interval) => (interval ? `, ${inInterval(interval)}` : "");
+const leftOpen = (row, of = baseline) => {
+  const interval = intervalOf(row, of);
+  if (!interval) return "";
+  const beyond = word(of.rows.beyond[row] ?? -1);
+  return `, ${inInterval(interval)}${isUnsure(row, of) ? `, ${UNSURE}` : ""}${beyond ? ` (not measured: ${beyond})` : ""}`;
+};
 const cellsOf = (found) => [...grouped(found, (row) => `${panelOf(row)}\n${keyOf(row, layout.across)}\n${keyOf(row, layout.down)}`).values()].map(cellOf);
 
 // Saturation of the colours in log2: gains and losses beyond a factor of 4 look the same.
@@ -182,7 +195,7 @@ const drawBars = (head, cells, room) => {
   const spec = copyOf("map_bars");
   if (!isCompared) spec.layer = spec.layer.filter((layer) => layer.mark.type !== "rule");
   const { diverging, names, quiet } = theme();
-  const fillOf = ({ value }) => (!isCompared ? names[0] : outcomeFill(value, diverging, quiet));
+  const fillOf = ({ value, unsure }) => (!isCompared ? names[0] : unsure ? quiet : outcomeFill(value, diverging, quiet));
   const values = cells.map((cell) => ({ ...cell, value: cell.value ?? 0, fill: cell.value ? fillOf(cell) : quiet }));
   fitBars(spec, values, room);
   // Leave room for the label of the longest bar.
@@ -211,9 +224,10 @@ const say = (found, panels) => {
   const legend = isCompared
     ? `How many times as fast as ${reference.name}: ${metricName()}${placed}. Above 1 (blue) it is faster, below 1 (orange) slower.`
     : `Mean of ${metricName()}${placed}.`;
+  const unsure = isCompared && found.some((row) => isUnsure(row)) ? ` “?”: ${UNSURE}, the interval contains 1.` : "";
   const shorts = [...new Set(found.filter((row) => !isMeasured(row)).map((row) => SHORT[whyNot(row)] ?? "none"))];
   const grey = shorts.length ? ` Grey: ${shorts.map((short) => `“${short}” ${SAID[short]}`).join("; ")}.` : "";
-  document.getElementById("map-about").textContent = legend + grey + more;
+  document.getElementById("map-about").textContent = legend + unsure + grey + more;
 };
 const countsOf = (found, of) =>
   data.outcomes

@@ -3,29 +3,19 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from weft.base.errors import WeftError
 from weft.base.units import parse_size
 from weft.campaign.file.file import REPEATS
+from weft.campaign.pairs import OFFLOAD
 
 Kind = Literal["size", "number", "name"]
 
-OFF = "off"
-OFFLOAD = "offload"
-FABRIC = "fabric"
-FALLBACK = "fallback"
 _MAPS = ("program", "fabric")
 """Keys with one map per value."""
 _SIZES = ("bytes", "size", "message")
 """Usual placeholder names of a message size, which take precedence."""
-
-
-def text(value: Any) -> str:
-    """Return a value in the notation of a campaign file; empty if a combination lacks the key."""
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True)

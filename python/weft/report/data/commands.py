@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.campaign.file.file import Campaign
 from weft.campaign.file.programs import Program
-from weft.report.data.axes import text
+from weft.campaign.pairs import text
 from weft.runs.options import run_option
 from weft.runs.request import Request, as_words
 

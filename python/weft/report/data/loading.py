@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Loads the data of a report from the index of a campaign's store."""
 
-from weft.campaign import table
+from weft.campaign import gains, table
 from weft.campaign.campaign import Prepared
 from weft.campaign.file import runs
 from weft.campaign.file.columns import COLLECTIVE_COLUMNS, collective_name
 from weft.campaign.store import index
-from weft.report.data import intervals
 from weft.report.data.commands import command
 from weft.report.data.study import Study, study
 from weft.runs.launch import fallback_of
@@ -26,7 +25,7 @@ def of(prepared: Prepared) -> Study:
         keys,
         prepared.found.impossible,
         _library(prepared),
-        intervals.of(prepared, found),
+        gains.of(prepared, found),
     )
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.campaign.file.file import REPEATS
-from weft.report.data.axes import OFF, OFFLOAD, Axis
-from weft.report.data.compare import Point
+from weft.campaign.pairs import OFF, OFFLOAD, Point
+from weft.report.data.axes import Axis
 from weft.report.data.study import Study
 
 FAULTS, SCALE, POLICY = "faults", "fault.scale", "recovery.collectives"

@@ -14,22 +14,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import polars as pl
+
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.models import SchemaModel
 from weft.base.user_files import UnreadableError, read_json
 from weft.campaign import table
+from weft.campaign.gains import IndexedRun, of_indexed
+from weft.campaign.pairs import best_rows
 from weft.campaign.store import index
 from weft.campaign.store.store import Result
 from weft.report.data.axes import Axis
 from weft.report.data.commands import Command
-from weft.report.data.compare import best_rows
 from weft.report.data.study import Source, Study
+from weft.runs.faults.changes import of_fabric
 from weft.runs.record import Record, read_record
 from weft.runs.record_data import COMPARISON_SCHEMA
+from weft.study.comparison.certainty import Certainty
 from weft.study.comparison.comparison import ComparisonRecord
-from weft.study.comparison.intervals import Range
 
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 _SHOWN_IF_SEVERAL = ("ppn", "contention", "progress", "cfg", "weft", "simgrid", "repetition")
@@ -129,7 +133,7 @@ def _keys(record: Record) -> Iterator[tuple[str, str]]:
 def of(given: Iterable[Record | ComparisonRecord]) -> Study:
     """Build the study of records and comparisons; duplicates count once."""
     found: dict[str, _Run] = {}
-    intervals: dict[tuple[str, ...], Range] = {}
+    stored: dict[tuple[str, ...], Certainty | None] = {}
 
     def results() -> Iterator[tuple[str, Result]]:
         for one in given:
@@ -141,12 +145,20 @@ def of(given: Iterable[Record | ComparisonRecord]) -> Study:
                 if run.digest not in found:
                     found[run.digest] = run
                     yield run.digest, Result(point={}, record=record)
-            if isinstance(one, ComparisonRecord) and one.speed_up_interval:
-                intervals[tuple(digests[:2])] = one.speed_up_interval
+            if isinstance(one, ComparisonRecord):
+                stored[tuple(digests[:2])] = one.certainty
+                stored[tuple(digests[::2])] = one.certainty_over_best
 
     rows = index.table(results())
     runs = list(found.values())
     points = _points(runs)
+    computed = of_indexed(_indexed(runs, rows))
+
+    def certainty_of(row: int, other: int) -> Certainty | None:
+        """Return what the file of the comparison says, or else what the runs' records give."""
+        known = stored.get((runs[row].digest, runs[other].digest))
+        return known or computed(row, other)
+
     return Study(
         "Runs",
         "",
@@ -158,9 +170,24 @@ def of(given: Iterable[Record | ComparisonRecord]) -> Study:
         dict.fromkeys((point["program"] for point in points), ""),
         fabrics={point["fabric"]: run.file for point, run in zip(points, runs, strict=True)},
         library=_library(points),
-        interval_of=lambda row, other: intervals.get((runs[row].digest, runs[other].digest)),
+        certainty_of=certainty_of,
         source=replace(_SOURCE, versions=sorted({one for run in runs for one in run.versions})),
     )
+
+
+def _indexed(runs: Sequence[_Run], rows: pl.DataFrame) -> list[IndexedRun]:
+    """Return everything that the certainty of the runs' gains rests on."""
+    by_run = {row["run"]: row for row in rows.iter_rows(named=True)}
+    return [
+        IndexedRun(
+            run.file,
+            of_fabric([f"{key}={value}" for key, value in run.keys.items() if "." in key]),
+            int(run.keys["ranks"]),
+            int(run.keys["ppn"] or 0) or None,
+            by_run[run.digest],
+        )
+        for run in runs
+    ]
 
 
 def _points(runs: Sequence[_Run]) -> list[dict[str, str]]:

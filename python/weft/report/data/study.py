@@ -17,20 +17,23 @@ import polars as pl
 
 from weft import _core
 from weft.campaign.file.file import Campaign
-from weft.report.data.axes import FABRIC, FALLBACK, OFF, OFFLOAD, Axis, Roles, roles, text
-from weft.report.data.commands import Command, built
-from weft.report.data.compare import (
-    Outcome,
+from weft.campaign.gains import CertaintyOf, unknown
+from weft.campaign.pairs import (
+    FABRIC,
+    FALLBACK,
+    OFF,
+    OFFLOAD,
     Pairs,
     Point,
     Reference,
     best_rows,
-    outcome,
     pairs,
-    references,
+    text,
 )
-from weft.report.data.intervals import IntervalOf, no_interval
-from weft.study.comparison.intervals import Range
+from weft.report.data.axes import Axis, Roles, roles
+from weft.report.data.commands import Command, built
+from weft.report.data.compare import Outcome, outcome, references
+from weft.study.comparison.certainty import CANNOT_TELL, Certainty
 
 
 @dataclass(frozen=True)
@@ -47,18 +50,13 @@ class ComparedRuns:
     """True if some calls of collectives that the switches execute fell back."""
     other_s: float = 0.0
     own_s: float = 0.0
-    interval: Range | None = None
-    """Range of the speed-up within the intervals of the fabric's values, if it has some."""
+    certainty: Certainty | None = None
+    """Interval of the speed-up; None if the same devices carried out all calls of both."""
 
     @property
     def speed_up(self) -> float:
         """Time of the other combination divided by its own."""
         return self.other_s / self.own_s
-
-    @property
-    def left_open(self) -> bool:
-        """True if the interval does not determine which of the two is faster."""
-        return self.interval is not None and self.interval[0] < 1 < self.interval[1]
 
 
 @dataclass(frozen=True)
@@ -104,8 +102,8 @@ class Study:
     """Baseline that replaces the default."""
     library: str = ""
     """Fallback of the hosts without offload, if all runs share it."""
-    interval_of: IntervalOf = no_interval
-    """Returns the interval of a row's gain over another row."""
+    certainty_of: CertaintyOf = unknown
+    """Returns how sure a row's gain over another row is."""
 
     @cached_property
     def best_rows(self) -> frozenset[int]:
@@ -211,19 +209,22 @@ class Study:
         if states != {"done"} or not all(times):
             return ComparedRuns(row, point, "failed")
         if not (self.reference and self.reference.hosts):
-            return ComparedRuns(
-                row, point, outcome(*times), "", False, *times, self.interval_of(row, other)
-            )
+            return self._decided(row, other, times)
         if not own["calls"]:
             return ComparedRuns(row, point, "no collectives", "", False, *times)
         if not own["offloaded_calls"]:
             return ComparedRuns(
                 row, point, "fell back", self.reasons.get(own["run"], ""), False, *times
             )
-        partly = own["run"] in self._partly
-        return ComparedRuns(
-            row, point, outcome(*times), "", partly, *times, self.interval_of(row, other)
-        )
+        return self._decided(row, other, times, partly=own["run"] in self._partly)
+
+    def _decided(
+        self, row: int, other: int, times: tuple[float, float], *, partly: bool = False
+    ) -> ComparedRuns:
+        """Return a comparison of two times, which says nothing if the interval contains 1."""
+        sure = self.certainty_of(row, other)
+        said = outcome(*times) if sure is None or not sure.cannot_tell else CANNOT_TELL
+        return ComparedRuns(row, self.points[row], said, "", partly, *times, sure)
 
     @cached_property
     def _partly(self) -> set[str]:
@@ -244,7 +245,7 @@ def study(
     keys: Sequence[str],
     impossible: Sequence[tuple[Mapping[str, Any], str]] = (),
     library: str = "",
-    interval_of: IntervalOf = no_interval,
+    certainty_of: CertaintyOf = unknown,
 ) -> Study:
     """Build the study of a campaign's tables."""
     points = [
@@ -264,7 +265,7 @@ def study(
         campaign.folder,
         picked=_picked(campaign),
         library=library,
-        interval_of=interval_of,
+        certainty_of=certainty_of,
     )
 
 

@@ -15,11 +15,11 @@ from weft.report.data.axes import Axis
 from weft.report.data.study import Study
 from weft.report.page import losses
 from weft.report.page.fabrics import Variant, variants
-from weft.report.page.sentences import REASONS, question
+from weft.report.page.sentences import DECIDED, REASONS, question
 from weft.runs import offload_modes
 
 STATES = ("done", "failed", "refused", "missing")
-OUTCOMES = ("faster", "same", "slower", "fell back", "no collectives", "failed", "missing")
+OUTCOMES = (*DECIDED, "fell back", "no collectives", "failed", "missing")
 _SHOWN_DIGEST = 12
 _NUMBERS = {
     "time": "simulated_time_s",
@@ -118,9 +118,14 @@ def _compared(study: Study, words: _Words) -> dict[str, Any]:
         "reason": [-1 if one is None else words.number(one.reason) for one in compared],
         "partly": [int(one is not None and one.partly) for one in compared],
         "interval": {
-            one.row: [_six_digits(end) for end in one.interval]
+            one.row: [_six_digits(one.certainty.low), _six_digits(one.certainty.high)]
             for one in study.compared
-            if one.interval
+            if one.certainty
+        },
+        "beyond": {
+            one.row: words.number("; ".join(one.certainty.beyond))
+            for one in study.compared
+            if one.certainty and one.certainty.beyond
         },
     }
 

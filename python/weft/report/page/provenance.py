@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from weft import _core
-from weft.report.data.axes import OFF, OFFLOAD
+from weft.campaign.pairs import OFF, OFFLOAD
 from weft.report.data.study import Study
 from weft.report.page.fabrics import variants
 

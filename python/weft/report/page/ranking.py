@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from weft.base.units import plural
-from weft.report.data.axes import FABRIC, OFFLOAD
-from weft.report.data.compare import alike, only_offloads
+from weft.campaign.pairs import FABRIC, OFFLOAD, only_offloads
+from weft.report.data.compare import alike
 from weft.report.data.study import Study
 from weft.report.page.sentences import in_time
 

@@ -12,7 +12,8 @@ from weft.report.data.study import ComparedRuns, Study
 from weft.report.page import provenance
 from weft.report.page.ranking import ranked
 from weft.report.page.runtime import vega_versions
-from weft.report.page.sentences import Verdict, group_keys, headline, verdicts
+from weft.report.page.sentences import DECIDED, Verdict, group_keys, headline, verdicts
+from weft.study.comparison.certainty import CALIBRATION, CANNOT_TELL, LEVEL, MEASUREMENTS, shown
 
 _TIMES = "\N{MULTIPLICATION SIGN}"
 _MOST_GROUPS, _MOST_EXAMPLES, _MOST_VERDICTS = 30, 20, 60
@@ -104,12 +105,19 @@ def _basis(study: Study) -> Iterable[str]:
 
 def _intervals(study: Study) -> Iterable[str]:
     """Return the source of gain intervals in words."""
-    known = sum(one.interval is not None for one in study.compared)
-    if known:
+    bases = Counter(one.certainty.basis for one in study.compared if one.certainty)
+    total = f"{len(study.compared):,}"
+    if known := bases[MEASUREMENTS]:
         yield (
-            f"Gains with an interval ({known:,} of {len(study.compared):,}): both runs were"
-            " repeated at the ends of each calibrated value's interval, and the changes of the"
-            " gain were combined in quadrature."
+            f"Gains with an interval ({known:,} of {total}): it holds {LEVEL:.0%} of the measured"
+            " gains of calls like these, by size, ranks per host and number of switches; if it"
+            f" contains 1, the simulation {CANNOT_TELL} which is faster."
+        ).replace("%", " %")
+    if known := bases[CALIBRATION]:
+        yield (
+            f"Gains with a calibrated interval ({known:,} of {total}): both runs were repeated at"
+            " the ends of each calibrated value's interval, and the changes of the gain were"
+            " combined in quadrature."
         )
 
 
@@ -133,8 +141,8 @@ def verdict_table(study: Study) -> str:
     also = best is not None and bool(best.compared)
     named = ("against",) if also else ()
     heads = (
-        *(*keys, *named, "compared", "faster", "same", "slower", "fell back"),
-        *("failed", "not run", "at most", "at worst"),
+        *(*keys, *named, "compared", "faster", "same", "slower", CANNOT_TELL),
+        *("fell back", "failed", "not run", "at most", "at worst"),
     )
     groups = [(study, found), *([(best, verdicts(best))] if best and also else [])]
     rows = [
@@ -164,7 +172,7 @@ def _verdict_row(one: Verdict, keys: Sequence[str], against: Sequence[str]) -> l
     return [
         *(*(values[key] for key in keys), *against),
         f"{len(one.found):,}",
-        *(f"{one.number(name):,}" for name in ("faster", "same", "slower", "fell back", "failed")),
+        *(f"{one.number(name):,}" for name in (*DECIDED, "fell back", "failed")),
         f"{one.number('missing'):,}",
         _times(one.best),
         _times(one.worst),
@@ -174,11 +182,10 @@ def _verdict_row(one: Verdict, keys: Sequence[str], against: Sequence[str]) -> l
 def _times(one: ComparedRuns | None) -> str:
     if one is None:
         return ""
-    shown = f"{format_ratio(one.speed_up)}{_TIMES}"
-    if one.interval is None:
-        return shown
-    low, high = (format_ratio(end) for end in one.interval)
-    return f"{shown} ({low} to {high})"
+    times = f"{format_ratio(one.speed_up)}{_TIMES}"
+    if one.certainty is None:
+        return times
+    return f"{times} ({shown(one.certainty.low, one.certainty.high)})"
 
 
 # ---- Failures ------------------------------------------------------------------------------------

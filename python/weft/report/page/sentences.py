@@ -4,6 +4,7 @@
 All statements are counts over the campaign's combinations, without generalization.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +12,20 @@ from dataclasses import dataclass
 from weft.base import units
 from weft.base.units import format_ratio, plural
 from weft.campaign.file.file import REPEATS
-from weft.report.data.axes import FABRIC, OFF, OFFLOAD, Axis
+from weft.campaign.pairs import FABRIC, OFF, OFFLOAD
+from weft.report.data.axes import Axis
 from weft.report.data.compare import alike
 from weft.report.data.study import ComparedRuns, Study
 from weft.runs import offload_modes
+from weft.study.comparison.certainty import CALIBRATION, CANNOT_TELL, Certainty, shown
 
 _GROUPS = ("program", FABRIC, OFFLOAD)
 _MOST_SENTENCES = 4
 _MOST_NAMES = 3
 _MOSTLY = 2 / 3
+_NUMBERS = re.compile(r"[\d.,]+ ?(B|KiB|MiB|GiB)?")
+DECIDED = ("faster", "same", "slower", CANNOT_TELL)
+"""Outcomes of two times that were compared."""
 
 REASONS: Mapping[str, str] = {
     "policy": "the fabric's policy selects the hosts",
@@ -159,26 +165,33 @@ def _sentence(study: Study, verdict: Verdict) -> str:
     missing = verdict.number("missing")
     if missing == len(verdict.found):
         return f"{_subject(study, verdict)} or its baseline has not been run yet."
-    if len(verdict.found) == 1 and verdict.found[0].outcome in ("faster", "same", "slower"):
-        return f"{_subject(study, verdict)} {_only(study, verdict.found[0])}."
+    if len(verdict.found) == 1 and verdict.found[0].outcome in DECIDED:
+        return (
+            f"{_subject(study, verdict)}{_only(study, verdict.found[0])}{_not_measured(verdict)}."
+        )
     total = plural(len(verdict.found) - missing, "combination")
     same = verdict.number("same")
     parts = [
         f"{_subject(study, verdict)} is faster than {_other(study)}"
         f" in {verdict.number('faster'):,} of {total}{_most(study, verdict)}"
     ]
+    every = f"{'all of ' if len(verdict.found) - missing > 1 else ''}{total}"
     if same == len(verdict.found) - missing:
         parts = [
-            f"{_subject(study, verdict)} is as fast as {_other(study)}, within 0.5 %, in"
-            f" {'all of ' if same > 1 else ''}{total}"
+            f"{_subject(study, verdict)} is as fast as {_other(study)}, within 0.5 %, in {every}"
+        ]
+    unsure = verdict.number(CANNOT_TELL)
+    if unsure == len(verdict.found) - missing:
+        parts = [
+            f"{_subject(study, verdict)}: {CANNOT_TELL} whether it is faster than {_other(study)}"
+            f" in {every}: {_speed_ups(verdict)}"
         ]
     parts += _slower(study, verdict)
-    if verdict.number("faster", "slower") and same:
+    if same and verdict.number("faster", "slower", CANNOT_TELL):
         parts.append(f"as fast, within 0.5 %, in {same:,}")
-    if unsure := sum(one.left_open for one in verdict.found):
-        parts.append(
-            f"in {unsure:,} the intervals of the fabric's values do not determine which is faster"
-        )
+    if unsure and unsure < len(verdict.found) - missing:
+        where = _which(study, verdict, CANNOT_TELL)
+        parts.append(f"{CANNOT_TELL} in {unsure:,}{where}: {_speed_ups(verdict)}")
     parts += _fell_back(study, verdict)
     if none := verdict.number("no collectives"):
         parts.append(f"{none:,} made no collective calls")
@@ -187,29 +200,56 @@ def _sentence(study: Study, verdict: Verdict) -> str:
         parts.append(f"{failed:,}{how} cannot be compared, as a run failed or was refused")
     if missing:
         parts.append(f"{missing:,} more {'has' if missing == 1 else 'have'} not been run yet")
-    return "; ".join(parts) + "."
+    return "; ".join(parts) + f"{_not_measured(verdict)}."
+
+
+def _speed_ups(verdict: Verdict) -> str:
+    """Return the range of the speed-ups whose intervals contain 1."""
+    found = [one.speed_up for one in verdict.found if one.outcome == CANNOT_TELL]
+    low, high = format_ratio(min(found)), format_ratio(max(found))
+    if len(found) == 1:
+        return f"{low} times, whose interval contains 1"
+    return f"{low if low == high else f'{low} to {high}'} times, whose intervals contain 1"
+
+
+def _not_measured(verdict: Verdict) -> str:
+    """Return the values outside what was measured; of several that differ in a number, the last."""
+    found = [text for one in verdict.found if one.certainty for text in one.certainty.beyond]
+    kinds = {_NUMBERS.sub("#", text): text for text in found}
+    return f" (not measured: {'; '.join(kinds.values())})" if kinds else ""
 
 
 def _only(study: Study, one: ComparedRuns) -> str:
     """Return the result of the only combination."""
     other = _other(study)
+    if one.outcome == CANNOT_TELL:
+        times = f"{format_ratio(one.speed_up)} times as fast{_interval(one)}"
+        return f": {CANNOT_TELL} whether it is faster than {other}: {times} {_times(one)}"
     if one.outcome == "same":
-        return f"is as fast as {other}, within 0.5 % {_times(one)}"
+        return f" is as fast as {other}, within 0.5 % {_times(one)}"
     if one.outcome == "faster":
         how = f"{format_ratio(one.speed_up)} times as fast as {other}{_interval(one)}"
-        return f"is {how} {_times(one)}"
+        return f" is {how} {_times(one)}"
     how = f"{format_ratio(1 / one.speed_up)} times as long as {other}{_interval(one)}"
-    return f"takes {how} {_times(one)}"
+    return f" takes {how} {_times(one)}"
 
 
 def _interval(one: ComparedRuns) -> str:
     """Return the interval of a gain or of a loss in words."""
-    if one.interval is None:
+    found = one.certainty
+    if found is None:
         return ""
-    low, high = one.interval
+    low, high = found.low, found.high
     if one.outcome == "slower":
         low, high = 1 / high, 1 / low
-    return f", {format_ratio(low)} to {format_ratio(high)}"
+    return f", {shown(low, high)}{sure_in(found)}"
+
+
+def sure_in(found: Certainty) -> str:
+    """Return the share of measured cases that an interval contains, in words."""
+    if found.basis == CALIBRATION:
+        return " within the intervals of the fabric's values"
+    return f" in {found.level:.0%} of measured cases".replace("%", " %")
 
 
 def _other(study: Study) -> str:
@@ -276,7 +316,7 @@ def _slower(study: Study, verdict: Verdict) -> Iterator[str]:
     worst = verdict.worst
     if worst is None:
         return
-    compared = [one for one in verdict.found if one.outcome in ("faster", "same", "slower")]
+    compared = [one for one in verdict.found if one.outcome in DECIDED]
     where = pattern(study.varying, slower, compared)
     if len(slower) == len(compared) > 1:
         where = "which is all that could be compared"
@@ -316,7 +356,7 @@ def _short(study: Study) -> str:
 
 def _extremes(groups: Sequence[Verdict]) -> Iterator[str]:
     """Yield the groups that are faster most and least often."""
-    rated = [one for one in groups if one.number("faster", "same", "slower", "fell back")]
+    rated = [one for one in groups if one.number(*DECIDED, "fell back")]
     if len(rated) < 2:
         return
     rated.sort(key=_share, reverse=True)

@@ -6,80 +6,51 @@ expected to be off by what eight of ten calls like it were off by at most:
 
 - of the same device, if calls of it were measured: for switches the presets of switch and NIC, for
   hosts the fabric or its presets of hosts and messages;
-- otherwise, and beyond what was measured of the device (rate, size, hosts, ranks per host), of
-  machines to which no value was fitted.
+- otherwise, and beyond what was measured of the device (rate, size, hosts, ranks per host, changed
+  values of its presets), of machines to which no value was fitted.
 
 Calls are alike in the size (up to 4 KiB, up to 256 KiB, larger), in whether a host has several
 ranks, and in whether they cross several switches. Where fewer than eight such calls were measured,
 the conditions are dropped in this order: switches, ranks, size.
 
 A run is as uncertain as the shares of its time: errors of calls on one side add up, since the same
-model makes them, and the two sides' are combined in quadrature. Time outside offloaded collectives
-is on both sides alike, and not counted.
+model makes them, and those of different sides are combined in quadrature. Calls that the same
+device carries out in both runs, and time outside collectives, are alike in both, and not counted.
+
+    certainty = of_runs(timed_run(machine, offloaded), timed_run(machine, hosts))
+    certainty.low, certainty.high, certainty.says
 """
 
-import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Literal, Protocol
 
 from msgspec import field
 
-from weft.base import paths
 from weft.base.models import Model, Number
-from weft.base.units import format_size
-
-if TYPE_CHECKING:
-    from weft._core import Fabric
-
-ERRORS = "errors.csv"
-COLUMNS = (
-    *("side", "table", "device", "collective", "bytes", "ranks", "ppn", "switches", "rate_Gbps"),
-    *("simulated_us", "measured_us", "unfitted"),
+from weft.base.units import format_ratio
+from weft.runs.measured import (
+    HOSTS,
+    SWITCHES,
+    Call,
+    Device,
+    ErrorRow,
+    Machine,
+    beyond_measured,
+    error_rows,
 )
-SWITCHES, HOSTS = "switches", "hosts"
+
 LEVEL = 0.8
 """Share of measured cases that intervals contain."""
+CANNOT_TELL: Literal["cannot tell"] = "cannot tell"
+CALIBRATION, MEASUREMENTS = "calibration", "measurements"
 _LEAST = 8
 _SMALL, _MEDIUM = 4096, 262144
-_FASTER = 1.05  # links this much faster than the measured ones are beyond the measurements
 
-
-@dataclass(frozen=True)
-class Device:
-    """Hardware and library of a side."""
-
-    name: str
-    rate_Bps: float  # noqa: N815 (as records and presets name it)
-    """Bandwidth of the hosts' cables."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """Kind of call, with its share of the time of a side's run."""
-
-    collective: str
-    bytes: float
-    ranks: int
-    ppn: int
-    switches: int
-    share: float = 1.0
-
-
-@dataclass(frozen=True)
-class ErrorRow:
-    """One measured call."""
-
-    side: str
-    table: str
-    device: str
-    call: Call
-    rate_Bps: float  # noqa: N815
-    error: float
-    """ln(simulated / measured)."""
-    unfitted: bool
+Kind = tuple[str, int, str, str]
+"""Collective, ranks, datatype and operation of calls."""
 
 
 class Certainty(Model, kw_only=True):
@@ -95,81 +66,71 @@ class Certainty(Model, kw_only=True):
     beyond: list[str] = field(default_factory=list)
     """Values outside what was measured."""
 
+    @property
+    def cannot_tell(self) -> bool:
+        """True if the interval contains 1."""
+        return self.says == CANNOT_TELL
 
-@dataclass(frozen=True)
-class Machine:
-    """Devices and entries of a fabric, by which its measurements are known."""
+    @property
+    def not_measured(self) -> str:
+        """Values outside what was measured, in parentheses; empty if there are none."""
+        return f" (not measured: {'; '.join(self.beyond)})" if self.beyond else ""
 
-    devices: Mapping[str, Device]
-    """Device of each side."""
-    entries: Sequence[int]
-    """Switch of each host's cable."""
-
-    def switches(self, hosts: int) -> int:
-        """Return 1 if a call of so many hosts is on one switch, else 2."""
-        return min(2, len(set(self.entries[:hosts])))
-
-
-def machine_of(fabric: "Fabric") -> Machine:
-    """Return what measurements of a fabric are known by."""
-    hosts = len(fabric.hosts)
-    cables = [cable for cable in fabric.cables() if cable["lower"] < hosts]
-    rate = min(cable["bandwidth_Bps"] for cable in cables)
-    smart = next((one["preset"] for one in fabric.switches if one["smart"]), "")
-    messages = fabric.mpi["preset"] if fabric.mpi else ""
-    own = f"{fabric.host['preset']}+{messages}" if messages else fabric.name
-    devices = {SWITCHES: f"{smart}+{fabric.nic['preset']}", HOSTS: own}
-    return Machine(
-        {side: Device(name, rate) for side, name in devices.items()},
-        [cable["upper"] for cable in cables],
-    )
+    def __str__(self) -> str:
+        """Return the interval, what it holds, what it says, and values that were not measured."""
+        basis = "within the intervals of the fabric's values"
+        if self.basis != CALIBRATION:
+            basis = f"in {self.level:.0%} of measured cases like it"
+        unsure = f": {CANNOT_TELL}" if self.cannot_tell else ""
+        return f"{shown(self.low, self.high)} {basis}{unsure}{self.not_measured}"
 
 
-@cache
-def error_rows() -> tuple[ErrorRow, ...]:
-    """Return the measured calls that ship with weft."""
-    with paths.data(ERRORS).open(encoding="utf-8") as file:
-        lines = [line for line in file if not line.startswith("#")]
-    return tuple(
-        ErrorRow(
-            row["side"],
-            row["table"],
-            row["device"],
-            Call(
-                row["collective"],
-                float(row["bytes"]),
-                *(int(row[name]) for name in ("ranks", "ppn", "switches")),
-            ),
-            float(row["rate_Gbps"]) * 1e9 / 8,
-            math.log(float(row["simulated_us"]) / float(row["measured_us"])),
-            row["unfitted"] == "1",
-        )
-        for row in csv.DictReader(lines)
-    )
+def shown(low: float, high: float) -> str:
+    """Return an interval in words."""
+    return f"{format_ratio(low)} to {format_ratio(high)}"
+
+
+# ---- Expected errors -----------------------------------------------------------------------------
 
 
 def expected_error(
     side: str, device: str, call: Call, rows: Sequence[ErrorRow] | None = None
 ) -> float:
     """Return by how much, in ln, a call may be off in eight of ten cases."""
-    known = [row for row in (error_rows() if rows is None else rows) if row.side == side]
+    kind = _kind_of(call)
+    return _expected(side, device, kind) if rows is None else _error(side, device, kind, rows)
+
+
+_CallKind = tuple[int, bool, int]
+"""Size, several ranks on a host, and number of switches of calls that are alike."""
+
+
+def _kind_of(call: Call) -> _CallKind:
+    return (call.bytes > _SMALL) + (call.bytes > _MEDIUM), call.ppn > 1, call.switches
+
+
+@cache
+def _expected(side: str, device: str, kind: _CallKind) -> float:
+    return _error(side, device, kind, error_rows())
+
+
+def _error(side: str, device: str, kind: _CallKind, rows: Sequence[ErrorRow]) -> float:
+    known = [row for row in rows if row.side == side]
     own = [row for row in known if row.device == device]
     others = [row for row in known if row.unfitted]
-    found = _alike(call, own) if len(own) >= _LEAST else _alike(call, others)
+    found = _alike(kind, own) if len(own) >= _LEAST else _alike(kind, others)
     sizes = sorted(abs(row.error) for row in found)
     return sizes[math.ceil(LEVEL * len(sizes)) - 1] if sizes else math.inf
 
 
-def _alike(call: Call, rows: Sequence[ErrorRow]) -> Sequence[ErrorRow]:
-    """Return the rows of calls like this one, with as many conditions as leave enough."""
-    same_size = [row for row in rows if _size(row.call) == _size(call)]
-    crowded = [row for row in same_size if (row.call.ppn > 1) == (call.ppn > 1)]
-    trees = [row for row in crowded if row.call.switches == call.switches]
-    return next((some for some in (trees, crowded, same_size) if len(some) >= _LEAST), rows)
-
-
-def _size(call: Call) -> int:
-    return (call.bytes > _SMALL) + (call.bytes > _MEDIUM)
+def _alike(kind: _CallKind, rows: Sequence[ErrorRow]) -> Sequence[ErrorRow]:
+    """Return the rows of calls of a kind, with as many conditions as leave enough."""
+    for conditions in (3, 2, 1):  # size, ranks, switches
+        places = (0, 1, 2)[:conditions]
+        found = [row for row in rows if all(_kind_of(row.call)[k] == kind[k] for k in places)]
+        if len(found) >= _LEAST:
+            return found
+    return rows
 
 
 @dataclass(frozen=True)
@@ -185,16 +146,24 @@ class Side:
 def of_side(side: str, machine: Machine, calls: Sequence[Call]) -> Side:
     """Return by how much the time of a run of these calls may be off."""
     device = machine.devices[side]
-    beyond = beyond_measured(side, device, calls)
+    beyond = beyond_measured(side, machine, calls)
     known = "" if beyond else device.name
     width = sum(call.share * expected_error(side, known, call) for call in calls)
-    return Side(width, [f"{side}: {one}" for one in beyond])
+    return Side(width, [str(one) for one in beyond])
+
+
+# ---- Intervals -----------------------------------------------------------------------------------
 
 
 def of_gain(speed_up: float, sides: Sequence[Side]) -> Certainty:
     """Return the interval of a gain."""
     wide = math.exp(combined(sides))
-    return certainty(speed_up / wide, speed_up * wide, "measurements", sides)
+    return certainty(speed_up / wide, speed_up * wide, MEASUREMENTS, sides)
+
+
+def of_call(speed_up: float, machine: Machine, call: Call) -> Certainty:
+    """Return the interval of the gain of a call that the switches carry out for the hosts."""
+    return of_gain(speed_up, [of_side(side, machine, [call]) for side in (SWITCHES, HOSTS)])
 
 
 def combined(sides: Sequence[Side]) -> float:
@@ -204,32 +173,136 @@ def combined(sides: Sequence[Side]) -> float:
 
 def certainty(low: float, high: float, basis: str, sides: Sequence[Side]) -> Certainty:
     """Return what an interval says."""
-    says = "faster" if low > 1 else "slower" if high < 1 else "cannot tell"
-    beyond = [text for one in sides for text in one.beyond]
+    says = "faster" if low > 1 else "slower" if high < 1 else CANNOT_TELL
+    beyond = list(dict.fromkeys(text for one in sides for text in one.beyond))
     return Certainty(low=low, high=high, basis=basis, says=says, beyond=beyond)
 
 
-def beyond_measured(side: str, device: Device, calls: Sequence[Call]) -> list[str]:
-    """Return values outside what was measured with the device, each with the measured range."""
-    rows = [row for row in error_rows() if row.side == side]
-    own = [row for row in rows if row.device == device.name] or rows
-    if not own or not calls:
-        return []
-    found = []
-    fastest = max(row.rate_Bps for row in own)
-    if device.rate_Bps > _FASTER * fastest:
-        found.append(f"cables of {_gigabits(device.rate_Bps)} (up to {_gigabits(fastest)})")
-    largest, most = max(call.bytes for call in calls), max(row.call.bytes for row in own)
-    if largest > most:
-        found.append(f"calls of {format_size(int(largest))} (up to {format_size(int(most))})")
-    hosts = max(call.ranks // call.ppn for call in calls)
-    if hosts > (most_hosts := max(row.call.ranks // row.call.ppn for row in own)):
-        found.append(f"{hosts} hosts (up to {most_hosts})")
-    ppn = max(call.ppn for call in calls)
-    if ppn > (most_ppn := max(row.call.ppn for row in own)):
-        found.append(f"{ppn} ranks a host (up to {most_ppn})")
-    return found
+# ---- Runs ----------------------------------------------------------------------------------------
 
 
-def _gigabits(rate_Bps: float) -> str:  # noqa: N803
-    return f"{rate_Bps * 8e-9:g} Gb/s"
+@dataclass(frozen=True)
+class CallsOfKind:
+    """All calls of one kind in a run."""
+
+    calls: int
+    bytes: float
+    time_s: float
+    """Mean of the ranks."""
+    offloaded: bool
+    """True if switches carried out some of them."""
+
+
+@dataclass(frozen=True)
+class TimedRun:
+    """A run with the time of its calls."""
+
+    machine: Machine
+    time_s: float
+    ppn: int
+    hosts: int
+    kinds: Mapping[Kind, CallsOfKind]
+
+    def side(self, kind: Kind) -> str:
+        """Return who carried out calls of a kind."""
+        return SWITCHES if self.kinds[kind].offloaded else HOSTS
+
+    def device(self, kind: Kind) -> Device | None:
+        """Return the device that carried out calls of a kind."""
+        return self.machine.devices.get(self.side(kind))
+
+    def call(self, kind: Kind, *, whole: bool = False) -> Call:
+        """Return a kind of call, with its share of the run, or the `whole` of it."""
+        found = self.kinds[kind]
+        return Call(
+            kind[0],
+            found.bytes / max(1, found.calls),
+            kind[1],
+            max(1, min(self.ppn, kind[1])),
+            self.machine.switches(self.hosts),
+            1.0 if whole else min(1.0, found.time_s / self.time_s),
+        )
+
+    def sides(self, kinds: Sequence[Kind], *, whole: bool = False) -> list[Side]:
+        """Return the expected errors of these calls by who carried them out."""
+        by_side: dict[str, list[Call]] = {}
+        for kind in kinds:
+            by_side.setdefault(self.side(kind), []).append(self.call(kind, whole=whole))
+        return [of_side(side, self.machine, calls) for side, calls in by_side.items()]
+
+
+class RecordedCalls(Protocol):
+    """Row of a record's collectives."""
+
+    collective: str
+    communicator_size: int
+    datatype: str
+    op: str
+    path: str
+    calls: int
+    bytes: float
+
+    @property
+    def mean_time_s(self) -> float | None:
+        """Time of one rank in one call."""
+
+
+def timed_run(
+    machine: Machine,
+    rows: Iterable[RecordedCalls],
+    *,
+    time_s: float,
+    ranks: int,
+    ppn: int,
+) -> TimedRun:
+    """Return a run on a machine, from the rows of its collectives."""
+    kinds: dict[Kind, list[RecordedCalls]] = {}
+    for row in rows:
+        kind = (row.collective, row.communicator_size, row.datatype, row.op)
+        kinds.setdefault(kind, []).append(row)
+    found = {kind: _together(kind, some, ranks) for kind, some in kinds.items()}
+    return TimedRun(machine, time_s, ppn, -(-ranks // max(1, ppn)), found)
+
+
+def _together(kind: Kind, rows: Sequence[RecordedCalls], ranks: int) -> CallsOfKind:
+    times = sum((row.mean_time_s or 0) * row.calls for row in rows)
+    return CallsOfKind(
+        sum(row.calls for row in rows),
+        sum(row.bytes for row in rows),
+        times * kind[1] / ranks,
+        any(row.path != "fallback" for row in rows),
+    )
+
+
+def of_runs(
+    ours: TimedRun, theirs: TimedRun, calibrated: tuple[float, float] | None = None
+) -> Certainty | None:
+    """Return the interval of the gain of one run over another.
+
+    `calibrated` is the interval by the fabric's own calibration. None if the same devices carried
+    out all calls of both.
+    """
+    kinds = [kind for kind in ours.kinds if differs(kind, ours, theirs)]
+    if not kinds or not ours.time_s:
+        return None
+    sides = [*ours.sides(kinds), *theirs.sides(kinds)]
+    if calibrated is not None:
+        return certainty(*calibrated, CALIBRATION, sides)
+    return of_gain(theirs.time_s / ours.time_s, sides)
+
+
+def of_kind(speed_up: float, kind: Kind, ours: TimedRun, theirs: TimedRun) -> Certainty | None:
+    """Return the interval of the gain of one kind of call."""
+    if not differs(kind, ours, theirs):
+        return None
+    return of_gain(
+        speed_up, [side for run in (ours, theirs) for side in run.sides([kind], whole=True)]
+    )
+
+
+def differs(kind: Kind, ours: TimedRun, theirs: TimedRun) -> bool:
+    """Return True if different devices of known errors carried out calls of a kind."""
+    if kind not in ours.kinds or kind not in theirs.kinds:
+        return False
+    devices = ours.device(kind), theirs.device(kind)
+    return None not in devices and devices[0] != devices[1]

@@ -26,21 +26,13 @@ from pathlib import Path
 from weft.base.errors import WeftError, named
 from weft.base.process import Streams, work_directory
 from weft.runs import launch, offload_modes
+from weft.runs.faults.changes import of_fabric
 from weft.runs.launch import PreparedRun
+from weft.runs.measured import Machine, machine_of
 from weft.runs.record import Record
 from weft.runs.site import load_fabric
 from weft.runs.timeline import join_timelines
 from weft.study.comparison import intervals as compare_intervals
-from weft.study.comparison.certainty import (
-    HOSTS,
-    SWITCHES,
-    Call,
-    Certainty,
-    certainty,
-    machine_of,
-    of_gain,
-    of_side,
-)
 from weft.study.comparison.comparison import Comparison
 
 BEST = "best"
@@ -104,7 +96,7 @@ def compare(
                 comparison.speed_up, values, lambda one: unheard(one)[0]
             )
             comparison = replace(comparison, speed_up_interval=found)
-        comparison = replace(comparison, certainty=_certainty(plan, comparison))
+        comparison = replace(comparison, machine=_machine(plan))
         if plan.request.outputs.timeline is not None:
             ran = (first.request, second.request)[: 1 if comparison.hosts is None else 2]
             parts = [(f"--offload {one.collectives.offload}", one.outputs.timeline) for one in ran]
@@ -114,34 +106,12 @@ def compare(
     return comparison
 
 
-def _certainty(plan: PreparedRun, compared: Comparison) -> Certainty | None:
-    """Return how sure the gain is: by the fabric's own intervals, or by measured calls."""
-    placement, speed_up = plan.request.placement, compared.speed_up
-    if placement.fabric is None or not speed_up or compared.hosts is None:
+def _machine(plan: PreparedRun) -> Machine | None:
+    """Return what measurements of the fabric are known by; None on SimGrid platforms."""
+    placement = plan.request.placement
+    if placement.fabric is None:
         return None
-    machine = machine_of(load_fabric(placement.fabric, placement.changes))
-    ours, theirs = compared.offloaded, compared.hosts
-    switches = machine.switches(ours.hosts_used)
-    runs: dict[str, list[Call]] = {SWITCHES: [], HOSTS: []}
-    for gain in compared.gains():
-        if "offloaded" not in gain.reasons:
-            continue
-        size = gain.bytes / max(1, gain.calls or gain.calls_without)
-        ppn = min(ours.ppn, gain.communicator_size)
-        for side, time_s, run in (
-            (SWITCHES, gain.time_s, ours),
-            (HOSTS, gain.time_without_s, theirs),
-        ):
-            share = min(1.0, (time_s or 0.0) / run.simulated_time_s)
-            runs[side].append(
-                Call(gain.collective, size, gain.communicator_size, ppn, switches, share)
-            )
-    if not runs[SWITCHES]:
-        return None
-    sides = [of_side(side, machine, calls) for side, calls in runs.items()]
-    if compared.speed_up_interval is not None:
-        return certainty(*compared.speed_up_interval, "calibration", sides)
-    return of_gain(speed_up, sides)
+    return machine_of(load_fabric(placement.fabric, of_fabric(placement.changes)))
 
 
 def _with_timeline(plan: PreparedRun, path: Path) -> PreparedRun:

@@ -37,6 +37,8 @@ class ComparisonRecord(Model, kw_only=True):
     certainty: Certainty | None = None
     """Interval of `speed_up` and its basis; None on SimGrid platforms, and without offloaded calls.
     """
+    certainty_over_best: Certainty | None = None
+    """The same of `speed_up_over_best`."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,6 +72,7 @@ class Comparison(ComparedRuns):
             profile=self.shares(),
             speed_up_interval=self.speed_up_interval,
             certainty=self.certainty,
+            certainty_over_best=self.certainty_over_best,
             with_offload=self.offloaded,
             without_offload=self.hosts,
             simulated_time_best_s=self.best.simulated_time_s if self.best else None,

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft.base.models import Model, Number, Whole
+from weft.runs.measured import Machine
 from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart
 from weft.study.comparison import intervals
-from weft.study.comparison.certainty import Certainty
+from weft.study.comparison.certainty import Certainty, Kind, TimedRun, of_kind, of_runs, timed_run
 
 if TYPE_CHECKING:
     from polars import DataFrame
-
-Kind = tuple[str, int, str, str]
 
 
 class _TimedRow(Model, kw_only=True):
@@ -57,6 +56,14 @@ class Gain(_TimedRow, kw_only=True):
     """Total time of all calls in that run; None if there was none."""
     speed_up_over_best: Number | None = None
     """Speed-up over that run by offloading."""
+    low: Number | None = None
+    high: Number | None = None
+    """Interval of `speed_up`; None unless switches carried out the calls."""
+    says: str = ""
+    """`faster`, `slower` or `cannot tell`; empty without an interval."""
+    low_over_best: Number | None = None
+    high_over_best: Number | None = None
+    says_over_best: str = ""
 
 
 class Share(_TimedRow, kw_only=True):
@@ -90,9 +97,35 @@ class ComparedRuns:
     """
     speed_up_interval: intervals.Range | None = None
     """Range of `speed_up` within the intervals of the fabric's values, if it has some."""
-    certainty: Certainty | None = None
-    """Interval of `speed_up` and its basis; None on SimGrid platforms, and without offloaded calls.
-    """
+    machine: Machine | None = None
+    """Devices of the fabric, by which measurements are known; None on SimGrid platforms."""
+
+    @property
+    def certainty(self) -> Certainty | None:
+        """Interval of `speed_up` and its basis; None on platforms, and without offloaded calls."""
+        return self._certainty(self.hosts, self.speed_up_interval) if self.speed_up else None
+
+    @property
+    def certainty_over_best(self) -> Certainty | None:
+        """The same of `speed_up_over_best`."""
+        return self._certainty(self.best) if self.speed_up_over_best else None
+
+    def _certainty(
+        self, other: Record | None, calibrated: intervals.Range | None = None
+    ) -> Certainty | None:
+        ours, theirs = self._timed(self.offloaded), self._timed(other)
+        return of_runs(ours, theirs, calibrated) if ours and theirs else None
+
+    def _timed(self, run: Record | None) -> TimedRun | None:
+        if run is None or self.machine is None:
+            return None
+        return timed_run(
+            self.machine,
+            run.collectives,
+            time_s=run.simulated_time_s,
+            ranks=run.ranks,
+            ppn=run.ppn,
+        )
 
     @property
     def complete(self) -> bool:
@@ -133,7 +166,24 @@ class ComparedRuns:
             )
             for kind in dict.fromkeys((*ours, *theirs))
         ]
+        for gain in gains:
+            self._add_intervals(gain)
         return sorted(gains, key=lambda gain: -(gain.time_without_s or gain.time_s or 0))
+
+    def _add_intervals(self, gain: Gain) -> None:
+        kind = (gain.collective, gain.communicator_size, gain.datatype, gain.op)
+        ours, theirs, best = map(self._timed, (self.offloaded, self.hosts, self.best))
+        if (
+            ours
+            and theirs
+            and gain.speed_up
+            and (found := of_kind(gain.speed_up, kind, ours, theirs))
+        ):
+            gain.low, gain.high, gain.says = found.low, found.high, found.says
+        over = gain.speed_up_over_best
+        if ours and best and over and (found := of_kind(over, kind, ours, best)):
+            gain.low_over_best, gain.high_over_best = found.low, found.high
+            gain.says_over_best = found.says
 
     def shares(self) -> list[Share]:
         """Return the time of each kind of call and outside MPI, which add up to the total."""
@@ -157,7 +207,8 @@ class ComparedRuns:
 
         Times are seconds, averaged over the run's ranks: `time_s` with offload, `time_without_s`
         without, `time_best_s` with the hosts' fastest algorithms; `speed_up` and
-        `speed_up_over_best` are the resulting speed-ups of the calls.
+        `speed_up_over_best` are the resulting speed-ups of the calls; `low`, `high` and `says` the
+        interval of `speed_up` and what it says, those with `_over_best` of `speed_up_over_best`.
         """
         import polars
         from msgspec import structs

@@ -12,6 +12,7 @@ from weft.runs.html import record_as_html, table
 from weft.runs.profile import kind_name, takes_time
 from weft.runs.record import Record
 from weft.runs.report import as_text, losses, progress, reasons, type_and_op
+from weft.study.comparison.certainty import CANNOT_TELL, shown
 from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
 _DISPENSABLE = ("bytes", "ranks", "hosts")
@@ -149,7 +150,7 @@ def gain_in_all(comparison: ComparedRuns) -> str:
     times = [format_seconds(record.simulated_time_s) for record in (ours, theirs)]
     return (
         f"{where}: simulated time {times[0]} with --offload {ours.offload}, {times[1]} without"
-        f" (--fallback {ours.fallback}): {_gained(comparison.speed_up)}{_left_open(comparison)}"
+        f" (--fallback {ours.fallback}): {_gained(comparison.speed_up)}{_interval(comparison)}"
         f"{_over_best(comparison)}"
     )
 
@@ -162,21 +163,23 @@ def _over_best(comparison: ComparedRuns) -> str:
     return (
         f"; {format_seconds(best.simulated_time_s)} with the hosts' fastest algorithms"
         f" (--fallback {best.fallback}): {_gained(comparison.speed_up_over_best)}"
+        f"{_over_best_interval(comparison)}"
     )
 
 
-def _left_open(comparison: ComparedRuns) -> str:
+def _interval(comparison: ComparedRuns) -> str:
     """Return the interval of the gain and what it says, and values beyond the measurements."""
     found = comparison.certainty
+    return "" if found is None else f", speed-up {found}"
+
+
+def _over_best_interval(comparison: ComparedRuns) -> str:
+    """Return the interval of the gain over the fastest algorithms, without what was said before."""
+    found = comparison.certainty_over_best
     if found is None:
         return ""
-    low, high = (format_ratio(end) for end in (found.low, found.high))
-    basis = "within the intervals of the fabric's values"
-    if found.basis != "calibration":
-        basis = f"in {found.level:.0%} of measured cases like it"
-    unsure = "" if found.says != "cannot tell" else ": cannot tell"
-    beyond = f" (not measured: {'; '.join(found.beyond)})" if found.beyond else ""
-    return f", speed-up {low} to {high} {basis}{unsure}{beyond}"
+    unsure = f": {CANNOT_TELL}" if found.cannot_tell else ""
+    return f", speed-up {shown(found.low, found.high)}{unsure}"
 
 
 def _gained(speed_up: float | None) -> str:

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Certainty of gains between runs of a campaign, and the gains' columns in its tables.
+
+A gain's interval rests on the calibration of the fabric, if both runs were repeated at the ends of
+its intervals, and otherwise on the simulator's errors where calls like theirs were measured
+(`weft.study.comparison.certainty`). All data comes from the store's index.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any
+
+from weft import _core
+from weft.base.errors import WeftError
+from weft.campaign.campaign import Prepared
+from weft.campaign.pairs import FABRIC, only_offloads
+from weft.campaign.store.index import Index
+from weft.runs.faults.changes import of_fabric
+from weft.runs.measured import Machine, machine_of
+from weft.study.comparison.certainty import Certainty, TimedRun, of_runs, timed_run
+from weft.study.comparison.intervals import Range, combined
+
+CertaintyOf = Callable[[int, int], Certainty | None]
+"""Returns how sure a row's gain over another row is; None if it is unknown."""
+RangeOf = Callable[[int, int], Range | None]
+"""Returns the interval of a row's gain over another row by calibration; None if there is none."""
+
+
+def unknown(_row: int, _other: int) -> Certainty | None:
+    """Return None: nothing is known of the runs."""
+    return None
+
+
+@dataclass(frozen=True)
+class IndexedRun:
+    """Everything that the certainty of a run's gains rests on."""
+
+    fabric: str
+    """Path or name of the fabric, as weft accepts it."""
+    changes: tuple[str, ...]
+    ranks: int
+    ppn: int | None
+    row: Mapping[str, Any] | None
+    """Row of the index; None if the run has not ended."""
+
+
+@dataclass
+class _Calls:
+    """Row of a run's collectives."""
+
+    collective: str
+    communicator_size: int
+    datatype: str
+    op: str
+    path: str
+    calls: int
+    bytes: float
+    mean_time_s: float | None
+
+
+_KEYS = tuple(one.name for one in fields(_Calls))
+
+
+def of_indexed(runs: Sequence[IndexedRun], calibrated: RangeOf | None = None) -> CertaintyOf:
+    """Return a function that compares two of these runs."""
+
+    @cache
+    def machine(fabric: str, changes: tuple[str, ...]) -> Machine | None:
+        try:
+            return machine_of(_core.load_fabric(fabric, list(changes)))
+        except (_core.UserError, WeftError):
+            return None
+
+    @cache
+    def timed(number: int) -> TimedRun | None:
+        run = runs[number]
+        if run.row is None or not run.row["simulated_time_s"]:
+            return None
+        plain = tuple(one for one in run.changes if not only_offloads(one.partition("=")[0]))
+        found = machine(run.fabric, plain) or machine(run.fabric, run.changes)
+        if found is None:
+            return None
+        return timed_run(
+            found.changed(run.changes),
+            [
+                _Calls(**{k: one[k] for k in _Calls.__match_args__})
+                for one in run.row["collectives"]
+            ],
+            time_s=run.row["simulated_time_s"],
+            ranks=run.ranks,
+            ppn=run.ppn or -(-run.ranks // found.hosts),
+        )
+
+    def certainty(row: int, other: int) -> Certainty | None:
+        ours, theirs = timed(row), timed(other)
+        if ours is None or theirs is None:
+            return None
+        return of_runs(ours, theirs, calibrated(row, other) if calibrated else None)
+
+    return certainty
+
+
+def of(prepared: Prepared, found: Index) -> CertaintyOf:
+    """Return a function that compares two rows of a campaign."""
+    rows = {row["run"]: row for row in found.rows.iter_rows(named=True) if row["state"] == "done"}
+    runs = [
+        IndexedRun(
+            run.request.placement.fabric or "",
+            of_fabric(run.request.placement.changes),
+            run.request.placement.ranks,
+            run.request.placement.ppn,
+            rows.get(run.digest),
+        )
+        for run in prepared.runs
+    ]
+    return of_indexed(runs, _calibrated(prepared, found))
+
+
+# ---- By calibration ------------------------------------------------------------------------------
+
+
+def _calibrated(prepared: Prepared, found: Index) -> RangeOf:
+    """Return a function that combines both rows' times at the ends of each value's interval.
+
+    Rows on different fabrics have no interval, as it is unknown which values share a calibration.
+    """
+    done = found.rows.filter(found.rows["state"] == "done")
+    times = dict(zip(done["run"], done["simulated_time_s"], strict=True))
+    ends = dict(_ends(prepared, times))
+
+    def interval(row: int, other: int) -> Range | None:
+        own, theirs = ends.get(row, {}), ends.get(other, {})
+        runs = prepared.runs[row], prepared.runs[other]
+        if not own or own.keys() != theirs.keys():
+            return None
+        if runs[0].point[FABRIC] != runs[1].point[FABRIC]:
+            return None
+        at_ends = [(theirs[key][0] / own[key][0], theirs[key][1] / own[key][1]) for key in own]
+        return combined(times[runs[1].digest] / times[runs[0].digest], at_ends)
+
+    return interval
+
+
+def _ends(
+    prepared: Prepared, times: Mapping[str, float]
+) -> Iterator[tuple[int, Mapping[str, Range]]]:
+    """Yield the rows whose runs at interval ends are all done, with their times by value."""
+    for row, run in enumerate(prepared.runs):
+        found = {
+            key: (times.get(low.digest, 0.0), times.get(high.digest, 0.0))
+            for key, (low, high) in run.ends.items()
+        }
+        if found and all(low and high for low, high in found.values()):
+            yield row, found

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Measured calls of data/errors.csv: which devices they cover, and which values lie beyond them.
+
+A side of a comparison (switches, or hosts) is known by its device: the presets of switch and NIC,
+or those of hosts and messages, else the fabric. What was measured of a device spans the rate of its
+cables, the number of hosts, the ranks per host and the size of calls. Values beyond that are used,
+and named; with `strict` they are an error.
+"""
+
+import csv
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from weft.base import paths
+from weft.base.units import format_size, plural
+
+if TYPE_CHECKING:
+    from weft._core import Fabric
+
+ERRORS = "errors.csv"
+COLUMNS = (
+    *("side", "table", "device", "collective", "bytes", "ranks", "ppn", "switches", "rate_Gbps"),
+    *("simulated_us", "measured_us", "unfitted"),
+)
+SWITCHES, HOSTS = "switches", "hosts"
+_TABLES = {SWITCHES: ("switch.", "switches.", "nic."), HOSTS: ("host.", "mpi.", "point_to_point.")}
+"""Tables of a fabric file with the values of each side's presets."""
+_FASTER = 1.05  # links this much faster than the measured ones are beyond the measurements
+
+
+@dataclass(frozen=True)
+class Device:
+    """Hardware and library of a side."""
+
+    name: str
+    rate_Bps: float  # noqa: N815 (as records and presets name it)
+    """Bandwidth of the hosts' cables."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """Kind of call, with its share of the time of a side's run."""
+
+    collective: str
+    bytes: float
+    ranks: int
+    ppn: int
+    switches: int
+    share: float = 1.0
+
+    @property
+    def hosts(self) -> int:
+        """Number of hosts, whose ranks per host are `ppn`."""
+        return -(-self.ranks // self.ppn)
+
+
+@dataclass(frozen=True)
+class ErrorRow:
+    """One measured call."""
+
+    side: str
+    table: str
+    device: str
+    call: Call
+    rate_Bps: float  # noqa: N815
+    error: float
+    """ln(simulated / measured)."""
+    unfitted: bool
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Devices and entries of a fabric, by which its measurements are known."""
+
+    fabric: str
+    devices: Mapping[str, Device]
+    """Device of each side; without switches if none is smart."""
+    hosts: int
+    """Number of hosts on which ranks are placed."""
+    entries: Sequence[int]
+    """Switch of each host's cable."""
+    changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Keys of each side's presets with other values than the measured ones."""
+
+    def changed(self, changes: Sequence[str]) -> "Machine":
+        """Return the machine with changes, TABLE.KEY=VALUE each, that replace values of presets."""
+        keys = dict.fromkeys(change.partition("=")[0].strip() for change in changes)
+        found = {
+            side: tuple(key for key in keys if key.startswith(tables) and not _keeps_device(key))
+            for side, tables in _TABLES.items()
+        }
+        return replace(self, changes={side: some for side, some in found.items() if some})
+
+    def switches(self, hosts: int) -> int:
+        """Return 1 if a call of so many hosts is on one switch, else 2."""
+        return min(2, len(set(self.entries[:hosts])))
+
+
+def _keeps_device(key: str) -> bool:
+    """Return True if a key replaces a whole preset, or changes no time."""
+    return key.endswith((".preset", ".max_ports"))
+
+
+def machine_of(fabric: "Fabric") -> Machine:
+    """Return what measurements of a fabric are known by."""
+    hosts = len(fabric.hosts)
+    cables = [cable for cable in fabric.cables() if cable["lower"] < hosts]
+    rate = min(cable["bandwidth_Bps"] for cable in cables)
+    messages = fabric.mpi["preset"] if fabric.mpi else ""
+    own = f"{fabric.host['preset']}+{messages}" if messages else fabric.name
+    devices = {HOSTS: Device(own, rate)}
+    smart = next((one["preset"] for one in fabric.switches if one["smart"]), None)
+    if smart is not None:
+        devices[SWITCHES] = Device(f"{smart}+{fabric.nic['preset']}", rate)
+    machine = Machine(
+        fabric.name, devices, len(fabric.compute_hosts), [cable["upper"] for cable in cables]
+    )
+    return machine.changed(fabric.changes)
+
+
+@cache
+def error_rows() -> tuple[ErrorRow, ...]:
+    """Return the measured calls that ship with weft."""
+    with paths.data(ERRORS).open(encoding="utf-8") as file:
+        lines = [line for line in file if not line.startswith("#")]
+    return tuple(
+        ErrorRow(
+            row["side"],
+            row["table"],
+            row["device"],
+            Call(
+                row["collective"],
+                float(row["bytes"]),
+                *(int(row[name]) for name in ("ranks", "ppn", "switches")),
+            ),
+            float(row["rate_Gbps"]) * 1e9 / 8,
+            math.log(float(row["simulated_us"]) / float(row["measured_us"])),
+            row["unfitted"] == "1",
+        )
+        for row in csv.DictReader(lines)
+    )
+
+
+# ---- Measured ranges -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Largest values that were measured with a device."""
+
+    rate_Bps: float  # noqa: N815
+    bytes: float
+    hosts: int
+    ppn: int
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """A value outside what was measured with a device."""
+
+    side: str
+    device: str
+    key: str
+    """Option or key of the fabric that sets the value."""
+    found: str
+    measured: str
+    """Measured range; empty if the device was never measured."""
+
+    def __str__(self) -> str:
+        """Return the value and the measured range in brief."""
+        return f"{self.side}: {self.found}" + (f" ({self.measured})" if self.measured else "")
+
+
+def beyond_measured(side: str, machine: Machine, calls: Sequence[Call]) -> list[Beyond]:
+    """Return the values outside what was measured with a side's device."""
+    device = machine.devices.get(side)
+    if not calls or device is None:
+        return []
+    known = _range(side, device.name)
+    if known is None:
+        return [Beyond(side, device.name, "", device.name, "")]
+    return [
+        *(Beyond(side, device.name, key, key, "") for key in machine.changes.get(side, ())),
+        *(
+            Beyond(side, device.name, key, found, f"up to {most}")
+            for key, found, most in _larger(device, calls, known)
+        ),
+    ]
+
+
+def _larger(device: Device, calls: Sequence[Call], known: _Range) -> Iterator[tuple[str, str, str]]:
+    """Yield key, value and measured maximum of each value beyond the range."""
+    if device.rate_Bps > _FASTER * known.rate_Bps:
+        found = f"cables of {_gigabits(device.rate_Bps)}"
+        yield "link.bandwidth", found, _gigabits(known.rate_Bps)
+    largest = max(call.bytes for call in calls)
+    if largest > known.bytes:
+        yield "bytes", f"calls of {format_size(int(largest))}", format_size(int(known.bytes))
+    hosts, ppn = (max(numbers) for numbers in zip(*((c.hosts, c.ppn) for c in calls), strict=True))
+    if hosts > known.hosts:
+        yield "hosts", plural(hosts, "host"), str(known.hosts)
+    if ppn > known.ppn:
+        yield "ppn", f"{plural(ppn, 'rank')} a host", str(known.ppn)
+
+
+@cache
+def _range(side: str, device: str) -> _Range | None:
+    rows = [row for row in error_rows() if (row.side, row.device) == (side, device)]
+    if not rows:
+        return None
+    return _Range(
+        max(row.rate_Bps for row in rows),
+        max(row.call.bytes for row in rows),
+        max(row.call.hosts for row in rows),
+        max(row.call.ppn for row in rows),
+    )
+
+
+def _gigabits(rate_Bps: float) -> str:  # noqa: N803
+    return f"{rate_Bps * 8e-9:g} Gb/s"
