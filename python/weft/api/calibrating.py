@@ -243,6 +243,7 @@ def calibrate_host(
     *,
     base: PathLike,
     column: str | None = None,
+    benchmark: str | None = None,
     keys: Sequence[str] = (),
     fit: Sequence[str] | None = None,
     fallback: str | None = None,
@@ -255,6 +256,7 @@ def calibrate_host(
         path: The fabric file to write.
         base: Fabric that provides the network and the messages between hosts.
         column: Column of the times, if there are several.
+        benchmark: What made a table that does not say it: "osu", "imb", "ucc_perftest", "loop".
         keys: Keys to fit, KEY[=LOW:HIGH] in the key's unit. By default the keys of [host] that
             affect messages within a host.
         fit: Rows to fit to, COLLECTIVE:BYTES. By default all, or as many as can be simulated in a
@@ -275,7 +277,8 @@ def calibrate_host(
     rows = (
         host_rows.choose(times) if fit is None else host_rows.named_rows(times, words("fit", fit))
     )
-    found = host.fit(fabric, wanted, times, rows, fallback, on_turn)
+    methods = dict.fromkeys(times, host_rows.read_method(file, benchmark))
+    found = host.fit(fabric, wanted, times, methods, rows, fallback, on_turn)
     fitted = found.error(times, list(found.fitted))
     head = (
         f"# Hosts fitted by `weft calibrate host` to {file.name}: logarithmic error"

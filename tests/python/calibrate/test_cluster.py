@@ -12,10 +12,11 @@ from tests.support.osu_folders import write_cluster, write_osu
 from tests.support.places import ROOT
 from weft import _core
 from weft.base.errors import WeftError
+from weft.benchmarks.methods import METHODS
 from weft.calibrate.cluster import cluster
 from weft.calibrate.cluster.folder import read_folder
 from weft.calibrate.host import keys as host_keys
-from weft.calibrate.host.rows import HostRow, predict_rows
+from weft.calibrate.host.rows import HostRow, simulate_as_measured
 from weft.calibrate.measurements.simulated import simulate_bandwidth, simulate_ping_pong
 from weft.cli.root import weft as command
 
@@ -57,7 +58,7 @@ def simulated(base: Path, values: dict[str, float], rows: list[HostRow]) -> dict
     text = host_keys.with_keys(
         _core.load_fabric(str(base)), {keys[name]: value for name, value in values.items()}, {}
     )
-    return predict_rows(text, rows, LIBRARY)
+    return simulate_as_measured(text, dict.fromkeys(rows, METHODS["osu"]), LIBRARY)
 
 
 def write_collectives(folder: Path, times: dict[HostRow, float]) -> None:

@@ -13,14 +13,16 @@ from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.benchmarks.methods import METHODS
+from weft.calibrate.host import host
 from weft.calibrate.host.intervals import NO_ROW, Interval, Local, blocks, folds
 from weft.calibrate.host.keys import DEFAULT_KEYS, Key, find_keys, value_in, with_keys
 from weft.calibrate.host.rows import (
     HostRow,
     choose,
     named_rows,
-    predict_rows,
+    predict_in,
     read_rows,
+    simulate_as_measured,
     simulate_rows,
 )
 from weft.calibrate.host.search import Search, explore, find
@@ -297,13 +299,13 @@ def test_a_threshold_is_found_between_two_rows() -> None:
     assert 1024 < find(one)[0] <= 65536
 
 
-def test_predictions_are_what_runs_take() -> None:
+def test_predictions_are_what_runs_take(tmp_path: Path) -> None:
     fabric = Path(_core.load_fabric("tofino-4").file).read_text()
     sizes = {"barrier": 0, "allreduce": 1024, "reduce_scatter_block": 4096, "allgather": 4096}
     rows = [HostRow(collective, 8, 2, size) for collective, size in sizes.items()]
     rows += [HostRow("alltoall", 8, 2, 64), HostRow("reduce_scatter_block", 8, 2, 1 << 20)]
     simulated = simulate_rows(fabric, rows, METHODS["osu"], fallback="openmpi-4.0")
-    predicted = predict_rows(fabric, rows, "openmpi-4.0")
+    predicted = predict_in(tmp_path, fabric, rows, "openmpi-4.0")
     # Only one call is predicted; two consecutive ones overlap a little with eager messages.
     assert predicted == pytest.approx(simulated, rel=0.02)
 
@@ -358,7 +360,7 @@ def test_the_command_gives_a_fabric_s_latency_back(tmp_path: Path) -> None:
     result = CliRunner().invoke(
         weft,
         [
-            *("calibrate", "host", str(table), *arguments),
+            *("calibrate", "host", str(table), "--benchmark", "osu", *arguments),
             *("--fit", "allreduce:4", "-o", str(target)),
         ],
     )
@@ -368,3 +370,28 @@ def test_the_command_gives_a_fabric_s_latency_back(tmp_path: Path) -> None:
     intervals_ = tomllib.loads(target.read_text())["calibration"]["intervals"]
     assert list(intervals_) == [LATENCY]
     assert "held out" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["osu", "loop"])
+def test_a_fit_simulates_the_benchmark_of_the_rows(name: str) -> None:
+    """Ranks leave Open MPI's barrier of four one after the other, and stay apart in a loop."""
+    fabric = _core.load_fabric("tofino-4")
+    truth = with_values(Path(fabric.file).read_text(), "host", {"loopback_latency": "2us"})
+    rows = [HostRow("allreduce", 4, 2, size) for size in (4, 256, 4096)]
+    methods = dict.fromkeys(rows, METHODS[name])
+    measured = simulate_as_measured(truth, methods, "openmpi-4.1")
+    found = host.fit(
+        fabric, find_keys([f"{LATENCY}=5e-7:8e-6"]), measured, methods, rows, "openmpi-4.1"
+    )
+    assert found.predicted == simulate_as_measured(found.text, methods, "openmpi-4.1")
+    (value,) = found.values.values()
+    assert value.value == pytest.approx(2e-6, rel=0.05)
+
+
+def test_a_table_must_name_its_benchmark(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(HEAD + "allreduce,4,2,4,1\n")
+    arguments = ["calibrate", "host", str(tmp_path / "t.csv"), "--base", "tofino-4"]
+    result = CliRunner().invoke(weft, [*arguments, "-o", str(tmp_path / "o.toml")])
+    assert "t.csv: names no benchmark, and they time collectives differently" in str(
+        result.exception
+    )

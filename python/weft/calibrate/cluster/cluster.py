@@ -24,7 +24,13 @@ from weft.calibrate.host import host
 from weft.calibrate.host.host import HostFit, with_intervals
 from weft.calibrate.host.intervals import FOLDS, PERCENT
 from weft.calibrate.host.keys import Key
-from weft.calibrate.host.rows import HostRow, Times, check_fits, choose, predict_rows
+from weft.calibrate.host.rows import (
+    HostRow,
+    Times,
+    check_fits,
+    choose,
+    simulate_as_measured,
+)
 from weft.calibrate.host.search import Progress
 from weft.calibrate.point_to_point import fabric_file
 
@@ -52,7 +58,7 @@ class ClusterFit:
     measured: Times
     """Measured times of the collectives."""
     predicted: Times
-    """Predicted times of the same collectives on the fitted fabric."""
+    """Simulated times of the same collectives on the fitted fabric, by the same benchmarks."""
     uses: Sequence[Use] = field(default_factory=list)
 
     @property
@@ -110,11 +116,11 @@ def calibrate(
             file.write_text(text, encoding="utf-8")
             rows = choose(measured)
             fabric = _core.load_fabric(str(file))
-            hosts = host.fit(fabric, keys, measured, rows, fallback, progress)
+            hosts = host.fit(fabric, keys, measured, evidence.methods, rows, fallback, progress)
         text = hosts.text
         predicted = hosts.predicted
     else:
-        predicted = predict_rows(text, list(measured), fallback) if measured else {}
+        predicted = simulate_as_measured(text, evidence.methods, fallback)
     fit = ClusterFit(text, evidence, found, hosts, measured, predicted)
     fit = ClusterFit(text, evidence, found, hosts, measured, predicted, _uses(fit))
     text = _head(fit) + with_intervals(text, fit.intervals)

@@ -18,6 +18,7 @@ from weft.base.errors import WeftError, named
 from weft.base.units import plural
 from weft.base.user_files import UnreadableError, read_text
 from weft.benchmarks.bytes_of import BYTES_OF
+from weft.benchmarks.methods import Method, method_named
 from weft.benchmarks.output import Measured, NoBenchmarkError, read
 from weft.benchmarks.placement import PAIRWISE, Placement
 from weft.calibrate.host.rows import COLLECTIVES, HostRow
@@ -45,6 +46,7 @@ class Sample:
     seconds: float
     path: Path
     line: int
+    method: Method
 
 
 @dataclass
@@ -68,6 +70,11 @@ class Evidence:
             row: math.exp(sum(math.log(one.seconds) for one in some) / len(some))
             for row, some in sorted(self.collectives.items())
         }
+
+    @property
+    def methods(self) -> dict[HostRow, Method]:
+        """Benchmark of each collective row."""
+        return {row: some[0].method for row, some in sorted(self.collectives.items())}
 
     @property
     def hosts(self) -> int:
@@ -304,11 +311,25 @@ def _add_collective(evidence: Evidence, one: Measured) -> None:
     if ranks == 1:
         evidence.unused.append((f"{one.path.relative_to(evidence.folder)}", "a single rank"))
         return
+    method = method_named(one.suite.lower(), one.version)
     for row in one.rows:
         if row.bytes or BYTES_OF[one.benchmark] == "nothing":
             key = HostRow(one.benchmark, ranks, ppn, row.bytes)
-            sample = Sample(row.value * 1e-6, one.path, row.line)
-            evidence.collectives.setdefault(key, []).append(sample)
+            sample = Sample(row.value * 1e-6, one.path, row.line, method)
+            samples = evidence.collectives.setdefault(key, [])
+            _check_method(sample, samples)
+            samples.append(sample)
+
+
+def _check_method(sample: Sample, others: Sequence[Sample]) -> None:
+    """Fail if a row was measured by benchmarks that time calls differently."""
+    for other in others:
+        if other.method.back_to_back != sample.method.back_to_back:
+            raise WeftError(
+                f"{sample.path}: line {sample.line}: found a call that {other.path} (line"
+                f" {other.line}) has too, and {sample.method.name} and {other.method.name} time"
+                " calls differently; put each into its own folder"
+            )
 
 
 def _check_repeats(found: Sequence[Measured]) -> None:

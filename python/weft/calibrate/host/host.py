@@ -6,6 +6,11 @@ schedules of the rows on a fabric with other values, as `--offload auto` does to
 subset of rows from all series locates the region (`search.explore`), then all rows determine the
 values. The result depends only on rows, keys and fabric, so the same call finds the same values.
 
+A trial lets all ranks enter a call at once; ranks of a benchmark leave its barrier one after the
+other, or come from the call before. At the best point the benchmark of each row is therefore
+simulated. The ratio of the simulated to the predicted time is a factor of the row in a second
+search, which begins there. All errors of the result are those of a simulation.
+
 Keys that the rows do not determine (`intervals`) fall back to the base's value, and the remaining
 keys are fitted again, provided that the loss hardly increases. All other undetermined keys are
 written as fitted and reported as vague: the rows contradict the base's value, or other keys depend
@@ -20,9 +25,10 @@ from typing import TYPE_CHECKING
 
 from weft.base.measured import LogError, log_error
 from weft.base.process import work_directory
+from weft.benchmarks.methods import Method
 from weft.calibrate.host.intervals import NO_ROW, PERCENT, Interval, Local
 from weft.calibrate.host.keys import Key, is_stated, value_in, with_keys
-from weft.calibrate.host.rows import HostRow, Times, choose, predict_in
+from weft.calibrate.host.rows import HostRow, Times, choose, predict_in, simulate_as_measured
 from weft.calibrate.host.search import Progress, Search, explore, find, smooth
 from weft.fabric.toml_file import without_tables
 
@@ -50,7 +56,7 @@ class HostFit:
     """Contents of the fabric file."""
     fitted: tuple[HostRow, ...]
     predicted: Times
-    """Predicted times of all rows on the fitted fabric."""
+    """Simulated times of all rows on the fitted fabric, by the benchmarks that measured them."""
     left_out: Mapping[HostRow, float]
     """ln(predicted / measured) of fitted rows, each predicted from the other folds."""
     tries: int
@@ -94,13 +100,17 @@ def fit(
     fabric: "Fabric",
     keys: Sequence[Key],
     measured: Times,
+    methods: Mapping[HostRow, Method],
     rows: Sequence[HostRow],
     fallback: str | None = None,
     progress: Progress | None = None,
 ) -> HostFit:
-    """Fit the keys to some rows of a table, and predict the whole table on the fitted fabric."""
+    """Fit the keys to some rows of a table, and simulate the whole table on the fitted fabric.
+
+    `methods` has the benchmark of each measured row.
+    """
     with work_directory() as work:
-        return _fit(work, fabric, keys, measured, tuple(rows), fallback, progress)
+        return _fit(work, fabric, keys, measured, methods, tuple(rows), fallback, progress)
 
 
 def _fit(
@@ -108,18 +118,32 @@ def _fit(
     fabric: "Fabric",
     keys: Sequence[Key],
     measured: Times,
+    methods: Mapping[HostRow, Method],
     rows: tuple[HostRow, ...],
     fallback: str | None,
     progress: Progress | None,
 ) -> HostFit:
+    factors: dict[HostRow, float] = {}
+
+    def predict(text: str, some: Sequence[HostRow]) -> Times:
+        times = predict_in(work, text, some, fallback)
+        return {row: time * factors.get(row, 1.0) for row, time in times.items()}
+
     def search_of(some: Sequence[HostRow], left: Sequence[Key]) -> Search:
-        return Search(fabric, left, measured, lambda text: predict_in(work, text, some, fallback))
+        return Search(fabric, left, measured, lambda text: predict(text, some))
 
     coarse = search_of(choose({row: measured[row] for row in rows}, _EXPLORED), keys)
     starts = explore(coarse, progress)[:_KEPT]
     search = search_of(rows, keys)
     best = find(search, progress, min(starts, key=search.loss))
     tries = coarse.tries + search.tries
+    text = search.text(best)
+    simulated = simulate_as_measured(text, {row: methods[row] for row in rows}, fallback)
+    alone = predict(text, rows)
+    factors |= {row: time / alone[row] for row, time in simulated.items()}
+    search = search_of(rows, keys)
+    best = find(search, progress, best)
+    tries += search.tries
     local = Local(search, best)
     most = _MOST_WORSE * search.loss(best)
     undetermined: dict[Key, Interval] = {}
@@ -143,7 +167,7 @@ def _fit(
         for key, one in intervals.items()
     }
     text = with_keys(fabric, {key: one.value for key, one in intervals.items()}, notes)
-    predicted = predict_in(work, text, list(measured), fallback)
+    predicted = simulate_as_measured(text, methods, fallback)
     return HostFit(intervals, undetermined, text, rows, predicted, local.held_out(rows), tries)
 
 

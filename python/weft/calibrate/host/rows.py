@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Measured collectives with several ranks per host: input of the host fit, and their simulation.
 
+A prediction executes the schedule of one call that all ranks enter at the same time, which is cheap
+enough for a search. A simulation executes the loop of the benchmark that measured the rows.
+
 A table is CSV with the columns `collective`, `ranks`, `ppn`, `bytes` and a time. Rows that occur
 several times (several runs) are replaced by their geometric mean. Bytes are counted as by the OSU
 micro-benchmarks (`weft.benchmarks.bytes_of`).
@@ -15,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from weft import _core
 from weft.base.errors import WeftError, named, suggestion
-from weft.base.process import work_directory
 from weft.base.units import format_size, plural
 from weft.benchmarks.bytes_of import LARGEST, elements_of
 from weft.benchmarks.methods import Method
@@ -74,6 +76,11 @@ def read_rows(path: Path, column: str | None = None) -> dict[HostRow, float]:
             table.fail(row.line, times, "found 0; times must be above zero")
         logs[_row(table, row, sizes)].append(math.log(seconds))
     return {row: math.exp(sum(some) / len(some)) for row, some in logs.items()}
+
+
+def read_method(path: Path, benchmark: str | None = None) -> Method:
+    """Return the benchmark that made a table of measured collectives."""
+    return read_table(path, "Allreduce").method(benchmark)
 
 
 def _row(table: Table, row: TableRow, sizes: str) -> HostRow:
@@ -156,14 +163,6 @@ def check_fits(fabric: "Fabric", times: Times, asked_by: str = named("base")) ->
             )
 
 
-def predict_rows(
-    fabric: str, rows: Sequence[HostRow], fallback: str | None
-) -> dict[HostRow, float]:
-    """Return the predicted seconds of the rows' schedules, run alone on a fabric of this text."""
-    with work_directory() as work:
-        return predict_in(work, fabric, rows, fallback)
-
-
 def predict_in(
     work: Path, fabric: str, rows: Sequence[HostRow], fallback: str | None
 ) -> dict[HostRow, float]:
@@ -178,6 +177,19 @@ def predict_in(
         calls.append((executed, row.ranks, row.ppn, passed.count, passed.element_bytes))
     times = _core.predicted_times(loaded, fallback or "", calls)
     return dict(zip(rows, times, strict=True))
+
+
+def simulate_as_measured(
+    fabric: str, methods: Mapping[HostRow, Method], fallback: str | None
+) -> dict[HostRow, float]:
+    """Return the simulated seconds of rows, each timed by its own benchmark."""
+    rows: dict[Method, list[HostRow]] = defaultdict(list)
+    for row, method in methods.items():
+        rows[method].append(row)
+    found: dict[HostRow, float] = {}
+    for method, some in rows.items():
+        found |= simulate_rows(fabric, some, method, fallback=fallback)
+    return {row: found[row] for row in methods}
 
 
 def simulate_rows(

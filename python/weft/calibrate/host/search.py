@@ -97,6 +97,10 @@ class Search:
             self._errors[point] = np.array(logs)
         return self._errors[point]
 
+    def text(self, point: Point) -> str:
+        """Return the text of the fabric with a point's values."""
+        return self._template.text(point)
+
     def loss(self, point: Point) -> float:
         """Return the mean loss over the rows."""
         return float(np.mean(loss_of(self.errors(point))))

@@ -12,7 +12,12 @@ from weft.base.tables import console, new_table, print_table, print_title
 from weft.cli.calibrate.here import here_options, measure_here
 from weft.cli.common import output_option
 from weft.cli.files import command, fabric_name, measured_table
-from weft.cli.measurement_options import column_option, key_option, library_option
+from weft.cli.measurement_options import (
+    benchmark_option,
+    column_option,
+    key_option,
+    library_option,
+)
 
 if TYPE_CHECKING:
     from weft.base.measured import LogError
@@ -25,11 +30,13 @@ and copy rates of a core, costs of messages within a host. Fit messages between 
 `weft calibrate p2p`.
 
 The table is CSV with the columns `collective`, `ranks`, `ppn` (ranks per host), `bytes` and a time
-(`time_us`); bytes are counted as in the OSU micro-benchmarks. The search predicts the rows from the
-schedules of the algorithms. All rows are fitted; cross-validation predicts the rows of each fold
-from the other folds. Values have bootstrap intervals. Values that the rows do not determine are
-reported and keep the values of --base. Name the algorithms of the measured MPI library with
---fallback. For a folder of OSU or IMB outputs, see `weft calibrate cluster`.
+(`time_us`); bytes are counted as in the OSU micro-benchmarks. It names the benchmark that made it
+(a line `# benchmark: osu`), or --benchmark does. The search predicts the rows from the schedules of
+the algorithms, corrected by what a simulation of that benchmark adds. All rows are fitted;
+cross-validation predicts the rows of each fold from the other folds. Values have bootstrap
+intervals. Values that the rows do not determine are reported and keep the values of --base. Name
+the algorithms of the measured MPI library with --fallback. For a folder of OSU or IMB outputs, see
+`weft calibrate cluster`.
 
 With --here nothing is fitted: in a few seconds, weft measures on this machine reductions and copies
 by cache level, copies of all cores of a socket at once, and messages within and between sockets.
@@ -56,6 +63,7 @@ Examples:
 )
 @here_options
 @column_option
+@benchmark_option
 @key_option
 @click.option(
     "--fit",
@@ -73,6 +81,7 @@ def host(
     repetitions: int,
     caches: str | None,
     column: str | None,
+    benchmark: str | None,
     keys: tuple[str, ...],
     fit_: str | None,
     fallback: str | None,
@@ -87,7 +96,8 @@ def host(
 
     if here:
         given = {"TABLE": table, "--column": column, "--key": keys, "--fit": fit_}
-        measure_here(output, base, repetitions, caches, {**given, "--fallback": fallback})
+        given |= {"--benchmark": benchmark, "--fallback": fallback}
+        measure_here(output, base, repetitions, caches, given)
         return
     if table is None or base is None:
         missing = "TABLE" if table is None else "--base"
@@ -105,12 +115,13 @@ def host(
         if fit_ is None
         else host_rows.named_rows(measured, fit_.split(","))
     )
+    methods = dict.fromkeys(measured, host_rows.read_method(table, benchmark))
     on = console(stderr=True)
 
     def progress(tries: int, loss: float) -> None:
         on.print(f"{tries} tries: loss {loss:.4f}", soft_wrap=True)
 
-    fit = api.fit(fabric, found_keys, measured, rows, fallback, progress)
+    fit = api.fit(fabric, found_keys, measured, methods, rows, fallback, progress)
     head = f"# Hosts fitted by `weft calibrate host` to {table.name}: {_quality(fit, measured)}.\n"
     fabric_file.write(head + with_intervals(fit.text, fit.intervals), output)
     _print_values(fit)
@@ -121,7 +132,7 @@ def _quality(fit: "HostFit", measured: "Times") -> str:
     parts = []
     for what, (number, error) in _errors(fit, measured).items():
         parts.append(f"{error.mean:.1%} mean, {error.worst:.1%} worst of {number} rows {what}")
-    return "predicted, error  " + "; ".join(parts)
+    return "simulated, error  " + "; ".join(parts)
 
 
 def _errors(fit: "HostFit", measured: "Times") -> "dict[str, tuple[int, LogError]]":
@@ -156,5 +167,5 @@ def _print_errors(fit: "HostFit", measured: "Times", target: Path) -> None:
         if (error_of := fit.held_out(some, list(some))) is not None:
             cells = (f"{error_of.mean:.1%}", f"{error_of.worst:.1%}")
             table.add_row(f"{collective}, held out", str(len(some)), *cells)
-    print_title(f"{shown(target)}, predicted", on)
+    print_title(f"{shown(target)}, simulated", on)
     print_table(table, on)
