@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Outputs of OSU's and Intel's micro-benchmarks: rows, message sizes, ranks and ranks per host.
+"""Outputs of OSU's and Intel's micro-benchmarks, and which measured calls ship with weft.
 
-Users: calibrate, cli, study.
+Users: api, calibrate, campaign, cli, fabric, runs, study.
 """

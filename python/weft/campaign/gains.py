@@ -6,19 +6,29 @@ its intervals, and otherwise on the simulator's errors where calls like theirs w
 (`weft.study.comparison.certainty`). All data comes from the store's index.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
 from weft import _core
 from weft.base.errors import WeftError
+from weft.benchmarks.measured import Machine, machine_of
 from weft.campaign.campaign import Prepared
-from weft.campaign.pairs import FABRIC, only_offloads
+from weft.campaign.file.columns import NOT_MEASURED
+from weft.campaign.file.runs import columns
+from weft.campaign.pairs import FABRIC, HOSTS, only_offloads, pairs, text
 from weft.campaign.store.index import Index
 from weft.runs.faults.changes import of_fabric
-from weft.runs.measured import Machine, machine_of
-from weft.study.comparison.certainty import Certainty, TimedRun, of_runs, timed_run
+from weft.study.comparison.certainty import (
+    CANNOT_TELL,
+    LEVEL,
+    Certainty,
+    TimedRun,
+    of_runs,
+    timed_run,
+)
 from weft.study.comparison.intervals import Range, combined
 
 CertaintyOf = Callable[[int, int], Certainty | None]
@@ -115,6 +125,49 @@ def of(prepared: Prepared, found: Index) -> CertaintyOf:
         for run in prepared.runs
     ]
     return of_indexed(runs, _calibrated(prepared, found))
+
+
+# ---- Columns of tables ---------------------------------------------------------------------------
+
+
+def rows(prepared: Prepared, found: Index) -> list[dict[str, Any]]:
+    """Return the gain of each run of a campaign over the hosts, by the columns of its table."""
+    keys = list(columns(prepared.runs))
+    points = [{key: text(run.point.get(key)) for key in keys} for run in prepared.runs]
+    done = found.rows.filter(found.rows["state"] == "done")
+    times = dict(zip(done["run"], done["simulated_time_s"], strict=True))
+    of_row = [times.get(run.digest) for run in prepared.runs]
+    certainty_of = of(prepared, found)
+    table: list[dict[str, Any]] = [{} for _ in points]
+    for name, against in (("speed_up", HOSTS), ("speed_up_over_best", replace(HOSTS, best=True))):
+        for row, other in enumerate(pairs(points, against).of if points else ()):
+            own, theirs = of_row[row], None if other is None else of_row[other]
+            if other is None or not own or not theirs:
+                continue
+            table[row][name] = theirs / own
+            if (sure := certainty_of(row, other)) is not None:
+                table[row] |= _cells(name, sure)
+    return table
+
+
+def _cells(name: str, sure: Certainty) -> dict[str, Any]:
+    return {
+        f"{name}_low": sure.low,
+        f"{name}_high": sure.high,
+        f"{name}_says": sure.says,
+        NOT_MEASURED: "; ".join(sure.beyond),
+    }
+
+
+def summary(table: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many of a campaign's runs gain from offloading, in one line; empty if none can."""
+    said = Counter(row["speed_up_says"] for row in table if row.get("speed_up_says"))
+    if not said:
+        return ""
+    parts = [f"{said[one]:,} {one}" for one in ("faster", "slower", CANNOT_TELL) if said[one]]
+    beyond = sum(bool(row.get(NOT_MEASURED)) for row in table)
+    more = f"; {beyond:,} with values that were not measured" if beyond else ""
+    return f"offloading against the hosts, {LEVEL:.0%} intervals: {', '.join(parts)}{more}"
 
 
 # ---- By calibration ------------------------------------------------------------------------------

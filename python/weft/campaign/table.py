@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from weft.campaign import gains
 from weft.campaign.campaign import Prepared
 from weft.campaign.file import runs
 from weft.campaign.file.axes import Point, Value
@@ -19,6 +20,8 @@ from weft.campaign.file.columns import (
     BEST_TIME,
     COLLECTIVE_COLUMNS,
     COLUMNS,
+    GAINS,
+    NOT_MEASURED,
     Column,
     collective_name,
 )
@@ -39,11 +42,13 @@ def frame(
     `state` `missing`. `found` is the store's index, if already read. With `best`, runs with the
     hosts' fastest algorithms are included.
     """
-    rows = (found or prepared.index()).rows.select(*(one for one in COLUMNS if one != BEST_TIME))
+    found = found or prepared.index()
+    added = (BEST_TIME, *GAINS)
+    rows = found.rows.select(*(one for one in COLUMNS if one not in added))
     times = pl.Series(BEST_TIME, _best_times(prepared, rows, best=best), pl.Float64)
     table = (
         _points(prepared, best=best)
-        .with_columns(times)
+        .with_columns(times, *_gains(prepared, found, best=best))
         .join(rows, on="run", how="left" if missing else "inner", maintain_order="left")
     )
     keys = table.columns[: table.columns.index("run")]
@@ -60,6 +65,21 @@ def _best_times(prepared: Prepared, rows: pl.DataFrame, *, best: bool) -> list[f
     return [
         by_point.get(_but_fallback(run.point)) if run.point.get("offload") == OFF else None
         for run in _shown(prepared, best=best)
+    ]
+
+
+def _gains(prepared: Prepared, found: Index, *, best: bool) -> list[pl.Series]:
+    """Return the columns of gains."""
+    rows = gains.rows(prepared, found)
+    shown = [row for row, run in zip(rows, prepared.runs, strict=True) if best or not run.best]
+    texts = ("_says", NOT_MEASURED)
+    return [
+        pl.Series(
+            name,
+            [row.get(name) for row in shown],
+            pl.String if name.endswith(texts) else pl.Float64,
+        )
+        for name in GAINS
     ]
 
 

@@ -17,6 +17,7 @@ from weft.base.units import format_size
 from weft.cli.common import progress_bar
 from weft.cli.files import OutputDirectory, command
 from weft.study import demo as api
+from weft.study.comparison.certainty import LEVEL, shown
 from weft.study.demo import COMPARISONS, HOSTS, Results
 
 _MEASURED = {
@@ -119,12 +120,18 @@ def _print_gains(results: Results, on: Console) -> None:
         left=("offloaded against Open MPI tuned",),
     )
     for name, gain in results.gains().items():
-        most = f"{gain.most:.2f} at {format_size(gain.most_at)}"
-        table.add_row(name, f"{gain.mean:.2f}", most, format_size(gain.pays_from))
+        mean = f"{gain.mean:.2f}{_within(gain.mean_within)}"
+        most = f"{gain.most:.2f}{_within(gain.most_within)} at {format_size(gain.most_at)}"
+        table.add_row(name, mean, most, format_size(gain.pays_from))
     table.add_row("Belbeisi et al., CF '26, sizes not stated", "", f"{api.PAPER_GAIN:.1f}", "")
     print_title("Speed-up from offloading on 4 hosts (geometric mean over all sizes)", on)
+    on.print(f"In parentheses: intervals that hold {LEVEL:.0%} of measured cases.", soft_wrap=True)
     print_table(table, on)
     on.print()
+
+
+def _within(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f" ({shown(*interval)})"
 
 
 def _print_files(files: Sequence[Path], on: Console) -> None:

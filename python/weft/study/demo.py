@@ -6,22 +6,26 @@ CSV, and the two figures are drawn from their rows.
 """
 
 import csv
+import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from weft import _core
 from weft.base import measured
 from weft.base.errors import named
 from weft.base.extras import need
 from weft.base.measured import Column, LogError, log_error
 from weft.base.output import whole_file
 from weft.base.plots import Series, plot_by_hosts, plot_by_size
+from weft.benchmarks.measured import Call, machine_of
 from weft.study.bench import micro_benchmarks
 from weft.study.bench.benchmarks import BENCHMARKS
 from weft.study.bench.checks import Progress
 from weft.study.bench.micro_benchmarks import Study, Time
 from weft.study.bench.modes import check_as_asked
+from weft.study.comparison.certainty import of_call
 from weft.study.comparison.compare import BEST
 
 HOSTS = (4, 8, 12, 16)
@@ -67,15 +71,42 @@ class Gain:
     """Bytes with the largest speed-up."""
     pays_from: int
     """Smallest size, in bytes, from which offloading is always faster."""
+    mean_within: tuple[float, float] | None = None
+    """Interval of `mean`; None for measured gains."""
+    most_within: tuple[float, float] | None = None
+    """Interval of `most`."""
 
 
-def gain(hosts: Column, offloaded: Column) -> Gain:
-    """Return the gain from offloading over the sizes of both columns."""
+def gain(hosts: Column, offloaded: Column, widths: Column | None = None) -> Gain:
+    """Return the gain from offloading over the sizes of both columns.
+
+    `widths` has ln of the factor by which a simulated gain may be off, by size. Errors of one model
+    do not cancel in the mean.
+    """
     gains = {size: hosts[size] / offloaded[size] for size in hosts}
     most_at = max(gains, key=lambda size: gains[size])
     slower = [size for size in gains if gains[size] <= 1]
     pays_from = min((size for size in gains if size > max(slower, default=0)), default=0)
-    return Gain(statistics.geometric_mean(gains.values()), gains[most_at], most_at, pays_from)
+    mean, most = statistics.geometric_mean(gains.values()), gains[most_at]
+    if widths is None:
+        return Gain(mean, most, most_at, pays_from)
+    within = [
+        (ratio / math.exp(width), ratio * math.exp(width))
+        for ratio, width in (
+            (mean, statistics.fmean(widths[size] for size in gains)),
+            (most, widths[most_at]),
+        )
+    ]
+    return Gain(mean, most, most_at, pays_from, *within)
+
+
+def _widths(sizes: Iterable[int]) -> Column:
+    """Return ln of the factor by which the gain of a call on four hosts may be off, by size."""
+    machine = machine_of(_core.load_fabric("tofino-4"))
+    return {
+        size: math.log(of_call(1.0, machine, Call("allreduce", size, 4, 1, 1)).high)
+        for size in sizes
+    }
 
 
 @dataclass(frozen=True)
@@ -96,11 +127,13 @@ class Results:
 
     def gains(self) -> dict[str, Gain]:
         """Return gains over tuned Open MPI (measured, simulated) and over the best algorithms."""
+        ours = self.simulated("stream")
+        widths = _widths(ours)
         return {
             "measured": gain(self.real["openmpi_tuned_us"], self.real["mpitofino_us"]),
-            "simulated": gain(self.simulated("openmpi-4.1"), self.simulated("stream")),
+            "simulated": gain(self.simulated("openmpi-4.1"), ours, widths),
             "simulated, against the hosts' fastest algorithms": gain(
-                self.simulated(BEST), self.simulated("stream")
+                self.simulated(BEST), ours, widths
             ),
         }
 

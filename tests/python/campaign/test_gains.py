@@ -219,6 +219,25 @@ def test_a_comparisons_file_brings_all_its_runs(calibrated: Path, tmp_path: Path
 # ---- Intervals -----------------------------------------------------------------------------------
 
 
+def test_tables_have_gains_with_their_intervals(tmp_path: Path) -> None:
+    file = written(tmp_path, head(best=True) + RUNS)
+    page_of(file)
+    frame = weft.Campaign(file).results().frame()
+    offloaded = frame.filter(frame["offload"] == "stream").to_dicts()
+    hosts = frame.filter(frame["offload"] == "off").to_dicts()
+    for own, other in zip(offloaded, hosts, strict=True):
+        assert own["speed_up"] == other["simulated_time_s"] / own["simulated_time_s"]
+        assert own["speed_up_over_best"] == other["best_time_s"] / own["simulated_time_s"]
+        low, high = own["speed_up_low"], own["speed_up_high"]
+        assert low * high == pytest.approx(own["speed_up"] ** 2)
+        says = "faster" if low > 1 else "slower" if high < 1 else "cannot tell"
+        assert own["speed_up_says"] == says
+        assert own["not_measured"] == ""
+        assert (other["speed_up"], other["speed_up_says"]) == (None, None)
+    reported = campaign("report", str(file), "-o", str(tmp_path / "page.html")).stdout
+    assert "small: offloading against the hosts, 80% intervals: 1 faster, 1 slower\n" in reported
+
+
 def test_gains_have_the_intervals_of_comparisons(calibrated: Path, tmp_path: Path) -> None:
     file = written(tmp_path, head() + RUNS.replace("tofino-4", calibrated.name))
     said = page_of(file)

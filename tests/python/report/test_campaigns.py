@@ -554,9 +554,14 @@ def test_a_campaign_is_run_reported_and_each_run_can_be_made_again(tmp_path: Pat
     assert not target.exists()
     assert weft("campaign", "run", str(file)).status == 1, "4096 slots are more than there are"
     said = weft("campaign", "report", str(file), "-o", str(target))
-    assert re.fullmatch(rf"{re.escape(str(target))}: 6 combinations, \d+ KiB\n", said.stdout)
+    assert re.fullmatch(
+        rf"{re.escape(str(target))}: 6 combinations, \d+ KiB\nreal: offloading against the"
+        r" hosts, 80% intervals: 2 cannot tell; 2 with.*\n",
+        said.stdout,
+    )
     text = target.read_text(encoding="utf-8")
     assert "On tofino-4, program latency, stream is faster than the hosts (openmpi-5.0) in" in text
+    assert "cannot tell in 2" in text
     assert "2 (all with switch.slots 4096) cannot be compared, as a run failed" in text
     assert "channels of 4096 slots need" in text
     again(text, tmp_path)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support import compiled
 from tests.support.simulated import weft_says
-from weft.runs.measured import (
+from weft.benchmarks.measured import (
     HOSTS,
     SWITCHES,
     Call,

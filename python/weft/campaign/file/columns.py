@@ -18,6 +18,27 @@ class Column:
 
 
 BEST_TIME = "best_time_s"
+NOT_MEASURED = "not_measured"
+
+
+def _gain(name: str, over: str) -> dict[str, Column]:
+    """Return the columns of a gain and its interval."""
+    return {
+        name: Column("1", f"Speed-up of the run over {over}; empty in their own rows"),
+        f"{name}_low": Column(
+            "1",
+            "Lower end of its [interval](compare.md#how-sure-the-gain-is); empty if nothing was"
+            " offloaded",
+        ),
+        f"{name}_high": Column("1", "Upper end"),
+        f"{name}_says": Column(
+            "", "`faster`, `slower` or `cannot tell`, if the interval contains 1"
+        ),
+    }
+
+
+GAINS = (*_gain("speed_up", ""), *_gain("speed_up_over_best", ""), NOT_MEASURED)
+"""Columns that compare a run with another one."""
 
 COLUMNS: dict[str, Column] = {
     "run": Column("", "Digest of the run, the name of its file in the store"),
@@ -35,6 +56,13 @@ COLUMNS: dict[str, Column] = {
         "s",
         "Simulated time of the run with [the hosts' fastest algorithms](campaigns.md#gains), in"
         " rows with `offload` `off`; empty if there is none",
+    ),
+    **_gain("speed_up", "the hosts (`offload` `off`)"),
+    **_gain("speed_up_over_best", "the hosts' fastest algorithms"),
+    NOT_MEASURED: Column(
+        "",
+        "Values of the two runs [outside what was measured](compare.md#how-sure-the-gain-is);"
+        " empty if there are none",
     ),
     "collectives_s": Column(
         "s", "Part of it in the calls counted under `collectives`, mean of the ranks"

@@ -69,7 +69,7 @@ def _print_by_mode(study: Study, rows: Sequence[Time], column: Column) -> None:
         table.add_row(*([str(size)] if sized else []), *figures)
     on = console()
     print_table(table, on)
-    for line in [] if study.benchmark.is_rate else gains(series):
+    for line in [] if study.benchmark.is_rate else gains(study, rows):
         on.print(line, soft_wrap=True)
 
 

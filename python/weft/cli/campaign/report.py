@@ -9,7 +9,7 @@ from weft.base.errors import WeftError
 from weft.base.output import whole_file
 from weft.base.units import format_size, plural
 from weft.campaign import campaign as api
-from weft.cli.campaign.shared import file_argument, looked_at_option
+from weft.cli.campaign.shared import file_argument, looked_at_option, say_gains
 from weft.cli.common import output_option
 from weft.cli.files import command
 
@@ -47,3 +47,4 @@ def report(file: Path, store: Path | None, output: Path) -> None:
     with whole_file("-o", output) as target:
         target.write(text)
     click.echo(f"{output}: {plural(len(study.points), 'combination')}, {format_size(len(text))}")
+    say_gains(prepared)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import click
 
 from weft.base.units import plural
+from weft.campaign import gains
 from weft.campaign.campaign import Prepared
 from weft.campaign.file.axes import Point
 from weft.campaign.store.index import Index
@@ -72,6 +73,12 @@ def summary(prepared: Prepared, states: "Counter[str]") -> str:
     if prepared.found.impossible:
         parts.append(f"{plural(len(prepared.found.impossible), 'combination')} cannot be run")
     return f"{prepared.campaign.name}: {plural(len(prepared.counted), 'run')}: {', '.join(parts)}"
+
+
+def say_gains(prepared: Prepared) -> None:
+    """Print how many runs gain from offloading, if any were compared with the hosts."""
+    if said := gains.summary(gains.rows(prepared, prepared.index())):
+        click.echo(f"{prepared.campaign.name}: {said}")
 
 
 def cost(prepared: Prepared) -> Iterator[str]:

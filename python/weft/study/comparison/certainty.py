@@ -31,7 +31,7 @@ from msgspec import field
 
 from weft.base.models import Model, Number
 from weft.base.units import format_ratio
-from weft.runs.measured import (
+from weft.benchmarks.measured import (
     HOSTS,
     SWITCHES,
     Call,

@@ -25,10 +25,10 @@ from pathlib import Path
 
 from weft.base.errors import WeftError, named
 from weft.base.process import Streams, work_directory
+from weft.benchmarks.measured import Machine, machine_of
 from weft.runs import launch, offload_modes
 from weft.runs.faults.changes import of_fabric
 from weft.runs.launch import PreparedRun
-from weft.runs.measured import Machine, machine_of
 from weft.runs.record import Record
 from weft.runs.site import load_fabric
 from weft.runs.timeline import join_timelines

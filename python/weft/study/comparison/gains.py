@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft.base.models import Model, Number, Whole
-from weft.runs.measured import Machine
+from weft.benchmarks.measured import Machine
 from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart
 from weft.study.comparison import intervals

@@ -2,7 +2,7 @@
 """Errors of all measured calls, as the table from which answers take their certainty.
 
 `weft validate --errors data/errors.csv` writes it, one row per measured call:
-weft.runs.measured reads it.
+weft.benchmarks.measured reads it.
 """
 
 import csv
@@ -13,9 +13,9 @@ from weft import _core
 from weft.base import paths
 from weft.base.errors import named
 from weft.base.output import whole_file
+from weft.benchmarks.measured import COLUMNS, HOSTS, SWITCHES, machine_of
 from weft.calibrate.measurements.tables import read_table
 from weft.runs import offload_modes
-from weft.runs.measured import COLUMNS, HOSTS, SWITCHES, machine_of
 from weft.study.validation.validate import BANDWIDTH, PING_PONG, Result, by_collective
 
 _HEAD = """\

@@ -7,9 +7,9 @@ from functools import cache
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
+from weft.benchmarks.measured import HOSTS, SWITCHES, Call, Machine, machine_of
 from weft.calibrate.measurements.simulated import Calls
 from weft.calibrate.measurements.tables import Table, TableRow, read_table, size_column
-from weft.runs.measured import HOSTS, SWITCHES, Call, Machine, machine_of
 from weft.study.comparison.certainty import combined, of_side
 from weft.study.validation.gain import Gain, GainResult, Pair, Times
 from weft.study.validation.validate import CHECKS, Progress, latencies, time_us

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`--fallback best`: the fastest algorithm of all for each call, so no library is faster."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,13 @@ from tests.support import compiled, simulated
 from tests.support.places import ROOT, TESTS
 from tests.support.simulated import Run
 from weft import _core
+from weft.base.units import format_ratio
+from weft.benchmarks.measured import Call, machine_of
+from weft.study.bench.benchmarks import BENCHMARKS
 from weft.study.bench.gains import gains
+from weft.study.bench.micro_benchmarks import Study, Time
+from weft.study.bench.modes import Way
+from weft.study.comparison.certainty import of_call
 
 PROGRAM = TESTS / "smpi" / "timed_collectives.c"
 # UCC is no MPI library: its algorithms are not among the best ones.
@@ -130,12 +137,31 @@ def test_best_can_be_asked_for_one_collective(run: Run) -> None:
 def test_a_bench_says_the_gain_over_the_default_and_over_the_best() -> None:
     found = {
         "stream": {8: 2.0, 1024: 4.0},
-        "knomial for message": {8: 1.0, 1024: 1.0},
+        "message": {8: 1.0, 1024: 1.0},
         "openmpi-5.0": {8: 3.0, 1024: 8.0},
         "best": {8: 1.0, 1024: 4.0},
     }
-    assert gains(found) == [
-        "stream: 1.50 to 2.00 times as fast as openmpi-5.0, 0.500 to 1.00 times as fast as best"
+    rows = [
+        Time("allreduce", mode, 4, 1, size, {"latency_us": time}, way=Way(mode, label=mode))
+        for mode, points in found.items()
+        for size, time in points.items()
     ]
-    del found["best"]
-    assert gains(found) == []
+    fallen = Way("knomial", label="knomial for message")
+    rows = [replace(row, way=fallen) if row.mode == "message" else row for row in rows]
+    study = Study(BENCHMARKS["allreduce"], "tofino-4", [4], [1], [8, 1024], list(found))
+    machine = machine_of(_core.load_fabric("tofino-4"))
+    at = [of_call(1.0, machine, Call("allreduce", size, 4, 1, 1)) for size in (8, 1024)]
+    assert at[0].low < 1 < at[0].high < 1.5
+    (said,) = gains(study, rows)
+    assert said == (
+        f"stream: 1.50 to 2.00 times as fast as openmpi-5.0 ({format_ratio(1.5 * at[0].low)} to"
+        f" {format_ratio(2 * at[1].high)} in 80% of measured cases),"
+        f" 0.500 to 1.00 times as fast as best ({format_ratio(0.5 * at[0].low)} to"
+        f" {format_ratio(at[1].high)} in 80% of measured cases; cannot tell at 1 KiB)"
+    )
+    assert gains(study, [row for row in rows if row.mode != "best"]) == []
+    faster = replace(study, changes=("link.bandwidth=200Gbps",))
+    assert gains(faster, rows)[0].endswith(
+        " (not measured: switches: cables of 200 Gb/s (up to 100 Gb/s); hosts: cables of 200 Gb/s"
+        " (up to 100 Gb/s))"
+    )
