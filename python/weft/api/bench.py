@@ -62,6 +62,7 @@ def bench(
     back_to_back: bool = False,
     percentiles: Sequence[float] | None = None,
     unchecked: bool = False,
+    strict: bool = False,
     on_size: OnSize | None = None,
 ) -> "DataFrame":
     """Run a micro-benchmark by message size, as `weft bench` does.
@@ -91,6 +92,8 @@ def bench(
         percentiles: Percentiles of the times of single calls to report.
         unchecked: Let ranks share the memory of their buffers in `bcast`, `allgather` and `ag+rs`;
             results are then not checked.
+        strict: Refuse values outside what was measured with the fabric's presets, except in
+            `bcast`, `allgather` and `ag+rs`.
         on_size: Called with the mode and the bytes after each size.
 
     Returns:
@@ -114,7 +117,7 @@ def bench(
     count = None if ranks is None else whole("ranks", ranks, 1, MOST_RANKS)
     if name in COLLECTIVES:
         others = {"nodes": nodes is not None, "ppn": len(per_host) > 1, "type": type, "cfg": cfg}
-        others["back_to_back"] = back_to_back
+        others |= {"back_to_back": back_to_back, "strict": strict}
         _refuse(name, others)
         if count is None:
             raise WeftError(f"ranks: is missing; {name} takes a number of ranks")
@@ -146,6 +149,7 @@ def bench(
         changed,
         settings(cfg),
         back_to_back,
+        strict,
     )
     times = micro.run(study, on_size)
     _warn(times)

@@ -208,6 +208,7 @@ class Campaign:
         *,
         progress: bool | OnProgress = True,
         jobs: int | None = None,
+        strict: bool = False,
         again: bool = False,
         cluster: PathLike | None = None,
     ) -> "Results":
@@ -218,6 +219,7 @@ class Campaign:
         Args:
             progress: Show progress; or a function that is called with a `Progress` after each run.
             jobs: Concurrent runs. By default one per core, as far as memory allows.
+            strict: Refuse to run if values are outside what was measured with the fabrics' presets.
             again: Repeat runs that have failed or were refused.
             cluster: Submit the runs to the cluster that this file describes; `local` uses the same
                 engine on this machine.
@@ -230,6 +232,8 @@ class Campaign:
             whole("jobs", jobs, 1, _MOST_JOBS)
         where = cluster_file.chosen(Path(cluster) if cluster is not None else None, jobs)
         prepared = self._prepare(look=False)
+        if strict:
+            campaigns.refuse_unmeasured(prepared)
         if again:
             campaigns.forget_failures(prepared)
         total = len(prepared.every)

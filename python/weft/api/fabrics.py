@@ -14,6 +14,7 @@ from weft.api.input_checks import Changes, PathLike, call, changes, choice
 from weft.base.errors import WeftError
 from weft.base.plots import check_format
 from weft.base.units import plural
+from weft.benchmarks import measured
 from weft.fabric import export as exports
 from weft.runs import launch
 from weft.runs.html import folded, preformatted
@@ -76,15 +77,26 @@ class Fabric:
     @call
     def describe(self) -> str:
         """Return the output of `weft fabric show`: devices, links, and capabilities of switches."""
-        return self.core.describe().rstrip("\n")
+        return "\n".join([self.core.describe().rstrip("\n"), *measured.scaled(self.core)])
 
     @call
-    def check(self) -> str:
+    def check(self, *, strict: bool = False) -> str:
         """Prove that every route between hosts is connected end to end; return what was proven.
+
+        Values beyond what was measured with the presets (rate of cables, scaled values) are a
+        warning.
+
+        Args:
+            strict: Refuse such values.
 
         Raises:
             WeftError: The proof fails.
         """
+        beyond = measured.fabric_beyond(self.core)
+        if strict:
+            measured.refuse(beyond)
+        if beyond:
+            warnings.warn(f"{self.name}: {measured.said(beyond)}", stacklevel=3)
         return self.core.check().rstrip("\n")
 
     @call
@@ -173,7 +185,7 @@ class Fabric:
 
     def __str__(self) -> str:
         """Return the output of `weft fabric show`."""
-        return self.core.describe().rstrip("\n")
+        return "\n".join([self.core.describe().rstrip("\n"), *measured.scaled(self.core)])
 
     def _repr_html_(self) -> str:
         text = f"<strong>{escape(with_changes(self.name, self.changes))}</strong>"
@@ -287,6 +299,7 @@ def new_fabric(
     switch_latency: str | None = None,
     messages: PathLike | None = None,
     name: str | None = None,
+    strict: bool = False,
     force: bool = False,
     **keys: int | str | Sequence[int] | Sequence[str],
 ) -> Fabric:
@@ -309,6 +322,8 @@ def new_fabric(
         switch_latency: Latency of each direction of a cable between switches.
         messages: The fabric that provides the messages between hosts, or "none".
         name: Name in records and plots. By default the file's.
+        strict: Refuse cables faster than those measured with the presets, or than their ports, and
+            scaled presets.
         force: Replace an existing file.
         keys: The topology's own keys, such as `hosts=16`, `dimensions=[4, 4]`, `down=[8, 8]`.
 
@@ -334,11 +349,13 @@ def new_fabric(
     options = {key: _texts(topology, key, value) for key, value in keys.items()}
     file = Path(path)
     filled = fill(topology, options, file.stem if name is None else name, asked)
-    write(filled.template, file, force=force)
+    write(filled.template, file, force=force, strict=strict)
     made = Fabric(file)
     made.note = filled.note
     if filled.note:
         warnings.warn(f"{file}: {filled.note}", stacklevel=3)
+    if beyond := measured.fabric_beyond(made.core):
+        warnings.warn(f"{file}: {measured.said(beyond)}", stacklevel=3)
     return made
 
 

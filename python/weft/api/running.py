@@ -68,6 +68,7 @@ class NetworkOptions(TypedDict, total=False):
     offload: str
     fallback: PathLike | None
     messages: str
+    strict: bool
     tunings: str | None
     cfg: Mapping[str, object] | Sequence[str]
     timeout: float | None
@@ -109,6 +110,7 @@ def run(
     fallback: PathLike | None = None,
     host_speed: str | None = None,
     messages: str = "weft",
+    strict: bool = False,
     privatize: bool = True,
     tunings: str | None = None,
     cfg: Mapping[str, object] | Sequence[str] = (),
@@ -159,6 +161,8 @@ def run(
         messages: Transport of point-to-point messages. weft: weft's own matching and network model,
             on fabrics; smpi: SimGrid's MPI, with simulated times equal to a few nanoseconds, in
             more CPU time.
+        strict: Refuse values outside what was measured with the fabric's presets: rate of the
+            cables, hosts, ranks per host, sizes of calls, changed values.
         privatize: Separate global variables for each rank. False: let all ranks share the program's
             global variables: saves memory and start-up time with thousands of ranks; correct only
             for programs that write no global variable.
@@ -194,8 +198,8 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
         trace: The folder that `weft.record_trace` or `weft run --record` has written. The number of
             ranks is that of the recorded run.
         options: Those of `weft.run` that say where and how: `fabric`, `platform`, `contention`,
-            `set`, `traffic`, `faults`, `ppn`, `offload`, `fallback`, `messages`, `tunings`, `cfg`,
-            `timeout`, `memory`, `timeline`, `on_line`.
+            `set`, `traffic`, `faults`, `ppn`, `offload`, `fallback`, `messages`, `strict`,
+            `tunings`, `cfg`, `timeout`, `memory`, `timeline`, `on_line`.
 
     Returns:
         The record.

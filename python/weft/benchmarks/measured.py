@@ -15,12 +15,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from weft.base import paths
+from weft.base.errors import WeftError, named
 from weft.base.units import format_size, plural
 
 if TYPE_CHECKING:
     from weft._core import Fabric
 
-ERRORS = "errors.csv"
+ERRORS, PRESETS = "errors.csv", "presets.csv"
 COLUMNS = (
     *("side", "table", "device", "collective", "bytes", "ranks", "ppn", "switches", "rate_Gbps"),
     *("simulated_us", "measured_us", "unfitted"),
@@ -189,6 +190,113 @@ def beyond_measured(side: str, machine: Machine, calls: Sequence[Call]) -> list[
             for key, found, most in _larger(device, calls, known)
         ),
     ]
+
+
+def fabric_beyond(fabric: "Fabric") -> list[Beyond]:
+    """Return the values of a fabric beyond its presets: cables, and what was scaled.
+
+    The number of hosts and of ranks per host are a run's.
+    """
+    machine = machine_of(fabric)
+    found = list(_fast_ports(fabric))
+    for side, device in machine.devices.items():
+        known = _range(side, device.name)
+        if known is not None and device.rate_Bps > _FASTER * known.rate_Bps:
+            rate, most = _gigabits(device.rate_Bps), _gigabits(known.rate_Bps)
+            found.append(
+                Beyond(side, device.name, "link.bandwidth", f"cables of {rate}", f"up to {most}")
+            )
+    for preset, row in _used(fabric):
+        if row.scaled_from:
+            text = f"{preset}, scaled from {row.scaled_from}: {row.rule}"
+            found.append(Beyond(SWITCHES, preset, "preset", text, ""))
+    return found
+
+
+def scaled(fabric: "Fabric") -> list[str]:
+    """Return what the scaled presets of a fabric rest on, a line each."""
+    return [
+        f"  {preset}: scaled from {row.scaled_from}: {row.rule}"
+        for preset, row in _used(fabric)
+        if row.scaled_from
+    ]
+
+
+@dataclass(frozen=True)
+class _Preset:
+    """Row of data/presets.csv."""
+
+    port_Bps: float  # noqa: N815
+    """Documented bandwidth of a port; infinite if none is known."""
+    scaled_from: str
+    rule: str
+
+
+@cache
+def _presets() -> Mapping[str, _Preset]:
+    with paths.data(PRESETS).open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return {
+        row["preset"]: _Preset(
+            float(row["port_Gbps"] or "inf") * 1e9 / 8, row["scaled_from"], row["rule"]
+        )
+        for row in rows
+    }
+
+
+def _used(fabric: "Fabric") -> Iterator[tuple[str, _Preset]]:
+    """Yield the rows of the presets of a fabric's switches and NICs."""
+    names = dict.fromkeys((*(one["preset"] for one in fabric.switches), fabric.nic["preset"]))
+    yield from ((name, _presets()[name]) for name in names if name in _presets())
+
+
+def _fast_ports(fabric: "Fabric") -> Iterator[Beyond]:
+    """Yield the first cable of each preset of switches that is faster than its ports."""
+    hosts, presets = len(fabric.hosts), [one["preset"] for one in fabric.switches]
+    rates = {name: row.port_Bps for name, row in _used(fabric)}
+    seen = {name for name in presets if math.isinf(rates.get(name, math.inf))}
+    if seen.issuperset(presets):
+        return
+    for cable in fabric.cables():
+        for end in (cable["lower"], cable["upper"]):
+            preset = presets[end - hosts] if end >= hosts else ""
+            if end < hosts or preset in seen or cable["bandwidth_Bps"] <= 1.0001 * rates[preset]:
+                continue
+            seen.add(preset)
+            found = f"cable {cable['name']} of {_gigabits(cable['bandwidth_Bps'])}"
+            port = f"a port of {preset} has {_gigabits(rates[preset])}"
+            yield Beyond(SWITCHES, preset, "link.bandwidth", found, port)
+
+
+def run_beyond(fabric: "Fabric", ranks: int, ppn: int, *, offloads: bool) -> list[Beyond]:
+    """Return the values of a run that are known before it, beyond what was measured."""
+    machine = machine_of(fabric)
+    call = Call("", 0, ranks, ppn, 1)
+    found = list(_fast_ports(fabric))
+    for side in (SWITCHES, HOSTS) if offloads else (HOSTS,):
+        found += beyond_measured(side, machine, [call])
+    return found
+
+
+def refuse(found: Sequence[Beyond]) -> None:
+    """Refuse the first value beyond what was measured, for `strict`. Raises WeftError."""
+    if not found:
+        return
+    one = found[0]
+    known = one.measured.replace("up to", "measured up to") or "never measured"
+    if one.measured.startswith("a port"):
+        known = one.measured
+    key = f"{one.key}: " if one.key else ""
+    more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
+    raise WeftError(
+        f"{named('strict')}: preset {one.device} of the {one.side}: {key}found {one.found}; {known}"
+        f"{more}; choose measured values or presets, or leave out {named('strict')}"
+    )
+
+
+def said(found: Sequence[Beyond]) -> str:
+    """Return values beyond what was measured in one line."""
+    return f"not measured: {'; '.join(dict.fromkeys(map(str, found)))}"
 
 
 def _larger(device: Device, calls: Sequence[Call], known: _Range) -> Iterator[tuple[str, str, str]]:

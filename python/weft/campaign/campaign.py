@@ -18,6 +18,7 @@ from typing import Protocol
 
 from weft import _core
 from weft.base.errors import WeftError
+from weft.benchmarks import measured
 from weft.campaign.cluster.file import Cluster
 from weft.campaign.execution import build, local
 from weft.campaign.execution.work import Task, TaskResult
@@ -165,6 +166,20 @@ def _learned(prepared: Prepared, found: Index) -> local.Memory:
         if run.digest in peaks:
             memory.learn(_task(prepared, run), peaks[run.digest])
     return memory
+
+
+def refuse_unmeasured(prepared: Prepared) -> None:
+    """Refuse a campaign with values outside what was measured. Raises WeftError."""
+    seen = set()
+    for run in prepared.runs:
+        place, offload = run.request.placement, run.request.collectives.offload
+        asked = (place.fabric, place.changes, place.ranks, place.ppn, offload != "off")
+        if asked in seen:
+            continue
+        seen.add(asked)
+        fabric = _core.load_fabric(place.fabric or "", of_fabric(place.changes))
+        ppn = place.ppn or -(-place.ranks // len(fabric.compute_hosts))
+        measured.refuse(measured.run_beyond(fabric, place.ranks, ppn, offloads=offload != "off"))
 
 
 def refusals(prepared: Prepared, found: Index) -> Iterator[tuple[Point, str]]:

@@ -77,7 +77,7 @@ def _attributes(one: DeclaredOption) -> dict[str, Any]:
     option = one.option
     found: dict[str, Any] = {"help": _help(one)}
     if isinstance(option.kind, value_types.Switch):
-        return found | {"is_flag": True, "flag_value": False, "default": True}
+        return found | {"is_flag": True, "flag_value": not one.default, "default": one.default}
     found |= {"type": _values(option.kind), "metavar": option.metavar or None}
     found["shell_complete"] = _COMPLETIONS.get(type(option.kind))
     if isinstance(option.kind, _REPEATABLE):

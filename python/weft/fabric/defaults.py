@@ -14,6 +14,7 @@ from weft.base.errors import WeftError, named
 from weft.fabric.template import (
     DEVICES,
     LIKE,
+    NICS,
     OTHERS_LIKE,
     SWITCH_LATENCY,
     Template,
@@ -134,7 +135,7 @@ def _with_switch_latency(filled: FilledTemplate) -> FilledTemplate:
 def _presets(fabric: "Fabric", hosts: "Fabric", asked: NewFabricOptions) -> dict[str, str]:
     own = {
         "host": hosts.host["preset"],
-        "nic": fabric.nic["preset"],
+        "nic": NICS.get(asked.presets.get("switch") or "", fabric.nic["preset"]),
         "switch": fabric.switches[0]["preset"],
     }
     presets = {device: asked.presets.get(device) or own[device] for device in DEVICES}

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from weft import _core
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.output import STANDARD_OUTPUT, whole_file
+from weft.benchmarks import measured
 from weft.fabric.toml_file import in_toml
 
 if TYPE_CHECKING:
@@ -31,7 +32,12 @@ DEFAULT_BANDWIDTH = "100Gbps"
 DEFAULT_LATENCY = "0.94us"
 # Default model fabric by switch: the shipped fabric that was measured with that switch. All other
 # switches use the testbed of Belbeisi et al.
-LIKE = {"sharp": "hdr100-8", "sx6036": "fdr-188"}
+LIKE = {
+    **dict.fromkeys(("sharp", "sharp-hdr200", "sharp-ndr"), "hdr100-8"),
+    "sx6036": "fdr-188",
+}
+# Default NIC of switches whose values were scaled together with it.
+NICS = {"sharp-hdr200": "connectx-6-hdr200", "sharp-ndr": "connectx-7-ndr"}
 OTHERS_LIKE = "tofino-4"
 # 5 m of cable at 5 ns/m, as in the shipped fabrics.
 SWITCH_LATENCY = "25ns"
@@ -123,8 +129,13 @@ def _joined(tables: Sequence[Iterator[str]]) -> str:
     return "\n".join("\n".join(lines) + "\n" for lines in tables)
 
 
-def write(template: Template, target: Path, *, force: bool = False) -> "Fabric":
-    """Write the file, unless one exists, and return the fabric that it describes."""
+def write(
+    template: Template, target: Path, *, force: bool = False, strict: bool = False
+) -> "Fabric":
+    """Write the file, unless one exists, and return the fabric that it describes.
+
+    With `strict`, values beyond what was measured with the presets are refused.
+    """
     if target.is_file() and target != STANDARD_OUTPUT and not force:
         raise WeftError(
             f"{named('output')}:"
@@ -132,6 +143,8 @@ def write(template: Template, target: Path, *, force: bool = False) -> "Fabric":
         )
     text = render(template)
     fabric = _proven(text)
+    if strict:
+        measured.refuse(measured.fabric_beyond(fabric))
     with whole_file(named("output"), target) as file:
         file.write(text)
     return fabric

@@ -18,6 +18,7 @@ from weft import _core
 from weft.base import inputs, paths
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.process import ChildExit, Streams, run_child, work_directory
+from weft.benchmarks import measured
 from weft.runs import limits, outcome, settings
 from weft.runs.faults import changes as fault_changes
 from weft.runs.faults import description as fault_events
@@ -110,6 +111,7 @@ def prepare(request: Request) -> PreparedRun:
     """Check a request: network, placement, algorithm, settings, program, and required resources."""
     simgrid = SimGrid()
     site = choose_site(request.placement, *_asked_by(request))
+    _check_measured(request, site)
     check_options(request, simgrid)
     program = program_of(request.workload.program, replays=request.workload.replay is not None)
     libraries = libraries_of(request, program, simgrid)
@@ -119,6 +121,35 @@ def prepare(request: Request) -> PreparedRun:
     failing = faults_of(request, site)
     plan = PreparedRun(request, site, program, simgrid, libraries, copies, traffic, failing)
     return replace(plan, seen=limits.check(_needs(plan)))
+
+
+def _check_measured(request: Request, site: Site) -> None:
+    """Refuse values outside what was measured, if asked to."""
+    if not request.simulation.strict:
+        return
+    if not isinstance(site, FabricSite):
+        raise WeftError(
+            f"{named('strict')}: found together with {named('platform')}; measurements are known of"
+            f" the presets of weft's fabrics only: use {named('fabric')}"
+        )
+    offloads = request.collectives.offload != "off"
+    measured.refuse(measured.run_beyond(site.fabric, site.ranks, site.ppn, offloads=offloads))
+
+
+def _check_sizes(plan: PreparedRun, record: Record) -> None:
+    """Refuse calls larger than those that were measured, if asked to."""
+    if not plan.request.simulation.strict or not isinstance(plan.site, FabricSite):
+        return
+    machine = measured.machine_of(plan.site.fabric)
+    found = []
+    for row in record.collectives:
+        size = row.bytes / max(1, row.calls)
+        call = measured.Call(row.collective, size, row.communicator_size, 1, 1)
+        side = measured.SWITCHES if row.offloaded else measured.HOSTS
+        found += [
+            one for one in measured.beyond_measured(side, machine, [call]) if one.key == "bytes"
+        ]
+    measured.refuse(found)
 
 
 def check_options(request: Request, simgrid: SimGrid) -> None:
@@ -304,6 +335,7 @@ def run(
             if not record.failed and not is_complete(trace):
                 raise outcome.incomplete(trace)
             _write_timeline(trace, record, plan.request.outputs.timeline)
+    _check_sizes(plan, record)
     return record
 
 

@@ -230,6 +230,16 @@ class Simulation:
             campaigns="",
         ),
     ] = "weft"
+    strict: Annotated[
+        bool,
+        RunOption(
+            flag="--strict",
+            kind=value_types.Switch(),
+            group=SIMULATION,
+            meaning="Refuse values outside what was measured with the fabric's presets: rate of the"
+            " cables, hosts, ranks per host, sizes of calls, changed values",
+        ),
+    ] = False
     privatize: Annotated[
         bool,
         RunOption(

@@ -97,7 +97,7 @@ def as_words(request: Request) -> list[str]:
 
 def _words(one: DeclaredOption, value: Any) -> Iterator[str]:
     if isinstance(one.option.kind, Switch):
-        yield from () if value else (one.option.flag,)
+        yield from () if value == one.default else (one.option.flag,)
     elif isinstance(value, tuple):
         yield from (word for each in value for word in (one.option.flag, str(each)))
     elif value is not None:

@@ -40,7 +40,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Switch:
-    """A boolean, True by default."""
+    """A boolean; its flag is for the value that is not the default."""
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def test_meanings_are_written_once() -> None:
     for one in run_options():
         texts = (one.option.meaning, one.option.off, one.option.absent)
         assert not any(text.endswith(".") for text in texts), one.name
-        assert isinstance(one.option.kind, Switch) == bool(one.option.off)
+        assert (isinstance(one.option.kind, Switch) and one.default) == bool(one.option.off)
         assert one.option.flag.startswith("--no-") == bool(one.option.off)
 
 
@@ -72,9 +72,10 @@ def test_a_request_as_words() -> None:
         **{"program": "a", "fabric": "star-8", "ranks": 4, "privatize": False, "timeout_s": 3.0},
         changes=("switch.slots=1", "link.latency=1us"),
         host_speed="1Gf",
+        strict=True,
     )
     assert as_words(request) == [
         *("--fabric", "star-8", "--set", "switch.slots=1", "--set", "link.latency=1us"),
         *("-n", "4", "--offload", run_option("offload").default),
-        *("--host-speed", "1Gf", "--messages", "weft", "--no-privatize"),
+        *("--host-speed", "1Gf", "--messages", "weft", "--strict", "--no-privatize"),
     ]

@@ -197,7 +197,7 @@ def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.C
         )
     if benchmark.collective:
         yield modes_option(",".join(api.default_modes(benchmark)))
-    yield click_option("config")
+    yield from (click_option("config"), click_option("strict"))
     yield from format_options()
     yield rows_option
     if benchmark.sized not in ("nothing", "element"):
@@ -262,6 +262,7 @@ def measure(
         changes,
         config,
         more.get("back_to_back", False),
+        more["strict"],
     )
     with progress_bar(len(study.sizes) * len(study.runs)) as progress:
         rows = api.run(study, progress)

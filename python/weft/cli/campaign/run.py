@@ -38,8 +38,21 @@ from weft.cli.files import Input, command
     help="Submit the runs as jobs to the cluster that this file describes; `local` uses the same"
     " engine on this machine.  [default: processes on this machine]",
 )
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Refuse to run if values are outside what was measured with the fabrics' presets: rate of"
+    " the cables, hosts, ranks per host, changed values.",
+)
 @click.option("--again", is_flag=True, help="Repeat runs that failed or were refused.")
-def run(file: Path, store: Path | None, jobs: int | None, cluster: Path | None, again: bool) -> int:
+def run(
+    file: Path,
+    store: Path | None,
+    jobs: int | None,
+    cluster: Path | None,
+    strict: bool,
+    again: bool,
+) -> int:
     """Execute the missing runs and store their results.
 
     No interruption (Ctrl-C, kill -9, a full disk) loses or truncates a result; the same command
@@ -51,6 +64,8 @@ def run(file: Path, store: Path | None, jobs: int | None, cluster: Path | None, 
     where = cluster_file.chosen(cluster, jobs)
     prepared = api.prepare(file, store)
     say_impossible(prepared.found.impossible)
+    if strict:
+        api.refuse_unmeasured(prepared)
     if again:
         api.forget_failures(prepared)
     found = prepared.index()

@@ -8,8 +8,9 @@ import click
 from weft import _core
 from weft.base.errors import WeftError, named
 from weft.base.plots import check_format
+from weft.benchmarks import measured
 from weft.cli.common import output_option
-from weft.cli.fabric.new import new
+from weft.cli.fabric.new import STRICT, new
 from weft.cli.files import Input, fabric_name
 from weft.cli.groups import help_group
 from weft.cli.run_options import click_option
@@ -46,7 +47,8 @@ Example:
 @click_option("changes")
 def show(fabric: str, changes: tuple[str, ...]) -> None:
     """Print the description."""
-    click.echo(load_fabric(fabric, changes).describe().rstrip("\n"))
+    loaded = load_fabric(fabric, changes)
+    click.echo("\n".join([loaded.describe().rstrip("\n"), *measured.scaled(loaded)]))
 
 
 _CHECK = """
@@ -67,8 +69,9 @@ Examples:
 @fabric.command(help=_CHECK, short_help="Check a fabric file and its routes.")
 @click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 @click_option("changes")
-def check(fabric: str, changes: tuple[str, ...]) -> None:
-    """Print what was proven."""
+@click.option("--strict", is_flag=True, help=STRICT)
+def check(fabric: str, changes: tuple[str, ...], strict: bool) -> None:
+    """Print what was proven, and values beyond what was measured."""
     if Path(fabric).suffix in PLATFORM_SUFFIXES:
         if changes:
             raise WeftError(
@@ -77,7 +80,13 @@ def check(fabric: str, changes: tuple[str, ...]) -> None:
             )
         click.echo(launch.prove_routes(Path(fabric)).rstrip("\n"))
     else:
-        click.echo(load_fabric(fabric, changes).check().rstrip("\n"))
+        loaded = load_fabric(fabric, changes)
+        beyond = measured.fabric_beyond(loaded)
+        if strict:
+            measured.refuse(beyond)
+        click.echo(loaded.check().rstrip("\n"))
+        if beyond:
+            click.echo(f"weft: {fabric}: {measured.said(beyond)}", err=True)
 
 
 _OPTIONS = """

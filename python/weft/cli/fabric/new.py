@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft import _core
+from weft.benchmarks import measured
 from weft.cli.common import output_option
 from weft.cli.files import Command as FileCommand
 from weft.cli.files import fabric_name
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 
 # Prefix that keeps topology keys apart from weft's own parameters.
 _OWN = "topology_"
+STRICT = (
+    "Refuse cables faster than those measured with the presets, or than their ports, and scaled"
+    " presets."
+)
 _ASKED = ("like", "hosts_like", "bandwidth", "latency", "switch_latency", "messages")
 _GROUP = """
 Write a commented fabric file: a topology with its parameters, and presets for hosts, NICs and
@@ -160,6 +165,7 @@ def _common_options() -> Iterator[Callable[[click.Command], click.Command]]:
     )
     yield click.option("--name", help="Name in records and plots.  [default: the name of the file]")
     yield output_option("-o", "output", required=True, help="Fabric file to write.")
+    yield click.option("--strict", is_flag=True, help=STRICT)
     yield click.option("--force", is_flag=True, help="Replace an existing file.")
 
 
@@ -167,6 +173,7 @@ def _write(
     topology: "Topology",
     output: Path,
     force: bool,
+    strict: bool,
     name: str | None,
     **others: Any,
 ) -> None:
@@ -181,7 +188,9 @@ def _write(
         **{key: others[key] for key in _ASKED},
     )
     filled = fill(topology["kind"], given, name if name is not None else output.stem, asked)
-    fabric = write(filled.template, output, force=force)
+    fabric = write(filled.template, output, force=force, strict=strict)
     click.echo(f"{output}: {counts(fabric)}", err=True)
     if filled.note:
         click.echo(f"weft: {output}: {filled.note}", err=True)
+    if beyond := measured.fabric_beyond(fabric):
+        click.echo(f"weft: {output}: {measured.said(beyond)}", err=True)

@@ -98,6 +98,11 @@ def prepare(file: JobsFile, request: Request) -> PreparedJobs:
     request = request.changed(ranks=file.ranks)
     site = _site(request)
     launch.check_options(request, simgrid)
+    if request.simulation.strict:
+        raise WeftError(
+            f"{named('strict')}: found together with {named('jobs')}; measurements are of one"
+            " program on an otherwise idle network: leave it out"
+        )
     launch.refuse_smpi_messages(request, "jobs")
     _refuse_trace_of_run(request)
     placed = place(file, site.fabric)

@@ -66,6 +66,8 @@ class Study:
     """SimGrid settings, each KEY:VALUE."""
     back_to_back: bool = False
     """True to omit OSU's barriers between blocking collectives."""
+    strict: bool = False
+    """True to refuse values outside what was measured."""
 
     @property
     def runs(self) -> list[tuple[str, int, int | None]]:
@@ -304,6 +306,7 @@ def _request(study: Study, program: Path, mode: str, ranks: int, ppn: int | None
         arguments=tuple(words),
         privatize=False,
         config=(*SHARED, *_clock(study.benchmark), *study.config),
+        strict=study.strict,
         **_options(mode),
     )
 

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Values outside what was measured: reported when fabrics are made, refused by `strict`."""
+
+from pathlib import Path
+
+import pytest
+
+import weft
+from tests.support import compiled
+from tests.support.places import ROOT
+from tests.support.simulated import weft_says
+from weft.base.errors import WeftError
+
+DO = "choose measured values or presets, or leave out --strict"
+FAST = ("--set", "link.bandwidth=200Gbps")
+
+
+def test_a_run_with_measured_values_is_as_without_strict() -> None:
+    words = ("run", "--fabric", "tofino-4", "-n", "4")
+    program = str(compiled.example("allreduce_latency"))
+    plain = weft_says(*words, "-q", "--", program, "1024")
+    strict = weft_says(*words, "-q", "--strict", "--", program, "1024")
+    assert (plain.returncode, strict.returncode) == (0, 0)
+    assert plain.stdout == strict.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("tofino-16", "-n", "16"), "hosts: found 16 hosts; measured up to 4"),
+        (("tofino-4", "-n", "4", "--set", "switch.slots=64"), "switch.slots: found switch.slots"),
+        (("hdr100-8", "-n", "8", *FAST), "found cables of 200 Gb/s; measured up to 100 Gb/s"),
+        (("tofino-4", "-n", "4", *FAST), "a port of tofino has 100 Gb/s"),
+        (("hdr100-16", "-n", "4"), "never measured"),
+    ],
+)
+def test_a_run_beyond_the_measurements_is_refused(words: tuple[str, ...], found: str) -> None:
+    program = str(compiled.example("allreduce_latency"))
+    said = weft_says("run", "--strict", "--fabric", *words, "--", program, "1024")
+    assert (said.returncode, said.stdout) == (2, "")
+    (line,) = said.stderr.splitlines()
+    assert line.startswith("weft: --strict: preset ")
+    assert found in line
+    assert line.endswith(DO)
+
+
+def test_calls_beyond_the_measured_sizes_are_refused() -> None:
+    words = ("--fabric", "tofino-4", "-n", "4", "--modes", "stream", "--strict")
+    said = weft_says("bench", "allreduce", *words, "--sizes", "1KiB")
+    assert said.returncode == 0, said.stderr
+    said = weft_says("bench", "allreduce", *words, "--sizes", "2GiB")
+    assert said.returncode == 2
+
+
+def test_fabrics_with_fast_cables_are_reported_and_refused(tmp_path: Path) -> None:
+    target = tmp_path / "mine.toml"
+    new = ("fabric", "new", "star", "--hosts", "4", "--switch-preset", "sharp", "-o", str(target))
+    refused = weft_says(*new, "--bandwidth", "200Gbps", "--strict")
+    assert refused.returncode == 2
+    assert "preset sharp+connectx-6-hdr100 of the switches: link.bandwidth" in refused.stderr
+    assert not target.exists()
+    made = weft_says(*new, "--bandwidth", "200Gbps")
+    assert made.returncode == 0
+    beyond = "not measured: switches: cables of 200 Gb/s (up to 100 Gb/s)"
+    assert f"weft: {target}: {beyond}\n" in made.stderr
+    checked = weft_says("fabric", "check", str(target))
+    assert (checked.returncode, checked.stderr) == (0, f"weft: {target}: {beyond}\n")
+    assert weft_says("fabric", "check", str(target), "--strict").returncode == 2
+    with pytest.raises(WeftError, match="found cables of 200 Gb/s"):
+        weft.Fabric(target).check(strict=True)
+    with pytest.warns(UserWarning, match="not measured: switches: cables"):
+        weft.Fabric(target).check()
+
+
+def test_ports_of_a_tofino_have_their_documented_rate() -> None:
+    said = weft_says("fabric", "check", "tofino-4", "--set", "link.bandwidth=400Gbps")
+    assert said.returncode == 0
+    assert "cable host-0 of 400 Gb/s (a port of tofino has 100 Gb/s)" in said.stderr
+    assert weft_says("fabric", "check", "tofino-4", "--strict").returncode == 0
+
+
+def test_scaled_presets_say_their_rule(tmp_path: Path) -> None:
+    target = tmp_path / "ndr.toml"
+    words = ("--hosts", "4", "--switch-preset", "sharp-ndr", "--bandwidth", "400Gbps")
+    made = weft_says("fabric", "new", "star", *words, "-o", str(target))
+    assert "switches: sharp-ndr, scaled from sharp: aggregation_rate is 4 times" in made.stderr
+    shown = weft_says("fabric", "show", str(target)).stdout
+    assert "  connectx-7-ndr: scaled from connectx-6-hdr100: the rates of streaming are 4" in shown
+    fabric = weft.Fabric(target)
+    assert fabric.core.nic["preset"] == "connectx-7-ndr"
+    measured = weft.Fabric("hdr100-8")
+    sharp, ndr = measured.core.switches[0], fabric.core.switches[0]
+    assert ndr["aggregation_rate_Bps"] == pytest.approx(4 * sharp["aggregation_rate_Bps"])
+    assert ndr["turnaround_s"] == sharp["turnaround_s"]
+    rates = [
+        [one["offload_copy_rate_Bps"] for one in x.core.nic["calls"]] for x in (measured, fabric)
+    ]
+    assert rates[1] == pytest.approx([4 * rate for rate in rates[0]])
+
+
+def test_a_campaign_beyond_the_measurements_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    (tmp_path / "latency.c").write_bytes((ROOT / "examples" / "allreduce_latency.c").read_bytes())
+    file.write_text(
+        '[campaign]\nname = "mine"\n[programs.latency]\nsource = "latency.c"\narguments = ["64"]\n'
+        '[[runs]]\nprogram = "latency"\nfabric = "tofino-16"\nranks = [4, 16]\n'
+    )
+    said = weft_says("campaign", "run", str(file), "--strict")
+    assert said.returncode == 2
+    assert "hosts: found 16 hosts; measured up to 4" in said.stderr
+    with pytest.raises(WeftError, match="found 16 hosts; measured up to 4"):
+        weft.Campaign(file).run(strict=True, progress=False)
