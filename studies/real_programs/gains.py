@@ -20,6 +20,7 @@ from studies.resume import kept_rows
 from studies.study import DOCS, Study, Table, read_table, write_table
 from weft import _core
 from weft.base.process import work_directory
+from weft.benchmarks.measured import is_scaled
 
 TABLE = DOCS / "real-programs.csv"
 PROGRAMS = (*SMALL, *LARGE)
@@ -44,7 +45,7 @@ def _measure(program: Program, directory: Path) -> Table:
     computing = ""
     for preset in _core.list_presets("switch"):
         fabric = fabric_with(preset, directory)
-        if not _sums(str(fabric)):
+        if not _sums(str(fabric)) or is_scaled(preset):
             continue
         off = run_weft(program, fabric, directory, "--offload", "off")
         if not computing:

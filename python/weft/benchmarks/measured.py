@@ -244,6 +244,11 @@ def _presets() -> Mapping[str, _Preset]:
     }
 
 
+def is_scaled(preset: str) -> bool:
+    """Return True if a preset's values were scaled from another one."""
+    return preset in _presets() and bool(_presets()[preset].scaled_from)
+
+
 def _used(fabric: "Fabric") -> Iterator[tuple[str, _Preset]]:
     """Yield the rows of the presets of a fabric's switches and NICs."""
     names = dict.fromkeys((*(one["preset"] for one in fabric.switches), fabric.nic["preset"]))

@@ -19,11 +19,16 @@ from studies.real_programs.programs import (
 )
 from tests.support.simulated import WEFT, read_record, run_command
 from weft import _core
+from weft.benchmarks.measured import is_scaled
 from weft.fabric.export import export
 
 pytestmark = pytest.mark.slow
 
-SMART = [name for name in _core.list_presets("switch") if name not in ("l2", "tcam", "cache")]
+SMART = [
+    name
+    for name in _core.list_presets("switch")
+    if name not in ("l2", "tcam", "cache") and not is_scaled(name)
+]
 
 
 @pytest.fixture(scope="module")

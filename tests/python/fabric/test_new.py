@@ -220,7 +220,7 @@ def test_fabrics_of_all_vendors_can_have_the_same_hosts(here: Path, hosts: str) 
         assert nics[switch] == nic, "offloading is the switch's"
         assert "other switch presets use other hosts; to compare fabrics" in alone
         assert f"--hosts-like {like}" in alone
-    assert len(set(nics.values())) == 3
+    assert len(set(nics.values())) == 5
 
 
 def test_only_hosts_that_came_with_a_switch_are_warned_of(here: Path) -> None:
