@@ -52,8 +52,9 @@ FlowNumber FlowNetwork::borrow(int from)
   return std::exchange(idle, flows_[idle].next_idle);
 }
 
-/** Returns the flow of an equal message that starts at this instant; null if there is none. */
-FlowNetwork::Flow* FlowNetwork::same(int from, int to, double bytes, double missed)
+/** Returns the flow of an equal message, with latency from @p since on, that starts at this instant; null if there is
+ * none. */
+FlowNetwork::Flow* FlowNetwork::same(int from, int to, double bytes, double missed, double since)
 {
   const Recent& recent = recent_[static_cast<std::size_t>(from)];
   if (recent.time != agenda_.now().value())
@@ -61,16 +62,18 @@ FlowNetwork::Flow* FlowNetwork::same(int from, int to, double bytes, double miss
   for (std::size_t at = 0; at < recent.count; ++at) {
     Flow& flow = flows_[recent.flows[at]];
     if (flow.state == State::starting && flow.from == from && flow.to == to && flow.bytes == bytes &&
-        flow.missed == missed && flow.since == recent.time)
+        flow.missed == missed && flow.since == since)
       return &flow;
   }
   return nullptr;
 }
 
-void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message)
+/** Sends a message whose latency began at @p since. */
+void FlowNetwork::send_since(double since, int from, int to, Bytes bytes, double missed, Receiving& receiver,
+                             std::uint64_t message)
 {
   ++work_.messages;
-  if (Flow* const flow = folds_ && ways_.repeats() ? same(from, to, bytes.value(), missed) : nullptr) {
+  if (Flow* const flow = folds_ && ways_.repeats() ? same(from, to, bytes.value(), missed, since) : nullptr) {
     flow->messages.push_back({&receiver, message});
     ways_.repeat(flow->way, from, to, bytes);
     return;
@@ -91,14 +94,14 @@ void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& 
   flow.to     = to;
   flow.missed = missed;
   flow.bytes  = bytes.value();
-  flow.since  = agenda_.now().value();
+  flow.since  = since;
   flow.part   = 1;
   flow.messages.push_back({&receiver, message});
   begin_latency(number);
 
   Recent& recent = recent_[static_cast<std::size_t>(from)];
-  if (recent.time != flow.since) {
-    recent.time  = flow.since;
+  if (const double now = agenda_.now().value(); recent.time != now) {
+    recent.time  = now;
     recent.next  = 0;
     recent.count = 0;
   }
@@ -109,6 +112,11 @@ void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& 
 
 void FlowNetwork::send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number)
 {
+  if (message.from_socket == SocketMessage::UNKNOWN) {
+    send_since(message.since.value_or(agenda_.now()).value(), message.from, message.to, message.bytes, message.missed,
+               receiver, number);
+    return;
+  }
   ++work_.messages;
   ++work_.flows;
   const FlowNumber flow_number = borrow(-1);
@@ -152,7 +160,7 @@ void FlowNetwork::start(const FlowRoute& way, Seconds time, Receiving& receiver,
 void FlowNetwork::begin_latency(FlowNumber number)
 {
   const Flow& flow   = flows_[number];
-  const double joins = flow.since + flow.way.latency;
+  const double joins = std::max(agenda_.now().value(), flow.since + flow.way.latency);
   if (not off_.empty() && is_off(flow.way.resources)) {
     agenda_.add(Seconds(flow.since), *this, due_of(number, flow.version)); // it is cut then
     return;

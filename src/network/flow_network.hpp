@@ -232,7 +232,9 @@ private:
 
   FlowNumber& idle_of(int from) { return from < 0 ? idle_ : recent_[static_cast<std::size_t>(from)].idle; }
   FlowNumber borrow(int from);
-  Flow* same(int from, int to, double bytes, double missed);
+  Flow* same(int from, int to, double bytes, double missed, double since);
+  void send_since(double since, int from, int to, Bytes bytes, double missed, Receiving& receiver,
+                  std::uint64_t message);
   void begin_latency(FlowNumber number);
   bool may_join(FlowNumber number);
   void join(FlowNumber number);
@@ -278,8 +280,11 @@ public:
   void set_class_weight(int share_class, double weight) { classes_.value().set_weight(share_class, weight); }
 
   /** Sends a message, which may be coalesced with equal ones. */
-  void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override;
-  /** Sends a message that is not coalesced. */
+  void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override
+  {
+    send_since(agenda_.now().value(), from, to, bytes, missed, receiver, message);
+  }
+  /** Sends a message that is not coalesced, unless its sockets are unknown. */
   void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number) override;
   void work(const SocketWork& work, Receiving& receiver, std::uint64_t number) override;
   /** Starts a flow over @p way at @p time, which may be later than the agenda's. @p receiver, which must outlive the

@@ -203,6 +203,23 @@ TEST_F(FlowNetworkTest, EqualMessagesAreOneFlow)
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{0, 21}, {1, 21}, {2, 21}, {3, 21}}));
 }
 
+TEST_F(FlowNetworkTest, TheLatencyOfAMessageMayHaveBegunEarlier)
+{
+  agenda_.run_until(Seconds(5));
+  const auto send_late = [this](int from, double since, std::uint64_t message) {
+    network_.send_on_sockets({.from = from, .to = 1, .bytes = Bytes(100), .missed = 1, .since = Seconds(since)},
+                             arrivals_, message);
+  };
+  send_late(0, 4.5, 0);
+  send_late(0, 4.5, 1);
+  EXPECT_EQ(network_.work().flows, 1U);
+  agenda_.run_until(Seconds(50));
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{0, 25.5}, {1, 25.5}}));
+  send_late(0, 40, 2); // its latency has passed
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(arrivals_.times[2], 60);
+}
+
 /** Sends one of several messages from host 0 to host 1 each time it is due. */
 class Sender : public Due {
   FlowNetwork& network_;

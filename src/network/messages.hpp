@@ -47,6 +47,8 @@ struct SocketMessage {
   int to_socket   = UNKNOWN;
   Bytes bytes;       ///< including all headers
   double missed = 0; ///< see Messages::send()
+  /// Time at which its latency began, if that is earlier than now.
+  std::optional<Seconds> since = {};
 };
 
 /** Work of a core on data that its socket's cores share. */
@@ -67,7 +69,7 @@ public:
    * missed is the part of it that is not in the hosts' caches, or UNKNOWN_PART. @p receiver, which must outlive the
    * message, is notified of its arrival or failure. */
   virtual void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) = 0;
-  /** Sends a message as above. Networks without sockets ignore them. */
+  /** Sends a message as above. Networks without sockets ignore them, and those of SimGrid an earlier start. */
   virtual void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number)
   {
     send(message.from, message.to, message.bytes, message.missed, receiver, number);

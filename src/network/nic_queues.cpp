@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "network/nic_queues.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace weft {
@@ -47,7 +48,7 @@ namespace {
 
 void send_on(Messages& onward, const SocketMessage& what, Receiving& receiver, std::uint64_t message)
 {
-  if (what.from_socket == SocketMessage::UNKNOWN)
+  if (what.from_socket == SocketMessage::UNKNOWN && not what.since)
     onward.send(what.from, what.to, what.bytes, what.missed, receiver, message);
   else
     onward.send_on_sockets(what, receiver, message);
@@ -69,6 +70,9 @@ void NicQueues::send(Messages& onward, const SocketMessage& what, Receiving& rec
   const std::uint64_t number = idle_.back();
   idle_.pop_back();
   passing_[number] = {&onward, what, &receiver, message};
+  if (what.since) // the queue delays its latency, too
+    passing_[number].what.since =
+        *what.since + (std::max(sends_[static_cast<std::size_t>(what.from)], agenda_.now()) - agenda_.now());
   if (passes(sends_[static_cast<std::size_t>(what.from)], number))
     leave(number);
 }

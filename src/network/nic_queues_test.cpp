@@ -22,6 +22,7 @@ class QuietMessages : public Messages, public Due {
 public:
   bool fails = false;
   std::vector<int> to_sockets; // of messages whose sockets are known
+  std::vector<double> since;   // of messages that began earlier
   explicit QuietMessages(Agenda& agenda) : agenda_(agenda) {}
   void send(int /*from*/, int /*to*/, Bytes /*bytes*/, double /*missed*/, Receiving& receiver,
             std::uint64_t message) override
@@ -32,6 +33,8 @@ public:
   void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number) override
   {
     to_sockets.push_back(message.to_socket);
+    if (message.since)
+      since.push_back(message.since->value());
     send(message.from, message.to, message.bytes, message.missed, receiver, number);
   }
   void due(std::uint64_t what) override
@@ -127,6 +130,15 @@ TEST_F(NicQueuesTest, SocketsOfMessagesAreKept)
   messages_.send_on_sockets({.from = 2, .to = 2, .from_socket = 1, .to_socket = 0, .bytes = Bytes(8)}, arrivals_, 2);
   EXPECT_EQ(arrivals(), (Times{{0, 10}, {1, 12}, {2, 10}}));
   EXPECT_EQ(network_.to_sockets, (std::vector{1, 0, 1}));
+}
+
+TEST_F(NicQueuesTest, AQueueDelaysWhatBeganEarlier)
+{
+  agenda_.run_until(Seconds(5));
+  for (std::uint64_t number = 0; number < 2; ++number)
+    messages_.send_on_sockets({.from = 0, .to = 1, .bytes = Bytes(8), .since = Seconds(4)}, arrivals_, number);
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(network_.since, (std::vector<double>{4, 6}));
 }
 
 TEST_F(NicQueuesTest, AFailedMessageIsReported)

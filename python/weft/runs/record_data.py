@@ -284,6 +284,17 @@ class StoragePart(Model, kw_only=True):
     bytes_written: Number
 
 
+class RendezvousPart(Model, kw_only=True):
+    """Rendezvous messages that waited for ranks to enter MPI."""
+
+    scheme: str
+    """Who answered: the receiver (`get`), or the receiver and then the sender (`put`)."""
+    delayed: Whole
+    """Messages that started late."""
+    delay_s: Number
+    """Sum of their delays."""
+
+
 class NoisePart(Model, kw_only=True):
     """Noise of a run: the seed of its random numbers."""
 
@@ -558,7 +569,8 @@ class RecordData(Model, kw_only=True):
     hosts_used: Whole
     offload: str
     progress: str = "thread"
-    """Progress of non-blocking calls on the hosts: in a `thread`, or only inside MPI `calls`."""
+    """Progress of rendezvous messages and of non-blocking calls on hosts: in a `thread`, or only
+    inside MPI `calls`."""
     poll_overhead_s: Number | None = None
     """Cost of an unsuccessful poll; None if smpi/test or smpi/iprobe sets it."""
     messages: str = "smpi"
@@ -584,6 +596,8 @@ class RecordData(Model, kw_only=True):
     slices: list[SlicePart] = field(default_factory=list)
     host_calls: list[HostCallPart] = field(default_factory=list)
     multicast_calls: list[MulticastCallPart] = field(default_factory=list)
+    rendezvous: RendezvousPart | UnsetType = UNSET
+    """Present if rendezvous messages waited for ranks to enter MPI."""
     noise: NoisePart | UnsetType = UNSET
     """Present if the fabric has a [noise] table."""
     stacks: StacksPart | UnsetType = UNSET

@@ -365,8 +365,25 @@ def _asked(fallback: str, collective: str) -> str:
     return asked
 
 
-def progress(record: RecordData) -> list[str]:
-    """Return how non-blocking calls on the hosts progress during computation."""
+def progress(record: RecordData, *, messages: bool = True) -> list[str]:
+    """Return how messages and non-blocking calls on the hosts progress during computation."""
+    return [*(_progress_of_messages(record) if messages else ()), *_progress_of_calls(record)]
+
+
+def _progress_of_messages(record: RecordData) -> list[str]:
+    late = record.rendezvous or None
+    if late is None or late.delayed == 0:
+        return []
+    whom = "receivers" if late.scheme == "get" else "receivers and senders"
+    return [
+        f"progress only inside MPI calls, as in Open MPI and MPICH without a progress thread:"
+        f" {plural(late.delayed, 'rendezvous message')} started"
+        f" {format_seconds(late.delay_s / late.delayed)} late in the mean, when {whom} entered MPI"
+        ' ([mpi] progress = "calls"; --set mpi.progress=thread starts them at once)'
+    ]
+
+
+def _progress_of_calls(record: RecordData) -> list[str]:
     by_hosts = dict.fromkeys(
         row.collective
         for row in record.collectives

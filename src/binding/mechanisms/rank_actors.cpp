@@ -27,7 +27,7 @@ void RankActors::end(int rank, const ProgressedCall& call)
 
 bool RankActors::makes_progress(int rank) const
 {
-  return in_mpi_.empty() || Profile::get().is_inside(in_mpi_[static_cast<std::size_t>(rank)]);
+  return in_mpi_.empty() || Profile::get().attends(in_mpi_[static_cast<std::size_t>(rank)]);
 }
 
 Seconds RankActors::with_os_noise(int rank, Seconds start, Seconds work) const

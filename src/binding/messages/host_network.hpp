@@ -19,7 +19,7 @@
 
 namespace weft {
 
-/** Call that progresses only while its ranks are in MPI, if Progress::calls applies. */
+/** Call or messages that progress only while their ranks are in MPI, if Progress::calls applies. */
 class ProgressedCall {
 public:
   ProgressedCall()                                 = default;
@@ -107,7 +107,7 @@ public:
   void call_after(Seconds delay, Due& receiver, std::uint64_t what);
   /** Called after an addition to the agenda, by a rank or SimGrid's kernel. */
   void wake();
-  /** Makes non-blocking collectives progress only in MPI calls (Progress::calls). */
+  /** Makes rendezvous messages and non-blocking collectives progress only in MPI calls (Progress::calls). */
   void advance_by_calls();
   bool by_calls() const { return by_calls_; }
   /** Calls make_progress() of @p call from now on whenever @p actor, its rank @p rank, enters MPI. */

@@ -33,6 +33,14 @@ struct MpiFunction {
   double total_time     = 0; ///< simulated seconds, summed over ranks
   double max_time       = 0; ///< longest time of one call
   bool known_to_profile = false;
+  bool progresses       = false; ///< progresses(*this), once it is known to the profile
 };
+
+/** Returns whether a library progresses messages and requests in each call of @p function: waits, polls, one-sided
+ * calls, and blocking calls that several ranks make together. Calls that send, receive, or start either do so only
+ * while they wait, and local calls never: as in Open MPI (ompi/mca/pml/ucx/pml_ucx.c, ob1/pml_ob1_isend.c and
+ * pml_ob1_irecv.c call opal_progress only to wait; ompi/request/req_test.c once a test that finds nothing) and MPICH
+ * (MPID_Progress_wait, MPID_Progress_test). */
+bool progresses(const MpiFunction& function);
 
 } // namespace weft

@@ -12,6 +12,7 @@
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
 #include <string_view>
+#include <utility>
 #include <xbt/config.hpp>
 
 namespace sg = simgrid::s4u;
@@ -31,6 +32,31 @@ void settle_computation()
 }
 
 } // namespace
+
+bool progresses(const MpiFunction& function)
+{
+  const std::string_view name = function.name;
+  const auto has              = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  const bool starts           = name.starts_with("MPI_I") || name.ends_with("_init");
+  switch (function.kind) {
+    case CallKind::waits:
+    case CallKind::polls:
+    case CallKind::one_sided:
+      return true;
+    case CallKind::communicators:
+      return not has("_idup");
+    case CallKind::collectives:
+      return not starts;
+    case CallKind::io: // collective ones; others wait for the file system
+      return (has("_all") && not has("_iread") && not has("_iwrite")) || has("_ordered") || has("_open") ||
+             has("_close") || has("_sync") || has("_set_") || has("_preallocate");
+    case CallKind::point_to_point:
+      return false;
+    case CallKind::other:
+      return name != "MPI_Wtime";
+  }
+  return false;
+}
 
 Profile& Profile::get()
 {
@@ -82,6 +108,7 @@ RankActivity* Profile::enter(MpiFunction& function)
     prefetch(next, sizeof(RankActivity));
   if (not function.known_to_profile) {
     function.known_to_profile = true;
+    function.progresses       = progresses(function);
     functions_.push_back(&function);
   }
   settle_computation();
@@ -89,9 +116,30 @@ RankActivity* Profile::enter(MpiFunction& function)
   rank->since  = time_of_rank();
   function.calls += 1;
   time_of(*rank, function.kind).calls += 1;
-  if (on_entry_ && std::string_view(function.name) != "MPI_Wtime")
-    on_entry_(actor);
+  if (function.progresses) {
+    rank->attends = true;
+    if (on_entry_)
+      on_entry_(actor);
+  }
   return rank;
+}
+
+bool Profile::begin_attending(aid_t actor)
+{
+  RankActivity* const rank = by_actor_.get(actor);
+  if (not rank || rank->attends)
+    return false;
+  rank->attends = true;
+  if (on_entry_)
+    on_entry_(actor);
+  return true;
+}
+
+void Profile::end_attending(aid_t actor)
+{
+  RankActivity& rank = *by_actor_.get(actor);
+  rank.attends       = false;
+  rank.attended      = sg::Engine::get_clock();
 }
 
 void Profile::leave(RankActivity& rank)
@@ -105,6 +153,8 @@ void Profile::close(RankActivity& rank, double now)
 {
   if (not rank.inside)
     return;
+  if (std::exchange(rank.attends, false))
+    rank.attended = now;
   MpiFunction& function = *rank.inside;
   const double time     = now - rank.since;
   rank.inside           = nullptr;

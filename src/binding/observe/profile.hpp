@@ -39,6 +39,8 @@ struct RankActivity {
   MpiFunction* inside = nullptr; ///< outermost call that the rank is in
   double since        = 0;       ///< start of that call, or end of the rank
   double begun        = 0;       ///< start of the rank
+  bool attends        = false;   ///< its MPI library progresses now
+  double attended     = -1;      ///< time until which it last did, before this call; negative: never
 };
 
 /** Totals of one rank for one kind of call. */
@@ -78,13 +80,22 @@ public:
   /** Closes the calls in progress, if a run ends before its program does. */
   void stop();
 
-  /** Calls @p told for each call that a rank enters, except MPI_Wtime, in which libraries make no progress. */
+  /** Calls @p told for each call that a rank enters in which libraries progress. */
   void on_entry(std::function<void(aid_t actor)> told) { on_entry_ = std::move(told); }
   bool knows(aid_t actor) const { return by_actor_.get(actor) != nullptr; }
   /** Number of a rank in the run. */
   int rank_of(aid_t actor) const { return by_actor_.get(actor)->rank; }
-  /** True if a rank is in an MPI call. */
-  bool is_inside(aid_t actor) const { return by_actor_.get(actor)->inside != nullptr; }
+  /** Returns whether the MPI library of a rank progresses now, which it does in calls that wait. */
+  bool attends(aid_t actor) const { return by_actor_.get(actor)->attends; }
+  /** Returns the time until which it last progressed: @p now, if it does so now; negative: never. */
+  double attended(aid_t actor, double now) const
+  {
+    const RankActivity& rank = *by_actor_.get(actor);
+    return rank.attends ? now : rank.attended;
+  }
+  /** Lets a rank that is about to wait attend. Returns false if it does so already. */
+  bool begin_attending(aid_t actor);
+  void end_attending(aid_t actor);
   /** The record's `profile`, `mpi_calls`, `slices`. Empty if the program's calls were not seen (no
    *  LD_PRELOAD). */
   nlohmann::ordered_json kinds_to_json(double simulated_time) const;

@@ -294,7 +294,7 @@ void Record::write_json(const Run& run, std::ostream& file) const
              {"ranks", run.ranks},
              {"hosts_used", run.hosts_used},
              {"offload", std::string(to_text(run.mode))},
-             {"progress", std::string(to_text(run.fabric.mpi().value_or(MpiModel()).progress))},
+             {"progress", std::string(to_text(progress_of(run.fabric.mpi())))},
              {"poll_overhead_s", run.poll_overhead ? Json(run.poll_overhead->value()) : Json()},
              {"messages", messages},
              {"messages_reason", messages_reason},

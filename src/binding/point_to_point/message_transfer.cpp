@@ -123,8 +123,12 @@ void OwnMessages::end_instant()
   network().call_after(Seconds(), *this, 0);
 }
 
-void OwnMessages::due(std::uint64_t /*what*/)
+void OwnMessages::due(std::uint64_t what)
 {
+  if (what > 0) {
+    take_turn(what - 1);
+    return;
+  }
   for (const auto& [message, receive, source, tag] : matching_.end_instant())
     match(message, request_of(receive), source, tag);
   if (told_of_message_)
@@ -140,8 +144,10 @@ void OwnMessages::due(std::uint64_t /*what*/)
   Messages& all      = network().messages();
   for (const Index number : left_) {
     const Message& message = messages_[number];
-    const Bytes size       = Bytes(static_cast<double>(message.size)) + SMPI_ENVELOPE;
-    Messages& its          = of_jobs ? network().messages_of(context_.jobs.world_of(message.source)) : all;
+    if (message.asks && not leaves_at_once(number))
+      continue;
+    const Bytes size = Bytes(static_cast<double>(message.size)) + SMPI_ENVELOPE;
+    Messages& its    = of_jobs ? network().messages_of(context_.jobs.world_of(message.source)) : all;
     its.send(message.from, message.to, size, UNKNOWN_PART, *this, number);
   }
   left_.clear();

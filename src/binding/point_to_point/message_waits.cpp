@@ -114,6 +114,11 @@ void OwnMessages::sleep(int ends)
   sleep({.missing = ends});
 }
 
+void OwnMessages::sleep_for_any()
+{
+  sleep({.missing = 1, .stays = false});
+}
+
 void OwnMessages::sleep_and_pay(int ends, std::span<const MPI_Request> requests)
 {
   if (receives_cost_)

@@ -36,6 +36,12 @@ int matched_tag(int tag)
   return tag == MPI_ANY_TAG ? MessageMatching::ANY_TAG : tag;
 }
 
+/** Out of line, so that the frame of its caller stays small. */
+[[gnu::noinline]] Rendezvous rendezvous_of(const Fabric& fabric)
+{
+  return fabric.mpi() ? fabric.mpi()->rendezvous : Rendezvous::get;
+}
+
 bool is_replayed()
 {
   return sg::Actor::self()->extension<simgrid::smpi::ActorExt>()->replaying();
@@ -87,8 +93,11 @@ void OwnMessages::begin(RunContext& context)
 
 HostNetwork& OwnMessages::network()
 {
-  if (not network_)
-    network_ = &context_.host_network();
+  if (not network_) [[unlikely]] {
+    network_  = &context_.host_network();
+    by_calls_ = network_->by_calls();
+    scheme_   = rendezvous_of(context_.fabric);
+  }
   return *network_;
 }
 
@@ -177,6 +186,9 @@ void OwnMessages::send(MPI_Request request)
   const auto endpoint = endpoints_.of(fields.destination, fields.comm);
   const int source    = static_cast<int>(fields.source);
   Message& message    = messages_[number];
+  const bool eager    = not synchronous && size < its.eager_below;
+  if (by_calls_ && not eager)
+    message.asks = fields.source != fields.destination && not is_replayed(); // SimGrid's replay makes no calls
   if (matching_.collects(endpoint)) {
     matching_.collect(endpoint, number, source, fields.tag);
     receivers_.push_back(fields.destination);
@@ -187,7 +199,7 @@ void OwnMessages::send(MPI_Request request)
   }
   if (message.detached)
     keep(message);
-  if (not synchronous && size < its.eager_below)
+  if (eager)
     leave(number);
 }
 
@@ -221,7 +233,8 @@ OwnMessages::Index OwnMessages::new_message(MPI_Request request)
                                     .copied    = fields.size == 0 || not fields.buffer || is_replayed() ||
                                                  has_no_data(fields.buffer, fields.size),
                                     .failed    = false,
-                                    .withdrawn = false};
+                                    .withdrawn = false,
+                                    .asks      = false};
   return number;
 }
 

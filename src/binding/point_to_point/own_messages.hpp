@@ -4,7 +4,8 @@
  * The protocols are SMPI's (src/smpi/mpi/smpi_request.cpp): a detached send, which is short or buffered, completes at
  * once; an eager message leaves at once, any other when its receive is posted. A probe sees a message as soon as it is
  * sent. The sender of a detached or non-blocking message pays its overhead before the message leaves; the receiver of a
- * detached message pays in Request::finish_wait, which remains SMPI's.
+ * detached message pays in Request::finish_wait, which remains SMPI's. If the MPI library progresses only inside calls,
+ * messages that are not eager also wait for ranks that compute (rendezvous_messages.cpp).
  *
  * Messages are matched when they are sent or when their receive is posted, in the order of these calls. An endpoint
  * that has named MPI_ANY_SOURCE gets the messages of one instant when all ranks have run, in the order of their
@@ -13,6 +14,7 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/messages/host_network.hpp"
+#include "binding/observe/record_part.hpp"
 #include "binding/point_to_point/endpoints.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"
@@ -20,6 +22,7 @@
 #include "binding/run/request.hpp"
 #include "binding/run/run_context.hpp"
 #include "matching/message_matching.hpp"
+#include "model/host/mpi_model.hpp"
 #include "network/agenda.hpp"
 #include "network/messages.hpp"
 
@@ -35,7 +38,7 @@
 
 namespace weft {
 
-class OwnMessages : public Receiving, public Due {
+class OwnMessages : public Receiving, public Due, public ProgressedCall, public RecordPart {
   struct Message {
     MPI_Request sender;  // null once its end does not depend on this message
     MPI_Request receive; // null until there is one
@@ -53,6 +56,13 @@ class OwnMessages : public Receiving, public Due {
     bool copied : 1;  // into the receive buffer, or without data
     bool failed : 1;
     bool withdrawn : 1; // cancelled
+    bool asks : 1;      // leaves after a handshake in which ranks take part
+  };
+  struct Handshake {
+    double posted;         // time when both sides had posted the message
+    double since;          // the same, or when the rank that it waited for last has entered MPI
+    Seconds latency;       // of the request to send, and of the answer
+    bool answered = false; // by the receiver
   };
   struct Place { // location of an actor
     simgrid::s4u::Host* host = nullptr;
@@ -63,6 +73,7 @@ class OwnMessages : public Receiving, public Due {
     Sleep* asleep     = nullptr;
     int missing       = 0;     // requests whose end it awaits
     bool pays         = false; // for the overheads of these, as they end
+    bool stays        = true;  // waits for all of them
     double busy_until = 0;     // end of the overheads so far
     double since      = -1;    // start of its latest wait; negative: none
   };
@@ -91,8 +102,15 @@ class OwnMessages : public Receiving, public Due {
   Endpoints endpoints_;
   std::vector<Message> messages_;
   std::vector<Index> idle_;
-  std::vector<Index> leaving_;   // messages that leave at this instant
-  std::vector<Index> left_;      // reused by due()
+  std::vector<Index> leaving_; // messages that leave at this instant
+  std::vector<Index> left_;    // reused by due()
+  bool by_calls_     = false;  // true if ranks take part in handshakes
+  Rendezvous scheme_ = Rendezvous::get;
+  std::unordered_map<Index, Handshake> handshakes_; // of messages that have not left
+  ActorMap<std::vector<Index>> held_;               // messages that wait for a rank to enter MPI
+  bool reports_handshakes_ = false;
+  std::int64_t delayed_    = 0;  // messages that have waited so
+  double delay_            = 0;  // sum of their delays
   std::vector<aid_t> receivers_; // of messages that can be probed for when the instant ends
   ActorMap<Place> places_;
   ActorMap<Waiter> waiters_;
@@ -131,6 +149,13 @@ class OwnMessages : public Receiving, public Due {
   void match(Index number, MPI_Request receive, int source, int tag);
   void leave(Index number);
   void end_instant();
+  bool stays(MPI_Request request);
+  Seconds latency_of_request(const Message& message) const;
+  bool leaves_at_once(Index number);
+  void take_turn(Index number);
+  void answer(Index number);
+  void hold(aid_t actor, Index number);
+  void leave_late(Index number);
   static bool has_no_data(const void* buffer, std::size_t size);
   void keep(Message& message);
   void copy_to_receive(Message& message) const;
@@ -194,8 +219,12 @@ public:
   bool forget_next();
   /** Cancels an own request unless it is matched. */
   void cancel(MPI_Request request);
-  /** Suspends the current rank until @p ends of its requests marked by await() have ended. */
+  /** Returns whether messages progress only inside MPI calls. */
+  bool by_calls() const { return by_calls_; }
+  /** Suspends the current rank until @p ends requests, all that await() has marked, have ended. */
   void sleep(int ends);
+  /** Suspends it until one of these has ended. */
+  void sleep_for_any();
   /** Does the same, then suspends the rank until the overheads of receives are over: of @p requests that have ended,
    * and of all whose end it awaits. They then finish without one. */
   void sleep_and_pay(int ends, std::span<const MPI_Request> requests);
@@ -229,6 +258,8 @@ public:
   void arrived(std::uint64_t message) override;
   void failed(std::uint64_t message, const std::string& why) override;
   void due(std::uint64_t what) override;
+  void make_progress(int actor) override;
+  void add_rows(Json& record) const override;
 };
 
 } // namespace weft

@@ -13,8 +13,10 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/observe/profile.hpp"
 #include "binding/point_to_point/composed_waits.hpp"
 #include "binding/point_to_point/own_messages.hpp"
+#include "binding/ranks/current.hpp"
 #include "binding/settings/tunings.hpp"
 
 #include <algorithm>
@@ -70,14 +72,38 @@ bool waits_for_own(MPI_Request request)
   return is_active(request) && is_own_and_pending(request);
 }
 
+/** Returns whether an active request has ended. */
+bool is_there(MPI_Request request)
+{
+  return is_active(request) && not waits_for_own(request);
+}
+
+/** Lets the MPI library of the current rank progress while it waits. Messages may end when that begins. */
+class Attendance {
+  bool begins_ = OwnMessages::get()->by_calls() && Profile::get().begin_attending(current_actor());
+
+public:
+  Attendance()                             = default;
+  Attendance(const Attendance&)            = delete;
+  Attendance& operator=(const Attendance&) = delete;
+  ~Attendance()
+  {
+    if (begins_)
+      Profile::get().end_attending(current_actor());
+  }
+};
+
 /** Sleeps until an own request has ended. */
 void sleep_for_one(Requests requests)
 {
+  const Attendance attendance;
+  if (std::ranges::any_of(requests, is_there))
+    return;
   OwnMessages& messages = *OwnMessages::get();
   for (MPI_Request request : requests)
     if (waits_for_own(request))
       messages.await(request);
-  messages.sleep(1);
+  messages.sleep_for_any();
   for (MPI_Request request : requests)
     if (waits_for_own(request))
       messages.no_longer_await(request);
@@ -86,6 +112,9 @@ void sleep_for_one(Requests requests)
 /** Sleeps until all own requests have ended, and, if overheads do not vary, through those of receives. */
 void sleep_for_all(Requests requests)
 {
+  if (std::ranges::none_of(requests, waits_for_own))
+    return;
+  const Attendance attendance;
   OwnMessages& messages = *OwnMessages::get();
   int missing           = 0;
   for (MPI_Request request : requests)
@@ -99,12 +128,6 @@ void sleep_for_all(Requests requests)
     messages.sleep(missing);
   else
     messages.sleep_and_pay(missing, requests);
-}
-
-/** Returns whether an active request has ended. */
-bool is_there(MPI_Request request)
-{
-  return is_active(request) && not waits_for_own(request);
 }
 
 /** Sets the statuses of inactive requests and of MPI_PROC_NULL, as SMPI does first. */

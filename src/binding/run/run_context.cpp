@@ -112,7 +112,7 @@ HostNetwork& RunContext::host_network()
       else
         refuse_fallback(why);
     };
-    if (fabric.mpi() && fabric.mpi()->progress == Progress::calls)
+    if (progress_of(fabric.mpi()) == Progress::calls)
       host_network_->advance_by_calls();
   }
   return *host_network_;

@@ -78,10 +78,14 @@ const std::vector<Option<MpiModel>>& mpi_options()
   static const auto ROWS = [] {
     auto rows = with_costs<MpiModel>({"eager_threshold", "size from which messages use the rendezvous protocol",
                                       &MpiModel::eager_threshold, Need::optional});
-    rows.emplace_back(
-        "progress",
-        "progress of non-blocking collectives on the hosts: thread: in the background; calls: only inside MPI calls",
-        &MpiModel::progress, Need::optional);
+    rows.emplace_back("progress",
+                      "progress of rendezvous messages, and of non-blocking collectives on the hosts: thread: in the "
+                      "background; calls: only inside MPI calls",
+                      &MpiModel::progress, Need::optional);
+    rows.emplace_back("rendezvous",
+                      "who answers a rendezvous message inside MPI calls: get: the receiver, which reads the data by "
+                      "RDMA; put: receiver and then sender, which writes it",
+                      &MpiModel::rendezvous, Need::optional);
     rows.emplace_back("poll_overhead", "time of MPI_Test, MPI_Iprobe and similar calls that find nothing",
                       &MpiModel::poll_overhead, Need::optional, Allowed::positive);
     return rows;

@@ -16,12 +16,20 @@ namespace weft {
 /** Size that SMPI adds to every message for "tag+dest+communicator" (SimGrid 4.1, src/smpi/mpi/smpi_request.cpp). */
 constexpr Bytes SMPI_ENVELOPE{16};
 
-/** Progress of non-blocking collectives on the hosts: asynchronous, as with a progress thread, or only during the
- * rank's MPI calls. */
+/** Progress of rendezvous messages, and of non-blocking collectives on the hosts: asynchronous, as with a progress
+ * thread or a NIC that matches messages, or only during the rank's MPI calls. */
 enum class Progress { thread, calls };
 template <> struct Names<Progress> {
   static constexpr std::array ROWS{std::pair{Progress::thread, std::string_view("thread")},
                                    std::pair{Progress::calls, std::string_view("calls")}};
+};
+
+/** Side that moves the data of a rendezvous message, and has to answer the request to send inside an MPI call: the
+ * receiver, which reads the sender's memory by RDMA; or receiver and sender, which then writes into the receiver's. */
+enum class Rendezvous { get, put };
+template <> struct Names<Rendezvous> {
+  static constexpr std::array ROWS{std::pair{Rendezvous::get, std::string_view("get")},
+                                   std::pair{Rendezvous::put, std::string_view("put")}};
 };
 
 /** CPU overheads of messages of at least `from` bytes: a [[mpi.overheads]] table. */
@@ -41,7 +49,13 @@ struct MpiModel {
   BytesPerSecond send_copy_rate{std::numeric_limits<double>::infinity()};
   Seconds receive_overhead;
   BytesPerSecond receive_copy_rate{std::numeric_limits<double>::infinity()};
-  Progress progress = Progress::thread;
+  /// MPI libraries progress in calls unless a progress thread is enabled: Open MPI 4.1 and 5.0 (opal_progress, called
+  /// by ompi_request_wait_completion and ompi_request_default_test*; pml/ucx registers ucp_worker_progress with it),
+  /// MPICH 4 (MPIR_CVAR_ASYNC_PROGRESS is 0), Intel MPI (I_MPI_ASYNC_PROGRESS is 0).
+  Progress progress = Progress::calls;
+  /// As UCX reads host memory over InfiniBand and RoCE (UCX_RNDV_SCHEME=auto: ucp_rndv_is_get_zcopy in
+  /// src/ucp/rndv/rndv.c, 1.12 to 1.16), and Open MPI's pml/ob1 over openib with registered memory.
+  Rendezvous rendezvous = Rendezvous::get;
   /// CPU time of a poll that finds nothing. Measured per call, over a million calls beside a second rank of the host
   /// (AMD EPYC): MPI_Test of a pending request 57 to 74 ns in MPICH 5.0.2 and 16 to 31 ns in Open MPI 5.0.11,
   /// MPI_Iprobe 58 to 94 and 64 to 84 ns, MPI_Testall and the like with four requests up to 193 and 73 ns. Polling a
@@ -58,6 +72,13 @@ private:
   const MpiOverheads* overheads_of(Bytes size) const;
   Seconds copy_time(Bytes size, BytesPerSecond rate) const { return size < eager_threshold ? size / rate : Seconds{}; }
 };
+
+/** Returns how messages progress on a fabric with this [mpi] table, or without one: as in SMPI, then, where no rank
+ * needs to take part. */
+inline Progress progress_of(const std::optional<MpiModel>& mpi)
+{
+  return mpi ? mpi->progress : Progress::thread;
+}
 
 /** Returns the keys of the [mpi] table. */
 const std::vector<Option<MpiModel>>& mpi_options();

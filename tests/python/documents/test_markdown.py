@@ -386,6 +386,15 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         " MPI_File_close(&file); MPI_Finalize(); }\n"
     )
     (desk / "file.c").write_text(file)
+    late = (
+        "#include <mpi.h>\n#include <unistd.h>\nint main(void) {"
+        " static char out[1 << 17], in[1 << 17];"
+        " int me; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &me); MPI_Request all[2];"
+        " MPI_Irecv(in, 1 << 17, MPI_CHAR, me ^ 1, 0, MPI_COMM_WORLD, all);"
+        " MPI_Isend(out, 1 << 17, MPI_CHAR, me ^ 1, 0, MPI_COMM_WORLD, all + 1);"
+        " usleep(9); MPI_Waitall(2, all, MPI_STATUSES_IGNORE); MPI_Finalize(); }\n"
+    )
+    (desk / "late.c").write_text(late)
     disk = "--set disk.read_bandwidth=1GBps --set disk.write_bandwidth=1GBps"
     run = "weft run -q --fabric tofino-4 -n 4"
     noise = """--set 'noise.link=[{match="*",jitter="1ns",distribution="exponential"}]'"""
@@ -416,6 +425,8 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         f"{run} --offload multicast --json multicast.json --trace made.trace -- ./bcast",
         "weft cc file.c -o file",
         f"{run} {disk} --json file.json -- ./file",
+        "weft cc late.c -o late",
+        f"{run} --json late.json -- ./late",
         "weft run -q --fabric tofino-4 --jobs one.toml --alone --json jobs.json",
         f"{run} --traffic others.toml --json traffic.json -- ./ring",
         f"{run} --faults fault.toml --json faults.json -- ./ring",
@@ -425,7 +436,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         f"! {run} --json crash.json -- ./crash",
     ):
         run_step(desk, Step(command, []))
-    names = ("whole", "multicast", "file", "jobs", "traffic", "faults", "gone", "crash")
+    names = ("whole", "multicast", "file", "late", "jobs", "traffic", "faults", "gone", "crash")
     records = [json.loads((desk / f"{name}.json").read_text()) for name in names]
     said = set()
     for heading, rows in sections(RECORD):

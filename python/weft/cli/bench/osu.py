@@ -58,8 +58,8 @@ percentiles if the fabric has noise or --percentiles is given.
 """,
     "non-blocking": """
 Call and wait are timed first (pure communication). Then each rank starts the call, computes for
-that time, and waits. The overlap is 100 * (1 - (overall - compute) / pure) %. The simulated MPI
-library makes progress while a rank computes, as with a progress thread.
+that time, and waits. The overlap is 100 * (1 - (overall - compute) / pure) %. On the hosts, the
+library progresses only inside MPI calls, unless --set mpi.progress=thread models a progress thread.
 """,
     "latency": """
 Ping-pong: the table shows half of the round-trip time, averaged over all pairs.

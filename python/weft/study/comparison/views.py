@@ -28,7 +28,7 @@ def print_comparison(comparison: ComparedRuns, on: Console) -> None:
     if gains := comparison.gains():
         print_title(f"Time per rank in all calls, {_sides(ours)}", on)
         print_table(fitting(_rows(comparison, theirs), _DISPENSABLE, _LEFT, on), on)
-    why = dict.fromkeys((*reasons(ours), *progress(theirs)))
+    why = dict.fromkeys((*reasons(ours), *progress(theirs, messages=not ours.rendezvous)))
     notes = (*_beside(gains), *_doubts(ours, gains), *why, *losses(ours))
     for line in (*notes, gain_in_all(comparison)):
         on.print(line, soft_wrap=True)

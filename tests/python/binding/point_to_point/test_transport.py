@@ -15,7 +15,10 @@ from tests.support.simulated import Result, Run
 PROGRAM = "random_messages.c"
 LINE = re.compile(r"(\d+): (\d+) wrong, sum (\d+), clocks (.*)")
 ROUNDING = 1e-9
-PRECISELY = ("--cfg", "network/optim:Full", "--cfg", "precision/timing:1e-13")
+PRECISELY = (
+    *("--cfg", "network/optim:Full", "--cfg", "precision/timing:1e-13"),
+    *("--set", "mpi.progress=thread"),  # SMPI's messages do not wait for ranks that compute
+)
 PLACEMENTS = {
     "one rank a host": ("star-8", 4, ()),
     "eager": ("hdr100-8", 8, ("--ppn", "2")),
@@ -73,6 +76,27 @@ def differing(run: Run, placement: str, *arguments: str) -> list[str]:
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_random_messages_take_the_times_of_smpi(run: Run, placement: str) -> None:
     assert differing(run, placement, "7", "6") == []
+
+
+@pytest.mark.parametrize("scheme", ["get", "put"])
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_random_messages_arrive_where_they_wait_for_ranks(
+    run: Run, placement: str, scheme: str
+) -> None:
+    """All data arrives, and statuses are those of messages that need no ranks."""
+    fabric, ranks, options = PLACEMENTS[placement]
+    options = (*options, *PRECISELY[:-2], "--set", f"mpi.rendezvous={scheme}")
+    late = run(PROGRAM, "1", "2", "programs", "40", ranks=ranks, on=fabric, options=options)
+    assert late.record["progress"] == "calls"
+    assert late.record["rendezvous"]["delayed"] > 0
+    assert late.record["rendezvous"]["scheme"] == scheme
+    options = (*options, *PRECISELY[-2:])
+    early = run(PROGRAM, "1", "2", "programs", "40", ranks=ranks, on=fabric, options=options)
+    assert "rendezvous" not in early.record
+    expected, found = clocks(early), clocks(late)
+    assert {key: one[0] for key, one in found.items()} == {
+        key: one[0] for key, one in expected.items()
+    }
 
 
 @pytest.mark.parametrize("seed", range(1, PROGRAMS + 1, AT_ONCE))
