@@ -4,7 +4,7 @@
 #pragma once
 
 #include "binding/ranks/actor_map.hpp"
-#include "matching/message_matching.hpp"
+#include "protocol/message_matching.hpp"
 
 #include <cstddef>
 #include <smpi/smpi.h>

@@ -21,10 +21,10 @@
 #include "binding/ranks/sleep.hpp"
 #include "binding/run/request.hpp"
 #include "binding/run/run_context.hpp"
-#include "matching/message_matching.hpp"
 #include "model/host/mpi_model.hpp"
 #include "network/agenda.hpp"
 #include "network/messages.hpp"
+#include "protocol/message_matching.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "matching/message_matching.hpp"
+#include "protocol/message_matching.hpp"
 
 #include <algorithm>
 #include <deque>
