@@ -64,13 +64,8 @@ void GoalExecution::start(std::size_t operation)
         end(operation);
       break;
     case GoalOperation::Kind::receive:
-      Matching& channel = channels_[{its.peer, state.rank, its.tag}];
-      if (channel.arrived > 0) {
-        --channel.arrived;
+      if (matching_.post(static_cast<MessageMatching::Endpoint>(state.rank), operation, its.peer, its.tag).found)
         end(operation);
-      } else {
-        channel.receives.push_back(operation);
-      }
   }
 }
 
@@ -104,14 +99,9 @@ void GoalExecution::arrived(std::size_t operation)
   const GoalOperation& its = *state.operation;
   if (not(its.bytes < eager_))
     end(operation);
-  Matching& channel = channels_[{state.rank, its.peer, its.tag}];
-  if (channel.receives.empty()) {
-    ++channel.arrived;
-  } else {
-    const std::size_t receive = channel.receives.front();
-    channel.receives.pop_front();
-    end(receive);
-  }
+  const auto to = static_cast<MessageMatching::Endpoint>(its.peer);
+  if (const auto receive = matching_.arrive(to, operation, state.rank, its.tag))
+    end(*receive);
   run_ready();
 }
 

@@ -4,13 +4,14 @@
 #pragma once
 
 #include "base/units.hpp"
+#include "protocol/message_matching.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -45,7 +46,7 @@ public:
 };
 
 /** Execution of a schedule. A send of less than @p eager bytes ends at once, a longer one when its message arrives. A
- * receive ends when it has started and its message, the next one from its peer with its tag, has arrived. */
+ * message leaves without waiting for its receive, and is matched at its arrival, as in LogGOPSim. */
 class GoalExecution {
   struct State {
     const GoalOperation* operation = nullptr;
@@ -58,17 +59,12 @@ class GoalExecution {
     bool busy = false;
     std::deque<std::size_t> waiting;
   };
-  using Channel = std::tuple<int, int, int>; // sender, receiver, tag
-  struct Matching {
-    std::size_t arrived = 0; // messages without a receive
-    std::deque<std::size_t> receives;
-  };
 
   GoalPort& port_;
   Bytes eager_;
   std::vector<State> states_;
   std::map<std::pair<int, int>, Cpu> cpus_;
-  std::map<Channel, Matching> channels_;
+  MessageMatching matching_; // of messages that have arrived; endpoints are ranks, numbers are operations
   std::vector<std::size_t> ready_;
   std::size_t left_ = 0;
 
