@@ -12,8 +12,10 @@ import json
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,7 @@ from weft.benchmarks.bytes_of import elements_of
 _ERRORS = DOCS / "host-transfer.csv"
 _VALUES = DOCS / "host-values.csv"
 _DATA = ROOT / "data"
+_LEFT_OUT = _DATA / "hosts_left_out.csv"
 _OPTION = "studies"
 
 _STEP = 0.15
@@ -57,6 +60,14 @@ class Processor:
     source: str
     guessed: tuple[str, ...] = ()
     """Keys of a preset that rest on assumptions about the processor."""
+    units: str = "AVX-512 FMA units x 8 doubles"
+    inclusive: bool = False
+    """True if the last-level cache repeats what the cores' caches hold (before Skylake)."""
+
+    @property
+    def caches(self) -> float:
+        """Bytes that the caches of a socket hold."""
+        return self.shared_cache + (0 if self.inclusive else self.cores * self.core_cache)
 
 
 _MIB = float(1 << 20)
@@ -72,13 +83,19 @@ PLATINUM_8360Y = Processor(
     *("xeon-8360y", 36, 1.25 * _MIB, 54 * _MIB, 8 * 3200e6 * 8, 2, "76.8Gf"),
     "Two Intel Xeon Platinum 8360Y (Ice Lake): 36 cores, 54 MiB, 8 x DDR4-3200 each; 2.4 GHz",
 )
-# Alaska's and UCC's processors are not named: cores of Skylake's generation are assumed, with its
-# 1.375 MiB of last-level cache for each core and its six channels.
-SIXTEEN = Processor("16 cores", 16, _MIB, 22 * _MIB, 6 * 2666e6 * 8, 1, "", "")
+# Alaska's files name the processor and its caches (github ukri-excalibur/excalibur-tests, commit
+# 01326f4a, output/alaska/ib-gcc9-openmpi4-ucx/sysinfo/Sysinfo/sysinfo.json).
+E5_2683 = Processor(
+    *("xeon-e5-2683v4", 16, _MIB / 4, 40 * _MIB, 4 * 2400e6 * 8, 1, "33.6Gf"),
+    "Two Intel Xeon E5-2683 v4 (Broadwell): 16 cores, 40 MiB, 4 x DDR4-2400 each; 2.1 GHz",
+    units="AVX2 FMA units x 4 doubles",
+    inclusive=True,
+)
+# UCC's processors are not named: cores of Skylake's generation are assumed.
 TWENTY = Processor(
     *("xeon-2-socket", 20, _MIB, 27.5 * _MIB, 6 * 2666e6 * 8, 1, "76.8Gf"),
     "Two Xeons that are not named, with the caches, memory and clock of the Gold 6148 (Skylake)",
-    ("core_cache_size", "cache_size", "memory_bandwidth", "shared_cache_bandwidth"),
+    ("core_cache_size", "cache_size", "shared_cache_bandwidth"),
 )
 
 
@@ -86,6 +103,7 @@ TWENTY = Processor(
 class Call:
     """One measured call."""
 
+    table: str
     fabric: str
     fallback: str
     collective: str
@@ -121,7 +139,7 @@ _OPEN_MPI = ("openmpi-4.0", "openmpi-4.1")
 CLUSTERS = (
     Cluster(
         "alaska",
-        SIXTEEN,
+        E5_2683,
         (
             Source("alaska_ib_openmpi4.csv", "time_us", "alaska-2", _OPEN_MPI[0]),
             Source("alaska_roce_openmpi4.csv", "time_us", "alaska-2-roce", _OPEN_MPI[0]),
@@ -178,7 +196,13 @@ def _calls(source: Source) -> list[Call]:
         key = (row.get("collective") or "allreduce", ranks, ppn, size)
         logs.setdefault(key, []).append(math.log(float(row[source.column]) * 1e-6))
     return [
-        Call(source.fabric, source.fallback, *key, math.exp(sum(some) / len(some)))
+        Call(
+            Path(source.table).stem,
+            source.fabric,
+            source.fallback,
+            *key,
+            seconds=math.exp(sum(some) / len(some)),
+        )
         for key, some in sorted(logs.items())
     ]
 
@@ -221,15 +245,16 @@ VALUES = (
     Value("reduction_rate", 1e10, 5e8, 2e11, "Bps"),
     Value("shared_cache_rate", 1e10, 1e9, 1e12, "Bps"),
     Value("core_memory_rate", 3e9, 5e8, 1e12, "Bps"),
-    Value("newer_core", 1.0, 0.5, 4.0),
+    Value("memory_bandwidth", 1e10, 1e9, 1e11, "Bps"),
+    Value("newer_core", 2.0, 0.5, 4.0),
     Value("core_cache_size", 0.5, 0.1, 2.0),
     Value("cache_size", 1.0, 0.1, 3.0),
-    Value("memory_bandwidth", 0.1, 0.02, 0.5),
     Value("shared_cache_bandwidth", 3e9, 2e8, 1e11),
 )
-"""`newer_core`: factor on the rates of a core that stores twice per cycle. The last four are
-fractions of the second-level cache, of all caches of a socket, and of the peak of its memory (a
-copy reads, writes, and reads what it overwrites: at most a third), and a rate for each core.
+"""`memory_bandwidth`: what the ranks of a socket copy through its memory; no fraction of the peak,
+since sockets of 77 and 141 GB/s copy as much (alaska, CSD3). `newer_core`: factor on the rates of a
+core that stores twice per cycle. The last three are fractions of the second-level cache and of all
+caches of a socket, and a rate for each core.
 """
 _THRESHOLDS = (262144, 131072, 65536)
 _OF_A_CORE = (
@@ -249,12 +274,10 @@ def keys_of(processor: Processor, point: Point, threshold: int) -> dict[str, str
         values |= {key: values[key] * values["newer_core"] for key in _OF_A_CORE}
         values["message_overhead"] /= values["newer_core"]
     keys = {one.key: f"{values[one.key]:.4g}{one.unit}" for one in VALUES if one.unit}
-    caches = processor.shared_cache + processor.cores * processor.core_cache
     return keys | {
         "sockets": "2",
         "core_cache_size": f"{round(values['core_cache_size'] * processor.core_cache)}B",
-        "cache_size": f"{round(values['cache_size'] * caches)}B",
-        "memory_bandwidth": f"{values['memory_bandwidth'] * processor.memory:.4g}Bps",
+        "cache_size": f"{round(values['cache_size'] * processor.caches)}B",
         "shared_cache_bandwidth": f"{values['shared_cache_bandwidth'] * processor.cores:.4g}Bps",
         "single_copy_threshold": f"{threshold}B",
     }
@@ -289,8 +312,11 @@ def _start() -> Point:
     return np.log([one.start for one in VALUES])
 
 
-def fit(clusters: Sequence[Cluster], threshold: int) -> Point:
-    """Return the values that fit some clusters, all with the same weight."""
+def fit(clusters: Sequence[Cluster], threshold: int, begin: Point | None = None) -> Point:
+    """Return the values that fit some clusters, all with the same weight.
+
+    The search begins at `begin`, by default at the usual values.
+    """
     rows = {one.name: chosen(one) for one in clusters}
     total = sum(map(len, rows.values()))
     weights = np.concatenate(
@@ -319,14 +345,14 @@ def fit(clusters: Sequence[Cluster], threshold: int) -> Point:
 
     found = least_squares(
         residuals,
-        _start(),
+        _start() if begin is None else begin,
         slopes,
         bounds=tuple(np.log([getattr(one, side) for one in VALUES]) for side in ("low", "high")),
         loss="soft_l1",
         f_scale=_WRONG,
         ftol=1e-3,
         xtol=1e-3,
-        max_nfev=_EVALUATIONS,
+        max_nfev=_EVALUATIONS if begin is None else _EVALUATIONS // 2,
     )
     return np.asarray(found.x)
 
@@ -343,7 +369,19 @@ def fit_all(clusters: Sequence[Cluster]) -> tuple[Point, int]:
     threshold = _THRESHOLDS[0]
     point = fit(clusters, threshold)
     best = min(_THRESHOLDS, key=lambda one: loss(clusters, point, one))
-    return (point, threshold) if best == threshold else (fit(clusters, best), best)
+    return (point, threshold) if best == threshold else (fit(clusters, best, point), best)
+
+
+def predict_left_out(
+    left_out: Cluster, point: Point, threshold: int
+) -> tuple[NDArray[np.float64], float]:
+    """Return what all other clusters predict for one, and the loss on what would be fitted.
+
+    The values of all clusters, from which the search begins, only save time.
+    """
+    without = fit([one for one in CLUSTERS if one.name != left_out.name], threshold, point)
+    predicted = predict(left_out, calls_of(left_out), without, threshold)
+    return predicted, loss([left_out], without, threshold)
 
 
 _CLASSES = ((1024, "to 1 KiB"), (65536, "to 64 KiB"), (1 << 62, "above"))
@@ -358,11 +396,10 @@ def _mean_and_worst(errors: Iterable[float]) -> tuple[str, str]:
     return f"{math.expm1(sum(logs) / len(logs)):.4f}", f"{math.expm1(max(logs)):.4f}"
 
 
-def _errors_of(cluster: Cluster, how: str, point: Point, threshold: int) -> Table:
+def _errors_of(cluster: Cluster, how: str, predicted: Point) -> Table:
     """Return the errors of a cluster's collectives, by size class and ranks per host."""
-    calls = calls_of(cluster)
     groups: dict[tuple[str, int, str], list[float]] = {}
-    for call, error in zip(calls, predict(cluster, calls, point, threshold), strict=True):
+    for call, error in zip(calls_of(cluster), predicted, strict=True):
         for name in (_class_of(call.bytes), "all"):
             groups.setdefault((call.collective, call.ppn, name), []).append(float(error))
     rows = []
@@ -383,6 +420,31 @@ def _errors_of(cluster: Cluster, how: str, point: Point, threshold: int) -> Tabl
     return rows
 
 
+def _left_out(cluster: Cluster, predicted: Point) -> Table:
+    """Return the calls of a cluster with the times that the values of all others predict."""
+    return [
+        {
+            "table": call.table,
+            "fabric": call.fabric,
+            "collective": call.collective,
+            "bytes": str(call.bytes),
+            "ranks": str(call.ranks),
+            "ppn": str(call.ppn),
+            "predicted_us": f"{call.seconds * math.exp(error) * 1e6:.6g}",
+            "measured_us": f"{call.seconds * 1e6:.6g}",
+        }
+        for call, error in zip(calls_of(cluster), predicted, strict=True)
+    ]
+
+
+_LEFT_OUT_HEAD = """\
+# Collectives of hosts, predicted with values that were fitted to other clusters only, from
+# `python -m studies hosts`: `weft validate --errors` adds them to errors.csv as the errors of hosts
+# without measurements of their own. fabric: the cluster's network, with those hosts. Source: the
+# tables, whose first lines name theirs, and weft.
+"""
+
+
 def measure() -> None:
     """Fit all clusters, then all but one, and predict that one."""
     point, threshold = fit_all(CLUSTERS)
@@ -390,19 +452,27 @@ def measure() -> None:
         f"all: {loss(CLUSTERS, point, threshold):.3f}, copied once from {threshold} B", flush=True
     )
     rows: Table = []
-    for left_out in CLUSTERS:
-        without, its = fit_all([one for one in CLUSTERS if one is not left_out])
-        rows += _errors_of(left_out, "others", without, its)
-        rows += _errors_of(left_out, "all", point, threshold)
-        print(f"{left_out.name}: {loss([left_out], without, its):.3f}", flush=True)
+    calls: Table = []
+    with ProcessPoolExecutor(2) as workers:
+        found = list(
+            workers.map(
+                predict_left_out, CLUSTERS, *([one] * len(CLUSTERS) for one in (point, threshold))
+            )
+        )
+    for left_out, (predicted, its) in zip(CLUSTERS, found, strict=True):
+        rows += _errors_of(left_out, "others", predicted)
+        rows += _errors_of(left_out, "all", predict(left_out, calls_of(left_out), point, threshold))
+        calls += _left_out(left_out, predicted)
+        print(f"{left_out.name}: {its:.3f}", flush=True)
     write_table(_ERRORS, rows)
+    write_table(_LEFT_OUT, calls, _LEFT_OUT_HEAD)
     values = dict(zip((one.key for one in VALUES), np.exp(point), strict=True))
     write_table(
         _VALUES,
         [{"value": key, "fitted": f"{value:.4g}"} for key, value in values.items()]
         + [{"value": "single_copy_threshold", "fitted": str(threshold)}],
     )
-    for processor in (TWENTY, GOLD_6148, PLATINUM_8276, PLATINUM_8360Y):
+    for processor in (TWENTY, E5_2683, GOLD_6148, PLATINUM_8276, PLATINUM_8360Y):
         _write_preset(processor, keys_of(processor, point, threshold))
 
 
@@ -420,7 +490,7 @@ def _write_preset(processor: Processor, keys: Mapping[str, str]) -> None:
         "",
         f"cores = {2 * processor.cores}",
         "",
-        "# Base clock x 2 AVX-512 FMA units x 8 doubles x 2 flops: a peak. It only scales",
+        f"# Base clock x 2 {processor.units} x 2 flops: a peak. It only scales",
         "# computation that is timed.",
         f'speed = "{processor.flops}"',
         "",

@@ -52,10 +52,11 @@ def show(study: Study) -> None:
         pages.fill(OPTION, study.page, study.texts())
 
 
-def write_table(target: Path, rows: Sequence[Row]) -> None:
-    """Write rows; the first provides the column names."""
+def write_table(target: Path, rows: Sequence[Row], head: str = "") -> None:
+    """Write rows below a comment; the first row provides the column names."""
     target.parent.mkdir(exist_ok=True)
     with whole_file(OPTION, target) as file:
+        file.write(head)
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

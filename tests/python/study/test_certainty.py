@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Certainty of gains: expected errors of both sides, their intervals, and values not measured."""
 
+import csv
 import math
 from collections import defaultdict
 
@@ -8,6 +9,7 @@ import pytest
 
 from tests.support import compiled
 from tests.support.simulated import weft_says
+from weft.base import paths
 from weft.benchmarks.measured import (
     HOSTS,
     SWITCHES,
@@ -117,6 +119,17 @@ def test_measured_calls_have_their_ranks() -> None:
         ("tofino_osu_allreduce_4x1", 4, 1),
     ):
         assert (table, ranks, ppn) in placed
+
+
+def test_hosts_without_measurements_are_as_wrong_as_clusters_left_out_of_the_fit() -> None:
+    with paths.data("hosts_left_out.csv").open(encoding="utf-8") as file:
+        predicted = [*csv.DictReader(line for line in file if not line.startswith("#"))]
+    left_out = [row for row in error_rows() if row.device.endswith(" left out")]
+    assert len(left_out) == len(predicted) > 700
+    assert all(row.unfitted and row.side == HOSTS for row in left_out)
+    assert {row["fabric"] for row in predicted} >= {"alaska-2", "csd3-2", "abci-v-32", "abci-a-16"}
+    errors = sum(abs(row.error) for row in left_out) / len(left_out)
+    assert math.expm1(errors) < 0.3
 
 
 def test_intervals_hold_70_to_90_percent_of_measured_gains() -> None:

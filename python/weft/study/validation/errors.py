@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Errors of all measured calls, as the table from which answers take their certainty.
 
-`weft validate --errors data/errors.csv` writes it, one row per measured call:
-weft.benchmarks.measured reads it.
+`weft validate --errors data/errors.csv` writes it, one row per measured call, and one more for each
+call of data/hosts_left_out.csv: the same collectives, predicted with values of hosts that were
+fitted to other clusters. weft.benchmarks.measured reads it.
 """
 
 import csv
@@ -21,9 +22,11 @@ from weft.study.validation.validate import BANDWIDTH, PING_PONG, Result, by_coll
 _HEAD = """\
 # Simulated and measured times of collectives, from `weft validate --errors`: one row per measured
 # call of data/*.csv, whose first lines name their sources. side: who carried the call out. device:
-# presets of switch and NIC, or those of the hosts. unfitted: 1 if no value was fitted to
-# this machine. Source: the tables, and weft.
+# presets of switch and NIC, or those of the hosts. unfitted: 1 if no value of the side
+# was fitted to this machine. Rows "… left out" are of data/hosts_left_out.csv, predicted with other
+# clusters' hosts. Source: the tables, and weft.
 """
+LEFT_OUT = "hosts_left_out.csv"
 
 
 def write(target: Path, results: Sequence[Result]) -> None:
@@ -35,6 +38,7 @@ def write(target: Path, results: Sequence[Result]) -> None:
         for one in results:
             if one.check.rows == "all" and one.check.mode not in (PING_PONG, BANDWIDTH):
                 writer.writerows(_rows(one))
+        writer.writerows(_left_out())
 
 
 def _rows(result: Result) -> Iterator[list[object]]:
@@ -53,6 +57,24 @@ def _rows(result: Result) -> Iterator[list[object]]:
             *(size, ranks, ppn, machine.switches(ranks // ppn), f"{device.rate_Bps * 8e-9:g}"),
             *(f"{point.simulated_us:.6g}", f"{point.measured_us:.6g}"),
             int(check.unfitted),
+        ]
+
+
+def _left_out() -> Iterator[list[object]]:
+    """Return the rows of hosts whose values were fitted to other clusters."""
+    with paths.data(LEFT_OUT).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    machines = {
+        name: machine_of(_core.load_fabric(name)) for name in {row["fabric"] for row in rows}
+    }
+    for row in rows:
+        machine = machines[row["fabric"]]
+        ranks, ppn = int(row["ranks"]), int(row["ppn"])
+        yield [
+            *(HOSTS, row["table"], f"{row['fabric']} left out", row["collective"], row["bytes"]),
+            *(ranks, ppn, machine.switches(ranks // ppn)),
+            f"{machine.devices[HOSTS].rate_Bps * 8e-9:g}",
+            *(row["predicted_us"], row["measured_us"], 1),
         ]
 
 
