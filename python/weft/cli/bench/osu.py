@@ -262,7 +262,7 @@ def measure(
         changes,
         config,
         more.get("back_to_back", False),
-        more["strict"],
+        more.get("strict", False),
     )
     with progress_bar(len(study.sizes) * len(study.runs)) as progress:
         rows = api.run(study, progress)
