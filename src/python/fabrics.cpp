@@ -122,6 +122,7 @@ const RowKind<"Mpi", MpiModel> MPI{
      {"send_copy_rate_Bps", &MpiModel::send_copy_rate},
      {"receive_overhead_s", &MpiModel::receive_overhead},
      {"receive_copy_rate_Bps", &MpiModel::receive_copy_rate},
+     {"reduction_overhead_s", &MpiModel::reduction_overhead},
      {"overheads", [](const MpiModel& mpi) { return MPI_OVERHEADS.all(mpi.overheads); }}}};
 
 /** A cable is represented by its upward link. */

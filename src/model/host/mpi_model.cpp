@@ -78,6 +78,9 @@ const std::vector<Option<MpiModel>>& mpi_options()
   static const auto ROWS = [] {
     auto rows = with_costs<MpiModel>({"eager_threshold", "size from which messages use the rendezvous protocol",
                                       &MpiModel::eager_threshold, Need::optional});
+    rows.emplace_back("reduction_overhead",
+                      "core time before a host collective reduces a received vector, whatever its size",
+                      &MpiModel::reduction_overhead, Need::optional, Allowed::non_negative);
     rows.emplace_back("progress",
                       "progress of rendezvous messages, and of non-blocking collectives on the hosts: thread: in the "
                       "background; calls: only inside MPI calls",

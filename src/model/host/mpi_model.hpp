@@ -49,6 +49,7 @@ struct MpiModel {
   BytesPerSecond send_copy_rate{std::numeric_limits<double>::infinity()};
   Seconds receive_overhead;
   BytesPerSecond receive_copy_rate{std::numeric_limits<double>::infinity()};
+  Seconds reduction_overhead; ///< CPU time before a host collective reduces a received vector, whatever its size
   /// MPI libraries progress in calls unless a progress thread is enabled: Open MPI 4.1 and 5.0 (opal_progress, called
   /// by ompi_request_wait_completion and ompi_request_default_test*; pml/ucx registers ucp_worker_progress with it),
   /// MPICH 4 (MPIR_CVAR_ASYNC_PROGRESS is 0), Intel MPI (I_MPI_ASYNC_PROGRESS is 0).

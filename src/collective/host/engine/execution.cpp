@@ -31,7 +31,8 @@ MessageCosts costs_of(const std::optional<MpiModel>& mpi, const HostModel& host)
   return {model.eager_threshold,         mpi ? model.eager_threshold : Bytes(),
           cost(&MpiModel::send_time),    cost(&MpiModel::send_time),
           cost(&MpiModel::receive_time), host.reduction_rate,
-          host.piece_overhead,           host};
+          host.piece_overhead,           host,
+          model.reduction_overhead};
 }
 
 void RankCallbacks::call_refused(const std::string& why)
@@ -204,19 +205,20 @@ bool Execution::take(int number, const Step& step)
       state(number).any = step.any;
       return wait_for_any(number);
     case Step::Kind::reduce:
+      return begin_work(number, step.bytes, costs_.reduction_overhead);
     case Step::Kind::copy:
-      return begin_work(number, step.bytes);
+      return begin_work(number, step.bytes, Seconds());
     case Step::Kind::pack:
       return spend(number, costs_.piece_overhead * step.pieces, Activity::computing);
   }
   return true;
 }
 
-/** Lets the rank copy or combine @p bytes of the call's buffers; returns true if that takes no time. */
-bool Execution::begin_work(int number, Bytes bytes)
+/** Lets the rank copy or combine @p bytes of the call's buffers after @p overhead; returns true if that takes no time. */
+bool Execution::begin_work(int number, Bytes bytes, Seconds overhead)
 {
   const HostModel& model = costs_.host;
-  const Seconds alone    = work(number, bytes);
+  const Seconds alone    = overhead + work(number, bytes);
   if (sockets_.empty() || not model.shares_memory())
     return spend(number, alone, Activity::computing);
   const double load = model.load(bytes, std::max(0.0, left_core_ - missed(number)), missed(number));

@@ -40,6 +40,7 @@ struct MessageCosts {
       std::numeric_limits<double>::infinity()}; ///< rate at which a rank combines two vectors, or copies one
   Seconds piece_overhead;                       ///< CPU time per contiguous piece of a non-contiguous message
   HostModel host;                               ///< caches, and the cost of missing them
+  Seconds reduction_overhead;                   ///< CPU time before vectors are combined
 };
 
 /** Returns the costs described by the tables [mpi] and [host]. Without [mpi], SMPI's defaults: small sends do not
@@ -149,7 +150,7 @@ private:
   std::vector<std::size_t> ranks_by_memory() const;
   std::size_t memory_of(std::size_t rank) const;
   Seconds work(int rank, Bytes bytes) const;
-  bool begin_work(int number, Bytes bytes);
+  bool begin_work(int number, Bytes bytes, Seconds overhead);
   int host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
   void resume(int number);
   bool take(int number, const Step& step);

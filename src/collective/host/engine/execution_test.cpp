@@ -264,6 +264,25 @@ TEST_F(ExecutionTest, CoresCopyAndCachesKeep)
               2e-6 + time("", "alltoall", "modified_bruck"), 1e-15);
 }
 
+// Each sum begins with the library's overhead; copies do not.
+TEST_F(ExecutionTest, SumsBeginWithTheLibrarysOverhead)
+{
+  const Fabric fabric = fabric_of(std::string(FABRIC));
+  const auto time     = [&](const char* collective, const char* algorithm, Seconds overhead) {
+    MessageCosts costs       = costs_of({}, fabric.host());
+    costs.reduction_overhead = overhead;
+    const HostCall call      = call_of(collective, 4, 246);
+    return ends(
+        fabric, costs, 4, [&](int rank) { return find_algorithm(collective, algorithm)->schedule(call, rank, {}); }, 0,
+        4, buffers_of_a_rank(call))[0];
+  };
+  const auto added = [&](const char* collective, const char* algorithm) {
+    return time(collective, algorithm, Seconds(1e-6)) - time(collective, algorithm, {});
+  };
+  EXPECT_NEAR(added("allreduce", "recursive_doubling"), 2e-6, 1e-15);
+  EXPECT_NEAR(added("alltoall", "modified_bruck"), 0, 1e-15);
+}
+
 // Eager messages between hosts are copied in the memory of both, here the bottleneck; rendezvous messages are not.
 TEST_F(ExecutionTest, EagerMessagesBetweenHostsPassTheirMemories)
 {

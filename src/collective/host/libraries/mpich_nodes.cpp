@@ -4,59 +4,10 @@
  * non-blocking calls src/mpi/coll/i<collective>/i<collective>_intra_sched_smp.c). */
 #include "collective/host/algorithms/barrier.hpp"
 #include "collective/host/algorithms/scan.hpp"
-#include "collective/host/engine/nodes.hpp"
 #include "collective/host/libraries/mpich.hpp"
 #include "collective/host/steps/within_nodes.hpp"
 
-#include <utility>
-
 namespace weft::mpich {
-namespace {
-
-/** Host of a rank, and its index among the ranks there. */
-struct NodePosition {
-  std::shared_ptr<const Nodes> nodes;
-  int node;
-  int place;                     // index on its host
-  const std::vector<int>& local; // ranks of its host
-
-  NodePosition(const HostCall& call, int rank)
-      : nodes(call.nodes ? call.nodes : std::make_shared<const Nodes>(Nodes::of(call))),
-        node(nodes->node[static_cast<std::size_t>(rank)]), place(nodes->place[static_cast<std::size_t>(rank)]),
-        local(nodes->ranks[static_cast<std::size_t>(node)])
-  {
-  }
-  bool leads() const { return place == 0; }
-  std::vector<int> leaders() const
-  {
-    std::vector<int> first;
-    first.reserve(nodes->ranks.size());
-    for (const std::vector<int>& ranks : nodes->ranks)
-      first.push_back(ranks.front());
-    return first;
-  }
-  int node_of(int rank) const { return nodes->node[static_cast<std::size_t>(rank)]; }
-  int place_of(int rank) const { return nodes->place[static_cast<std::size_t>(rank)]; }
-};
-
-/** Executes a call among the ranks of one host. */
-Schedule locally(const HostCall& call, const NodePosition& stand, std::string_view collective, int root,
-                 MakeSchedule otherwise)
-{
-  HostCall part    = part_of(call, collective, stand.local.size(), root);
-  part.within_host = true;
-  return among(stand.local, std::move(part), stand.place, otherwise);
-}
-
-/** Executes a call among the first ranks of all hosts, which include this rank. */
-Schedule between(const HostCall& call, const NodePosition& stand, std::string_view collective, int root,
-                 MakeSchedule otherwise)
-{
-  return among(stand.leaders(), part_of(call, collective, stand.nodes->ranks.size(), root), stand.node, otherwise);
-}
-
-} // namespace
-
 Schedule allreduce_smp(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const NodePosition stand(call, rank);

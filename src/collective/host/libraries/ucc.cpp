@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/host/libraries/ucc.hpp"
 
+#include "collective/host/algorithms/bcast.hpp"
+#include "collective/host/steps/concurrent.hpp"
+#include "collective/host/steps/within_nodes.hpp"
+
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace weft::ucc {
@@ -66,6 +71,7 @@ int radix_of(Tuning tuning, int standard)
 
 constexpr int RADIX         = 4; // UCC_UUNITS_AUTO_RADIX, REDUCE_KN_RADIX
 constexpr int BARRIER_RADIX = 8; // BARRIER_KN_RADIX
+const Bytes LONG_ALLREDUCE(4096); // "allreduce:0-4k:@0#allreduce:4k-inf:@1"
 
 /** Exchanges of whole vectors in all rounds, with their sums. */
 Schedule exchange_all(const HostCall& call, Knomial pattern, int rank, Bytes vector)
@@ -150,6 +156,21 @@ Schedule gather_round(const HostCall& call, const Knomial& pattern, int place, i
   co_yield wait_all();
 }
 
+/** Ring in which each rank adds its own part @p part of a block to what it receives; @p direction is 1 or -1. */
+Schedule reduce_in_one_direction(const HostCall& call, int rank, int direction, int parts, int part)
+{
+  const auto at      = [&call](int place) { return (place % call.ranks + call.ranks) % call.ranks; };
+  const auto size_of = [&](int block) { return call.bytes(segment_of(call.to(at(block)), parts, part)); };
+  for (int step = 1; step < call.ranks; ++step) {
+    const Bytes coming     = size_of(rank - direction * (step + 1));
+    const Request received = co_yield irecv(at(rank - direction), coming);
+    co_yield isend(at(rank + direction), size_of(rank - direction * step));
+    co_yield wait(received);
+    co_yield reduce(coming);
+  }
+  co_yield wait_all();
+}
+
 } // namespace
 
 Schedule allreduce_knomial(const HostCall& call, int rank, Tuning tuning)
@@ -180,6 +201,18 @@ Schedule allreduce_sra_knomial(const HostCall& call, int rank, Tuning tuning)
     co_yield send(rank + 1, vector);
 }
 
+Schedule allreduce_rab(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  const NodePosition stand(call, rank);
+  HostCall parts = call;
+  parts.within   = nullptr; // the parts are UCC's, whichever library called it
+  co_yield locally(parts, stand, "reduce", 0, reduce_knomial);
+  if (stand.leads())
+    co_yield between(parts, stand, "allreduce", 0,
+                     call.bytes(call.count) < LONG_ALLREDUCE ? allreduce_knomial : allreduce_sra_knomial);
+  co_yield locally(parts, stand, "bcast", 0, bcast_knomial);
+}
+
 Schedule barrier_knomial(const HostCall& call, int rank, Tuning tuning)
 {
   return exchange_all(call, Knomial(call.ranks, radix_of(tuning, BARRIER_RADIX)), rank, Bytes());
@@ -204,6 +237,18 @@ Schedule reduce_knomial(const HostCall& call, int rank, Tuning tuning)
     if (received > 0)
       co_yield reduce(vector * received);
   }
+}
+
+Schedule reduce_scatter_ring(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  if (call.to(0) < 2) { // UCC's blocks are all alike
+    co_yield reduce_in_one_direction(call, rank, 1, 1, 0);
+    co_return;
+  }
+  std::vector<ConcurrentSchedule> rings;
+  for (int part = 0; part < 2; ++part)
+    rings.push_back({reduce_in_one_direction(call, rank, part == 0 ? 1 : -1, 2, part), part + 1});
+  co_yield together(std::move(rings));
 }
 
 } // namespace weft::ucc

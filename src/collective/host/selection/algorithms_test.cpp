@@ -45,7 +45,7 @@ void add_shared_hosts(std::vector<HostCall>& calls)
  * hosts. */
 void add_forms(const Algorithm& algorithm, std::vector<HostCall>& calls)
 {
-  if (algorithm.name == "han")
+  if (algorithm.name == "han" || algorithm.name == "rab")
     add_shared_hosts(calls);
   if (algorithm.source != Library::mpich)
     return;
@@ -227,6 +227,22 @@ TEST(HostAlgorithms, ExchangeInKnomialRounds)
   EXPECT_EQ(sent(walked("allreduce", "sra_knomial", 8, 1600, 4)), Bytes(2.0 * 7 * 1600 * 4));
   EXPECT_EQ(walked("barrier", "knomial", 64, 0, 0).rounds, 2 * 7);
   EXPECT_EQ(walked("reduce", "knomial", 16, 8, 4).messages.size(), 15U);
+  // One ring for one element a rank; with two, half of each block goes round in each direction.
+  EXPECT_EQ(walked("reduce_scatter", "two_rings", 5, 1, 0).messages.size(), 5U * 4);
+  const Walk rings = walked("reduce_scatter", "two_rings", 5, 2, 0);
+  EXPECT_EQ(rings.messages.size(), 2U * 5 * 4);
+  EXPECT_EQ(sent(rings), Bytes(5.0 * 4 * 2 * 4));
+}
+
+// Two k-nomial trees of 5 ranks in each of 8 hosts, and an exchange of 8 first ranks: rounds of 4 and 2 subtrees.
+TEST(HostAlgorithms, RabExchangesBetweenTheFirstRanksOfHosts)
+{
+  HostCall call{"allreduce", 40, 0, 8, Bytes(4)};
+  call.host                  = [](int rank) { return rank / 5; };
+  const Algorithm* algorithm = find_algorithm("allreduce", "rab");
+  const auto messages = [&] { return walk(40, [&](int rank) { return algorithm->schedule(call, rank, {}); }).messages; }();
+  EXPECT_EQ(messages.size(), 8U * 2 * 4 + 8U * (3 + 1));
+  EXPECT_EQ(std::ranges::count_if(messages, [](const auto& one) { return one.from / 5 != one.to / 5; }), 8 * (3 + 1));
 }
 
 TEST(HostAlgorithms, AreNamedAndNumberedOnce)

@@ -60,4 +60,27 @@ HostCall part_of(const HostCall& call, std::string_view collective, std::size_t 
   return part;
 }
 
+std::vector<int> NodePosition::leaders() const
+{
+  std::vector<int> first;
+  first.reserve(nodes->ranks.size());
+  for (const std::vector<int>& ranks : nodes->ranks)
+    first.push_back(ranks.front());
+  return first;
+}
+
+Schedule locally(const HostCall& call, const NodePosition& stand, std::string_view collective, int root,
+                 MakeSchedule otherwise)
+{
+  HostCall part    = part_of(call, collective, stand.local.size(), root);
+  part.within_host = true;
+  return among(stand.local, std::move(part), stand.place, otherwise);
+}
+
+Schedule between(const HostCall& call, const NodePosition& stand, std::string_view collective, int root,
+                 MakeSchedule otherwise)
+{
+  return among(stand.leaders(), part_of(call, collective, stand.nodes->ranks.size(), root), stand.node, otherwise);
+}
+
 } // namespace weft
