@@ -30,7 +30,7 @@ INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_F
                    $(call files,setup/fortran,*.py) setup/large_counts.py $(wildcard src/binding/fortran/procedures src/binding/fortran/constants) \
                    $(call files,src/compilers presets fabrics data examples inventories,*)
 
-COMMANDS := help demo wheel stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding bench-scale bench-growth paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs test-simgrid-4.0 fuzz stress build unit pytest lint tidy format clean
+COMMANDS := help demo wheel stub test check bench studies figures accuracy bench-contention bench-cpu bench-progress-engine bench-forwarding bench-scale bench-growth paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs test-simgrid-4.0 fuzz stress build unit pytest lint tidy format clean
 .PHONY: $(COMMANDS) FORCE
 FORCE:
 
@@ -121,6 +121,13 @@ real-programs: $(WEFT) ## real programs with each switch, beside SMPI alone, and
 test-simgrid-4.0: $(TOOLS) ## programs on SimGrid 4.0 with and without tunings; not part of `make test`
 	@setup/test-simgrid tests/python/binding/tuning/test_switched_off.py tests/python/binding/tuning/test_on_demand.py \
 	  tests/python/binding/calls/test_concurrent_data.py -m 'not slow'
+
+# The pages' intervals are those of the errors that are installed.
+accuracy: $(WEFT) ## what `weft validate` gives: data/errors.csv, then docs/accuracy.md, its appendix and rows, README
+	@$(BIN)/weft validate --errors data/errors.csv
+	@$(MAKE) build
+	@$(BIN)/weft validate --figures docs/figures --csv docs/accuracy.csv \
+	  --document docs/accuracy.md --document docs/accuracy-tables.md --document README.md
 
 stub: $(WEFT) ## python/weft/_core.pyi, the types of the compiled core, and options of runs in python/weft/api
 	@$(BIN)/python setup/stub.py

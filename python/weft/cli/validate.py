@@ -96,18 +96,23 @@ _BOUND = click.FloatRange(min=0, min_open=True)
     metavar="DIRECTORY",
     help="Plot one figure per table.",
 )
+@output_option("--csv", "csv_file", help="Write every row: measured, simulated, error.")
 @click.option(
     "--document",
+    "documents",
     type=Output(exists=True, dir_okay=False),
+    multiple=True,
     metavar="FILE",
-    help="Fill in the tables of a document such as docs/accuracy.md.",
+    help="Fill in the tables of a document such as docs/accuracy.md. Repeatable: together, the"
+    " documents must have all places.",
 )
 def validate(
     tables: tuple[Path, ...],
     json_file: Path | None,
     errors_file: Path | None,
     figures: Path | None,
-    document: Path | None,
+    csv_file: Path | None,
+    documents: tuple[Path, ...],
     **asked: Any,
 ) -> int:
     """Run the checks, print their results, and write the requested files."""
@@ -129,8 +134,10 @@ def validate(
         plot(results, figures)
         if gains:
             gain_report.plot(gains, figures)
-    if document is not None:
-        accuracy.write(document, results, gains)
+    if csv_file is not None:
+        accuracy.write_rows(csv_file, results)
+    if documents:
+        accuracy.write(documents, results, gains)
     holds = all(one.holds for one in gains) and all(one.holds for one in results)
     return 0 if holds else 1
 

@@ -68,7 +68,7 @@ def test_it_says_of_open_mpi_what_the_accuracy_page_says(results: Results) -> No
     ]
     assert check.settings == ()
     shown = f"| {results.error(comparison).mean:.1%}".replace("%", " %")
-    page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "accuracy-tables.md").read_text(encoding="utf-8")
     row = next(
         one for one in page.splitlines() if "openmpi_tuned_us | openmpi-4.1, tofino-4 " in one
     )

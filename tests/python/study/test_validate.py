@@ -85,14 +85,24 @@ def test_what_is_asked_of_the_model(results: list[Result]) -> None:
 
 
 def test_the_document_says_what_comes_out(results: list[Result], gains: list[GainResult]) -> None:
-    text = (ROOT / "docs" / "accuracy.md").read_text()
-    fresh = accuracy.update(text, results, gains)
-    assert text == fresh, "run `weft validate --document docs/accuracy.md --figures docs/figures`"
+    for name in ("docs/accuracy.md", "docs/accuracy-tables.md", "README.md"):
+        text = (ROOT / name).read_text()
+        fresh = accuracy.update(text, accuracy.render(results, gains), name)
+        assert text == fresh, "run `make accuracy`"
 
 
-def test_a_document_without_a_place_is_refused(results: list[Result]) -> None:
+def test_the_rows_say_what_comes_out(results: list[Result], tmp_path: Path) -> None:
+    accuracy.write_rows(tmp_path / "rows.csv", results)
+    stored = (ROOT / "docs" / "accuracy.csv").read_text()
+    assert (tmp_path / "rows.csv").read_text() == stored, "run `make accuracy`"
+
+
+def test_documents_without_a_place_are_refused(results: list[Result], tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- summary -->\n<!-- end -->\n")
     with pytest.raises(WeftError, match="no place `<!-- tofino_osu"):
-        accuracy.update("<!-- summary -->\n<!-- end -->\n", results)
+        accuracy.write([page], results)
+    assert page.read_text() == "<!-- summary -->\n<!-- end -->\n"
 
 
 def test_each_table_has_its_figure(

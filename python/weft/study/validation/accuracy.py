@@ -1,43 +1,79 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fills docs/accuracy.md with the results of `weft validate`.
+"""Results of `weft validate` in pages (docs/accuracy.md, its appendix, README.md) and as rows.
 
-Each result goes between `<!-- NAME -->` and `<!-- end -->`, where NAME is `gain`, `summary` or a
-table of data/.
+Each result goes between `<!-- NAME -->` and `<!-- end -->`, where NAME is `verdict`, `gain`,
+`summary` or a table of data/.
 """
 
-from collections.abc import Sequence
+import csv
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from weft.base import pages
-from weft.base.errors import named
-from weft.study.validation import gain_report
+from weft.base import inputs, pages
+from weft.base.errors import WeftError, named
+from weft.base.output import whole_file
+from weft.study.validation import gain_report, verdict
 from weft.study.validation.gain import GainResult
 from weft.study.validation.validate import Result
 
-_MOST_ROWS = 30
-SUMMARY = "summary"
+VERDICT = "verdict"
 GAIN = "gain"
+SUMMARY = "summary"
+_COLUMNS = ("table", "column", "simulated", "by", "key", "measured_us", "simulated_us", "error")
 
 
 def render(results: Sequence[Result], gains: Sequence[GainResult] = ()) -> dict[str, str]:
     """Return the text by placeholder name."""
-    texts = {GAIN: _lines(gain_report.lines(gains))} if gains else {}
+    texts: dict[str, str] = {}
+    if gains:
+        texts[VERDICT] = _lines(verdict.lines(gains))
+        texts[GAIN] = _lines(gain_report.lines(gains))
     texts[SUMMARY] = _lines(_summary(results))
     for table in dict.fromkeys(result.check.table for result in results):
-        texts[Path(table).name] = _lines(
-            _table([one for one in results if one.check.table == table])
-        )
+        stem = Path(table).stem
+        texts[Path(table).name] = f"![{stem}](figures/{stem}.png)\n"
     return texts
 
 
-def update(text: str, results: Sequence[Result], gains: Sequence[GainResult] = ()) -> str:
-    """Return a document with its placeholders filled."""
-    return pages.update(text, render(results, gains), f"{named('document')}: it")
+def update(text: str, texts: Mapping[str, str], where: str) -> str:
+    """Return a page with its placeholders filled: those of `texts` that it has."""
+    return pages.update(text, {name: texts[name] for name in _places(text, texts)}, where)
 
 
-def write(document: Path, results: Sequence[Result], gains: Sequence[GainResult] = ()) -> None:
-    """Fill the placeholders of a document."""
-    pages.fill(named("document"), document, render(results, gains))
+def write(
+    documents: Sequence[Path], results: Sequence[Result], gains: Sequence[GainResult] = ()
+) -> None:
+    """Fill the placeholders of documents, which together must have all."""
+    texts = render(results, gains)
+    with inputs.unobserved():
+        places = {
+            document: _places(document.read_text(encoding="utf-8"), texts) for document in documents
+        }
+    if missing := [name for name in texts if not any(name in some for some in places.values())]:
+        listed = ", ".join(map(str, documents))
+        raise WeftError(f"{named('document')}: {listed}: no place `<!-- {missing[0]} -->`; add it")
+    for document, names in places.items():
+        pages.fill(named("document"), document, {name: texts[name] for name in names})
+
+
+def write_rows(target: Path, results: Sequence[Result]) -> None:
+    """Write every row of the checks as CSV; checks of every second row repeat others."""
+    with whole_file(named("csv"), target) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(_COLUMNS)
+        for one in results:
+            if one.check.rows != "all":
+                continue
+            for point in one.points:
+                off = point.simulated_us / point.measured_us - 1
+                values = f"{point.measured_us:.6g}", f"{point.simulated_us:.6g}", f"{off:.3f}"
+                writer.writerow(
+                    [one.check.stem, one.check.what, one.title, one.by, point.key, *values]
+                )
+
+
+def _places(text: str, names: Mapping[str, str]) -> list[str]:
+    return [name for name in names if f"<!-- {name} -->\n" in text]
 
 
 def _lines(rows: Sequence[str]) -> str:
@@ -63,34 +99,3 @@ def _summary(results: Sequence[Result]) -> list[str]:
 def _limited(error: float, bound: float | None) -> str:
     text = f"{error:.1%}".replace("%", " %")
     return text if bound is None else f"{text} (≤ {bound:.1%})".replace("%)", " %)")
-
-
-def _table(results: Sequence[Result]) -> list[str]:
-    shown = [one for one in results if one.check.rows == "all"]
-    name = results[0].check.stem
-    figure = ["", f"![{name}](figures/{name}.png)"]
-    keys = list(shown[0].measured)
-    if len(keys) > _MOST_ROWS:
-        return figure[1:]
-    columns = list(dict.fromkeys(one.check.what for one in shown))
-    heads: list[str] = [shown[0].by]
-    for column in columns:
-        heads.append(_measured_head(column))
-        for one in shown:
-            if one.check.what == column:
-                heads += [one.title, "error"]
-    rows = [f"| {' | '.join(heads)} |", f"|{'---:|' * len(heads)}"]
-    for key in keys:
-        cells = [str(key)]
-        for column in columns:
-            own = [one for one in shown if one.check.what == column]
-            cells.append(f"{own[0].measured[key]:.2f}")
-            for one in own:
-                off = one.simulated[key] / one.measured[key] - 1
-                cells += [f"{one.simulated[key]:.2f}", f"{off:+.1%}".replace("%", " %")]
-        rows.append(f"| {' | '.join(cells)} |")
-    return [*rows, *figure]
-
-
-def _measured_head(column: str) -> str:
-    return f"**{column.removesuffix('_us').removesuffix('_GBps')}**"

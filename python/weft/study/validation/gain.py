@@ -56,6 +56,8 @@ class Gain(Model):
     """Changes to the fabrics' files, each TABLE.KEY=VALUE."""
     mean: Number | None = None
     """Upper bound of the factor's mean error."""
+    unfitted: bool = False
+    """True if no value of the fabrics was fitted to this machine."""
     wrong: Whole | None = None
     """Maximum number of pairs with the wrong sign whose measured factor is not near 1."""
 
@@ -109,6 +111,11 @@ class Pair:
     def inside(self) -> bool:
         """True if the measured factor lies in the interval of the simulated one."""
         return abs(math.log(self.measured.factor / self.simulated.factor)) <= self.width
+
+    @property
+    def tells(self) -> bool:
+        """True if the interval does not contain 1."""
+        return abs(math.log(self.simulated.factor)) > self.width
 
     @property
     def near(self) -> bool:

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""How far gains can be trusted, in five lines: where nothing was fitted, and where something was.
+
+Gains come from the tables that measured both sides. Times of hosts whose values were fitted to
+other clusters come from data/errors.csv.
+"""
+
+import math
+from collections.abc import Sequence
+from textwrap import fill
+
+from weft.study.comparison.certainty import HOSTS, LEVEL, error_rows
+from weft.study.validation.gain import NEAR, GainResult, Pair
+
+_WIDTH = 98
+
+
+def lines(results: Sequence[GainResult]) -> list[str]:
+    """Return a Markdown list of five items."""
+    unfitted = [one for one in results if one.gain.unfitted]
+    fitted = [one for one in results if not one.gain.unfitted]
+    items = (
+        f"**Machines to which nothing was fitted:** {_gains(unfitted)}",
+        f"**Hosts of such machines:** {_hosts()}",
+        f"**Machines with values fitted to some of their own measurements:** {_gains(fitted)}",
+        f"**Stated intervals:** {_intervals(results)}",
+        f"**What an architect may conclude:** {_conclusion(results)}",
+    )
+    return [
+        fill(f"- {one}".replace("%", " %"), _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        for one in items
+    ]
+
+
+def _pairs(results: Sequence[GainResult]) -> list[Pair]:
+    return [pair for one in results for pair in one.pairs]
+
+
+def _gains(results: Sequence[GainResult]) -> str:
+    pairs = _pairs(results)
+    tables = len({one.gain.stem for one in results})
+    right = sum(pair.right for pair in pairs)
+    near = sum(not pair.right and pair.near for pair in pairs)
+    errors = [math.log(pair.simulated.factor / pair.measured.factor) for pair in pairs]
+    others = f" ({near} of the others within {NEAR:.0%} of equality)" if near else ""
+    return (
+        f"of {len(pairs)} measured gains in {tables} tables, {right} have the right side{others};"
+        f" the factor is {_off(errors)}."
+    )
+
+
+def _hosts() -> str:
+    rows = [row for row in error_rows() if row.side == HOSTS and row.unfitted]
+    tables = len({row.table for row in rows})
+    return (
+        f"{len(rows)} rows of {tables} {'table' if tables == 1 else 'tables'}, simulated with the"
+        f" values of other clusters, are {_off([row.error for row in rows])}."
+    )
+
+
+def _off(logs: Sequence[float]) -> str:
+    """Return the mean and the worst error of ln(simulated / measured)."""
+    sizes = [abs(one) for one in logs]
+    mean, worst = math.expm1(sum(sizes) / len(sizes)), math.expm1(max(sizes))
+    return f"{mean:.0%} off in the mean, {worst:.0%} at worst"
+
+
+def _intervals(results: Sequence[GainResult]) -> str:
+    pairs = _pairs(results)
+    inside = sum(pair.inside for pair in pairs)
+    return (
+        f"that of `weft run --compare`, meant for {LEVEL:.0%} of cases, contains {inside} of"
+        f" {len(pairs)} measured gains ({inside / len(pairs):.0%})."
+    )
+
+
+def _conclusion(results: Sequence[GainResult]) -> str:
+    pairs = _pairs(results)
+    told = [pair for pair in pairs if pair.tells]
+    wrong = sum(not pair.right for pair in told)
+    return (
+        f"where the interval excludes 1, the side; that was wrong in {wrong} of {len(told)} pairs."
+        f" In the other {len(pairs) - len(told)}, weft cannot tell: measure first. Switches were"
+        " measured in Allreduce and Reduce_scatter only, and trees of several switches by two"
+        " numbers."
+    )
