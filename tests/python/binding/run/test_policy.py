@@ -176,6 +176,11 @@ def test_the_fallback_serves_what_cannot_be_offloaded(run: Run) -> None:
         ("smp_rsag", "adds wrongly"),
         ("smp_rsag_lr", "adds wrongly"),
         ("smp_rsag_rab", "adds wrongly"),
+        ("pair_rma", "moves wrong data, or crashes"),
+        ("ompi_two_procs", "hangs with more than two ranks"),
+        ("arrival_scatter", "overflows its stack"),
+        ("arrival_pattern_aware_wait", "looks for messages of other calls"),
+        ("NTSL", "crashes on MPI_IN_PLACE"),
     ],
 )
 def test_an_algorithm_known_to_be_wrong_is_refused(
