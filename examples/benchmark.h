@@ -125,7 +125,7 @@ static inline void print_row(long bytes, const double* numbers, int n)
 {
   printf("%ld", bytes);
   for (int i = 0; i < n; i++)
-    printf(" %.9g", numbers[i]);
+    printf(" %.12g", numbers[i]);
   printf("\n");
 }
 
@@ -136,7 +136,7 @@ static inline void print_each(const Options* options, long bytes, const double* 
     return;
   printf("each %ld %d", bytes, options->rank);
   for (int i = 0; i < options->iterations; i++)
-    printf(" %.9g", seconds[i] * factor * 1e6);
+    printf(" %.12g", seconds[i] * factor * 1e6);
   printf("\n");
   fflush(stdout);
 }

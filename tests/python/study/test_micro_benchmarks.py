@@ -537,3 +537,27 @@ def test_osus_own_programs_say_the_same(name: str, ranks: int, ppn: int, tmp_pat
             assert row.figures["overlap_percent"] == pytest.approx(float(their[3]), abs=5)
         else:
             assert row.figure == pytest.approx(float(their[0]), rel=0.01, abs=0.011)
+
+
+@pytest.mark.skipif(not SOURCES, reason="WEFT_OSU_SOURCES does not name OSU's sources")
+@pytest.mark.parametrize(("ranks", "ppn"), [(4, 1), (8, 2)])
+def test_osu_allreduce_says_exactly_the_same(ranks: int, ppn: int, tmp_path: Path) -> None:
+    """Both clocks take no time, of which SMPI's takes 10 ns by default."""
+    assert SOURCES is not None
+    (source,) = Path(SOURCES).rglob("osu_allreduce.c")
+    program = tmp_path / "allreduce"
+    units = [str(Path(SOURCES) / "util" / f"{unit}.c") for unit in UTIL]
+    options = ["-O1", "-w", f"-I{SOURCES}/util", '-DPACKAGE_VERSION="7.4"', "-DFLOAT_PRECISION=12"]
+    call_tool("compiler", ["weft", "cc", *options, *units, str(source), "-o", str(program), "-lm"])
+    arguments = ("-i", "10", "-x", "2", "-m", "8:65536")
+    lines: list[str] = []
+    place = {"fabric": "tofino-4", "ranks": ranks, "ppn": ppn}
+    asked = Request.of(program=str(program), arguments=arguments, config=("smpi/wtime:0",), **place)
+    assert launched(prepare(asked), lines.append).exit_status == 0
+    theirs = {int(line.split()[0]): float(line.split()[1]) for line in lines if line[:1].isdigit()}
+    mine = Study(
+        *(find("allreduce"), "tofino-4", [ranks], [ppn], (8, 1024, 65536), ("stream",)), type="char"
+    )
+    assert {row.bytes: row.figure for row in api.run(mine)} == pytest.approx(
+        {size: theirs[size] for size in mine.sizes}, rel=1e-9
+    )
