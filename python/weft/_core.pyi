@@ -98,6 +98,7 @@ class Mpi(typing.TypedDict):
     send_copy_rate_Bps: float
     receive_overhead_s: float
     receive_copy_rate_Bps: float
+    reduction_overhead_s: float
     overheads: list[MpiOverheads]
 
 class MpiOverheads(typing.TypedDict):
