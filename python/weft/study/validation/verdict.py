@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How far gains can be trusted, in five lines: where nothing was fitted, and where something was.
+"""Trust in gains, in five lines: where nothing was fitted, and where something was.
 
 Gains come from the tables that measured both sides. Times of hosts whose values were fitted to
 other clusters come from data/errors.csv.
@@ -9,7 +9,8 @@ import math
 from collections.abc import Sequence
 from textwrap import fill
 
-from weft.study.comparison.certainty import HOSTS, LEVEL, error_rows
+from weft.benchmarks.measured import HOSTS, error_rows
+from weft.study.comparison.certainty import LEVEL
 from weft.study.validation.gain import NEAR, GainResult, Pair
 
 _WIDTH = 98

@@ -214,7 +214,8 @@ bool Execution::take(int number, const Step& step)
   return true;
 }
 
-/** Lets the rank copy or combine @p bytes of the call's buffers after @p overhead; returns true if that takes no time. */
+/** Lets the rank copy or combine @p bytes of the call's buffers after @p overhead; returns true if that takes no time.
+ */
 bool Execution::begin_work(int number, Bytes bytes, Seconds overhead)
 {
   const HostModel& model = costs_.host;

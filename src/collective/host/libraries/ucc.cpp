@@ -69,8 +69,8 @@ int radix_of(Tuning tuning, int standard)
   return tuning.fan_out > 1 ? tuning.fan_out : standard;
 }
 
-constexpr int RADIX         = 4; // UCC_UUNITS_AUTO_RADIX, REDUCE_KN_RADIX
-constexpr int BARRIER_RADIX = 8; // BARRIER_KN_RADIX
+constexpr int RADIX         = 4;  // UCC_UUNITS_AUTO_RADIX, REDUCE_KN_RADIX
+constexpr int BARRIER_RADIX = 8;  // BARRIER_KN_RADIX
 const Bytes LONG_ALLREDUCE(4096); // "allreduce:0-4k:@0#allreduce:4k-inf:@1"
 
 /** Exchanges of whole vectors in all rounds, with their sums. */

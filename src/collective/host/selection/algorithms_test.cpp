@@ -240,7 +240,8 @@ TEST(HostAlgorithms, RabExchangesBetweenTheFirstRanksOfHosts)
   HostCall call{"allreduce", 40, 0, 8, Bytes(4)};
   call.host                  = [](int rank) { return rank / 5; };
   const Algorithm* algorithm = find_algorithm("allreduce", "rab");
-  const auto messages = [&] { return walk(40, [&](int rank) { return algorithm->schedule(call, rank, {}); }).messages; }();
+  const Walk walked          = walk(40, [&](int rank) { return algorithm->schedule(call, rank, {}); });
+  const auto& messages       = walked.messages;
   EXPECT_EQ(messages.size(), 8U * 2 * 4 + 8U * (3 + 1));
   EXPECT_EQ(std::ranges::count_if(messages, [](const auto& one) { return one.from / 5 != one.to / 5; }), 8 * (3 + 1));
 }
