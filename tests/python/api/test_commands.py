@@ -53,7 +53,7 @@ SHOWN = {
         "picture",
         "quiet",
         "listed",
-        "document",
+        "documents",
     ),
     *("document", "figures", "script_file", "new_plan", "apply", "netns", "format_", "full"),
 }

@@ -31,7 +31,7 @@ def test_a_run_with_measured_values_is_as_without_strict() -> None:
         (("tofino-4", "-n", "4", "--set", "switch.slots=64"), "switch.slots: found switch.slots"),
         (("hdr100-8", "-n", "8", *FAST), "found cables of 200 Gb/s; measured up to 100 Gb/s"),
         (("tofino-4", "-n", "4", *FAST), "a port of tofino has 100 Gb/s"),
-        (("hdr100-16", "-n", "4"), "never measured"),
+        (("fdr-188", "-n", "4"), "never measured"),
     ],
 )
 def test_a_run_beyond_the_measurements_is_refused(words: tuple[str, ...], found: str) -> None:

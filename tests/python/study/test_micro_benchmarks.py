@@ -114,7 +114,7 @@ def test_a_get_accumulate_crosses_the_network_twice() -> None:
 
 
 def test_the_overlap_is_osus() -> None:
-    (row,) = figures("iallreduce", 8, 65536)
+    (row,) = figures("iallreduce", 8, 65536, changes=("mpi.progress=thread",))
     (blocking,) = figures("allreduce", 8, 65536)
     share = (row["overall_us"] - row["compute_us"]) / row["pure_us"]
     assert row["overlap_percent"] == pytest.approx(max(0, 100 * (1 - share)), abs=1e-6)
@@ -122,6 +122,8 @@ def test_the_overlap_is_osus() -> None:
     assert row["compute_us"] == pytest.approx(row["pure_us"], rel=1e-3)
     assert row["overlap_percent"] > 99
     assert row["pure_us"] > 0.5 * blocking["latency_us"]
+    (alone,) = figures("iallreduce", 8, 65536)  # progresses in its two calls only
+    assert 0 < alone["overlap_percent"] < 50
 
 
 def test_a_reduce_scatter_has_bytes_of_the_whole_vector() -> None:
@@ -434,7 +436,7 @@ def test_calls_follow_each_other_as_in_the_file_s_benchmark(tmp_path: Path) -> N
 def test_the_calls_are_the_commands(tmp_path: Path) -> None:
     frame = weft_api.bench("ialltoall", STAR, nodes=4, ppn=[1, 2], sizes="1KiB", modes=["mpich-4"])
     assert frame["ranks"].to_list() == [4, 8]
-    assert frame["overlap_percent"].min() > 99  # type: ignore[operator]
+    assert frame["overlap_percent"].min() > 50  # type: ignore[operator]
     assert weft_api.bench("bw", STAR, sizes=[8, "1KiB"]).columns[-1] == "bandwidth_MBps"
     assert weft_api.bench("osu_bcast", STAR, 4, sizes=8, modes=["ring"])["min_us"].len() == 1
     file = tmp_path / "a.txt"
