@@ -69,9 +69,9 @@ int radix_of(Tuning tuning, int standard)
   return tuning.fan_out > 1 ? tuning.fan_out : standard;
 }
 
-constexpr int RADIX         = 4;  // UCC_UUNITS_AUTO_RADIX, REDUCE_KN_RADIX
-constexpr int BARRIER_RADIX = 8;  // BARRIER_KN_RADIX
-const Bytes LONG_ALLREDUCE(4096); // "allreduce:0-4k:@0#allreduce:4k-inf:@1"
+constexpr int RADIX         = 4;      // UCC_UUNITS_AUTO_RADIX, REDUCE_KN_RADIX
+constexpr int BARRIER_RADIX = 8;      // BARRIER_KN_RADIX
+constexpr Bytes LONG_ALLREDUCE{4096}; // "allreduce:0-4k:@0#allreduce:4k-inf:@1"
 
 /** Exchanges of whole vectors in all rounds, with their sums. */
 Schedule exchange_all(const HostCall& call, Knomial pattern, int rank, Bytes vector)
@@ -246,6 +246,7 @@ Schedule reduce_scatter_ring(const HostCall& call, int rank, Tuning /*tuning*/)
     co_return;
   }
   std::vector<ConcurrentSchedule> rings;
+  rings.reserve(2);
   for (int part = 0; part < 2; ++part)
     rings.push_back({reduce_in_one_direction(call, rank, part == 0 ? 1 : -1, 2, part), part + 1});
   co_yield together(std::move(rings));
