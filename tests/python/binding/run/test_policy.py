@@ -181,6 +181,7 @@ def test_the_fallback_serves_what_cannot_be_offloaded(run: Run) -> None:
         ("arrival_scatter", "overflows its stack"),
         ("arrival_pattern_aware_wait", "looks for messages of other calls"),
         ("NTSL", "crashes on MPI_IN_PLACE"),
+        ("scatter_gather", "fails if the ranks are not a power of two"),
     ],
 )
 def test_an_algorithm_known_to_be_wrong_is_refused(
