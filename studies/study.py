@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from weft.base import pages, plots
 from weft.base.errors import WeftError
+from weft.base.measured import read_rows
 from weft.base.output import whole_file
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,8 +65,7 @@ def write_table(target: Path, rows: Sequence[Row], head: str = "") -> None:
 
 def read_table(source: Path) -> Table:
     """Read a table written by `write_table`."""
-    with source.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return read_rows(source)
 
 
 def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:

@@ -5,6 +5,7 @@ import csv
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 from weft.base import paths
@@ -19,11 +20,16 @@ Column = dict[int, float]
 Key = TypeVar("Key")
 
 
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file, whose lines that begin with # are comments, by column."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
 def read_columns(name: str, key: str = "bytes") -> dict[str, Column]:
     """Return each column of a shipped table, keyed by the values of its first column."""
     path = paths.data(name)
-    with path.open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    rows = read_rows(path)
     try:
         return {
             column: {int(row[key]): float(row[column]) for row in rows}

@@ -7,7 +7,6 @@ cables, the number of hosts, the ranks per host and the size of calls. Values be
 and named; with `strict` they are an error.
 """
 
-import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from weft.base import paths
 from weft.base.errors import WeftError, named
+from weft.base.measured import read_rows
 from weft.base.units import format_size, plural
 
 if TYPE_CHECKING:
@@ -125,8 +125,6 @@ def machine_of(fabric: "Fabric") -> Machine:
 @cache
 def error_rows() -> tuple[ErrorRow, ...]:
     """Return the measured calls that ship with weft."""
-    with paths.data(ERRORS).open(encoding="utf-8") as file:
-        lines = [line for line in file if not line.startswith("#")]
     return tuple(
         ErrorRow(
             row["side"],
@@ -141,7 +139,7 @@ def error_rows() -> tuple[ErrorRow, ...]:
             math.log(float(row["simulated_us"]) / float(row["measured_us"])),
             row["unfitted"] == "1",
         )
-        for row in csv.DictReader(lines)
+        for row in read_rows(paths.data(ERRORS))
     )
 
 
@@ -234,13 +232,11 @@ class _Preset:
 
 @cache
 def _presets() -> Mapping[str, _Preset]:
-    with paths.data(PRESETS).open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     return {
         row["preset"]: _Preset(
             float(row["port_Gbps"] or "inf") * 1e9 / 8, row["scaled_from"], row["rule"]
         )
-        for row in rows
+        for row in read_rows(paths.data(PRESETS))
     }
 
 

@@ -93,10 +93,7 @@ def of_indexed(runs: Sequence[IndexedRun], calibrated: RangeOf | None = None) ->
             return None
         return timed_run(
             found.changed(run.changes),
-            [
-                _Calls(**{k: one[k] for k in _Calls.__match_args__})
-                for one in run.row["collectives"]
-            ],
+            [_Calls(**{key: one[key] for key in _KEYS}) for one in run.row["collectives"]],
             time_s=run.row["simulated_time_s"],
             ranks=run.ranks,
             ppn=run.ppn or -(-run.ranks // found.hosts),

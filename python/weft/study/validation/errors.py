@@ -13,6 +13,7 @@ from pathlib import Path
 from weft import _core
 from weft.base import paths
 from weft.base.errors import named
+from weft.base.measured import read_rows
 from weft.base.output import whole_file
 from weft.benchmarks.measured import COLUMNS, HOSTS, SWITCHES, machine_of
 from weft.calibrate.measurements.tables import read_table
@@ -62,8 +63,7 @@ def _rows(result: Result) -> Iterator[list[object]]:
 
 def _left_out() -> Iterator[list[object]]:
     """Return the rows of hosts whose values were fitted to other clusters."""
-    with paths.data(LEFT_OUT).open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    rows = read_rows(paths.data(LEFT_OUT))
     machines = {
         name: machine_of(_core.load_fabric(name)) for name in {row["fabric"] for row in rows}
     }

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from weft.base import paths
 from weft.base.errors import WeftError
+from weft.base.measured import read_rows
 from weft.base.user_files import UnreadableError, read_text
 
 TABLE = "topocloud_rtt.csv"
@@ -66,9 +67,8 @@ def _hull(*values: float) -> tuple[float, float]:
 @cache
 def measured() -> Medians:
     """Return the paper's measurements."""
-    with paths.data(TABLE).open(encoding="utf-8") as file:
-        rows = csv.DictReader(line for line in file if not line.startswith("#"))
-        return Medians(**{row["way"]: float(row["median_ns"]) for row in rows})
+    rows = read_rows(paths.data(TABLE))
+    return Medians(**{row["way"]: float(row["median_ns"]) for row in rows})
 
 
 def round_trip(c1: float, s1: float, s2: float, c2: float) -> float:
