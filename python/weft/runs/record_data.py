@@ -288,7 +288,7 @@ class RendezvousPart(Model, kw_only=True):
     """Rendezvous messages that waited for ranks to enter MPI."""
 
     scheme: str
-    """Who answered: the receiver (`get`), or the receiver and then the sender (`put`)."""
+    """Sides that answered: the receiver (`get`), or the receiver and then the sender (`put`)."""
     delayed: Whole
     """Messages that started late."""
     delay_s: Number

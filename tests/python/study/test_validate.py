@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from msgspec import structs
 
 from tests.support.places import ROOT
-from weft.base import paths, plots
+from weft.base import pages, paths, plots
 from weft.base.errors import WeftError
 from weft.calibrate.measurements.tables import read_table
 from weft.cli.root import weft
@@ -93,7 +93,7 @@ def test_what_is_asked_of_the_model(results: list[Result]) -> None:
 def test_the_document_says_what_comes_out(results: list[Result], gains: list[GainResult]) -> None:
     for name in ("docs/accuracy.md", "docs/accuracy-tables.md", "README.md"):
         text = (ROOT / name).read_text()
-        fresh = accuracy.update(text, accuracy.render(results, gains), name)
+        fresh = pages.update(text, accuracy.on_page(text, accuracy.render(results, gains)))
         assert text == fresh, "run `make accuracy`"
 
 

@@ -14,6 +14,7 @@ from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.study.validation import gain_report, verdict
 from weft.study.validation.gain import GainResult
+from weft.study.validation.gain_report import limited
 from weft.study.validation.validate import Result
 
 VERDICT = "verdict"
@@ -35,9 +36,9 @@ def render(results: Sequence[Result], gains: Sequence[GainResult] = ()) -> dict[
     return texts
 
 
-def update(text: str, texts: Mapping[str, str], where: str) -> str:
-    """Return a page with its placeholders filled: those of `texts` that it has."""
-    return pages.update(text, {name: texts[name] for name in _places(text, texts)}, where)
+def on_page(page: str, texts: Mapping[str, str]) -> dict[str, str]:
+    """Return those of the texts that have a placeholder on a page."""
+    return {name: text for name, text in texts.items() if f"<!-- {name} -->\n" in page}
 
 
 def write(
@@ -46,14 +47,12 @@ def write(
     """Fill the placeholders of documents, which together must have all."""
     texts = render(results, gains)
     with inputs.unobserved():
-        places = {
-            document: _places(document.read_text(encoding="utf-8"), texts) for document in documents
-        }
-    if missing := [name for name in texts if not any(name in some for some in places.values())]:
+        parts = [on_page(one.read_text(encoding="utf-8"), texts) for one in documents]
+    if missing := [name for name in texts if not any(name in some for some in parts)]:
         listed = ", ".join(map(str, documents))
         raise WeftError(f"{named('document')}: {listed}: no place `<!-- {missing[0]} -->`; add it")
-    for document, names in places.items():
-        pages.fill(named("document"), document, {name: texts[name] for name in names})
+    for document, some in zip(documents, parts, strict=True):
+        pages.fill(named("document"), document, some)
 
 
 def write_rows(target: Path, results: Sequence[Result]) -> None:
@@ -72,10 +71,6 @@ def write_rows(target: Path, results: Sequence[Result]) -> None:
                 )
 
 
-def _places(text: str, names: Mapping[str, str]) -> list[str]:
-    return [name for name in names if f"<!-- {name} -->\n" in text]
-
-
 def _lines(rows: Sequence[str]) -> str:
     return "\n".join(rows) + "\n"
 
@@ -90,12 +85,7 @@ def _summary(results: Sequence[Result]) -> list[str]:
         count = f"{len(one.points)}" if check.rows == "all" else f"{len(one.points)} {check.rows}"
         rows.append(
             f"| `{check.stem}` | {check.what} | {one.title} |"
-            f" {check.fitted} | {count} | {_limited(error.mean, check.mean)} |"
-            f" {_limited(error.worst, check.worst)} |"
+            f" {check.fitted} | {count} | {limited(error.mean, check.mean)} |"
+            f" {limited(error.worst, check.worst)} |"
         )
     return rows
-
-
-def _limited(error: float, bound: float | None) -> str:
-    text = f"{error:.1%}".replace("%", " %")
-    return text if bound is None else f"{text} (≤ {bound:.1%})".replace("%)", " %)")

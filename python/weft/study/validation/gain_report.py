@@ -3,7 +3,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 from weft.base.errors import named
@@ -19,7 +18,7 @@ _TICKS = (0.2, 0.5, 1, 2, 5, 10, 20)
 
 
 def lines(results: Sequence[GainResult]) -> list[str]:
-    """Return the table of the page, one row for each `[[gain]]`, and the summary."""
+    """Return the table of the page, one row for each `[[gain]]`, and the picture."""
     rows = [
         "| measured | switch against hosts | simulated | pairs | measured factor | wrong side"
         " | factor off, mean | worst | passes 1, measured | passes 1, simulated |",
@@ -35,13 +34,13 @@ def lines(results: Sequence[GainResult]) -> list[str]:
             str(len(one.pairs)),
             f"{min(factors):.2f} to {max(factors):.2f}",
             wrong_sides(one),
-            _limited(one.error.mean, gain.mean),
+            limited(one.error.mean, gain.mean),
             percent(one.error.worst),
             one.crossings(one.measured),
             one.crossings(one.simulated),
         )
         rows.append(f"| {' | '.join(cells)} |")
-    return [*rows, "", fill(summary(results), 100), "", f"![Gains](figures/{PICTURE}.png)"]
+    return [*rows, "", f"![Gains](figures/{PICTURE}.png)"]
 
 
 def summary(results: Sequence[GainResult]) -> str:
@@ -71,7 +70,8 @@ def percent(part: float) -> str:
     return f"{part:.1%}".replace("%", " %")
 
 
-def _limited(error: float, bound: float | None) -> str:
+def limited(error: float, bound: float | None) -> str:
+    """Return an error in per cent, with its bound."""
     return percent(error) if bound is None else f"{percent(error)} (≤ {percent(bound)})"
 
 
