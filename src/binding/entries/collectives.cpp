@@ -274,8 +274,7 @@ const char* defect_of(const std::string& option, const std::string& algorithm)
       {{"smpi/bcast", "arrival_scatter"}, "overflows its stack"},
       {{"smpi/reduce", "arrival_pattern_aware"}, LOOKS},
       {{"smpi/reduce", "NTSL"}, IN_PLACE},
-      {{"smpi/reduce", "rab"}, IN_PLACE},
-      {{"smpi/reduce", "scatter_gather"}, "fails if the ranks are not a power of two"}};
+      {{"smpi/reduce", "rab"}, IN_PLACE}};
   const auto found = DEFECTS.find({option, algorithm});
   return found != DEFECTS.end() ? found->second : nullptr;
 }

@@ -9,6 +9,7 @@
 #include "binding/calls/call_plan.hpp"
 #include "binding/calls/host_calls.hpp"
 #include "binding/data/descriptions.hpp"
+#include "binding/data/handles.hpp"
 #include "binding/entries/direct_calls.hpp"
 #include "binding/entries/frame/current_run.hpp"
 
@@ -153,6 +154,19 @@ WEFT_INTERPOSED int allreduce__smp_binomial(const void* send, void* receive, int
   if (const int ranks = weft::ranks_on_each_host(comm); std::popcount(static_cast<unsigned>(ranks)) > 1)
     throw std::invalid_argument("smp_binomial needs a power of two of ranks per host");
   return THEIRS(send, receive, count, type, op, comm);
+}
+
+/** SMPI's Reduce by reduce-scatter and gather truncates if the ranks are not a power of two, adds in another order than
+ * the ranks', and writes into the receive buffers of all ranks, of which MPI gives it the root's alone
+ * (reduce-scatter-gather.cpp). */
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
+WEFT_INTERPOSED int reduce__scatter_gather(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                                           int root, MPI_Comm comm)
+{
+  static const auto THEIRS = weft::original(&reduce__scatter_gather);
+  if (not std::has_single_bit(static_cast<unsigned>(comm->size())) || not weft::commutes(op))
+    throw std::invalid_argument("scatter_gather needs a power of two of ranks, and an operation that commutes");
+  return THEIRS(send, comm->rank() == root ? receive : nullptr, count, type, op, root, comm);
 }
 
 /** SMPI's Reduce_scatter for operations that do not commute asserts that ranks are a power of two with equal parts

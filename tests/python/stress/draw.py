@@ -23,7 +23,7 @@ SMPI_FALLBACKS = ("default", "ompi", "mpich", "mvapich2", "impi")
 SMPI_ALGORITHMS = (
     *("allgather=smpi:pair", "allgather=smpi:2dmesh", "allgather=smpi:mvapich2_smp"),
     *("allgatherv=smpi:pair", "allreduce=smpi:rab1", "alltoall=smpi:pair", "alltoall=smpi:2dmesh"),
-    *("alltoallv=smpi:pair_mpi_barrier", "bcast=smpi:SMP_linear", "reduce=smpi:ompi_pipeline"),
+    *("alltoallv=smpi:pair_mpi_barrier", "bcast=smpi:SMP_linear", "reduce=smpi:scatter_gather"),
     *("reduce_scatter=smpi:mpich_noncomm", "reduce_scatter=smpi:ompi_ring"),
 )
 """Algorithms of SMPI that cannot execute some calls."""

@@ -181,7 +181,6 @@ def test_the_fallback_serves_what_cannot_be_offloaded(run: Run) -> None:
         ("arrival_scatter", "overflows its stack"),
         ("arrival_pattern_aware_wait", "looks for messages of other calls"),
         ("NTSL", "crashes on MPI_IN_PLACE"),
-        ("scatter_gather", "fails if the ranks are not a power of two"),
     ],
 )
 def test_an_algorithm_known_to_be_wrong_is_refused(
@@ -203,6 +202,7 @@ REFUSING = {
     "alltoall": "2dmesh",
     "alltoallv": "pair_mpi_barrier",
     "bcast": "SMP_linear",
+    "reduce": "scatter_gather",
     "reduce_scatter": "mpich_noncomm",
 }
 """Algorithms of SMPI that cannot execute calls of seven ranks, each with a host of its own."""
