@@ -94,6 +94,12 @@ static void parts(void)
     fcntl(file, F_GETLK, &lock);
     printf("held: %d at %ld, %ld bytes, by rank 0: %d\n", lock.l_type == F_WRLCK, (long)lock.l_start, (long)lock.l_len,
            lock.l_pid == pid);
+    lock.l_pid   = 0;
+    lock.l_start = 15;
+    lock.l_len   = 0;
+    fcntl(file, F_OFD_GETLK, &lock);
+    printf("of the description: %d at %ld, %ld bytes, by rank 0: %d\n", lock.l_type == F_WRLCK, (long)lock.l_start,
+           (long)lock.l_len, lock.l_pid == pid);
     lseek(file, 20, SEEK_SET);
     printf("tested: %s\n", result(lockf(file, F_TEST, 10)));
     printf("tested behind: %s\n", result(lockf(file, F_TEST, 0)));
@@ -153,12 +159,19 @@ static void thread(void)
 static void closing(void)
 {
   const int file = open_file("close");
+  int other;
   if (rank == 0)
     part(file, F_SETLK, F_WRLCK, 0, 10);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 1) {
     part(file, F_SETLK, F_WRLCK, 10, 10);
-    close(open_file("close"));
+    other = open_file("close");
+    if (!strcmp(way, "close_range"))
+      close_range(other, other, 0);
+    else if (!strcmp(way, "closefrom"))
+      closefrom(other);
+    else
+      close(other);
     printf("of rank 0: %s\n", result(part(file, F_SETLK, F_WRLCK, 0, 10)));
   }
   MPI_Barrier(MPI_COMM_WORLD);

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <simgrid/s4u.hpp>
 #include <sys/file.h>
 #include <unistd.h>
@@ -188,23 +189,24 @@ void forget_unused(const FileKey& key, aid_t rank)
   errno = error;
 }
 
-/** Describes a lock that excludes @p range, as F_GETLK does. */
-int describe_conflict(const FileKey& key, aid_t rank, const LockedRange& range, struct flock& result)
+/** Describes a lock that excludes @p range from the description of @p owner, as F_GETLK and F_OFD_GETLK do: the kernel
+ * names no process for other ranks' record locks, which belong to descriptions of weft's. @p rank: the one whose
+ * record locks @p owner has, or -1. */
+int describe_conflict(const FileKey& key, int owner, aid_t rank, const LockedRange& range, struct flock& result)
 {
-  const LockedFile& file = locked_files()[key];
-  struct flock found     = range.to_flock();
-  if (system_fcntl(file.records.at(rank).owner, F_OFD_GETLK, &found) != 0)
+  struct flock found = range.to_flock();
+  if (system_fcntl(owner, F_OFD_GETLK, &found) != 0)
     return -1;
   if (found.l_type == F_UNLCK) {
     result.l_type = F_UNLCK;
     return 0;
   }
   const LockedRange conflict{found.l_start, found.l_len == 0 ? LockedRange::END : found.l_start + found.l_len - 1,
-                             found.l_type};
-  LockedRange same = conflict;
-  same.type        = F_WRLCK;
-  if (const std::vector<aid_t> by = file.holders(same, rank); not by.empty() && found.l_pid < 0)
-    found.l_pid = pid_of_rank(by.front());
+                             F_WRLCK};
+  const auto file = locked_files().find(key);
+  if (file != locked_files().end() && found.l_pid < 0)
+    if (const std::vector<aid_t> by = file->second.holders(conflict, rank); not by.empty())
+      found.l_pid = pid_of_rank(by.front());
   result = found;
   return 0;
 }
@@ -251,7 +253,7 @@ int lock_records(aid_t rank, int descriptor, int command, struct flock& lock)
     forget_unused(key, rank);
     return fail(ENOLCK);
   }
-  const int result = command == F_GETLK ? describe_conflict(key, rank, *range, lock)
+  const int result = command == F_GETLK ? describe_conflict(key, own.owner, rank, *range, lock)
                                         : set_records(key, rank, descriptor, *range, command == F_SETLKW);
   forget_unused(key, rank);
   if (result == 0 && command != F_GETLK && range->type != F_WRLCK)
@@ -272,14 +274,16 @@ int note_lock(aid_t rank, const FileKey& key, int descriptor, int result, bool r
   return result;
 }
 
-/** Carries out F_OFD_SETLK or F_OFD_SETLKW. */
+/** Carries out F_OFD_GETLK, F_OFD_SETLK or F_OFD_SETLKW. */
 int lock_description(aid_t rank, int descriptor, int command, struct flock& lock)
 {
   const std::optional<struct stat> status = status_of(descriptor);
   const auto range                        = status ? range_of(descriptor, lock, status->st_size) : std::nullopt;
-  if (not range)
-    return system_fcntl(descriptor, command, &lock);
+  if (not range || lock.l_pid != 0 || (command == F_OFD_GETLK && lock.l_type == F_UNLCK))
+    return system_fcntl(descriptor, command, &lock); // refuses it
   const FileKey key(status->st_dev, status->st_ino);
+  if (command == F_OFD_GETLK)
+    return describe_conflict(key, descriptor, -1, *range, lock);
   const auto attempt = [descriptor, wanted = lock]() mutable { return system_fcntl(descriptor, F_OFD_SETLK, &wanted); };
   const auto wait    = std::make_shared<LockWait>(rank, LockWait::Kind::description, descriptor, *range, attempt);
   const int result   = command == F_OFD_SETLK
@@ -314,7 +318,7 @@ std::string holder_of(const LockedFile& file, const LockWait& wait)
 int lock_by_fcntl(int descriptor, int command, void* argument)
 {
   const bool of_records     = command == F_GETLK || command == F_SETLK || command == F_SETLKW;
-  const bool of_description = command == F_OFD_SETLK || command == F_OFD_SETLKW;
+  const bool of_description = command == F_OFD_GETLK || command == F_OFD_SETLK || command == F_OFD_SETLKW;
   if (not argument || not(of_records || of_description))
     return system_fcntl(descriptor, command, argument);
   const RankTurn rank;
@@ -390,6 +394,18 @@ int close_and_release(int descriptor, const std::function<int()>& close)
   forget_unused(*key, *rank);
   errno = error;
   return result;
+}
+
+void close_all_and_release(unsigned first, unsigned last)
+{
+  std::set<int> own;
+  for (const auto& [key, file] : locked_files())
+    for (const auto& [rank, records] : file.records)
+      own.insert(records.owner);
+  for (const int descriptor : open_descriptors())
+    if (static_cast<unsigned>(descriptor) >= first && static_cast<unsigned>(descriptor) <= last &&
+        not own.contains(descriptor))
+      close_and_release(descriptor, [descriptor] { return system_close(descriptor); });
 }
 
 void release_file_locks(aid_t rank)

@@ -21,6 +21,9 @@ int lock_by_flock(int descriptor, int operation);
  * record locks of the current rank on the file (POSIX, close()). */
 int close_and_release(int descriptor, const std::function<int()>& close);
 
+/** Closes the descriptors from @p first to @p last, and releases what that releases. */
+void close_all_and_release(unsigned first, unsigned last);
+
 /** Returns whether a rank has used locks; closing files has no effect on locks otherwise. */
 bool has_used_locks();
 

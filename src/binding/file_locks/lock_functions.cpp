@@ -5,9 +5,12 @@
 #include "binding/file_locks/file_locks.hpp"
 #include "binding/file_locks/system_files.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <fcntl.h>
+#include <limits>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -24,6 +27,8 @@ FILE* weft_freopen(const char* path, const char* mode, FILE* stream) WEFT_REPLAC
 FILE* weft_freopen64(const char* path, const char* mode, FILE* stream) WEFT_REPLACES("freopen64");
 int weft_dup2(int descriptor, int closed) WEFT_REPLACES("dup2");
 int weft_dup3(int descriptor, int closed, int flags) WEFT_REPLACES("dup3");
+int weft_close_range(unsigned first, unsigned last, int flags) WEFT_REPLACES("close_range");
+void weft_closefrom(int first) WEFT_REPLACES("closefrom");
 
 // The argument is read as the widest that there may be, as glibc does.
 int weft_fcntl(int descriptor, int command, ...)
@@ -105,6 +110,25 @@ int weft_dup3(int descriptor, int closed, int flags)
   if (not weft::has_used_locks())
     return THEIRS(descriptor, closed, flags);
   return weft::close_and_release(closed, [=] { return THEIRS(descriptor, closed, flags); });
+}
+
+// Where glibc is older than 2.34, which brought both, close_range() fails as with a kernel that does not have it.
+int weft_close_range(unsigned first, unsigned last, int flags)
+{
+  static const auto THEIRS = weft::next_definition<int (*)(unsigned, unsigned, int)>("close_range");
+  if (THEIRS && flags == 0 && first <= last && weft::has_used_locks()) {
+    weft::close_all_and_release(first, last);
+    return 0;
+  }
+  if (THEIRS)
+    return THEIRS(first, last, flags);
+  errno = ENOSYS;
+  return -1;
+}
+
+void weft_closefrom(int first)
+{
+  weft::close_all_and_release(static_cast<unsigned>(std::max(first, 0)), std::numeric_limits<unsigned>::max());
 }
 
 } // extern "C"

@@ -70,7 +70,7 @@ struct LockedFile {
   std::map<int, aid_t> descriptors;
   std::vector<std::shared_ptr<LockWait>> waits; ///< in order of arrival
 
-  /** Returns the ranks but @p rank whose record locks conflict with @p range. */
+  /** Returns the ranks but @p rank, which may be -1, whose record locks conflict with @p range. */
   std::vector<aid_t> holders(const LockedRange& range, aid_t rank) const;
   bool is_unused() const { return records.empty() && descriptors.empty() && waits.empty(); }
 };

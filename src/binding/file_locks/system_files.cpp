@@ -3,6 +3,7 @@
 
 #include "binding/abi/interposed_symbol.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -75,15 +76,20 @@ int open_lock_owner(int descriptor, const struct stat& file)
   return system_fcntl(descriptor, F_DUPFD_CLOEXEC, nullptr);
 }
 
-bool process_holds(const FileKey& file, std::string_view kind, const std::function<bool(int descriptor)>& counts)
+std::vector<int> open_descriptors()
 {
   std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", none)) {
-    const int descriptor = static_cast<int>(std::strtol(entry.path().filename().c_str(), nullptr, 10));
-    if (file_of(descriptor) == file && counts(descriptor) && holds_lock(descriptor, kind))
-      return true;
-  }
-  return false;
+  std::vector<int> all;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", none))
+    all.push_back(static_cast<int>(std::strtol(entry.path().filename().c_str(), nullptr, 10)));
+  return all;
+}
+
+bool process_holds(const FileKey& file, std::string_view kind, const std::function<bool(int descriptor)>& counts)
+{
+  return std::ranges::any_of(open_descriptors(), [&](int descriptor) {
+    return file_of(descriptor) == file && counts(descriptor) && holds_lock(descriptor, kind);
+  });
 }
 
 std::string path_of(int descriptor)

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <sys/stat.h>
 #include <utility>
+#include <vector>
 
 namespace weft {
 
@@ -25,6 +26,9 @@ std::optional<FileKey> file_of(int descriptor);
 
 /** Returns a descriptor of a new open file description of the same file, to own locks; -1 with errno if that fails. */
 int open_lock_owner(int descriptor, const struct stat& file);
+
+/** Returns the descriptors of this process that are open. */
+std::vector<int> open_descriptors();
 
 /** Returns whether a descriptor of this process, one that @p counts, holds a lock of @p kind on the file: FLOCK or
  * OFDLCK, as /proc calls them. */

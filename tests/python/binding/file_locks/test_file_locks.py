@@ -33,6 +33,7 @@ def test_parts_of_a_file_are_locked_apart(run: Run) -> None:
         "writing: refused",
         "behind all: Invalid argument",
         "held: 1 at 20, 10 bytes, by rank 0: 1",
+        "of the description: 1 at 20, 10 bytes, by rank 0: 1",
         "tested: refused",
         "tested behind: refused",
         "tested reading: granted",
@@ -50,8 +51,9 @@ def test_threads_lock_as_their_rank(run: Run, way: str) -> None:
     assert run("file_locks.c", "thread", way).lines == ["counted 4"]
 
 
-def test_closing_a_file_gives_up_the_own_record_locks(run: Run) -> None:
-    assert run("file_locks.c", "closing", ranks=2).stdout.splitlines() == [
+@pytest.mark.parametrize("way", ["close", "close_range", "closefrom"])
+def test_closing_a_file_gives_up_the_own_record_locks(run: Run, way: str) -> None:
+    assert run("file_locks.c", "closing", way, ranks=2).stdout.splitlines() == [
         "of rank 0: refused",
         "of rank 1: granted",
         "of rank 0: granted",
