@@ -99,10 +99,10 @@ multicast: $(WEFT) ## traffic, throughput and speed-up of multicasts; docs/multi
 conformance: $(WEFT) ## MPICH's test programs under stock SMPI and under weft; table in docs/conformance.csv
 	@$(BIN)/python -m studies.conformance
 
-conformance-openmpi: $(WEFT) ## the messages of Open MPI's collectives and weft's; table in docs/openmpi-messages.csv
+conformance-openmpi: $(WEFT) ## the messages of Open MPI's collectives and weft's; table in docs/openmpi-messages.csv.gz
 	@$(BIN)/python -m studies.openmpi
 
-conformance-mpich: $(WEFT) ## the messages of MPICH's collectives and weft's; table in docs/mpich-messages.csv
+conformance-mpich: $(WEFT) ## the messages of MPICH's collectives and weft's; table in docs/mpich-messages.csv.gz
 	@$(BIN)/python -m studies.mpich
 
 fuzz: $(WEFT) ## hostile files and options, COUNT=1000000 of SEED=1; build/fuzz has what was found; TARGETS="fabric …" for some

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Counts a library's messages, compares them with weft's, and writes the table."""
 
+import gzip
 import os
 import subprocess
 import tempfile
@@ -123,7 +124,8 @@ def _compare(library: Library, setup: Setup, program: Path) -> int:
         for case in grid:
             cells = (setting.name, *case, *summary(measured[case]).values())
             lines.append(",".join(map(str, cells)))
-    setup.table.write_text("\n".join(lines) + "\n")
+    with setup.table.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+        packed.write(("\n".join(lines) + "\n").encode())
     return different
 
 

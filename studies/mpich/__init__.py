@@ -2,5 +2,5 @@
 """Comparison of the messages of weft's host collectives with MPICH's.
 
 weft's selection `mpich-4` predicts them; MPICH's messages are counted where it passes them to UCX
-(`ucx.c`). `make conformance-mpich` writes docs/mpich-messages.csv.
+(`ucx.c`). `make conformance-mpich` writes docs/mpich-messages.csv.gz.
 """

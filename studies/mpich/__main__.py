@@ -46,7 +46,7 @@ def launch(setting: Setting) -> list[str]:
 
 DEFAULTS = Setup(
     "mpich-4",
-    DOCS / "mpich-messages.csv",
+    DOCS / "mpich-messages.csv.gz",
     [*(Setting(ranks) for ranks in RANKS), *SHARED],
     grid,
 )

@@ -43,11 +43,11 @@ def on_hosts(setting: Setting) -> Iterator[Case]:
 
 
 DEFAULTS = Setup(
-    "openmpi-4.1", DOCS / "openmpi-messages.csv", [Setting(ranks) for ranks in RANKS], every
+    "openmpi-4.1", DOCS / "openmpi-messages.csv.gz", [Setting(ranks) for ranks in RANKS], every
 )
 DYNAMIC = Setup(
     f"openmpi-4.1+{RULES}",
-    DOCS / "openmpi-rules-messages.csv",
+    DOCS / "openmpi-rules-messages.csv.gz",
     [Setting(ranks) for ranks in (3, 5, 8, 12)],
     plain,
     (
@@ -57,7 +57,7 @@ DYNAMIC = Setup(
 )
 HAN = Setup(
     "openmpi-5.0",
-    DOCS / "openmpi-han-messages.csv",
+    DOCS / "openmpi-han-messages.csv.gz",
     [
         *(Setting(4, 2), Setting(9, 3), Setting(8, 2), Setting(10, 2, in_turn=True)),
         *(Setting(12, 6), Setting(15, 5, in_turn=True), Setting(24, 3)),

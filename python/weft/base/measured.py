@@ -2,6 +2,7 @@
 """Tables of measurements, and the deviation of a simulation from them."""
 
 import csv
+import gzip
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,8 +22,9 @@ Key = TypeVar("Key")
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file, whose lines that begin with # are comments, by column."""
-    with path.open(encoding="utf-8", newline="") as file:
+    """Return the rows of a CSV file (also in gzip) by column; lines that begin with # are comments."""
+    packed = path.suffix == ".gz"
+    with (gzip.open if packed else open)(path, "rt", encoding="utf-8", newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
