@@ -22,7 +22,7 @@ Key = TypeVar("Key")
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file (also in gzip) by column; lines that begin with # are comments."""
+    """Return a CSV file's rows by column; it may be in gzip, and lines with # are comments."""
     packed = path.suffix == ".gz"
     with (gzip.open if packed else open)(path, "rt", encoding="utf-8", newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
