@@ -423,11 +423,22 @@ void check_threads()
                           "; SMPI crashes if ranks run in parallel, so only 1 is allowed");
 }
 
+/** Refuses SMPI's privatization by mmap: its Allgather, Allgatherv and Reduce_scatter, as its selectors `ompi` and
+ * `mpich` choose them, move wrong data between global variables, under plain smpirun too (SimGrid 4.1). */
+void check_privatization()
+{
+  if (simgrid::config::get_value<std::string>("smpi/privatization") == "mmap")
+    throw weft::UserError(
+        "smpi/privatization: found mmap, with which SMPI's collectives move wrong data; allowed: dlopen, "
+        "or no for programs without global variables");
+}
+
 void load(const sg::Engine& engine)
 {
   die_with_parent();
   weft::stop_preloading();
   check_threads();
+  check_privatization();
   weft::check_tunings();
   const std::string& fabric   = weft::settings().fabric;
   const std::string& platform = weft::settings().platform;

@@ -96,7 +96,7 @@ TEST(Decision, SaysWhyTheMechanismCannot)
 
 TEST(Decision, NeedsWhatTheMechanismLacksForTheCall)
 {
-  for (const Fallback reason : {Fallback::no_free_channel, Fallback::privatization, Fallback::no_nic_memory})
+  for (const Fallback reason : {Fallback::no_free_channel, Fallback::no_nic_memory})
     for (const MechanismKind* mechanism : mechanism_kinds()) {
       Facts busy(*mechanism);
       busy.shortages = {{mechanism, [reason] { return reason; }}};
@@ -117,7 +117,7 @@ TEST(Decision, HandsOverCollectivesThatAMechanismDoesNotDo)
 
 TEST(Decision, HandsOverNothingElse)
 {
-  for (const Fallback reason : {Fallback::zero_count, Fallback::privatization, Fallback::not_on_tree}) {
+  for (const Fallback reason : {Fallback::zero_count, Fallback::not_on_tree}) {
     Facts unable(MULTICAST);
     unable.obstacles = {{&MULTICAST, reason}};
     EXPECT_EQ(unable.decision(), fallback(reason)) << to_text(reason);
@@ -228,12 +228,11 @@ TEST(Decision, EveryReasonHasItsText)
       {Fallback::reserved, "reserved by other jobs"},
       {Fallback::host_faster, "host is faster"},
       {Fallback::no_nic_memory, "no NIC memory"},
-      {Fallback::privatization, "privatization"},
   };
   for (const auto& [reason, text] : texts)
     EXPECT_EQ(to_text(reason), text);
   // Fails if a reason is appended to the enumeration without a text.
-  EXPECT_EQ(static_cast<std::size_t>(Fallback::privatization) + 1, texts.size());
+  EXPECT_EQ(static_cast<std::size_t>(Fallback::no_nic_memory) + 1, texts.size());
 }
 
 } // namespace

@@ -18,7 +18,6 @@ class Machine:
 
     proc: Path = Path("/proc")
     cgroups: Path = Path("/sys/fs/cgroup")
-    shared_memory: Path = Path("/dev/shm")
     temporary: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
 
     def number(self, name: str, otherwise: int) -> int:

@@ -7,7 +7,6 @@ are lower bounds, since the program's own needs are unknown: a run that fits is 
 """
 
 import os
-import resource
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import Self
 
 from elftools.common.exceptions import ELFError
-from elftools.elf.constants import P_FLAGS
 from elftools.elf.elffile import ELFFile
 
 from weft.base.errors import WeftError, named
@@ -45,14 +43,12 @@ _LARGE_STACK_RANKS = 32768
 _SMALL_STACKS_A_PAGE = 8
 _OTHER_MAPPINGS = 500
 """smpimain and its libraries, without Python: 150 for tofino-4."""
-_OTHER_FILES = 32
 _HOST_LINE = 7
 """Bytes per rank in the host file: the shortest name of a host, such as `host-0`."""
 _RECORD = 4 << 10
 """Lower bound of a record's size in bytes."""
 _TEMPORARY_FILES = 6
 """The directory, its lock, hosts, two logs, and the record."""
-_PAGE = 4 << 10
 _MOMENT_S = 1.0
 """Validity of the machine's observed resources."""
 _SHARED = f"{named('privatize=False')} if the program writes no global variable"
@@ -193,20 +189,6 @@ def _mappings(path: Path) -> int:
     return kinds.count("PT_LOAD") + kinds.count("PT_GNU_RELRO")
 
 
-@kept
-def _variables(path: Path) -> int:
-    """Return the number of writable bytes of a program, without RELRO."""
-    try:
-        with path.open("rb") as file:
-            segments = list(ELFFile(file).iter_segments())
-    except (OSError, ELFError):
-        return 0
-    loaded = (one for one in segments if one["p_type"] == "PT_LOAD")
-    written = sum(one["p_memsz"] for one in loaded if one["p_flags"] & P_FLAGS.PF_W)
-    fixed = sum(one["p_memsz"] for one in segments if one["p_type"] == "PT_GNU_RELRO")
-    return int(written - fixed)
-
-
 def _check_threads(needs: ResourceInputs, machine: Machine) -> None:
     if not needs.has_threads:
         return
@@ -219,31 +201,8 @@ def _check_threads(needs: ResourceInputs, machine: Machine) -> None:
         )
 
 
-def _check_files(needs: ResourceInputs, machine: Machine) -> None:
-    """Check open files and /dev/shm, where smpi/privatization:mmap keeps a file per rank open."""
-    if needs.setting("smpi/privatization") != "mmap":
-        return
-    there, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if (count := needs.ranks + _OTHER_FILES) > there:
-        raise WeftError(
-            f"files: with --cfg smpi/privatization:mmap {needs.ranks:,} ranks need {count:,} open"
-            f" files, and the system allows {there:,} (ulimit -n); leave out that setting, raise"
-            " the limit, or use fewer ranks"
-        )
-    with suppress(OSError):
-        size = needs.ranks * max([_PAGE, *map(_variables, needs.copied)])
-        free = shutil.disk_usage(machine.shared_memory).free
-        if size > free:
-            raise WeftError(
-                f"shared memory: with --cfg smpi/privatization:mmap {needs.ranks:,} ranks need at"
-                f" least {format_size(size)} in {machine.shared_memory}, which has"
-                f" {format_size(free)} left; leave out that setting, or use fewer ranks"
-            )
-
-
 _CHECKS: tuple[Callable[[ResourceInputs, Machine], None], ...] = (
     _check_disk,
     _check_mappings,
     _check_threads,
-    _check_files,
 )

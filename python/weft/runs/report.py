@@ -39,7 +39,6 @@ REASONS = {
     "reserved by other jobs": "other jobs have reserved all channels of a switch",
     "no NIC memory": "the multicast state of this call does not fit into the NIC's memory",
     "host is faster": "the hosts are predicted to be faster (--offload auto)",
-    "privatization": "ranks cannot reach each other's memory (smpi/privatization:mmap)",
     "communicator not on the tree": "no smart switch connects all hosts of the communicator",
     "tree gains nothing": "the tree does not reduce traffic: one link would still carry all"
     " contributions",

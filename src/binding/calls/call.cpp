@@ -13,7 +13,6 @@
 #include "binding/run/diagnosis.hpp"
 #include "binding/run/request.hpp"
 #include "binding/run/run_context.hpp"
-#include "binding/settings/settings.hpp"
 #include "collective/host/engine/host_call.hpp"
 
 #include <simgrid/s4u.hpp>
@@ -115,7 +114,7 @@ void Call::decide()
 
 bool Call::may_be_scheduled() const
 {
-  return pending_ && not descriptor_.empty() && memory_is_shared() &&
+  return pending_ && not descriptor_.empty() &&
          (descriptor_.between_groups || context_.fallback_of(*communicator_).smpi(descriptor_.kind->name).empty());
 }
 
@@ -136,13 +135,11 @@ bool Call::schedule(const HostShape& shape)
   return pending_->scheduled != nullptr;
 }
 
-bool Call::schedule_instead(HostShape shape)
+void Call::schedule_instead(HostShape shape)
 {
   shape.smpi_refuses = true;
-  if (memory_is_shared())
-    return pending_->scheduled || schedule(shape);
-  pending_->smpi_default = true;
-  return false;
+  if (not pending_->scheduled)
+    schedule(shape);
 }
 
 void Call::join_schedule(const HostShape& shape, Sleep& until_end)
@@ -212,8 +209,6 @@ std::string Call::executing_algorithm() const
 {
   if (not pending_)
     return "";
-  if (pending_->smpi_default)
-    return "default (smpi)";
   return pending_->scheduled ? pending_->scheduled->algorithm() : "";
 }
 

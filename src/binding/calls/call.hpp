@@ -118,9 +118,8 @@ public:
     const auto& parts = make_parts();
     return schedule(parts.host_shape());
   }
-  /** Has weft's own schedule execute a call that SMPI's algorithm refuses, as it does at each rank. Out of line.
-   * @return false if weft cannot: SMPI's default algorithm has to. */
-  [[gnu::noinline]] bool schedule_instead(HostShape shape);
+  /** Has weft's own schedule execute a call that SMPI's algorithm refuses, as it does at each rank. Out of line. */
+  [[gnu::noinline]] void schedule_instead(HostShape shape);
   /** Joins the schedule; @p until_end is woken when this rank's part ends. Out of line. */
   [[gnu::noinline]] void join_schedule(const HostShape& shape, Sleep& until_end);
   /** Waits for the end of the schedule. Separate from join_schedule(), whose locals would occupy

@@ -9,7 +9,6 @@
 #include "binding/data/descriptions.hpp"
 #include "binding/data/handles.hpp"
 #include "binding/data/host_data.hpp"
-#include "binding/settings/settings.hpp"
 #include "mpi/names.hpp"
 
 #include <memory>
@@ -27,7 +26,7 @@ template <class... Arguments> struct MovedCall {
   bool uneven      = false;   ///< block sizes may differ between ranks although this rank passes no counts
   const int* parts = nullptr; ///< Allgatherv: elements of each rank's block
 
-  bool wanted(bool) const { return memory_is_shared(); }
+  static bool wanted(bool) { return true; }
   static bool has_data() { return true; }
   HostShape host_shape() const
   {
@@ -75,7 +74,7 @@ template <class... Arguments> struct ReducedCall {
     // SMPI's recursive-halving and butterfly algorithms for Reduce_scatter give wrong sums if parts
     // differ in size.
     const bool parted = shape.movement == Movement::reduce_scatter;
-    return operation != MPI_OP_NULL && (blocks ? needs_own_data(type, operation) || parted : memory_is_shared());
+    return operation != MPI_OP_NULL && (not blocks || needs_own_data(type, operation) || parted);
   }
   bool has_data() const { return operation != MPI_OP_NULL; }
   HostShape host_shape() const
@@ -104,7 +103,7 @@ template <class... Arguments> struct PrefixCall {
   std::tuple<Arguments...> arguments;
 
   // SMPI's algorithms are correct only for commutative operations whose neutral element is zero.
-  bool wanted(bool) const { return operation != MPI_OP_NULL && memory_is_shared(); }
+  bool wanted(bool) const { return operation != MPI_OP_NULL; }
   bool has_data() const { return operation != MPI_OP_NULL; }
   HostShape host_shape() const { return reduction_shape(buffers.send_count, type); }
   void come(Call& call, bool) const
@@ -153,12 +152,13 @@ constexpr int REFUSED_BY_SMPI = -1;
 [[gnu::noinline]] inline void run_instead(Call& call, const HostShape& shape)
 {
   Sleep until_end;
+  call.schedule_instead(shape);
   call.join_schedule(shape, until_end);
   call.wait_for_schedule(until_end);
 }
 
 /** Runs a blocking call with SMPI's algorithm; weft moves the data if wanted. Out of line, as above. If the algorithm
- * refuses the call, a schedule executes it, or the algorithm is called again, to take SMPI's default. */
+ * refuses the call, a schedule executes it. */
 template <class MakeParts, class Algorithm, class... Arguments>
 [[gnu::noinline]] int run_theirs(Call& call, MPI_Comm comm, const MakeParts& make_parts, const Algorithm& algorithm,
                                  Arguments... arguments)
@@ -168,8 +168,6 @@ template <class MakeParts, class Algorithm, class... Arguments>
     const int status = algorithm(arguments...);
     if (status != REFUSED_BY_SMPI)
       return status;
-    if (not call.schedule_instead(parts.host_shape()))
-      return algorithm(arguments...);
     run_instead(call, parts.host_shape());
     return MPI_SUCCESS;
   } else {
@@ -183,9 +181,7 @@ template <class MakeParts, class Algorithm, class... Arguments>
     };
     int status = wanted && call.alone() ? static_cast<int>(MPI_SUCCESS) : run();
     bool data  = wanted;
-    if (status == REFUSED_BY_SMPI && not call.schedule_instead(parts.host_shape())) {
-      status = run();
-    } else if (status == REFUSED_BY_SMPI) {
+    if (status == REFUSED_BY_SMPI) {
       data = parts.has_data();
       if (data && not wanted)
         parts.come(call, true);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/mechanisms/offload.hpp"
 
-#include "binding/settings/settings.hpp"
 
 #include <utility>
 
@@ -17,7 +16,7 @@ OffloadedCall::OffloadedCall(RunContext& context, const std::shared_ptr<Communic
 
 MayChange OffloadedCall::changing(bool stay) const
 {
-  if (not stay || not memory_is_shared())
+  if (not stay)
     return MayChange::all;
   return descriptor_->blocking ? MayChange::nothing : MayChange::arrays;
 }

@@ -2,7 +2,6 @@
 #include "binding/mechanisms/tree_mechanism.hpp"
 
 #include "binding/mechanisms/offload.hpp"
-#include "binding/settings/settings.hpp"
 
 namespace weft {
 
@@ -14,10 +13,8 @@ Fallback TreeMechanism::obstacle(Communicator& communicator, const CallDescripto
   return tree_obstacle(call, tree.no_tree, tree.models);
 }
 
-Fallback TreeMechanism::shortage(Communicator& communicator, const CallDescriptor& call)
+Fallback TreeMechanism::shortage(Communicator& communicator, const CallDescriptor& /*call*/)
 {
-  if (not memory_is_shared() && needs_shared_memory(call))
-    return Fallback::privatization;
   switch (tree_state(context_, communicator).channels()) {
     case ChannelGrant::all_taken:
       return Fallback::no_free_channel;

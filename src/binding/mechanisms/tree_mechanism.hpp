@@ -11,8 +11,6 @@
 namespace weft {
 
 class TreeMechanism : public Mechanism {
-  /** True if ranks access other ranks' memory in such a call. */
-  virtual bool needs_shared_memory(const CallDescriptor& call) const = 0;
   /** Creates the call, whose channels have been taken. */
   virtual std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
                                               const CallDescriptor& call) = 0;

@@ -33,7 +33,7 @@ bool is_read()
 {
   static const bool BY_SETTINGS = not is_on(TuningId::computation_clock) ||
                                   simgrid::config::get_value<bool>("smpi/simulate-computation") ||
-                                  simgrid::config::get_value<bool>("smpi/display-timing") || not memory_is_shared();
+                                  simgrid::config::get_value<bool>("smpi/display-timing");
   return BY_SETTINGS || program_samples();
 }
 

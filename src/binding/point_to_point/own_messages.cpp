@@ -70,8 +70,6 @@ std::optional<std::string> OwnMessages::refusal(bool on_fabric)
 {
   if (not interposes())
     return "weft's library is not preloaded";
-  if (not memory_is_shared())
-    return "smpi/privatization:mmap maps a rank's memory only while the rank runs";
   if (const std::string& reason = need_of_simgrid_flows(); on_fabric && not reason.empty())
     return reason;
   return std::nullopt;
@@ -80,7 +78,7 @@ std::optional<std::string> OwnMessages::refusal(bool on_fabric)
 std::optional<std::string> OwnMessages::refusal_of_option(bool on_fabric)
 {
   const auto why           = refusal(on_fabric);
-  const std::string option = memory_is_shared() ? option_for_simgrid_flows() : "--cfg smpi/privatization:mmap";
+  const std::string option = option_for_simgrid_flows();
   return why && not option.empty() ? *why + " (" + option + ")" : why;
 }
 

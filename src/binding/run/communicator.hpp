@@ -47,7 +47,6 @@ struct CallInFlight {
   std::shared_ptr<OffloadedCall> offloaded;
   std::shared_ptr<HostData> host_data; ///< if weft moves the data
   std::shared_ptr<ScheduledCall> scheduled;
-  bool smpi_default = false; ///< SMPI's default algorithm executes it, because the chosen one has refused
 
   CallInFlight(const CallDescriptor& its_call, int its_first_rank, int ranks)
       : call(its_call), first_rank(its_first_rank), inside(static_cast<std::size_t>(ranks))

@@ -150,13 +150,6 @@ std::string option_for_simgrid_flows()
   return "";
 }
 
-bool memory_is_shared()
-{
-  // Queried several times per call and rank, and looking up a SimGrid option takes hundreds of instructions.
-  static const bool SHARED = simgrid::config::get_value<std::string>("smpi/privatization") != "mmap";
-  return SHARED;
-}
-
 bool handles_are_listed()
 {
   static const bool LISTED = simgrid::config::get_value<bool>("smpi/display-allocs") ||

@@ -92,10 +92,6 @@ const std::string& need_of_simgrid_flows();
  */
 std::string option_for_simgrid_flows();
 
-/** Returns whether all ranks' memory is accessible at any time. With privatization by mmap, a
- * rank's global variables are mapped only while it runs. */
-bool memory_is_shared();
-
 /** Returns whether SMPI reports at the end which handles the program has not freed
  * (smpi_cfg_display_alloc() in its src/smpi/internals/smpi_config.cpp). */
 bool handles_are_listed();

@@ -52,7 +52,7 @@ void check_tunings()
 bool calls_are_direct()
 {
   const auto is_set      = [](const char* option) { return simgrid::config::get_value<bool>(option); };
-  static const bool ONLY = is_on(TuningId::direct_calls) && memory_is_shared() && not is_set("tracing") &&
+  static const bool ONLY = is_on(TuningId::direct_calls) && not is_set("tracing") &&
                            not is_set("smpi/simulate-computation") && not is_set("smpi/pedantic") &&
                            not is_set("smpi/display-timing") && not is_set("smpi/display-allocs");
   return ONLY;

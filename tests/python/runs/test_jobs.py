@@ -468,7 +468,6 @@ def test_bad_jobs_get_one_message_each(jobs: str, tmp_path: Path) -> None:
         ("network/weight-S:20537", "SimGrid options change its network model"),
         ("maxmin/concurrency-limit:10", "SimGrid options change its network model"),
         ("plugin:link_energy", "a SimGrid plugin may observe messages"),
-        ("smpi/privatization:mmap", "smpi/privatization:mmap maps a rank's memory only while"),
     ],
 )
 def test_options_that_need_other_transports_are_refused(jobs: str, option: str, why: str) -> None:

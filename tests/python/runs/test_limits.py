@@ -36,7 +36,7 @@ def machine(tmp_path: Path) -> Machine:
     )
     (proc / "sys/vm/max_map_count").write_text("65530\n")
     (proc / "sys/kernel/threads-max").write_text("30000\n")
-    return Machine(proc, tmp_path / "cgroup", tmp_path, tmp_path)
+    return Machine(proc, tmp_path / "cgroup", tmp_path)
 
 
 def refusal(needs: ResourceInputs, machine: Machine) -> str:
@@ -163,22 +163,6 @@ def test_too_many_processes_is_told_with_both_numbers(monkeypatch: pytest.Monkey
     assert "the system allows 1 more (ulimit -u, limit 120)" in str(refusal.value)
 
 
-def test_shared_memory_holds_the_variables_of_all_ranks(
-    program: Program, machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        shutil, "disk_usage", lambda of: SimpleNamespace(free=1 << (20 if "shm" in str(of) else 30))
-    )
-    there = Machine(machine.proc, machine.cgroups, Path("/dev/shm"), machine.temporary)
-    mapped = ("smpi/privatization:mmap",)
-    copied = (library(program),)
-    said = refusal(ResourceInputs(ranks=64, copied=copied, settings=mapped), there)
-    assert said.startswith(
-        "shared memory: with --cfg smpi/privatization:mmap 64 ranks need at least 48"
-    )
-    assert "has 1 MiB left" in said
-
-
 def test_who_is_killed_hears_what_it_held_and_what_there_was(machine: Machine) -> None:
     (machine.proc / "vmstat").write_text("pgfault 1\noom_kill 4\n")
     start = StartResources.seen(machine)
@@ -251,18 +235,6 @@ def test_copies_that_are_larger_than_a_file_may_be_are_told(program: Program) ->
         "weft: the program crashed (SIGXFSZ); a file would be larger than 8 KiB, the most that the"
         " system allows (ulimit -f): allow more"
     ]
-
-
-def test_open_files_and_shared_memory(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    mapped = ("smpi/privatization:mmap",)
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 1024))
-    limits.check(ResourceInputs(ranks=64, settings=mapped), machine)
-    said = refusal(ResourceInputs(ranks=1024, settings=mapped), machine)
-    assert "1,024 ranks need 1,056 open files, and the system allows 1,024 (ulimit -n)" in said
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 16))
-    said = refusal(ResourceInputs(ranks=64, settings=mapped), machine)
-    assert "need at least 256 KiB" in said
-    assert "has 64 KiB left" in said
 
 
 def test_weft_run_refuses_before_anything_starts(

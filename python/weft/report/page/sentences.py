@@ -44,7 +44,6 @@ REASONS: Mapping[str, str] = {
     "reserved by other jobs": "other jobs had reserved all channels of a switch",
     "host is faster": "the hosts are predicted to be faster",
     "no NIC memory": "its state does not fit into the NICs",
-    "privatization": "ranks cannot reach each other's memory",
 }
 """Meanings of a record's reasons, as in the guide."""
 

@@ -9,7 +9,6 @@
 #include "binding/data/virtual_topology.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/frame/own_function.hpp"
-#include "binding/settings/settings.hpp"
 
 #include <memory>
 
@@ -76,12 +75,6 @@ struct NeighborCall {
   }
 };
 
-// Out of line: an error path.
-[[noreturn, gnu::noinline]] void refuse_mapped_memory()
-{
-  current_run().abort("refused", "neighbourhood collectives are not available with --cfg smpi/privatization:mmap");
-}
-
 int execute_neighbors(const CallDescriptor& descriptor, const NeighborCall& parts, MPI_Comm comm)
 {
   Call call(current_run(), [&] { return descriptor; }, comm);
@@ -114,8 +107,6 @@ int start_neighbors(const CallDescriptor& descriptor, const NeighborCall& parts,
 int execute_or_start(std::string_view name, std::int64_t own_bytes, const Sides& sides, MPI_Comm comm,
                      MPI_Request* request)
 {
-  if (not memory_is_shared())
-    refuse_mapped_memory();
   CallDescriptor descriptor;
   descriptor.kind      = &collective(name);
   descriptor.blocking  = request == nullptr;

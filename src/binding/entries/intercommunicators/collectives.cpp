@@ -11,7 +11,6 @@
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/ranks/intercommunicators.hpp"
-#include "binding/settings/settings.hpp"
 
 #include <memory>
 #include <numeric>
@@ -84,13 +83,6 @@ struct BetweenCall {
   }
 };
 
-// Out of line: an error path.
-[[noreturn, gnu::noinline]] void refuse_unmapped_memory()
-{
-  current_run().abort("refused",
-                      "collectives on intercommunicators are not available with --cfg smpi/privatization:mmap");
-}
-
 void execute_between(const CallDescriptor& descriptor, const BetweenCall& parts)
 {
   Call call(current_run(), [&] { return descriptor; }, parts.its.both);
@@ -116,8 +108,6 @@ MPI_Request start_between(const CallDescriptor& descriptor, const BetweenCall& p
 /** Executes a call, or starts it if there is a request. */
 int run_between(std::string_view name, const BetweenCall& parts, MPI_Request* request)
 {
-  if (not memory_is_shared())
-    refuse_unmapped_memory();
   CallDescriptor descriptor;
   descriptor.kind           = &collective(name);
   descriptor.blocking       = request == nullptr;

@@ -353,7 +353,6 @@ void InterruptedCalls::due(std::uint64_t /*what*/)
 }
 
 class Message : public TreeMechanism {
-  bool needs_shared_memory(const CallDescriptor& call) const override { return not call.blocking; }
   std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
                                       const CallDescriptor& call) override
   {

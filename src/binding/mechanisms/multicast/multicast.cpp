@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "base/share.hpp"
 #include "binding/mechanisms/multicast/multicast_offload.hpp"
-#include "binding/settings/settings.hpp"
 #include "collective/in_network/tree_obstacle.hpp"
 #include "collective/multicast/chunks.hpp"
 
@@ -81,8 +80,6 @@ Fallback Multicast::obstacle(Communicator& communicator, const CallDescriptor& c
     return Fallback::collective;
   if (call.vector_bytes() == 0)
     return Fallback::zero_count;
-  if (not memory_is_shared())
-    return Fallback::privatization;
   const std::shared_ptr<const GroupResult> found = state(communicator).group();
   return found->group ? Fallback::none : reason_of(found->obstacle);
 }

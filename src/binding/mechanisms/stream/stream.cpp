@@ -267,7 +267,6 @@ private:
 };
 
 class Stream : public TreeMechanism {
-  bool needs_shared_memory(const CallDescriptor& call) const override { return not call.blocking; }
   std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
                                       const CallDescriptor& call) override
   {

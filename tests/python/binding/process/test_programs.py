@@ -282,7 +282,6 @@ def test_a_rank_s_memory_is_as_the_c_library_s(
     ("setting", "whose"),
     [
         ("contexts/factory:thread", "libc.so.6"),
-        ("smpi/privatization:mmap", "weft-malloc.so"),
         ("smpi/privatization:no", "weft-malloc.so"),
     ],
 )

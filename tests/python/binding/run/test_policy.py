@@ -195,6 +195,13 @@ def test_an_algorithm_known_to_be_wrong_is_refused(
     assert f'SMPI\'s "{algorithm}" {reason}' in result.stderr
 
 
+def test_privatization_that_moves_wrong_data_is_refused(program: Program) -> None:
+    options = ("--cfg", "smpi/privatization:mmap")
+    result = simulated.run_command(simulated.weft_command(program("calls.c"), options=options))
+    assert result.status == 2
+    assert "smpi/privatization: found mmap, with which SMPI's collectives move" in result.stderr
+
+
 REFUSING = {
     "allgather": "pair",
     "allgatherv": "pair",
