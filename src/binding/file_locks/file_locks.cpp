@@ -403,7 +403,7 @@ void close_all_and_release(unsigned first, unsigned last)
     for (const auto& [rank, records] : file.records)
       own.insert(records.owner);
   for (const int descriptor : open_descriptors())
-    if (static_cast<unsigned>(descriptor) >= first && static_cast<unsigned>(descriptor) <= last &&
+    if (std::cmp_greater_equal(descriptor, first) && std::cmp_less_equal(descriptor, last) &&
         not own.contains(descriptor))
       close_and_release(descriptor, [descriptor] { return system_close(descriptor); });
 }
