@@ -22,7 +22,7 @@ from weft.base.tables import console
 from weft.base.units import format_size
 from weft.cli.files import Output
 from weft.runs.record import Record, write_record
-from weft.runs.report import print_run
+from weft.runs.tables import print_run
 from weft.study.bench.checks import Progress as BenchProgress
 
 _ROOM_FOR_A_BAR = 60

@@ -12,7 +12,7 @@ from weft.base.errors import WeftError
 from weft.base.tables import console
 from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
-from weft.runs.report import print_run
+from weft.runs.tables import print_run
 from weft.study.comparison import compare as api
 from weft.study.comparison.comparison import Comparison, write_comparison
 from weft.study.comparison.views import print_comparison

@@ -10,7 +10,7 @@ from html import escape
 
 from weft.runs.profile import profile_rows
 from weft.runs.record_data import RecordData
-from weft.runs.report import cells_of, losses, reasons, summary
+from weft.runs.tables import cells_of, losses, reasons, summary
 
 _LAST_LINES = 20
 

@@ -74,7 +74,7 @@ class Record(RecordData, kw_only=True):
 
     def __str__(self) -> str:
         """Return the output of `weft run`: collectives, profile, and anything unusual."""
-        from weft.runs.report import as_text
+        from weft.runs.tables import as_text
 
         return as_text(self)
 

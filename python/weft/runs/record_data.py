@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Data of a run's record: the schema weft-run/1, as written by libweft.so and `weft run`.
 
-The classes below are the schema (`weft.base.models`). Views are in `weft.runs.report` (text),
+The classes below are the schema (`weft.base.models`). Views are in `weft.runs.tables` (text),
 `weft.runs.html` (notebooks) and `weft.runs.frames` (data frames); `weft.runs.record` combines data
 and views.
 """

@@ -22,7 +22,7 @@ PACKAGE = ROOT / "python" / "weft"
 API = sorted(file for file in PACKAGE.rglob("*.py") if PACKAGE / "cli" not in file.parents)
 # Their messages are part of records, or of the command line's output beside results.
 TEXTS_OF_THE_COMMAND_LINE = (
-    *("runs/outcome.py", "runs/profile.py", "runs/replay.py", "runs/report.py"),
+    *("runs/outcome.py", "runs/profile.py", "runs/replay.py", "runs/tables.py"),
     *("study/comparison/views.py", "fabric/defaults.py", "entry.py"),
     *("runs/toolchain.py", "api/compiling.py"),  # call a compiler
     *("campaign/cluster/slurm.py", "campaign/cluster/jobs.py"),  # call Slurm

@@ -11,7 +11,8 @@ from tests.support.places import ROOT
 from weft import _core
 from weft.base import paths
 from weft.base.units import UNITS
-from weft.runs import offload_modes, report
+from weft.runs import offload_modes
+from weft.runs.reasons import REASONS
 
 
 def test_the_types_of_the_core_are_those_that_it_has() -> None:
@@ -41,7 +42,7 @@ def test_modes_are_the_core_s() -> None:
 
 
 def test_every_reason_for_falling_back_is_explained() -> None:
-    assert set(report.REASONS) | {""} == set(_core.fallback_reasons())
+    assert set(REASONS) | {""} == set(_core.fallback_reasons())
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.python.runs.test_record import raw
 from weft.base.tables import console
 from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart, MulticastPart, MulticastRankPart, OutcomePart
-from weft.runs.report import explain, print_run
+from weft.runs.tables import explain, print_run
 
 
 def row(**changes: object) -> CollectivePart:

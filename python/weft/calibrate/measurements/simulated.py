@@ -15,8 +15,8 @@ from weft.benchmarks.bytes_of import BYTES_OF, elements_of
 from weft.benchmarks.methods import Method
 from weft.runs import launch
 from weft.runs.record import Record
-from weft.runs.report import explain
 from weft.runs.request import Request
+from weft.runs.tables import explain
 from weft.runs.toolchain import compile_c
 
 Lines = list[list[str]]

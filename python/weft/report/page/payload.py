@@ -15,8 +15,9 @@ from weft.report.data.axes import Axis
 from weft.report.data.study import Study
 from weft.report.page import losses
 from weft.report.page.fabrics import Variant, variants
-from weft.report.page.sentences import DECIDED, REASONS, question
+from weft.report.page.sentences import DECIDED, question
 from weft.runs import offload_modes
+from weft.runs.reasons import REASONS
 
 STATES = ("done", "failed", "refused", "missing")
 OUTCOMES = (*DECIDED, "fell back", "no collectives", "failed", "missing")

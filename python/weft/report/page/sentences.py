@@ -17,6 +17,7 @@ from weft.report.data.axes import Axis
 from weft.report.data.compare import alike
 from weft.report.data.study import ComparedRuns, Study
 from weft.runs import offload_modes
+from weft.runs.reasons import REASONS
 from weft.study.comparison.certainty import CALIBRATION, CANNOT_TELL, Certainty, shown
 
 _GROUPS = ("program", FABRIC, OFFLOAD)
@@ -26,26 +27,6 @@ _MOSTLY = 2 / 3
 _NUMBERS = re.compile(r"[\d.,]+ ?(B|KiB|MiB|GiB)?")
 DECIDED = ("faster", "same", "slower", CANNOT_TELL)
 """Outcomes of two times that were compared."""
-
-REASONS: Mapping[str, str] = {
-    "policy": "the fabric's policy selects the hosts",
-    "one rank": "the communicator has one rank",
-    "zero count": "there is nothing to move",
-    "collective": "the switches do not support these collectives",
-    "datatype": "the switches do not support the datatype",
-    "op": "the switches do not support the operation",
-    "one host": "all ranks are on one host",
-    "communicator not on the tree": "no switch tree connects all of its hosts",
-    "tree gains nothing": "the tree does not reduce traffic: one link would still carry all"
-    " contributions",
-    "no free channel": "other communicators used all channels of a switch",
-    "job quota": "the job held as many channels of a switch as it may",
-    "locked by another job": "another job had a switch for itself",
-    "reserved by other jobs": "other jobs had reserved all channels of a switch",
-    "host is faster": "the hosts are predicted to be faster",
-    "no NIC memory": "its state does not fit into the NICs",
-}
-"""Meanings of a record's reasons, as in the guide."""
 
 
 def in_time(seconds: float) -> str:

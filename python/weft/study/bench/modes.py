@@ -13,7 +13,7 @@ from typing import Protocol
 from weft import _core
 from weft.base.errors import WeftError
 from weft.runs.record import Record
-from weft.runs.report import explain
+from weft.runs.tables import explain
 
 _SMPI = {"smpi:only": "smpi"}  # SMPI has only one algorithm
 _WRITTEN_OUT = "messages"

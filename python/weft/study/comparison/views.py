@@ -11,7 +11,7 @@ from weft.base.units import format_ratio, format_seconds, format_size, plural
 from weft.runs.html import record_as_html, table
 from weft.runs.profile import kind_name, takes_time
 from weft.runs.record import Record
-from weft.runs.report import as_text, losses, progress, reasons, type_and_op
+from weft.runs.tables import as_text, losses, progress, reasons, type_and_op
 from weft.study.comparison.certainty import CANNOT_TELL, shown
 from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
