@@ -46,8 +46,8 @@ endforeach()
 file(STRINGS ${SIMGRID_INCLUDE_DIR}/simgrid/version.h SIMGRID_VERSION_LINES REGEX "define SIMGRID_VERSION_(MAJOR|MINOR|PATCH)")
 string(REGEX REPLACE "[^0-9]+([0-9]+)[^0-9]+([0-9]+)[^0-9]+([0-9]+).*" "\\1.\\2.\\3" SIMGRID_VERSION
                      "${SIMGRID_VERSION_LINES}")
-if(NOT SIMGRID_VERSION MATCHES "^4\\.")
-  weft_missing("the SimGrid in ${SIMGRID_PREFIX} is ${SIMGRID_VERSION}, and weft needs SimGrid 4")
+if(NOT SIMGRID_VERSION MATCHES "^4\\.[01](\\.|$)")
+  weft_missing("the SimGrid in ${SIMGRID_PREFIX} is ${SIMGRID_VERSION}, and weft needs SimGrid 4.0 or 4.1")
 endif()
 
 find_package(nlohmann_json QUIET)

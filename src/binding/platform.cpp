@@ -3,6 +3,7 @@
  * platform and how it is simulated (binding/settings/settings.hpp). */
 #include "base/error.hpp"
 #include "base/share.hpp"
+#include "binding/abi/self_test.hpp"
 #include "binding/entries/collectives.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/polls.hpp"
@@ -437,6 +438,7 @@ void load(const sg::Engine& engine)
 {
   die_with_parent();
   weft::stop_preloading();
+  weft::check_simgrid();
   check_threads();
   check_privatization();
   weft::check_tunings();

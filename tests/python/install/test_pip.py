@@ -74,7 +74,7 @@ def test_without_simgrid_it_says_what_to_do_and_what_it_was_told_last_counts(
         None: "SimGrid was not found, and SIMGRID_PREFIX is not set",
         nowhere: f"there is no SimGrid in SIMGRID_PREFIX={nowhere}",
         no_fortran: f"the SimGrid in {no_fortran} has no bin/smpif90",
-        old: f"the SimGrid in {old} is 3.36.0, and weft needs SimGrid 4",
+        old: f"the SimGrid in {old} is 3.36.0, and weft needs SimGrid 4.0 or 4.1",
     }.items():
         status, text = pip_install(tmp_path / "target", prefix, f"build-dir={tmp_path / 'build'}")
         assert status != 0
