@@ -8,8 +8,8 @@ from rich.table import Table
 
 from weft.base.tables import fitting, microseconds, percent, print_table, print_title, printed
 from weft.base.units import format_seconds, format_size, plural
+from weft.runs.offload_modes import REASONS
 from weft.runs.profile import profile_rows
-from weft.runs.reasons import REASONS
 from weft.runs.record_data import (
     CallSlowdown,
     CollectivePart,

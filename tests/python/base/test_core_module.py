@@ -12,7 +12,7 @@ from weft import _core
 from weft.base import paths
 from weft.base.units import UNITS
 from weft.runs import offload_modes
-from weft.runs.reasons import REASONS
+from weft.runs.offload_modes import REASONS
 
 
 def test_the_types_of_the_core_are_those_that_it_has() -> None:

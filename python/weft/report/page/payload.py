@@ -17,7 +17,7 @@ from weft.report.page import losses
 from weft.report.page.fabrics import Variant, variants
 from weft.report.page.sentences import DECIDED, question
 from weft.runs import offload_modes
-from weft.runs.reasons import REASONS
+from weft.runs.offload_modes import REASONS
 
 STATES = ("done", "failed", "refused", "missing")
 OUTCOMES = (*DECIDED, "fell back", "no collectives", "failed", "missing")

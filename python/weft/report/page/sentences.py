@@ -17,7 +17,7 @@ from weft.report.data.axes import Axis
 from weft.report.data.compare import alike
 from weft.report.data.study import ComparedRuns, Study
 from weft.runs import offload_modes
-from weft.runs.reasons import REASONS
+from weft.runs.offload_modes import REASONS
 from weft.study.comparison.certainty import CALIBRATION, CANNOT_TELL, Certainty, shown
 
 _GROUPS = ("program", FABRIC, OFFLOAD)
