@@ -199,6 +199,7 @@ def bench_like(
     modes: Sequence[str] = (DEFAULT_FALLBACK,),
     set: Changes | None = None,
     cfg: Mapping[str, object] | Sequence[str] = (),
+    strict: bool = False,
     iterations: int | None = None,
     on_size: OnSize | None = None,
 ) -> "DataFrame":
@@ -213,6 +214,7 @@ def bench_like(
         set: Values that override keys of the fabric file. For example `{"switch.slots": 64}`;
             `weft.fabric_options()` lists all keys.
         cfg: SimGrid options. For example `{"smpi/wtime": 0}`, or a list of KEY:VALUE.
+        strict: Refuse values outside what was measured with the fabric's presets.
         iterations: Timed calls or windows per size.
         on_size: Called with the mode and the bytes after each size.
 
@@ -233,6 +235,7 @@ def bench_like(
         sample.iterations,
         changed,
         settings(cfg),
+        strict,
     )
     planned = like.plan(existing("file", file), asked)
     for text in planned.left_out:

@@ -52,6 +52,19 @@ def test_calls_beyond_the_measured_sizes_are_refused() -> None:
     assert said.returncode == 2
 
 
+def test_a_measured_benchmark_beyond_the_measured_hosts_is_refused(tmp_path: Path) -> None:
+    measured = tmp_path / "osu_allreduce.txt"
+    measured.write_text(
+        "# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n1024  6.7\n"
+    )
+    like = ("bench", "--like", str(measured), "--strict", "--fabric")
+    assert weft_says(*like, "tofino-4", "-n", "4").returncode == 0
+    said = weft_says(*like, "tofino-16", "-n", "16")
+    assert said.returncode == 2
+    assert "hosts: found 16 hosts; measured up to 4" in said.stderr
+    assert said.stdout == ""
+
+
 def test_fabrics_with_fast_cables_are_reported_and_refused(tmp_path: Path) -> None:
     target = tmp_path / "mine.toml"
     new = ("fabric", "new", "star", "--hosts", "4", "--switch-preset", "sharp", "-o", str(target))

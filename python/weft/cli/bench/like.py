@@ -57,6 +57,7 @@ Examples:
 @shared.modes_option(DEFAULT_FALLBACK)
 @shared.iterations_option(micro_benchmarks.ITERATIONS, "Timed calls or windows per size.")
 @click_option("config")
+@click_option("strict")
 @rows_option
 def like(
     file: Path,
@@ -67,11 +68,14 @@ def like(
     modes: str,
     iterations: int | None,
     config: tuple[str, ...],
+    strict: bool,
     csv_file: Path | None,
 ) -> None:
     """Check the options, run the benchmark, and print and write the results."""
     sample = shared.sampling(fabric, changes, iterations, None, micro_benchmarks.ITERATIONS)
-    asked = LikeOptions(fabric, ranks, ppn, parse_modes(modes), sample.iterations, changes, config)
+    asked = LikeOptions(
+        *(fabric, ranks, ppn, parse_modes(modes), sample.iterations, changes, config), strict=strict
+    )
     planned = api.plan(file, asked)
     with progress_bar(sum(len(one.sizes) * len(one.runs) for _, one in planned.runs)) as progress:
         found = api.run(planned, progress)

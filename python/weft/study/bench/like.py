@@ -42,6 +42,8 @@ class LikeOptions:
     iterations: int = benches.ITERATIONS
     changes: tuple[str, ...] = ()
     config: tuple[str, ...] = ()
+    strict: bool = False
+    """True to refuse values outside what was measured."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,7 @@ def _study(
         config=asked.config,
         back_to_back=benchmark.family == "blocking"
         and method_named(measured.suite, measured.version).back_to_back,
+        strict=asked.strict,
     )
 
 
