@@ -64,9 +64,10 @@ def losses(fabric: "Fabric") -> list[str]:
     if factors != {(1.0, 1.0)}:
         lost.append("[[point_to_point]], except for a message without contention between two hosts")
     if "mpi" in file:
-        lost.append(
-            "[mpi] for messages without payload (no cost) or within a host (as between hosts)"
-        )
+        text = "[mpi] for messages without payload (no cost) or within a host (as between hosts)"
+        if file["mpi"].get("progress") != "thread":
+            text += ", and progress only inside MPI calls (progress, rendezvous)"
+        lost.append(text)
     nic = fabric.nic
     if nic["calls"] or nic["reduce_scatter"] != "parts" or nic["packet_copy_rate_Bps"] < math.inf:
         lost.append("[nic] costs by size, packet copies, and Reduce_scatter as Allreduce")

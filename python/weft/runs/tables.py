@@ -358,8 +358,8 @@ def _progress_of_messages(record: RecordData) -> list[str]:
         return []
     whom = "receivers" if late.scheme == "get" else "receivers and senders"
     return [
-        f"progress only inside MPI calls, as in Open MPI and MPICH without a progress thread:"
-        f" {plural(late.delayed, 'rendezvous message')} started"
+        "rendezvous messages progress only inside MPI calls, as Open MPI over UCX does without a"
+        f" progress thread: {plural(late.delayed, 'message')} started"
         f" {format_seconds(late.delay_s / late.delayed)} late in the mean, when {whom} entered MPI"
         ' ([mpi] progress = "calls"; --set mpi.progress=thread starts them at once)'
     ]

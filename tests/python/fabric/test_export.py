@@ -232,6 +232,15 @@ def test_stock_simgrid_takes_the_same_time(tmp_path: Path, program: Program, fab
     assert times[0][first:] == pytest.approx(times[1][first:], rel=1e-9)
 
 
+@pytest.mark.parametrize(("progress", "lost"), [("calls", True), ("thread", False)])
+def test_progress_inside_calls_is_named_as_lost(tmp_path: Path, progress: str, lost: bool) -> None:
+    path = make(tmp_path, "torus")
+    path.write_text(f'{path.read_text()}[mpi]\nprogress = "{progress}"\n')
+    lost_features = export(_core.load_fabric(str(path)), tmp_path / "x.xml")
+    (text,) = [one for one in lost_features if one.startswith("[mpi]")]
+    assert text.endswith("only inside MPI calls (progress, rendezvous)") == lost
+
+
 # ---- Graphs ----
 
 
