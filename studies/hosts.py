@@ -426,6 +426,7 @@ def _left_out(cluster: Cluster, predicted: Point) -> Table:
         {
             "table": call.table,
             "fabric": call.fabric,
+            "fallback": call.fallback,
             "collective": call.collective,
             "bytes": str(call.bytes),
             "ranks": str(call.ranks),
@@ -440,8 +441,8 @@ def _left_out(cluster: Cluster, predicted: Point) -> Table:
 _LEFT_OUT_HEAD = """\
 # Collectives of hosts, predicted with values that were fitted to other clusters only, from
 # `python -m studies hosts`: `weft validate --errors` adds them to errors.csv as the errors of hosts
-# without measurements of their own. fabric: the cluster's network, with those hosts. Source: the
-# tables, whose first lines name theirs, and weft.
+# without measurements of their own. fabric: the cluster's network, with those hosts. fallback: its
+# algorithms. Source: the tables, whose first lines name theirs, and weft.
 """
 
 

@@ -264,6 +264,7 @@ __all__: list[str] = [
     "prove_cube_hash",
     "prove_hash",
     "row_kinds",
+    "selected_algorithms",
     "selections",
     "simgrid_prefix",
     "simgrid_version",
@@ -587,6 +588,13 @@ def prove_hash(fabric: Fabric, hash: str, step: int = 1) -> HashProof:
 def row_kinds() -> dict[str, tuple[str, list[tuple[str, str]]]]:
     """
     Every kind of row: its meaning, and its keys with their types.
+    """
+
+def selected_algorithms(
+    fabric: Fabric, fallback: str, calls: collections.abc.Sequence[tuple[str, int, int, int, float]]
+) -> list[str]:
+    """
+    Algorithms of the hosts that a fallback selects for calls, as records name them; empty for calls that SMPI executes. Calls as in predicted_times.
     """
 
 def selections() -> list[Selection]:

@@ -120,15 +120,14 @@ Row<"HostSchedule"> schedule(const std::string& selection_name, const std::strin
 
 using TimedCall = std::tuple<std::string, int, int, Elements, double>;
 
-/** Returns the mean time of each call over its ranks, in seconds. Ranks fill hosts one after the
- * other. */
-std::vector<double> predicted_times(const Fabric& fabric, const std::string& fallback_text,
-                                    const std::vector<TimedCall>& calls)
+/** Visits each call with its ranks' hosts and the algorithm that a fallback selects for it. Ranks fill hosts one after
+ * the other. */
+template <class Visit>
+void for_each_choice(const Fabric& fabric, const std::string& fallback_text, const std::vector<TimedCall>& calls,
+                     const Visit& visit)
 {
-  const MessageCosts costs = costs_of(fabric.mpi(), fabric.host());
-  HostFallback fallback    = HostFallback::parse(fallback_text);
+  HostFallback fallback = HostFallback::parse(fallback_text);
   fallback.predict_on(fabric, [&fabric] { return costs_of(fabric.mpi(), fabric.host()); });
-  std::vector<double> times;
   for (const auto& [collective, ranks, ranks_per_host, count, element_bytes] : calls) {
     std::vector<int> hosts;
     hosts.reserve(static_cast<std::size_t>(ranks));
@@ -138,15 +137,40 @@ std::vector<double> predicted_times(const Fabric& fabric, const std::string& fal
     call.host                      = [&hosts](int rank) { return hosts[static_cast<std::size_t>(rank)]; };
     call                           = fallback.selection().resolved(std::move(call));
     const Selection::Choice choice = fallback.choose(call);
-    if (not choice.algorithm)
-      throw UserError(std::string("found \"")
-                          .append(fallback_text)
-                          .append("\", where weft has no algorithm for ")
-                          .append(collective));
-    call = fallback.resolved(std::move(call), choice);
-    times.push_back(predicted_time(fabric, costs, hosts, call, choice).value());
+    if (choice.algorithm)
+      call = fallback.resolved(std::move(call), choice);
+    visit(hosts, call, choice);
   }
+}
+
+/** Returns the mean time of each call over its ranks, in seconds. */
+std::vector<double> predicted_times(const Fabric& fabric, const std::string& fallback_text,
+                                    const std::vector<TimedCall>& calls)
+{
+  const MessageCosts costs = costs_of(fabric.mpi(), fabric.host());
+  std::vector<double> times;
+  for_each_choice(fabric, fallback_text, calls,
+                  [&](const std::vector<int>& hosts, const HostCall& call, const Selection::Choice& choice) {
+                    if (not choice.algorithm)
+                      throw UserError(std::string("found \"")
+                                          .append(fallback_text)
+                                          .append("\", where weft has no algorithm for ")
+                                          .append(call.collective));
+                    times.push_back(predicted_time(fabric, costs, hosts, call, choice).value());
+                  });
   return times;
+}
+
+/** Returns the algorithm of each call as records name it; empty if SMPI executes the call. */
+std::vector<std::string> selected_algorithms(const Fabric& fabric, const std::string& fallback_text,
+                                             const std::vector<TimedCall>& calls)
+{
+  std::vector<std::string> names;
+  for_each_choice(fabric, fallback_text, calls,
+                  [&names](const std::vector<int>&, const HostCall&, const Selection::Choice& choice) {
+                    names.push_back(choice.algorithm ? choice.name() : std::string());
+                  });
+  return names;
 }
 
 } // namespace
@@ -171,6 +195,9 @@ void bind_host_schedules(py::module_& module)
   module.def("predicted_times", &predicted_times, py::arg("fabric"), py::arg("fallback"), py::arg("calls"),
              "Predicted times of collectives on the hosts of an idle network, in seconds, averaged over the ranks: "
              "calls as (collective, ranks, ranks per host, elements, bytes of one).");
+  module.def("selected_algorithms", &selected_algorithms, py::arg("fabric"), py::arg("fallback"), py::arg("calls"),
+             "Algorithms of the hosts that a fallback selects for calls, as records name them; empty for calls that "
+             "SMPI executes. Calls as in predicted_times.");
 }
 
 } // namespace weft::python

@@ -250,7 +250,7 @@ class Validation:
     @call
     def write_errors(self, path: PathLike) -> None:
         """Write the error of every collective, as `weft validate --errors`."""
-        errors.write(Path(path), self.results)
+        errors.write(Path(path), self.results, self.gains)
 
     @call
     def plot(self, directory: PathLike) -> None:

@@ -13,18 +13,20 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError, named
 from weft.base.measured import read_rows
 from weft.base.units import format_size, plural
+from weft.benchmarks.bytes_of import elements_of
 
 if TYPE_CHECKING:
     from weft._core import Fabric
 
 ERRORS, PRESETS = "errors.csv", "presets.csv"
 COLUMNS = (
-    *("side", "table", "device", "collective", "bytes", "ranks", "ppn", "switches", "rate_Gbps"),
-    *("simulated_us", "measured_us", "unfitted"),
+    *("side", "table", "device", "collective", "executor", "bytes", "ranks", "ppn", "switches"),
+    *("rate_Gbps", "simulated_us", "measured_us", "changes", "unfitted"),
 )
 SWITCHES, HOSTS = "switches", "hosts"
 _TABLES = {SWITCHES: ("switch.", "switches.", "nic."), HOSTS: ("host.", "mpi.", "point_to_point.")}
@@ -50,6 +52,8 @@ class Call:
     ranks: int
     ppn: int
     switches: int
+    executor: str = ""
+    """Mechanism of the switches, or algorithm of the hosts, as in records."""
     share: float = 1.0
 
     @property
@@ -70,6 +74,8 @@ class ErrorRow:
     error: float
     """ln(simulated / measured)."""
     unfitted: bool
+    changes: tuple[str, ...] = ()
+    """Values that replaced those of the side's presets, TABLE.KEY=VALUE each."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +90,18 @@ class Machine:
     entries: Sequence[int]
     """Switch of each host's cable."""
     changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Keys of each side's presets with other values than the measured ones."""
+    """Values that replace those of each side's presets, TABLE.KEY=VALUE each."""
 
     def changed(self, changes: Sequence[str]) -> "Machine":
         """Return the machine with changes, TABLE.KEY=VALUE each, that replace values of presets."""
-        keys = dict.fromkeys(change.partition("=")[0].strip() for change in changes)
+        parts = [one.partition("=") for one in changes]
+        values = {key.strip(): value.strip() for key, _, value in parts}
         found = {
-            side: tuple(key for key in keys if key.startswith(tables) and not _keeps_device(key))
+            side: tuple(
+                f"{key}={value}"
+                for key, value in values.items()
+                if key.startswith(tables) and not _keeps_device(key)
+            )
             for side, tables in _TABLES.items()
         }
         return replace(self, changes={side: some for side, some in found.items() if some})
@@ -122,6 +133,19 @@ def machine_of(fabric: "Fabric") -> Machine:
     return machine.changed(fabric.changes)
 
 
+def algorithm(
+    fabric: "Fabric", fallback: str, collective: str, placed: tuple[int, int, int]
+) -> str:
+    """Return the algorithm by which hosts execute a call, as records name it.
+
+    `placed`: bytes, ranks, ranks per host.
+    """
+    size, ranks, ppn = placed
+    passed = elements_of(collective, size, ranks)
+    call = (collective, ranks, ppn, passed.count, passed.element_bytes)
+    return _core.selected_algorithms(fabric, fallback, [call])[0]
+
+
 @cache
 def error_rows() -> tuple[ErrorRow, ...]:
     """Return the measured calls that ship with weft."""
@@ -133,11 +157,15 @@ def error_rows() -> tuple[ErrorRow, ...]:
             Call(
                 row["collective"],
                 float(row["bytes"]),
-                *(int(row[name]) for name in ("ranks", "ppn", "switches")),
+                int(row["ranks"]),
+                int(row["ppn"]),
+                int(row["switches"]),
+                row["executor"],
             ),
             float(row["rate_Gbps"]) * 1e9 / 8,
             math.log(float(row["simulated_us"]) / float(row["measured_us"])),
             row["unfitted"] == "1",
+            tuple(row["changes"].split()),
         )
         for row in read_rows(paths.data(ERRORS))
     )
@@ -154,6 +182,8 @@ class _Range:
     bytes: float
     hosts: int
     ppn: int
+    changes: frozenset[str]
+    """Changed values with which the device was measured, and its other values fitted."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +212,7 @@ def beyond_measured(side: str, machine: Machine, calls: Sequence[Call]) -> list[
     if known is None:
         return [Beyond(side, device.name, "", device.name, "")]
     return [
-        *(Beyond(side, device.name, key, key, "") for key in machine.changes.get(side, ())),
+        *_changed(side, machine, known),
         *(
             Beyond(side, device.name, key, found, f"up to {most}")
             for key, found, most in _larger(device, calls, known)
@@ -300,6 +330,14 @@ def said(found: Sequence[Beyond]) -> str:
     return f"not measured: {'; '.join(dict.fromkeys(map(str, found)))}"
 
 
+def _changed(side: str, machine: Machine, known: _Range) -> Iterator[Beyond]:
+    """Yield the changed values with which a side's device was not measured."""
+    for change in machine.changes.get(side, ()):
+        if change not in known.changes:
+            key = change.partition("=")[0]
+            yield Beyond(side, machine.devices[side].name, key, key, "")
+
+
 def _larger(device: Device, calls: Sequence[Call], known: _Range) -> Iterator[tuple[str, str, str]]:
     """Yield key, value and measured maximum of each value beyond the range."""
     if device.rate_Bps > _FASTER * known.rate_Bps:
@@ -325,6 +363,7 @@ def _range(side: str, device: str) -> _Range | None:
         max(row.call.bytes for row in rows),
         max(row.call.hosts for row in rows),
         max(row.call.ppn for row in rows),
+        frozenset(change for row in rows if not row.unfitted for change in row.changes),
     )
 
 

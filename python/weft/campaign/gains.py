@@ -64,6 +64,7 @@ class _Calls:
     datatype: str
     op: str
     path: str
+    algorithm: str
     calls: int
     bytes: float
     mean_time_s: float | None

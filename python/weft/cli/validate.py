@@ -129,7 +129,7 @@ def validate(
     if json_file is not None:
         _write(json_file, results, gains)
     if errors_file is not None:
-        errors.write(errors_file, results)
+        errors.write(errors_file, results, gains)
     if figures is not None:
         plot(results, figures)
         if gains:

@@ -8,7 +8,7 @@ CSV, and the two figures are drawn from their rows.
 import csv
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,17 +19,19 @@ from weft.base.extras import need
 from weft.base.measured import Column, LogError, log_error
 from weft.base.output import whole_file
 from weft.base.plots import Series, plot_by_hosts, plot_by_size
-from weft.benchmarks.measured import Call, machine_of
+from weft.benchmarks.measured import machine_of
 from weft.study.bench import micro_benchmarks
 from weft.study.bench.benchmarks import BENCHMARKS
 from weft.study.bench.checks import Progress
+from weft.study.bench.gains import size_gains
 from weft.study.bench.micro_benchmarks import Study, Time
 from weft.study.bench.modes import check_as_asked
-from weft.study.comparison.certainty import of_call
 from weft.study.comparison.compare import BEST
 
 HOSTS = (4, 8, 12, 16)
 BY_HOSTS_BYTES = 1024
+TUNED = "openmpi-4.1"
+"""Library of the testbed's hosts."""
 _TABLES = ("allreduce_4x1.csv", "allreduce_1KiB_by_hosts.csv", "errors_4x1.csv")
 _FIGURES = ("allreduce_4x1", "allreduce_1KiB_by_hosts")
 _FORMATS = (".png", ".pdf")
@@ -100,12 +102,13 @@ def gain(hosts: Column, offloaded: Column, widths: Column | None = None) -> Gain
     return Gain(mean, most, most_at, pays_from, *within)
 
 
-def _widths(sizes: Iterable[int]) -> Column:
+def _widths(ours: Sequence[Time], hosts: Sequence[Time]) -> Column:
     """Return ln of the factor by which the gain of a call on four hosts may be off, by size."""
     machine = machine_of(_core.load_fabric("tofino-4"))
     return {
-        size: math.log(of_call(1.0, machine, Call("allreduce", size, 4, 1, 1)).high)
-        for size in sizes
+        one.bytes: math.log(one.certainty.high / one.speed_up)
+        for one in size_gains(machine, ours, hosts)
+        if one.certainty
     }
 
 
@@ -128,14 +131,18 @@ class Results:
     def gains(self) -> dict[str, Gain]:
         """Return gains over tuned Open MPI (measured, simulated) and over the best algorithms."""
         ours = self.simulated("stream")
-        widths = _widths(ours)
         return {
             "measured": gain(self.real["openmpi_tuned_us"], self.real["mpitofino_us"]),
-            "simulated": gain(self.simulated("openmpi-4.1"), ours, widths),
+            "simulated": gain(self.simulated(TUNED), ours, self._widths(TUNED)),
             "simulated, against the hosts' fastest algorithms": gain(
-                self.simulated(BEST), ours, widths
+                self.simulated(BEST), ours, self._widths(BEST)
             ),
         }
+
+    def _widths(self, mode: str) -> Column:
+        """Return ln of the factor by which gains over a mode of the hosts may be off, by size."""
+        ours, hosts = ([row for row in self.by_size if row.mode == one] for one in ("stream", mode))
+        return _widths(ours, hosts)
 
     def error(self, comparison: Comparison) -> LogError:
         """Return the error of the simulation against the testbed over all sizes."""

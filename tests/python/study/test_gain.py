@@ -20,7 +20,10 @@ def result(*pairs: tuple[int, float, float], **bounds: float) -> GainResult:
         mean=bounds.get("mean"),
         wrong=int(bounds["wrong"]) if "wrong" in bounds else None,
     )
-    made = (Pair(key, Times(2, 2 * real), Times(3, 3 * ours), 0.1) for key, real, ours in pairs)
+    made = (
+        Pair(key, key, 4, 1, Times(2, 2 * real), Times(3, 3 * ours), 0.1, 0.1)
+        for key, real, ours in pairs
+    )
     return GainResult(asked, "bytes", tuple(made))
 
 

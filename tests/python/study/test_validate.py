@@ -2,6 +2,7 @@
 """Every measured table against the simulator: bounds, document, exit status."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,6 +48,29 @@ def test_every_gain_is_within_its_bounds(gains: list[GainResult]) -> None:
         if not one.holds
     ]
     assert not above
+
+
+def test_intervals_contain_70_to_90_percent_of_gains_that_they_do_not_rest_on(
+    gains: list[GainResult],
+) -> None:
+    pairs = [(pair, one.gain.unfitted) for one in gains for pair in one.pairs]
+    inside = [pair.inside for pair, _ in pairs]
+    assert len(inside) > 200
+    assert 0.7 <= sum(inside) / len(inside) <= 0.9
+    of_fitted = [pair.inside for pair, unfitted in pairs if not unfitted]
+    assert 0.7 <= sum(of_fitted) / len(of_fitted) <= 0.9
+    of_unfitted = [pair.inside for pair, unfitted in pairs if unfitted]
+    assert sum(of_unfitted) >= 0.8 * len(of_unfitted)
+
+
+def test_intervals_contain_the_gain_where_the_simulated_side_is_wrong(
+    gains: list[GainResult],
+) -> None:
+    wrong = [pair for one in gains for pair in one.pairs if not pair.right]
+    assert wrong
+    for pair in wrong:
+        off = abs(math.log(pair.measured.factor / pair.simulated.factor))
+        assert off <= min(pair.width, pair.unseen_width), pair
 
 
 def test_every_error_is_within_its_bounds(results: list[Result]) -> None:

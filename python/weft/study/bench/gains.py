@@ -48,16 +48,18 @@ def gains(study: Study, rows: Sequence[Time]) -> list[str]:
 
 def size_gains(machine: Machine, ours: Sequence[Time], hosts: Sequence[Time]) -> list[SizeGain]:
     """Return the speed-up at each size."""
-    theirs = {row.bytes: row.figure for row in hosts}
-    return [_gain(machine, row, theirs[row.bytes] / row.figure) for row in ours if row.figure]
+    theirs = {row.bytes: row for row in hosts}
+    return [_gain(machine, row, theirs[row.bytes]) for row in ours if row.figure]
 
 
-def _gain(machine: Machine, row: Time, speed_up: float) -> SizeGain:
+def _gain(machine: Machine, row: Time, hosts: Time) -> SizeGain:
+    speed_up = hosts.figure / row.figure
     if SWITCHES not in machine.devices:
         return SizeGain(row.bytes, speed_up, None)
     switches = machine.switches(-(-row.ranks // row.ppn))
     call = Call(row.collective, row.bytes, row.ranks, row.ppn, switches)
-    return SizeGain(row.bytes, speed_up, of_call(speed_up, machine, call))
+    certainty = of_call(speed_up, machine, call, row.way.path, hosts.way.path)
+    return SizeGain(row.bytes, speed_up, certainty)
 
 
 def _line(mode: str, found: Mapping[str, Sequence[SizeGain]]) -> str:

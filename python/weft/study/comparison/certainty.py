@@ -4,14 +4,20 @@
 data/errors.csv has the error of each measured call. A side of a comparison (switches, or hosts) is
 expected to be off by what eight of ten calls like it were off by at most:
 
-- of the same device, if calls of it were measured: for switches the presets of switch and NIC, for
-  hosts the fabric or its presets of hosts and messages;
-- otherwise, and beyond what was measured of the device (rate, size, hosts, ranks per host, changed
-  values of its presets), of machines to which no value was fitted.
+- on the same device, if at least eight calls with the same executor were measured there: for
+  switches the mechanism on the presets of switch and NIC, for hosts the algorithm on the fabric or
+  its presets of hosts and messages. A program may resemble any of the tables, so the table with the
+  largest such error counts;
+- otherwise, and beyond what was measured on the device (rate, size, hosts, ranks per host, changed
+  values of its presets), on all machines to which no value was fitted, taken together.
 
-Calls are alike in the size (up to 4 KiB, up to 256 KiB, larger), in whether a host has several
-ranks, and in whether they cross several switches. Where fewer than eight such calls were measured,
-the conditions are dropped in this order: switches, ranks, size.
+Calls are alike in the size (up to 4 KiB, up to 256 KiB, larger), in whether the number of ranks is
+a power of two (else algorithms have additional steps), in whether a host has several ranks, and in
+whether they cross several switches. Where fewer than eight such calls were measured, or on fewer
+than three machines to which no value was fitted, the conditions are dropped in the reverse order.
+
+Of n errors, the one of rank 0.8 (n + 1), rounded up, holds for eight of ten calls that are not
+among them; of few errors, the largest.
 
 A run is as uncertain as the shares of its time: errors of calls on one side add up, since the same
 model makes them, and those of different sides are combined in quadrature. Calls that the same
@@ -22,8 +28,8 @@ device carries out in both runs, and time outside collectives, are alike in both
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, Protocol
 
@@ -47,6 +53,7 @@ LEVEL = 0.8
 CANNOT_TELL: Literal["cannot tell"] = "cannot tell"
 CALIBRATION, MEASUREMENTS = "calibration", "measurements"
 _LEAST = 8
+_MACHINES = 3
 _SMALL, _MEDIUM = 4096, 262144
 
 Kind = tuple[str, int, str, str]
@@ -98,37 +105,58 @@ def expected_error(
 ) -> float:
     """Return by how much, in ln, a call may be off in eight of ten cases."""
     kind = _kind_of(call)
-    return _expected(side, device, kind) if rows is None else _error(side, device, kind, rows)
+    executor = _executor(side, call)
+    if rows is None:
+        return _expected(side, device, executor, kind)
+    return _error(side, device, executor, kind, rows)
 
 
-_CallKind = tuple[int, bool, int]
-"""Size, several ranks on a host, and number of switches of calls that are alike."""
+_CallKind = tuple[int, bool, bool, int]
+"""Size, ranks that are a power of two, several ranks on a host, and number of switches of calls
+that are alike."""
 
 
 def _kind_of(call: Call) -> _CallKind:
-    return (call.bytes > _SMALL) + (call.bytes > _MEDIUM), call.ppn > 1, call.switches
+    size = (call.bytes > _SMALL) + (call.bytes > _MEDIUM)
+    return size, call.ranks.bit_count() == 1, call.ppn > 1, call.switches
+
+
+def _executor(side: str, call: Call) -> tuple[str, str]:
+    """Return what identifies an executor: algorithms of the hosts are of one collective each."""
+    return ("", call.executor) if side == SWITCHES else (call.collective, call.executor)
 
 
 @cache
-def _expected(side: str, device: str, kind: _CallKind) -> float:
-    return _error(side, device, kind, error_rows())
+def _expected(side: str, device: str, executor: tuple[str, str], kind: _CallKind) -> float:
+    return _error(side, device, executor, kind, error_rows())
 
 
-def _error(side: str, device: str, kind: _CallKind, rows: Sequence[ErrorRow]) -> float:
+def _error(
+    side: str, device: str, executor: tuple[str, str], kind: _CallKind, rows: Sequence[ErrorRow]
+) -> float:
     known = [row for row in rows if row.side == side]
-    own = [row for row in known if row.device == device]
-    others = [row for row in known if row.unfitted]
-    found = _alike(kind, own) if len(own) >= _LEAST else _alike(kind, others)
-    sizes = sorted(abs(row.error) for row in found)
-    return sizes[math.ceil(LEVEL * len(sizes)) - 1] if sizes else math.inf
+    own = [row for row in known if row.device == device and _executor(side, row.call) == executor]
+    if len(own) >= _LEAST:
+        tables: dict[str, list[float]] = {}
+        for row in _alike(kind, own):
+            tables.setdefault(row.table, []).append(row.error)
+        return max(map(_bound, tables.values()))
+    unfitted = [row for row in known if row.unfitted]
+    return _bound([row.error for row in _alike(kind, unfitted, _MACHINES)])
 
 
-def _alike(kind: _CallKind, rows: Sequence[ErrorRow]) -> Sequence[ErrorRow]:
+def _bound(errors: Sequence[float]) -> float:
+    """Return the absolute error that holds for eight of ten other calls; infinite without any."""
+    sizes = sorted(map(abs, errors))
+    rank = min(len(sizes), math.ceil(LEVEL * (len(sizes) + 1)))
+    return sizes[rank - 1] if sizes else math.inf
+
+
+def _alike(kind: _CallKind, rows: Sequence[ErrorRow], machines: int = 1) -> Sequence[ErrorRow]:
     """Return the rows of calls of a kind, with as many conditions as leave enough."""
-    for conditions in (3, 2, 1):  # size, ranks, switches
-        places = (0, 1, 2)[:conditions]
-        found = [row for row in rows if all(_kind_of(row.call)[k] == kind[k] for k in places)]
-        if len(found) >= _LEAST:
+    for conditions in range(len(kind), 0, -1):
+        found = [row for row in rows if _kind_of(row.call)[:conditions] == kind[:conditions]]
+        if len(found) >= _LEAST and len({row.device for row in found}) >= machines:
             return found
     return rows
 
@@ -143,12 +171,17 @@ class Side:
     """Values outside what was measured."""
 
 
-def of_side(side: str, machine: Machine, calls: Sequence[Call]) -> Side:
-    """Return by how much the time of a run of these calls may be off."""
+def of_side(
+    side: str,
+    machine: Machine,
+    calls: Sequence[Call],
+    rows: Sequence[ErrorRow] | None = None,
+) -> Side:
+    """Return by how much the time of a run of these calls may be off, by these or all errors."""
     device = machine.devices[side]
     beyond = beyond_measured(side, machine, calls)
     known = "" if beyond else device.name
-    width = sum(call.share * expected_error(side, known, call) for call in calls)
+    width = sum(call.share * expected_error(side, known, call, rows) for call in calls)
     return Side(width, [str(one) for one in beyond])
 
 
@@ -161,9 +194,15 @@ def of_gain(speed_up: float, sides: Sequence[Side]) -> Certainty:
     return certainty(speed_up / wide, speed_up * wide, MEASUREMENTS, sides)
 
 
-def of_call(speed_up: float, machine: Machine, call: Call) -> Certainty:
-    """Return the interval of the gain of a call that the switches carry out for the hosts."""
-    return of_gain(speed_up, [of_side(side, machine, [call]) for side in (SWITCHES, HOSTS)])
+def of_call(
+    speed_up: float, machine: Machine, call: Call, mechanism: str, algorithm: str
+) -> Certainty:
+    """Return the interval of the gain of a call in the switches over an algorithm of the hosts."""
+    executors = {SWITCHES: mechanism, HOSTS: algorithm}
+    return of_gain(
+        speed_up,
+        [of_side(side, machine, [replace(call, executor=its)]) for side, its in executors.items()],
+    )
 
 
 def combined(sides: Sequence[Side]) -> float:
@@ -183,14 +222,15 @@ def certainty(low: float, high: float, basis: str, sides: Sequence[Side]) -> Cer
 
 @dataclass(frozen=True)
 class CallsOfKind:
-    """All calls of one kind in a run."""
+    """All calls of one kind in a run that one executor carried out."""
 
+    executor: str
     calls: int
     bytes: float
     time_s: float
     """Mean of the ranks."""
     offloaded: bool
-    """True if switches carried out some of them."""
+    """True if switches carried them out."""
 
 
 @dataclass(frozen=True)
@@ -201,33 +241,40 @@ class TimedRun:
     time_s: float
     ppn: int
     hosts: int
-    kinds: Mapping[Kind, CallsOfKind]
+    kinds: Mapping[Kind, Sequence[CallsOfKind]]
 
     def side(self, kind: Kind) -> str:
-        """Return who carried out calls of a kind."""
-        return SWITCHES if self.kinds[kind].offloaded else HOSTS
+        """Return who carried out calls of a kind: switches if they carried out some of them."""
+        return SWITCHES if any(one.offloaded for one in self.kinds[kind]) else HOSTS
 
     def device(self, kind: Kind) -> Device | None:
         """Return the device that carried out calls of a kind."""
         return self.machine.devices.get(self.side(kind))
 
-    def call(self, kind: Kind, *, whole: bool = False) -> Call:
-        """Return a kind of call, with its share of the run, or the `whole` of it."""
-        found = self.kinds[kind]
-        return Call(
-            kind[0],
-            found.bytes / max(1, found.calls),
-            kind[1],
-            max(1, min(self.ppn, kind[1])),
-            self.machine.switches(self.hosts),
-            1.0 if whole else min(1.0, found.time_s / self.time_s),
-        )
+    def calls(self, kind: Kind, *, whole: bool = False) -> Iterator[Call]:
+        """Yield a side's calls of a kind with their shares of the run, or of the `whole` kind.
+
+        Calls of a kind that fall back while switches carry out some are alike in both runs.
+        """
+        offloaded = self.side(kind) == SWITCHES
+        found = [one for one in self.kinds[kind] if one.offloaded == offloaded]
+        total = sum(one.time_s for one in found) if whole else self.time_s
+        for one in found:
+            yield Call(
+                kind[0],
+                one.bytes / max(1, one.calls),
+                kind[1],
+                max(1, min(self.ppn, kind[1])),
+                self.machine.switches(self.hosts),
+                one.executor,
+                min(1.0, one.time_s / total) if total else 1.0 / len(found),
+            )
 
     def sides(self, kinds: Sequence[Kind], *, whole: bool = False) -> list[Side]:
         """Return the expected errors of these calls by who carried them out."""
         by_side: dict[str, list[Call]] = {}
         for kind in kinds:
-            by_side.setdefault(self.side(kind), []).append(self.call(kind, whole=whole))
+            by_side.setdefault(self.side(kind), []).extend(self.calls(kind, whole=whole))
         return [of_side(side, self.machine, calls) for side, calls in by_side.items()]
 
 
@@ -239,6 +286,7 @@ class RecordedCalls(Protocol):
     datatype: str
     op: str
     path: str
+    algorithm: str
     calls: int
     bytes: float
 
@@ -256,21 +304,26 @@ def timed_run(
     ppn: int,
 ) -> TimedRun:
     """Return a run on a machine, from the rows of its collectives."""
-    kinds: dict[Kind, list[RecordedCalls]] = {}
+    kinds: dict[Kind, dict[tuple[str, str], list[RecordedCalls]]] = {}
     for row in rows:
         kind = (row.collective, row.communicator_size, row.datatype, row.op)
-        kinds.setdefault(kind, []).append(row)
-    found = {kind: _together(kind, some, ranks) for kind, some in kinds.items()}
+        kinds.setdefault(kind, {}).setdefault((row.path, row.algorithm), []).append(row)
+    found = {
+        kind: [_together(kind, some, ranks) for some in its.values()] for kind, its in kinds.items()
+    }
     return TimedRun(machine, time_s, ppn, -(-ranks // max(1, ppn)), found)
 
 
 def _together(kind: Kind, rows: Sequence[RecordedCalls], ranks: int) -> CallsOfKind:
+    """Return the calls of a kind with one executor, which differ in the reason."""
     times = sum((row.mean_time_s or 0) * row.calls for row in rows)
+    offloaded = rows[0].path != "fallback"
     return CallsOfKind(
+        rows[0].path if offloaded else rows[0].algorithm,
         sum(row.calls for row in rows),
         sum(row.bytes for row in rows),
         times * kind[1] / ranks,
-        any(row.path != "fallback" for row in rows),
+        offloaded,
     )
 
 

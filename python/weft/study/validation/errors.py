@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Errors of all measured calls, as the table from which answers take their certainty.
 
-`weft validate --errors data/errors.csv` writes it, one row per measured call, and one more for each
-call of data/hosts_left_out.csv: the same collectives, predicted with values of hosts that were
-fitted to other clusters. weft.benchmarks.measured reads it.
+`weft validate --errors data/errors.csv` writes it, one row per measured call of the checks, of the
+hosts in gains that no check has, and of data/hosts_left_out.csv: the same collectives, predicted
+with values of hosts that were fitted to other clusters. weft.benchmarks.measured reads it.
 """
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from weft import _core
@@ -15,66 +16,116 @@ from weft.base import paths
 from weft.base.errors import named
 from weft.base.measured import read_rows
 from weft.base.output import whole_file
-from weft.benchmarks.measured import COLUMNS, HOSTS, SWITCHES, machine_of
+from weft.benchmarks.measured import COLUMNS, HOSTS, SWITCHES, algorithm, machine_of
 from weft.calibrate.measurements.tables import read_table
 from weft.runs import offload_modes
+from weft.study.validation.gain import GainResult
 from weft.study.validation.validate import BANDWIDTH, PING_PONG, Result, by_collective
 
 _HEAD = """\
 # Simulated and measured times of collectives, from `weft validate --errors`: one row per measured
 # call of data/*.csv, whose first lines name their sources. side: who carried the call out. device:
-# presets of switch and NIC, or those of the hosts. unfitted: 1 if no value of the side
-# was fitted to this machine. Rows "… left out" are of data/hosts_left_out.csv, predicted with other
-# clusters' hosts. Source: the tables, and weft.
+# presets of switch and NIC, or those of the hosts. executor: mechanism of the switches, or
+# algorithm of the hosts. changes: values that replace those of the presets. unfitted: 1 if no value
+# of the side was fitted to this machine. Rows "… left out" are of data/hosts_left_out.csv,
+# predicted with other clusters' hosts. Source: the tables, and weft.
 """
 LEFT_OUT = "hosts_left_out.csv"
 
 
-def write(target: Path, results: Sequence[Result]) -> None:
+def write(target: Path, results: Sequence[Result], gains: Sequence[GainResult]) -> None:
     """Write the table, atomically."""
     with whole_file(named("errors"), target) as file:
         file.write(_HEAD)
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
+        checked = set()
         for one in results:
             if one.check.rows == "all" and one.check.mode not in (PING_PONG, BANDWIDTH):
                 writer.writerows(_rows(one))
+                checked.add((one.check.table, one.check.column))
+        writer.writerows(_hosts_of(gains, checked))
         writer.writerows(_left_out())
+
+
+@dataclass(frozen=True)
+class _Simulated:
+    """Simulation of a table's calls by one side."""
+
+    table: str
+    fabric: str
+    changes: tuple[str, ...]
+    collective: str
+    mode: str
+    unfitted: bool
+
+    def row(self, size: int, ranks: int, ppn: int, times_us: tuple[float, float]) -> list[object]:
+        """Return the row of a call from its simulated and its measured time."""
+        fabric = _core.load_fabric(self.fabric, self.changes)
+        side = SWITCHES if self.mode in offload_modes.OFFLOADS else HOSTS
+        machine = machine_of(fabric)
+        device = machine.devices[side]
+        executor = self.mode
+        if side == HOSTS:
+            executor = algorithm(fabric, self.mode, self.collective, (size, ranks, ppn))
+        return [
+            *(side, Path(self.table).stem, device.name, self.collective, executor),
+            *(size, ranks, ppn, machine.switches(ranks // ppn), f"{device.rate_Bps * 8e-9:g}"),
+            *(f"{time:.6g}" for time in times_us),
+            " ".join(machine.changes.get(side, ())),
+            int(self.unfitted),
+        ]
 
 
 def _rows(result: Result) -> Iterator[list[object]]:
     check = result.check
     assert check.fabric is not None
-    fabric = _core.load_fabric(check.fabric, check.changes)
-    side = SWITCHES if check.mode in offload_modes.OFFLOADS else HOSTS
-    machine = machine_of(fabric)
-    device = machine.devices[side]
+    simulated = _Simulated(
+        *(check.table, check.fabric, check.changes, check.collective or "allreduce"),
+        *(check.mode, check.unfitted),
+    )
     placed = _placed(result)
     for point in result.points:
         ranks, ppn = placed.get(point.key, (check.ranks, check.ppn))
-        size = check.bytes if result.by == "ranks" else point.key
-        yield [
-            *(side, Path(check.table).stem, device.name, check.collective or "allreduce"),
-            *(size, ranks, ppn, machine.switches(ranks // ppn), f"{device.rate_Bps * 8e-9:g}"),
-            *(f"{point.simulated_us:.6g}", f"{point.measured_us:.6g}"),
-            int(check.unfitted),
-        ]
+        size = (check.bytes or 0) if result.by == "ranks" else point.key
+        yield simulated.row(size, ranks, ppn, (point.simulated_us, point.measured_us))
+
+
+def _hosts_of(
+    gains: Sequence[GainResult], checked: Container[tuple[str, str]]
+) -> Iterator[list[object]]:
+    """Yield the hosts' rows of gains, except those of columns that were checked; each once."""
+    seen = set()
+    for one in gains:
+        gain = one.gain
+        key = (gain.table, gain.hosts, tuple(gain.rows.items()))
+        if key[:2] in checked or key in seen:
+            continue
+        seen.add(key)
+        simulated = _Simulated(
+            *(gain.table, gain.hosts_fabric or gain.fabric, (), gain.collective),
+            *(gain.fallback, gain.unfitted),
+        )
+        for pair in one.pairs:
+            times_us = (pair.simulated.hosts_us, pair.measured.hosts_us)
+            yield simulated.row(pair.bytes, pair.ranks, pair.ppn, times_us)
 
 
 def _left_out() -> Iterator[list[object]]:
-    """Return the rows of hosts whose values were fitted to other clusters."""
+    """Yield the rows of hosts whose values were fitted to other clusters."""
     rows = read_rows(paths.data(LEFT_OUT))
-    machines = {
-        name: machine_of(_core.load_fabric(name)) for name in {row["fabric"] for row in rows}
-    }
+    fabrics = {name: _core.load_fabric(name) for name in {row["fabric"] for row in rows}}
+    machines = {name: machine_of(fabric) for name, fabric in fabrics.items()}
     for row in rows:
         machine = machines[row["fabric"]]
-        ranks, ppn = int(row["ranks"]), int(row["ppn"])
+        size, ranks, ppn = (int(row[name]) for name in ("bytes", "ranks", "ppn"))
+        collective = row["collective"]
         yield [
-            *(HOSTS, row["table"], f"{row['fabric']} left out", row["collective"], row["bytes"]),
-            *(ranks, ppn, machine.switches(ranks // ppn)),
+            *(HOSTS, row["table"], f"{row['fabric']} left out", collective),
+            algorithm(fabrics[row["fabric"]], row["fallback"], collective, (size, ranks, ppn)),
+            *(size, ranks, ppn, machine.switches(ranks // ppn)),
             f"{machine.devices[HOSTS].rate_Bps * 8e-9:g}",
-            *(row["predicted_us"], row["measured_us"], 1),
+            *(row["predicted_us"], row["measured_us"], "", 1),
         ]
 
 

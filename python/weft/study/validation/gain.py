@@ -102,20 +102,26 @@ class Pair:
     """Measured and simulated times of one row, keyed by bytes or ranks."""
 
     key: int
+    bytes: int
+    ranks: int
+    ppn: int
     measured: Times
     simulated: Times
     width: float
     """ln of the factor by which the gain may be off, as answers state it."""
+    unseen_width: float
+    """The same if the measurements of this very call did not count; on machines to which nothing
+    was fitted, those of its table."""
 
     @property
     def inside(self) -> bool:
-        """True if the measured factor lies in the interval of the simulated one."""
-        return abs(math.log(self.measured.factor / self.simulated.factor)) <= self.width
+        """True if the interval would contain the measured factor had it not been measured."""
+        return abs(math.log(self.measured.factor / self.simulated.factor)) <= self.unseen_width
 
     @property
     def tells(self) -> bool:
-        """True if the interval does not contain 1."""
-        return abs(math.log(self.simulated.factor)) > self.width
+        """True if that interval does not contain 1."""
+        return abs(math.log(self.simulated.factor)) > self.unseen_width
 
     @property
     def near(self) -> bool:

@@ -54,7 +54,7 @@ def summary(results: Sequence[GainResult]) -> str:
         f"The simulation gets the faster side wrong in {wrong} of {len(pairs)} pairs, and in {near}"
         f" more whose measured times are within {NEAR:.0%} of equality. The interval of"
         f" `weft run --compare`, meant for {LEVEL:.0%} of cases, contains {inside} of the measured"
-        f" factors, and all but {outside} of those on the wrong side."
+        f" factors without resting on them, and all but {outside} of those on the wrong side."
     ).replace("%", " %")
 
 

@@ -7,7 +7,16 @@ from functools import cache
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.benchmarks.measured import HOSTS, SWITCHES, Call, Machine, machine_of
+from weft.benchmarks.measured import (
+    HOSTS,
+    SWITCHES,
+    Call,
+    ErrorRow,
+    Machine,
+    algorithm,
+    error_rows,
+    machine_of,
+)
 from weft.calibrate.measurements.simulated import Calls
 from weft.calibrate.measurements.tables import Table, TableRow, read_table, size_column
 from weft.study.comparison.certainty import combined, of_side
@@ -36,13 +45,8 @@ def _run(gain: Gain) -> GainResult:
     sizes = {int(table.number(row, size)): row for row in rows}
     simulated = _simulated(gain, table, gain.ranks, gain.ppn, tuple(sizes))
     pairs = (
-        Pair(
-            key,
-            _measured(gain, table, row, key),
-            simulated[key],
-            _width(gain, key, gain.ranks, gain.ppn),
-        )
-        for key, row in sizes.items()
+        _pair(gain, key, (key, gain.ranks, gain.ppn), _measured(gain, table, row, key), times)
+        for (key, row), times in zip(sizes.items(), simulated.values(), strict=True)
     )
     return GainResult(gain, "bytes", tuple(pairs))
 
@@ -63,27 +67,44 @@ def _by_ranks(gain: Gain, table: Table, rows: Sequence[TableRow]) -> Iterator[Pa
         raise WeftError(f"{CHECKS}: {gain.name}: a table by ranks needs bytes")
     for row in rows:
         ranks, nodes = (int(table.number(row, name)) for name in ("ranks", "nodes"))
-        simulated = _simulated(gain, table, ranks, ranks // nodes, (gain.bytes,))
-        yield Pair(
-            ranks,
-            _measured(gain, table, row, gain.bytes),
-            simulated[gain.bytes],
-            _width(gain, gain.bytes, ranks, ranks // nodes),
-        )
+        placed = (gain.bytes, ranks, ranks // nodes)
+        simulated = _simulated(gain, table, *placed[1:], (gain.bytes,))
+        measured = _measured(gain, table, row, gain.bytes)
+        yield _pair(gain, ranks, placed, measured, simulated[gain.bytes])
 
 
 def _measured(gain: Gain, table: Table, row: TableRow, size: int) -> Times:
     return Times(*(time_us(table, row, column, size) for column in (gain.offloaded, gain.hosts)))
 
 
-def _width(gain: Gain, size: int, ranks: int, ppn: int) -> float:
-    """Return ln of the factor by which `weft run --compare` says that a gain may be off."""
-    sides = []
-    for side, name in ((SWITCHES, gain.fabric), (HOSTS, gain.hosts_fabric or gain.fabric)):
-        machine = _machine(name, gain.changes)
-        call = Call(gain.collective, size, ranks, ppn, machine.switches(ranks // ppn))
-        sides.append(of_side(side, machine, [call]))
-    return combined(sides)
+def _pair(
+    gain: Gain, key: int, placed: tuple[int, int, int], measured: Times, simulated: Times
+) -> Pair:
+    """Return a pair with the widths of its interval; `placed`: bytes, ranks, ranks per host."""
+    size, ranks, ppn = placed
+    widths = []
+    for unseen in (False, True):
+        sides = []
+        for side, name, mode in (
+            (SWITCHES, gain.fabric, gain.mode),
+            (HOSTS, gain.hosts_fabric or gain.fabric, gain.fallback),
+        ):
+            machine = _machine(name, gain.changes)
+            executor = mode
+            if side == HOSTS:
+                executor = algorithm(_core.load_fabric(name), mode, gain.collective, placed)
+            switches = machine.switches(ranks // ppn)
+            call = Call(gain.collective, size, ranks, ppn, switches, executor)
+            rows = _others(gain, call) if unseen else None
+            sides.append(of_side(side, machine, [call], rows))
+        widths.append(combined(sides))
+    return Pair(key, *placed, measured, simulated, *widths)
+
+
+def _others(gain: Gain, call: Call) -> list[ErrorRow]:
+    """Return the errors that would be known if a call had not been measured."""
+    known = [row for row in error_rows() if row.call != call]
+    return [row for row in known if row.table != gain.stem] if gain.unfitted else known
 
 
 @cache
