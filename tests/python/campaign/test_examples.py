@@ -65,17 +65,16 @@ def test_which_vendors_switch(tmp_path: Path) -> None:
         " vendors/plain.toml."
     ]
     sharp, alone, tofino, _ = headline(study)[:4]
-    assert "fabric vendors/sharp.toml is faster than fabric vendors/plain.toml in 12 of 12" in sharp
-    assert "at most 4.09 times, 3.44 to 4.87 in 80" in sharp
+    assert "fabric vendors/sharp.toml is faster than fabric vendors/plain.toml in 8 of 12" in sharp
+    assert "at most 4.09 times, 3.29 to 5.09 in 80" in sharp
     assert "for 16 ranks, 32KiB" in sharp
-    assert "faster than fabric vendors/plain.toml in 8 of 12 combinations: at most 1.24" in alone
-    assert "cannot tell in 4 (all from 32KiB on)" in alone
-    assert "for 16 ranks, 32KiB" in tofino
-    assert "1.26 times as long as vendors/plain.toml, 1.24 to 1.29 in 80" in tofino
-    assert "for 4 ranks, 8B" in tofino
+    assert "cannot tell in 4 (all with 4 ranks): 1.14 to 1.26 times" in sharp
+    assert "cannot tell whether it is faster than fabric vendors/plain.toml in all of 12" in alone
+    assert "faster than fabric vendors/plain.toml in 6 of 12 combinations: at most 3.86" in tofino
+    assert "cannot tell in 6 (all up to 4KiB)" in tofino
     sharp, tofino = headline(study)[4:6]
     best = "vendors/plain.toml (best of all algorithms) in"
-    assert f"vendors/sharp.toml is faster than fabric {best} 12 of 12" in sharp
+    assert f"vendors/sharp.toml is faster than fabric {best} 7 of 12" in sharp
     assert f"vendors/tofino.toml is faster than fabric {best}" in tofino
 
 

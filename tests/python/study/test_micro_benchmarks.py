@@ -4,6 +4,7 @@
 import csv
 import math
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -498,6 +499,7 @@ def test_wrong_arguments_are_named(arguments: str, message: str) -> None:
 
 # ---- OSU's own programs
 
+WEFT = str(Path(sys.executable).with_name("weft"))
 SOURCES = os.environ.get("WEFT_OSU_SOURCES")  # c/ of the OSU micro-benchmarks 7.4
 UTIL = ("osu_util", "osu_util_mpi", "osu_util_graph", "osu_util_papi", "osu_util_validation")
 OSUS = [
@@ -516,7 +518,7 @@ def test_osus_own_programs_say_the_same(name: str, ranks: int, ppn: int, tmp_pat
     program, one = tmp_path / name, find(name)
     units = [str(Path(SOURCES) / "util" / f"{unit}.c") for unit in UTIL]
     options = ["-O1", "-w", f"-I{SOURCES}/util", '-DPACKAGE_VERSION="7.4"']
-    call_tool("compiler", ["weft", "cc", *options, *units, str(source), "-o", str(program), "-lm"])
+    call_tool("compiler", [WEFT, "cc", *options, *units, str(source), "-o", str(program), "-lm"])
     sized = one.sized != "nothing"
     sizes = (8, 1024, 65536) if sized else (0,)
     arguments = ["-i", "10", "-x", "2", *(["-m", "8:65536"] if sized else [])]
@@ -550,7 +552,7 @@ def test_osu_allreduce_says_exactly_the_same(ranks: int, ppn: int, tmp_path: Pat
     program = tmp_path / "allreduce"
     units = [str(Path(SOURCES) / "util" / f"{unit}.c") for unit in UTIL]
     options = ["-O1", "-w", f"-I{SOURCES}/util", '-DPACKAGE_VERSION="7.4"', "-DFLOAT_PRECISION=12"]
-    call_tool("compiler", ["weft", "cc", *options, *units, str(source), "-o", str(program), "-lm"])
+    call_tool("compiler", [WEFT, "cc", *options, *units, str(source), "-o", str(program), "-lm"])
     arguments = ("-i", "10", "-x", "2", "-m", "8:65536")
     lines: list[str] = []
     place = {"fabric": "tofino-4", "ranks": ranks, "ppn": ppn}
