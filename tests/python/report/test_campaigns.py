@@ -132,9 +132,9 @@ def test_what_fell_back_failed_and_is_not_there_is_told_apart(tmp_path: Path) ->
     assert headline(study) == [
         "On tofino-16, program sum, stream is faster than the hosts (offload = off) in 2 of 5"
         " combinations: at most 2.00 times, for 16 ranks, 64KiB (500 µs against 1 ms), and as"
-        " much in 1 more; in 1 every call fell back to the hosts because all ranks are on one host;"
-        " 1 made no collective calls; 1 cannot be compared, as a run failed or was refused; 1 more"
-        " has not been run yet."
+        " much in 1 more; in 1 every call fell back to the hosts because all ranks of the"
+        " communicator are on one host; 1 made no collective calls; 1 cannot be compared, as a run"
+        " failed or was refused; 1 more has not been run yet."
     ]
     assert "1 failed" in sections.failures(study)
     assert "rank 0 aborted" in sections.failures(study)
