@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -161,6 +162,7 @@ void IncrementalFairShare::solve_too(FlowNumber number)
   Flow& flow = flows_[number];
   if (flow.solved == update_)
     return;
+  overlaps_             = overlaps_ || flow.solved >= first_;
   flow.solved           = update_;
   const auto first      = static_cast<std::uint32_t>(uses_.size());
   std::uint32_t held_by = BOUND;
@@ -203,17 +205,20 @@ void IncrementalFairShare::prepare()
   }
   users_.resize(users);
   by_bound_.clear();
+  highest_bound_ = 0;
   for (std::uint32_t position = 0; position < solved_.size(); ++position) {
     FlowCopy& flow = solved_[position];
     flow.fixed     = false;
     by_bound_.emplace_back(flow.bound / flow.weight, position);
+    highest_bound_ = std::max(highest_bound_, by_bound_.back().first);
     for (std::uint32_t use = flow.first_use; use < flow.last_use; ++use) {
       ResourceCopy& copy = copies_[uses_[use]];
       copy.usage += flow.copies * flow.weight;
       users_[copy.last_user++] = position;
     }
   }
-  std::ranges::sort(by_bound_);
+  // Few flows of a crowd reach their bounds: a heap orders only those.
+  std::ranges::make_heap(by_bound_, std::greater());
 }
 
 /** Puts a resource into the heap, unless all its flows reach their bounds before it is full. */
@@ -223,7 +228,7 @@ void IncrementalFairShare::push(std::uint32_t number)
   if (copy.open == 0)
     return;
   const double level = std::max(copy.free, 0.0) / copy.usage;
-  if (level >= by_bound_.back().first)
+  if (level >= highest_bound_)
     return;
   heap_.push_back({level, number});
   std::ranges::push_heap(heap_, Level::higher);
@@ -266,13 +271,14 @@ void IncrementalFairShare::solve()
   heap_.clear();
   for (std::uint32_t copy = 0; copy < copies_.size(); ++copy)
     push(copy);
-  auto bounded = by_bound_.begin();
   for (std::size_t open = solved_.size(); open > 0;) {
-    while (bounded != by_bound_.end() && solved_[bounded->second].fixed)
-      ++bounded;
     const Level* const next = lowest_bottleneck();
-    if (next == nullptr || bounded->first <= next->value) {
-      FlowCopy& flow = solved_[bounded->second];
+    if (next == nullptr || (not by_bound_.empty() && by_bound_.front().first <= next->value)) {
+      FlowCopy& flow = solved_[by_bound_.front().second];
+      std::ranges::pop_heap(by_bound_, std::greater());
+      by_bound_.pop_back();
+      if (flow.fixed)
+        continue;
       fix(flow, flow.bound, BOUND);
       --open;
       continue;
@@ -366,6 +372,8 @@ void IncrementalFairShare::widen()
 
 void IncrementalFairShare::report()
 {
+  solved_in_call_ += solved_.size();
+  coupled_ = std::max(coupled_, solved_.size());
   for (const FlowCopy& copy : solved_) {
     Flow& flow = flows_[copy.flow];
     if (flow.changed || copy.rate != flow.rate)
@@ -383,24 +391,46 @@ void IncrementalFairShare::begin()
   copies_.clear();
 }
 
+/** Marks the resources whose flows have changed as to be verified. */
+void IncrementalFairShare::take_dirty()
+{
+  for (ResourceCopy& copy : copies_)
+    copy.verify = std::exchange(at(copy.resource).dirty, false) || copy.verify;
+}
+
 /** Solves until all flows have bottlenecks. */
 void IncrementalFairShare::finish()
 {
   constexpr int NARROW = 16; // rounds
-  for (ResourceCopy& copy : copies_)
-    copy.verify = std::exchange(at(copy.resource).dirty, false) || copy.verify;
+  take_dirty();
   for (int round = 1;; ++round) {
     solve();
     if (verify())
       break;
+    if (overlaps_ && not merged_)
+      merge();
     if (round >= NARROW)
       widen();
   }
   report();
 }
 
+/** Adds all flows that still wait to be solved. */
+void IncrementalFairShare::merge()
+{
+  merged_ = true;
+  for (const int resource : dirty_)
+    if (at(resource).dirty && not at(resource).users.empty())
+      copy(resource);
+  for (const FlowNumber number : changed_)
+    if (flows_[number].changed && not flows_[number].uses.empty()) // otherwise it has been removed
+      solve_too(number);
+  take_dirty();
+}
+
 /** Runs one update per set of changed flows that share resources, directly or transitively, which
- * keeps its data in the cache. A flow that shares with two sets is solved twice. */
+ * keeps its data in the cache. An update that reaches flows of an earlier one continues with all remaining sets, so no
+ * flow is solved in more than two updates. */
 void IncrementalFairShare::update_apart()
 {
   for (const FlowNumber number : changed_) {
@@ -420,12 +450,7 @@ void IncrementalFairShare::update_apart()
 void IncrementalFairShare::update_together()
 {
   begin();
-  for (const int resource : dirty_)
-    if (at(resource).dirty && not at(resource).users.empty())
-      copy(resource);
-  for (const FlowNumber number : changed_)
-    if (flows_[number].changed && not flows_[number].uses.empty()) // otherwise it has been removed
-      solve_too(number);
+  merge();
   if (not copies_.empty())
     finish();
 }
@@ -444,6 +469,11 @@ const std::vector<IncrementalFairShare::FlowNumber>& IncrementalFairShare::updat
 {
   constexpr std::size_t MANY = 32;
   reported_.clear();
+  first_          = update_ + 1;
+  overlaps_       = false;
+  merged_         = false;
+  solved_in_call_ = 0;
+  coupled_        = 0;
   if (changed_.size() > MANY)
     update_apart();
   update_together();

@@ -184,6 +184,72 @@ public:
   }
 };
 
+/** Shifts: each host sends to the one a random number of hosts further, through an uplink of its group of 16. Flows
+ * that join together share no link with each other, but with those of earlier shifts. */
+class Shifts {
+  std::mt19937 random_;
+  int hosts_;
+  IncrementalFairShare share_;
+  std::vector<IncrementalFairShare::FlowNumber> numbers_;
+  std::vector<SharingFlow> flows_;
+
+  std::vector<double> capacities() const { return std::vector<double>(static_cast<std::size_t>(3 * hosts_), 12.5e9); }
+
+public:
+  Shifts(unsigned seed, int hosts) : random_(seed), hosts_(hosts), share_(capacities()) {}
+
+  void join()
+  {
+    constexpr int GROUP = 16;
+    const int shift     = 1 + static_cast<int>(random_() % static_cast<unsigned>(hosts_ - 1));
+    for (int host = 0; host < hosts_; ++host) {
+      const int to               = (host + shift) % hosts_;
+      const std::vector<int> way = {host, 2 * hosts_ + host / GROUP * GROUP + to % GROUP, hosts_ + to};
+      numbers_.push_back(share_.add(way, 1, NO_BOUND, 1));
+      flows_.push_back({1, NO_BOUND, 1, way});
+    }
+  }
+  void leave(int flows)
+  {
+    for (; flows > 0; --flows) {
+      const std::size_t position = random_() % numbers_.size();
+      share_.remove(numbers_[position]);
+      numbers_[position] = numbers_.back();
+      flows_[position]   = flows_.back();
+      numbers_.pop_back();
+      flows_.pop_back();
+    }
+  }
+  void update_and_compare()
+  {
+    constexpr double PRECISION = 1e-12;
+    share_.update();
+    EXPECT_LE(share_.solved(), 2 * flows_.size());
+    std::vector<SharingFlow*> pointers;
+    pointers.reserve(flows_.size());
+    for (SharingFlow& flow : flows_)
+      pointers.push_back(&flow);
+    FairShare(capacities().size()).solve(pointers, capacities());
+    for (std::size_t flow = 0; flow < flows_.size(); ++flow)
+      ASSERT_NEAR(share_.rate(numbers_[flow]), flows_[flow].rate, PRECISION * flows_[flow].rate);
+  }
+};
+
+TEST(IncrementalFairShareTest, SolvesNoFlowOfACrowdMoreThanTwiceInAnUpdate)
+{
+  constexpr unsigned NETWORKS = 4;
+  for (unsigned seed = 0; seed < NETWORKS; ++seed) {
+    const testing::ScopedTrace trace(__FILE__, __LINE__, seed);
+    Shifts shifts(seed, 64 << (seed % 3));
+    for (int join = 0; join < 8; ++join) {
+      shifts.join();
+      ASSERT_NO_FATAL_FAILURE(shifts.update_and_compare());
+      shifts.leave(20);
+      ASSERT_NO_FATAL_FAILURE(shifts.update_and_compare());
+    }
+  }
+}
+
 void compare_random_networks(unsigned networks)
 {
   constexpr int UPDATES = 20;
