@@ -344,6 +344,16 @@ void check_message_rate(const weft::RunContext& context, const std::string& why)
         ", which only weft's own messages keep, and " + why + "; leave message_rate out, or use --messages weft");
 }
 
+/** Refuses a resolution of the network, which only weft's own messages have. */
+void check_resolution(const weft::RunContext& context, const std::string& why)
+{
+  const weft::TimeResolution& resolution = context.fabric.resolution();
+  if (resolution.is_wefts())
+    throw weft::UserError(context.fabric.file() + ": [network] resolution: found " + weft::to_text(resolution) +
+                          ", which only weft's own messages have, and " + why +
+                          "; leave resolution out, or use --messages weft");
+}
+
 /** Selects the transport of point-to-point messages. */
 void choose_messages(weft::RunContext& context, bool on_fabric)
 {
@@ -356,6 +366,7 @@ void choose_messages(weft::RunContext& context, bool on_fabric)
       throw weft::UserError("WEFT_POINT_TO_POINT: found \"" + asked + "\" in a run of jobs; allowed: weft");
     check_routing(context, "SMPI carries the messages");
     check_message_rate(context, "SMPI carries the messages");
+    check_resolution(context, "SMPI carries the messages");
     return;
   }
   const bool serves              = on_fabric || not weft::settings().faults.empty(); // a platform's profiles are faults
@@ -369,6 +380,7 @@ void choose_messages(weft::RunContext& context, bool on_fabric)
   if (refusal) {
     check_routing(context, *refusal);
     check_message_rate(context, *refusal);
+    check_resolution(context, *refusal);
     return;
   }
   context.record.messages = "weft";

@@ -65,6 +65,8 @@ std::string describe(const Fabric& fabric)
   for (const auto& [model, count] : cables)
     text << "  " << grouped(count) << (count == 1 ? " cable of " : " cables of ")
          << to_text(BytesPerSecond(model.first)) << ", " << to_text(Seconds(model.second)) << " each way\n";
+  if (not fabric.resolution().automatic && not fabric.resolution().is_exact())
+    text << "  flows change at most every " << to_text(fabric.resolution()) << "\n";
   if (fabric.sharing() != LinkSharing::flow)
     text << "  full links are shared by " << to_text(fabric.sharing()) << "\n";
 

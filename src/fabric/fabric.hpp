@@ -44,6 +44,7 @@ struct FabricParts {
   RoutingModel routing;
   std::vector<Link> links; ///< two per cable of the topology, by id
   LinkSharing sharing = LinkSharing::flow;
+  TimeResolution resolution;
   std::vector<SharedMedium> shared;
   std::vector<int> shared_of; ///< by link: index in `shared`, or -1; empty if nothing is shared
   std::vector<PointToPointSegment> segments{PointToPointSegment{}}; ///< by increasing `from`; the first has 0 B
@@ -93,6 +94,8 @@ public:
   const std::vector<Link>& links() const { return parts_.links; }
   /** Returns what has equal shares of full links. */
   LinkSharing sharing() const { return parts_.sharing; }
+  /** Returns the time within which changes of flows are one event. */
+  const TimeResolution& resolution() const { return parts_.resolution; }
   const std::vector<SharedMedium>& shared() const { return parts_.shared; }
   const std::vector<PointToPointSegment>& segments() const { return parts_.segments; }
   /** Returns the costs of the MPI library; without them, SMPI's own settings apply. */

@@ -116,4 +116,72 @@ const std::vector<Option<PointToPointSegment>>& point_to_point_options()
   return ROWS;
 }
 
+namespace {
+
+/** Returns the resolution that a table asks for. */
+TimeResolution asked_resolution(const OptionTable& table, Seconds packet)
+{
+  if (not table.has("resolution"))
+    return {packet, true};
+  if (table.found("resolution") == "0")
+    return {};
+  const std::string value =
+      table.text("resolution", R"("automatic", "packet", 0, or a time in quotes, with its unit, as "300ns")").value();
+  if (value == "automatic")
+    return {packet, true};
+  if (value == "packet")
+    return {packet, false};
+  Seconds time;
+  try {
+    time = parse<Seconds>(value);
+  } catch (const UnitError& error) {
+    table.fail("resolution", std::string(error.what()) + R"(; or "automatic", or "packet")");
+  }
+  if (time < Seconds())
+    table.fail("resolution", "found " + table.found("resolution") + "; allowed: zero or more");
+  return {time, false};
+}
+
+} // namespace
+
+std::string to_text(const TimeResolution& resolution)
+{
+  return resolution.automatic ? "automatic" : to_text(resolution.time);
+}
+
+const std::vector<Option<NetworkTable>>& network_options()
+{
+  using M = NetworkTable;
+  static const std::vector<Option<M>> ROWS{
+      {"resolution",
+       R"(time within which starts, ends and rates of flows change in one event: a time such as "300ns"; "packet", that of 4 KiB on the fastest link; 0, none; or "automatic", none until more than 512 flows share links)",
+       &M::resolution, Need::optional},
+      {"coarse_resolution", R"(a resolution longer than the shortest latency of a link: "refused" or "allowed")",
+       &M::coarse, Need::optional, Allowed::one_of({"refused", "allowed"})},
+  };
+  return ROWS;
+}
+
+TimeResolution read_network(const OptionTable& file, Seconds latency, BytesPerSecond bandwidth)
+{
+  const Seconds packet = RESOLVED_PACKET / bandwidth;
+  if (not file.has("network"))
+    return {packet, true};
+  const OptionTable table = file.table("network");
+  NetworkTable given;
+  table.allow_only(std::vector<std::string>{"resolution", "coarse_resolution"});
+  if (const auto coarse = table.text("coarse_resolution")) {
+    check_name(table, "coarse_resolution", *coarse, std::vector<std::string>{"refused", "allowed"});
+    given.coarse = *coarse;
+  }
+  const TimeResolution asked = asked_resolution(table, packet);
+  const bool by_packet       = table.has("resolution") && table.found("resolution") == "\"packet\"";
+  if (asked.is_wefts() && not by_packet && asked.time > latency && given.coarse != "allowed")
+    table.fail("resolution", "found " + table.found("resolution") +
+                                 ", which is longer than the shortest latency of a link, " + to_text(latency) +
+                                 ": each message may end up to " + to_text(asked.time) +
+                                 " late; allowed: at most that latency; or add coarse_resolution = \"allowed\"");
+  return asked;
+}
+
 } // namespace weft

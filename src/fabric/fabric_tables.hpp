@@ -144,4 +144,29 @@ struct PointToPointSegment {
 };
 const std::vector<Option<PointToPointSegment>>& point_to_point_options();
 
+/** Time within which changes of a network's flows may be one event. */
+struct TimeResolution {
+  Seconds time;           ///< between updates of rates; of automatic ones: the least. Zero: exact
+  bool automatic = false; ///< only while a crowd shares links, and longer where its flows take long
+  bool is_exact() const { return time <= Seconds(); }
+  /** Returns whether SimGrid's messages can keep it. */
+  bool is_wefts() const { return not automatic && not is_exact(); }
+};
+
+/** Returns the resolution as a fabric file names it. */
+std::string to_text(const TimeResolution& resolution);
+
+/** Payload of the largest packet of InfiniBand, by which resolutions are measured. */
+inline constexpr Bytes RESOLVED_PACKET(4096);
+
+struct NetworkTable {
+  std::string resolution = "automatic";
+  std::string coarse     = "refused";
+};
+const std::vector<Option<NetworkTable>>& network_options();
+
+/** Reads the [network] table of a fabric file, whose links have at least this @p latency and at most this @p bandwidth.
+ * Throws UserError. */
+TimeResolution read_network(const OptionTable& file, Seconds latency, BytesPerSecond bandwidth);
+
 } // namespace weft

@@ -10,11 +10,12 @@ namespace weft {
 namespace {
 
 /** Encoding of agenda entries: the number of a flow or group with the version of its expected end,
- * or NEXT_END for the earliest end of groups that share links. */
+ * NEXT_END for the earliest end of groups that share links, or UPDATE. */
 constexpr unsigned VERSION_BITS    = 24;
 constexpr std::uint64_t GROUPS_BIT = std::uint64_t{1} << 63U;
 constexpr std::uint64_t NEXT_END   = std::numeric_limits<std::uint64_t>::max();
-constexpr double NOTHING           = 1e-3; // bytes: a flow with less to go ends now
+constexpr std::uint64_t UPDATE     = NEXT_END - 1; // merged changes are due
+constexpr double NOTHING           = 1e-3;         // bytes: a flow with less to go ends now
 
 std::uint64_t due_of(std::size_t number, std::uint32_t version)
 {
@@ -176,6 +177,8 @@ void FlowNetwork::due(std::uint64_t what)
     end_groups();
     return;
   }
+  if (what == UPDATE) // settle() follows
+    return;
   const std::size_t number = (what & ~GROUPS_BIT) >> VERSION_BITS;
   if ((what & GROUPS_BIT) != 0) {
     if (what == (due_of(number, groups_[number].version) | GROUPS_BIT)) // otherwise the end has been rescheduled
@@ -320,8 +323,12 @@ void FlowNetwork::join(FlowNumber number)
   advance(group);
   group.members.push_back({group.served + flow.way.volume, joined_++, number});
   std::ranges::push_heap(group.members, Member::later);
-  if (fair_share_.has_changed(flow.group))
+  group.volume = flow.way.volume;
+  if (fair_share_.has_changed(flow.group)) {
+    if (not resolution_.is_exact())
+      note_change(flow.group);
     return;
+  }
   set_rate(group, fair_share_.rate(flow.group));
   agenda_.add(Seconds(group.ends), *this, due_of(flow.group, group.version) | GROUPS_BIT);
 }
@@ -333,11 +340,15 @@ void FlowNetwork::leave(FlowNumber number)
   Group& group     = groups_[flow.group];
   if (not group.members.empty()) {
     fair_share_.add_copies(flow.group, -static_cast<double>(flow.messages.size()));
+    if (not resolution_.is_exact())
+      note_change(flow.group);
     return;
   }
   ++group.version;
   ends_.remove(flow.group);
   fair_share_.remove(flow.group);
+  if (not resolution_.is_exact() && fair_share_.needs_update()) // otherwise it was alone
+    note_change(NO_GROUP);
 }
 
 /** Updates the capacities of resources whose users have changed. */
@@ -463,14 +474,100 @@ void FlowNetwork::collect(int resource)
       add(use.resource);
 }
 
+/** Notes that a change waits for the next update. Until then its group @p number, if there is one, goes on at its
+ * present rate, or begins at a provisional one. */
+void FlowNetwork::note_change(GroupNumber number)
+{
+  const double now = agenda_.now().value();
+  if (changes_++ == 0) {
+    first_change_ = now;
+    change_sum_   = 0;
+  }
+  change_sum_ += now;
+  if (number == NO_GROUP || not merges())
+    return;
+  Group& group = groups_[number];
+  set_rate(group, group.rate > 0 ? group.rate : provisional_rate(number));
+  ends_.set(number, group.ends);
+}
+
+/** Returns an equal share of the links of a group that has just joined. */
+double FlowNetwork::provisional_rate(GroupNumber number) const
+{
+  const double copies = fair_share_.copies(number);
+  double rate         = fair_share_.bound(number);
+  for (const IncrementalFairShare::Use& use : fair_share_.uses(number)) {
+    const auto others = static_cast<double>(fair_share_.users(use.resource).size() - 1);
+    rate              = std::min(rate, fair_share_.capacity(use.resource) / (copies + others));
+  }
+  return rate;
+}
+
+/** Returns whether the changes that wait are updated later; makes sure that they are. */
+bool FlowNetwork::wait_for_changes()
+{
+  if (not merges() || Agenda::same(agenda_.now().value(), next_update_))
+    return false;
+  if (update_due_ != next_update_) {
+    update_due_ = next_update_;
+    agenda_.add(Seconds(next_update_), *this, UPDATE);
+  }
+  return true;
+}
+
+/** Sets when the rates may change next: at once, unless a crowd shares links or the resolution is fixed. A crowd's
+ * updates are apart by the time in which its flows send a small fraction of themselves. */
+void FlowNetwork::schedule_next_update(const std::vector<GroupNumber>& changed)
+{
+  constexpr double FRACTION = 1.0 / 64;
+  if (resolution_.automatic && fair_share_.coupled() <= CROWD)
+    return;
+  double wait = resolution_.time.value();
+  if (resolution_.automatic) {
+    double volume = 0;
+    double rate   = 0;
+    for (const GroupNumber number : changed) {
+      volume += groups_[number].volume;
+      rate += groups_[number].rate;
+    }
+    if (rate > 0)
+      wait = std::max(wait, FRACTION * volume / rate);
+  }
+  next_update_  = agenda_.now().value() + wait;
+  work_.longest = std::max(work_.longest, wait);
+  work_.crowd   = std::max(work_.crowd, fair_share_.coupled());
+}
+
 inline void FlowNetwork::set_rates(const std::vector<GroupNumber>& changed)
 {
   work_.solved += changed.empty() ? 0 : 1;
   work_.rates += changed.size();
+  const bool waited = changes_ > 0 && not Agenda::same(first_change_, agenda_.now().value());
+  if (waited)
+    set_rates_from(changed, change_sum_ / static_cast<double>(changes_));
+  else
+    for (const GroupNumber number : changed) {
+      set_rate(groups_[number], fair_share_.rate(number));
+      ends_.set(number, groups_[number].ends);
+    }
+  changes_ = 0;
+  if (not resolution_.is_exact())
+    schedule_next_update(changed);
+}
+
+/** Sets rates as of the mean time of the changes that have waited. */
+void FlowNetwork::set_rates_from(const std::vector<GroupNumber>& changed, double time)
+{
   for (const GroupNumber number : changed) {
-    set_rate(groups_[number], fair_share_.rate(number));
-    ends_.set(number, groups_[number].ends);
+    Group& group      = groups_[number];
+    const double from = std::max(time, group.since);
+    group.served += group.rate * (from - group.since);
+    group.since = from;
+    group.rate  = fair_share_.rate(number);
+    set_rate(group, group.rate);
+    ends_.set(number, group.ends);
   }
+  ++work_.merged;
 }
 
 void FlowNetwork::update_specially()
@@ -483,10 +580,12 @@ void FlowNetwork::update_specially()
 
 void FlowNetwork::settle()
 {
-  if (special_)
-    update_specially();
-  else if (fair_share_.needs_update())
-    set_rates(fair_share_.update());
+  if (fair_share_.needs_update() && not wait_for_changes()) {
+    if (special_)
+      update_specially();
+    else
+      set_rates(shares_crowd() ? fair_share_.update_all() : fair_share_.update());
+  }
   if (ends_.next() < next_end_) {
     next_end_ = ends_.next();
     agenda_.add(Seconds(next_end_), *this, NEXT_END);

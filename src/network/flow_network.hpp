@@ -14,6 +14,11 @@
  *     (incremental_fair_share.hpp); events within rounding of an instant belong to it.
  *   - A heap holds the ends of groups that share links; the agenda holds only the earliest.
  *
+ * While a crowd of flows shares links, updates of their rates are a resolution apart (TimeResolution). Changes in
+ * between wait: a flow that joins has a provisional rate, an equal share of its links, and the others keep theirs. The
+ * next update applies the new rates from the mean time of the changes on, so that its error has no sign: what flows get
+ * too late of those that ended before that time, they get too early of those that ended after it.
+ *
  * Links may be shared by class instead (class_fair_share.hpp); groups are then of one class.
  *
  * Links may have users that this network does not know of (Others). Flows on such links are handed
@@ -21,6 +26,7 @@
 #pragma once
 
 #include "base/units.hpp"
+#include "fabric/fabric_tables.hpp"
 #include "network/agenda.hpp"
 #include "network/class_fair_share.hpp"
 #include "network/event_heap.hpp"
@@ -140,12 +146,17 @@ public:
 
 class FlowNetwork : public Messages, public Due, public Settling {
 public:
+  static constexpr std::size_t CROWD = 512; ///< flows that share links: more are not updated at each instant
+
   /** Counters of the work done so far. */
   struct Work {
     std::size_t messages = 0;
     std::size_t flows    = 0; ///< flows into which they were coalesced
     std::size_t solved   = 0; ///< updates that changed rates of flows that share links
     std::size_t rates    = 0; ///< rates changed by these updates
+    std::size_t merged   = 0; ///< updates that waited for further changes
+    std::size_t crowd    = 0; ///< most flows that an update has solved together before such a wait
+    double longest       = 0; ///< longest time in seconds between such updates
   };
 
 private:
@@ -183,6 +194,7 @@ private:
     double since          = 0;
     double ends           = 0; // time at which the next member ends at this rate
     double opened         = 0; // time at which its first member joined
+    double volume         = 0; // of the member that joined last
     std::uint32_t version = 0; // version of that end
     std::uint64_t visited = 0;
     std::vector<Member> members; // heap with the next member to end in front
@@ -222,6 +234,12 @@ private:
   FlowNumber idle_ = NONE;             // list of idle flows that did not start from a vertex
   std::vector<std::uint64_t> visited_; // by resource: number of the last visit
   Work work_;
+  TimeResolution resolution_;
+  double next_update_   = 0;     // no update before, if the resolution is not exact
+  double update_due_    = NEVER; // update that is on the agenda
+  double first_change_  = 0;     // time of the first change that waits for an update
+  double change_sum_    = 0;     // sum of the times of all that wait
+  std::size_t changes_  = 0;     // number of these
   std::uint64_t visit_  = 0;
   std::uint64_t joined_ = 0; // number of flows that have joined
   std::vector<GroupNumber> component_;
@@ -252,6 +270,13 @@ private:
   void advance(Group& group) const;
   void set_rate(Group& group, double rate) const;
   void set_rates(const std::vector<GroupNumber>& changed);
+  bool merges() const { return not resolution_.is_exact() && agenda_.now().value() < next_update_; }
+  void note_change(GroupNumber number);
+  double provisional_rate(GroupNumber number) const;
+  bool wait_for_changes();
+  bool shares_crowd() const { return not resolution_.is_exact() && fair_share_.coupled() > CROWD; }
+  void set_rates_from(const std::vector<GroupNumber>& changed, double time);
+  void schedule_next_update(const std::vector<GroupNumber>& changed);
   void update_specially();
   void collect(int resource);
   void hand_over(FlowNumber number, double left);
@@ -278,6 +303,9 @@ public:
    * class of a message is the vertex that it leaves, not its FlowRoute::share_class. */
   void share_by_class(std::vector<int> tails, bool of_source);
   void set_class_weight(int share_class, double weight) { classes_.value().set_weight(share_class, weight); }
+
+  /** Merges changes within @p resolution from now on, before any flow starts. */
+  void set_resolution(TimeResolution resolution) { resolution_ = resolution; }
 
   /** Sends a message, which may be coalesced with equal ones. */
   void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override
@@ -330,7 +358,7 @@ public:
 
   void due(std::uint64_t what) override;
   void settle() override;
-  void cleared() override { next_end_ = NEVER; }
+  void cleared() override { next_end_ = update_due_ = NEVER; }
 };
 
 } // namespace weft

@@ -4,9 +4,11 @@
 #include "network/fair_share.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
+#include <ranges>
 #include <vector>
 
 namespace weft {
@@ -564,6 +566,153 @@ TEST_F(FlowNetworkTest, NoticesEndsAfterTheAgendaHasBeenCleared)
   network.send(2, 3, Bytes(100), 0.5, arrivals_, 4);
   agenda_.run_until(Seconds(1000));
   EXPECT_EQ(arrivals_.times.size(), 2U);
+}
+
+// ---- Resolution
+
+TEST_F(FlowNetworkTest, AChangeThatWaitsTakesEffectAtItsTime)
+{
+  constexpr double RESOLUTION = 4;
+  network_.set_resolution({Seconds(RESOLUTION)});
+  send(0, 5, 100, 0); // alone from 1 s on
+  agenda_.run_until(Seconds(1));
+  send(1, 5, 100, 1); // 5 bytes per second each from 2 s on, at once
+  agenda_.run_until(Seconds(3));
+  send(2, 5, 100, 2); // 10/3 each from 4 s on, found at 6 s
+  agenda_.run_until(Seconds(100));
+  EXPECT_NEAR(arrivals_.times[0], 4 + 80 / (10. / 3), 1e-9);
+  EXPECT_NEAR(arrivals_.times[1], 28 + 10. / 5, 1e-9);
+  EXPECT_GE(arrivals_.times[2], 30 + 10. / 10 - 1e-9);
+  EXPECT_LE(arrivals_.times[2], 31 + RESOLUTION);
+  EXPECT_EQ(network_.work().longest, RESOLUTION);
+  EXPECT_GE(network_.work().merged, 1U);
+}
+
+TEST_F(FlowNetworkTest, AShortMessageDoesNotWaitForTheNextUpdate)
+{
+  network_.set_resolution({Seconds(20)});
+  send(0, 5, 100, 0);
+  send(1, 5, 100, 1);
+  agenda_.run_until(Seconds(2));
+  send(2, 5, 10, 2); // a third of the link from 3 s on, long before 21 s
+  agenda_.run_until(Seconds(100));
+  EXPECT_NEAR(arrivals_.times[2], 3 + 10 / (10. / 3), 1e-9);
+}
+
+/** Routes between hosts in groups of 8, of which each has 8 uplinks; 1 us of latency. */
+class RowRoutes : public MessageRoutes {
+  const std::vector<int> none_;
+
+public:
+  static constexpr int HOSTS = 64;
+  static constexpr int GROUP = 8;
+  static std::vector<double> capacities() { return std::vector<double>(std::size_t{3} * HOSTS, 10e9); }
+  void find(int from, int to, Bytes bytes, double /*missed*/, FlowRoute& into) override
+  {
+    into.latency   = 1e-6;
+    into.volume    = bytes.value();
+    into.bound     = 10e9;
+    into.penalty   = 1e-6;
+    into.resources = {from, 2 * HOSTS + from / GROUP * GROUP + to % GROUP, HOSTS + to};
+  }
+  const std::vector<int>* known_route(int /*from*/, int /*to*/) override { return &none_; }
+};
+
+/** Messages between random hosts at random times within 100 us, or of 100 kB in a burst: each host sends one every 300 ns
+ * to a random distance, the same for all. */
+class Row : public Due {
+  Agenda agenda_;
+  RowRoutes ways_;
+  Arrivals arrivals_{agenda_};
+  FlowNetwork network_{agenda_, ways_, RowRoutes::capacities(), RowRoutes::HOSTS};
+  std::vector<std::pair<int, int>> ends_;
+  std::vector<double> bytes_;
+
+public:
+  Row(unsigned seed, int messages, TimeResolution resolution, bool bursts = false)
+  {
+    network_.set_resolution(resolution);
+    std::mt19937 random(seed);
+    const auto below = [&random](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
+    for (int message = 0, shift = 0; bursts && message < messages; ++message) {
+      const int from = message % RowRoutes::HOSTS;
+      if (from == 0)
+        shift = 1 + below(RowRoutes::HOSTS - 1);
+      ends_.emplace_back(from, (from + shift) % RowRoutes::HOSTS);
+      bytes_.push_back(100000);
+      agenda_.add(Seconds(message / RowRoutes::HOSTS * 300e-9 + below(50) * 1e-9), *this,
+                  static_cast<std::uint64_t>(message));
+    }
+    for (int message = 0; not bursts && message < messages; ++message) {
+      const int from = below(RowRoutes::HOSTS);
+      ends_.emplace_back(from, (from + 1 + below(RowRoutes::HOSTS - 1)) % RowRoutes::HOSTS);
+      bytes_.push_back(1 + below(below(2) == 0 ? 1000 : 200000));
+      agenda_.add(Seconds(below(100000) * 1e-9), *this, static_cast<std::uint64_t>(message));
+    }
+  }
+  void due(std::uint64_t message) override
+  {
+    network_.send(ends_[message].first, ends_[message].second, Bytes(bytes_[message]), 1, arrivals_, message);
+  }
+  const std::map<std::uint64_t, double>& run()
+  {
+    agenda_.run_until(Seconds(1));
+    return arrivals_.times;
+  }
+  const FlowNetwork::Work& work() const { return network_.work(); }
+};
+
+constexpr TimeResolution AUTOMATIC{Seconds(0.4e-6), true};
+
+TEST(FlowNetworkResolution, IsExactWhileFewFlowsShareLinks)
+{
+  Row exact(1, 400, {});
+  Row automatic(1, 400, AUTOMATIC);
+  EXPECT_EQ(exact.run(), automatic.run());
+  EXPECT_EQ(automatic.work().merged, 0U);
+}
+
+TEST(FlowNetworkResolution, TakesOverWhileACrowdSharesLinks)
+{
+  constexpr int MESSAGES = 1500;
+  for (const unsigned seed : {1U, 2U}) {
+    Row exact(seed, MESSAGES, {}, true);
+    Row automatic(seed, MESSAGES, AUTOMATIC, true);
+    const auto& expected = exact.run();
+    const auto& found    = automatic.run();
+    ASSERT_EQ(found.size(), static_cast<std::size_t>(MESSAGES));
+    double error = 0;
+    double bias  = 0;
+    double end   = 0;
+    double last  = 0;
+    for (const auto& [message, time] : expected) {
+      const double difference = found.at(message) / time - 1;
+      error += std::abs(difference);
+      bias += difference;
+      end  = std::max(end, time);
+      last = std::max(last, found.at(message));
+    }
+    EXPECT_LT(error / MESSAGES, 0.01);
+    EXPECT_LT(std::abs(bias) / MESSAGES, 0.005);
+    EXPECT_NEAR(last, end, 0.01 * end);
+    EXPECT_GT(automatic.work().merged, 0U);
+    EXPECT_GT(automatic.work().crowd, FlowNetwork::CROWD);
+    EXPECT_LT(automatic.work().solved, exact.work().solved / 2);
+    Row again(seed, MESSAGES, AUTOMATIC, true);
+    EXPECT_EQ(again.run(), found);
+  }
+}
+
+TEST(FlowNetworkResolution, MergesWhatIsWithinIt)
+{
+  constexpr int MESSAGES = 800;
+  Row exact(7, MESSAGES, {});
+  Row merged(7, MESSAGES, {Seconds(1e-6)});
+  const auto& expected = exact.run();
+  const auto& found    = merged.run();
+  ASSERT_EQ(found.size(), static_cast<std::size_t>(MESSAGES));
+  EXPECT_LT(merged.work().solved, exact.work().solved / 4);
+  EXPECT_NEAR(std::ranges::max(found | std::views::values), std::ranges::max(expected | std::views::values), 2e-6);
 }
 
 } // namespace

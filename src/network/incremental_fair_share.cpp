@@ -465,15 +465,20 @@ inline void IncrementalFairShare::clear_marks()
   dirty_.clear();
 }
 
-const std::vector<IncrementalFairShare::FlowNumber>& IncrementalFairShare::update()
+void IncrementalFairShare::begin_call()
 {
-  constexpr std::size_t MANY = 32;
   reported_.clear();
   first_          = update_ + 1;
   overlaps_       = false;
   merged_         = false;
   solved_in_call_ = 0;
   coupled_        = 0;
+}
+
+const std::vector<IncrementalFairShare::FlowNumber>& IncrementalFairShare::update()
+{
+  constexpr std::size_t MANY = 32;
+  begin_call();
   if (changed_.size() > MANY)
     update_apart();
   update_together();
@@ -481,9 +486,85 @@ const std::vector<IncrementalFairShare::FlowNumber>& IncrementalFairShare::updat
   return reported_;
 }
 
+/** Copies a flow of update_all(). What resources know of it is neither read nor marked: publish_all() writes all of
+ * it. */
+void IncrementalFairShare::copy_flow(FlowNumber number)
+{
+  const Flow& flow = flows_[number];
+  const auto first = static_cast<std::uint32_t>(uses_.size());
+  for (const Use& use : flow.uses) {
+    const std::uint32_t copied = copy(use.resource);
+    copies_[copied].joined     = true;
+    ++copies_[copied].solved;
+    uses_.push_back(copied);
+  }
+  solved_.push_back({flow.weight, flow.bound, flow.copies, flow.rate, flow.rate, BOUND, BOUND, first,
+                     static_cast<std::uint32_t>(uses_.size()), number, false});
+}
+
+/** Copies all flows that share resources, directly or transitively, with those that have changed. */
+void IncrementalFairShare::copy_coupled()
+{
+  constexpr std::size_t AHEAD = 8; // flows whose memory is fetched before they are read
+  results_.resize(flows_.size());
+  for (const int resource : dirty_)
+    if (not at(resource).users.empty())
+      copy(resource);
+  // It grows. NOLINTNEXTLINE(modernize-loop-convert)
+  for (std::size_t position = 0; position < copies_.size(); ++position) {
+    const std::vector<User>& users = at(copies_[position].resource).users;
+    for (std::size_t user = 0; user < users.size(); ++user) {
+      if (user + 2 * AHEAD < users.size())
+        __builtin_prefetch(&flows_[users[user + 2 * AHEAD].flow].uses);
+      if (user + AHEAD < users.size())
+        __builtin_prefetch(flows_[users[user + AHEAD].flow].uses.data());
+      if (std::exchange(results_[users[user].flow].solved, update_) != update_)
+        copy_flow(users[user].flow);
+    }
+  }
+}
+
+/** Writes the rates of update_all() into the resources, resource by resource. */
+void IncrementalFairShare::publish_all()
+{
+  for (FlowCopy& flow : solved_) {
+    if (same_level(flow.rate, flow.known))
+      flow.rate = flow.known;
+    Result& result = results_[flow.flow];
+    result.load    = flow.copies * flow.rate;
+    result.level   = flow.rate / flow.weight;
+    result.held_by = flow.bottleneck == BOUND ? -1 : copies_[flow.bottleneck].resource;
+  }
+  for (const ResourceCopy& copy : copies_) {
+    at(copy.resource).dirty = false;
+    for (User& user : at(copy.resource).users) {
+      const Result& result = results_[user.flow];
+      user.load            = result.load;
+      user.level           = result.level;
+      user.held            = result.held_by == copy.resource;
+      user.changed         = false;
+    }
+  }
+}
+
+const std::vector<IncrementalFairShare::FlowNumber>& IncrementalFairShare::update_all()
+{
+  begin_call();
+  begin();
+  copy_coupled();
+  if (not solved_.empty()) {
+    solve();
+    publish_all();
+    report();
+  }
+  clear_marks();
+  return reported_;
+}
+
 const std::vector<IncrementalFairShare::FlowNumber>& IncrementalFairShare::assign(const std::vector<Rate>& rates)
 {
-  reported_.clear();
+  begin_call();
+  solved_in_call_ = coupled_ = rates.size();
   for (const Rate& one : rates) {
     Flow& flow = flows_[one.flow];
     if (not flow.changed && same_level(one.rate, flow.rate))

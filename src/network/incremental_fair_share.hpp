@@ -92,6 +92,12 @@ private:
     std::uint32_t solved;    // uses by flows that are solved
     std::uint32_t last_user; // position in users_
   };
+  struct Result {             // of a flow that update_all() solves, by its number
+    std::uint64_t solved = 0; // the update that solved it last
+    double load          = 0;
+    double level         = 0;
+    int held_by          = -1; // resource
+  };
   struct Level {
     double value; // rate divided by weight
     std::uint32_t copy;
@@ -117,6 +123,7 @@ private:
   std::size_t solved_in_call_ = 0;
   std::size_t coupled_        = 0;
   std::vector<FlowNumber> reported_;
+  std::vector<Result> results_;
 
   Resource& at(int resource) { return resources_[static_cast<std::size_t>(resource)]; }
   const Resource& at(int resource) const { return resources_[static_cast<std::size_t>(resource)]; }
@@ -142,6 +149,10 @@ private:
   void finish();
   void update_apart();
   void update_together();
+  void begin_call();
+  void copy_flow(FlowNumber number);
+  void copy_coupled();
+  void publish_all();
   void clear_marks();
 
 public:
@@ -175,6 +186,9 @@ public:
   /** Recomputes rates. Returns the flows whose rate or number of copies has changed, and those that
    * have joined. */
   const std::vector<FlowNumber>& update();
+  /** Recomputes rates as update() does, by one solve of all flows that share resources, directly or transitively, with
+   * those that have changed: cheaper where most of them change. */
+  const std::vector<FlowNumber>& update_all();
   /** Returns how many flows the last update has solved; a flow counts twice that was solved with two sets. */
   std::size_t solved() const { return solved_in_call_; }
   /** Returns the size of the largest set of flows that the last update has solved together. */

@@ -169,7 +169,7 @@ public:
     for (int changes = 1 + below(below(8) == 0 ? 60 : 2); changes > 0; --changes)
       change();
     const std::vector<double> before = rates();
-    const auto& reported             = share_.update();
+    const auto& reported             = below(4) == 0 ? share_.update_all() : share_.update();
     const std::vector<double> after  = rates();
     std::vector<SharingFlow*> flows;
     for (Flow& flow : there_)

@@ -34,7 +34,10 @@ _SWITCH_SPEED = "100Gf"
 _FASTER = 100
 
 # Tables that have no equivalent outside weft.
-_UNSAYABLE = ("routing", "policy", "multicast", "progress_engine", "noise", "disk", "storage")
+_UNSAYABLE = (
+    *("routing", "policy", "multicast", "progress_engine", "noise", "disk", "storage"),
+    "network",
+)
 # Placement of tree roots, named as in src/binding/platform/switch_properties.hpp.
 _MEETING = {"star": "centre", "fat_tree": "centre"}
 # Preset of a switch that is fully described by its properties.

@@ -301,6 +301,19 @@ class NoisePart(Model, kw_only=True):
     seed: Whole
 
 
+class ResolutionPart(Model, kw_only=True):
+    """Changes of flows that the network merged into one event."""
+
+    asked: str
+    """`automatic`, or a time, as in the fabric file."""
+    longest_s: Number
+    """Longest time between two updates of rates."""
+    merged_updates: Whole
+    """Updates that covered changes at several times."""
+    most_flows: Whole
+    """Most flows that shared links in such an update."""
+
+
 class StacksPart(Model, kw_only=True):
     """Stacks of ranks and their helpers, if weft allocated them."""
 
@@ -600,6 +613,8 @@ class RecordData(Model, kw_only=True):
     """Present if rendezvous messages waited for ranks to enter MPI."""
     noise: NoisePart | UnsetType = UNSET
     """Present if the fabric has a [noise] table."""
+    resolution: ResolutionPart | UnsetType = UNSET
+    """Present if the network's resolution took effect."""
     stacks: StacksPart | UnsetType = UNSET
     """Absent if SimGrid allocated the stacks, or the run ended before there were any."""
     faults: FaultsPart | UnsetType = UNSET

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 
+from msgspec import UnsetType
 from rich.console import Console
 from rich.table import Table
 
@@ -451,4 +452,8 @@ def summary(record: RecordData) -> str:
     ranks, hosts = plural(record.ranks, "rank"), plural(record.hosts_used, "host")
     where = f"{ranks} on {hosts} of {record.fabric.label}"
     where += "" if record.contention else ", without contention"
+    merged = record.resolution
+    if not isinstance(merged, UnsetType):
+        longest = format_seconds(merged.longest_s)
+        where += f", flows merged over at most {longest} ({merged.most_flows:,} at once)"
     return f"{where}: simulated time {format_seconds(record.simulated_time_s)}"

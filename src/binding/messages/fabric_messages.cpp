@@ -547,6 +547,7 @@ public:
   {
     others_.serve(flows_);
     offloaded_.serve(flows_);
+    flows_.set_resolution(fabric.resolution());
     classes_.apply(fabric, weights, flows_);
     const int tables = classes_.sharing() == LinkSharing::job ? static_cast<int>(weights.background.size()) : 1;
     for (int table = 0; traffic_ && table < tables; ++table)
@@ -606,6 +607,7 @@ public:
       return &due == static_cast<const Due*>(&flows_) || dynamic_cast<const BackgroundReceiver*>(&due) != nullptr;
     });
   }
+  FlowNetwork::Work work() const override { return flows_.work(); }
   double use_of(LinkId link) override
   {
     std::vector<int> resources;

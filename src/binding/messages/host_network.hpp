@@ -7,6 +7,7 @@
 #include "binding/ranks/actor_map.hpp"
 #include "collective/host/engine/execution.hpp"
 #include "faults/recovery.hpp"
+#include "network/flow_network.hpp"
 #include "network/job_traffic.hpp"
 
 #include <simgrid/kernel/Timer.hpp>
@@ -94,6 +95,8 @@ public:
    * at rate @p limit. @p done runs in SimGrid's kernel context when it has ended. */
   virtual void start_storage_flow(VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
                                   BytesPerSecond limit, FlowEnd done);
+  /** Returns counters of weft's own network. */
+  virtual FlowNetwork::Work work() const { return {}; }
   /** Returns the load of a link in bytes per second. */
   virtual double use_of(LinkId link) = 0;
   /** Returns whether events are left that may wake a rank: those of schedules, and messages other than background

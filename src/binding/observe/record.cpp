@@ -311,6 +311,8 @@ void Record::write_json(const Run& run, std::ostream& file) const
   Json last         = Json::object();
   if (not run.jobs.is_null())
     last["jobs"] = run.jobs;
+  if (not run.resolution.is_null())
+    last["resolution"] = run.resolution;
   if (run.stacks)
     last["stacks"] = {{"bytes", run.stacks->bytes}, {"number", run.stacks->made}, {"unguarded", run.stacks->unguarded}};
   if (run.fabric.noise())

@@ -174,8 +174,21 @@ void RunContext::write_record()
                         stacks_made(),
                         tunings_off(),
                         poll_overhead(fabric),
-                        jobs_of_record(now)};
+                        jobs_of_record(now),
+                        resolution_of_record()};
   record_file_.write([&](std::ostream& file) { record.write_json(run, file); });
+}
+
+/** Returns when the network's resolution took effect; null if it did not. */
+Json RunContext::resolution_of_record() const
+{
+  const FlowNetwork::Work work = host_network_ ? host_network_->work() : FlowNetwork::Work();
+  if (work.merged == 0)
+    return {};
+  return {{"asked", to_text(fabric.resolution())},
+          {"longest_s", work.longest},
+          {"merged_updates", work.merged},
+          {"most_flows", work.crowd}};
 }
 
 Json RunContext::jobs_of_record(double now) const

@@ -30,6 +30,7 @@ struct QuietNetwork {
       : hosts(its_hosts), costs(its_costs), ways(fabric),
         flows(agenda, ways, FabricRoutes::capacities(fabric), fabric.host_count())
   {
+    flows.set_resolution(fabric.resolution());
     if (fabric.sharing() == LinkSharing::host)
       flows.share_by_class(FabricRoutes::tails(fabric), true);
     if (fabric.nic().limits_messages())

@@ -374,11 +374,23 @@ class FabricReader {
       parts_.links.push_back({name + ".up", cable.lower, cable.upper, model.bandwidth, model.latency, port});
       parts_.links.push_back({name + ".down", cable.upper, cable.lower, model.bandwidth, model.latency, lower++});
     }
+    read_resolution();
     for (const LinkRule& rule : rules)
       if (not rule.used)
         rule.table.fail("match", "found \"" + rule.pattern + "\", which matches no cable; the first is \"" +
                                      cable_name(topology(), cables.front(), ports) + "\", the last \"" +
                                      cable_name(topology(), cables.back(), ports) + "\"");
+  }
+
+  void read_resolution()
+  {
+    Seconds latency(std::numeric_limits<double>::infinity());
+    BytesPerSecond bandwidth(1);
+    for (const Link& link : parts_.links) {
+      latency   = std::min(latency, link.latency);
+      bandwidth = std::max(bandwidth, link.bandwidth);
+    }
+    parts_.resolution = read_network(file_, latency, bandwidth);
   }
 
   void read_shared()

@@ -137,6 +137,32 @@ TEST(Fabric, SharesLinksByFlowUnlessItSaysOtherwise)
                                          "host, job");
 }
 
+TEST(Fabric, HasAnAutomaticResolutionUnlessItSaysOtherwise)
+{
+  EXPECT_TRUE(fabric_of(FABRIC).resolution().automatic);
+  const auto by = [](const std::string& what) { return FABRIC + "[network]\nresolution = " + what + "\n"; };
+  EXPECT_TRUE(fabric_of(by("'automatic'")).resolution().automatic);
+  EXPECT_TRUE(fabric_of(by("0")).resolution().is_exact());
+  EXPECT_TRUE(fabric_of(by("'0ns'")).resolution().is_exact());
+  EXPECT_EQ(fabric_of(by("'3ns'")).resolution().time, Seconds(3e-9));
+  const Fabric packet = fabric_of(by("'packet'"));
+  EXPECT_FALSE(packet.resolution().automatic);
+  EXPECT_EQ(packet.resolution().time, RESOLVED_PACKET / packet.links().front().bandwidth);
+}
+
+TEST(Fabric, RefusesResolutionsThatMeanNothing)
+{
+  const auto by = [](const std::string& what) { return FABRIC + "[network]\nresolution = " + what + "\n"; };
+  EXPECT_NE(fabric_message(by("'-1us'")).find("[network] resolution: found \"-1us\""), std::string::npos);
+  EXPECT_NE(fabric_message(by("5")).find("[network] resolution: found 5"), std::string::npos);
+  EXPECT_NE(fabric_message(by("'fast'")).find("\"packet\""), std::string::npos);
+  const std::string longer = by("'1s'");
+  EXPECT_NE(fabric_message(longer).find("longer than the shortest latency of a link"), std::string::npos);
+  EXPECT_EQ(fabric_of(longer + "coarse_resolution = 'allowed'\n").resolution().time, Seconds(1));
+  EXPECT_NE(fabric_message(longer + "coarse_resolution = 'yes'\n").find("[network] coarse_resolution"),
+            std::string::npos);
+}
+
 // ---- Exceptions by name
 
 TEST(Exceptions, ChangeMatchingLinks)

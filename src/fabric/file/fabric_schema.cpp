@@ -76,6 +76,7 @@ std::vector<TableHelp> fabric_schema()
   schema.push_back({"link", "every cable", link_table()});
   schema.push_back({"links", "overrides of [link] for cables whose names match, as [[links]]", links_table()});
   schema.push_back({"shared", "bandwidth that several links share, as [[shared]]", describe_options(shared_options())});
+  schema.push_back({"network", "precision of the simulated network", describe_options(network_options())});
   schema.push_back({"switch", "every switch", with_preset("switch", describe_options(switch_options()))});
   schema.push_back({"switch.offload",
                     "smart: collectives that a switch executes, as [[switch.offload]]; replaces those of a preset",
