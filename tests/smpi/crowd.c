@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* crowd MESSAGES BYTES: each rank posts as many receives and sends of BYTES at once, from and to ranks at pseudo-random
  * distances that all ranks draw alike. Rank 0 prints the microseconds until all ranks have ended. */
 #include <mpi.h>
