@@ -100,15 +100,12 @@ void drop(MPI_Request& request)
   idle_requests().push_back(std::exchange(request, MPI_REQUEST_NULL));
 }
 
-/** Makes an ordinary request of a pooled one. */
-void give_to_smpi(MPI_Request request)
+/** Takes back the number of a request that Fortran knows, or that SMPI gives each request where the tuning of numbers
+ * is off. SMPI itself would need a rank that runs, to tell its MPI_COMM_WORLD. */
+void take_number_back(MPI_Request request)
 {
-  RequestLayout& fields = fields_of(request);
-  no_longer_share(request);
-  fields.flags &= ~simgrid::smpi::POOLED_FLAG;
-  if (fields.comm == MPI_COMM_WORLD)
-    fields.comm->ref();
-  fields.type->ref();
+  simgrid::smpi::F2C::free_f(fields_of(request).f2c_id);
+  fields_of(request).f2c_id = simgrid::smpi::UNNUMBERED;
 }
 
 } // namespace
@@ -188,10 +185,9 @@ WEFT_INTERPOSED void Request::unref(MPI_Request* request)
   static const auto THEIRS = weft::original(&Request::unref);
   if (*request == MPI_REQUEST_NULL || not weft::is_pooled(*request))
     return THEIRS(request);
-  if (layout_of(*request).references > 1 || not weft::has_number(*request))
-    return weft::drop(*request);
-  weft::give_to_smpi(*request);
-  THEIRS(request);
+  if (layout_of(*request).references == 1 && weft::has_number(*request))
+    weft::take_number_back(*request);
+  weft::drop(*request);
 }
 
 } // namespace simgrid::smpi
