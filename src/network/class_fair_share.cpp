@@ -501,15 +501,22 @@ const std::vector<ClassFairShare::FlowNumber>& ClassFairShare::update(Incrementa
 {
   rates_.clear();
   resources_.clear();
-  fair_ = true;
+  fair_                 = true;
+  const auto solve_with = [&](FlowNumber number) {
+    if (is_collected(number))
+      return;
+    collect(all, number);
+    fair_ = solve() && fair_;
+    for (const Flow& flow : flows_)
+      rates_.push_back({flow.number, flow.rate});
+  };
   for (const int resource : all.dirty())
     for (const IncrementalFairShare::User& user : all.users(resource))
-      if (not is_collected(user.flow)) {
-        collect(all, user.flow);
-        fair_ = solve() && fair_;
-        for (const Flow& flow : flows_)
-          rates_.push_back({flow.number, flow.rate});
-      }
+      solve_with(user.flow);
+  // A flow that is alone on its resources makes none of them dirty, but may have the number of one that has changed.
+  for (const FlowNumber number : all.changed())
+    if (not all.uses(number).empty())
+      solve_with(number);
   for (const IncrementalFairShare::Rate& one : rates_)
     position_of_[one.flow] = NOWHERE;
   for (const int resource : resources_)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <limits>
 #include <map>
 #include <random>
 #include <utility>
@@ -354,6 +355,25 @@ TEST(ClassFairShareTest, EveryFlowHasABottleneck)
   Counted counted;
   check_random_classes(150, counted);
   EXPECT_GE(counted.fair, MOST * counted.updates);
+}
+
+TEST(ClassFairShareTest, ReportsAFlowWithTheNumberOfOneThatHasChangedAndGone)
+{
+  IncrementalFairShare all({8, 8});
+  ClassFairShare classes({0, 1});
+  constexpr double FREE = std::numeric_limits<double>::infinity();
+  const auto add        = [&](int resource) {
+    const auto number = all.add({resource}, 1, FREE, 1);
+    classes.set_class(number, 0);
+    return number;
+  };
+  const auto gone = add(0);
+  all.add_copies(gone, 1);
+  all.remove(gone);
+  const auto alone = add(1);
+  ASSERT_EQ(alone, gone);
+  EXPECT_EQ(classes.update(all), std::vector{alone});
+  EXPECT_EQ(all.rate(alone), 8);
 }
 
 // 200,000 updates, run on demand with --gtest_also_run_disabled_tests.

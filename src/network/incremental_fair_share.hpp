@@ -183,6 +183,8 @@ public:
   /** Returns whether a flow waits for an update because it has joined or its number of copies has
    * changed. */
   bool has_changed(FlowNumber number) const { return flows_[number].changed; }
+  /** Returns the flows that may have changed since the last update; those without uses have been removed. */
+  const std::vector<FlowNumber>& changed() const { return changed_; }
   /** Recomputes rates. Returns the flows whose rate or number of copies has changed, and those that
    * have joined. */
   const std::vector<FlowNumber>& update();
