@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 
 const std::string ABOUT_TABLES =
-    "allowed: fabric, topology, routing, host, nic, link, links, shared, switch, switches, "
+    "allowed: fabric, topology, routing, host, nic, link, links, shared, network, switch, switches, "
     "point_to_point, mpi, progress_engine, progress_engines, policy, multicast, noise, "
     "disk, storage, calibration";
 
@@ -144,7 +144,7 @@ TEST(Fabric, HasAnAutomaticResolutionUnlessItSaysOtherwise)
   EXPECT_TRUE(fabric_of(by("'automatic'")).resolution().automatic);
   EXPECT_TRUE(fabric_of(by("0")).resolution().is_exact());
   EXPECT_TRUE(fabric_of(by("'0ns'")).resolution().is_exact());
-  EXPECT_EQ(fabric_of(by("'3ns'")).resolution().time, Seconds(3e-9));
+  EXPECT_DOUBLE_EQ(fabric_of(by("'3ns'")).resolution().time.value(), 3e-9);
   const Fabric packet = fabric_of(by("'packet'"));
   EXPECT_FALSE(packet.resolution().automatic);
   EXPECT_EQ(packet.resolution().time, RESOLVED_PACKET / packet.links().front().bandwidth);

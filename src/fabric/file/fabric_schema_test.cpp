@@ -99,6 +99,8 @@ const std::map<std::string, std::string>& fitting_samples()
       {"switch.forwarding.hash", "\"crc\""},
       {"links.match", "\"*\""},
       {"links.port", "3"},
+      {"network.resolution", "\"1us\""},
+      {"network.coarse_resolution", "\"allowed\""},
       {"shared.links", "[\"host-0.up\"]"},
       {"switches.match", "\"*\""},
       {"switches.preset", "\"l2\""},
@@ -198,6 +200,7 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
   EXPECT_EQ(fabric.multicast().chunk, Bytes(7));
   ASSERT_EQ(fabric.multicast().drops.size(), 1);
   EXPECT_EQ(fabric.multicast().drops.front().receiver, 7);
+  EXPECT_DOUBLE_EQ(fabric.resolution().time.value(), 1e-6);
   ASSERT_TRUE(fabric.disk() && fabric.storage());
   EXPECT_EQ(fabric.disk()->mount, "/seven");
   EXPECT_EQ(fabric.storage()->host_of, std::vector<int>(7, 6));

@@ -23,7 +23,7 @@ from typing import Any
 import click
 import pytest
 
-from tests.support.places import ROOT
+from tests.support.places import ROOT, TESTS
 from weft import _core
 from weft.cli.root import weft
 
@@ -432,11 +432,16 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         f"{run} --faults fault.toml --json faults.json -- ./ring",
         f"{run.replace('-n 4', '-n 2')} --traffic goal.toml --faults gone.toml"
         " --json gone.json -- ./ring",
+        f"weft cc {TESTS / 'smpi' / 'crowd.c'} -o crowd",
+        f"{run} --set network.resolution=packet --json crowd.json -- ./crowd 8 100000",
         "weft cc crash.c -o crash",
         f"! {run} --json crash.json -- ./crash",
     ):
         run_step(desk, Step(command, []))
-    names = ("whole", "multicast", "file", "late", "jobs", "traffic", "faults", "gone", "crash")
+    names = (
+        *("whole", "multicast", "file", "late", "jobs", "traffic", "faults", "gone", "crowd"),
+        "crash",
+    )
     records = [json.loads((desk / f"{name}.json").read_text()) for name in names]
     said = set()
     for heading, rows in sections(RECORD):
