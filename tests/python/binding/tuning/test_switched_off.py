@@ -124,3 +124,11 @@ def test_each_is_asked_for_in_the_binding() -> None:
     text = "\n".join(sources) + "TuningId::allocator"  # which weft run preloads, or does not
     asked = {name for name in TUNINGS if f"TuningId::{name.replace('-', '_')}" in text}
     assert asked == set(TUNINGS)
+
+
+def test_requests_of_jobs_may_have_smpis_numbers(program: Program, tmp_path: Path) -> None:
+    file = tmp_path / "jobs.toml"
+    its = f'program = "{program(RANDOM[0])}"\narguments = {list(RANDOM[1:])}\nranks = 4\n'
+    file.write_text(f'[[jobs]]\nname = "a"\n{its}')
+    command = ["run", "--fabric", "tofino-4", "--jobs", str(file), "--tunings", "-request-numbers"]
+    assert simulated.run_command([*simulated.WEFT, *command]).status == 0
