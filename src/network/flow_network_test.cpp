@@ -618,8 +618,8 @@ public:
   const std::vector<int>* known_route(int /*from*/, int /*to*/) override { return &none_; }
 };
 
-/** Messages between random hosts at random times within 100 us, or of 100 kB in a burst: each host sends one every 300 ns
- * to a random distance, the same for all. */
+/** Messages between random hosts at random times within 100 us, or of 100 kB in a burst: each host sends one every 300
+ * ns to a random distance, the same for all. */
 class Row : public Due {
   Agenda agenda_;
   RowRoutes ways_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/mechanisms/offload.hpp"
 
-
 #include <utility>
 
 namespace weft {

@@ -141,7 +141,7 @@ public:
     std::optional<StacksMade> stacks;                          ///< empty if SimGrid created them
     std::vector<std::string> tunings_off;                      ///< names
     std::optional<Seconds> poll_overhead;                      ///< empty if set by SMPI's options
-    Json jobs; ///< rows of the jobs; null if smpirun launched the only one
+    Json jobs;       ///< rows of the jobs; null if smpirun launched the only one
     Json resolution; ///< when the network's resolution took effect; null if it did not
   };
   /** Writes the record as JSON text. Deterministic. */
