@@ -39,10 +39,11 @@ Weft = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture(scope="module")
 def weft(tmp_path_factory: pytest.TempPathFactory) -> Weft:
     """Return a function that runs a command of the weft with the additional mechanism."""
+    cmake = Path(sys.executable).with_name("cmake")
+    # One after the other: a second build would link anew what tests of another process use.
+    locked = ("flock", ROOT / "setup")
     subprocess.run(
-        [Path(sys.executable).with_name("cmake"), "--build", BUILD, "--target", "instant"],
-        check=True,
-        capture_output=True,
+        [*locked, cmake, "--build", BUILD, "--target", "instant"], check=True, capture_output=True
     )
     folder = tmp_path_factory.mktemp("instant")
     parts = folder / "weft"
