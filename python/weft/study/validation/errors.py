@@ -9,6 +9,7 @@ with values of hosts that were fitted to other clusters. weft.benchmarks.measure
 import csv
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from weft import _core
@@ -16,7 +17,7 @@ from weft.base import paths
 from weft.base.errors import named
 from weft.base.measured import read_rows
 from weft.base.output import whole_file
-from weft.benchmarks.measured import COLUMNS, HOSTS, SWITCHES, algorithm, machine_of
+from weft.benchmarks.measured import COLUMNS, HOSTS, SWITCHES, Machine, algorithm, machine_of
 from weft.calibrate.measurements.tables import read_table
 from weft.runs import offload_modes
 from weft.study.validation.gain import GainResult
@@ -59,15 +60,24 @@ class _Simulated:
     mode: str
     unfitted: bool
 
+    @cached_property
+    def loaded(self) -> _core.Fabric:
+        """Return the fabric, loaded once for all rows."""
+        return _core.load_fabric(self.fabric, self.changes)
+
+    @cached_property
+    def machine(self) -> Machine:
+        """Return the devices of the fabric."""
+        return machine_of(self.loaded)
+
     def row(self, size: int, ranks: int, ppn: int, times_us: tuple[float, float]) -> list[object]:
         """Return the row of a call from its simulated and its measured time."""
-        fabric = _core.load_fabric(self.fabric, self.changes)
         side = SWITCHES if self.mode in offload_modes.OFFLOADS else HOSTS
-        machine = machine_of(fabric)
+        machine = self.machine
         device = machine.devices[side]
         executor = self.mode
         if side == HOSTS:
-            executor = algorithm(fabric, self.mode, self.collective, (size, ranks, ppn))
+            executor = algorithm(self.loaded, self.mode, self.collective, (size, ranks, ppn))
         return [
             *(side, Path(self.table).stem, device.name, self.collective, executor),
             *(size, ranks, ppn, machine.switches(ranks // ppn), f"{device.rate_Bps * 8e-9:g}"),
