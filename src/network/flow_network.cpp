@@ -22,6 +22,17 @@ std::uint64_t due_of(std::size_t number, std::uint32_t version)
   return (static_cast<std::uint64_t>(number) << VERSION_BITS) | (version & ((1U << VERSION_BITS) - 1));
 }
 
+/** Returns a hash of resources (FNV-1a, draft-eastlake-fnv, by words instead of octets). */
+std::uint32_t hash_of(const std::vector<int>& resources)
+{
+  constexpr std::uint32_t BASIS = 2166136261;
+  constexpr std::uint32_t PRIME = 16777619;
+  std::uint32_t hash            = BASIS;
+  for (const int resource : resources)
+    hash = (hash ^ static_cast<std::uint32_t>(resource)) * PRIME;
+  return hash;
+}
+
 } // namespace
 
 FlowNetwork::FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int vertices,
@@ -32,6 +43,13 @@ FlowNetwork::FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<
       recent_(static_cast<std::size_t>(vertices)), visited_(capacities.size())
 {
   agenda.tell(*this);
+}
+
+void FlowNetwork::set_resolution(TimeResolution resolution)
+{
+  updates_.set_resolution(resolution);
+  if (resolution.automatic && not follows_)
+    queues_.emplace(visited_.size());
 }
 
 void FlowNetwork::share_by_class(std::vector<int> tails, bool of_source)
@@ -120,7 +138,7 @@ void FlowNetwork::send_on_sockets(const SocketMessage& message, Receiving& recei
   }
   ++work_.messages;
   ++work_.flows;
-  const FlowNumber flow_number = borrow(-1);
+  const FlowNumber flow_number = borrow(message.from);
   Flow& flow                   = flows_[flow_number];
   flow.way.resources.clear();
   ways_.find_on_sockets(message, flow.way);
@@ -130,7 +148,7 @@ void FlowNetwork::send_on_sockets(const SocketMessage& message, Receiving& recei
   flow.from   = message.from;
   flow.to     = message.to;
   flow.missed = message.missed;
-  flow.bytes  = message.bytes.value();
+  flow.bytes  = -message.bytes.value(); // its route is that of its sockets
   flow.since  = agenda_.now().value();
   flow.part   = 1;
   flow.messages.push_back({&receiver, number});
@@ -233,11 +251,11 @@ void FlowNetwork::end_groups()
       end_members(one.group, one.version);
 }
 
-/** Returns the group of the flows with this way; NO_GROUP if there is none. */
-FlowNetwork::GroupNumber FlowNetwork::group_of(const FlowRoute& way) const
+/** Returns the group of the flows with this way, whose resources have this hash; NO_GROUP if there is none. */
+FlowNetwork::GroupNumber FlowNetwork::group_of(const FlowRoute& way, std::uint32_t hash) const
 {
   for (const IncrementalFairShare::User& user : fair_share_.users(way.resources.front()))
-    if (fair_share_.is_like(user.flow, way.resources, 1 / way.penalty, way.bound))
+    if (hashes_[user.flow] == hash && fair_share_.is_like(user.flow, way.resources, 1 / way.penalty, way.bound))
       return user.flow;
   return NO_GROUP;
 }
@@ -245,8 +263,10 @@ FlowNetwork::GroupNumber FlowNetwork::group_of(const FlowRoute& way) const
 FlowNetwork::GroupNumber FlowNetwork::open_group(const FlowRoute& way, double copies)
 {
   const GroupNumber number = fair_share_.add(way.resources, 1 / way.penalty, way.bound, copies);
-  if (number == groups_.size())
+  if (number == groups_.size()) {
     groups_.emplace_back();
+    hashes_.emplace_back();
+  }
   Group& group = groups_[number];
   group.rate   = 0;
   group.served = 0;
@@ -257,10 +277,14 @@ FlowNetwork::GroupNumber FlowNetwork::open_group(const FlowRoute& way, double co
 
 inline FlowNetwork::GroupNumber FlowNetwork::enter_group(const FlowRoute& way, double copies)
 {
-  const GroupNumber group = group_of(way);
-  if (group == NO_GROUP)
-    return open_group(way, copies);
-  fair_share_.add_copies(group, copies);
+  const std::uint32_t hash = hash_of(way.resources);
+  GroupNumber group        = group_of(way, hash);
+  if (group == NO_GROUP) {
+    group          = open_group(way, copies);
+    hashes_[group] = hash;
+  } else {
+    fair_share_.add_copies(group, copies);
+  }
   return group;
 }
 
@@ -317,6 +341,11 @@ void FlowNetwork::join(FlowNumber number)
     hand_over(number, flow.way.volume); // even if it is empty: it fails if a link is off
     return;
   }
+  if (has_turn(flow)) {
+    queue(number);
+    return;
+  }
+  count_long_flow(flow);
   const auto copies = static_cast<double>(flow.messages.size());
   flow.group        = special_ ? enter_specially(flow, copies) : enter_group(flow.way, copies);
   Group& group      = groups_[flow.group];
@@ -325,29 +354,88 @@ void FlowNetwork::join(FlowNumber number)
   std::ranges::push_heap(group.members, Member::later);
   group.volume = flow.way.volume;
   if (fair_share_.has_changed(flow.group)) {
-    if (not resolution_.is_exact())
-      note_change(flow.group);
+    note_change(flow.group);
     return;
   }
   set_rate(group, fair_share_.rate(flow.group));
   agenda_.add(Seconds(group.ends), *this, due_of(flow.group, group.version) | GROUPS_BIT);
 }
 
+/** Returns whether a flow that joins waits for its turn at links: a short message between hosts on links without
+ * long flows, one of which has a crowd or a queue. */
+inline bool FlowNetwork::has_turn(const Flow& flow) const
+{
+  if (not queues_ || flow.way.volume >= SHORT_MESSAGE.value() || flow.from == flow.to || special_)
+    return false;
+  const double now     = agenda_.now().value();
+  const auto has_crowd = [this, now](int resource) {
+    return fair_share_.users(resource).size() > LinkQueues::CROWD || not queues_->is_idle(resource, now);
+  };
+  const auto shares = [this](int resource) {
+    return queues_->has_long_flow(resource) || fair_share_.capacity(resource) <= 0;
+  };
+  return std::ranges::any_of(flow.way.resources, has_crowd) && std::ranges::none_of(flow.way.resources, shares);
+}
+
+/** Returns the bytes that the flows on a resource have still to send. */
+double FlowNetwork::unsent(int resource) const
+{
+  double bytes = 0;
+  for (const IncrementalFairShare::User& user : fair_share_.users(resource)) {
+    const Group& group = groups_[user.flow];
+    const double sent  = served(group);
+    for (const Member& one : group.members)
+      bytes += std::max(0.0, one.until - sent) * static_cast<double>(flows_[one.flow].messages.size());
+  }
+  return bytes;
+}
+
+/** Puts a flow into the queues of its links, and its end on the agenda. */
+void FlowNetwork::queue(FlowNumber number)
+{
+  Flow& flow         = flows_[number];
+  const double now   = agenda_.now().value();
+  const double bytes = flow.way.volume * static_cast<double>(flow.messages.size());
+  double end         = now + flow.way.volume / flow.way.bound;
+  for (const int resource : flow.way.resources) {
+    const double capacity = fair_share_.capacity(resource);
+    if (queues_->is_idle(resource, now))
+      queues_->begin(resource, now + unsent(resource) / capacity);
+    end = std::max(end, queues_->add(resource, bytes / capacity));
+  }
+  flow.state = State::queued;
+  work_.queued += flow.messages.size();
+  agenda_.add(Seconds(end), *this, due_of(number, flow.version));
+}
+
+inline void FlowNetwork::count_long_flow(Flow& flow)
+{
+  flow.counted = queues_ && flow.way.volume >= SHORT_MESSAGE.value();
+  if (flow.counted)
+    queues_->add_long_flow(flow.way.resources);
+}
+
+inline void FlowNetwork::uncount_long_flow(Flow& flow)
+{
+  if (std::exchange(flow.counted, false))
+    queues_->remove_long_flow(flow.way.resources);
+}
+
 /** Removes a flow from its group's count of copies. */
 void FlowNetwork::leave(FlowNumber number)
 {
-  const Flow& flow = flows_[number];
-  Group& group     = groups_[flow.group];
+  Flow& flow   = flows_[number];
+  Group& group = groups_[flow.group];
+  uncount_long_flow(flow);
   if (not group.members.empty()) {
     fair_share_.add_copies(flow.group, -static_cast<double>(flow.messages.size()));
-    if (not resolution_.is_exact())
-      note_change(flow.group);
+    note_change(flow.group);
     return;
   }
   ++group.version;
   ends_.remove(flow.group);
   fair_share_.remove(flow.group);
-  if (not resolution_.is_exact() && fair_share_.needs_update()) // otherwise it was alone
+  if (fair_share_.needs_update()) // otherwise it was alone
     note_change(NO_GROUP);
 }
 
@@ -438,11 +526,15 @@ bool FlowNetwork::carries_foreground() const
   });
 }
 
+void FlowNetwork::advance(Group& group, double time) const
+{
+  group.served += group.rate * (time - group.since);
+  group.since = time;
+}
+
 void FlowNetwork::advance(Group& group) const
 {
-  const double now = agenda_.now().value();
-  group.served += group.rate * (now - group.since);
-  group.since = now;
+  advance(group, agenda_.now().value());
 }
 
 /** Sets a group's rate and the time at which its next member ends at that rate. The caller schedules
@@ -478,13 +570,11 @@ void FlowNetwork::collect(int resource)
  * present rate, or begins at a provisional one. */
 void FlowNetwork::note_change(GroupNumber number)
 {
+  if (updates_.is_exact())
+    return;
   const double now = agenda_.now().value();
-  if (changes_++ == 0) {
-    first_change_ = now;
-    change_sum_   = 0;
-  }
-  change_sum_ += now;
-  if (number == NO_GROUP || not merges())
+  updates_.note_change(now);
+  if (number == NO_GROUP || not updates_.merges(now))
     return;
   Group& group = groups_[number];
   set_rate(group, group.rate > 0 ? group.rate : provisional_rate(number));
@@ -506,68 +596,44 @@ double FlowNetwork::provisional_rate(GroupNumber number) const
 /** Returns whether the changes that wait are updated later; makes sure that they are. */
 bool FlowNetwork::wait_for_changes()
 {
-  if (not merges() || Agenda::same(agenda_.now().value(), next_update_))
+  if (not updates_.waits(agenda_.now().value()))
     return false;
-  if (update_due_ != next_update_) {
-    update_due_ = next_update_;
-    agenda_.add(Seconds(next_update_), *this, UPDATE);
-  }
+  if (const std::optional<double> time = updates_.to_put_on_agenda())
+    agenda_.add(Seconds(*time), *this, UPDATE);
   return true;
 }
 
-/** Sets when the rates may change next: at once, unless a crowd shares links or the resolution is fixed. A crowd's
- * updates are apart by the time in which its flows send a small fraction of themselves. */
-void FlowNetwork::schedule_next_update(const std::vector<GroupNumber>& changed)
+/** Returns how long groups take to send one of their flows' bytes each, in the mean. */
+double FlowNetwork::duration(const std::vector<GroupNumber>& changed) const
 {
-  constexpr double FRACTION = 1.0 / 64;
-  if (resolution_.automatic && fair_share_.coupled() <= CROWD)
-    return;
-  double wait = resolution_.time.value();
-  if (resolution_.automatic) {
-    double volume = 0;
-    double rate   = 0;
-    for (const GroupNumber number : changed) {
-      volume += groups_[number].volume;
-      rate += groups_[number].rate;
-    }
-    if (rate > 0)
-      wait = std::max(wait, FRACTION * volume / rate);
+  double volume = 0;
+  double rate   = 0;
+  for (const GroupNumber number : changed) {
+    volume += groups_[number].volume;
+    rate += groups_[number].rate;
   }
-  next_update_  = agenda_.now().value() + wait;
-  work_.longest = std::max(work_.longest, wait);
-  work_.crowd   = std::max(work_.crowd, fair_share_.coupled());
+  return rate > 0 ? volume / rate : 0;
 }
 
 inline void FlowNetwork::set_rates(const std::vector<GroupNumber>& changed)
 {
   work_.solved += changed.empty() ? 0 : 1;
   work_.rates += changed.size();
-  const bool waited = changes_ > 0 && not Agenda::same(first_change_, agenda_.now().value());
-  if (waited)
-    set_rates_from(changed, change_sum_ / static_cast<double>(changes_));
-  else
-    for (const GroupNumber number : changed) {
-      set_rate(groups_[number], fair_share_.rate(number));
-      ends_.set(number, groups_[number].ends);
-    }
-  changes_ = 0;
-  if (not resolution_.is_exact())
-    schedule_next_update(changed);
-}
-
-/** Sets rates as of the mean time of the changes that have waited. */
-void FlowNetwork::set_rates_from(const std::vector<GroupNumber>& changed, double time)
-{
+  const std::optional<double> from = updates_.begin_update(agenda_.now().value());
   for (const GroupNumber number : changed) {
-    Group& group      = groups_[number];
-    const double from = std::max(time, group.since);
-    group.served += group.rate * (from - group.since);
-    group.since = from;
-    group.rate  = fair_share_.rate(number);
-    set_rate(group, group.rate);
+    Group& group = groups_[number];
+    if (from) {
+      advance(group, std::max(*from, group.since));
+      group.rate = fair_share_.rate(number);
+    }
+    set_rate(group, fair_share_.rate(number));
     ends_.set(number, group.ends);
   }
-  ++work_.merged;
+  work_.merged += from ? 1 : 0;
+  if (updates_.is_paced(fair_share_.coupled())) {
+    work_.longest = std::max(work_.longest, updates_.end_update(agenda_.now().value(), duration(changed)));
+    work_.crowd   = std::max(work_.crowd, fair_share_.coupled());
+  }
 }
 
 void FlowNetwork::update_specially()
@@ -584,7 +650,7 @@ void FlowNetwork::settle()
     if (special_)
       update_specially();
     else
-      set_rates(shares_crowd() ? fair_share_.update_all() : fair_share_.update());
+      set_rates(updates_.has_crowd(fair_share_.coupled()) ? fair_share_.update_all() : fair_share_.update());
   }
   if (ends_.next() < next_end_) {
     next_end_ = ends_.next();
@@ -623,6 +689,8 @@ std::vector<FlowNetwork::Member> FlowNetwork::dissolve(GroupNumber number)
   advance(group);
   ++group.version;
   std::vector<Member> members = std::exchange(group.members, {});
+  for (const Member& one : members)
+    uncount_long_flow(flows_[one.flow]);
   std::ranges::sort(members, {}, &Member::joined);
   return members;
 }
@@ -652,7 +720,8 @@ void FlowNetwork::turn_off(const std::vector<int>& resources)
       cut_group(fair_share_.users(resource).front().flow, rests);
   }
   for (FlowNumber number = 0; number < flows_.size(); ++number)
-    if (const Flow& flow = flows_[number]; flow.state == State::starting && is_off(flow.way.resources))
+    if (const Flow& flow = flows_[number];
+        (flow.state == State::starting || flow.state == State::queued) && is_off(flow.way.resources))
       rests.push_back(take_rest(number, flow.way.volume, std::max(flow.since, agenda_.now().value())));
   for (CutFlow& rest : rests)
     cutting_->cut(std::move(rest));
@@ -763,10 +832,9 @@ double FlowNetwork::part_left(FlowNumber number) const
   const Flow& flow = flows_[number];
   if (flow.state != State::flowing)
     return 1;
-  const Group& group  = groups_[flow.group];
-  const double served = group.served + group.rate * (agenda_.now().value() - group.since);
-  const auto its      = std::ranges::find(group.members, number, &Member::flow);
-  return std::max(0.0, its->until - served) / flow.way.volume;
+  const Group& group = groups_[flow.group];
+  const auto its     = std::ranges::find(group.members, number, &Member::flow);
+  return std::max(0.0, its->until - served(group)) / flow.way.volume;
 }
 
 std::optional<double> FlowNetwork::left(const Receiving& receiver, std::uint64_t message) const

@@ -11,15 +11,17 @@
  *     its next end is an event.
  *   - A flow that is alone on its links needs no solver.
  *   - Rates are recomputed once per instant, and only those that change
- *     (incremental_fair_share.hpp); events within rounding of an instant belong to it.
+ *     (sharing/incremental_fair_share.hpp); events within rounding of an instant belong to it.
  *   - A heap holds the ends of groups that share links; the agenda holds only the earliest.
  *
- * While a crowd of flows shares links, updates of their rates are a resolution apart (TimeResolution). Changes in
+ * While a crowd of flows shares links, updates of their rates are a resolution apart (UpdateSchedule). Changes in
  * between wait: a flow that joins has a provisional rate, an equal share of its links, and the others keep theirs. The
  * next update applies the new rates from the mean time of the changes on, so that its error has no sign: what flows get
  * too late of those that ended before that time, they get too early of those that ended after it.
  *
- * Links may be shared by class instead (class_fair_share.hpp); groups are then of one class.
+ * Short messages queue at links that many of them share, and no long flow (LinkQueues).
+ *
+ * Links may be shared by class instead (sharing/class_fair_share.hpp); groups are then of one class.
  *
  * Links may have users that this network does not know of (Others). Flows on such links are handed
  * over. */
@@ -28,11 +30,13 @@
 #include "base/units.hpp"
 #include "fabric/fabric_tables.hpp"
 #include "network/agenda.hpp"
-#include "network/class_fair_share.hpp"
 #include "network/event_heap.hpp"
-#include "network/incremental_fair_share.hpp"
 #include "network/link_losses.hpp"
+#include "network/link_queues.hpp"
 #include "network/messages.hpp"
+#include "network/sharing/class_fair_share.hpp"
+#include "network/sharing/incremental_fair_share.hpp"
+#include "network/update_schedule.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -146,8 +150,6 @@ public:
 
 class FlowNetwork : public Messages, public Due, public Settling {
 public:
-  static constexpr std::size_t CROWD = 512; ///< flows that share links: more are not updated at each instant
-
   /** Counters of the work done so far. */
   struct Work {
     std::size_t messages = 0;
@@ -157,20 +159,22 @@ public:
     std::size_t merged   = 0; ///< updates that waited for further changes
     std::size_t crowd    = 0; ///< most flows that an update has solved together before such a wait
     double longest       = 0; ///< longest time in seconds between such updates
+    std::size_t queued   = 0; ///< messages that queued at links
   };
 
 private:
   static constexpr FlowNumber NONE = std::numeric_limits<FlowNumber>::max();
   static constexpr double NEVER    = std::numeric_limits<double>::infinity();
-  enum class State : std::uint8_t { idle, starting, flowing, elsewhere };
+  enum class State : std::uint8_t { idle, starting, flowing, queued, elsewhere };
   using GroupNumber                     = IncrementalFairShare::FlowNumber;
   static constexpr GroupNumber NO_GROUP = std::numeric_limits<GroupNumber>::max();
   struct Flow {
     [[no_unique_address]] FlowRoute way; // the next members use its tail padding: a flow's place takes less to compute
     State state           = State::idle;
+    bool counted          = false; // true if the queues of its links count it as a long flow
     int from              = -1;
     int to                = -1;
-    double bytes          = 0; // negative if it is a rest, so that no message equals it
+    double bytes          = 0; // negative if it is a rest or goes between sockets, so that no message equals it
     double missed         = 0;
     double since          = 0;    // time of sending
     double part           = 1;    // part of the message that it carries
@@ -223,6 +227,7 @@ private:
   bool reports_ends_;                    // true if capacities vary or routes depend on flows
   std::vector<double> fixed_capacities_; // only if they vary
   IncrementalFairShare fair_share_;      // its flows are the groups
+  std::vector<std::uint32_t> hashes_;    // of the resources of groups
   std::optional<ClassFairShare> classes_;
   bool class_of_source_ = false; // true if the class of a message is the vertex from which it was sent
   std::vector<Flow> flows_;
@@ -234,12 +239,8 @@ private:
   FlowNumber idle_ = NONE;             // list of idle flows that did not start from a vertex
   std::vector<std::uint64_t> visited_; // by resource: number of the last visit
   Work work_;
-  TimeResolution resolution_;
-  double next_update_   = 0;     // no update before, if the resolution is not exact
-  double update_due_    = NEVER; // update that is on the agenda
-  double first_change_  = 0;     // time of the first change that waits for an update
-  double change_sum_    = 0;     // sum of the times of all that wait
-  std::size_t changes_  = 0;     // number of these
+  UpdateSchedule updates_;
+  std::optional<LinkQueues> queues_;
   std::uint64_t visit_  = 0;
   std::uint64_t joined_ = 0; // number of flows that have joined
   std::vector<GroupNumber> component_;
@@ -255,8 +256,13 @@ private:
                   std::uint64_t message);
   void begin_latency(FlowNumber number);
   bool may_join(FlowNumber number);
+  bool has_turn(const Flow& flow) const;
+  double unsent(int resource) const;
+  void queue(FlowNumber number);
+  void count_long_flow(Flow& flow);
+  void uncount_long_flow(Flow& flow);
   void join(FlowNumber number);
-  GroupNumber group_of(const FlowRoute& way) const;
+  GroupNumber group_of(const FlowRoute& way, std::uint32_t hash) const;
   GroupNumber open_group(const FlowRoute& way, double copies);
   GroupNumber enter_group(const FlowRoute& way, double copies);
   GroupNumber enter_group_of_class(int share_class, const FlowRoute& way, double copies);
@@ -268,15 +274,14 @@ private:
   void end(FlowNumber number);
   void ask_capacities(const std::vector<int>& resources);
   void advance(Group& group) const;
+  double served(const Group& group) const { return group.served + group.rate * (agenda_.now().value() - group.since); }
+  void advance(Group& group, double time) const;
   void set_rate(Group& group, double rate) const;
   void set_rates(const std::vector<GroupNumber>& changed);
-  bool merges() const { return not resolution_.is_exact() && agenda_.now().value() < next_update_; }
   void note_change(GroupNumber number);
   double provisional_rate(GroupNumber number) const;
   bool wait_for_changes();
-  bool shares_crowd() const { return not resolution_.is_exact() && fair_share_.coupled() > CROWD; }
-  void set_rates_from(const std::vector<GroupNumber>& changed, double time);
-  void schedule_next_update(const std::vector<GroupNumber>& changed);
+  double duration(const std::vector<GroupNumber>& changed) const;
   void update_specially();
   void collect(int resource);
   void hand_over(FlowNumber number, double left);
@@ -305,7 +310,7 @@ public:
   void set_class_weight(int share_class, double weight) { classes_.value().set_weight(share_class, weight); }
 
   /** Merges changes within @p resolution from now on, before any flow starts. */
-  void set_resolution(TimeResolution resolution) { resolution_ = resolution; }
+  void set_resolution(TimeResolution resolution);
 
   /** Sends a message, which may be coalesced with equal ones. */
   void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override
@@ -358,7 +363,11 @@ public:
 
   void due(std::uint64_t what) override;
   void settle() override;
-  void cleared() override { next_end_ = update_due_ = NEVER; }
+  void cleared() override
+  {
+    next_end_ = NEVER;
+    updates_.clear();
+  }
 };
 
 } // namespace weft

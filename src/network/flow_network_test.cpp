@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "network/flow_network.hpp"
 
-#include "network/fair_share.hpp"
+#include "network/sharing/fair_share.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -696,7 +696,7 @@ TEST(FlowNetworkResolution, TakesOverWhileACrowdSharesLinks)
     EXPECT_LT(std::abs(bias) / MESSAGES, 0.005);
     EXPECT_NEAR(last, end, 0.01 * end);
     EXPECT_GT(automatic.work().merged, 0U);
-    EXPECT_GT(automatic.work().crowd, FlowNetwork::CROWD);
+    EXPECT_GT(automatic.work().crowd, UpdateSchedule::CROWD);
     EXPECT_LT(automatic.work().solved, exact.work().solved / 2);
     Row again(seed, MESSAGES, AUTOMATIC, true);
     EXPECT_EQ(again.run(), found);

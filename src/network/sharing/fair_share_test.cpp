@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "network/fair_share.hpp"
+#include "network/sharing/fair_share.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>

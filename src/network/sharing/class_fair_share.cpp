@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "network/class_fair_share.hpp"
+#include "network/sharing/class_fair_share.hpp"
 
 #include <algorithm>
 #include <cmath>

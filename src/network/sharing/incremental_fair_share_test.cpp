@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "network/incremental_fair_share.hpp"
+#include "network/sharing/incremental_fair_share.hpp"
 
-#include "network/fair_share.hpp"
+#include "network/sharing/fair_share.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -53,6 +53,25 @@ TEST(IncrementalFairShareTest, ReportsOnlyTheFlowsThatChange)
   EXPECT_EQ(share.rate(first), 10);
   EXPECT_EQ(share.rate(third), 10);
   EXPECT_EQ(share.rate(apart), 10);
+}
+
+TEST(IncrementalFairShareTest, ReportsAFlowAloneWithTheNumberOfOneThatHasChanged)
+{
+  for (const bool all : {false, true}) {
+    IncrementalFairShare share({10, 10});
+    const auto stays  = share.add({0}, 1, NO_BOUND, 1);
+    const auto leaves = share.add({0}, 1, NO_BOUND, 1);
+    share.update();
+    share.add_copies(leaves, 1);
+    share.remove(leaves);
+    const auto alone = share.add({1}, 1, NO_BOUND, 1);
+    ASSERT_EQ(alone, leaves);
+    ASSERT_TRUE(share.has_changed(alone));
+    const auto& reported = all ? share.update_all() : share.update();
+    EXPECT_NE(std::ranges::find(reported, alone), reported.end());
+    EXPECT_EQ(share.rate(alone), 10);
+    EXPECT_EQ(share.rate(stays), 10);
+  }
 }
 
 // Flow r gets what flow r - 1 leaves of resource r: alternately r + 1, a quarter less and a quarter
@@ -169,8 +188,12 @@ public:
     for (int changes = 1 + below(below(8) == 0 ? 60 : 2); changes > 0; --changes)
       change();
     const std::vector<double> before = rates();
-    const auto& reported             = below(4) == 0 ? share_.update_all() : share_.update();
-    const std::vector<double> after  = rates();
+    std::vector<IncrementalFairShare::FlowNumber> waiting;
+    for (const Flow& flow : there_)
+      if (share_.has_changed(flow.number))
+        waiting.push_back(flow.number);
+    const auto& reported            = below(4) == 0 ? share_.update_all() : share_.update();
+    const std::vector<double> after = rates();
     std::vector<SharingFlow*> flows;
     for (Flow& flow : there_)
       flows.push_back(&flow.sharing);
@@ -181,6 +204,8 @@ public:
         ASSERT_NE(std::ranges::find(reported, there_[flow].number), reported.end());
       }
     }
+    for (const auto flow : waiting)
+      ASSERT_NE(std::ranges::find(reported, flow), reported.end());
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "network/incremental_fair_share.hpp"
+#include "network/sharing/incremental_fair_share.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -510,6 +510,10 @@ void IncrementalFairShare::copy_coupled()
   for (const int resource : dirty_)
     if (not at(resource).users.empty())
       copy(resource);
+  // A flow that is alone on its resources makes none of them dirty, but may have the number of one that has changed.
+  for (const FlowNumber number : changed_)
+    for (const Use& use : flows_[number].uses)
+      copy(use.resource);
   // It grows. NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t position = 0; position < copies_.size(); ++position) {
     const std::vector<User>& users = at(copies_[position].resource).users;

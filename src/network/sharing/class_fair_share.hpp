@@ -20,7 +20,7 @@
  * J. Roberts: Multi-resource fairness: objectives, algorithms and performance. ACM SIGMETRICS 2015) in two levels. */
 #pragma once
 
-#include "network/incremental_fair_share.hpp"
+#include "network/sharing/incremental_fair_share.hpp"
 
 #include <cstddef>
 #include <cstdint>
