@@ -165,7 +165,7 @@ constexpr std::array<TuningRow, TUNING_COUNT> ROWS{{
     {.id      = TuningId::waits,
      .name    = "waits",
      .simgrid = "lists all requests in two growing vectors each time that Waitall waits for one of them",
-     .weft    = "passes only a request that has ended, if there is one",
+     .weft    = "passes only a request that has ended, if there is one, and keeps track of long lists between calls",
      .gain    = "with routes queried directly, 28,950 to 24,300 instructions per message at 64 ranks (−16 %)",
      .oldest  = V4_1,
      .newest  = V4_1},

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Tuner of NCCL: it predicts the time of a call with each algorithm and protocol as latency + bytes / bandwidth, and
+ * takes the one with the smallest time. Then it chooses channels, threads and chunks.
+ *
+ * Formulas: ncclTopoTuneModel and ncclTopoGetAlgoTime (src/graph/tuning.cc), getAlgoInfo, topoGetAlgoInfo and
+ * calcCollChunking (src/enqueue.cc) of NCCL 2.29.2 and 2.18.3. The times are NCCL's estimates, by which it chooses;
+ * runs take the times of schedules on the fabric. */
+#pragma once
+
+#include "base/units.hpp"
+#include "model/nccl/nccl_constants.hpp"
+#include "model/nccl/nccl_machine.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+/** Collective of NCCL. */
+enum class NcclCollective { broadcast, reduce, allgather, reduce_scatter, allreduce };
+template <> struct Names<NcclCollective> {
+  static constexpr std::array ROWS{std::pair{NcclCollective::broadcast, std::string_view("bcast")},
+                                   std::pair{NcclCollective::reduce, std::string_view("reduce")},
+                                   std::pair{NcclCollective::allgather, std::string_view("allgather")},
+                                   std::pair{NcclCollective::reduce_scatter, std::string_view("reduce_scatter_block")},
+                                   std::pair{NcclCollective::allreduce, std::string_view("allreduce")}};
+};
+
+/** Ranks of a call, one a GPU. */
+struct NcclRanks {
+  int ranks;
+  int nodes; ///< on which they are, equally many on each
+};
+
+/** Algorithm and protocol, and the tuner's model of their time: latency + bytes / bandwidth. */
+struct NcclOption {
+  NcclAlgorithm algorithm;
+  NcclProtocol protocol;
+  Seconds latency;
+  BytesPerSecond bandwidth;
+};
+
+/** Choice for a call. */
+struct NcclChoice {
+  NcclAlgorithm algorithm;
+  NcclProtocol protocol;
+  Seconds time; ///< as the tuner predicts it
+  int channels;
+  int threads; ///< of a channel's block, without those that only synchronise
+  Bytes chunk; ///< data of a channel in one step
+};
+
+class NcclTuner {
+  NcclConstants constants_;
+  NcclMachine machine_;
+
+  const NcclBandwidth& bandwidth() const;
+  bool is_new() const { return constants_.formulas == NcclFormulas::v2_29; }
+  bool is_possible(NcclAlgorithm algorithm, NcclProtocol protocol, NcclCollective collective, NcclRanks in) const;
+  bool is_allowed(NcclAlgorithm algorithm, NcclProtocol protocol, NcclCollective collective) const;
+  const NcclGraph* graph(NcclAlgorithm algorithm, NcclRanks in) const;
+  BytesPerSecond most_with_ll(NcclRanks in) const;
+  BytesPerSecond nvls_channel(const NcclGraph& its, NcclCollective collective, NcclRanks in) const;
+  BytesPerSecond ring_bandwidth(BytesPerSecond bus, NcclProtocol protocol, NcclCollective collective,
+                                NcclRanks in) const;
+  BytesPerSecond tree_bandwidth(BytesPerSecond bus, NcclProtocol protocol, NcclRanks in) const;
+  BytesPerSecond collnet_bandwidth(const NcclGraph& its, NcclCollective collective, NcclRanks in) const;
+  BytesPerSecond bus_bandwidth(const NcclGraph& its, NcclProtocol protocol, NcclCollective collective,
+                               NcclRanks in) const;
+  double ratio(NcclAlgorithm algorithm, NcclCollective collective, NcclRanks in) const;
+  Seconds ring_latency(const NcclGraph& graph_of_ring, NcclProtocol protocol, NcclCollective collective,
+                       NcclRanks in) const;
+  Seconds latency(const NcclGraph& its, NcclProtocol protocol, NcclCollective collective, NcclRanks in) const;
+  Seconds time(const NcclOption& option, NcclCollective collective, NcclRanks in, Bytes bytes) const;
+  void choose_channels(NcclChoice& choice, NcclRanks in, Bytes bytes) const;
+  [[noreturn]] void fail(NcclCollective collective, NcclRanks in, std::span<const NcclAlgorithm> among) const;
+
+public:
+  /** Throws UserError if the constants do not know the machine's GPUs, or its NCCL_ALGO or NCCL_PROTO are wrong. */
+  NcclTuner(NcclConstants constants, NcclMachine machine);
+
+  const NcclMachine& machine() const { return machine_; }
+  const NcclConstants& constants() const { return constants_; }
+  /** Returns latency and bandwidth of all algorithms and protocols that can execute a call. */
+  std::vector<NcclOption> options(NcclCollective collective, NcclRanks in) const;
+  /** Returns the choice for a call whose larger buffer has @p bytes: all blocks of an Allgather. Throws UserError if
+   * NCCL_ALGO and NCCL_PROTO leave no algorithm that can execute it. @p among: algorithms to choose among; empty: all.
+   */
+  NcclChoice choose(NcclCollective collective, NcclRanks in, Bytes bytes,
+                    std::span<const NcclAlgorithm> among = {}) const;
+
+  /** Returns the latency of a call before its first step. */
+  Seconds base_latency(NcclAlgorithm algorithm, NcclProtocol protocol) const;
+  /** Returns the rate between two nodes of all channels of an algorithm. */
+  BytesPerSecond network_rate(NcclAlgorithm algorithm, NcclRanks in) const;
+  /** Returns the latency of a step between two GPUs, within a node or between nodes. */
+  Seconds step_latency(NcclAlgorithm algorithm, NcclProtocol protocol, NcclRanks in, bool between_nodes) const;
+  /** Returns the bytes that a connection's slot holds, with the flags of the protocol. */
+  Bytes slot(NcclProtocol protocol) const;
+};
+
+/** Returns the bytes on the wire for a byte of data. */
+double wire_factor(NcclProtocol protocol);
+
+} // namespace weft
