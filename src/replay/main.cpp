@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI program that replays a trace (`weft replay`): `replayer actions|calls FILE`. Every rank
- * executes its own lines.
+/* MPI program that replays a trace (`weft replay`): `replayer actions|calls FILE`, or `replayer goal FILE ENDS`, where
+ * ENDS is the file for the times at which ranks end. Every rank executes its own lines.
  *
  * SimGrid's own replayer, smpireplaymain, is not used because in SimGrid 4.1 it
  * - aborts in every algorithm that asks which ranks share a host, which are most of Open MPI's from
@@ -12,6 +12,7 @@
  * python/weft/trace has already checked the file line by line, so any error found here is a bug in
  * weft. */
 #include "replay/call_player.hpp"
+#include "replay/goal_player.hpp"
 #include "replay/player.hpp"
 #include "replay/scratch.hpp"
 
@@ -40,6 +41,16 @@ void play_calls(const char* path, int rank, int ranks)
     player.play(*words);
 }
 
+/** Executes a schedule in GOAL. */
+void play_schedule(const char* path, const char* ends, int rank, int ranks)
+{
+  static const weft::replay::GoalFile SCHEDULE(path, ranks);
+  static weft::replay::RankEnds times(ranks);
+  weft::replay::GoalPlayer(SCHEDULE.operations_of(rank)).play();
+  times.note(rank, ends);
+  MPI_Finalize();
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -49,6 +60,10 @@ int main(int argc, char** argv)
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (std::string_view(argv[1]) == "goal") {
+    play_schedule(argv[2], argv[3], rank, ranks);
+    return 0;
+  }
   (std::string_view(argv[1]) == "calls" ? &play_calls : &play_actions)(argv[2], rank, ranks);
   return 0;
 }

@@ -148,6 +148,29 @@ void Player::wait_for_all(Action& /*action*/)
   collectives_.clear();
 }
 
+/** Calls MPI_Waitany on all open requests; the trace does not tell which of them were listed. */
+void Player::wait_for_any(Action& /*action*/)
+{
+  std::vector<std::deque<MPI_Request>*> origins;
+  std::vector<MPI_Request> all;
+  for (auto& [key, open_ones] : requests_)
+    for (const MPI_Request request : open_ones) {
+      all.push_back(request);
+      origins.push_back(&open_ones);
+    }
+  for (const MPI_Request request : collectives_) {
+    all.push_back(request);
+    origins.push_back(&collectives_);
+  }
+  const std::vector<MPI_Request> before = all;
+  int index                             = MPI_UNDEFINED;
+  MPI_Waitany(static_cast<int>(all.size()), all.data(), &index, MPI_STATUS_IGNORE);
+  if (index == MPI_UNDEFINED)
+    return;
+  const auto ended = static_cast<std::size_t>(index);
+  std::erase(*origins[ended], before[ended]);
+}
+
 /** Calls MPI_Waitall on the listed requests, and on all non-blocking collectives if the list has any. */
 void Player::wait_for_list(Action& action)
 {
@@ -362,6 +385,7 @@ void Player::play(Action& action)
       {"sendrecv", &P::send_and_receive},
       {"wait", &P::wait},
       {"waitall", &P::wait_for_all},
+      {"waitany", &P::wait_for_any},
       {"waitlist", &P::wait_for_list},
       {"wait_collective", &P::wait_for_collective},
       {"test", &P::test},

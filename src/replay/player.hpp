@@ -33,6 +33,7 @@ private:
   void send_and_receive(Action& action);
   void wait(Action& action);
   void wait_for_all(Action& action);
+  void wait_for_any(Action& action);
   void wait_for_list(Action& action);
   void wait_for_collective(Action& action);
   void test(Action& action);

@@ -37,7 +37,7 @@ _MESSAGES = ("send", "ssend", "isend", "issend", "recv", "irecv")
 _COUNTS = {
     **dict.fromkeys(_MESSAGES, (2,)),
     "sendrecv": (0, 2),
-    "waitall": (0,),
+    **dict.fromkeys(("waitall", "waitany"), (0,)),
     "wait_collective": (0,),
 }
 """Arguments of an action that are counts; for collectives, all but the root."""
@@ -71,7 +71,7 @@ def _plain_shapes(ranks: int) -> dict[str, Shape]:
         **dict.fromkeys(("send", "ssend", "isend", "issend", "recv", "irecv"), Shape(3, 1)),
         "sendrecv": Shape(4, 2),
         **dict.fromkeys(("wait", "test"), Shape(3)),
-        **dict.fromkeys(("waitall", "wait_collective", "compute", "sleep"), Shape(1)),
+        **dict.fromkeys(("waitall", "waitany", "wait_collective", "compute", "sleep"), Shape(1)),
         WAIT_LIST: Shape(1),
         **dict.fromkeys(("finalize", "barrier"), Shape(0)),
         "bcast": Shape(2, 1),

@@ -44,7 +44,7 @@ class TraceOrigin(Model, kw_only=True):
     arguments: tuple[str, ...]
     command: tuple[str, ...]
     ranks: Whole
-    ppn: Annotated[int, Meta(ge=1, le=MOST_RANKS)] | None
+    ppn: Annotated[int, Meta(ge=1, le=MOST_RANKS)] | None = None
     """Ranks per host, if the user chose them."""
     fabric: str
     offload: str
@@ -83,14 +83,28 @@ class Folder:
     manifest: Manifest | CallsManifest
 
     @property
-    def form(self) -> Literal["actions", "calls"]:
-        """Format of the lines."""
+    def form(self) -> str:
+        """Format of the lines for the replayer: `actions`, `calls` or `goal`."""
         return "calls" if isinstance(self.manifest, CallsManifest) else "actions"
 
     @property
     def lines(self) -> Path:
         """File with the lines."""
         return self.path / (calls.CALLS if self.form == "calls" else ACTIONS)
+
+    @property
+    def operations(self) -> int:
+        """Number of a schedule's operations."""
+        return 0
+
+    def replay_arguments(self, lines: Path) -> tuple[str, ...]:
+        """Return the replayer's arguments; lines that are packed are unpacked into a file."""
+        return self.form, str(self.unpack(lines))
+
+    def rank_ends(self, lines: Path) -> list[float] | None:
+        """Return when the ranks of a schedule have ended, in seconds; None for other traces."""
+        del lines
+        return None
 
     def unpack(self, target: Path) -> Path:
         """Return the file for the replayer: the original, or the decompressed target."""
@@ -153,7 +167,7 @@ def _write_whole(target: Path, write: Callable[[Path], CallsManifest]) -> Folder
 
 def read_folder(path: Path) -> Folder:
     """Read a trace and check it from end to end."""
-    folder = Folder(path, _read_manifest(path))
+    folder = Folder(path, read_manifest(path))
     try:
         if folder.form == "calls":
             calls.look_through(folder.lines, folder.manifest.ranks)
@@ -187,7 +201,8 @@ def _lines(path: Path) -> Iterator[Words]:
             yield line.split()
 
 
-def _read_manifest(path: Path) -> Manifest | CallsManifest:
+def read_manifest(path: Path) -> Manifest | CallsManifest:
+    """Read a trace's origin, and check its ranks against the size of the lines."""
     try:
         data = read_json(path / MANIFEST)
         found = SchemaModel.from_json(data).schema
