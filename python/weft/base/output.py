@@ -197,3 +197,13 @@ def _cannot_write(option: str, target: Path, error: OSError) -> WeftError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         todo = "free some space, or choose another place"
     return WeftError(f"{option}: cannot write {shown(target)}: {error.strerror}; {todo}")
+
+
+def show_files(directory: Path, into: Path) -> None:
+    """Make a directory that shows the files of another one, by links to its entries.
+
+    What is created, renamed or removed there leaves the other directory as it is.
+    """
+    into.mkdir()
+    for entry in os.scandir(directory):
+        (into / entry.name).symlink_to(Path(entry.path).absolute())

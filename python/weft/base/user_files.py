@@ -30,7 +30,7 @@ class UnreadableError(WeftError):
 
 
 def read_text(path: Path, *, old: bool = False) -> str:
-    """Return a file's text without byte order mark. Raises `UnreadableError`.
+    """Return a file's text with line feeds as its only line ends. Raises `UnreadableError`.
 
     `old` admits gzip compression and comments in another encoding, as found in archives.
     """
@@ -53,7 +53,7 @@ def read_text(path: Path, *, old: bool = False) -> str:
         raise UnreadableError(
             f"is not text: line {line} has the control character {printable(found[0])}"
         )
-    return text
+    return text.replace("\r\n", "\n")
 
 
 def _decompressed(content: bytes) -> bytes:

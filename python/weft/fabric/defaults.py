@@ -2,16 +2,21 @@
 """Defaults of new fabrics, taken from a shipped fabric and attributed to it.
 
 Apart from a guess for cables between switches, no value is defined here. Everything taken is
-reported, in the file and by the command, because it was measured on other devices.
+reported, in the file and by the command, because it was measured on other devices. Hosts come from
+the fit to several clusters, unless a fabric is named for them: values of one cluster predict others
+worse.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft import _core
 from weft.base.errors import WeftError, named
+from weft.fabric.host_file import HostKeys, keys_of
 from weft.fabric.template import (
+    DEFAULT_PRESETS,
     DEVICES,
     LIKE,
     NICS,
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
     from weft._core import Cable, Fabric
 
 NO_MESSAGES = "none"
+_CLUSTERS = "the hosts of six clusters"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +45,13 @@ class NewFabricOptions:
     switch_latency: str | None = None
     messages: str | None = None
     """A fabric, or `none`."""
+    host_from: Path | None = None
+    """XML of lstopo."""
+
+    @property
+    def names_hosts(self) -> bool:
+        """True if a fabric is named that provides the hosts."""
+        return bool(self.like or self.hosts_like)
 
 
 @dataclass(frozen=True)
@@ -47,16 +60,23 @@ class FilledTemplate:
 
     template: Template
     taken: Mapping[str, Sequence[str]]
-    """Values taken, by the name of the fabric that provides them."""
+    """Values taken, by the fabric or the measurements that provide them."""
     guess: str = ""
     """The value that no fabric provides."""
     compare_with: str = ""
-    """Fabric that provided the hosts because of its switches; to compare, pass it to --hosts-like.
+    """Fabric that provided cables and messages because of its switches; to compare, pass it to
+    --hosts-like.
     """
+    hosts_said: str = ""
+    """Values that the file of --host-from states, and those that it lacks."""
 
     @property
     def note(self) -> str:
         """One-line summary of the values taken."""
+        return "; ".join(part for part in (self.hosts_said, self._taken_note) if part)
+
+    @property
+    def _taken_note(self) -> str:
         parts = [f"taken from {name}: {', '.join(taken)}" for name, taken in self.taken.items()]
         if not parts:
             return self.guess
@@ -64,8 +84,8 @@ class FilledTemplate:
         said = f"not measured on your devices but {'; '.join(parts)}{guess}"
         if self.compare_with:
             said += (
-                "; other switch presets use other hosts; to compare fabrics, create all of them"
-                f" with --hosts-like {self.compare_with}"
+                "; other switch presets take cables and messages from other fabrics; to compare"
+                f" fabrics, create all of them with --hosts-like {self.compare_with}"
             )
         return said
 
@@ -88,7 +108,12 @@ def fill(
         taken.setdefault(source.name, []).append(what)
 
     if asked.presets.get("host") is None:
-        take("host", f"{presets['host']} (--host-preset)")
+        host = f"{presets['host']} (--host-preset)"
+        if asked.names_hosts:
+            take("host", host)
+        else:
+            origins["host"] = f"Fitted to {_CLUSTERS}: not measured on your hosts. Give your own."
+            taken[_CLUSTERS] = [host]
     if asked.presets.get("nic") is None:
         take("nic", f"{presets['nic']} (--nic-preset)", fabric)
     if asked.presets.get("switch") is None:
@@ -102,6 +127,7 @@ def fill(
     if asked.messages is None:
         take("point_to_point", "its MPI library's messages (--messages)")
     messages = asked.messages or asked.hosts_like or like
+    inside = _host_keys(asked, presets["host"])
     template = Template(
         topology=topology,
         options=options,
@@ -112,11 +138,18 @@ def fill(
         switch_latency=asked.switch_latency,
         messages=None if messages == NO_MESSAGES else messages,
         origins=origins,
+        host=inside.keys,
+        whole_host=inside.whole,
     )
-    by_switch = switch is not None and not asked.like and not asked.hosts_like
-    of_hosts = by_switch and any(table in origins for table in ("host", "link", "point_to_point"))
+    by_switch = switch is not None and not asked.names_hosts
+    of_hosts = by_switch and any(table in origins for table in ("link", "point_to_point"))
     return _with_switch_latency(
-        FilledTemplate(template, taken, compare_with=fabric.name if of_hosts else "")
+        FilledTemplate(
+            template,
+            taken,
+            compare_with=fabric.name if of_hosts else "",
+            hosts_said=inside.said,
+        )
     )
 
 
@@ -134,7 +167,7 @@ def _with_switch_latency(filled: FilledTemplate) -> FilledTemplate:
 
 def _presets(fabric: "Fabric", hosts: "Fabric", asked: NewFabricOptions) -> dict[str, str]:
     own = {
-        "host": hosts.host["preset"],
+        "host": hosts.host["preset"] if asked.names_hosts else DEFAULT_PRESETS["host"],
         "nic": NICS.get(asked.presets.get("switch") or "", fabric.nic["preset"]),
         "switch": fabric.switches[0]["preset"],
     }
@@ -148,6 +181,13 @@ def _presets(fabric: "Fabric", hosts: "Fabric", asked: NewFabricOptions) -> dict
                 f" {named(f'{device}_preset')}"
             )
     return presets
+
+
+def _host_keys(asked: NewFabricOptions, preset: str) -> HostKeys:
+    """Return the keys of [host] that the file of --host-from gives."""
+    if asked.host_from is None:
+        return HostKeys({}, "")
+    return keys_of(asked.host_from, preset, named("host_from"))
 
 
 def _host_cable(fabric: "Fabric") -> "Cable":

@@ -76,6 +76,8 @@ def losses(fabric: "Fabric") -> list[str]:
         lost.append("[nic] costs by size, packet copies, and Reduce_scatter as Allreduce")
     if nic["message_rate_per_s"] < math.inf:
         lost.append("[nic] message_rate")
+    if fabric.stripes > 1:
+        lost.append("messages divided over several cables of a host (they take one)")
     if _hosts_cost(fabric.host):
         lost.append("[host] costs of reductions and copies, or messages within a host (loopback)")
     hosts = len(fabric.hosts)

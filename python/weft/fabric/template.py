@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft import _core
 from weft.base.errors import WeftError, named, suggestion
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from weft._core import Fabric, Option, Topology
 
 DEVICES = ("host", "nic", "switch")
-# The testbed of Belbeisi et al. (CF '26); fabrics/tofino-4.toml gives the source of each value.
-DEFAULT_PRESETS = {"host": "xeon-8360", "nic": "connectx-6-dx", "switch": "tofino"}
+# Hosts fitted to several clusters (docs/accuracy.md), and the NICs and the switch of the testbed of
+# Belbeisi et al. (CF '26); fabrics/tofino-4.toml gives the source of each value.
+DEFAULT_PRESETS = {"host": "xeon-2-socket", "nic": "connectx-6-dx", "switch": "tofino"}
 DEFAULT_BANDWIDTH = "100Gbps"
 DEFAULT_LATENCY = "0.94us"
 # Default model fabric by switch: the shipped fabric that was measured with that switch. All other
@@ -70,6 +71,25 @@ class Template:
     """The fabric that provides [[point_to_point]] and [mpi]."""
     origins: Mapping[str, str] = field(default_factory=dict)
     """By table: the comment on the origin of defaulted values."""
+    description: str | None = None
+    """One line; None: the topology and its options."""
+    max_ports: int | None = None
+    """Ports of every switch; None: the preset's."""
+    exceptions: Sequence["LinkException"] = ()
+    """Cables that differ from [link]."""
+    host: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of [host] that replace the preset's."""
+    whole_host: bool = False
+    """True if these keys replace the preset."""
+
+
+@dataclass(frozen=True)
+class LinkException:
+    """Table [[links]]: cables whose names match, and their values."""
+
+    match: str
+    bandwidth: str | None = None
+    latency: str | None = None
 
 
 def option_name(key: str) -> str:
@@ -109,6 +129,8 @@ def render(template: Template) -> str:
     if template.switch_latency is not None:
         patterns = _between_switches(_proven(text), template.topology)
         tables.append(_links_tables(template, patterns))
+    if template.exceptions:
+        tables.append(_exception_tables(template.exceptions))
     if template.messages is not None:
         tables.append(_messages_tables(template))
     return text + "\n" + _joined(tables)
@@ -180,7 +202,8 @@ def _of_option(message: str, path: Path) -> str:
 
 def _fabric_table(template: Template, topology: "Topology") -> Iterator[str]:
     said = ", ".join(f"{key} {' '.join(values)}" for key, values in template.options.items())
-    description = _shortened(f"{topology['kind']}: {said}").encode(errors="replace").decode()
+    said = template.description or f"{topology['kind']}: {said}"
+    description = _shortened(said).encode(errors="replace").decode()
     yield "# `weft fabric show`, `check` and `plot` take this file; `weft fabric options` lists all"
     yield "# that it can say."
     yield "[fabric]"
@@ -247,7 +270,15 @@ def _device_table(device: str, template: Template) -> Iterator[str]:
     yield from _listed(keys)
     yield from _origin(template, device)
     yield f"[{device}]"
-    yield f"preset = {_quoted('preset', template.presets[device])}"
+    whole = device == "host" and template.whole_host
+    preset = f"preset = {_quoted('preset', template.presets[device])}"
+    said = f"# Values of {template.presets[device]}, without messages between sockets."
+    yield said if whole else preset
+    if device == "host" and template.host:
+        yield "# Cores, sockets and caches are those that lstopo states."
+        yield from (f"{key} = {in_toml(value)}" for key, value in template.host.items())
+    if device == "switch" and template.max_ports is not None:
+        yield f"max_ports = {template.max_ports}"
 
 
 def _origin(template: Template, table: str) -> Iterator[str]:
@@ -302,6 +333,16 @@ def _links_tables(template: Template, patterns: Sequence[str]) -> Iterator[str]:
         yield "[[links]]"
         yield f"match = {_quoted('match', pattern)}"
         yield f"latency = {_quoted('switch_latency', template.switch_latency or '')}"
+
+
+def _exception_tables(exceptions: Sequence[LinkException]) -> Iterator[str]:
+    yield "# Cables whose rate or latency differs from that of [link]."
+    for number, one in enumerate(exceptions):
+        yield from [""] if number else []
+        yield "[[links]]"
+        yield f"match = {in_toml(one.match)}"
+        yield from [f"bandwidth = {in_toml(one.bandwidth)}"] if one.bandwidth else []
+        yield from [f"latency = {in_toml(one.latency)}"] if one.latency else []
 
 
 def _messages_tables(template: Template) -> Iterator[str]:

@@ -121,7 +121,7 @@ def fabrics(draw: st.DrawFn) -> str:
     head, _, rest = text.partition("[nic]")
     # Hosts of a platform copy and reduce in no time.
     free = 'speed = "76.8Gf"\ncores = 72\nloopback_bandwidth = "10GBps"\nloopback_latency = "0.4us"'
-    head = head.replace('preset = "xeon-8360"', free)
+    head = head.replace('preset = "xeon-2-socket"', free)
     link = rest[rest.index("[link]") :]
     return head + draw(others()) + link.partition("# More tables")[0] + draw(switch())
 

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Recognition of topology files of other tools, by what they contain.
+
+Commands that take a fabric name the kind of such a file, and `weft fabric new --from` reads it.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft.base.user_files import UnreadableError, looks_like_json, read_text
+
+IBNETDISCOVER, SLURM, SLURM_YAML = "ibnetdiscover", "slurm", "slurm-yaml"
+CONTAINERLAB = "containerlab"
+IBLINKINFO, IBDIAGNET, NET_DUMP = "iblinkinfo", "ibdiagnet", "net-dump"
+NS3, ASTRA, GML, GRAPHML, JSON = "ns-3", "astra-sim", "gml", "graphml", "json"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Kind of topology file."""
+
+    name: str
+    said: str
+    """Noun phrase for messages."""
+    instead: str = ""
+    """Advice where weft does not read the kind; empty if it does."""
+
+    @property
+    def inside(self) -> bool:
+        """True for the inside of a host, which is no topology."""
+        return self.said == _LSTOPO
+
+    @property
+    def platform(self) -> bool:
+        """True for a platform of SimGrid, of which only clusters are read."""
+        return self.said == _PLATFORM
+
+
+_PLATFORM = "a SimGrid platform"
+_LSTOPO = "an XML of lstopo, the inside of a host"
+_KINDS: Mapping[str, str] = {
+    IBNETDISCOVER: "an output of ibnetdiscover",
+    IBLINKINFO: "an output of iblinkinfo",
+    IBDIAGNET: "a list of links of ibdiagnet (.lst)",
+    NET_DUMP: "a list of ports of ibdiagnet (.net_dump)",
+    SLURM: "a topology.conf of Slurm, or what `scontrol show topology` prints",
+    SLURM_YAML: "a topology.yaml of Slurm",
+    NS3: "a topology of ns-3 or SimAI",
+    ASTRA: "a network file of ASTRA-sim",
+    CONTAINERLAB: "a topology of containerlab",
+    GML: "a graph in GML",
+    GRAPHML: "a graph in GraphML",
+    JSON: "a topology of Mininet or the P4 tutorials in JSON",
+}
+# By a pattern: what the file is, and what to use instead.
+_UNREAD: tuple[tuple[re.Pattern[str], str, str], ...] = (
+    (
+        re.compile(r"^\s*(?:START_NODES\s*$|(?:#\s*)?Ty\s*:\s*#\s*:)", re.MULTILINE),
+        "a table of ibdiagnet (.db_csv or .net_dump_ext)",
+        "give its ibdiagnet2.net_dump",
+    ),
+    (
+        re.compile(r"^\s*BlockName\s*=", re.MULTILINE | re.IGNORECASE),
+        "a topology.conf of Slurm's topology/block, which states no switches",
+        "write a custom fabric: docs/fabric-files.md",
+    ),
+    (
+        re.compile(r"^\s*(?:from|import)\s+mininet\b", re.MULTILINE),
+        "a Python program of Mininet, whose topology exists only while it runs",
+        "save it as JSON with MiniEdit, or write a custom fabric: docs/fabric-files.md",
+    ),
+    (
+        re.compile(r"<platform\b"),
+        _PLATFORM,
+        "name it *.xml: `weft run --platform` takes it",
+    ),
+    (
+        re.compile(r"<!DOCTYPE topology|<topology\b"),
+        _LSTOPO,
+        "`weft fabric new --host-from FILE` takes it together with a topology",
+    ),
+)
+# A line of ibdiagnet's .lst, which begins as JSON does.
+_LIST = re.compile(r"^\s*\{\s*(?:SW|CA|RT)\s+Ports:", re.MULTILINE)
+_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(
+            r'^[ \t]*(?:switchguid=|caguid=|(?:Switch|Ca)\s+\d+\s+"[SH]-'
+            r"|(?:SW|CA)\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s)",
+            re.MULTILINE,
+        ),
+        IBNETDISCOVER,
+    ),
+    (_LIST, IBDIAGNET),
+    (re.compile(r'^\s*"[^"\n]+",[^,\n]*,\s*0x[0-9a-fA-F]+,\s*LID\s+\d', re.MULTILINE), NET_DUMP),
+    (re.compile(r"\]\s*==\(\s*(?:\d+X|\s*Down)"), IBLINKINFO),
+    (re.compile(r"^\s*SwitchName\s*=", re.MULTILINE | re.IGNORECASE), SLURM),
+    (re.compile(r"^\s*-\s+topology:", re.MULTILINE), SLURM_YAML),
+    (re.compile(r"^topology:\s*$(?=[\s\S]*^\s+(?:nodes|links):)", re.MULTILINE), CONTAINERLAB),
+    (re.compile(r"^\s*npus_count\s*:", re.MULTILINE), ASTRA),
+    (re.compile(r"<graphml\b"), GRAPHML),
+    (re.compile(r"^\s*graph\s*\[", re.MULTILINE), GML),
+    (
+        re.compile(
+            r"\A\s*\d+(?:[ \t]+\d+){2,6}[ \t]*[A-Za-z]?\w*[ \t]*\n[\d\s]*"
+            r"^\s*\d+[ \t]+\d+[ \t]+[\d.eE+-]+[kKMGT]?[bB]\S*[ \t]+[\d.eE+-]+[munp]?s\b",
+            re.MULTILINE,
+        ),
+        NS3,
+    ),
+)
+_START = 1 << 16
+"""Characters at the start of a file by which it is recognized."""
+
+
+def kind_of(text: str) -> Kind | None:
+    """Return the kind of topology file that a text is, or None."""
+    start = text[:_START]
+    if looks_like_json(start) and _LIST.search(start) is None:
+        found = '"links"' in text or '"edges"' in text
+        return Kind(JSON, _KINDS[JSON]) if found else None
+    for pattern, name in _PATTERNS:
+        if pattern.search(start):
+            return Kind(name, _KINDS[name])
+    for pattern, said, instead in _UNREAD:
+        if pattern.search(start):
+            return Kind("", said, instead)
+    return None
+
+
+def advice(path: Path) -> str | None:
+    """Return what a file that is no fabric is, and what to do with it; None if unknown."""
+    try:
+        kind = kind_of(read_text(path)) if path.is_file() else None
+    except (UnreadableError, OSError):  # a name may be too long
+        return None
+    if kind is None:
+        return None
+    command = f"`weft fabric new --from {path} -o FILE.toml` makes a fabric file of it"
+    return f"is {kind.said}, no fabric file; {kind.instead or command}"
