@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Outputs of OSU's and Intel's micro-benchmarks, and which measured calls ship with weft.
+"""Outputs of micro-benchmarks (OSU, IMB, nccl-tests, perftests), and which measured calls ship.
 
 Users: api, calibrate, campaign, cli, fabric, runs, study.
 """

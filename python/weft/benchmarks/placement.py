@@ -59,6 +59,7 @@ _PAIRS_OF_HOSTS = ("mbw_mr", "multi_lat")
 """The first half of the ranks sends to the second, on the other host (OSU's README)."""
 _CYCLIC = re.compile(r"--map-by[ =]node|--?bynode|cyclic|-map \d+x1\b")
 
+_PROGRAM = r"(?:osu_\w+|IMB-\w+|\w+_perf(?:_mpi)?|ucc_perftest)"
 _LAUNCHERS = ("srun", "mpirun", "mpiexec", "mpiexec.hydra", "mpirun_rsh", "orterun", "prterun")
 _OPTIONS = {
     **{name: "ranks" for name in ("-n", "-np", "--np", "--ntasks", "-c")},
@@ -120,7 +121,7 @@ def _command(line: str) -> tuple[list[str], str] | None:
         words = line.split()
     for place, word in enumerate(words):
         name = word.rpartition("/")[2].lstrip("'\"$(")
-        if name in _LAUNCHERS and re.search(r"osu_|IMB-", line):
+        if name in _LAUNCHERS and re.search(rf"\b{_PROGRAM}\b|osu_", line):
             return words[place + 1 :], name
     return None
 
@@ -128,7 +129,7 @@ def _command(line: str) -> tuple[list[str], str] | None:
 def _of_words(words: Sequence[str], launcher: str) -> Fields:
     found: dict[str, int] = {}
     for place, word in enumerate(words):
-        if re.match(r"(.*/)?(osu_\w+|IMB-\w+)$", word):
+        if re.match(rf"(.*/)?{_PROGRAM}$", word):
             break  # # options of the benchmark follow
         name, has_value, value = word.partition("=")
         if not has_value:

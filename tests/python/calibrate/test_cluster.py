@@ -113,6 +113,28 @@ def test_what_rows_do_not_determine_stays(tmp_path: Path) -> None:
     assert set(after["calibration"]["intervals"]) == set(found.hosts.values)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_topology_file_is_the_base(tmp_path: Path) -> None:
+    """An ibnetdiscover output and a ping-pong: the file's network with the measured latency."""
+    ib = tmp_path / "ib.txt"
+    hosts = "".join(f'[{k}] "H-1{k}"[1](1{k}) # "n{k} mlx5_0" lid {k} 4xHDR\n' for k in (1, 2, 3))
+    ib.write_text(f'switchguid=0x1(1)\nSwitch 40 "S-1" # "MF0;leaf:X/U1" base port 0\n{hosts}')
+    latency = [(1 << power, 2 + (1 << power) / 20000) for power in range(0, 23, 2)]
+    folder = tmp_path / "measured"
+    write_osu(folder, {("latency", 2, 1): latency})
+    output = tmp_path / "mine.toml"
+    found = weft.calibrate_cluster(folder, output, topology=ib, part="network")
+    assert found.fabric.hosts == ("n1", "n2", "n3")
+    assert found.fabric.switches == ("leaf",)
+    assert found.messages is not None
+    assert found.messages.mean < 0.05
+    with pytest.raises(weft.WeftError, match="topology: found together with base"):
+        weft.calibrate_cluster(folder, output, topology=ib, base="tofino-4")
+    ib.write_text("hello\n")
+    with pytest.raises(weft.WeftError, match=r"^topology: .* is no topology that weft knows"):
+        weft.calibrate_cluster(folder, output, topology=ib)
+
+
 def test_a_stream_of_small_messages_says_nothing_of_the_rate(tmp_path: Path) -> None:
     """The output of `osu_bw -m 1:4096`: the ping-pong's large messages are faster."""
     sizes = [1 << power for power in range(0, 23, 2)]
@@ -204,7 +226,7 @@ def test_hosts_of_one_network_predict_the_other(tmp_path: Path) -> None:
         assert predicted.held_out is not None
         errors[name] = predicted.held_out.mean
     assert errors["ib"] <= 0.12
-    assert errors["roce"] <= 0.19
+    assert errors["roce"] <= 0.21
     assert own["ib"] <= 1.15 * errors["roce"]
     assert own["roce"] <= 1.15 * errors["ib"]
 

@@ -39,8 +39,9 @@ def test_files_are_put_where_they_are_used(tmp_path: Path) -> None:
     assert dict(found.unused) == {
         "intra.txt: latency": "within a host",
         "gpu.txt: allreduce": "buffers in CUDA memory",
-        "slurm.err": "has no output of the OSU micro-benchmarks or IMB: no line begins with"
-        " '# OSU MPI' or '# Benchmarking'",
+        "slurm.err": "has no output of the OSU micro-benchmarks, IMB, nccl-tests, ucc_perftest,"
+        " ucx_perftest or perftest: no line begins with '# OSU MPI', '# Benchmarking' or"
+        " '# nThread'",
     }
 
 

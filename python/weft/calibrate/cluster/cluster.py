@@ -7,7 +7,8 @@ The resulting file lists which rows were used for what and contains bootstrap in
 values.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -33,6 +34,9 @@ from weft.calibrate.host.rows import (
 )
 from weft.calibrate.host.search import Progress
 from weft.calibrate.point_to_point import fabric_file
+from weft.fabric.defaults import NewFabricOptions
+from weft.fabric.from_file import fill_from
+from weft.fabric.template import write
 
 Part = Literal["all", "network", "hosts"]
 PARTS: tuple[Part, ...] = ("all", "network", "hosts")
@@ -82,6 +86,26 @@ class ClusterFit:
     def held_out(self) -> LogError | None:
         """Prediction error on held-out rows: folds of fitted rows, all rows if none were fitted."""
         return self.collectives if self.hosts is None else self.hosts.held_out(self.measured)
+
+
+@contextmanager
+def base_of(base: str | None, topology: Path | None) -> Iterator[tuple[str | None, str]]:
+    """Return the base fabric, made from another tool's topology file if there is one, and a note.
+
+    The base of a topology file lasts as long as the context.
+    """
+    if topology is None:
+        yield base, ""
+        return
+    if base is not None:
+        raise WeftError(
+            f"{named('topology')}: found together with {named('base')}, which has a topology too;"
+            " leave one out"
+        )
+    with work_directory() as work:
+        filled = fill_from(topology, topology.stem, NewFabricOptions(), named("topology"))
+        write(filled.template, work / "base.toml")
+        yield str(work / "base.toml"), filled.note
 
 
 def calibrate(

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Folders of OSU and IMB outputs: recognizes each file's benchmark and checks consistency.
+"""Folders of benchmark outputs: recognizes each file's benchmark and checks consistency.
 
-Every file below the folder is read. The number of ranks and ranks per host comes from the file (see
+Outputs are those of OSU, IMB, nccl-tests, ucc_perftest, ucx_perftest and perftest. Every file
+below the folder is read. The number of ranks and ranks per host comes from the file (see
 `weft.benchmarks.placement`), else from `measured.toml` in the folder, else from options. Files
 from different machines must not be mixed: differing versions of a suite, repeats that differ too
 much and a bandwidth that contradicts the ping-pong are errors that name both places.
@@ -18,6 +19,7 @@ from weft.base.errors import WeftError, named
 from weft.base.units import plural
 from weft.base.user_files import UnreadableError, read_text
 from weft.benchmarks.bytes_of import BYTES_OF
+from weft.benchmarks.measurement import BELOW_MPI
 from weft.benchmarks.methods import Method, method_named
 from weft.benchmarks.output import Measured, NoBenchmarkError, read
 from weft.benchmarks.placement import PAIRWISE, Placement
@@ -104,7 +106,8 @@ def read_folder(folder: Path, ranks: int | None = None, ppn: int | None = None) 
     """Read all files below a folder; `ranks` and `ppn` are defaults for files without placement."""
     if not folder.is_dir():
         raise WeftError(
-            f"{named('folder')}: {folder} is not a folder; give one with outputs of OSU or IMB"
+            f"{named('folder')}: {folder} is not a folder; give one with outputs of OSU, IMB or"
+            " nccl-tests"
         )
     evidence = Evidence(folder)
     beside = _FolderRules.of(folder)
@@ -122,6 +125,7 @@ def read_folder(folder: Path, ranks: int | None = None, ppn: int | None = None) 
     _check_versions(found)
     for one in found:
         _sort(evidence, one)
+    _prefer_mpi(evidence)
     if not (evidence.latency or evidence.collectives or evidence.pairs):
         _nothing(evidence, found)
     _check_repeats([*evidence.latency, *evidence.bandwidth])
@@ -157,7 +161,8 @@ def _nothing(evidence: Evidence, found: Sequence[Measured]) -> None:
         text += ": it is empty"
     raise WeftError(
         f"{text}; give outputs of osu_latency, osu_bw or of collectives"
-        f" ({', '.join(sorted(COLLECTIVES))}), or IMB's PingPong and the same collectives"
+        f" ({', '.join(sorted(COLLECTIVES))}), IMB's PingPong and the same collectives, or those of"
+        " nccl-tests, ucc_perftest, ucx_perftest and perftest"
     )
 
 
@@ -268,7 +273,7 @@ def _check_versions(found: Sequence[Measured]) -> None:
     first: dict[str, Measured] = {}
     for one in found:
         other = first.setdefault(one.suite, one)
-        if other.version != one.version:
+        if other.version and one.version and other.version != one.version:
             raise WeftError(
                 f"{one.path}: line {one.line}: {one.suite} {one.version}, and {other.path}: line"
                 f" {other.line}: {other.version}: the files are of different measurements; put"
@@ -281,6 +286,8 @@ def _sort(evidence: Evidence, one: Measured) -> None:
     label = f"{one.path.relative_to(evidence.folder)}: {one.benchmark}"
     if one.memory != "HOST":
         evidence.unused.append((label, f"buffers in {one.memory} memory"))
+    elif "groups" in one.options:
+        evidence.unused.append((label, "several communicators at the same time"))
     elif one.benchmark == "latency" and one.hosts == 2:
         evidence.latency.append(one)
     elif one.benchmark in ("bw", "mbw_mr") and one.hosts == 2 and one.unit == "MB/s":
@@ -292,6 +299,18 @@ def _sort(evidence: Evidence, one: Measured) -> None:
         _add_collective(evidence, one)
     else:
         evidence.unused.append((label, "no key is fitted to this benchmark"))
+
+
+def _prefer_mpi(evidence: Evidence) -> None:
+    """Leave out ping-pongs below the MPI library if there are some of MPI's."""
+    if all(one.suite in BELOW_MPI for one in evidence.latency):
+        return
+    for one in [one for one in evidence.latency if one.suite in BELOW_MPI]:
+        evidence.latency.remove(one)
+        label = f"{one.path.relative_to(evidence.folder)}: {one.suite}"
+        evidence.unused.append(
+            (label, "messages without an MPI library; a ping-pong of MPI is there")
+        )
 
 
 def _add_collective(evidence: Evidence, one: Measured) -> None:

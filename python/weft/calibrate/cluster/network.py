@@ -270,7 +270,7 @@ hosts = {evidence.hosts}
 
 # Measurements of messages tell neither CPU, NIC nor switch: presets that stand in for them.
 [host]
-preset = "xeon-8360"
+preset = "xeon-2-socket"
 cores = {evidence.ppn}
 
 [nic]

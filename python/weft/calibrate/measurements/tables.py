@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Readers of measurement tables: OSU, SKaMPI, IMB and plain CSV.
+"""Readers of measurement tables: OSU, SKaMPI, IMB, nccl-tests, perftests and plain CSV.
 
 A reader turns a file into one `Table`: columns with names and units, and rows that know their line
 in the file. Each error is one message that names file, line and column.
@@ -11,6 +11,8 @@ The formats:
   name.
 - SKaMPI 5: blocks `# begin result "NAME"` of lines `count= 1 4 12.3 …`: parameter, bytes, time in
   microseconds; the block is chosen by its name.
+- nccl-tests, ucc_perftest, ucx_perftest, perftest (`weft.benchmarks.output`): the table has the
+  columns `bytes` and `time_us` or `stream_GBps`; the benchmark is chosen by its name.
 - CSV: comments with `#`, a line of names, rows. The name ends with the unit: `bytes`, `median_us`.
 """
 
@@ -22,7 +24,10 @@ from typing import Literal, NoReturn
 
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.user_files import UnreadableError, looks_like_json, read_text
-from weft.benchmarks.methods import Method, method_in
+from weft.benchmarks.bytes_of import BYTES_OF
+from weft.benchmarks.methods import METHODS, Method, method_in, method_named
+from weft.benchmarks.output import Measured, is_output, read
+from weft.benchmarks.placement import Placement
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0}
 SIZE_NAMES = ("bytes", "size")
@@ -61,9 +66,14 @@ class Table:
     """True if times are round trips, which are halved to one way."""
     lines: tuple[str, ...] = ()
     """All lines of the file."""
+    placement: Placement | None = None
+    """Ranks of the call, if the reader of the format knows them."""
 
     def method(self, given: str | None = None) -> Method:
         """Return the benchmark that made the table, `given` where the file does not say it."""
+        if self.form in METHODS and self.form not in ("osu", "imb"):
+            lines = [f"# benchmark: {self.form}"]
+            return method_in(self.path, lines, given) if given else method_named(self.form)
         return method_in(self.path, self.lines, given)
 
     def fail(self, line: int, column: str, problem: str) -> NoReturn:
@@ -99,8 +109,8 @@ def read_table(path: Path, benchmark: str) -> Table:
         raise WeftError(f"{path}: {error}; give a table of measurements") from None
     if looks_like_json(text):
         raise WeftError(
-            f"{path}: is JSON; allowed is a table of measurements: CSV, or what osu_latency, IMB or"
-            " SKaMPI print"
+            f"{path}: is JSON; allowed is a table of measurements: CSV, or what osu_latency, IMB,"
+            " SKaMPI or nccl-tests print"
         )
     lines = text.splitlines()
     table = _reader(lines)(path, lines, benchmark)
@@ -122,7 +132,7 @@ def _reader(lines: Sequence[str]) -> Reader:
             return _read_imb
         if re.match(r"#?\s*begin result\b", line):
             return _read_skampi
-    return _read_csv
+    return _read_output if is_output(lines) else _read_csv
 
 
 def _check_width(table: Table, row: TableRow) -> None:
@@ -254,6 +264,42 @@ def _read_skampi(path: Path, lines: Sequence[str], benchmark: str) -> Table:
     # Pingpong_… measures the whole round trip (SKaMPI-5, measure_Pingpong_Send_Recv).
     halved = block.name.startswith("Pingpong")
     return Table(path, "SKaMPI", ("bytes", "time_us"), rows, halved)
+
+
+_MESSAGES = {"pingpong": "latency", "bandwidth": "bw"}
+
+
+def _read_output(path: Path, _lines: Sequence[str], benchmark: str) -> Table:
+    found = read(path)
+    name = _MESSAGES.get(benchmark.lower(), benchmark.lower())
+    chosen = [one for one in found if one.benchmark == name]
+    if not chosen:
+        first = found[0]
+        first.fail(
+            first.line,
+            f"found {', '.join(dict.fromkeys(one.benchmark for one in found))} of {first.suite};"
+            f" wanted is {name}",
+        )
+    if len(chosen) > 1:
+        chosen[1].fail(
+            chosen[1].line, f"a second {name} (line {chosen[0].line}); leave one in the file"
+        )
+    return _of_measured(chosen[0])
+
+
+def _of_measured(one: Measured) -> Table:
+    if one.memory != "HOST":
+        one.fail(one.line, f"buffers in {one.memory} memory; give a measurement of host memory")
+    if "groups" in one.options:
+        one.fail(one.line, f"{one.options['groups']} communicators at the same time; give one's")
+    timed = one.unit == "us"
+    rows = tuple(
+        TableRow(row.line, (str(row.bytes), repr(row.value if timed else row.value / 1e3)))
+        for row in one.rows
+    )
+    names = ("bytes", "time_us" if timed else "stream_GBps")
+    place = one.placement if one.benchmark in BYTES_OF else None
+    return Table(one.path, one.suite, names, rows, placement=place)
 
 
 # ---- Columns and their units ---------------------------------------------------------------------

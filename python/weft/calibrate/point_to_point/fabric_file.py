@@ -190,7 +190,7 @@ kind = "star"
 hosts = 2
 
 [host]
-preset = "xeon-8360"
+preset = "xeon-2-socket"
 
 [nic]
 preset = "connectx-6-dx"
