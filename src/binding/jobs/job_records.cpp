@@ -87,6 +87,29 @@ Json job_switches_to_json(const JobsRun& run, int world)
 
 } // namespace
 
+Json spawned_to_json(const Jobs& jobs, const Fabric& fabric)
+{
+  if (jobs.spawned().empty())
+    return {};
+  return rows_of(jobs.spawned(), [&](const SpawnedWorld& world) -> Json {
+    Json hosts = Json::array();
+    for (std::size_t rank = 0; rank < world.hosts.size(); ++rank)
+      if (rank == 0 || world.hosts[rank] != world.hosts[rank - 1])
+        hosts.push_back(fabric.topology().host_name(world.hosts[rank]));
+    return {{"job", world.job.own_launcher ? world.job.name : ""},
+            {"ranks", world.ranks()},
+            {"programs", rows_of(world.parts,
+                                 [](const SpawnedWorld::Part& part) -> Json {
+                                   return {
+                                       {"program", part.program}, {"arguments", part.arguments}, {"ranks", part.ranks}};
+                                 })},
+            {"hosts", std::move(hosts)},
+            {"spawned_s", world.spawned},
+            {"start_s", world.actors.empty() ? Json() : Json(world.start)},
+            {"end_s", world.over() ? Json(world.end) : Json()}};
+  });
+}
+
 Json jobs_to_json(const JobsRun& run)
 {
   return rows_of(run.jobs.all(), [&](const Job& job) -> Json {

@@ -33,4 +33,7 @@ struct JobsRun {
 /** Returns a row of the record for each job. */
 Json jobs_to_json(const JobsRun& run);
 
+/** Returns a row of the record for each spawned world; null if there are none. */
+Json spawned_to_json(const Jobs& jobs, const Fabric& fabric);
+
 } // namespace weft

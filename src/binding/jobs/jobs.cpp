@@ -3,12 +3,27 @@
 
 #include "binding/ranks/current.hpp"
 #include "binding/ranks/places.hpp"
+#include "binding/ranks/world_placeholder.hpp"
 
 #include <algorithm>
 #include <simgrid/s4u.hpp>
 #include <utility>
 
 namespace weft {
+
+int SpawnedWorld::part_of(int rank) const
+{
+  int part = 0;
+  for (int before = parts.front().ranks; rank >= before; before += parts[static_cast<std::size_t>(part)].ranks)
+    ++part;
+  return part;
+}
+
+std::string SpawnedWorld::text() const
+{
+  return "spawned world " + std::to_string(number) + " (" + parts.front().program + (parts.size() > 1 ? ", …" : "") +
+         ")";
+}
 
 Job& Jobs::named(const std::string& name)
 {
@@ -30,6 +45,21 @@ void Jobs::begin_rank(Job& job, aid_t actor)
   job.outcome.kind = Job::RUNNING;
 }
 
+SpawnedWorld& Jobs::spawn(SpawnedWorld world)
+{
+  world.job.spawned_ranks += world.ranks();
+  return spawned_.emplace_back(std::move(world));
+}
+
+void Jobs::begin_rank(SpawnedWorld& world, aid_t actor)
+{
+  of_actor_[actor]   = &world.job;
+  spawned_of_[actor] = &world;
+  world.actors.push_back(actor);
+  if (world.job.own_launcher)
+    world.job.actors.push_back(actor);
+}
+
 const Job& Jobs::of_current_rank()
 {
   const simgrid::s4u::Actor& rank = *simgrid::s4u::Actor::self();
@@ -38,7 +68,7 @@ const Job& Jobs::of_current_rank()
     const char* name = rank.get_property("instance_id");
     job              = &named(name ? name : "");
     if (job->ranks == 0)
-      job->ranks = place_in(MPI_COMM_WORLD).size;
+      job->ranks = place_in(own_world()).size;
     if (job->world < 0)
       job->world = worlds_++;
   }
@@ -71,7 +101,7 @@ int Jobs::ranks() const
 {
   int ranks = 0;
   for (const Job& job : all_)
-    ranks += job.ranks;
+    ranks += job.ranks + job.spawned_ranks;
   return ranks;
 }
 

@@ -5,6 +5,9 @@
  * known before they start. A SimGrid program may start several, which are known from their first
  * collective on. SMPI distinguishes their ranks by a property of the actors, "instance_id".
  *
+ * Ranks of a job may spawn further worlds (MPI_Comm_spawn): these belong to the job, count as its traffic and end with
+ * it, and have an MPI_COMM_WORLD of their own.
+ *
  * A job of weft's launcher that fails ends alone: the others go on, and the run ends with the last
  * of them. */
 #pragma once
@@ -46,7 +49,8 @@ struct Job {
   std::optional<OffloadMode> mode      = {}; ///< instead of the run's
   std::string fallback_text            = {}; ///< as the file has it
   std::optional<HostFallback> fallback = {}; ///< instead of the run's
-  std::vector<aid_t> actors            = {}; ///< of its ranks, once they have begun
+  std::vector<aid_t> actors            = {}; ///< of its ranks, once they have begun, those of spawned worlds too
+  int spawned_ranks                    = 0;  ///< ranks of spawned worlds, besides @p ranks
   int ended_ranks                      = 0;
   Outcome outcome                      = {WAITING, ""};
   int status                           = 0; ///< exit status
@@ -55,13 +59,43 @@ struct Job {
   bool failed = false; ///< its ranks run no more
 
   /** Returns whether it has failed, or all of its ranks have ended. */
-  bool over() const { return failed || ended_ranks == ranks; }
+  bool over() const { return failed || ended_ranks == ranks + spawned_ranks; }
+};
+
+/** World that ranks of a job have spawned. */
+struct SpawnedWorld {
+  /** Ranks of one program, which are consecutive. */
+  struct Part {
+    std::string program;
+    std::vector<std::string> arguments;
+    int ranks;
+  };
+
+  Job& job;
+  int number;       ///< from 1 in the order of spawning
+  std::string name; ///< SMPI's name, which identifies its ranks
+  std::vector<Part> parts;
+  std::vector<int> hosts    = {}; ///< vertices in the fabric, by rank
+  std::vector<aid_t> actors = {}; ///< by rank, once they have begun
+  double spawned            = 0;  ///< simulated time of the call
+  double start              = 0;  ///< simulated time at which its ranks begin
+  double end                = 0;  ///< time of its last rank's end, once all have ended
+  int ended_ranks           = 0;
+
+  int ranks() const { return static_cast<int>(hosts.size()); }
+  bool over() const { return ended_ranks == ranks(); }
+  /** Returns the number of the part that a rank belongs to, its MPI_APPNUM. */
+  int part_of(int rank) const;
+  /** Returns the name for messages: "spawned world 1 (./worker)". */
+  std::string text() const;
 };
 
 /** Jobs of a run, and the job of each rank. */
 class Jobs {
   std::deque<Job> all_; // deque: references to elements stay valid
+  std::deque<SpawnedWorld> spawned_;
   ActorMap<Job*> of_actor_;
+  ActorMap<SpawnedWorld*> spawned_of_;
   int worlds_ = 0;
 
   Job& named(const std::string& name);
@@ -71,6 +105,13 @@ public:
   Job& add(Job job);
   /** Notes that an actor is the next rank of @p job, which weft's launcher starts. */
   void begin_rank(Job& job, aid_t actor);
+  /** Adds a world of @p job; its ranks count as ranks of the run from now on. */
+  SpawnedWorld& spawn(SpawnedWorld world);
+  /** Notes that an actor is the next rank of a spawned world. */
+  void begin_rank(SpawnedWorld& world, aid_t actor);
+  /** Returns the spawned world of an actor; null if it belongs to the world that its job began with. */
+  SpawnedWorld* spawned_of(aid_t actor) const { return spawned_.empty() ? nullptr : spawned_of_.get(actor); }
+  const std::deque<SpawnedWorld>& spawned() const { return spawned_; }
   /** Returns the job of the current rank. Called from collectives only, since it numbers the worlds
    * in their order. */
   const Job& of_current_rank();
@@ -93,7 +134,7 @@ public:
   bool are_own() const { return not all_.empty() && all_.front().own_launcher; }
   /** Returns whether all jobs of weft's launcher are over. */
   bool are_over() const;
-  /** Returns the number of ranks of all known jobs. */
+  /** Returns the number of ranks of all known jobs and of the worlds that they have spawned. */
   int ranks() const;
 };
 

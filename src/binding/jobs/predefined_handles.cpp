@@ -13,6 +13,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/jobs/jobs.hpp"
+#include "binding/ranks/world_placeholder.hpp"
 #include "binding/settings/settings.hpp"
 
 #include <array>
@@ -26,8 +27,7 @@
 namespace weft {
 namespace {
 
-/** World that SMPI has made last. */
-MPI_Comm& latest_world()
+MPI_Comm& world_made_last()
 {
   static MPI_Comm world = MPI_COMM_NULL;
   return world;
@@ -53,7 +53,7 @@ MPI_Comm world_of_program()
     SMPI_app_instance_register(Job::LAUNCHED, nullptr, number_of_ranks());
     return latest_world();
   }
-  return MPI_COMM_WORLD;
+  return own_world();
 }
 
 /** Returns an object of the current rank. Outside of simulations, where programs are tried by build systems, any
@@ -86,7 +86,7 @@ struct ErrorHandlerLayout {
 // NOLINTNEXTLINE(cert-dcl50-cpp,modernize-avoid-variadic-functions): MPI's type
 template <class Handle> void abort_program(Handle* /*object*/, int* code, ...)
 {
-  MPI_Abort(MPI_COMM_WORLD, *code);
+  MPI_Abort(own_world(), *code);
 }
 
 const ErrorHandlerLayout& fatal_handler()
@@ -100,7 +100,12 @@ const ErrorHandlerLayout& fatal_handler()
 
 void remember_world(MPI_Comm world)
 {
-  latest_world() = world;
+  world_made_last() = world;
+}
+
+MPI_Comm latest_world()
+{
+  return world_made_last();
 }
 
 } // namespace weft

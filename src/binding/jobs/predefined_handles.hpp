@@ -9,4 +9,7 @@ namespace weft {
 /** Notes the world that SMPI makes, for a program that is loaded before MPI_COMM_WORLD is set. */
 void remember_world(MPI_Comm world);
 
+/** Returns the world that SMPI has made last. */
+MPI_Comm latest_world();
+
 } // namespace weft

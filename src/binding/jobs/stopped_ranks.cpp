@@ -3,7 +3,9 @@
 
 #include "binding/abi/kernel_scope.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/threads/simulated_thread.hpp"
 
+#include <algorithm>
 #include <simgrid/s4u.hpp>
 
 namespace weft {
@@ -13,9 +15,14 @@ namespace weft {
 void stop_ranks(const Job& job)
 {
   const KernelScope kernel;
-  for (const aid_t actor : job.actors)
-    if (const simgrid::s4u::ActorPtr rank = simgrid::s4u::Actor::by_pid(actor))
-      rank->get_impl()->suspend();
+  const auto stop = [](aid_t actor) {
+    if (const simgrid::s4u::ActorPtr its = simgrid::s4u::Actor::by_pid(actor))
+      its->get_impl()->suspend();
+  };
+  for (const aid_t rank : job.actors) {
+    stop(rank);
+    std::ranges::for_each(threads_of_rank(rank), stop);
+  }
 }
 
 void stay_stopped()

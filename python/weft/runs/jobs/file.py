@@ -36,7 +36,8 @@ from weft.base.user_files import UnreadableError, read_text
 from weft.runs import offload_modes
 from weft.runs.jobs import slurm_topology
 from weft.runs.options import MOST_RANKS
-from weft.trace.folder import Folder, read_folder
+from weft.trace.folder import Folder
+from weft.trace.foreign import read_trace
 
 PLACEMENTS: Mapping[str, str] = {
     "contiguous": "consecutive hosts, the first that are free",
@@ -50,8 +51,9 @@ PLACEMENTS: Mapping[str, str] = {
 TOP: Mapping[str, str] = {
     "shared_hosts": "`true`: jobs may share hosts, as far as these have cores, and each job is"
     " placed as if it were alone; `false` by default: each host is for one job",
-    "topology": "Slurm's `topology.conf` of the cluster whose nodes `hosts` names. Its switches"
-    " stand for the fabric's leaf switches, and their nodes for the hosts there, both in order",
+    "topology": "Slurm's `topology.conf` or `topology.yaml` of the cluster whose nodes `hosts`"
+    " names. Its switches stand for the fabric's leaf switches, and their nodes for the hosts"
+    " there, both in order",
 }
 """Keys of the file itself."""
 
@@ -59,7 +61,8 @@ JOB: Mapping[str, str] = {
     "name": "Name of the job; required",
     "program": "Compiled MPI program; this or `trace` is required",
     "arguments": "List of the program's arguments",
-    "trace": "Folder of a trace to replay, written by `weft run --record`",
+    "trace": "Trace to replay: the folder that `weft run --record` wrote, a time-independent trace"
+    " of SimGrid, or a schedule in GOAL",
     "ranks": "Number of MPI ranks; required, except for a trace",
     "ppn": "Ranks per host; by default 1 if enough hosts are free, else as few as possible",
     "placement": "How hosts are chosen. "
@@ -238,7 +241,7 @@ def _trace(table: Options, folder: Path) -> Folder | None:
         if key in table.values:
             table.fail(key, "found beside trace, which is replayed without the program")
     try:
-        return read_folder(folder / table.text("trace"))
+        return read_trace(folder / table.text("trace"))
     except WeftError as error:
         raise _error(table, "trace", error.message) from None
 

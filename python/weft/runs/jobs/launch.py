@@ -51,14 +51,15 @@ class PreparedJob:
     @property
     def argv0(self) -> str:
         """The program as written in the file, or its path if found in PATH."""
-        as_written = "/" in self.job.program
-        return self.job.program if as_written else str(self.program.absolute())
+        return launch.called_name(self.job.program, self.program)
 
     @property
     def shown_program(self) -> str:
         """The program in the record."""
         trace = self.job.trace
-        return trace.manifest.program if trace else str(self.program.absolute())
+        if trace is not None:
+            return trace.manifest.program
+        return launch.shown_program(self.job.program, self.program)
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -254,7 +255,7 @@ def run(
             streams=streams,
         )
         record = launch.make_record(one, work, ended, start)
-    return _complete(record, plan)
+        return _complete(record, plan, work)
 
 
 def _as_run(plan: PreparedJobs) -> launch.PreparedRun:
@@ -321,18 +322,25 @@ def _row(one: PreparedJob, destinations: Outputs, work: Path) -> dict[str, Any]:
 def _arguments(job: Job, work: Path) -> Sequence[str]:
     if job.trace is None:
         return job.arguments
-    return job.trace.form, str(job.trace.unpack(work / f"calls-{job.name}"))
+    return job.trace.replay_arguments(_lines(job, work))
+
+
+def _lines(job: Job, work: Path) -> Path:
+    """Return the file for the lines of a job's trace."""
+    return work / f"calls-{job.name}"
 
 
 # ---- The record
 
 
-def _complete(record: Record, plan: PreparedJobs) -> Record:
+def _complete(record: Record, plan: PreparedJobs, work: Path) -> Record:
     """Add what only this side knows about the jobs."""
     rows = {row.name: row for row in record.jobs or ()}
     record.jobs = [rows.get(one.job.name) or _missing(one) for one in plan.jobs]
     for row, one in zip(record.jobs, plan.jobs, strict=True):
         _complete_job(row, one, plan)
+        if one.job.trace is not None:
+            row.schedule = launch.schedule_part(one.job.trace, _lines(one.job, work))
     only = plan.jobs[0] if len(plan.jobs) == 1 else None
     record.program = only.shown_program if only else ""
     record.replayed = _replayed(only.job) if only else ""

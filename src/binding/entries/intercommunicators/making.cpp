@@ -7,6 +7,7 @@
 #include "binding/calls/call.hpp"
 #include "binding/ranks/agreement.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
+#include "binding/ranks/world_placeholder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,27 +27,11 @@ namespace {
 /** Integers that libraries reduce to find a context id (communicator_making.cpp). */
 constexpr int CONTEXT_INTEGERS = 65;
 
-/** Returns a communicator of the members of @p group, which all share this object. */
-MPI_Comm communicator_of(MPI_Group group)
-{
-  const CommonCreationScope common(group);
-  MPI_Comm made = MPI_COMM_NULL;
-  PMPI_Comm_create(MPI_COMM_WORLD, group, &made);
-  return made;
-}
-
 int size_of_group(MPI_Group group)
 {
   int size = 0;
   PMPI_Group_size(group, &size);
   return size;
-}
-
-OwnGroup union_of(MPI_Group first, MPI_Group second)
-{
-  MPI_Group made = MPI_GROUP_NULL;
-  PMPI_Group_union(first, second, &made);
-  return OwnGroup(made);
 }
 
 /** Agreement of the ranks of both groups, by their ranks in the communicator of both. */
@@ -150,6 +135,21 @@ void charge_bcast(MPI_Comm local, int bytes)
 
 } // namespace
 
+MPI_Comm communicator_of(MPI_Group group)
+{
+  const CommonCreationScope common(group);
+  MPI_Comm made = MPI_COMM_NULL;
+  PMPI_Comm_create(own_world(), group, &made);
+  return made;
+}
+
+OwnGroup union_of(MPI_Group first, MPI_Group second)
+{
+  MPI_Group made = MPI_GROUP_NULL;
+  PMPI_Group_union(first, second, &made);
+  return OwnGroup(made);
+}
+
 NewIntercommunicator::NewIntercommunicator(OwnGroup first, OwnGroup second)
     : sides_{std::move(first), std::move(second)}, both_(union_of(sides_[0].get(), sides_[1].get())),
       number_(new_communicator_number())
@@ -164,7 +164,7 @@ int NewIntercommunicator::size() const
 MPI_Comm NewIntercommunicator::make(bool first) const
 {
   MPI_Comm made = MPI_COMM_NULL;
-  make(first, [&] { return PMPI_Comm_create(MPI_COMM_WORLD, both_.get(), &made); }, &made);
+  make(first, [&] { return PMPI_Comm_create(own_world(), both_.get(), &made); }, &made);
   return made;
 }
 

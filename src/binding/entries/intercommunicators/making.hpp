@@ -27,6 +27,10 @@ public:
   int make(bool first, const std::function<int()>& create, MPI_Comm* made) const;
 };
 
+/** Returns a communicator of the members of @p group, which all share this object and make it at the same time. */
+MPI_Comm communicator_of(MPI_Group group);
+/** Returns a group with the ranks of both. */
+OwnGroup union_of(MPI_Group first, MPI_Group second);
 /** Returns a group of its own with the ranks of @p group. */
 OwnGroup copy_of(MPI_Group group);
 /** Returns whether two groups have a rank in common. */

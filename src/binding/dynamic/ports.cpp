@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Names of ports and services (MPI 4.1, sections 11.9.2 and 11.9.4), which SMPI lacks. Names are published among the
- * ranks of a run; nothing connects to a port. */
-#include "binding/entries/frame/own_function.hpp"
+/* Ports, names of services, and connections between groups (MPI 4.1, section 11.9), which SMPI lacks. All jobs of a run
+ * share them. */
+#include "binding/calls/call.hpp"
+#include "binding/dynamic/functions.hpp"
+#include "binding/dynamic/leaders_meeting.hpp"
+#include "binding/dynamic/told.hpp"
+#include "binding/ranks/communicator_numbers.hpp"
 
 #include <map>
-#include <set>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -13,7 +17,7 @@ namespace {
 
 /** Ports and services of all ranks. */
 struct PublishedNames {
-  std::set<std::string, std::less<>> ports;
+  std::map<std::string, std::shared_ptr<LeadersMeeting>, std::less<>> ports;
   std::map<std::string, std::string, std::less<>> services; ///< port by service
   int opened = 0;
 
@@ -32,8 +36,10 @@ int give_port(std::string_view port, char* text)
 
 int open_port(char* text)
 {
-  PublishedNames& names = PublishedNames::get();
-  return give_port(*names.ports.insert("weft:" + std::to_string(++names.opened)).first, text);
+  PublishedNames& names  = PublishedNames::get();
+  const std::string name = "weft:" + std::to_string(++names.opened);
+  names.ports.emplace(name, std::make_shared<LeadersMeeting>());
+  return give_port(name, text);
 }
 
 int close_port(const char* port)
@@ -41,6 +47,40 @@ int close_port(const char* port)
   return PublishedNames::get().ports.erase(std::string(port)) > 0
              ? static_cast<int>(MPI_SUCCESS)
              : wrong(MPI_ERR_PORT, "the port " + std::string(port) + " is not open");
+}
+
+/** Port as the root of a call knows it; null if it is not open. */
+struct OpenPort {
+  std::string name;
+  std::shared_ptr<LeadersMeeting> meeting;
+};
+
+OpenPort find_port(const char* port)
+{
+  if (not port)
+    return {"NULL", nullptr};
+  const auto& ports = PublishedNames::get().ports;
+  const auto found  = ports.find(std::string_view(port));
+  return {port, found == ports.end() ? nullptr : found->second};
+}
+
+/** Connects the group of @p comm with one that calls the other of the two functions with the same port. */
+int connect_at(const char* port, int root, MPI_Comm comm, LeadersMeeting::Kind kind, MPI_Comm* made)
+{
+  const CollectiveScope inside;
+  *made                                       = MPI_COMM_NULL;
+  const std::shared_ptr<const OpenPort> found = told_by<OpenPort>(comm, root, [port] { return find_port(port); });
+  if (not found->meeting)
+    return wrong(MPI_ERR_PORT, "the port " + found->name + " is not open");
+  share_communicator_numbers();
+  const bool accepts = kind == LeadersMeeting::Kind::accepts;
+  return connect_groups(
+      comm, root, found->meeting.get(), kind,
+      [name = found->name, accepts] {
+        return std::string(accepts ? "waits in MPI_Comm_accept" : "waits in MPI_Comm_connect") + " at the port " +
+               name + " for another group to call " + (accepts ? "MPI_Comm_connect" : "MPI_Comm_accept");
+      },
+      made);
 }
 
 int publish(const char* service, const char* port)
@@ -61,6 +101,7 @@ int look_up(const char* service, char* port)
 {
   const auto& services = PublishedNames::get().services;
   const auto found     = services.find(std::string_view(service));
+  *port                = '\0';
   return found == services.end() ? wrong(MPI_ERR_NAME, "the service " + std::string(service) + " is not published")
                                  : give_port(found->second, port);
 }
@@ -107,6 +148,24 @@ WEFT_INTERPOSED int PMPI_Lookup_name(char* service_name, MPI_Info /*info*/, char
                      [&] { return look_up(service_name, port_name); });
 }
 
+WEFT_INTERPOSED int PMPI_Comm_accept(const char* port_name, MPI_Info /*info*/, int root, MPI_Comm comm, MPI_Comm* made)
+{
+  static auto function = connects_groups("MPI_Comm_accept");
+  return dynamic_function(function, comm, root, made,
+                          [&] { return connect_at(port_name, root, comm, LeadersMeeting::Kind::accepts, made); });
+}
+
+WEFT_INTERPOSED int PMPI_Comm_connect(const char* port_name, MPI_Info /*info*/, int root, MPI_Comm comm, MPI_Comm* made)
+{
+  static auto function = connects_groups("MPI_Comm_connect");
+  return dynamic_function(function, comm, root, made,
+                          [&] { return connect_at(port_name, root, comm, LeadersMeeting::Kind::connects, made); });
+}
+
+WEFT_MPI_FUNCTION(Comm_accept, comm, (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* made),
+                  port_name, info, root, comm, made)
+WEFT_MPI_FUNCTION(Comm_connect, comm, (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* made),
+                  port_name, info, root, comm, made)
 WEFT_MPI_FUNCTION(Open_port, MPI_COMM_WORLD, (MPI_Info info, char* port_name), info, port_name)
 WEFT_MPI_FUNCTION(Close_port, MPI_COMM_WORLD, (const char* port_name), port_name)
 WEFT_MPI_FUNCTION(Publish_name, MPI_COMM_WORLD, (char* service_name, MPI_Info info, char* port_name), service_name,
