@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* MPI from several threads at the same time, which asks for MPI_THREAD_MULTIPLE. Argument "polling": threads exchange
- * messages with those of neighbours, and rank 0 prints the sum of all. "self": main waits for a message that only
- * another thread of its rank would send. */
+/* MPI from several threads at the same time, which programs with MPI_THREAD_SERIALIZED must not do. Argument
+ * "polling": threads exchange messages with those of neighbours, and rank 0 prints the sum of all. "self": main waits
+ * for a message that only another thread of its rank would send. */
 #include <mpi.h>
 #include <omp.h>
 #include <pthread.h>
@@ -54,7 +54,7 @@ int main(int argc, char** argv)
 {
   int provided;
   long mine, all;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   mine = strcmp(argv[1], "self") == 0 ? wait_for_self() : poll_all();

@@ -4,12 +4,16 @@
 #include "binding/abi/original.hpp"
 #include "binding/process/process.hpp"
 #include "binding/ranks/current.hpp"
+#include "binding/threads/futexes.hpp"
+#include "binding/threads/simulated_team.hpp"
+#include "binding/threads/thread_functions.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <link.h>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -35,6 +39,7 @@ struct ParallelRegion {
   void* data;
   Context* rank;
   void** critical; ///< the rank's lock of critical sections without a name
+  std::shared_ptr<SimulatedTeam> team = threads_are_simulated() ? std::make_shared<SimulatedTeam>() : nullptr;
 };
 
 /** The region that the current thread works in, begins or ends. */
@@ -177,11 +182,13 @@ bool owns_pool()
   yield(rank);
 }
 
-/** Returns a rank's lock of critical sections without a name, which libgomp makes at its first use. */
-void** critical_of(Context* rank)
+/** Returns the current rank's lock of critical sections without a name, which libgomp makes at its first use. */
+void** critical_of_rank()
 {
   static std::mutex lock;
-  static auto* const ALL = new std::unordered_map<Context*, std::unique_ptr<void*>>;
+  static auto* const ALL = new std::unordered_map<aid_t, std::unique_ptr<void*>>;
+  constexpr aid_t NONE   = -1;
+  const aid_t rank       = running_context ? current_actor() : NONE;
   const std::scoped_lock held(lock);
   auto& own = (*ALL)[rank];
   if (not own)
@@ -197,21 +204,38 @@ ParallelRegion new_region(void (*code)(void*), void* data)
     return {code, data, outer->rank, outer->critical};
   if (all.have_state)
     all.owners.insert(running_context);
-  return {code, data, running_context, critical_of(running_context)};
+  return {code, data, running_context, critical_of_rank()};
 }
 
 /** Executes a region on one of its threads. */
 void execute_region(void* region)
 {
-  const auto& own = *static_cast<const ParallelRegion*>(region);
+  const auto& own      = *static_cast<const ParallelRegion*>(region);
+  const bool is_master = region_here() == &own;
   const RegionScope scope(own);
-  own.code(own.data);
+  if (own.team)
+    own.team->execute(is_master, own.code, own.data);
+  else
+    own.code(own.data);
 }
+
+/** Scope of OpenMP's own code around a region. */
+class TeamScope {
+  const RegionScope region_; // also while libgomp makes the team
+  std::optional<SystemFutexes> locks_;
+
+public:
+  explicit TeamScope(const ParallelRegion& region) : region_(region)
+  {
+    if (region.team)
+      locks_.emplace();
+  }
+};
 
 void** critical_here()
 {
   const ParallelRegion* const region = region_here();
-  return region ? region->critical : critical_of(running_context);
+  return region ? region->critical : critical_of_rank();
 }
 
 } // namespace
@@ -239,7 +263,7 @@ void yield_with_team(simgrid::kernel::actor::ActorImpl* rank, Yield yield)
   {                                                                                                                    \
     static const auto THEIRS    = reinterpret_cast<decltype(&name)>(weft::openmp_symbol(#name));                       \
     weft::ParallelRegion region = weft::new_region(code, data);                                                        \
-    const weft::RegionScope scope(region); /* also while libgomp makes the team */                                     \
+    const weft::TeamScope scope(region);                                                                               \
     return THEIRS(weft::execute_region, &region, __VA_ARGS__);                                                         \
   }
 

@@ -3,10 +3,14 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/abi/simulator_code.hpp"
 #include "binding/process/process.hpp"
 #include "binding/process/switched_state.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/threads/openmp.hpp"
+#include "binding/threads/simulated_thread.hpp"
+#include "binding/threads/spins.hpp"
+#include "binding/threads/thread_functions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -55,9 +59,10 @@ constexpr auto PATIENCE = 100us;
 /** State of a thread in the simulation. */
 class ProgramThread {
 public:
-  Context* creator = nullptr; ///< rank that created it; null if an OpenMP library did
-  Context* rank    = nullptr; ///< rank that it is now, to SimGrid
-  bool in_call     = false;
+  Context* creator         = nullptr; ///< rank that created it; null if an OpenMP library did
+  simgrid::s4u::Host* host = nullptr; ///< of that rank, which may have ended
+  Context* rank            = nullptr; ///< rank that it is now, to SimGrid
+  bool in_call             = false;
 
   ProgramThread()                                = default;
   ProgramThread(const ProgramThread&)            = delete;
@@ -374,23 +379,32 @@ void yield_other_thread(ActorImpl* rank)
     std::rethrow_exception(wait.failure);
 }
 
-void yield_of_program(ActorImpl* rank, Yield yield)
+/** Lets the main thread of a rank yield. If another thread ends the rank meanwhile, main's stays where it is. */
+void yield_main(ActorImpl* rank, Yield yield)
 {
-  if (is_other_thread())
-    yield_other_thread(rank);
-  else
-    yield_rank(rank, yield, nullptr);
+  static const auto LEAVE = original<void (*)(Context*)>("_ZN7simgrid6kernel7context14SwappedContext7suspendEv");
+  const bool stays        = threads_are_simulated();
+  try {
+    return yield_with_team(rank, yield);
+  } catch (const simgrid::ForcefulKillException&) { // SimGrid has cleaned up
+    if (not stays)
+      throw;
+  }
+  begin_switched_state(); // the rank may have been handling an exception; no other rank is
+  LEAVE(Context::self());
 }
 
-/** Returns whether an address is in the code of an OpenMP library. */
-bool is_openmp(const void* address)
+void yield_of_program(ActorImpl* rank, Yield yield)
 {
-  Dl_info library{};
-  if (dladdr(address, &library) == 0 || not library.dli_fname)
-    return false;
-  const std::string_view path = library.dli_fname;
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  return name.starts_with("libgomp.so") || name.starts_with("libomp") || name.starts_with("libiomp5");
+  wake_spinning_threads();
+  if (SimulatedThread* const thread = SimulatedThread::here())
+    thread->yield();
+  else if (is_other_thread())
+    yield_other_thread(rank);
+  else if (threads_may_call)
+    yield_rank(rank, yield, nullptr);
+  else
+    yield_main(rank, yield);
 }
 
 /** Routine of a new thread, and the rank that creates it. */
@@ -398,12 +412,14 @@ struct Start {
   void* (*routine)(void*);
   void* argument;
   Context* creator;
+  simgrid::s4u::Host* host;
 };
 
 void* start_thread(void* start)
 {
   const std::unique_ptr<Start> own(static_cast<Start*>(start));
   this_thread().creator = own->creator;
+  this_thread().host    = own->host;
   return own->routine(own->argument);
 }
 
@@ -425,16 +441,33 @@ bool allow_threads()
 
 int provide_threads(int required)
 {
+  if (required >= MPI_THREAD_MULTIPLE && rank_here() && simulate_threads_of_rank()) {
+    around_yield = yield_of_program;
+    return MPI_THREAD_MULTIPLE;
+  }
   const bool others = required >= MPI_THREAD_SERIALIZED && allow_threads();
   return std::min(required, static_cast<int>(others ? MPI_THREAD_SERIALIZED : MPI_THREAD_FUNNELED));
 }
 
 bool is_other_thread()
 {
-  if (not threads_may_call)
+  if (not threads_may_call || SimulatedThread::here())
     return false;
   static thread_local const bool IS_OTHER = syscall(SYS_gettid) != threads().simgrids;
   return IS_OTHER;
+}
+
+simgrid::s4u::Host* host_of_thread()
+{
+  if (this_thread().host)
+    return this_thread().host;
+  if (running_context)
+    return rank_here() ? simgrid::s4u::Actor::self()->get_host() : nullptr;
+  running_context          = rank_of_region(); // for the question alone, which only reads
+  const auto* const worker = running_context ? simgrid::s4u::Actor::self() : nullptr;
+  auto* const host         = worker ? worker->get_host() : nullptr;
+  running_context          = nullptr;
+  return host;
 }
 
 bool begin_call()
@@ -496,29 +529,6 @@ std::size_t waiting_threads()
 
 // ---- Replaced functions --------------------------------------------------------------------------------------------
 
-// Sleeping takes simulated time, of the rank, only on its main thread.
-extern "C" {
-
-WEFT_INTERPOSED unsigned int smpi_sleep(unsigned int seconds)
-{
-  static const auto THEIRS = weft::original<decltype(&smpi_sleep)>("smpi_sleep");
-  return weft::is_other_thread() ? sleep(seconds) : THEIRS(seconds);
-}
-
-WEFT_INTERPOSED int smpi_usleep(useconds_t microseconds)
-{
-  static const auto THEIRS = weft::original<decltype(&smpi_usleep)>("smpi_usleep");
-  return weft::is_other_thread() ? usleep(microseconds) : THEIRS(microseconds);
-}
-
-WEFT_INTERPOSED int smpi_nanosleep(const timespec* time, timespec* rest)
-{
-  static const auto THEIRS = weft::original<decltype(&smpi_nanosleep)>("smpi_nanosleep");
-  return weft::is_other_thread() ? nanosleep(time, rest) : THEIRS(time, rest);
-}
-
-} // extern "C"
-
 extern "C" int weft_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                                    void* argument) WEFT_REPLACES("pthread_create");
 int weft_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument)
@@ -526,10 +536,12 @@ int weft_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, voi
   static const auto THEIRS = weft::next_definition<decltype(&weft_pthread_create)>("pthread_create");
   using namespace weft;
   Context* const creator = is_other_thread() ? this_thread().creator : running_context;
-  if (not creator || is_openmp(__builtin_return_address(0)))
+  if (not creator || is_in_openmp(__builtin_return_address(0)))
     return THEIRS(thread, attributes, routine, argument);
+  if (threads_are_simulated() && not is_in_simulator(__builtin_return_address(0)))
+    return create_simulated_thread(THEIRS, thread, attributes, {routine, argument});
   ++threads().created;
-  auto* const start = new Start(routine, argument, creator); // start_thread() deletes it
+  auto* const start = new Start(routine, argument, creator, host_of_thread()); // start_thread() deletes it
   const int failed  = THEIRS(thread, attributes, start_thread, start);
   if (failed != 0) {
     delete start;

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <simgrid/forward.h>
 
 namespace weft {
 
@@ -31,6 +32,9 @@ int provide_threads(int required);
 
 /** Returns whether the current thread is not SimGrid's, on which main runs. */
 bool is_other_thread();
+
+/** Returns the host of the rank that the current thread works for, without becoming the rank; null if unknown. */
+simgrid::s4u::Host* host_of_thread();
 
 /** Begins an MPI call of the current thread once no other thread of the rank is in one; a thread that
  * is not SimGrid's becomes the rank. Returns false if the thread is in a call already. */

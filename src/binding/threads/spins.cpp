@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/threads/spins.hpp"
+
+#include "binding/abi/interposed_symbol.hpp"
+#include "binding/process/process.hpp"
+#include "binding/ranks/current.hpp"
+#include "binding/ranks/sleep.hpp"
+#include "binding/threads/computation_break.hpp"
+#include "binding/threads/futexes.hpp"
+#include "binding/threads/system_futex.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <simgrid/kernel/Timer.hpp>
+#include <string_view>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace weft {
+namespace {
+
+struct SpinningThreads {
+  std::unordered_map<aid_t, std::vector<Sleep*>> of_ranks; ///< that sleep
+  std::unordered_map<aid_t, double> pauses;                ///< of threads that only spin, by their actors
+  bool begins = false;                                     ///< the current thread is about to sleep
+};
+
+SpinningThreads& spinning_threads()
+{
+  static auto* const ALL = new SpinningThreads; // ranks may outlive static objects
+  return *ALL;
+}
+
+/** Sleeps until another thread of the rank has run. Those that spin, too, may wait for this one: it looks again after a
+ * pause, which grows as long as it does nothing else. */
+void sleep_until_others_run()
+{
+  using simgrid::kernel::timer::Timer;
+  constexpr double FIRST_PAUSE = 1e-7;
+  constexpr double MOST        = 1e-3;
+  const ComputationBreak computation;
+  SpinningThreads& all = spinning_threads();
+  double& pause        = all.pauses[calling_actor()];
+  pause                = std::clamp(2 * pause, FIRST_PAUSE, MOST);
+  auto& those          = all.of_ranks[current_actor()];
+  Sleep sleep;
+  those.push_back(&sleep);
+  Timer* timer = nullptr;
+  timer        = Timer::set(time_of_rank() + pause, [&] {
+    timer = nullptr;
+    if (std::erase(those, &sleep) > 0)
+      sleep.wake();
+  });
+  all.begins   = true;
+  try {
+    sleep.sleep(SleepsIn::wait);
+  } catch (...) { // the rank is being killed
+    std::erase(those, &sleep);
+    if (timer)
+      timer->remove();
+    throw;
+  }
+  if (timer)
+    timer->remove();
+}
+
+#ifdef __x86_64__
+
+constexpr unsigned INTERVAL = 2000; ///< between samples, in microseconds
+
+std::atomic<pid_t>& runner()
+{
+  static std::atomic<pid_t> tid{0};
+  return tid;
+}
+
+/** The last signal but two; program_threads.cpp and blocked_rank.cpp use the last two. */
+int sample_signal()
+{
+  return SIGRTMAX - 2;
+}
+
+/** Values of a thread's registers in a row of samples. */
+class Samples {
+  static constexpr std::size_t MOST_VALUES = 8;
+  static constexpr std::size_t ENOUGH      = 16;
+
+  std::uint64_t turn_ = 0;
+  std::array<std::uint64_t, MOST_VALUES> values_{};
+  std::size_t known_ = 0;
+  std::size_t count_ = 0;
+
+public:
+  /** Adds a sample. Returns whether the thread spins. */
+  bool add(std::uint64_t value)
+  {
+    if (std::exchange(turn_, turn) != turn)
+      known_ = count_ = 0;
+    auto* const end = values_.begin() + known_;
+    if (std::find(values_.begin(), end, value) == end) {
+      if (known_ == MOST_VALUES)
+        known_ = count_ = 0;
+      values_.at(known_++) = value;
+    }
+    return ++count_ >= ENOUGH;
+  }
+  void clear() { known_ = count_ = 0; }
+};
+
+/** Returns a value that depends on all registers but the place in the code and the flags. */
+std::uint64_t hash_of(const ucontext_t& interrupted)
+{
+  constexpr std::uint64_t PRIME = 0x100000001b3; // FNV-1a
+  std::uint64_t hash            = 0xcbf29ce484222325;
+  for (int at = REG_R8; at <= REG_RSP; ++at)
+    hash = (hash ^ static_cast<std::uint64_t>(interrupted.uc_mcontext.gregs[at])) * PRIME;
+  return hash;
+}
+
+/** Returns whether code is the program's, or of its libraries: it holds no lock of the C library, or SimGrid's. */
+bool is_programs(greg_t address)
+{
+  Dl_info library{};
+  if (dladdr(reinterpret_cast<const void*>(address), &library) == 0 || // NOLINT(performance-no-int-to-ptr)
+      not library.dli_fname)
+    return true;
+  constexpr std::array<std::string_view, 9> OTHERS{"/libc.so",    "/ld-linux", "/libstdc++.so",
+                                                   "/libgcc_s",   "/libgomp",  "/libgfortran",
+                                                   "/libsimgrid", "/libweft",  "/weft-m"};
+  const std::string_view name = library.dli_fname;
+  return std::ranges::none_of(OTHERS,
+                              [name](std::string_view other) { return name.find(other) != std::string_view::npos; });
+}
+
+void on_sample(int /*signum*/, siginfo_t* /*info*/, void* interrupted)
+{
+  static auto& samples = *new Samples;
+  const auto& context  = *static_cast<const ucontext_t*>(interrupted);
+  if (not running_context || not futexes_are_simulated() || not is_programs(context.uc_mcontext.gregs[REG_RIP]))
+    return;
+  if (not samples.add(hash_of(context)))
+    return;
+  samples.clear();
+  const int error = errno;
+  sleep_until_others_run();
+  errno = error;
+}
+
+/** Samples the registers of the thread that runs, while its turn lasts. */
+[[noreturn]] void* watch(void* /*unused*/)
+{
+  for (std::uint64_t seen = turn;; seen = static_cast<const volatile std::uint64_t&>(turn)) {
+    pause_system_thread(INTERVAL);
+    if (seen == static_cast<const volatile std::uint64_t&>(turn))
+      system_call(SYS_tgkill, syscall(SYS_getpid), runner().load(), sample_signal());
+  }
+}
+
+void start_watch()
+{
+  struct sigaction action{};
+  action.sa_sigaction = on_sample;
+  action.sa_flags     = SA_SIGINFO | SA_RESTART | SA_NODEFER; // others run before it ends
+  set_process_action(sample_signal(), action);
+  static const auto CREATE = next_definition<decltype(&pthread_create)>("pthread_create");
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  pthread_t thread{};
+  if (CREATE(&thread, nullptr, watch, nullptr) == 0)
+    pthread_detach(thread);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+#endif
+
+} // namespace
+
+#ifdef __x86_64__
+
+void watch_spins()
+{
+  static const bool STARTED = [] {
+    runner() = static_cast<pid_t>(syscall(SYS_gettid));
+    start_watch();
+    return true;
+  }();
+  static_cast<void>(STARTED);
+}
+
+void note_runner(pid_t system_thread)
+{
+  runner() = system_thread;
+}
+
+#else
+
+void watch_spins() {}
+void note_runner(pid_t /*system_thread*/) {}
+
+#endif
+
+void wake_spinning_threads()
+{
+  SpinningThreads& all = spinning_threads();
+  if (std::exchange(all.begins, false) || all.of_ranks.empty())
+    return;
+  all.pauses.erase(calling_actor());
+  if (const auto found = all.of_ranks.find(current_actor()); found != all.of_ranks.end())
+    for (Sleep* const one : std::exchange(found->second, {}))
+      one->wake();
+}
+
+} // namespace weft
