@@ -256,7 +256,7 @@ int main(int argc, char** argv)
   hints(MPI_COMM_WORLD);
   errors(MPI_COMM_WORLD);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
-  snprintf(name, sizeof name, "of/rank/%d", rank);
+  snprintf(name, sizeof name, "of-rank-%d", rank);
   sizes_and_pointers(MPI_COMM_SELF, name);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank % 2 == 0)

@@ -24,7 +24,7 @@ int main(int argc, char** argv)
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   start = MPI_Wtime();
-  MPI_File_open(MPI_COMM_WORLD, "/scratch/out", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  MPI_File_open(MPI_COMM_WORLD, "out", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
   const double opened = MPI_Wtime() - start;
   MPI_File_preallocate(file, (MPI_Offset)ranks * bytes);
   if (strstr(what, "interleaved") || strstr(what, "sieved")) { /* pieces of a quarter, by turns */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Functions of the C library that lock files, and those that close them. glibc's lockf() and fclose() call fcntl() and
- * close() where no replacement is seen. */
+/* Functions of the C library that lock files, and those that close several of them or replace descriptors (those that
+ * close one are in file_effects/effect_functions.cpp). glibc's lockf() calls fcntl() where no replacement is seen. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/file_locks/file_locks.hpp"
 #include "binding/file_locks/system_files.hpp"
@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdarg>
-#include <cstdio>
 #include <fcntl.h>
 #include <limits>
 #include <sys/file.h>
@@ -21,10 +20,6 @@ int weft_fcntl64(int descriptor, int command, ...) WEFT_REPLACES("fcntl64");
 int weft_flock(int descriptor, int operation) WEFT_REPLACES("flock");
 int weft_lockf(int descriptor, int command, off_t length) WEFT_REPLACES("lockf");
 int weft_lockf64(int descriptor, int command, off_t length) WEFT_REPLACES("lockf64");
-int weft_close(int descriptor) WEFT_REPLACES("close");
-int weft_fclose(FILE* stream) WEFT_REPLACES("fclose");
-FILE* weft_freopen(const char* path, const char* mode, FILE* stream) WEFT_REPLACES("freopen");
-FILE* weft_freopen64(const char* path, const char* mode, FILE* stream) WEFT_REPLACES("freopen64");
 int weft_dup2(int descriptor, int closed) WEFT_REPLACES("dup2");
 int weft_dup3(int descriptor, int closed, int flags) WEFT_REPLACES("dup3");
 int weft_close_range(unsigned first, unsigned last, int flags) WEFT_REPLACES("close_range");
@@ -63,38 +58,6 @@ int weft_lockf64(int descriptor, int command, off_t length)
 {
   return weft::lock_by_lockf(descriptor, command, length);
 }
-
-int weft_close(int descriptor)
-{
-  if (not weft::has_used_locks())
-    return weft::system_close(descriptor);
-  return weft::close_and_release(descriptor, [descriptor] { return weft::system_close(descriptor); });
-}
-
-int weft_fclose(FILE* stream)
-{
-  static const auto THEIRS = weft::next_definition<int (*)(FILE*)>("fclose");
-  if (not weft::has_used_locks())
-    return THEIRS(stream);
-  return weft::close_and_release(fileno(stream), [stream] { return THEIRS(stream); });
-}
-
-#define WEFT_REOPENS(name)                                                                                             \
-  FILE* weft_##name(const char* path, const char* mode, FILE* stream)                                                  \
-  {                                                                                                                    \
-    static const auto THEIRS = weft::next_definition<decltype(&weft_##name)>(#name);                                   \
-    if (not weft::has_used_locks())                                                                                    \
-      return THEIRS(path, mode, stream);                                                                               \
-    FILE* opened = nullptr;                                                                                            \
-    weft::close_and_release(fileno(stream), [&] {                                                                      \
-      opened = THEIRS(path, mode, stream);                                                                             \
-      return 0;                                                                                                        \
-    });                                                                                                                \
-    return opened;                                                                                                     \
-  }
-
-WEFT_REOPENS(freopen)
-WEFT_REOPENS(freopen64)
 
 int weft_dup2(int descriptor, int closed)
 {

@@ -123,10 +123,9 @@ int move_data(FileSystem& files, const FileHandle& handle, bool write, std::int6
   bytes            = data.bytes();
   const int result = files.with_disk([&] {
     if (write)
-      return data.get([&](std::span<const std::byte> from) { return files.store().write(file.path, extents, from); });
-    return data.set(
-        [&](std::span<std::byte> to, std::int64_t& read) { return files.store().read(file.path, extents, to, read); },
-        bytes);
+      return data.get([&](std::span<const std::byte> from) { return file.content.write(extents, from); });
+    return data.set([&](std::span<std::byte> to, std::int64_t& read) { return file.content.read(extents, to, read); },
+                    bytes);
   });
   if (result != MPI_SUCCESS)
     return result;
@@ -177,14 +176,13 @@ std::shared_ptr<FileCompletion> start_ordered(FileSystem& files, FileHandle& han
           part.contiguous_memory = its->data.is_contiguous();
           part.extents           = handle.view.extents(position * handle.view.etype_size(), its->data.bytes());
           if (write) {
-            files.with_disk([&] { return files.store().write(handle.file->path, part.extents, its->written); });
+            files.with_disk([&] { return handle.file->content.write(part.extents, its->written); });
             completion->bytes = its->data.bytes();
             ++handle.file->counters->writes;
             handle.file->counters->bytes_written += completion->bytes;
           } else {
-            std::int64_t size = 0;
-            files.store().size(handle.file->path, size);
-            std::int64_t there = 0;
+            const std::int64_t size = handle.file->content.size();
+            std::int64_t there      = 0;
             for (const Extent& extent : part.extents)
               there += std::clamp(size - extent.offset, std::int64_t{0}, extent.length);
             part.extents = first_bytes(std::move(part.extents), there);

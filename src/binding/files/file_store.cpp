@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <system_error>
@@ -15,6 +16,8 @@
 
 namespace weft {
 namespace {
+
+namespace fs = std::filesystem;
 
 /** Returns MPI's class of a system error. Throws FullDiskError if the disk is full. */
 int class_of(int error, const std::string& path)
@@ -32,24 +35,26 @@ int class_of(int error, const std::string& path)
   return MPI_ERR_IO;
 }
 
-/** Descriptor of a file, which it closes. */
-class Descriptor {
-  int number_;
+FileError error_of(int error, const std::string& path)
+{
+  return {class_of(error, path), path + ": " + std::strerror(error)};
+}
 
-public:
-  Descriptor(const std::string& path, unsigned flags)
-      : number_(::open(path.c_str(), static_cast<int>(flags | static_cast<unsigned>(O_CLOEXEC)), 0666))
-  {
-  }
-  Descriptor(const Descriptor&)            = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor()
-  {
-    if (number_ >= 0)
-      ::close(number_);
-  }
-  operator int() const { return number_; }
-};
+/** Opens a file; raises the limit of open files if it is reached: it holds for each process, and here for all ranks.
+ * @return -1 with errno if that fails */
+int open_file(const std::string& path, unsigned flags)
+{
+  const auto attempt = [&] {
+    return ::open(path.c_str(), static_cast<int>(flags | static_cast<unsigned>(O_CLOEXEC)), 0666);
+  };
+  const int opened = attempt();
+  rlimit limit{};
+  if (opened >= 0 || errno != EMFILE || getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+    return opened;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  return attempt();
+}
 
 /** Calls @p move(descriptor, address, bytes, offset), as pread and pwrite, for all extents until one moves nothing.
  * @return the bytes that were moved, or -1 */
@@ -72,85 +77,86 @@ std::int64_t move_extents(int file, const Extents& extents, std::span<Byte> data
   return moved;
 }
 
+bool is_prefix(const std::string& directory, const std::string& path)
+{
+  return path.size() > directory.size() && path.starts_with(directory) &&
+         (directory.ends_with('/') || path[directory.size()] == '/');
+}
+
 } // namespace
 
-std::string FileStore::path_of(const std::string& name)
+FilePath FilePath::of(const std::string& name)
 {
   // ROMIO's names may begin with the file system, "ufs:out" (MPI 4.1, section 14.2.1: file names are as the
   // implementation has them).
   const auto colon          = name.find(':');
   const bool of_file_system = colon != std::string::npos && colon > 1 && name.find('/') > colon;
-  std::string path;
-  for (const auto& part :
-       std::filesystem::path(of_file_system ? name.substr(colon + 1) : name).lexically_normal().relative_path())
-    if (part != ".." && part != "." && not part.empty())
-      path += (path.empty() ? "" : "/") + part.string();
-  return path;
+  std::error_code ignored;
+  const fs::path opened = fs::current_path(ignored) / (of_file_system ? name.substr(colon + 1) : name);
+  const fs::path parent = fs::weakly_canonical(opened.parent_path(), ignored);
+  return {opened.string(), (parent / opened.filename()).lexically_normal().string()};
 }
 
-int FileStore::open(const std::string& path, int mode) const
+bool FilePath::is_below(const std::string& directory) const
 {
-  const std::string whole = root_ / path;
-  if (path.empty())
-    return MPI_ERR_BAD_FILE;
+  return is_prefix(directory, whole) || is_prefix(directory, fs::path(opened).lexically_normal().string());
+}
+
+std::string FilePath::shown(const fs::path& start) const
+{
+  return is_prefix(start.string(), whole) ? fs::path(whole).lexically_relative(start).string() : whole;
+}
+
+FileError StoredFile::open(const std::string& path, int mode)
+{
   auto flags = static_cast<unsigned>(has_mode(mode, MPI_MODE_RDONLY) ? O_RDONLY : O_RDWR);
-  if (has_mode(mode, MPI_MODE_CREATE)) {
-    flags |= static_cast<unsigned>(O_CREAT);
-    if (has_mode(mode, MPI_MODE_EXCL))
-      flags |= static_cast<unsigned>(O_EXCL);
-    // Directories that the program has on the machine that it was written for.
-    std::error_code ignored;
-    std::filesystem::create_directories(std::filesystem::path(whole).parent_path(), ignored);
-  }
-  const Descriptor file(whole, flags);
-  if (file < 0)
-    return class_of(errno, whole);
+  if (has_mode(mode, MPI_MODE_CREATE))
+    flags |= static_cast<unsigned>(has_mode(mode, MPI_MODE_EXCL) ? O_CREAT | O_EXCL : O_CREAT);
+  path_       = path;
+  descriptor_ = open_file(path, flags);
+  if (descriptor_ < 0 && errno == EACCES && has_mode(mode, MPI_MODE_WRONLY)) // may be writable alone
+    descriptor_ = open_file(path, (flags & ~static_cast<unsigned>(O_ACCMODE)) | static_cast<unsigned>(O_WRONLY));
+  if (descriptor_ < 0)
+    return error_of(errno, path);
   struct stat about{};
-  return ::fstat(file, &about) == 0 && S_ISDIR(about.st_mode) ? MPI_ERR_BAD_FILE : MPI_SUCCESS;
+  if (::fstat(descriptor_, &about) != 0 || not S_ISDIR(about.st_mode))
+    return {MPI_SUCCESS};
+  close();
+  return error_of(EISDIR, path);
 }
 
-int FileStore::remove(const std::string& path) const
+void StoredFile::close()
 {
-  const std::string whole = root_ / path;
-  return ::unlink(whole.c_str()) == 0 ? MPI_SUCCESS : class_of(errno, whole);
+  if (descriptor_ >= 0)
+    ::close(descriptor_);
+  descriptor_ = -1;
 }
 
-int FileStore::resize(const std::string& path, std::int64_t size) const
+int StoredFile::resize(std::int64_t size) const
 {
-  const std::string whole = root_ / path;
-  return ::truncate(whole.c_str(), size) == 0 ? MPI_SUCCESS : class_of(errno, whole);
+  return ::ftruncate(descriptor_, size) == 0 ? MPI_SUCCESS : class_of(errno, path_);
 }
 
-int FileStore::size(const std::string& path, std::int64_t& into) const
+std::int64_t StoredFile::size() const
 {
-  const std::string whole = root_ / path;
   struct stat about{};
-  if (::stat(whole.c_str(), &about) != 0)
-    return class_of(errno, whole);
-  into = about.st_size;
-  return MPI_SUCCESS;
+  return ::fstat(descriptor_, &about) == 0 ? about.st_size : 0;
 }
 
-int FileStore::write(const std::string& path, const Extents& extents, std::span<const std::byte> data) const
+int StoredFile::write(const Extents& extents, std::span<const std::byte> data) const
 {
-  if (extents.empty())
-    return MPI_SUCCESS;
-  const std::string whole = root_ / path;
-  const Descriptor file(whole, static_cast<unsigned>(O_WRONLY));
-  return file >= 0 && move_extents(file, extents, data, ::pwrite) >= 0 ? MPI_SUCCESS : class_of(errno, whole);
+  return move_extents(descriptor_, extents, data, ::pwrite) >= 0 ? MPI_SUCCESS : class_of(errno, path_);
 }
 
-int FileStore::read(const std::string& path, const Extents& extents, std::span<std::byte> data,
-                    std::int64_t& bytes) const
+int StoredFile::read(const Extents& extents, std::span<std::byte> data, std::int64_t& bytes) const
 {
-  bytes = 0;
-  if (extents.empty())
-    return MPI_SUCCESS;
-  const std::string whole = root_ / path;
-  const Descriptor file(whole, static_cast<unsigned>(O_RDONLY));
-  if (file >= 0)
-    bytes = move_extents(file, extents, data, ::pread);
-  return file >= 0 && bytes >= 0 ? MPI_SUCCESS : class_of(errno, whole);
+  bytes = move_extents(descriptor_, extents, data, ::pread);
+  return bytes >= 0 ? MPI_SUCCESS : class_of(errno, path_);
+}
+
+FileError remove_file(const std::string& path)
+{
+  return ::unlink(path.c_str()) == 0 ? FileError{MPI_SUCCESS} : error_of(errno, path);
 }
 
 } // namespace weft

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Content of MPI's files: files of the machine in the scratch directory of the run. Names that programs use are below
- * that directory, absolute ones too. */
+/* Content of MPI's files: the files of this machine that the program's names mean, as for open() and fopen(). So ranks
+ * see one set of files, by whatever interface they look. */
 #pragma once
 
 #include "model/storage/extents.hpp"
@@ -25,25 +25,49 @@ inline bool has_mode(int mode, int flag)
   return (static_cast<unsigned>(mode) & static_cast<unsigned>(flag)) != 0;
 }
 
-class FileStore {
-  std::filesystem::path root_;
+/** Where a name of the program leads from the current rank's directory. */
+struct FilePath {
+  std::string opened; ///< absolute, as the system gets it
+  std::string whole;  ///< of the same file whatever its name: without links to directories, "." and ".."
+
+  static FilePath of(const std::string& name);
+  /** Returns whether the file is below an absolute directory. */
+  bool is_below(const std::string& directory) const;
+  /** Returns the name for the record: relative to @p start, if the file is below it. */
+  std::string shown(const std::filesystem::path& start) const;
+};
+
+/** A failure of the system, as an MPI error class with its text; MPI_SUCCESS if there is none. */
+struct FileError {
+  int code = 0;
+  std::string text{};
+};
+
+/** Open file of this machine. A descriptor outlives the file's name, which the program may remove or change. Functions
+ * throw FullDiskError if the disk is full. */
+class StoredFile {
+  int descriptor_ = -1;
+  std::string path_;
 
 public:
-  explicit FileStore(std::filesystem::path root) : root_(std::move(root)) {}
+  StoredFile()                             = default;
+  StoredFile(const StoredFile&)            = delete;
+  StoredFile& operator=(const StoredFile&) = delete;
+  ~StoredFile() { close(); }
 
-  const std::filesystem::path& root() const { return root_; }
-  /** Returns the path below the directory of a name, without "." and "..". */
-  static std::string path_of(const std::string& name);
-  /** Following functions take such paths and return MPI_SUCCESS or the error class of their failure. Opens, creates as
-   * the mode (MPI_MODE_…) says. */
-  int open(const std::string& path, int mode) const;
-  int remove(const std::string& path) const;
-  int resize(const std::string& path, std::int64_t size) const;
-  int size(const std::string& path, std::int64_t& into) const;
+  /** Opens, and creates, as the mode (MPI_MODE_…) says. */
+  FileError open(const std::string& path, int mode);
+  void close();
+  /** Following functions return MPI_SUCCESS or the error class of their failure. */
+  int resize(std::int64_t size) const;
   /** Writes the bytes of @p data to the extents, in their order. */
-  int write(const std::string& path, const Extents& extents, std::span<const std::byte> data) const;
+  int write(const Extents& extents, std::span<const std::byte> data) const;
   /** Reads the extents up to the end of the file; @p bytes is what was read. */
-  int read(const std::string& path, const Extents& extents, std::span<std::byte> data, std::int64_t& bytes) const;
+  int read(const Extents& extents, std::span<std::byte> data, std::int64_t& bytes) const;
+  std::int64_t size() const;
 };
+
+/** Removes a file, which may be open. */
+FileError remove_file(const std::string& path);
 
 } // namespace weft

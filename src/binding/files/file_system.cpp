@@ -7,6 +7,7 @@
 #include "binding/settings/settings.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace weft {
@@ -18,12 +19,17 @@ FileSystem*& files_of_run()
   return all;
 }
 
+/** Returns the directory in which the program runs; the root if it has been removed. */
+std::filesystem::path directory_of_run()
+{
+  std::error_code removed;
+  const auto found = std::filesystem::weakly_canonical(settings().files.empty() ? "." : settings().files, removed);
+  return removed ? "/" : found;
+}
+
 } // namespace
 
-FileSystem::FileSystem(RunContext& its_context)
-    : store_(settings().files.empty() ? "." : settings().files), context(its_context)
-{
-}
+FileSystem::FileSystem(RunContext& its_context) : start_(directory_of_run()), context(its_context) {}
 
 FileSystem* FileSystem::get()
 {
@@ -79,21 +85,21 @@ StripeLayout FileSystem::new_layout(const RomioHints& hints)
 
 void FileSystem::place(OpenFile& file)
 {
-  const auto& disk = context.fabric.disk();
-  file.path        = FileStore::path_of(file.name);
-  file.on_disk     = disk && (not context.fabric.storage() || file.name.starts_with(disk->mount + "/"));
-  file.counters    = &counters_[file.path];
+  file.path     = FilePath::of(file.name);
+  file.on_disk  = is_on_disk(file.path);
+  file.counters = &counters_[file.path.shown(start_)];
   if (file.on_disk)
     return;
-  const auto known = layouts_.find(file.path);
-  file.layout      = known == layouts_.end() ? layouts_[file.path] = new_layout(file.hints) : known->second;
+  if (not std::filesystem::exists(file.path.whole)) // removed since, whoever has done that
+    layouts_.erase(file.path.whole);
+  const auto known = layouts_.find(file.path.whole);
+  file.layout      = known == layouts_.end() ? layouts_[file.path.whole] = new_layout(file.hints) : known->second;
 }
 
-std::int64_t FileSystem::size_of(const OpenFile& file) const
+bool FileSystem::is_on_disk(const FilePath& path) const
 {
-  std::int64_t size = 0;
-  store_.size(file.path, size);
-  return size;
+  const auto& disk = context.fabric.disk();
+  return disk && (not context.fabric.storage() || path.is_below(disk->mount));
 }
 
 FileHandle& FileSystem::add_handle(std::shared_ptr<OpenFile> file, int rank)

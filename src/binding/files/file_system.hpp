@@ -12,6 +12,7 @@
 #include "binding/ranks/places.hpp"
 #include "binding/run/diagnosis.hpp"
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -30,7 +31,7 @@ struct DeviceCounters {
 };
 
 class FileSystem : public RecordPart {
-  FileStore store_;
+  std::filesystem::path start_;             // directory in which the ranks start
   std::unique_ptr<StorageNetwork> network_; // made for the first file
   std::map<int, int> steps_;                // in progress, by world of their jobs
   std::map<std::string, FileCounters> counters_;
@@ -50,12 +51,11 @@ public:
   /** Serves the files of a run on a fabric. */
   static void serve(RunContext& context);
 
-  const FileStore& store() const { return store_; }
   /** Ends the run with an error unless the fabric has storage. @p function: that needs it. */
   void require_storage(const char* function) const;
   StorageNetwork& network();
-  /** Calls @p move, which moves data between the program and the store; ends the run if the machine's disk is full. */
-  template <class Move> int with_disk(Move&& move)
+  /** Calls @p move, which uses a file of this machine; ends the run if the machine's disk is full. */
+  template <class Move> auto with_disk(Move&& move)
   {
     try {
       return move();
@@ -68,10 +68,8 @@ public:
   template <class Make> std::shared_ptr<OpenFile> join_opening(MPI_Comm comm, int rank, int size, Make&& make);
   /** Decides where a file is, by its name and hints, and how it is striped. */
   void place(OpenFile& file);
-  void forget_layout(const std::string& path) { layouts_.erase(path); }
-
-  /** Returns the size of a file; 0 if it has been deleted. */
-  std::int64_t size_of(const OpenFile& file) const;
+  /** Returns whether a file is on the disk of each host, rather than on the parallel file system. */
+  bool is_on_disk(const FilePath& path) const;
 
   FileHandle& add_handle(std::shared_ptr<OpenFile> file, int rank);
   void remove_handle(FileHandle& handle);

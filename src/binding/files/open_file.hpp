@@ -4,6 +4,7 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/files/file_steps.hpp"
+#include "binding/files/file_store.hpp"
 #include "binding/ranks/sleep.hpp"
 #include "binding/run/request.hpp"
 #include "fabric/topology/topology.hpp"
@@ -109,11 +110,14 @@ public:
 /** An open file, as the ranks of its communicator share it. */
 struct OpenFile {
   std::string name; ///< as the program gives it
-  std::string path; ///< in the store
-  int world    = 0; ///< of the job that has opened it
-  int mode     = 0;
-  int result   = MPI_SUCCESS; ///< of opening it
-  bool on_disk = false;       ///< on the disks of hosts
+  FilePath path;
+  StoredFile content;
+  int world = 0; ///< of the job that has opened it
+  int mode  = 0;
+  FileError opened;               ///< how opening it has ended
+  std::int64_t end = 0;           ///< in bytes when it was opened: where MPI_MODE_APPEND starts on all ranks
+  int result       = MPI_SUCCESS; ///< of the last collective change
+  bool on_disk     = false;       ///< on the disks of hosts
   StripeLayout layout{};
   RomioHints hints{};
   std::vector<VertexId> hosts; ///< by rank

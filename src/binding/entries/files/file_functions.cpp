@@ -7,7 +7,6 @@
 #include "binding/ranks/agreement.hpp"
 #include "binding/run/run_context.hpp"
 
-#include <algorithm>
 #include <array>
 #include <simgrid/s4u/Actor.hpp>
 
@@ -96,12 +95,14 @@ int open_file(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File
       files.join_opening(comm, place.rank, place.size, [&] { return make_open_file(files, comm, name, mode, info); });
   FileHandle& handle = files.add_handle(file, place.rank);
   take_part(files, handle, [&](FileSteps& steps) {
-    file->result = files.with_disk([&] { return files.store().open(file->path, file->mode); });
+    file->opened = files.with_disk([&] { return file->content.open(file->path.opened, file->mode); });
+    if (file->opened.code == MPI_SUCCESS && has_mode(file->mode, MPI_MODE_APPEND))
+      file->shared_position = file->end = file->content.size();
     add_opens(files, file, steps);
   });
-  if (file->result != MPI_SUCCESS) {
+  if (file->opened.code != MPI_SUCCESS) {
     files.remove_handle(handle);
-    return wrong(file->result, "the file is " + file->name + " in the directory " + files.store().root().string());
+    return wrong(file->opened.code, file->opened.text);
   }
   if (file->mode != mode) {
     files.remove_handle(handle);
@@ -111,11 +112,8 @@ int open_file(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File
   handle.handler = default_file_handler();
   handle.handler->ref();
   PMPI_Comm_group(comm, &handle.group);
-  if (has_mode(mode, MPI_MODE_APPEND)) {
-    handle.position       = files.size_of(*handle.file);
-    file->shared_position = std::max(file->shared_position, handle.position);
-  }
-  *made = handle.handle();
+  handle.position = file->end; // 0 unless MPI_MODE_APPEND
+  *made           = handle.handle();
   return MPI_SUCCESS;
 }
 
@@ -128,10 +126,9 @@ int close_file(MPI_File* file)
       return wrong(MPI_ERR_OTHER, "a split collective access of the file has not ended");
     const auto open = handle.file;
     take_part(files, handle, [&](FileSteps& steps) {
-      if (has_mode(open->mode, MPI_MODE_DELETE_ON_CLOSE)) {
-        files.with_disk([&] { return files.store().remove(open->path); });
-        files.forget_layout(open->path);
-      }
+      open->content.close();
+      if (has_mode(open->mode, MPI_MODE_DELETE_ON_CLOSE))
+        files.with_disk([&] { return remove_file(open->path.opened); });
       steps.then([&files, open](FileSteps& now) {
         for (const VertexId host : open->hosts)
           files.ask_metadata(*open, host, &StorageModel::close_latency, now);
@@ -152,13 +149,12 @@ int delete_file(const char* name)
     return result;
   files.require_storage("MPI_File_delete");
   OpenFile file;
-  file.name        = name;
-  file.path        = FileStore::path_of(name);
-  file.on_disk     = not files.context.fabric.storage();
-  const int result = files.with_disk([&] { return files.store().remove(file.path); });
-  if (result != MPI_SUCCESS)
-    return wrong(result, "the file is " + file.name + " in the directory " + files.store().root().string());
-  files.forget_layout(file.path);
+  file.name             = name;
+  file.path             = FilePath::of(name);
+  file.on_disk          = files.is_on_disk(file.path);
+  const FileError error = files.with_disk([&] { return remove_file(file.path.opened); });
+  if (error.code != MPI_SUCCESS)
+    return wrong(error.code, error.text);
   const VertexId host = files.context.network.vertex_of(simgrid::s4u::this_actor::get_host());
   take_steps(files, [&](FileSteps& steps) {
     steps.then([&](FileSteps& now) { files.ask_metadata(file, host, &StorageModel::open_latency, now); });
@@ -179,8 +175,8 @@ int resize_file(MPI_File file, MPI_Offset size, bool only_grows)
     const auto open = handle.file;
     take_part(files, handle, [&](FileSteps& steps) {
       open->result = MPI_SUCCESS;
-      if (not only_grows || size > files.size_of(*handle.file))
-        open->result = files.with_disk([&] { return files.store().resize(open->path, size); });
+      if (not only_grows || size > open->content.size())
+        open->result = files.with_disk([&] { return open->content.resize(size); });
       add_change(files, open, steps);
     });
     return open->result;
@@ -238,7 +234,8 @@ int sync_file(MPI_File file)
 
 int ask_size(MPI_File file, MPI_Offset* size)
 {
-  return answer(file, size, "size", [](FileSystem& files, FileHandle& handle) { return files.size_of(*handle.file); });
+  return answer(file, size, "size",
+                [](FileSystem& /*files*/, FileHandle& handle) { return handle.file->content.size(); });
 }
 
 template <class Length> int ask_type_extent(MPI_File file, MPI_Datatype type, Length* extent)

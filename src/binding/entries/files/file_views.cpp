@@ -91,13 +91,13 @@ int give_view(const FileHandle& handle, MPI_Offset* displacement, MPI_Datatype* 
 // ---- Pointers
 
 /** Moves a pointer. */
-int seek_from(const FileSystem& files, const FileHandle& handle, MPI_Offset offset, int whence, std::int64_t& position)
+int seek_from(const FileHandle& handle, MPI_Offset offset, int whence, std::int64_t& position)
 {
   std::int64_t from = 0;
   if (whence == MPI_SEEK_CUR)
     from = position;
   else if (whence == MPI_SEEK_END)
-    from = handle.view.position_of_end(files.size_of(*handle.file));
+    from = handle.view.position_of_end(handle.file->content.size());
   else if (whence != MPI_SEEK_SET)
     return wrong_number(MPI_ERR_ARG, "whence", whence, "MPI_SEEK_SET, MPI_SEEK_CUR, MPI_SEEK_END");
   if (from + offset < 0)
@@ -113,7 +113,7 @@ int seek_shared(MPI_File file, MPI_Offset offset, int whence)
       return result;
     const auto open  = handle.file;
     std::int64_t now = open->shared_position;
-    if (const int result = seek_from(files, handle, offset, whence, now); result != MPI_SUCCESS)
+    if (const int result = seek_from(handle, offset, whence, now); result != MPI_SUCCESS)
       return result;
     take_part(files, handle, [&](FileSteps& steps) {
       open->shared_position = now;
@@ -147,9 +147,9 @@ int ask_position(MPI_File file, MPI_Offset* offset)
 
 int seek_own(MPI_File file, MPI_Offset offset, int whence)
 {
-  return on_file(file, [&](FileSystem& files, FileHandle& handle) {
+  return on_file(file, [&](FileSystem& /*files*/, FileHandle& handle) {
     return first_error([&] { return check_not_sequential(handle); },
-                       [&] { return seek_from(files, handle, offset, whence, handle.position); });
+                       [&] { return seek_from(handle, offset, whence, handle.position); });
   });
 }
 
