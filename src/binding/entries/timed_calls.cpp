@@ -10,6 +10,7 @@
 #include "binding/calls/in_place.hpp"
 #include "binding/entries/direct_calls.hpp"
 #include "binding/entries/exposure_epochs.hpp"
+#include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/intercommunicators/collectives.hpp"
 #include "binding/entries/intercommunicators/making.hpp"
 #include "binding/entries/polls.hpp"
@@ -29,6 +30,7 @@
 #include "binding/point_to_point/direct_messages.hpp"
 #include "binding/point_to_point/kept_error.hpp"
 #include "binding/point_to_point/own_messages.hpp"
+#include "binding/point_to_point/request_list.hpp"
 #include "binding/run/request.hpp"
 
 #include <cstddef>
@@ -57,14 +59,23 @@ int watched_Waitany(decltype(&PMPI_Waitany) next_definition, int count, MPI_Requ
                     MPI_Status* status)
 {
   RequestSignal::make_activities();
-  return with_error_of_status(status, index,
-                              [&](MPI_Status* its) { return next_definition(count, requests, index, its); });
+  return with_error_of_status(status, index, [&](MPI_Status* its) {
+    RequestList* const list = index ? RequestList::find(span_of(requests, count)) : nullptr;
+    if (not list)
+      return next_definition(count, requests, index, its);
+    *index = list->wait(its);
+    return static_cast<int>(MPI_SUCCESS);
+  });
 }
 
 int watched_Waitsome(decltype(&PMPI_Waitsome) next_definition, int count, MPI_Request* requests, int* ended,
                      int* indices, MPI_Status* statuses)
 {
   RequestSignal::make_activities();
+  if (RequestList* const list = ended ? RequestList::find(span_of(requests, count)) : nullptr) {
+    *ended = wait_for_some(*list, indices, statuses);
+    return error_of_last_waitsome();
+  }
   const int result = next_definition(count, requests, ended, indices, statuses);
   return result == MPI_SUCCESS ? error_of_last_waitsome() : result;
 }
@@ -97,6 +108,18 @@ int freed_Comm_free(decltype(&PMPI_Comm_free) next_definition, MPI_Comm* comm)
 int freed_Comm_disconnect(decltype(&PMPI_Comm_disconnect) next_definition, MPI_Comm* comm)
 {
   return free_communicator(next_definition, comm);
+}
+
+/** Initializes MPI, and connects the ranks of a spawned world with those that have spawned it. */
+int connected_Init(decltype(&PMPI_Init) next_definition, int* argc, char*** argv)
+{
+  const RunContext& run = current_run();
+  if (run.on_init)
+    run.on_init(false);
+  const int result = next_definition(argc, argv);
+  if (result == MPI_SUCCESS && run.on_init)
+    run.on_init(true);
+  return result;
 }
 
 /** Returns @p function with a request that the end of an epoch of @p win completes. */
@@ -438,7 +461,7 @@ WEFT_ONE_SIDED(1, Win_unlock_all, TRACED, check_unlock_all(a0), completing(THEIR
 WEFT_ONE_SIDED(1, Win_wait, TRACED, check_wait(a0), THEIRS, note_wait(a0))
 
 WEFT_TIMED_BY(0, Finalize, other, direct)
-WEFT_TIMED(2, Init, other, UNTRACED)
+WEFT_TIMED_AS(2, Init, other, UNTRACED, connected)
 WEFT_TIMED_AS(0, Wtime, other, UNTRACED, watched)
 
 } // extern "C"
