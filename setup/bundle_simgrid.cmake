@@ -3,8 +3,8 @@
 # The bundle is relocatable: the compilers' scripts determine their prefix at run time.
 set(BUNDLE ${CMAKE_CURRENT_BINARY_DIR}/simgrid)
 set(SIMGRID_PREFIX_TEXT simgrid) # beside _core
-set(COMPILERS_SIMGRID "\${0%/*}/simgrid")
-set(COMPILERS_LIBRARY "\${0%/*}/simgrid/lib")
+set(COMPILERS_SIMGRID "\$here/simgrid")
+set(COMPILERS_LIBRARY "\$here/simgrid/lib")
 set(COMPILERS_CC "\${WEFT_CC:-cc gcc clang}")
 set(COMPILERS_CXX "\${WEFT_CXX:-c++ g++ clang++}")
 set(COMPILERS_FORTRAN "\${WEFT_FC:-gfortran}")

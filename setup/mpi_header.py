@@ -22,11 +22,31 @@ OPAQUE = {
     for name in ("Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Op", "Request", "Win")
 }
 """The types behind handles. No program sees into them: weft's own tags do in C and C++."""
-OTHERS = {  # constants that are variables or calls in SimGrid, or missing: handle, symbol
+OTHERS = {  # constants that are variables, calls or synonyms in SimGrid, or missing: handle, symbol
     "MPI_COMM_WORLD": ("Comm", "weft_comm_world"),
     "MPI_COMM_SELF": ("Comm", "weft_comm_self"),
     "MPI_INFO_ENV": ("Info", "weft_info_env"),
     "MPI_ERRORS_ABORT": ("Errhandler", "weft_errors_abort"),
+    "MPI_2DOUBLE_PRECISION": ("Datatype", "weft_2double_precision"),
+    "MPI_2INTEGER": ("Datatype", "weft_2integer"),
+    "MPI_2REAL": ("Datatype", "weft_2real"),
+    "MPI_CHARACTER": ("Datatype", "weft_character"),
+    "MPI_COMPLEX": ("Datatype", "weft_complex"),
+    "MPI_COMPLEX8": ("Datatype", "weft_complex8"),
+    "MPI_COMPLEX16": ("Datatype", "weft_complex16"),
+    "MPI_COMPLEX32": ("Datatype", "weft_complex32"),
+    "MPI_DOUBLE_COMPLEX": ("Datatype", "weft_double_complex"),
+    "MPI_DOUBLE_PRECISION": ("Datatype", "weft_double_precision"),
+    "MPI_INTEGER": ("Datatype", "weft_integer"),
+    "MPI_INTEGER1": ("Datatype", "weft_integer1"),
+    "MPI_INTEGER2": ("Datatype", "weft_integer2"),
+    "MPI_INTEGER4": ("Datatype", "weft_integer4"),
+    "MPI_INTEGER8": ("Datatype", "weft_integer8"),
+    "MPI_LOGICAL": ("Datatype", "weft_logical"),
+    "MPI_LOGICAL1": ("Datatype", "weft_logical1"),
+    "MPI_LOGICAL2": ("Datatype", "weft_logical2"),
+    "MPI_LOGICAL4": ("Datatype", "weft_logical4"),
+    "MPI_LOGICAL8": ("Datatype", "weft_logical8"),
 }
 MISSPELT = {  # SimGrid's symbols of constants that its header names otherwise
     "MPI_CXX_FLOAT_COMPLEX": "smpi_MPI_CXX_FLOAT_COMPLEX",

@@ -25,6 +25,12 @@ _WITH_F08_TYPES = ("Status_f2f08", "Status_f082f")
 _SENTINELS = ("MPI_BOTTOM", "MPI_IN_PLACE")
 _STATUSES_IGNORE = ("MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE")
 _WEIGHTS = ("MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY")
+_SPAWN = {
+    "MPI_ARGV_NULL": ("character(len=1)", "(1)"),
+    "MPI_ARGVS_NULL": ("character(len=1)", "(1, 1)"),
+    "MPI_ERRCODES_IGNORE": ("integer", "(1)"),
+}
+"""Sentinels of MPI_Comm_spawn: their types and shapes."""
 _OF_SIMGRID = (
     *("smpi_execute_flops", "smpi_execute_flops_benched"),
     *("smpi_execute", "smpi_execute_benched"),
@@ -118,7 +124,9 @@ def include_file(constants: Constants) -> str:
         lines += [f"      integer{size} {name}", f"      parameter ({name}={number})"]
     for name in ("MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"):
         lines += [f"      logical {name}", f"      parameter ({name}=.false.)"]
-    lines += [f"      external {name}" for name in (*_SENTINELS, *_STATUSES_IGNORE, *_WEIGHTS)]
+    lines += [
+        f"      external {name}" for name in (*_SENTINELS, *_STATUSES_IGNORE, *_WEIGHTS, *_SPAWN)
+    ]
     lines += [
         f"      external MPI_{handle}_{what}_FN"
         for handle in ("COMM", "TYPE", "WIN")
@@ -178,6 +186,7 @@ def _sentinels(status: str, extent: str, end: str) -> Iterator[str]:
         *(("integer", name, "") for name in _SENTINELS),
         *((status, name, shape) for name, shape in zip(_STATUSES_IGNORE, (one, many), strict=True)),
         *(("integer", name, "(1)") for name in _WEIGHTS),
+        *((kind, name, shape) for name, (kind, shape) in _SPAWN.items()),
     ]
     for kind, name, shape in variables:
         yield f"  {kind}, bind(C, name='{name.lower()}{end}') :: {name}{shape}"
@@ -329,6 +338,8 @@ def _f08_type(one: Argument) -> str:
         return f"type(MPI_{one.kind})"
     if one.kind == "string":
         return f"character(len={one.shape or '*'})"
+    if one.kind == "strings":
+        return "character(len=*)"
     return "type(c_ptr)" if one.kind == "address" else SCALARS[one.kind]
 
 
@@ -345,6 +356,8 @@ def _mpi_declaration(one: Argument) -> Iterator[str]:
         yield f"integer{intent if one.is_input else ''} :: {one.name}{_statuses(one)}"
     elif one.kind == "string":
         yield f"character(len=*){intent} :: {one.name}"
+    elif one.kind == "strings":
+        yield f"character(len=*){intent} :: {one.name}({one.shape})"
     elif one.is_array:
         yield f"!GCC$ ATTRIBUTES NO_ARG_CHECK :: {one.name}"
         yield f"{SCALARS.get(one.kind, 'integer')} :: {one.name}(*)"

@@ -25,7 +25,7 @@ HANDLES = (
     *("Message", "Op", "Request", "Session", "Win"),
 )
 BUFFERS = ("buffer", "async", "descriptor")
-OTHERS = ("string", "address", "Status")
+OTHERS = ("string", "strings", "address", "Status")
 _ROW = re.compile(r"(?P<mark>[ *=-]) (?P<name>\w+)(?P<arguments>.*?)(?: -> (?P<result>\w+))?")
 _ARGUMENT = re.compile(
     r"(?P<name>\w+):(?P<kind>\w+)(?:\((?P<interface>\w+)\))?(?:\[(?P<shape>[^]]+)\])?(?P<intent>[>=]?)"
@@ -112,6 +112,8 @@ class Constants:
 
     integers: dict[str, int]
     handles: dict[str, tuple[str, int]]
+    objects: dict[str, str]
+    """C++ expressions of handles that SMPI's mpi.h does not define."""
 
 
 def procedures(path: Path) -> list[Procedure]:
@@ -173,6 +175,7 @@ def constants(path: Path) -> Constants:
     part = ""
     integers: dict[str, int] = {}
     handles: dict[str, tuple[str, int]] = {}
+    objects: dict[str, str] = {}
     own = -10
     for line in _joined(path):
         words = line.split()
@@ -180,12 +183,14 @@ def constants(path: Path) -> Constants:
             part = words[1]
         elif part == "integers":
             integers[words[0]] = int(words[1])
-        elif len(words) == 3:
+        elif len(words) == 3 and not words[2].startswith("&"):
             handles[words[1]] = (words[0], int(words[2]))
         else:
             handles[words[1]] = (words[0], own)
+            if len(words) == 3:
+                objects[words[1]] = words[2]
             own -= 1
-    return Constants(integers, handles)
+    return Constants(integers, handles, objects)
 
 
 def _joined(path: Path) -> Iterator[str]:

@@ -14,17 +14,20 @@ from fortran.tables import HANDLES, Argument, Constants, Procedure, with_large_f
 _PARAMETERS = {
     **dict.fromkeys(("int", "count", "displacement", "index", "logical", "weights"), "int*"),
     **dict.fromkeys(("aint", "offset", "bigcount"), "std::int64_t*"),
-    "string": "char*",
+    **dict.fromkeys(("string", "strings"), "char*"),
     "Status": "MPI_Status*",
     "address": "void**",
     "procedure": "Callback",
     **dict.fromkeys(HANDLES, "int*"),
 }
+_TEXTS = ("string", "strings")
+"""Kinds whose length is a further argument."""
 _WIDE = {"aint": "MPI_Aint", "offset": "MPI_Offset", "bigcount": "MPI_Count"}
 _ANSWERS = {"double": "double", "aint": "std::int64_t"}
 _HEAD = """\
 // SPDX-License-Identifier: LGPL-2.1-only
 // Written by setup/fortran.
+#include "binding/datatypes/fortran_types.hpp"
 #include "binding/fortran/arguments.hpp"
 #include "binding/fortran/procedures.hpp"
 #include "compilers/include/mpi/weft_mpi.h"
@@ -62,7 +65,7 @@ def _predefined(constants: Constants) -> Iterator[str]:
         if kind in ("Message", "Session"):
             continue
         own = {
-            name: number
+            constants.objects.get(name, name): number
             for name, (its, number) in constants.handles.items()
             if its == kind and number < -1
         }
@@ -119,7 +122,7 @@ def _function(row: Procedure, symbol: str, buffer: str) -> Iterator[str]:
     if row.name in _DIFFERENT and buffer == "void*":
         place = next(at for at, one in enumerate(row.arguments) if one.kind == "address")
         parameters[place] = f"[[maybe_unused]] {parameters[place]}"
-    lengths = [f"std::size_t {one.name}_length" for one in row.arguments if one.kind == "string"]
+    lengths = [f"std::size_t {one.name}_length" for one in row.arguments if one.kind in _TEXTS]
     error = ["int* ierror"] if row.has_error else []
     answer = _ANSWERS.get(row.result, "void")
     yield ""
@@ -152,7 +155,7 @@ def _by_hand(row: Procedure) -> str:
 
 def _raw(row: Procedure, one: Argument, buffer: str) -> str:
     """Return an argument of a function that is written by hand."""
-    if one.kind == "string":
+    if one.kind in _TEXTS:
         return f"{one.name}, {one.name}_length"
     if row.name in _DIFFERENT and one.kind == "address" and buffer == "void*":
         return "nullptr"

@@ -5,9 +5,11 @@
  * that a program's own functions of these names come first.
  *
  * libweft.so (binding/entries/program_memory.cpp) carries them out; without it, in SimGrid's own launcher, SMPI does,
- * which shares less. Memory is identified by the call that asks for it: the offset of the return address, which is the
- * same in each rank's copy of the program. */
+ * which shares less; outside a simulation, where a build runs the program, the process's own allocator does. Memory is
+ * identified by the call that asks for it: the offset of the return address, which is the same in each rank's copy of
+ * the program. */
 #include <cstddef>
+#include <dlfcn.h>
 
 #define WEFT_DEFINES(symbol) __asm__(symbol) __attribute__((weak, noinline, visibility("hidden")))
 #define WEFT_CALLER static_cast<long>(static_cast<char*>(__builtin_return_address(0)) - &anchor)
@@ -29,35 +31,64 @@ extern "C" {
 /** @p alignment: 0 for that of malloc; @p throws: std::bad_alloc, rather than to return null. */
 [[gnu::weak]] void* weft_program_new(std::size_t size, std::size_t alignment, bool throws, long site);
 
-void* smpi_shared_malloc_intercept(std::size_t size, const char* file, int line);
-void* smpi_shared_calloc_intercept(std::size_t count, std::size_t each, const char* file, int line);
-void* smpi_shared_realloc_intercept(void* data, std::size_t size, const char* file, int line);
-void smpi_shared_free(void* data);
-void* __libc_memalign(std::size_t alignment, std::size_t size); // NOLINT(*-identifier,*-identifier-naming)
+[[gnu::weak]] void* smpi_shared_malloc_intercept(std::size_t size, const char* file, int line);
+[[gnu::weak]] void* smpi_shared_calloc_intercept(std::size_t count, std::size_t each, const char* file, int line);
+[[gnu::weak]] void* smpi_shared_realloc_intercept(void* data, std::size_t size, const char* file, int line);
+[[gnu::weak]] void smpi_shared_free(void* data);
+
+/* The process's allocator, which may be a preloaded one. With a version, as the names alone are the program's own. */
+void* weft_system_malloc(std::size_t size);
+void* weft_system_calloc(std::size_t count, std::size_t each);
+void* weft_system_realloc(void* data, std::size_t size);
+void* weft_system_memalign(std::size_t alignment, std::size_t size);
+void weft_system_free(void* data);
 
 } // extern "C"
 
+__asm__(".symver weft_system_malloc, malloc@GLIBC_2.2.5\n"
+        ".symver weft_system_calloc, calloc@GLIBC_2.2.5\n"
+        ".symver weft_system_realloc, realloc@GLIBC_2.2.5\n"
+        ".symver weft_system_memalign, memalign@GLIBC_2.2.5\n"
+        ".symver weft_system_free, free@GLIBC_2.2.5\n");
+
 namespace {
+
+void* resized(void* data, std::size_t size, const char* function, long site)
+{
+  return smpi_shared_realloc_intercept ? smpi_shared_realloc_intercept(data, size, function, static_cast<int>(site))
+                                       : weft_system_realloc(data, size);
+}
 
 void* aligned(std::size_t alignment, std::size_t size, long site)
 {
-  return weft_program_memalign ? weft_program_memalign(alignment, size, site) : __libc_memalign(alignment, size);
+  return weft_program_memalign ? weft_program_memalign(alignment, size, site) : weft_system_memalign(alignment, size);
+}
+
+/** Calls the new of libstdc++, which calls the program's handler and throws std::bad_alloc. */
+void* failed_new(std::size_t size)
+{
+  auto* const theirs = reinterpret_cast<void* (*)(std::size_t)>(dlsym(RTLD_DEFAULT, "_Znwm"));
+  return theirs ? theirs(size) : nullptr;
 }
 
 void* made(std::size_t size, std::size_t alignment, bool throws, long site)
 {
   if (weft_program_new)
     return weft_program_new(size, alignment, throws, site);
-  return alignment == 0 ? smpi_shared_malloc_intercept(size, "new", static_cast<int>(site))
-                        : __libc_memalign(alignment, size);
+  if (alignment == 0 && smpi_shared_malloc_intercept)
+    return smpi_shared_malloc_intercept(size, "new", static_cast<int>(site));
+  void* const found = alignment == 0 ? weft_system_malloc(size) : weft_system_memalign(alignment, size);
+  return found || not throws ? found : failed_new(size);
 }
 
 void release(void* data)
 {
   if (weft_program_free)
     weft_program_free(data);
-  else
+  else if (smpi_shared_free)
     smpi_shared_free(data);
+  else
+    weft_system_free(data);
 }
 
 } // namespace
@@ -68,24 +99,27 @@ void* weft_own_malloc(std::size_t size) WEFT_DEFINES("malloc");
 void* weft_own_malloc(std::size_t size)
 {
   const long site = WEFT_CALLER;
-  return weft_program_malloc ? weft_program_malloc(size, site)
-                             : smpi_shared_malloc_intercept(size, "malloc", static_cast<int>(site));
+  if (weft_program_malloc)
+    return weft_program_malloc(size, site);
+  return smpi_shared_malloc_intercept ? smpi_shared_malloc_intercept(size, "malloc", static_cast<int>(site))
+                                      : weft_system_malloc(size);
 }
 
 void* weft_own_calloc(std::size_t count, std::size_t each) WEFT_DEFINES("calloc");
 void* weft_own_calloc(std::size_t count, std::size_t each)
 {
   const long site = WEFT_CALLER;
-  return weft_program_calloc ? weft_program_calloc(count, each, site)
-                             : smpi_shared_calloc_intercept(count, each, "calloc", static_cast<int>(site));
+  if (weft_program_calloc)
+    return weft_program_calloc(count, each, site);
+  return smpi_shared_calloc_intercept ? smpi_shared_calloc_intercept(count, each, "calloc", static_cast<int>(site))
+                                      : weft_system_calloc(count, each);
 }
 
 void* weft_own_realloc(void* data, std::size_t size) WEFT_DEFINES("realloc");
 void* weft_own_realloc(void* data, std::size_t size)
 {
   const long site = WEFT_CALLER;
-  return weft_program_realloc ? weft_program_realloc(data, size, site)
-                              : smpi_shared_realloc_intercept(data, size, "realloc", static_cast<int>(site));
+  return weft_program_realloc ? weft_program_realloc(data, size, site) : resized(data, size, "realloc", site);
 }
 
 void* weft_own_reallocarray(void* data, std::size_t count, std::size_t each) WEFT_DEFINES("reallocarray");
@@ -95,9 +129,7 @@ void* weft_own_reallocarray(void* data, std::size_t count, std::size_t each)
   std::size_t size = 0;
   if (weft_program_reallocarray)
     return weft_program_reallocarray(data, count, each, site);
-  return __builtin_mul_overflow(count, each, &size)
-             ? nullptr
-             : smpi_shared_realloc_intercept(data, size, "reallocarray", static_cast<int>(site));
+  return __builtin_mul_overflow(count, each, &size) ? nullptr : resized(data, size, "reallocarray", site);
 }
 
 void* weft_own_memalign(std::size_t alignment, std::size_t size) WEFT_DEFINES("memalign");
@@ -122,7 +154,7 @@ int weft_own_posix_memalign(void** data, std::size_t alignment, std::size_t size
     return weft_program_posix_memalign(data, alignment, size, site);
   if (alignment == 0 || alignment % sizeof(void*) != 0 || (alignment & (alignment - 1)) != 0)
     return INVALID;
-  void* const found = __libc_memalign(alignment, size);
+  void* const found = weft_system_memalign(alignment, size);
   if (not found)
     return FULL;
   *data = found;

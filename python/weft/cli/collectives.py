@@ -7,12 +7,14 @@ import click
 
 from weft import _core
 from weft.base.tables import console, fitting, new_table, print_table, print_title
-from weft.base.units import format_size, parse_size, plural
+from weft.base.units import format_size, parse_size, parse_sizes, plural
 from weft.cli import completion
 from weft.cli.common import output_option
 from weft.cli.files import NamedFile
 from weft.cli.groups import help_group
+from weft.cli.run_options import click_option
 from weft.study import schedules
+from weft.study.bench import nccl as nccl_choices
 from weft.study.schedules import Algorithm, Case, Schedule
 
 _GROUP = """
@@ -219,3 +221,68 @@ def _print(shown: Schedule) -> None:
         f" the busiest rank sends {format_size(shown.busiest_bytes)}",
         soft_wrap=True,
     )
+
+
+_NCCL = """
+Show what NCCL chooses for a collective: algorithm, protocol, channels and chunk, by size.
+
+The choice follows NCCL's tuner, on the GPUs and graphs of the fabric's [nccl] table: its ranks are
+one a GPU. Sizes are those of nccl-tests: of the larger buffer, all blocks of an Allgather together.
+The predicted time is NCCL's own estimate, by which it chooses; nothing is simulated. NCCL_ALGO,
+NCCL_PROTO, NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS and NCCL_BUFFSIZE are keys of [nccl].
+
+\b
+Examples:
+  weft collectives nccl allreduce --fabric dgx-h100 -n 8
+  weft collectives nccl allgather --fabric h100-ndr-10 -n 10 --sizes 1MiB:1GiB --nccl 2.18
+  weft collectives nccl allreduce --fabric dgx-h100 -n 8 --set nccl.NCCL_ALGO=ring
+"""
+
+
+@collectives.command(help=_NCCL, short_help="Show NCCL's choices for a collective.")
+@click.argument("collective")
+@click_option("fabric", required=True)
+@click_option("changes")
+@click_option("ranks")
+@click.option(
+    "--sizes",
+    default="1KiB:1GiB",
+    show_default=True,
+    metavar="SIZES",
+    help="A doubling range (4KiB:256KiB), or a list (4KiB,1MiB).",
+)
+@click.option(
+    "--nccl",
+    "version",
+    default=nccl_choices.DEFAULT_VERSION,
+    show_default=True,
+    metavar="VERSION",
+    help="Version whose constants and formulas apply: 2.18 or 2.29.",
+)
+@output_option("--csv", "csv_file", help="Write one line per size.")
+def nccl(
+    collective: str,
+    fabric: str,
+    changes: tuple[str, ...],
+    ranks: int,
+    sizes: str,
+    version: str,
+    csv_file: Path | None,
+) -> None:
+    """Compute, print, write."""
+    call = nccl_choices.Call(
+        collective, fabric, ranks, parse_sizes(sizes, "--sizes"), version, changes
+    )
+    found = nccl_choices.choices(call)
+    on = console()
+    print_title(f"NCCL {version}: {collective} on {fabric}, {plural(ranks, 'rank')}", on)
+    heads = ("# Size", "algorithm", "protocol", "channels", "chunk", "Predicted(us)")
+    table = new_table(heads, left=("algorithm", "protocol"))
+    for row in found:
+        table.add_row(
+            *(str(row.bytes), row.algorithm, row.protocol, str(row.channels)),
+            *(format_size(row.chunk_bytes), f"{row.predicted_us:.2f}"),
+        )
+    print_table(table, on)
+    if csv_file is not None:
+        nccl_choices.write_csv(found, csv_file, "--csv")

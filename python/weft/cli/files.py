@@ -20,7 +20,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from weft import _core
-from weft.base import inputs, output
+from weft.base import inputs, output, topology_files
 from weft.base.errors import WeftError, printable, suggestion
 from weft.base.units import parse_size
 from weft.cli import order
@@ -88,6 +88,11 @@ class Measured(Input):
         return super().convert(value, param, ctx)
 
 
+_FABRICS = "fabrics"
+_OF_FABRICS = (".toml", ".xml", ".so")
+"""Suffixes of files that are not another tool's topology."""
+
+
 class NamedFile(click.ParamType[str]):
     """Path of a file that a command reads, or the name of a shipped one."""
 
@@ -99,7 +104,11 @@ class NamedFile(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the value if valid."""
-        return str(_name(value, param))
+        name = str(_name(value, param))
+        foreign = self._folder == _FABRICS and Path(name).suffix not in _OF_FABRICS
+        if foreign and (said := topology_files.advice(Path(name))):
+            raise WeftError(f"{name}: {said}")
+        return name
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -213,10 +222,12 @@ class Size(click.ParamType[int]):
 INPUTS = (Input, NamedFile, Program, Arguments, Setting)
 OUTPUTS = (Output, OutputDirectory)
 
-fabric_name = NamedFile("fabrics")
+fabric_name = NamedFile(_FABRICS)
 inventory_name = NamedFile("inventories")
 engine_name = NamedFile("presets/progress_engine")
 measured_table = Measured()
+
+_SPELLINGS_OF_RANKS = ("-np", "--np")
 
 
 class Command(click.Command):
@@ -239,6 +250,17 @@ class Command(click.Command):
         for heading, rows in groups:
             with formatter.section(heading):
                 formatter.write_dl(rows)
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        """Also accept launchers' spellings of the number of ranks, `-np` and `--np`.
+
+        Without them, `-np 4` would be `-n p`. Messages and help name the option `-n`.
+        """
+        parser = super().make_parser(ctx)
+        for param in self.params:
+            if isinstance(param, click.Option) and param.name == "ranks" and "-n" in param.opts:
+                parser.add_option(param, _SPELLINGS_OF_RANKS, dest=param.name, action="store")
+        return parser
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse repeated options, which are ambiguous."""

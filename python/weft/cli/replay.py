@@ -13,14 +13,18 @@ from weft.cli.files import Input, command
 from weft.cli.run_options import options_of_replays
 from weft.runs import launch
 from weft.runs import replay as api
-from weft.trace.folder import read_folder
+from weft.trace.foreign import read_trace
 
 _HELP = """
 Replay the trace of a program on another fabric, or with other offload options.
 
-DIRECTORY is a trace written by `weft run --record`: the MPI calls of every rank and the amount of
+TRACE is a directory written by `weft run --record`: the MPI calls of every rank and the amount of
 computation between them, without times. A replay needs neither the program nor its memory. The
 number of ranks is that of the recorded run, and so is --ppn if it was given.
+
+TRACE may also be a time-independent trace of SimGrid (`smpirun -trace-ti`, Batsim): its index, its
+directory, or a file with the actions of all ranks. Or a schedule in GOAL, the language of LogGOPSim
+and ATLAHS, in its text form; the record and the last line then tell when each rank has ended.
 
 \b
 Examples:
@@ -28,6 +32,8 @@ Examples:
   weft replay trace --fabric tofino-16 --offload off
   weft replay trace --fabric tofino-16 --compare
   weft replay trace --fabric fat-tree-1024 --json run.json
+  weft replay ti/traces.txt --fabric tofino-16
+  weft replay schedule.goal --fabric tofino-16
 
 \b
 Exit status: 0; 1 for a deadlock; 2 if weft refuses to start; 124 after --timeout; 137
@@ -39,7 +45,7 @@ above --memory.
 @result_options
 @options_of_replays
 @compare_option
-@click.argument("trace", type=Input(), metavar="DIRECTORY")
+@click.argument("trace", type=Input(), metavar="TRACE")
 def replay(
     trace: Path,
     json_file: Path | None,
@@ -49,7 +55,7 @@ def replay(
     **options: Any,
 ) -> int:
     """Check, replay, report."""
-    request = api.replay_request(read_folder(trace), command=("weft", *sys.argv[1:]), **options)
+    request = api.replay_request(read_trace(trace), command=("weft", *sys.argv[1:]), **options)
     plan = launch.prepare(request)
     if compare:
         return run_comparison(plan, json_file, quiet=quiet, no_intervals=no_intervals)

@@ -29,7 +29,8 @@ shipped tables are in data/checks.toml; checks without a bound are only reported
 switches and the hosts were measured, the gain from offloading is compared too: its size, on which
 side of 1 it is, and the message size from which offloading pays off. Takes about a minute.
 
-Your own TABLE is CSV, or an output of the OSU benchmarks, IMB or SKaMPI. Its columns determine what
+Your own TABLE is CSV, or an output of the OSU benchmarks, IMB, SKaMPI, nccl-tests, ucc_perftest,
+ucx_perftest or perftest. Its columns determine what
 was measured: Allreduces by size with one rank per host (`bytes,time_us`), Allreduces of one size by
 number of ranks (`ranks,nodes,time_us`), or any collectives (`collective,ranks,ppn,bytes,time_us`).
 Names of times end in their unit: _us, _ms, _s. Collectives are timed as the benchmark does that a

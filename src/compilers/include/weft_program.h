@@ -15,16 +15,16 @@
 #include <smpi/smpi_helpers.h>
 #else
 
-#pragma redefine_extname sleep smpi_sleep
-#pragma redefine_extname usleep smpi_usleep
-#pragma redefine_extname nanosleep smpi_nanosleep
-#pragma redefine_extname gettimeofday smpi_gettimeofday
-#pragma redefine_extname clock_gettime smpi_clock_gettime
-#pragma redefine_extname getopt smpi_getopt
-#pragma redefine_extname getopt_long smpi_getopt_long
-#pragma redefine_extname getopt_long_only smpi_getopt_long_only
-#pragma redefine_extname getpid smpi_getpid
-#pragma redefine_extname exit smpi_exit
+#pragma redefine_extname sleep weft_own_sleep
+#pragma redefine_extname usleep weft_own_usleep
+#pragma redefine_extname nanosleep weft_own_nanosleep
+#pragma redefine_extname gettimeofday weft_own_gettimeofday
+#pragma redefine_extname clock_gettime weft_own_clock_gettime
+#pragma redefine_extname getopt weft_own_getopt
+#pragma redefine_extname getopt_long weft_own_getopt_long
+#pragma redefine_extname getopt_long_only weft_own_getopt_long_only
+#pragma redefine_extname getpid weft_own_getpid
+#pragma redefine_extname exit weft_own_exit
 
 #endif
 #endif

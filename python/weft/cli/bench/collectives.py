@@ -92,6 +92,7 @@ def _options(collective: Collective) -> Iterator[Callable[[click.Command], click
     yield iterations_option(_ITERATIONS, "Calls per size, with a barrier between them.")
     yield percentiles_option
     yield modes_option(",".join(collective.default_modes))
+    yield click_option("strict")
     yield click.option(
         "--unchecked",
         is_flag=True,
@@ -114,6 +115,7 @@ def _measure(
     percentiles: str | None,
     modes: str,
     unchecked: bool,
+    strict: bool,
     csv_file: Path | None,
     plot: Path | None,
     changes: tuple[str, ...],
@@ -128,6 +130,7 @@ def _measure(
             plot=plot,
             sizes=sizes,
             percentiles=percentiles,
+            strict=strict,
         )
         return
     check_outputs(plot)
@@ -139,6 +142,7 @@ def _measure(
         unchecked,
         changes,
         sample.percentiles,
+        strict,
     )
     with progress_bar(len(study.sizes) * len(study.modes)) as progress:
         rows = api.run(study, progress)

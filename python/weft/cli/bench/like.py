@@ -24,9 +24,9 @@ from weft.study.bench.like import ComparedBenchmark, LikeOptions
 from weft.study.bench.modes import labels
 
 _HELP = """
-Simulate the benchmark whose output FILE is (OSU micro-benchmarks or IMB), and show measured and
-simulated results side by side, with the error of each size, the mean logarithmic error and the
-worst one.
+Simulate the benchmark whose output FILE is (OSU micro-benchmarks, IMB, nccl-tests, rccl-tests,
+ucc_perftest, ucx_perftest, or ib_write_bw and its siblings), and show measured and simulated
+results side by side, with the error of each size, the mean logarithmic error and the worst one.
 
 Sizes, types and windows come from the file. Ranks and ranks per host do too if the file's header,
 the command that it echoes, or its name (`ppn32`, `2x32`) states them. `weft bench --like FILE` is
@@ -42,7 +42,7 @@ Examples:
 @bench.command(
     LIKE,
     help=_HELP,
-    short_help="Simulate the benchmark of an OSU or IMB output (also --like FILE).",
+    short_help="Simulate the benchmark of an OSU, IMB or nccl-tests output (also --like FILE).",
 )
 @click.argument("file", type=Input(exists=True, dir_okay=False), metavar="FILE")
 @click_option("fabric", required=True)
@@ -86,6 +86,8 @@ def like(
     sys.stdout.flush()
     for text in planned.left_out:
         click.echo(f"weft: skipped: {text}", err=True)
+    for text in planned.notes:
+        click.echo(f"weft: note: {text}", err=True)
     say_fallbacks([row for one in found for row in one.rows])
     if csv_file is not None:
         api.write_csv(found, csv_file)

@@ -19,7 +19,7 @@ from weft.runs.jobs.file import read as read_jobs
 from weft.study.forwarding import forwarding, placements
 from weft.study.forwarding import jobs as archives
 from weft.study.forwarding.forwarding import Cache, CacheStudy
-from weft.trace.folder import read_folder
+from weft.trace.foreign import read_trace
 
 cache = help_group(
     "cache",
@@ -247,7 +247,7 @@ def trace(
         interval_ns=interval_ns,
         tcam_interval_ns=tcam_interval_ns,
     )
-    study = forwarding.conflicts_of_trace(of, ways, read_folder(trace), fabric, hashes)
+    study = forwarding.conflicts_of_trace(of, ways, read_trace(trace), fabric, hashes)
     return _report(study, csv_file, figure)
 
 

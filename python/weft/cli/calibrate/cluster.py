@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from weft.calibrate.cluster.cluster import ClusterFit, Part
 
 _HELP = """
-Fit a fabric to a folder of unmodified outputs of the OSU micro-benchmarks and IMB.
+Fit a fabric to a folder of unmodified outputs of the OSU micro-benchmarks, IMB, nccl-tests or
+rccl-tests, ucc_perftest, ucx_perftest, and perftest (ib_write_bw and its siblings).
 
 Every file below the folder is read, whatever its name. osu_bw and osu_mbw_mr determine the link
 rate, osu_mbw_mr of several pairs the NIC's message rate, osu_latency or IMB's PingPong (or a CSV of
 ping-pongs with the columns `source` and `target`) the point-to-point parameters, and collectives
-with any number of ranks per host the host parameters. Ranks and ranks per host are read from
-headers, from the command that a file echoes, from lines of Slurm and ReFrame, and from names such
-as `2x32` (hosts x ranks per host) or `ppn32`.
+with any number of ranks per host the host parameters. ucx_perftest and perftest measure below the
+MPI library; their latencies are used where there is no ping-pong of MPI. Ranks and ranks per host
+are read from headers, from the command that a file echoes, from lines of Slurm and ReFrame, and
+from names such as `2x32` (hosts x ranks per host) or `ppn32`.
 For other files, give --ranks and --ppn, or put a file measured.toml into the folder:
 
 \b
@@ -41,11 +43,12 @@ different machines are an error. Name the algorithms of the measured MPI library
 \b
 Examples:
   weft calibrate cluster osu/ --fallback openmpi-4.0 -o mine.toml
+  weft calibrate cluster osu/ --topology ibnetdiscover.txt -o mine.toml
   weft calibrate cluster roce/ --base mine.toml --part network -o mine-roce.toml
 """
 
 
-@command(help=_HELP, short_help="Fit a fabric to a folder of OSU or IMB outputs.")
+@command(help=_HELP, short_help="Fit a fabric to a folder of OSU, IMB or nccl-tests outputs.")
 @click.argument("folder", metavar="FOLDER", type=Input(exists=True, file_okay=False))
 @output_option("-o", "output", required=True, help="Fabric file to write.")
 @base_option
@@ -56,6 +59,13 @@ Examples:
     show_default=True,
     help="Part of the fabric to fit. The other keeps the values of --base; its measurements are"
     " predicted.",
+)
+@click.option(
+    "--topology",
+    type=Input(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Topology file of another tool, such as an output of ibnetdiscover, whose hosts, switches"
+    " and cables the fabric has, instead of --base; see `weft fabric new from`.",
 )
 @key_option
 @click.option(
@@ -75,6 +85,7 @@ def cluster(
     folder: Path,
     output: Path,
     base: str | None,
+    topology: Path | None,
     part: "Part",
     keys: tuple[str, ...],
     ranks: int | None,
@@ -87,14 +98,17 @@ def cluster(
     from weft.calibrate.host import keys as host_keys
     from weft.calibrate.point_to_point import fabric_file
 
-    found_keys = host_keys.find_keys(keys, base)
-    evidence = read_folder(folder, ranks, ppn)
     on = console(stderr=True)
 
     def progress(tries: int, loss: float) -> None:
         on.print(f"{tries} tries: loss {loss:.4f}", soft_wrap=True)
 
-    fit = api.calibrate(evidence, output.stem, base, part, found_keys, fallback, progress)
+    with api.base_of(base, topology) as (start, note):
+        if note:
+            click.echo(f"weft: {topology}: {note}", err=True)
+        found_keys = host_keys.find_keys(keys, start)
+        evidence = read_folder(folder, ranks, ppn)
+        fit = api.calibrate(evidence, output.stem, start, part, found_keys, fallback, progress)
     fabric_file.write(fit.text, output)
     _print_uses(fit)
     _print_values(fit)

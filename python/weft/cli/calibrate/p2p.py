@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 _P2P = """
 Fit point-to-point messages to a ping-pong: time on cables, in the network and on cores, by size.
 
-TABLE is an output of osu_latency, IMB's PingPong or SKaMPI's Pingpong_Send_Recv, a shipped table
-(`p2p_azure_hc44rs_mpi`), or CSV with a column `bytes` and one-way times whose names end in their
-unit (`median_us`; `rtt_us` is halved). With a column `op`, CSV times MPI_Send and MPI_Recv
-separately on the side that sends first, which also determines the eager threshold and the send
-overhead.
+TABLE is an output of osu_latency, IMB's PingPong or SKaMPI's Pingpong_Send_Recv, of ucx_perftest or
+ib_send_lat (whose messages have no MPI library), a shipped table (`p2p_azure_hc44rs_mpi`), or CSV
+with a column `bytes` and one-way times whose names end in their unit (`median_us`; `rtt_us` is
+halved). With a column `op`, CSV times MPI_Send and MPI_Recv separately on the side that sends
+first, which also determines the eager threshold and the send overhead.
 
 With columns `source` and `target`, CSV has one ping-pong per pair of hosts. The median over the
 pairs is fitted, or the pair that --pair names. With --base the pairs are hosts of that fabric; the

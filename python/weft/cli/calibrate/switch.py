@@ -35,9 +35,9 @@ unless the fit of the others is worse without them. The errors are those of a si
 written.
 
 A table is CSV by `bytes`, or by `ranks` and `nodes` (then --bytes gives the message size), or an
-output of osu_allreduce or IMB's Allreduce. It names the benchmark that made it (a line
-`# benchmark: loop`), or --benchmark does: how that one lets ranks enter a call is simulated, as is
-the time beyond one switch if the base fabric has several.
+output of osu_allreduce, IMB's Allreduce, nccl-tests or ucc_perftest. It names the benchmark that
+made it (a line `# benchmark: loop`), or --benchmark does: how that one lets ranks enter a call is
+simulated, as is the time beyond one switch if the base fabric has several.
 
 \b
 Examples:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`weft fabric new`: a command per topology, generated from the core's registry."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,14 @@ from weft import _core
 from weft.benchmarks import measured
 from weft.cli.common import output_option
 from weft.cli.files import Command as FileCommand
-from weft.cli.files import fabric_name
+from weft.cli.files import Input, fabric_name
 from weft.cli.groups import help_group
-from weft.fabric.defaults import NewFabricOptions, fill
+from weft.fabric import from_file as read_file
+from weft.fabric.defaults import FilledTemplate, NewFabricOptions, fill
+from weft.fabric.from_file import ReadFabric
 from weft.fabric.graph import counts
 from weft.fabric.template import (
+    DEFAULT_PRESETS,
     DEVICES,
     LIKE,
     OTHERS_LIKE,
@@ -41,11 +44,18 @@ STRICT = (
     "Refuse cables faster than those measured with the presets, or than their ports, and scaled"
     " presets."
 )
-_ASKED = ("like", "hosts_like", "bandwidth", "latency", "switch_latency", "messages")
+_ASKED = ("like", "hosts_like", "host_from", "bandwidth", "latency", "switch_latency", "messages")
 _GROUP = """
 Write a commented fabric file: a topology with its parameters, and presets for hosts, NICs and
-switches. Values that are not given are taken from a shipped fabric, --like, and reported: they were
-measured on the devices of that fabric. Edit the file to change them. Only valid files are written.
+switches. Values that are not given are taken from a shipped fabric, --like, hosts from the fit to
+several clusters, and reported: they were measured on other devices. Edit the file to change them.
+Only valid files are written.
+
+--from FILE reads the topology of another tool instead: outputs of ibnetdiscover, iblinkinfo,
+ibdiagnet and `scontrol show topology`, Slurm's topology.conf and topology.yaml, topologies of ns-3
+and SimAI, networks of ASTRA-sim, labs of containerlab, clusters of SimGrid, graphs in GML and
+GraphML (Topology Zoo), and JSON of Mininet and the P4 tutorials. Names and rates are those
+of the file.
 
 \b
 Examples:
@@ -53,23 +63,48 @@ Examples:
   weft fabric new torus --dimensions 4,4,4,4 -o torus.toml
   weft fabric new fat_tree --down 8,8 --up 1,4 --switch-preset l2 -o plain.toml
   weft fabric new star --hosts 8 --switch-preset sharp --hosts-like tofino-4 -o sharp.toml
+  weft fabric new --from ibnetdiscover.txt --host-from lstopo.xml -o cluster.toml
   weft fabric new dragonfly --help
 """
+_FROM = """
+Write a fabric file for the topology in FILE (`weft fabric new --from FILE` is the same command): an
+output of ibnetdiscover, iblinkinfo, ibdiagnet (.lst, .net_dump) or `scontrol show topology`,
+Slurm's topology.conf or topology.yaml, a topology of ns-3 or SimAI, a network of ASTRA-sim, a lab
+of containerlab, a cluster of SimGrid, a graph in GML or GraphML (Topology Zoo), or JSON of Mininet,
+the P4 tutorials or networkx. The kind is recognized from the content.
+
+Names, rates and latencies are those of the file. What it does not state is taken as for other new
+fabrics, and reported: options give values for cables that have none in the file.
+
+\b
+Examples:
+  weft fabric new --from ibnetdiscover.txt -o cluster.toml
+  weft fabric new --from topology.conf --bandwidth 200Gbps -o cluster.toml
+"""
+_NAME = "from"
 
 
 class _Topologies(click.Group):
-    """Group with one command per row of the registry."""
+    """Group with one command per row of the registry, and one that reads files."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Choose the command that reads files if `--from` is among options without a topology."""
+        given = any(word == "--from" or word.startswith("--from=") for word in args)
+        if given and args[0].startswith("-"):
+            args = [_NAME, *args]
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [row["kind"] for row in _core.topologies()]
+        return [*(row["kind"] for row in _core.topologies()), _NAME]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        return _command(find_topology(cmd_name))
+        return _from_command() if cmd_name == _NAME else _command(find_topology(cmd_name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Topologies"):
             for row in _core.topologies():
                 _describe(row, formatter)
+            formatter.write_text("--from FILE: the topology in a file of another tool")
 
 
 new = help_group("new", _GROUP, _Topologies)
@@ -109,6 +144,26 @@ def _command(topology: "Topology") -> click.Command:
     return command
 
 
+def _from_command() -> click.Command:
+    source = click.Option(
+        ["--from", "from_file"],
+        required=True,
+        type=Input(exists=True, dir_okay=False),
+        metavar="FILE",
+        help="Topology file of another tool.",
+    )
+    command: click.Command = FileCommand(
+        _NAME,
+        params=[source],
+        callback=_write_from,
+        help=_FROM,
+        short_help="Write a fabric file for the topology in a file of another tool.",
+    )
+    for add in _common_options():
+        command = add(command)
+    return command
+
+
 def _own_parameters(topology: "Topology") -> list[click.Parameter]:
     return [
         click.Option(
@@ -120,6 +175,13 @@ def _own_parameters(topology: "Topology") -> list[click.Parameter]:
         )
         for option in own_options(topology)
     ]
+
+
+def _usual(device: str) -> str:
+    """Return the help's words for a device's default preset."""
+    if device == "host":
+        return f"{DEFAULT_PRESETS[device]}, or as --like or --hosts-like if given"
+    return "as --like"
 
 
 def _common_options() -> Iterator[Callable[[click.Command], click.Command]]:
@@ -139,11 +201,19 @@ def _common_options() -> Iterator[Callable[[click.Command], click.Command]]:
         " different switches can be compared on the same hosts. The NIC's offload parameters stay"
         " those of the switch.  [default: as --like]",
     )
+    yield click.option(
+        "--host-from",
+        type=Input(exists=True, dir_okay=False),
+        metavar="FILE",
+        help="XML of lstopo on a host (`lstopo FILE.xml`), which provides the hosts' cores, sockets"
+        " and caches.  [default: as the host's preset]",
+    )
     for device in DEVICES:
         yield click.option(
             f"--{device}-preset",
             type=click.Choice(_core.list_presets(device)),
-            help=f"Preset of every {'NIC' if device == 'nic' else device}.  [default: as --like]",
+            help=f"Preset of every {'NIC' if device == 'nic' else device}."
+            f"  [default: {_usual(device)}]",
         )
     for key in ("bandwidth", "latency"):
         yield click.option(
@@ -183,11 +253,31 @@ def _write(
         for key, value in others.items()
         if key.startswith(_OWN) and value
     }
-    asked = NewFabricOptions(
+    filled = fill(
+        topology["kind"], given, name if name is not None else output.stem, _asked(others)
+    )
+    _finish(filled, output, force=force, strict=strict)
+
+
+def _write_from(
+    from_file: Path, output: Path, force: bool, strict: bool, name: str | None, **others: Any
+) -> None:
+    """Write the file for another tool's topology, and report what was taken and assumed."""
+    name = name if name is not None else output.stem
+    filled = read_file.fill_from(from_file, name, _asked(others))
+    _finish(filled, output, force=force, strict=strict)
+
+
+def _asked(others: Mapping[str, Any]) -> NewFabricOptions:
+    return NewFabricOptions(
         presets={device: others[f"{device}_preset"] for device in DEVICES},
         **{key: others[key] for key in _ASKED},
     )
-    filled = fill(topology["kind"], given, name if name is not None else output.stem, asked)
+
+
+def _finish(
+    filled: FilledTemplate | ReadFabric, output: Path, *, force: bool, strict: bool
+) -> None:
     fabric = write(filled.template, output, force=force, strict=strict)
     click.echo(f"{output}: {counts(fabric)}", err=True)
     if filled.note:

@@ -7,6 +7,11 @@
 extern "C" {
 #endif
 
+#undef MPI_VERSION
+#define MPI_VERSION 4
+#undef MPI_SUBVERSION
+#define MPI_SUBVERSION 1
+
 /* Not NULL, as MPI requires. */
 #undef MPI_UNWEIGHTED
 #define MPI_UNWEIGHTED ((int*)2)
@@ -42,12 +47,20 @@ extern SMPI_Errhandler weft_errors_abort;
 
 /* A status is the same in C and Fortran. */
 #define MPI_F_STATUS_SIZE 5
+#define MPI_F_SOURCE 0
+#define MPI_F_TAG 1
+#define MPI_F_ERROR 2
 typedef struct {
   MPI_Fint MPI_SOURCE;
   MPI_Fint MPI_TAG;
   MPI_Fint MPI_ERROR;
   MPI_Fint weft_internal[2];
 } MPI_F08_status;
+#define MPI_F08_STATUS_IGNORE ((MPI_F08_status*)MPI_F_STATUS_IGNORE)
+#define MPI_F08_STATUSES_IGNORE ((MPI_F08_status*)MPI_F_STATUSES_IGNORE)
+
+/* No datatype has it: pairs are predefined. */
+#define MPI_COMBINER_VALUE_INDEX 32
 #define MPI_BUFFER_AUTOMATIC ((void*)2)
 
 typedef struct weft_session* MPI_Session;
