@@ -3,13 +3,15 @@
  * platform and how it is simulated (binding/settings/settings.hpp). */
 #include "base/error.hpp"
 #include "base/share.hpp"
-#include "binding/abi/self_test.hpp"
+#include "binding/abi/simgrid_check.hpp"
+#include "binding/dynamic/spawned_worlds.hpp"
 #include "binding/entries/collectives.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/polls.hpp"
 #include "binding/entries/rank_exit.hpp"
 #include "binding/faults/injected_faults.hpp"
 #include "binding/faults/platform_recovery.hpp"
+#include "binding/file_effects/fortran_effects.hpp"
 #include "binding/files/file_system.hpp"
 #include "binding/launch/job_file.hpp"
 #include "binding/messages/fabric_messages.hpp"
@@ -158,6 +160,7 @@ weft::RunContext& make_run(weft::FabricState& state, weft::Network& network, wef
   weft::begin_run(context);
   weft::take_over_polls();
   weft::end_ranks_at_library_exits();
+  weft::order_fortran_statements();
   context.selector.use(weft::make_mechanisms(context));
   return context;
 }
@@ -354,6 +357,29 @@ void check_resolution(const weft::RunContext& context, const std::string& why)
                           "; leave resolution out, or use --messages weft");
 }
 
+/** Lets ranks be spawned on the hosts of a fabric. Where any job may use the multicast, its progress engines occupy
+ * cores. */
+void supply_hosts(weft::RunContext& context)
+{
+  const auto may_use_multicast = [&context] {
+    const weft::Mechanism& multicast = context.selector.mechanism(weft::mechanism_kind("multicast"));
+    return context.selector.may_use(multicast, context.mode) ||
+           std::ranges::any_of(context.jobs.all(), [&](const weft::Job& job) {
+             return job.mode && context.selector.may_use(multicast, *job.mode);
+           });
+  };
+  const auto cores = [&context, may_use_multicast](weft::VertexId host) {
+    if (const sg::Host* const made = context.network.host_at(host))
+      return made->get_core_count();
+    const auto* const engine = context.fabric.progress_engine(host);
+    const int occupied       = engine ? engine->host_cores : 0;
+    return context.fabric.host().cores - (occupied > 0 && may_use_multicast() ? occupied : 0);
+  };
+  weft::serve_spawning(context);
+  context.host_supply = {
+      cores, [&context, cores](weft::VertexId host) { return context.network.make_host_at(host, cores(host)); }};
+}
+
 /** Selects the transport of point-to-point messages. */
 void choose_messages(weft::RunContext& context, bool on_fabric)
 {
@@ -385,6 +411,8 @@ void choose_messages(weft::RunContext& context, bool on_fabric)
   }
   context.record.messages = "weft";
   weft::OwnMessages::begin(context);
+  if (on_fabric)
+    supply_hosts(context);
 }
 
 /** Returns whether a job with ranks on @p host may use a mechanism. */

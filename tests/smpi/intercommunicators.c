@@ -677,8 +677,6 @@ static void wrong(const char* which, int returns)
     code = MPI_Neighbor_allgather(&rank, 1, MPI_INT, numbers, 1, MPI_INT, comm);
   else if (strcmp(which, "window") == 0)
     code = MPI_Win_create(numbers, 8, 4, MPI_INFO_NULL, comm, &window);
-  else if (strcmp(which, "hosts") == 0)
-    code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made);
   else if (strcmp(which, "overlap") == 0)
     code = overlap(returns ? handler : MPI_ERRORS_ARE_FATAL);
   int class = -1;

@@ -265,6 +265,7 @@ public:
   aid_t actor(int rank) const;                                  ///< negative if there is no such rank
   int rank(aid_t actor) const;                                  ///< MPI_UNDEFINED if it is not a member
   int incl(int count, const int* ranks, MPI_Group* made) const; ///< PMPI_Group_incl first compares all ranks with all
+  void set_mapping(aid_t actor, int rank);
   void ref();
   static void unref(MPI_Group group);
 };
@@ -283,6 +284,7 @@ public:
   bool is_uniform() const;
   /* Interposed in binding/ranks/world_placeholder.cpp, as is unref(). */
   static void destroy(MPI_Comm comm);
+  static MPI_Comm f2c(int number);
   MPI_Errhandler errhandler(); ///< with a reference, which Errhandler::unref() drops
   void set_errhandler(MPI_Errhandler handler);
   MPI_Info info();
@@ -327,6 +329,8 @@ public:
 class Datatype {
 public:
   static int keyval_id_; // NOLINT(readability-identifier-naming): SMPI's name; the next keyval
+  /** Makes a predefined datatype, in the room of a DatatypeLayout. */
+  Datatype(const char* name, int number, int size, MPI_Aint low, MPI_Aint high, int flags);
   bool is_valid() const; ///< whether it has been committed
   void ref();
   static void unref(MPI_Datatype datatype);
@@ -437,9 +441,10 @@ constexpr unsigned COMPLETE_FLAG               = 0x1000;
 constexpr unsigned MATCHED_FLAG                = 0x4000;
 constexpr unsigned CANCELLED_FLAG              = 0x8000;
 constexpr unsigned NONBLOCKING_COLLECTIVE_FLAG = 0x10000;
-/** weft's own request flags, which SMPI ignores: composed of others (entries/requests/composed.hpp); of several sends
- * (pooled_requests.hpp); reused request; message of binding/point_to_point; data packed into a contiguous copy; a rank
- * sleeps until it ends; ended; failed. */
+/** weft's own request flags, which SMPI ignores: reports its end to a list (request_list.hpp); composed of others
+ * (entries/requests/composed.hpp); of several sends (pooled_requests.hpp); reused request; message of
+ * binding/point_to_point; data packed into a contiguous copy; a rank sleeps until it ends; ended; failed. */
+constexpr unsigned LISTED_FLAG   = 0x800000;
 constexpr unsigned COMPOSED_FLAG = 0x1000000;
 constexpr unsigned SHARED_FLAG   = 0x2000000;
 constexpr unsigned POOLED_FLAG   = 0x4000000;

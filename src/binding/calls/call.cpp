@@ -33,10 +33,10 @@ ActorMap<bool>& inside()
 
 bool is_own_call(MPI_Comm comm)
 {
-  return number_of(comm) != MPI_UNDEFINED && not inside().get(sg::this_actor::get_pid());
+  return number_of(comm) != MPI_UNDEFINED && not inside().get(calling_actor());
 }
 
-CollectiveScope::CollectiveScope() : pid_(sg::this_actor::get_pid())
+CollectiveScope::CollectiveScope() : pid_(calling_actor())
 {
   before_        = inside()[pid_];
   inside()[pid_] = true;

@@ -2,6 +2,7 @@
 #include "binding/datatypes/type_maps.hpp"
 
 #include "binding/abi/private_abi.hpp"
+#include "binding/datatypes/fortran_types.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,7 +39,7 @@ bool is_twofold(MPI_Datatype type)
                               MPI_2FLOAT,
                               MPI_2DOUBLE,
                               MPI_2LONG};
-  return std::ranges::find(ALL, type) != ALL.end();
+  return std::ranges::find(ALL, equal_of_smpi(type)) != ALL.end();
 }
 
 TypeMap::Pointer make_predefined(MPI_Datatype type)

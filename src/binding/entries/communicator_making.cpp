@@ -202,6 +202,23 @@ int split_by_host(MPI_Comm comm, int key, MPI_Comm* made)
   return PMPI_Comm_split(comm, static_cast<int>(host), key, made);
 }
 
+/** Returns a colour that no other rank of @p comm has, of neither group of an intercommunicator. */
+int colour_of_own(MPI_Comm comm)
+{
+  const Intercommunicator* const its = intercommunicator_of(comm);
+  return its ? its->both->rank() : comm->rank();
+}
+
+/** Returns whether @p part has as many ranks as @p whole, in both groups of intercommunicators. */
+bool has_all_ranks(MPI_Comm part, MPI_Comm whole)
+{
+  if (part == MPI_COMM_NULL || part->size() != whole->size())
+    return false;
+  const Intercommunicator* const parts  = intercommunicator_of(part);
+  const Intercommunicator* const wholes = intercommunicator_of(whole);
+  return not parts || parts->local->size() == wholes->local->size();
+}
+
 /** Splits by the resource that @p info names: each host, or each process set. All ranks get MPI_COMM_NULL if there is
  * no such resource. */
 int split_by_resource(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made)
@@ -212,7 +229,7 @@ int split_by_resource(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm*
   if (resource == "mpi://node" || (resource == "mpi_shared_memory" && type == hw_guided))
     return split_by_host(comm, key, made);
   if (not resource && set == "mpi://SELF")
-    return PMPI_Comm_split(comm, comm->rank(), key, made);
+    return PMPI_Comm_split(comm, colour_of_own(comm), key, made);
   return PMPI_Comm_split(comm, not resource && set == "mpi://WORLD" ? 0 : MPI_UNDEFINED, key, made);
 }
 
@@ -223,9 +240,10 @@ int split_into_less(MPI_Comm comm, int key, MPI_Info info, MPI_Comm* made)
   const int result = split_by_host(comm, key, made);
   if (result != MPI_SUCCESS)
     return result;
-  if ((*made)->size() == comm->size())
+  if (has_all_ranks(*made, comm))
     return PMPI_Comm_free(made);
-  return info == MPI_INFO_NULL ? result : PMPI_Info_set(info, "mpi_hw_resource_type", "mpi://node");
+  return info == MPI_INFO_NULL || *made == MPI_COMM_NULL ? result
+                                                         : PMPI_Info_set(info, "mpi_hw_resource_type", "mpi://node");
 }
 
 /** Checks that a grid has no more places than the communicator has ranks; other arguments are SMPI's to check. */
@@ -490,8 +508,8 @@ WEFT_INTERPOSED int PMPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm
       function, comm, [&] { return THEIRS(comm, colour, key, made); }, comm, colour, key, made);
 }
 
-/** MPI_Comm_split_type as MPI_Comm_split by host. SMPI's own function leaves the communicator
- * without a number, so that its messages match those of others, and ignores the key. */
+/** MPI_Comm_split_type as MPI_Comm_split by host, of intercommunicators too. SMPI's own function leaves the
+ * communicator without a number, so that its messages match those of others, and ignores the key. */
 WEFT_INTERPOSED int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Comm_split_type)>(__func__);
@@ -499,8 +517,6 @@ WEFT_INTERPOSED int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_I
   return make<trace::calls::Comm_split_type>(
       function, comm,
       [&] {
-        if (const int result = check_intracommunicator(comm); result != MPI_SUCCESS)
-          return result;
         if (comm != MPI_COMM_NULL && made && (type == hw_guided || type == resource_guided))
           return split_by_resource(comm, type, key, info, made);
         if (comm != MPI_COMM_NULL && made && type == hw_unguided)

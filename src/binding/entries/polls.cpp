@@ -8,12 +8,16 @@
 #include "binding/entries/polls/idle_calls.hpp"
 #include "binding/entries/polls/nap.hpp"
 #include "binding/entries/requests/cancelled.hpp"
+#include "binding/entries/requests/some_requests.hpp"
 #include "binding/point_to_point/composed_waits.hpp"
 #include "binding/point_to_point/kept_error.hpp"
 #include "binding/point_to_point/own_messages.hpp"
+#include "binding/point_to_point/request_list.hpp"
 #include "binding/ranks/actor_map.hpp"
+#include "binding/ranks/current.hpp"
 #include "binding/run/request.hpp"
 #include "binding/settings/tunings.hpp"
+#include "binding/threads/simulated_thread.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -142,13 +146,18 @@ ActorMap<std::unique_ptr<Poller>>& pollers()
 /** Tells the poller of a rank that a message has been sent to it. */
 void tell_receiver(aid_t receiver)
 {
-  if (const auto* const poller = pollers().find(receiver); poller && *poller)
-    (*poller)->message_sent();
+  const auto tell = [](aid_t actor) {
+    if (const auto* const poller = pollers().find(actor); poller && *poller)
+      (*poller)->message_sent();
+  };
+  tell(receiver);
+  for (const aid_t thread : threads_of_rank(receiver))
+    tell(thread);
 }
 
 Poller& Poller::of_this_rank()
 {
-  std::unique_ptr<Poller>& poller = pollers()[sg::this_actor::get_pid()];
+  std::unique_ptr<Poller>& poller = pollers()[calling_actor()];
   if (not poller) {
     poller = std::make_unique<Poller>();
     if (OwnMessages* const messages = OwnMessages::get())
@@ -304,23 +313,35 @@ void watch(Poller& poller, std::span<const MPI_Request> requests)
   }
 }
 
-/** Charges the current rank a poll of @p requests that has found nothing. */
-void pay_for(std::span<const MPI_Request> requests)
+/** Returns the long list of the requests of a poll, if weft keeps one. */
+RequestList* list_of(int count, MPI_Request* requests)
+{
+  return tests_are_ours() ? RequestList::find(span_of(requests, count)) : nullptr;
+}
+
+Found look_at(RequestList* list, std::span<const MPI_Request> requests)
+{
+  return list ? Found{.pending = list->any_pending(), .ended = list->any_ended()} : look_at(requests);
+}
+
+/** Charges the current rank a poll of @p requests that has found nothing; they are those of @p list, if there is one.
+ */
+void pay_for(std::span<const MPI_Request> requests, RequestList* list = nullptr)
 {
   Poller& poller = Poller::of_this_rank();
   poller.begin();
-  watch(poller, requests);
+  if (list) {
+    RequestList::tell_of_ends(wake_watchers);
+    poller.watch(list);
+  } else {
+    watch(poller, requests);
+  }
   poller.pay();
 }
 
 void end_row()
 {
   Poller::of_this_rank().end_row();
-}
-
-std::span<const MPI_Request> span_of(const MPI_Request* requests, int count)
-{
-  return {requests, requests && count > 0 ? static_cast<std::size_t>(count) : 0};
 }
 
 /** Counts a test of requests of which none is active. */
@@ -393,12 +414,13 @@ int polled_Testall(decltype(&PMPI_Testall) next_definition, int count, MPI_Reque
                    MPI_Status* statuses)
 {
   RequestSignal::make_activities();
-  const auto all    = span_of(requests, count);
-  const Found found = look_at(all);
+  const auto all          = span_of(requests, count);
+  RequestList* const list = list_of(count, requests);
+  const Found found       = look_at(list, all);
   note_inactive("Testall", all, found);
   if (tests_are_ours() && flag && found.pending) {
     *flag = 0;
-    pay_for(all);
+    pay_for(all, list);
     return MPI_SUCCESS;
   }
   end_row();
@@ -409,33 +431,43 @@ int polled_Testany(decltype(&PMPI_Testany) next_definition, int count, MPI_Reque
                    MPI_Status* status)
 {
   RequestSignal::make_activities();
-  const auto all    = span_of(requests, count);
-  const Found found = look_at(all);
+  const auto all          = span_of(requests, count);
+  RequestList* const list = list_of(count, requests);
+  const Found found       = look_at(list, all);
   note_inactive("Testany", all, found);
   if (tests_are_ours() && index && flag && found.pending && not found.ended) {
     *flag  = 0;
     *index = MPI_UNDEFINED;
-    pay_for(all);
+    pay_for(all, list);
     return MPI_SUCCESS;
   }
   end_row();
-  return with_error_of_status(status, index,
-                              [&](MPI_Status* its) { return next_definition(count, requests, index, flag, its); });
+  return with_error_of_status(status, index, [&](MPI_Status* its) {
+    if (list && index && flag)
+      if (const auto first = list->next_ended(0)) {
+        *index = static_cast<int>(*first);
+        return list->test(*first, its, flag);
+      }
+    return next_definition(count, requests, index, flag, its);
+  });
 }
 
 int polled_Testsome(decltype(&PMPI_Testsome) next_definition, int count, MPI_Request* requests, int* ended,
                     int* indices, MPI_Status* statuses)
 {
   RequestSignal::make_activities();
-  const auto all    = span_of(requests, count);
-  const Found found = look_at(all);
+  const auto all          = span_of(requests, count);
+  RequestList* const list = list_of(count, requests);
+  const Found found       = look_at(list, all);
   note_inactive("Testsome", all, found);
   if (tests_are_ours() && ended && found.pending && not found.ended) {
     *ended = 0;
-    pay_for(all);
+    pay_for(all, list);
     return MPI_SUCCESS;
   }
   end_row();
+  if (list && ended)
+    return test_some(*list, ended, indices, statuses);
   return next_definition(count, requests, ended, indices, statuses);
 }
 
@@ -509,10 +541,10 @@ bool look_at_request(MPI_Request request, MPI_Status* status)
   return true;
 }
 
-void pay_for_poll(const MPI_Request* requests, int count)
+void pay_for_poll(std::span<const MPI_Request> requests)
 {
   if (tests_are_ours())
-    pay_for(span_of(requests, count));
+    pay_for(requests);
 }
 
 } // namespace weft
@@ -524,7 +556,9 @@ WEFT_INTERPOSED void Request::start()
   static const auto THEIRS = weft::original<void (*)(Request*)>("_ZN7simgrid4smpi7Request5startEv");
   weft::forget_last_use(this);
   const RequestLayout& sent = layout_of(this);
-  const aid_t receiver      = (sent.flags & RECEIVE_FLAG) == 0 ? sent.destination : -1;
+  if ((sent.flags & LISTED_FLAG) != 0)
+    weft::RequestList::note_start(this, weft::owner_of(this));
+  const aid_t receiver = (sent.flags & RECEIVE_FLAG) == 0 ? sent.destination : -1;
   if (weft::OwnMessages* const messages = weft::OwnMessages::get(); not messages || not messages->start(this))
     THEIRS(this);
   if (receiver >= 0)

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <smpi/smpi.h>
+#include <span>
 
 namespace weft {
 
@@ -39,6 +40,6 @@ void take_over_polls();
 /** Returns whether a request has ended or is inactive, and sets its status then. */
 bool look_at_request(MPI_Request request, MPI_Status* status);
 /** Charges the current rank one poll of several requests that has found nothing. */
-void pay_for_poll(const MPI_Request* requests, int count);
+void pay_for_poll(std::span<const MPI_Request> requests);
 
 } // namespace weft

@@ -10,6 +10,7 @@
 #include "binding/process/process_exit.hpp"
 #include "binding/process/switched_state.hpp"
 #include "binding/threads/program_threads.hpp"
+#include "binding/threads/simulated_thread.hpp"
 
 #include <cstdlib>
 #include <map>
@@ -102,10 +103,16 @@ using ContextAction = void (*)(Context*);
   if (is_forked_child())
     leave_process(status);
   note_status(rank, status);
-  const auto end = [status] {
-    current_run().rank_ended(sg::this_actor::get_pid());
+  const aid_t actor = sg::this_actor::get_pid();
+  const auto end    = [status, actor] {
+    current_run().rank_ended(actor);
     end_rank(status);
   };
+  if (SimulatedThread* const thread = SimulatedThread::here())
+    thread->leave([actor, end] {
+      sg::Actor::by_pid(actor)->kill(); // main's; other threads end with it
+      end();
+    });
   if (is_other_thread())
     leave_on_simgrids_thread(end);
   end();

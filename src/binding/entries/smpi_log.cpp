@@ -10,6 +10,8 @@
 #include "binding/process/process.hpp"
 #include "binding/run/diagnosis.hpp"
 #include "binding/threads/program_threads.hpp"
+#include "binding/threads/simulated_thread.hpp"
+#include "binding/threads/thread_functions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,6 +37,19 @@ constexpr std::string_view MISSING  = "Not yet implemented: %s. Please contact t
 constexpr std::string_view FAILED   = " - returned %.*s instead of MPI_SUCCESS"; // preceded by the function, or "recv"
 constexpr std::string_view NO_INIT  = "%s: MPI_Init was not called !";
 constexpr std::string_view RETURNED = "SMPI process did not return 0. Return value : %d";
+/** SMPI's warnings about wrong arguments, each the reason of an error that it returns (CHECK_ARGS in
+ * src/smpi/include/private.hpp, src/smpi/bindings/smpi_pmpi_coll.cpp and smpi_pmpi_group.cpp,
+ * src/smpi/mpi/smpi_request.cpp, smpi_win.cpp and smpi_datatype.cpp). */
+constexpr std::array REASONS = {"%s: param %d ",
+                                "%s, param 2 > group size",
+                                "%s: Invalid parameters ",
+                                "%s: MPI_Init was not called !",
+                                "%s: MPI_Finalize was already called !",
+                                "%s: collective mismatch",
+                                "%s: Trying to move ",
+                                "MPI_(I)",
+                                "Mismatched datatypes :",
+                                "subarray :"};
 /** SimGrid's messages about any actor (src/kernel/context). */
 constexpr std::string_view UNCAUGHT    = "Actor killed by an uncaught exception %s";
 constexpr std::string_view TOOL_ADVICE = "-trace-call-location";
@@ -80,30 +95,20 @@ std::string users_name(std::string_view function)
   return std::string(function.starts_with("PMPI_") ? function.substr(1) : function);
 }
 
-/** Returns whether a function belongs to MPI's chapter on dynamic processes. */
-bool starts_processes(std::string_view name)
-{
-  constexpr std::array<std::string_view, 7> NAMES{"MPI_Comm_accept",        "MPI_Comm_connect", "MPI_Comm_disconnect",
-                                                  "MPI_Comm_get_parent",    "MPI_Comm_join",    "MPI_Comm_spawn",
-                                                  "MPI_Comm_spawn_multiple"};
-  return std::ranges::find(NAMES, name) != NAMES.end();
-}
-
 [[noreturn]] void refuse_missing(const char* function)
 {
-  const std::string name = users_name(function);
-  const char* family     = "";
-  if (starts_processes(name))
-    family = " (dynamic process management is not implemented; start all ranks with -n, and divide them with "
-             "MPI_Comm_split and MPI_Intercomm_create)";
-  current_run().abort("unsupported", who() + " called " + name + ", which SimGrid's MPI does not implement" + family);
+  current_run().abort("unsupported",
+                      who() + " called " + users_name(function) + ", which SimGrid's MPI does not implement");
 }
 
 [[noreturn]] void refuse_thread(const char* function)
 {
   current_run().abort("unsupported",
                       "a thread created by the program called " + users_name(function) +
-                          ", but asked MPI_Init_thread for less than MPI_THREAD_SERIALIZED, or not at all");
+                          (any_threads_are_simulated()
+                               ? ", but existed before MPI_Init_thread, or belongs to a library's own pool; let "
+                                 "threads that call MPI be created by the program, after MPI_Init_thread"
+                               : ", but asked MPI_Init_thread for less than MPI_THREAD_SERIALIZED, or not at all"));
 }
 
 [[noreturn]] void refuse_file()
@@ -202,6 +207,14 @@ void act_on_want_of_memory(std::string_view format, const std::string& text)
                                    "; the error handler MPI_ERRORS_ARE_FATAL ends the program");
 }
 
+/** Returns whether a warning tells of an error that the call returns: the program's error handler gets it, and a fatal
+ * one tells of the reason (tell_of_failure). */
+bool is_about_returned_error(std::string_view format)
+{
+  return format.ends_with(FAILED) ||
+         std::ranges::any_of(REASONS, [format](const char* reason) { return format.starts_with(reason); });
+}
+
 /** Acts on a log message of SimGrid's. @return whether the message is thereby handled and must not be logged */
 bool act_on(const xbt_log_event_s& event, std::string_view format, const std::string& text)
 {
@@ -236,7 +249,7 @@ bool act_on(const xbt_log_event_s& event, std::string_view format, const std::st
     tell_of_memory();
   if (rank && event.priority == xbt_log_priority_warning)
     state().last_warning = text;
-  return false;
+  return rank && event.priority == xbt_log_priority_warning && is_about_returned_error(format);
 }
 
 const char* level_name(int level)
@@ -297,6 +310,6 @@ int weft_is_thread_main(int* flag)
 {
   if (not flag)
     return MPI_ERR_ARG;
-  *flag = not weft::is_other_thread() && weft::rank_here() ? 1 : 0;
+  *flag = not weft::is_other_thread() && not weft::SimulatedThread::here() && weft::rank_here() ? 1 : 0;
   return MPI_SUCCESS;
 }

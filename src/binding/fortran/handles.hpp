@@ -5,6 +5,8 @@
  * wrappers.cpp lists. */
 #pragma once
 
+#include "binding/ranks/world_placeholder.hpp"
+
 #include <smpi/smpi.h>
 
 #include <cstddef>
@@ -54,7 +56,7 @@ template <class Handle> Handle object_of(int number)
     return null_handle<Handle>();
   if constexpr (std::is_same_v<Handle, MPI_Comm>)
     if (number == 0)
-      return MPI_COMM_WORLD;
+      return own_world();
   void* const object = numbered_object(number);
   return object ? static_cast<Handle>(object) : null_handle<Handle>();
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
@@ -98,6 +99,82 @@ int session_get_nth_pset(const int* session, const int* info, const int* number,
   }
   *length = needed - 1;
   return MPI_SUCCESS;
+}
+
+// ---- Dynamic processes ----------------------------------------------------------------------------------------------
+
+namespace {
+
+/** Words in Fortran's memory, each @p length long and @p step words after the one before, up to a blank one; as C has
+ * them. */
+class WordList {
+  std::vector<Text> words_;
+  std::vector<char*> pointers_;
+
+public:
+  WordList(const char* first, std::size_t length, std::size_t step)
+  {
+    if (not is_argv_null(first))
+      for (const char* word = first; std::string_view(word, length).find_first_not_of(' ') != std::string_view::npos;
+           word += length * step)
+        words_.emplace_back(word, length);
+    for (Text& word : words_)
+      pointers_.push_back(word);
+    pointers_.push_back(nullptr);
+  }
+  char** get() { return pointers_.data(); }
+};
+
+/** Returns whether the current rank is the root of a call, where alone the commands are significant. */
+bool is_root(MPI_Comm comm, int root)
+{
+  int rank = 0;
+  return comm != MPI_COMM_NULL && MPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
+}
+
+int* codes_or_none(int* codes)
+{
+  return is_errcodes_ignore(codes) ? MPI_ERRCODES_IGNORE : codes;
+}
+
+} // namespace
+
+int comm_spawn(const char* command, std::size_t command_length, const char* argv, std::size_t argv_length,
+               const int* most, const int* info, const int* root, const int* comm, int* made, int* codes)
+{
+  const auto spawning = object_of<MPI_Comm>(comm);
+  if (not is_root(spawning, *root))
+    return MPI_Comm_spawn(nullptr, MPI_ARGV_NULL, 0, MPI_INFO_NULL, *root, spawning, Result<MPI_Comm>(made),
+                          codes_or_none(codes));
+  return MPI_Comm_spawn(Text(command, command_length), WordList(argv, argv_length, 1).get(), *most,
+                        object_of<MPI_Info>(info), *root, spawning, Result<MPI_Comm>(made), codes_or_none(codes));
+}
+
+int comm_spawn_multiple(const int* count, const char* commands, std::size_t command_length, const char* argvs,
+                        std::size_t argv_length, int* most, const int* infos, const int* root, const int* comm,
+                        int* made, int* codes)
+{
+  const auto spawning = object_of<MPI_Comm>(comm);
+  const int all       = is_root(spawning, *root) ? *count : 0;
+  std::vector<Text> all_commands;
+  std::vector<WordList> all_argvs;
+  std::vector<char*> command_pointers;
+  std::vector<char**> argv_pointers;
+  std::vector<MPI_Info> all_infos;
+  for (std::size_t one = 0; std::cmp_less(one, all); ++one) {
+    all_commands.emplace_back(commands + one * command_length, command_length);
+    all_argvs.emplace_back(is_argv_null(argvs) ? argvs : argvs + one * argv_length, argv_length,
+                           static_cast<std::size_t>(all));
+    all_infos.push_back(object_of<MPI_Info>(infos[one]));
+  }
+  command_pointers.reserve(all_commands.size());
+  argv_pointers.reserve(all_argvs.size());
+  for (Text& one : all_commands)
+    command_pointers.push_back(one);
+  for (WordList& one : all_argvs)
+    argv_pointers.push_back(one.get());
+  return MPI_Comm_spawn_multiple(*count, command_pointers.data(), argv_pointers.data(), most, all_infos.data(), *root,
+                                 spawning, Result<MPI_Comm>(made), codes_or_none(codes));
 }
 
 // ---- Memory ---------------------------------------------------------------------------------------------------------

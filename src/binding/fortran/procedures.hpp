@@ -7,6 +7,7 @@
 
 #include <smpi/smpi.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace weft::fortran::by_hand {
@@ -17,6 +18,14 @@ int finalize();
 void pcontrol(const int* level);
 /** Without the command and its arguments, which Fortran does not pass. */
 int info_create_env(int* info);
+
+// ---- Dynamic processes ----------------------------------------------------------------------------------------------
+
+int comm_spawn(const char* command, std::size_t command_length, const char* argv, std::size_t argv_length,
+               const int* most, const int* info, const int* root, const int* comm, int* made, int* codes);
+int comm_spawn_multiple(const int* count, const char* commands, std::size_t command_length, const char* argvs,
+                        std::size_t argv_length, int* most, const int* infos, const int* root, const int* comm,
+                        int* made, int* codes);
 
 // ---- Memory ---------------------------------------------------------------------------------------------------------
 

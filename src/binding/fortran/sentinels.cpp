@@ -8,6 +8,9 @@ extern "C" {
 // mpif.h and the module mpi have these, which SMPI lacks.
 extern WEFT_FORTRAN const int mpi_unweighted_;
 extern WEFT_FORTRAN const int mpi_weights_empty_;
+extern WEFT_FORTRAN const int mpi_argv_null_;
+extern WEFT_FORTRAN const int mpi_argvs_null_;
+extern WEFT_FORTRAN const int mpi_errcodes_ignore_;
 // mpi_f08 has these.
 extern WEFT_FORTRAN const int mpi_bottom_f08_;
 extern WEFT_FORTRAN const int mpi_in_place_f08_;
@@ -15,6 +18,9 @@ extern WEFT_FORTRAN const int mpi_status_ignore_f08_;
 extern WEFT_FORTRAN const int mpi_statuses_ignore_f08_;
 extern WEFT_FORTRAN const int mpi_unweighted_f08_;
 extern WEFT_FORTRAN const int mpi_weights_empty_f08_;
+extern WEFT_FORTRAN const int mpi_argv_null_f08_;
+extern WEFT_FORTRAN const int mpi_argvs_null_f08_;
+extern WEFT_FORTRAN const int mpi_errcodes_ignore_f08_;
 const int mpi_unweighted_          = 0;
 const int mpi_weights_empty_       = 0;
 const int mpi_bottom_f08_          = 0;
@@ -23,6 +29,12 @@ const int mpi_status_ignore_f08_   = 0;
 const int mpi_statuses_ignore_f08_ = 0;
 const int mpi_unweighted_f08_      = 0;
 const int mpi_weights_empty_f08_   = 0;
+const int mpi_argv_null_           = 0;
+const int mpi_argvs_null_          = 0;
+const int mpi_errcodes_ignore_     = 0;
+const int mpi_argv_null_f08_       = 0;
+const int mpi_argvs_null_f08_      = 0;
+const int mpi_errcodes_ignore_f08_ = 0;
 }
 // NOLINTEND(readability-identifier-naming)
 
@@ -47,6 +59,17 @@ bool is_status_ignore(const void* address)
 bool is_unweighted(const void* address)
 {
   return address == &mpi_unweighted_ || address == &mpi_unweighted_f08_;
+}
+
+bool is_argv_null(const void* address)
+{
+  return address == &mpi_argv_null_ || address == &mpi_argvs_null_ || address == &mpi_argv_null_f08_ ||
+         address == &mpi_argvs_null_f08_;
+}
+
+bool is_errcodes_ignore(const void* address)
+{
+  return address == &mpi_errcodes_ignore_ || address == &mpi_errcodes_ignore_f08_;
 }
 
 bool is_weights_empty(const void* address)

@@ -16,5 +16,8 @@ bool is_in_place(const void* address);
 bool is_status_ignore(const void* address);
 bool is_unweighted(const void* address);
 bool is_weights_empty(const void* address);
+/** MPI_ARGV_NULL or MPI_ARGVS_NULL. */
+bool is_argv_null(const void* address);
+bool is_errcodes_ignore(const void* address);
 
 } // namespace weft::fortran

@@ -163,6 +163,26 @@ std::vector<std::string> Binary::texts(ElfW(Sxword) tag) const
   return found;
 }
 
+bool Binary::imports(const std::string& symbol) const
+{
+  const auto* header = at<ElfW(Ehdr)>(0);
+  const auto section = [&](std::size_t number) {
+    return at<ElfW(Shdr)>(header->e_shoff + number * header->e_shentsize);
+  };
+  for (std::size_t number = 0; number < header->e_shnum; ++number) {
+    const auto* table = section(number);
+    if (table->sh_type != SHT_DYNSYM)
+      continue;
+    const auto names = section(table->sh_link)->sh_offset;
+    for (std::size_t offset = 0; offset < table->sh_size; offset += sizeof(ElfW(Sym))) {
+      const auto* its = at<ElfW(Sym)>(table->sh_offset + offset);
+      if (its->st_shndx == SHN_UNDEF && symbol == at<char>(names + its->st_name))
+        return true;
+    }
+  }
+  return false;
+}
+
 void Binary::rename(const std::string& from, const std::string& to)
 {
   std::size_t versions = 0;

@@ -29,6 +29,8 @@ public:
 
   /** Returns the texts of the entries with @p tag: DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH. */
   std::vector<std::string> texts(ElfW(Sxword) tag) const;
+  /** Returns whether the file takes @p symbol from another one. */
+  bool imports(const std::string& symbol) const;
   /** Renames a library in DT_SONAME and DT_NEEDED, and in the symbol version requirements. The new name is as long as
    * the old one. */
   void rename(const std::string& from, const std::string& to);

@@ -2,6 +2,9 @@
 #include "binding/launch/job_file.hpp"
 
 #include "base/error.hpp"
+#include "binding/process/process.hpp"
+#include "binding/ranks/actor_map.hpp"
+#include "binding/ranks/current.hpp"
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -24,7 +27,10 @@ JobLaunch launch_of(const JobJson& its, Jobs& jobs)
   job.fallback_text = its.at("fallback");
   job.ranks         = static_cast<int>(hosts.size());
   job.hosts.emplace(hosts.begin(), hosts.end());
-  return {jobs.add(std::move(job)),
+  Job& added = jobs.add(std::move(job));
+  return {added,
+          added.program,
+          added.arguments,
           its.at("file"),
           its.at("copies"),
           its.at("private_libraries").get<Lines>(),
@@ -35,11 +41,28 @@ JobLaunch launch_of(const JobJson& its, Jobs& jobs)
           its.at("error")};
 }
 
+ActorMap<const JobLaunch*>& launches_of_ranks()
+{
+  static auto* const ALL =
+      new ActorMap<const JobLaunch*>; // leaked: ranks may still run while static objects are destroyed
+  return *ALL;
+}
+
 } // namespace
+
+const JobLaunch* launch_here()
+{
+  return rank_here() ? launches_of_ranks().get(current_actor()) : nullptr;
+}
+
+void note_launch(aid_t actor, const JobLaunch& launch)
+{
+  launches_of_ranks()[actor] = &launch;
+}
 
 std::deque<JobLaunch>& launches()
 {
-  static auto* const ALL = new std::deque<JobLaunch>; // leaked: ranks may still run while static objects are destroyed
+  static auto* const ALL = new std::deque<JobLaunch>; // leaked for the same reason
   return *ALL;
 }
 

@@ -12,9 +12,11 @@
 
 namespace weft {
 
-/** A job with the inputs of its start. */
+/** Ranks of a program, a job's or those that a job spawns, with the inputs of their start. */
 struct JobLaunch {
   Job& job;
+  std::string program; ///< as main() gets it
+  std::vector<std::string> arguments;
   std::string file; ///< executable to load
   bool copies;      ///< each rank gets its own copy of the program
   Lines private_libraries;
@@ -23,7 +25,13 @@ struct JobLaunch {
   std::string offload;                                          ///< empty: the run's
   std::string output;                                           ///< file of standard output; empty: the process's
   std::string error;
+  std::string directory = {}; ///< working directory; empty: the process's
 };
+
+/** Returns the launch of the current rank; null if SMPI's launcher has started it. */
+const JobLaunch* launch_here();
+/** Notes the launch of a rank that is about to start. */
+void note_launch(aid_t actor, const JobLaunch& launch);
 
 /** Returns the jobs of this process; empty unless read_jobs() has been called. */
 std::deque<JobLaunch>& launches();

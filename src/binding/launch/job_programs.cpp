@@ -16,6 +16,7 @@
 #include "binding/process/switched_state.hpp"
 #include "binding/ranks/current.hpp"
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +24,9 @@
 #include <filesystem>
 #include <map>
 #include <simgrid/Exception.hpp>
+#include <span>
 #include <unistd.h>
+#include <vector>
 #include <xbt/config.hpp>
 
 namespace fs = std::filesystem;
@@ -37,9 +40,9 @@ class CommandLine {
   std::vector<char*> pointers_;
 
 public:
-  explicit CommandLine(const Job& job) : words_{job.program}
+  explicit CommandLine(const JobLaunch& launch) : words_{launch.program}
   {
-    words_.insert(words_.end(), job.arguments.begin(), job.arguments.end());
+    words_.insert(words_.end(), launch.arguments.begin(), launch.arguments.end());
     for (std::string& word : words_)
       pointers_.push_back(word.data());
     pointers_.push_back(nullptr);
@@ -48,17 +51,17 @@ public:
   char** words() { return pointers_.data(); }
 };
 
-/** Programs that the ranks of a job share, by job. */
-std::map<const Job*, void*>& shared_programs()
+/** Programs that ranks share, by launch. */
+std::map<const JobLaunch*, void*>& shared_programs()
 {
-  static auto* const ALL = new std::map<const Job*, void*>;
+  static auto* const ALL = new std::map<const JobLaunch*, void*>;
   return *ALL;
 }
 
-/** Returns the command lines of jobs, for Fortran's procedures. */
-std::map<const Job*, CommandLine>& command_lines()
+/** Returns the command lines of launches, for Fortran's procedures. */
+std::map<const JobLaunch*, CommandLine>& command_lines()
 {
-  static auto* const ALL = new std::map<const Job*, CommandLine>;
+  static auto* const ALL = new std::map<const JobLaunch*, CommandLine>;
   return *ALL;
 }
 
@@ -84,7 +87,7 @@ void* load(const JobLaunch& launch, const fs::path& copy)
   return handle;
 }
 
-/** Calls the program's main function, or a Fortran main program, which SMPI's compiler renames. */
+/** Calls the program's main function, or a Fortran main program that SMPI's compiler has renamed. */
 int call_main(void* program, int count, char** words)
 {
   if (auto* const fortran = reinterpret_cast<void (*)()>(dlsym(program, "user_main_"))) {
@@ -99,8 +102,8 @@ int call_main(void* program, int count, char** words)
 void* program_of_rank(const JobLaunch& launch)
 {
   if (not launch.copies) {
-    use_program(shared_programs().at(&launch.job));
-    return shared_programs().at(&launch.job);
+    use_program(shared_programs().at(&launch));
+    return shared_programs().at(&launch);
   }
   try {
     return load(launch, copy_path(launch, ""));
@@ -115,21 +118,28 @@ void load_shared(const JobLaunch& launch)
 {
   const fs::path copy = copy_path(launch, "shared");
   share_exit_handlers(copy);
-  shared_programs()[&launch.job] = load(launch, copy);
+  shared_programs()[&launch] = load(launch, copy);
 }
 
 void run_program(const JobLaunch& launch)
 {
   begin_switched_state();
-  name_program(launch.job.program.c_str());
+  name_program(launch.program.c_str());
   if (launch.job.failed) // at the instant of its start
     stay_stopped();
   for (const auto& [name, value] : launch.environment)
     setenv(name.c_str(), value.c_str(), 1);
+  if (not launch.directory.empty() && chdir(launch.directory.c_str()) != 0)
+    current_run().abort("error", launch.program + " cannot run in the directory " + launch.directory + ": " +
+                                     std::strerror(errno));
   void* const program = program_of_rank(launch);
+  enter_directory_of_files();
   try {
-    CommandLine line(launch.job); // the program may change its words
-    if (const int status = call_main(program, line.count(), line.words()); status != 0)
+    CommandLine line(launch); // the program may change its words
+    const int status = call_main(program, line.count(), line.words());
+    if (status != 0 && not launch.job.own_launcher)
+      exit(status); // which gives it to SMPI's launcher
+    if (status != 0)
       rank_returns(status);
   } catch (const simgrid::ForcefulKillException&) { // NOLINT(bugprone-empty-catch): SimGrid has cleaned up
   }
@@ -140,21 +150,84 @@ void run_program(const JobLaunch& launch)
 
 namespace {
 
-/** Gives libgfortran the command line of the current rank's job. */
+using SetArguments = void (*)(int, char**);
+
+/** Returns the command line that ranks of SMPI's launcher share, with a null pointer at its end; empty if there is
+ * none yet. */
+std::vector<char*>& shared_line()
+{
+  static auto* const ALL = new std::vector<char*>;
+  return *ALL;
+}
+
+/** Gives libgfortran the command line of the current rank, once several differ. */
 void set_arguments()
 {
-  static const auto SET = next_definition<void (*)(int, char**)>("_gfortran_set_args");
-  if (launches().empty() || not rank_here())
-    return;
-  const Job& job    = *current_run().jobs.of(current_actor());
-  CommandLine& line = command_lines().try_emplace(&job, job).first->second;
-  SET(line.count(), line.words());
+  static const auto SET = next_definition<SetArguments>("_gfortran_set_args");
+  if (const JobLaunch* const launch = launch_here()) {
+    CommandLine& line = command_lines().try_emplace(launch, *launch).first->second;
+    SET(line.count(), line.words());
+  } else if (rank_here() && not command_lines().empty() && not shared_line().empty())
+    SET(static_cast<int>(shared_line().size()) - 1, shared_line().data());
+}
+
+/** Gives libgfortran the command line once, in memory that outlives the rank. */
+void keep_arguments(int count, char** words)
+{
+  static const auto SET = next_definition<SetArguments>("_gfortran_set_args");
+  if (rank_here() && not launch_here()) {
+    std::vector<char*>& line = shared_line();
+    if (line.empty()) {
+      for (const char* const word : std::span(words, static_cast<std::size_t>(count)))
+        line.push_back(strdup(word));
+      line.push_back(nullptr);
+    }
+    SET(static_cast<int>(line.size()) - 1, line.data());
+  } else if (not rank_here())
+    SET(count, words);
+}
+
+/** Passes the options of a Fortran main program on, without those that install handlers of signals: the handlers would
+ * be the process's. */
+void set_options(int count, const int* options)
+{
+  constexpr std::size_t BACKTRACE = 3; // place of -fbacktrace
+  static const auto SET           = next_definition<void (*)(int, int*)>("_gfortran_set_options");
+  std::vector<int> own(options, options + count); // NOLINT(*-pointer-arithmetic)
+  if (rank_here() && own.size() > BACKTRACE)
+    own[BACKTRACE] = 0;
+  SET(count, own.data());
 }
 
 } // namespace
 } // namespace weft
 
 // ---- Replaced functions of libgfortran ------------------------------------------------------------------------------
+
+extern "C" {
+
+void weft_set_args(int count, char** words) WEFT_REPLACES("_gfortran_set_args");
+void weft_set_options(int count, const int* options) WEFT_REPLACES("_gfortran_set_options");
+void weft_set_fpe(int exceptions) WEFT_REPLACES("_gfortran_set_fpe");
+
+void weft_set_args(int count, char** words)
+{
+  weft::keep_arguments(count, words);
+}
+
+void weft_set_options(int count, const int* options)
+{
+  weft::set_options(count, options);
+}
+
+/** -ffpe-trap has no effect on ranks: exceptions would also end the simulator's own arithmetic. */
+void weft_set_fpe(int exceptions)
+{
+  if (not weft::rank_here())
+    weft::next_definition<void (*)(int)>("_gfortran_set_fpe")(exceptions);
+}
+
+} // extern "C"
 
 #define WEFT_ARGUMENTS_FUNCTION(name, Result, parameters, ...)                                                         \
   extern "C" Result weft_##name parameters WEFT_REPLACES("_gfortran_" #name);                                          \

@@ -9,6 +9,7 @@
 #include "binding/launch/job_file.hpp"
 #include "binding/launch/job_outputs.hpp"
 #include "binding/launch/job_programs.hpp"
+#include "binding/launch/rank_start.hpp"
 #include "binding/process/process.hpp"
 #include "binding/process/process_exit.hpp"
 #include "binding/process/switched_state.hpp"
@@ -35,16 +36,9 @@ void start_job(const JobLaunch& launch)
   if (not launch.copies)
     load_shared(launch);
   SMPI_app_instance_register(job.name.c_str(), nullptr, job.ranks);
-  const sg::Engine& engine = *sg::Engine::get_instance();
-  for (int rank = 0; rank < job.ranks; ++rank) {
-    const std::string number = std::to_string(rank);
-    const sg::ActorPtr actor =
-        sg::Actor::init(job.name + "#" + number, engine.host_by_name(launch.hosts[static_cast<std::size_t>(rank)]));
-    actor->set_property("instance_id", job.name);
-    actor->set_property("rank", number);
-    current_run().jobs.begin_rank(job, actor->get_pid());
-    actor->start([&launch] { run_program(launch); });
-  }
+  for (int rank = 0; rank < job.ranks; ++rank)
+    start_rank(launch, {job.name, rank, launch.hosts[static_cast<std::size_t>(rank)]},
+               [&job](aid_t actor) { current_run().jobs.begin_rank(job, actor); });
   current_run().check_hosts();
 }
 

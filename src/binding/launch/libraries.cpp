@@ -119,6 +119,18 @@ Loader system_loader()
   return THEIRS;
 }
 
+using Lookup = void* (*)(void*, const char*);
+
+/** Returns dlsym of the C library; since version 2.34 it has a version of its own. */
+Lookup system_lookup()
+{
+  static const auto THEIRS = [] {
+    void* const found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+    return reinterpret_cast<Lookup>(found ? found : dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"));
+  }();
+  return THEIRS;
+}
+
 } // namespace
 
 void* load_copy(const std::string& program, const std::string& original, const Lines& libraries)
@@ -136,6 +148,7 @@ extern "C" {
 void* weft_dlopen(const char* path, int flags) WEFT_REPLACES("dlopen");
 int weft_dlclose(void* handle) WEFT_REPLACES("dlclose");
 char* weft_dlerror() WEFT_REPLACES("dlerror");
+void* weft_dlsym(void* handle, const char* name) WEFT_REPLACES("dlsym");
 int weft_dladdr(const void* address, Dl_info* info) WEFT_REPLACES("dladdr");
 int weft_dladdr1(const void* address, Dl_info* info, void** more, int flags) WEFT_REPLACES("dladdr1");
 
@@ -167,6 +180,17 @@ char* weft_dlerror()
   static const auto THEIRS = weft::next_definition<char* (*)()>("dlerror");
   const char* const own    = weft::running_context ? weft::take_loader_error() : nullptr;
   return own ? const_cast<char*>(own) : THEIRS(); // NOLINT(cppcoreguidelines-pro-type-const-cast): as the system's
+}
+
+// SMPI looks for main, which may be hidden (-fvisibility=hidden): the start object that `weft cc` links calls it. As
+// the loader looks up its caller, all else is a tail call.
+void* weft_dlsym(void* handle, const char* name)
+{
+  using weft::system_lookup;
+  if (handle != RTLD_DEFAULT && handle != RTLD_NEXT && std::strcmp(name, "main") == 0)
+    if (void* const start = system_lookup()(handle, "weft_main"))
+      return start;
+  return system_lookup()(handle, name);
 }
 
 int weft_dladdr(const void* address, Dl_info* info)

@@ -217,7 +217,7 @@ std::string locate(const std::string& name, const std::string& user, const std::
 // ---- Loading --------------------------------------------------------------------------------------------------------
 
 /** Load of a library for a rank, with the libraries that it needs. */
-class Load {
+class LibraryLoad {
   RankLibraries& rank_;
   fs::path folder_ = temporary_folder();
   std::set<LibraryFile> begun_;
@@ -247,10 +247,10 @@ class Load {
 public:
   std::vector<std::string> names; ///< of the copies, in the order of their needs
 
-  explicit Load(RankLibraries& rank) : rank_(rank) {}
-  Load(const Load&)            = delete;
-  Load& operator=(const Load&) = delete;
-  ~Load()
+  explicit LibraryLoad(RankLibraries& rank) : rank_(rank) {}
+  LibraryLoad(const LibraryLoad&)            = delete;
+  LibraryLoad& operator=(const LibraryLoad&) = delete;
+  ~LibraryLoad()
   {
     std::error_code none;
     if (not simgrid::config::get_value<bool>("smpi/keep-temps"))
@@ -333,7 +333,7 @@ void* load_for_rank(RankLibraries& rank, const std::string& path, const std::str
                     int flags)
 {
   system_dlerror(); // so that looking it up does not clear the message later
-  Load load(rank);
+  LibraryLoad load(rank);
   try {
     load.copy(file, identity, fs::path(file).filename().string());
     void* const group = load.run(flags & ~RTLD_GLOBAL); // NOLINT(bugprone-signed-bitwise)

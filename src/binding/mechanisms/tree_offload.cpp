@@ -54,10 +54,12 @@ void TreeOffload::member_done(int member)
 bool TreeOffload::tree_is_up() const
 {
   const FabricState& actual = context_.call_recovery->actual;
-  return std::ranges::all_of(tree().switches, [&actual](const TreeSwitch& node) {
-    return actual.switch_is_up(node.index) &&
-           std::ranges::all_of(node.links, [&actual](const TreeLink& link) { return actual.cable_is_up(link.up); });
-  });
+  for (std::size_t number = 0; number < trees_; ++number)
+    for (const TreeSwitch& node : tree(number).switches)
+      if (not actual.switch_is_up(node.index) ||
+          not std::ranges::all_of(node.links, [&](const TreeLink& link) { return actual.cable_is_up(link.up); }))
+        return false;
+  return true;
 }
 
 bool TreeOffload::find_tree()
@@ -69,6 +71,7 @@ bool TreeOffload::find_tree()
   state_.take_channels();
   kept_tree_ = state_.tree();
   host_work_ = host_work(context_.fabric, *kept_tree_, *descriptor_);
+  trees_     = std::min(trees_, kept_tree_->trees());
   return true;
 }
 

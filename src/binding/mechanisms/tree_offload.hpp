@@ -28,6 +28,7 @@ protected:
   std::shared_ptr<const CommunicatorTree> kept_tree_; // the tree in effect when the call began
   const TreeCall call_;
   HostWork host_work_;
+  std::size_t trees_ = 1; // of the kept ones, among which the call is divided
 
 private:
   std::unique_ptr<OffloadStage> stage_; // null if every rank contributes for itself
@@ -39,7 +40,7 @@ private:
   void repetition_failed(const std::string& why) override { fail({why}); }
 
 protected:
-  const ReductionTree& tree() const { return *kept_tree_->tree; }
+  const ReductionTree& tree(std::size_t number = 0) const { return kept_tree_->at(number); }
   void enter(int rank) override;
   /** The contributions of all ranks of @p member have been combined. Called from a rank or SimGrid's kernel. */
   virtual void member_ready(int member) = 0;
@@ -49,7 +50,7 @@ protected:
   /* In runs with faults. */
 
   CallRecovery* recovery() { return context_.call_recovery ? &*context_.call_recovery : nullptr; }
-  /** Returns whether all switches and cables of the tree are up. */
+  /** Returns whether all switches and cables of its trees are up. */
   bool tree_is_up() const;
   /** Changes to the present tree and takes its channels, if the policy is to rebuild it. Returns false if there is none
    * that is free. */

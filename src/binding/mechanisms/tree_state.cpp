@@ -17,14 +17,15 @@ std::vector<VertexId> hosts_of_members(const Communicator& communicator)
   return hosts;
 }
 
-/** Returns the distinct models of a tree's switches, in order of first use. */
-std::vector<const SwitchModel*> models_of(const Fabric& fabric, const ReductionTree& tree)
+/** Returns the distinct models of the trees' switches, in order of first use. */
+std::vector<const SwitchModel*> models_of(const Fabric& fabric, const CommunicatorTree& all)
 {
   std::vector<const SwitchModel*> models;
   std::set<const SwitchModel*> seen;
-  for (const TreeSwitch& node : tree.switches)
-    if (const SwitchModel* model = &fabric.switch_model(node.index); seen.insert(model).second)
-      models.push_back(model);
+  for (std::size_t number = 0; number < all.trees(); ++number)
+    for (const TreeSwitch& node : all.at(number).switches)
+      if (const SwitchModel* model = &fabric.switch_model(node.index); seen.insert(model).second)
+        models.push_back(model);
   return models;
 }
 
@@ -47,27 +48,42 @@ TreeState::TreeState(RunContext& context, const Communicator& communicator)
 const std::shared_ptr<const CommunicatorTree>& TreeState::tree()
 {
   return tree_.get(state_, [this] {
-    TreeResult result = build_reduction_tree(state_, hosts_of_members(communicator_), communicator_.tree_number());
-    const std::optional<NoTree> no_tree = result.no_tree();
-    auto models = result.tree ? models_of(state_.fabric(), *result.tree) : smart_models(state_.fabric());
-    return CommunicatorTree{std::move(result.tree), no_tree, std::move(models)};
+    const std::vector<VertexId> hosts = hosts_of_members(communicator_);
+    const std::size_t number          = communicator_.tree_number();
+    CommunicatorTree all;
+    if (const int most = state_.fabric().stripes(); most > 1)
+      all.others = build_reduction_trees(state_, hosts, number, most);
+    if (all.others.empty()) {
+      TreeResult result = build_reduction_tree(state_, hosts, number);
+      all.no_tree       = result.no_tree();
+      all.tree          = std::move(result.tree);
+    } else {
+      all.tree = std::move(all.others.front());
+      all.others.erase(all.others.begin());
+    }
+    all.models = all.tree ? models_of(state_.fabric(), all) : smart_models(state_.fabric());
+    return all;
   });
 }
 
 ChannelGrant TreeState::channels()
 {
-  for (const TreeSwitch& node : tree()->tree->switches)
-    if (const ChannelGrant grant = aggregation(node).channel_for(communicator_.handle, communicator_.world);
-        grant != ChannelGrant::granted)
-      return grant;
+  const CommunicatorTree& all = *tree();
+  for (std::size_t number = 0; number < all.trees(); ++number)
+    for (const TreeSwitch& node : all.at(number).switches)
+      if (const ChannelGrant grant = aggregation(node).channel_for(communicator_.handle, communicator_.world);
+          grant != ChannelGrant::granted)
+        return grant;
   return ChannelGrant::granted;
 }
 
 void TreeState::take_channels()
 {
-  for (const TreeSwitch& node : tree()->tree->switches)
-    if (aggregation(node).acquire_channel(communicator_.handle, communicator_.world))
-      held_.insert(node.index);
+  const CommunicatorTree& all = *tree();
+  for (std::size_t number = 0; number < all.trees(); ++number)
+    for (const TreeSwitch& node : all.at(number).switches)
+      if (aggregation(node).acquire_channel(communicator_.handle, communicator_.world))
+        held_.insert(node.index);
 }
 
 TreeCall TreeState::under_contention(const ReductionTree& tree, TreeCall call) const
@@ -104,13 +120,15 @@ void TreeState::release()
     switches_[static_cast<std::size_t>(index)].release_channel(communicator_.handle);
 }
 
-std::shared_ptr<const StreamPlan> TreeState::plan(const ReductionTree& tree, const TreeCall& call,
+std::shared_ptr<const StreamPlan> TreeState::plan(const ReductionTree& tree, std::size_t number, const TreeCall& call,
                                                   BytesPerSecond host_rate)
 {
-  if (not kept_plan_ || kept_plan_->plan->epoch != tree.epoch || kept_plan_->host_rate != host_rate ||
-      kept_plan_->call != call)
-    kept_plan_ = {call, host_rate, std::make_shared<StreamPlan>(plan_streams(state_.fabric(), tree, call, host_rate))};
-  return kept_plan_->plan;
+  if (kept_plans_.size() <= number)
+    kept_plans_.resize(number + 1);
+  std::optional<KeptPlan>& kept = kept_plans_[number];
+  if (not kept || kept->plan->epoch != tree.epoch || kept->host_rate != host_rate || kept->call != call)
+    kept = {call, host_rate, std::make_shared<StreamPlan>(plan_streams(state_.fabric(), tree, call, host_rate))};
+  return kept->plan;
 }
 
 TreeState& tree_state(RunContext& context, Communicator& communicator)

@@ -15,13 +15,17 @@
 
 namespace weft {
 
-/** Tree of a communicator for one epoch of the fabric's state. Calls hold the tree that they started with. */
+/** Trees of a communicator for one epoch of the fabric's state. Calls hold those that they started with. */
 struct CommunicatorTree {
   std::optional<ReductionTree> tree;
-  std::optional<NoTree> no_tree; ///< reason, if there is no tree
-  /// Distinct models of the tree's switches, in order; without a tree, of all smart switches of the
+  std::vector<ReductionTree> others; ///< over further cables of the hosts, one a rail
+  std::optional<NoTree> no_tree;     ///< reason, if there is no tree
+  /// Distinct models of the trees' switches, in order; without a tree, of all smart switches of the
   /// fabric.
   std::vector<const SwitchModel*> models;
+
+  std::size_t trees() const { return (tree ? 1 : 0) + others.size(); }
+  const ReductionTree& at(std::size_t number) const { return number == 0 ? *tree : others[number - 1]; }
 };
 
 class TreeState : public CommunicatorState {
@@ -35,7 +39,7 @@ class TreeState : public CommunicatorState {
   std::vector<Aggregation>& switches_; // by index in the fabric
   std::set<int> held_;                 // switches on which the communicator holds a channel
   StateCache<CommunicatorTree> tree_;
-  std::optional<KeptPlan> kept_plan_;
+  std::vector<std::optional<KeptPlan>> kept_plans_; // by tree
 
 public:
   TreeState(RunContext& context, const Communicator& communicator);
@@ -52,8 +56,10 @@ public:
   /** Locks links of @p tree for the communicator's job, where @p call streams and switches lock them. */
   void lock(const ReductionTree& tree, const TreeCall& call);
   void release() override;
-  /** Returns the streams of a call over @p tree. The last plan is cached, since programs repeat calls. */
-  std::shared_ptr<const StreamPlan> plan(const ReductionTree& tree, const TreeCall& call, BytesPerSecond host_rate);
+  /** Returns the streams of a call over the tree of number @p number. The last plan of each is cached, since programs
+   * repeat calls. */
+  std::shared_ptr<const StreamPlan> plan(const ReductionTree& tree, std::size_t number, const TreeCall& call,
+                                         BytesPerSecond host_rate);
 };
 
 /** Returns the state of a communicator, created on first use. */

@@ -72,6 +72,7 @@ private:
     std::vector<LinkId> links; // without shared media and memories
     std::ranges::copy_if(into.resources, std::back_inserter(links),
                          [this](int resource) { return std::cmp_less(resource, links_); });
+    links.resize(links.size() / static_cast<std::size_t>(stripes())); // one of the routes: their stripes come together
     into.latency += zone_.next_jitter(links, from).value();
   }
 

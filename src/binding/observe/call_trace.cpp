@@ -5,6 +5,7 @@
 #include "binding/observe/profile.hpp"
 #include "binding/ranks/agreement.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
+#include "binding/ranks/current.hpp"
 #include "mpi/names.hpp"
 #include "trace/calls.hpp"
 
@@ -211,6 +212,11 @@ void CallTrace::compute(aid_t actor, double operations)
 TraceLine CallTrace::enter(const char* call)
 {
   TracedRank& rank = *by_actor_.get(sg::this_actor::get_pid());
+  if (thread_actor != 0) { // the calls of a rank follow each other in a trace
+    TraceLine line(rank, call);
+    line.unfit = "from another thread than main's, which traces do not support";
+    return line;
+  }
   flush(rank);
   rank.in_call = true;
   return {rank, call};

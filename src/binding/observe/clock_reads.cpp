@@ -12,19 +12,15 @@
  */
 #include "binding/observe/clock_reads.hpp"
 
-#include "binding/abi/original.hpp"
 #include "binding/observe/computation_clock.hpp"
 #include "binding/observe/profile.hpp"
+#include "binding/process/process.hpp"
 #include "binding/ranks/actor_map.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <simgrid/s4u.hpp>
-#include <smpi/smpi.h>
-#include <sys/time.h>
-#include <xbt/config.hpp>
 
 namespace sg = simgrid::s4u;
 
@@ -61,27 +57,24 @@ struct AllReads {
   }
 };
 
-bool computation_is_free()
-{
-  static const bool FREE = not simgrid::config::get_value<bool>("smpi/simulate-computation");
-  return FREE;
-}
-
-void tell(int rank)
+void tell(int rank, bool is_in_mpi)
 {
   std::fprintf(stderr,
-               "weft: note: rank %d keeps reading the clock (MPI_Wtime, gettimeofday, clock_gettime), which does not "
-               "advance: computation takes no simulated time, so a program that computes for a given time, or derives "
-               "its number of steps from the time of one, may never end; --host-speed times the computation\n",
-               rank);
+               "weft: note: rank %d keeps reading the clock (MPI_Wtime, std::chrono, time, clock and the like), which "
+               "does not advance: computation takes no simulated time, so a program that computes for a given time, or "
+               "derives its number of steps from the time of one, may never end; %s\n",
+               rank,
+               is_in_mpi ? "--host-speed times the computation"
+                         : "--host-speed times the computation between MPI_Init and MPI_Finalize alone");
 }
 
 } // namespace
 
 ClockRead::ClockRead() : rank_(UNWATCHED)
 {
-  AllReads& all = AllReads::get();
-  if (all.told || not computation_is_free() || not clocks_are_simulated())
+  AllReads& all        = AllReads::get();
+  const bool is_in_mpi = clocks_are_simulated();
+  if (all.told || (is_in_mpi && computation_is_simulated()) || is_sampling() || not sg::Actor::self())
     return;
   rank_        = sg::this_actor::get_pid();
   Reads& reads = all.by_rank[rank_];
@@ -97,7 +90,7 @@ ClockRead::ClockRead() : rank_(UNWATCHED)
   all.told = reads.in_row >= MOST_IN_A_ROW || all.steps >= MOST_STEPS ||
              (all.still >= LEAST_READS && all.computing >= MOST_COMPUTING);
   if (all.told)
-    tell(Profile::get().rank_of(rank_));
+    tell(is_in_mpi ? Profile::get().rank_of(rank_) : rank_here().value_or(0), is_in_mpi);
 }
 
 ClockRead::~ClockRead()
@@ -116,23 +109,3 @@ double watched_Wtime(double (*next_definition)()) // NOLINT(readability-identifi
 }
 
 } // namespace weft
-
-// NOLINTBEGIN(readability-identifier-naming): SMPI's names
-extern "C" {
-
-WEFT_INTERPOSED int smpi_gettimeofday(struct timeval* time, struct timezone* zone)
-{
-  static const auto THEIRS = weft::original<decltype(&smpi_gettimeofday)>("smpi_gettimeofday");
-  const weft::ClockRead read;
-  return THEIRS(time, zone);
-}
-
-WEFT_INTERPOSED int smpi_clock_gettime(clockid_t clock, struct timespec* time)
-{
-  static const auto THEIRS = weft::original<decltype(&smpi_clock_gettime)>("smpi_clock_gettime");
-  const weft::ClockRead read;
-  return THEIRS(clock, time);
-}
-
-} // extern "C"
-// NOLINTEND(readability-identifier-naming)

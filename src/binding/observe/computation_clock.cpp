@@ -39,12 +39,40 @@ bool is_read()
 
 } // namespace
 
+namespace {
+
+const simgrid::smpi::ActorExt* extension_of_rank()
+{
+  const auto* self = simgrid::s4u::Actor::self();
+  return self ? self->extension(simgrid::smpi::ActorExt::EXTENSION_ID) : nullptr;
+}
+
+} // namespace
+
+bool is_sampling()
+{
+  const auto* rank = program_samples() ? extension_of_rank() : nullptr;
+  return rank && rank->sampling() != 0;
+}
+
 bool clocks_are_simulated()
 {
-  using simgrid::smpi::ActorExt;
-  const auto* self = simgrid::s4u::Actor::self();
-  const auto* rank = self ? self->extension(ActorExt::EXTENSION_ID) : nullptr;
+  const auto* rank = extension_of_rank();
   return rank && rank->initialized() != 0 && rank->finalized() == 0 && rank->sampling() == 0;
+}
+
+bool computation_is_simulated()
+{
+  static const bool SIMULATED = simgrid::config::get_value<bool>("smpi/simulate-computation");
+  return SIMULATED;
+}
+
+void settle_computation()
+{
+  if (not computation_is_simulated() || not clocks_are_simulated())
+    return;
+  smpi_bench_end();
+  smpi_bench_begin();
 }
 
 } // namespace weft

@@ -9,4 +9,14 @@ namespace weft {
  *  for actors that are not ranks. */
 bool clocks_are_simulated();
 
+/** Returns whether computation takes simulated time (--host-speed). */
+bool computation_is_simulated();
+
+/** Charges the current rank's computation now. SMPI does so at the start of the next MPI call, which would otherwise
+ *  count it as its own time. */
+void settle_computation();
+
+/** Returns true inside a block that the current rank samples (SMPI_SAMPLE_…): clocks are this machine's there. */
+bool is_sampling();
+
 } // namespace weft

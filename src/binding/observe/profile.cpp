@@ -18,20 +18,6 @@
 namespace sg = simgrid::s4u;
 
 namespace weft {
-namespace {
-
-/** Charges the program's computation now. If SMPI simulates computation, it does so at the start of
- *  the next MPI call, which would otherwise count it as its own time. */
-void settle_computation()
-{
-  static const bool SIMULATED = simgrid::config::get_value<bool>("smpi/simulate-computation");
-  if (not SIMULATED || not clocks_are_simulated())
-    return;
-  smpi_bench_end();
-  smpi_bench_begin();
-}
-
-} // namespace
 
 bool progresses(const MpiFunction& function)
 {
@@ -70,6 +56,16 @@ void Profile::rank_begins(aid_t actor)
       RankActivity{.rank = static_cast<int>(ranks_.size()), .actor = actor, .begun = sg::Engine::get_clock()});
 }
 
+std::int64_t Profile::completed_calls(aid_t actor) const
+{
+  const RankActivity* const rank = by_actor_.get(actor);
+  std::int64_t all               = 0;
+  for (std::size_t kind = 0; kind < times_.size(); ++kind)
+    if (kind != static_cast<std::size_t>(CallKind::other))
+      all += known_time_of(*rank, kind).calls;
+  return rank->inside && rank->inside->kind != CallKind::other ? all - 1 : all;
+}
+
 void Profile::rank_ends(aid_t actor)
 {
   RankActivity* const rank = by_actor_.get(actor);
@@ -93,11 +89,41 @@ KindTime& Profile::time_of(const RankActivity& rank, CallKind kind)
   return times[at];
 }
 
+/** Returns the activity of the current thread of a rank, a simulated one other than main's. */
+RankActivity* Profile::activity_of_thread(aid_t actor)
+{
+  const RankActivity* const rank = by_actor_.get(actor);
+  return rank ? &threads_.try_emplace(thread_actor, RankActivity{.rank = rank->rank, .actor = actor}).first->second
+              : nullptr;
+}
+
+void Profile::attend(RankActivity& caller)
+{
+  caller.attends = true;
+  if (thread_actor != 0)
+    ++threads_attending_[caller.actor];
+  if (on_entry_)
+    on_entry_(caller.actor);
+}
+
+void Profile::no_longer_attend(RankActivity& caller, double now)
+{
+  caller.attends = false;
+  if (threads_.empty()) [[likely]] {
+    caller.attended = now;
+    return;
+  }
+  if (&caller != by_actor_.get(caller.actor))
+    if (const auto found = threads_attending_.find(caller.actor); --found->second == 0)
+      threads_attending_.erase(found);
+  by_actor_.get(caller.actor)->attended = now;
+}
+
 RankActivity* Profile::enter(MpiFunction& function)
 {
   const bool begun   = threads_may_call && begin_call();
   const aid_t actor  = current_actor();
-  RankActivity* rank = by_actor_.get(actor);
+  RankActivity* rank = thread_actor == 0 ? by_actor_.get(actor) : activity_of_thread(actor);
   if (not rank || rank->inside) {
     if (begun)
       end_call();
@@ -116,30 +142,23 @@ RankActivity* Profile::enter(MpiFunction& function)
   rank->since  = time_of_rank();
   function.calls += 1;
   time_of(*rank, function.kind).calls += 1;
-  if (function.progresses) {
-    rank->attends = true;
-    if (on_entry_)
-      on_entry_(actor);
-  }
+  if (function.progresses)
+    attend(*rank);
   return rank;
 }
 
 bool Profile::begin_attending(aid_t actor)
 {
-  RankActivity* const rank = by_actor_.get(actor);
+  RankActivity* const rank = thread_actor == 0 ? by_actor_.get(actor) : activity_of_thread(actor);
   if (not rank || rank->attends)
     return false;
-  rank->attends = true;
-  if (on_entry_)
-    on_entry_(actor);
+  attend(*rank);
   return true;
 }
 
 void Profile::end_attending(aid_t actor)
 {
-  RankActivity& rank = *by_actor_.get(actor);
-  rank.attends       = false;
-  rank.attended      = sg::Engine::get_clock();
+  no_longer_attend(thread_actor == 0 ? *by_actor_.get(actor) : *activity_of_thread(actor), sg::Engine::get_clock());
 }
 
 void Profile::leave(RankActivity& rank)
@@ -153,8 +172,8 @@ void Profile::close(RankActivity& rank, double now)
 {
   if (not rank.inside)
     return;
-  if (std::exchange(rank.attends, false))
-    rank.attended = now;
+  if (rank.attends)
+    no_longer_attend(rank, now);
   MpiFunction& function = *rank.inside;
   const double time     = now - rank.since;
   rank.inside           = nullptr;
@@ -171,6 +190,8 @@ void Profile::stop()
 {
   for (RankActivity& rank : ranks_)
     close(rank, sg::Engine::get_clock());
+  for (auto& [actor, thread] : threads_)
+    close(thread, sg::Engine::get_clock());
 }
 
 Json Profile::row(const std::string& kind, std::int64_t calls, const std::vector<double>& times) const

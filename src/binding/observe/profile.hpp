@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -43,7 +44,7 @@ struct RankActivity {
   double attended     = -1;      ///< time until which it last did, before this call; negative: never
 };
 
-/** Totals of one rank for one kind of call. */
+/** Totals of one rank, with all its threads, for one kind of call. */
 struct KindTime {
   double time        = 0;
   std::int64_t calls = 0;
@@ -53,10 +54,15 @@ class Profile {
   std::deque<RankActivity> ranks_;
   std::array<std::vector<KindTime>, CALL_KINDS> times_; // by rank; empty for kinds that no rank has called
   ActorMap<RankActivity*> by_actor_;                    // null for actors that are not ranks
+  std::map<aid_t, RankActivity> threads_;               // simulated threads of ranks other than main's, by their actors
+  std::map<aid_t, int> threads_attending_;              // how many of a rank's do, by the rank's actor
   std::vector<MpiFunction*> functions_;
   std::vector<CallSlice> slices_;
   std::function<void(aid_t actor)> on_entry_;
 
+  RankActivity* activity_of_thread(aid_t actor);
+  void attend(RankActivity& caller);
+  void no_longer_attend(RankActivity& caller, double now);
   KindTime& time_of(const RankActivity& rank, CallKind kind);
   void close(RankActivity& rank, double now);
   nlohmann::ordered_json row(const std::string& kind, std::int64_t calls, const std::vector<double>& times) const;
@@ -83,17 +89,24 @@ public:
   /** Calls @p told for each call that a rank enters in which libraries progress. */
   void on_entry(std::function<void(aid_t actor)> told) { on_entry_ = std::move(told); }
   bool knows(aid_t actor) const { return by_actor_.get(actor) != nullptr; }
+  /** Returns whether a rank is in a call, in which its functions may be called back. */
+  bool is_in_call(aid_t actor) const { return by_actor_.get(actor)->inside != nullptr; }
+  /** Number of calls that a rank has completed and that may have sent messages. */
+  std::int64_t completed_calls(aid_t actor) const;
   /** Number of a rank in the run. */
   int rank_of(aid_t actor) const { return by_actor_.get(actor)->rank; }
   /** Returns whether the MPI library of a rank progresses now, which it does in calls that wait. */
-  bool attends(aid_t actor) const { return by_actor_.get(actor)->attends; }
+  bool attends(aid_t actor) const
+  {
+    return by_actor_.get(actor)->attends || (not threads_attending_.empty() && threads_attending_.contains(actor));
+  }
   /** Returns the time until which it last progressed: @p now, if it does so now; negative: never. */
   double attended(aid_t actor, double now) const
   {
     const RankActivity& rank = *by_actor_.get(actor);
-    return rank.attends ? now : rank.attended;
+    return attends(actor) ? now : rank.attended;
   }
-  /** Lets a rank that is about to wait attend. Returns false if it does so already. */
+  /** Lets the current thread of a rank, which is about to wait, attend. Returns false if it does so already. */
   bool begin_attending(aid_t actor);
   void end_attending(aid_t actor);
   /** The record's `profile`, `mpi_calls`, `slices`. Empty if the program's calls were not seen (no

@@ -311,6 +311,8 @@ void Record::write_json(const Run& run, std::ostream& file) const
   Json last         = Json::object();
   if (not run.jobs.is_null())
     last["jobs"] = run.jobs;
+  if (not run.spawned.is_null())
+    last["spawned"] = run.spawned;
   if (not run.resolution.is_null())
     last["resolution"] = run.resolution;
   if (run.stacks)

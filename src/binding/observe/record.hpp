@@ -142,6 +142,7 @@ public:
     std::vector<std::string> tunings_off;                      ///< names
     std::optional<Seconds> poll_overhead;                      ///< empty if set by SMPI's options
     Json jobs;       ///< rows of the jobs; null if smpirun launched the only one
+    Json spawned;    ///< rows of the worlds that ranks have spawned; null if there are none
     Json resolution; ///< when the network's resolution took effect; null if it did not
   };
   /** Writes the record as JSON text. Deterministic. */

@@ -72,6 +72,18 @@ sg::Host* FabricZone::add_host(VertexId vertex, double speed)
   return added;
 }
 
+sg::Host* FabricZone::make_host_at(VertexId vertex, int cores)
+{
+  sg::Host*& known = hosts_.at(static_cast<std::size_t>(vertex));
+  if (not known) {
+    unseal_zone(*this);
+    known = add_host(vertex, fabric_.host().speed.value());
+    known->set_core_count(cores);
+    known->seal();
+  }
+  return known;
+}
+
 void FabricZone::add_hosts(const std::optional<std::unordered_set<std::string>>& used)
 {
   for (VertexId host = 0; host < fabric_.host_count(); ++host) {

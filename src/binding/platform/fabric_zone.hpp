@@ -119,6 +119,7 @@ public:
   double use_of(LinkId id) override;
   bool is_host(const simgrid::s4u::Host* host) const override;
   simgrid::s4u::Host* host_at(VertexId vertex) const override { return hosts_.at(static_cast<std::size_t>(vertex)); }
+  simgrid::s4u::Host* make_host_at(VertexId vertex, int cores) override;
 
   /* Flows that weft simulates itself. Resources are numbered as in FabricRoutes. */
 

@@ -37,6 +37,9 @@ public:
   virtual VertexId vertex_of(const simgrid::s4u::Host* host) const = 0;
   /** Returns the host at @p vertex; null if SimGrid has none because no rank is placed there. */
   virtual simgrid::s4u::Host* host_at(VertexId vertex) const = 0;
+  /** Returns the host at @p vertex, created with @p cores if SimGrid has none. Call it only in SimGrid's kernel
+   * context. */
+  virtual simgrid::s4u::Host* make_host_at(VertexId vertex, int /*cores*/) { return host_at(vertex); }
   /** Returns the host at @p vertex, or the pseudo-host of a switch. Call it only in SimGrid's kernel
    * context, since it may create pseudo-hosts. */
   virtual simgrid::s4u::Host* endpoint(VertexId vertex) = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Messages that ranks wait for, as text: for a deadlock, and for a run that exceeds its memory. */
 #include "binding/point_to_point/own_messages.hpp"
+#include "binding/point_to_point/request_list.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/ranks/intercommunicators.hpp"
 #include "binding/settings/settings.hpp"
@@ -83,22 +84,24 @@ std::string sentences(std::vector<Wait> waits)
   return text;
 }
 
-bool is_awaited(const RequestLayout& fields)
+bool is_awaited(MPI_Request request)
 {
-  return (fields.flags & simgrid::smpi::AWAITED_FLAG) != 0 || fields.action;
+  const RequestLayout& fields = layout_of(request);
+  return (fields.flags & simgrid::smpi::AWAITED_FLAG) != 0 || fields.action ||
+         RequestList::awaits(request, owner_of(request));
 }
 
 } // namespace
 
 void OwnMessages::begin_wait()
 {
-  waiters_[current_actor()].since = time_of_rank();
+  waiters_[calling_actor()].since = time_of_rank();
 }
 
 void OwnMessages::begin_probe(aid_t source, int tag, MPI_Comm comm)
 {
   begin_wait();
-  probing_[current_actor()] = {source, tag, endpoints_.owner(endpoints_.of(current_actor(), comm))};
+  probing_[calling_actor()] = {current_actor(), source, tag, endpoints_.owner(endpoints_.of(current_actor(), comm))};
 }
 
 std::string OwnMessages::begin_of_wait(aid_t actor)
@@ -119,7 +122,7 @@ std::string OwnMessages::describe_waits(const ConcernsRank& concerns)
   std::vector<Wait> waits;
   matching_.for_each_receive([&](MessageMatching::Endpoint endpoint, std::uint64_t receive, int /*source*/, int) {
     const RequestLayout& fields = layout_of(request_of(receive));
-    if (concerns(fields.destination) && is_awaited(fields))
+    if (concerns(fields.destination) && is_awaited(request_of(receive)))
       waits.emplace_back(rank_of_actor(fields.destination),
                          begin_of_wait(fields.destination) + "a message from " + text_of_rank(fields.source) +
                              text_of_envelope(fields.tag, endpoints_.owner(endpoint)));
@@ -131,18 +134,18 @@ std::string OwnMessages::describe_waits(const ConcernsRank& concerns)
     const Endpoints::Owner& owner = endpoints_.owner(endpoint);
     if (not concerns(owner.actor))
       return;
-    if (message.sender != MPI_REQUEST_NULL && not message.detached && is_awaited(layout_of(message.sender)))
+    if (message.sender != MPI_REQUEST_NULL && not message.detached && is_awaited(message.sender))
       waits.emplace_back(rank_of_actor(message.source), begin_of_wait(message.source) + text_of_rank(owner.actor) +
                                                             " to receive " + text_of_message(message, tag, owner));
     else if (++unexpected <= SHOWN_MESSAGES)
       messages += (unexpected == 1 ? "" : "; ") + text_of_rank(owner.actor) + " has not received " +
                   text_of_message(message, tag, owner) + ", sent at " + text_of_time(message.sent);
   });
-  for (const auto& [actor, probe] : probing_)
-    if (concerns(actor))
-      waits.emplace_back(rank_of_actor(actor), begin_of_wait(actor) + "a message to probe, from " +
-                                                   text_of_rank(probe.source) +
-                                                   text_of_envelope(probe.tag, probe.owner));
+  for (const auto& [caller, probe] : probing_)
+    if (concerns(probe.rank))
+      waits.emplace_back(rank_of_actor(probe.rank), begin_of_wait(probe.rank) + "a message to probe, from " +
+                                                        text_of_rank(probe.source) +
+                                                        text_of_envelope(probe.tag, probe.owner));
   if (unexpected > SHOWN_MESSAGES)
     messages += "; and there are " + std::to_string(unexpected - SHOWN_MESSAGES) + " more such messages";
   return sentences(std::move(waits)) + (messages.empty() ? "" : " Unexpected messages: " + messages + ".");

@@ -4,6 +4,7 @@
 
 #include "binding/abi/kernel_scope.hpp"
 #include "binding/data/exchange.hpp"
+#include "binding/point_to_point/request_list.hpp"
 #include "model/host/mpi_model.hpp"
 
 #include <algorithm>
@@ -216,6 +217,8 @@ void OwnMessages::end(MPI_Request request)
       signal->fire();
     }
   }
+  if ((fields.flags & LISTED_FLAG) != 0 && RequestList::note_end(request, owner_of(request)))
+    fields.flags |= AWAITED_FLAG;
   if ((fields.flags & AWAITED_FLAG) != 0)
     end_awaited(request);
   if (told_of_end_)

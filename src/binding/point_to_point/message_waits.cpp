@@ -26,13 +26,6 @@ std::string name_of_rank(aid_t actor)
   return rank ? "rank " + std::string(rank) : "a rank that has ended";
 }
 
-/** Returns the actor that started a request. */
-aid_t owner_of(MPI_Request request)
-{
-  const RequestLayout& fields = layout_of(request);
-  return (fields.flags & simgrid::smpi::RECEIVE_FLAG) != 0 ? fields.destination : fields.source;
-}
-
 } // namespace
 
 // ---- Overheads ---------------------------------------------------------------------------------------------------
@@ -98,7 +91,7 @@ void OwnMessages::pay_for_receives(std::span<const MPI_Request> requests)
 void OwnMessages::await(MPI_Request request)
 {
   fields_of(request).flags |= simgrid::smpi::AWAITED_FLAG;
-  if (const aid_t self = current_actor(); self != owner_of(request))
+  if (const aid_t self = calling_actor(); self != owner_of(request))
     other_waiters_[request] = self;
 }
 
@@ -131,7 +124,7 @@ void OwnMessages::sleep(const Waiter& waiter)
 {
   struct Asleep {
     ActorMap<Waiter>& waiters;
-    aid_t self = current_actor();
+    aid_t self = calling_actor();
     Sleep sleep;
     Asleep(ActorMap<Waiter>& all, const Waiter& waiter) : waiters(all)
     {

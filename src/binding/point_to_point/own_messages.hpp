@@ -78,6 +78,7 @@ class OwnMessages : public Receiving, public Due, public ProgressedCall, public 
     double since      = -1;    // start of its latest wait; negative: none
   };
   struct Probing { // what a rank in MPI_Probe waits for
+    aid_t rank;
     aid_t source;
     int tag;
     Endpoints::Owner owner;
@@ -245,7 +246,7 @@ public:
   void begin_wait();
   /** Notes what the current rank probes for until end_probe(). */
   void begin_probe(aid_t source, int tag, MPI_Comm comm);
-  void end_probe() { probing_.erase(current_actor()); }
+  void end_probe() { probing_.erase(calling_actor()); }
   /** Gives a pending own request an activity, for SMPI to wait for and test. */
   void give_activity(MPI_Request request);
   /** Ends the run if the message of a request has failed. */
@@ -261,5 +262,12 @@ public:
   void make_progress(int actor) override;
   void add_rows(Json& record) const override;
 };
+
+/** Returns the actor that started a request. */
+inline aid_t owner_of(MPI_Request request)
+{
+  const simgrid::smpi::RequestLayout& fields = simgrid::smpi::layout_of(request);
+  return (fields.flags & simgrid::smpi::RECEIVE_FLAG) != 0 ? fields.destination : fields.source;
+}
 
 } // namespace weft

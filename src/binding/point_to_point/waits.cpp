@@ -13,10 +13,8 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/observe/profile.hpp"
 #include "binding/point_to_point/composed_waits.hpp"
 #include "binding/point_to_point/own_messages.hpp"
-#include "binding/ranks/current.hpp"
 #include "binding/settings/tunings.hpp"
 
 #include <algorithm>
@@ -77,21 +75,6 @@ bool is_there(MPI_Request request)
 {
   return is_active(request) && not waits_for_own(request);
 }
-
-/** Lets the MPI library of the current rank progress while it waits. Messages may end when that begins. */
-class Attendance {
-  bool begins_ = OwnMessages::get()->by_calls() && Profile::get().begin_attending(current_actor());
-
-public:
-  Attendance()                             = default;
-  Attendance(const Attendance&)            = delete;
-  Attendance& operator=(const Attendance&) = delete;
-  ~Attendance()
-  {
-    if (begins_)
-      Profile::get().end_attending(current_actor());
-  }
-};
 
 /** Sleeps until an own request has ended. */
 void sleep_for_one(Requests requests)

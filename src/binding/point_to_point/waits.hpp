@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Waiting for requests of weft's transport, for direct calls. */
+/* Waiting for requests of weft's transport, for direct calls and long lists. */
 #pragma once
+
+#include "binding/observe/profile.hpp"
+#include "binding/point_to_point/own_messages.hpp"
+#include "binding/ranks/current.hpp"
 
 #include <smpi/smpi.h>
 
@@ -14,5 +18,20 @@ bool are_plain(std::span<const MPI_Request> requests);
 int wait_for_plain(std::span<MPI_Request> requests, MPI_Status* statuses);
 /** Waits for an active request of pooled_request() as MPI_Wait does. Returns MPI_SUCCESS or MPI_ERR_TRUNCATE. */
 int wait_for_pooled(MPI_Request* request, MPI_Status* status);
+
+/** Lets the MPI library of the current rank progress while it waits. Messages may end when that begins. */
+class Attendance {
+  bool begins_ = OwnMessages::get()->by_calls() && Profile::get().begin_attending(current_actor());
+
+public:
+  Attendance()                             = default;
+  Attendance(const Attendance&)            = delete;
+  Attendance& operator=(const Attendance&) = delete;
+  ~Attendance()
+  {
+    if (begins_)
+      Profile::get().end_attending(current_actor());
+  }
+};
 
 } // namespace weft

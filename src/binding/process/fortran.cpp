@@ -7,10 +7,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
-#include <fcntl.h>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +17,12 @@
 #include <utility>
 
 namespace weft {
+
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
+constinit StatementCallback before_statement = nullptr;
+constinit StatementCallback after_open       = nullptr;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
 namespace {
 
 using Parameters = StatementParameters;
@@ -106,7 +110,9 @@ void perform_on_own_unit(StatementFunction perform, Parameters* parameters, bool
     perform(parameters);
     return;
   }
-  const bool is_internal    = end && is_internal_transfer(*parameters);
+  const bool is_internal = end && is_internal_transfer(*parameters);
+  if (before_statement && not is_internal && units().inside == 0)
+    before_statement();
   const std::int32_t number = is_internal ? parameters->unit : units().number(*rank, parameters->unit, opens_file);
   const StatementUnit unit{.number = number, .own = units().own(number), .is_internal = is_internal};
   begin_statement(*parameters, unit, *rank, end);
@@ -141,8 +147,8 @@ std::int32_t* own_unit(const std::int32_t* unit)
   return unit ? &number : nullptr;
 }
 
-/** Maps the default file name of an unnamed unit, such as "fort.1000000007", to the name with the
- * rank's own unit number. */
+} // namespace
+
 std::string own_name(const char* path)
 {
   const std::string_view name(path);
@@ -153,7 +159,6 @@ std::string own_name(const char* path)
   return std::string(name);
 }
 
-/** Makes device numbers differ between ranks: libgfortran identifies files by device and inode. */
 int told_apart(int result, struct stat* file)
 {
   if (result == 0 && units().inside > 0)
@@ -162,7 +167,10 @@ int told_apart(int result, struct stat* file)
   return result;
 }
 
-} // namespace
+bool is_in_fortran_statement()
+{
+  return units().inside > 0;
+}
 
 void flush_output()
 {
@@ -170,8 +178,10 @@ void flush_output()
   const auto flush = next_definition<void (*)(std::int32_t*)>("_gfortran_flush_i4");
   if (not flush)
     return;
+  ++units().inside; // no rank yields in what libgfortran writes here
   if (not any_transfer()) {
     flush(nullptr);
+    --units().inside;
     return;
   }
   // A transfer locks its unit, for which flushing all would wait.
@@ -181,6 +191,7 @@ void flush_output()
   };
   units().for_each(flush_one);
   std::ranges::for_each(new_units(), flush_one);
+  --units().inside;
 }
 
 } // namespace weft
@@ -242,6 +253,8 @@ void weft_st_open(weft::Parameters* parameters)
   weft::perform_on_own_unit(PERFORM, parameters, (parameters->flags & weft::OPEN_HAS_FILE) != 0);
   if (parameters->unit < 0)
     weft::note_new_unit(parameters->unit);
+  if (weft::after_open)
+    weft::after_open();
 }
 
 extern "C" void weft_st_close(weft::Parameters* parameters) WEFT_REPLACES("_gfortran_st_close");
@@ -275,29 +288,7 @@ WEFT_FUNCTION(ftell, std::int64_t, (std::int32_t* unit), weft::own_unit(unit))
 WEFT_FUNCTION(fseek_sub, void, (std::int32_t* unit, void* offset, void* whence, void* status), weft::own_unit(unit),
               offset, whence, status)
 
-// ---- Replaced functions of the C library, which libgfortran calls ---------------------------------------------------
-
-extern "C" int weft_open(const char* path, int flags, ...) WEFT_REPLACES("open");
-int weft_open(const char* path, int flags, ...)
-{
-  static const auto THEIRS = weft::next_definition<int (*)(const char*, int, ...)>("open");
-  mode_t mode              = 0;
-  // NOLINTNEXTLINE(bugprone-signed-bitwise): the system's
-  if ((flags & (O_CREAT | O_TMPFILE)) != 0) {
-    va_list arguments;
-    va_start(arguments, flags);
-    mode = va_arg(arguments, mode_t);
-    va_end(arguments);
-  }
-  return THEIRS(weft::own_name(path).c_str(), flags, mode);
-}
-
-extern "C" int weft_stat(const char* path, struct stat* file) WEFT_REPLACES("stat");
-int weft_stat(const char* path, struct stat* file)
-{
-  static const auto THEIRS = weft::next_definition<int (*)(const char*, struct stat*)>("stat");
-  return weft::told_apart(THEIRS(weft::own_name(path).c_str(), file), file);
-}
+// ---- Replaced function of the C library, which libgfortran calls ----------------------------------------------------
 
 extern "C" int weft_fstat(int descriptor, struct stat* file) WEFT_REPLACES("fstat");
 int weft_fstat(int descriptor, struct stat* file)

@@ -22,6 +22,9 @@
 #include <cstdint>
 #include <set>
 #include <simgrid/forward.h>
+#include <string>
+
+struct stat; // NOLINT(readability-identifier-naming): the system's
 
 namespace weft {
 
@@ -60,6 +63,24 @@ template <class Function> Function fortran_definition(const char* symbol)
 
 /** libgfortran's function that executes a statement, or begins or ends a READ or WRITE. */
 using StatementFunction = void (*)(StatementParameters*);
+
+using StatementCallback = void (*)();
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): at each statement
+/** Called before each statement of a rank on a file, outside of libgfortran's locks; null if nobody needs it. */
+extern constinit StatementCallback before_statement;
+/** Called after each OPEN of a rank. */
+extern constinit StatementCallback after_open;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+/** Returns whether libgfortran executes a statement, in which a rank neither yields nor ends. */
+bool is_in_fortran_statement();
+
+/** Maps the default file name of an unnamed unit, such as "fort.1000000007", to the name with the rank's own unit
+ * number. */
+std::string own_name(const char* path);
+
+/** Makes device numbers differ between ranks: libgfortran identifies files by device and inode. @return @p result */
+int told_apart(int result, struct stat* file);
 
 /** Returns whether a READ or WRITE accesses a character variable. */
 bool is_internal_transfer(const StatementParameters& parameters);

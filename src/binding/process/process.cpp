@@ -26,6 +26,7 @@ namespace weft {
 namespace {
 
 struct ProcessState {
+  bool watched = false;
   bool running = false;
   bool child   = false;
 };
@@ -81,7 +82,7 @@ void watch_process()
   unblock_interrupts();
   reserve();
   simgrids_handler()      = std::set_terminate(on_terminate);
-  process_state().running = true;
+  process_state().watched = process_state().running = true;
   sg::Engine::on_simulation_end_cb([] { process_state().running = false; });
   // Flushes before fork(): parent and child would both write the buffers, which all ranks share.
   pthread_atfork([] { std::fflush(nullptr); }, nullptr,
@@ -94,6 +95,11 @@ void watch_process()
 bool is_simulating()
 {
   return process_state().running;
+}
+
+bool has_simulation()
+{
+  return process_state().watched;
 }
 
 std::optional<int> rank_here()

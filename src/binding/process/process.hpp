@@ -17,6 +17,9 @@ void watch_process();
 /** Returns whether ranks run or will: true from watch_process() until the last rank has ended. */
 bool is_simulating();
 
+/** Returns whether ranks run, will, or have run: true from watch_process() on. */
+bool has_simulation();
+
 /** Returns the rank whose code runs now; nothing if SimGrid's own code or a thread of the program
  * runs. */
 std::optional<int> rank_here();
@@ -51,6 +54,9 @@ std::size_t mappings_now();
 
 /** Returns the process ID that getpid() gives to the actor @p rank. */
 pid_t pid_of_rank(aid_t rank);
+
+/** Has the current rank begin in the directory of the run's files, if one is set. */
+void enter_directory_of_files();
 
 /** Returns whether this process is a child that a rank forked, which must not touch the simulation. */
 bool is_forked_child();

@@ -5,11 +5,14 @@
  * All are changed by calls, so nothing happens until a rank makes one. From then on, each turn
  * change applies the next rank's values where they differ from the current ones, and restores the
  * process's initial values while SimGrid runs. */
+#include "base/error.hpp"
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 #include "binding/process/process.hpp"
+#include "binding/settings/settings.hpp"
 
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <map>
 #include <optional>
@@ -163,6 +166,16 @@ void* openmp_symbol(const char* symbol)
 void openmp_state_changes()
 {
   saved_attributes().now.threads.reset(); // set again for the next rank
+}
+
+void enter_directory_of_files()
+{
+  const std::string& directory = settings().files;
+  if (directory.empty())
+    return;
+  const auto enter = [&directory] { return next_definition<int (*)(const char*)>("chdir")(directory.c_str()); };
+  if (change_own_directory(enter) != 0)
+    throw UserError("the directory of files " + directory + " cannot be entered: " + std::strerror(errno));
 }
 
 } // namespace weft

@@ -14,6 +14,7 @@
  * as under a launcher, with the default action: watch_process() installs a handler that does nothing instead. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/abi/simulator_code.hpp"
 #include "binding/process/own_state.hpp"
 #include "binding/process/process_exit.hpp"
 
@@ -224,43 +225,6 @@ pid_t simulations_pid()
   return PID;
 }
 
-/** Address range of a library. */
-struct Range {
-  std::uintptr_t first = 0;
-  std::uintptr_t end   = 0;
-};
-
-/** Extends the range to the whole library that begins at its first address. */
-int widen_range(dl_phdr_info* library, std::size_t /*size*/, void* into)
-{
-  auto& range = *static_cast<Range*>(into);
-  if (library->dlpi_addr != range.first)
-    return 0;
-  for (std::size_t i = 0; i < library->dlpi_phnum; ++i)
-    if (const auto& part = library->dlpi_phdr[i]; part.p_type == PT_LOAD)
-      range.end = std::max<std::uintptr_t>(range.end, range.first + part.p_vaddr + part.p_memsz);
-  return 1;
-}
-
-/** Returns whether SimGrid is the caller. SimGrid needs the real process ID: it puts the ID into
- * file names, and other simulations run at the same time. */
-bool is_in_simgrid(const void* address)
-{
-  static const Range SIMGRID = [] {
-    Range range;
-    Dl_info info{};
-    link_map* map = nullptr;
-    if (dladdr1(next_definition<const void*>("smpi_execute"), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) !=
-        0) {
-      range.first = map->l_addr;
-      dl_iterate_phdr(widen_range, &range);
-    }
-    return range;
-  }();
-  const auto place = reinterpret_cast<std::uintptr_t>(address);
-  return place >= SIMGRID.first && place < SIMGRID.end;
-}
-
 enum class SignalTarget { itself, other_rank, launcher, stranger };
 
 bool is_own_number(pid_t pid)
@@ -390,7 +354,9 @@ pid_t weft_smpi_getpid()
 
 pid_t weft_getpid()
 {
-  return weft::is_in_simgrid(__builtin_return_address(0)) ? weft::real_pid() : weft_smpi_getpid();
+  // The simulator puts the ID into names of files, and other simulations run at the same time.
+  return weft::is_simulating() && not weft::is_in_simulator(__builtin_return_address(0)) ? weft_smpi_getpid()
+                                                                                         : weft::real_pid();
 }
 
 pid_t weft_getppid()
@@ -447,7 +413,5 @@ int weft_pthread_kill(pthread_t thread, int signum)
 WEFT_OF_PROCESS(getpgid, pid_t, (pid_t pid), pid)
 WEFT_OF_PROCESS(getsid, pid_t, (pid_t pid), pid)
 WEFT_OF_PROCESS(setpgid, int, (pid_t pid, pid_t group), pid, group)
-WEFT_OF_PROCESS(sched_getaffinity, int, (pid_t pid, std::size_t size, cpu_set_t* set), pid, size, set)
-WEFT_OF_PROCESS(sched_setaffinity, int, (pid_t pid, std::size_t size, const cpu_set_t* set), pid, size, set)
 
 } // extern "C"

@@ -204,6 +204,13 @@ public:
   }
 };
 
+/** Flag: C++ streams have a state per rank. */
+bool& streams_are_kept()
+{
+  static bool kept = settings().cxx_streams;
+  return kept;
+}
+
 /** State of the process when the first rank begins. All ranks begin with it, and SimGrid runs with it. */
 struct InitialState {
   Variables variables;
@@ -212,13 +219,13 @@ struct InitialState {
 
   InitialState()
   {
-    if (settings().cxx_streams)
+    if (streams_are_kept())
       streams.emplace();
   }
-  static const InitialState& get()
+  static InitialState& get()
   {
-    static const InitialState STATE;
-    return STATE;
+    static InitialState state;
+    return state;
   }
 };
 
@@ -294,7 +301,7 @@ constinit YieldAround around_yield = nullptr; // NOLINT(cppcoreguidelines-avoid-
 [[gnu::always_inline]] inline void yield_with_state(simgrid::kernel::actor::ActorImpl* rank)
 {
   const KeptState kept;
-  if (settings().cxx_streams)
+  if (streams_are_kept()) [[unlikely]]
     yield_with_streams(rank);
   else
     simgrids_yield()(rank);
@@ -311,6 +318,13 @@ void name_program(const char* path)
   program_invocation_name       = const_cast<char*>(path); // NOLINT(cppcoreguidelines-pro-type-const-cast)
   program_invocation_short_name = const_cast<char*>(       // NOLINT(cppcoreguidelines-pro-type-const-cast)
       path && std::strrchr(path, '/') ? std::strrchr(path, '/') + 1 : path);
+}
+
+void keep_cxx_streams()
+{
+  if (InitialState& start = InitialState::get(); not start.streams)
+    start.streams.emplace();
+  streams_are_kept() = true;
 }
 
 void begin_switched_state()

@@ -20,6 +20,9 @@ using YieldAround = void (*)(simgrid::kernel::actor::ActorImpl* rank, Yield yiel
 /** Replacement for a rank's yield, which it gets; null if there is none (program_threads.cpp). */
 extern constinit YieldAround around_yield; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): at each wait
 
+/** Gives C++ streams a state per rank from now on, as with Settings::cxx_streams. No rank has used them yet. */
+void keep_cxx_streams();
+
 /** Gives the starting rank the initial state of the process. */
 void begin_switched_state();
 

@@ -3,9 +3,11 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/agreement.hpp"
+#include "binding/ranks/world_placeholder.hpp"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <simgrid/s4u/Actor.hpp>
 #include <string>
 #include <string_view>
@@ -24,7 +26,9 @@ struct ProgramNumbers {
 
 struct Numbers {
   std::map<std::string, ProgramNumbers, std::less<>> by_program; // by SMPI's name
-  MPI_Group making   = MPI_GROUP_NULL;                           // common group of what the current rank creates
+  std::optional<int> first_shared;                               // number that programs share, once they do
+  int next_shared    = 0;
+  MPI_Group making   = MPI_GROUP_NULL; // common group of what the current rank creates
   MPI_Group agreeing = MPI_GROUP_NULL; // common group of the communicator that is being numbered
   int copied         = MPI_UNDEFINED;  // number of what the current rank copies
   int original       = MPI_UNDEFINED;  // number of what the communicator that is being numbered is a copy of
@@ -62,7 +66,7 @@ template <class Key> int agree(std::map<Key, AgreementSlots<int>>& makings, cons
 int number_of(MPI_Comm comm)
 {
   // With several programs, SMPI's MPI_COMM_WORLD is one object that stands for each program's.
-  return comm == MPI_COMM_WORLD ? -1 : comm->id();
+  return comm == MPI_COMM_WORLD || is_placeholder(comm) ? -1 : comm->id();
 }
 
 bool is_being_made(MPI_Comm comm)
@@ -88,7 +92,22 @@ int agreed_id(MPI_Comm comm)
 
 int new_communicator_number()
 {
-  return program_numbers().next++;
+  return numbers().first_shared ? numbers().next_shared++ : program_numbers().next++;
+}
+
+void share_communicator_numbers()
+{
+  Numbers& all = numbers();
+  if (all.first_shared)
+    return;
+  for (const auto& [name, program] : all.by_program)
+    all.next_shared = std::max(all.next_shared, program.next);
+  all.first_shared = all.next_shared;
+}
+
+bool is_shared_number(int number)
+{
+  return numbers().first_shared && number >= *numbers().first_shared;
 }
 
 MPI_Group common_group(MPI_Comm comm)

@@ -20,8 +20,14 @@ bool is_being_made(MPI_Comm comm);
  * members, new for each communicator. */
 int agreed_id(MPI_Comm comm);
 
-/** Returns a number that no communicator has. */
+/** Returns a number that no communicator of the current rank's program has, and none of any program once they share
+ * numbers. */
 int new_communicator_number();
+
+/** Makes the numbers of all further communicators unique among programs, which begin to communicate. */
+void share_communicator_numbers();
+/** Returns whether a communicator with this number was made after that. */
+bool is_shared_number(int number);
 
 /** Returns the group of @p comm if all members share one object, as for each MPI_COMM_WORLD; null
  * if each member has its own copy. */

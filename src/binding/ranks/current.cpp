@@ -24,12 +24,13 @@ namespace weft {
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): SimGrid's
 constinit thread_local simgrid::kernel::context::Context* running_context __attribute__((tls_model("initial-exec"))) =
     nullptr;
-constinit std::uint64_t turn          = 0;
-constinit TurnCallback on_turn_change = nullptr;
-constinit std::uint64_t turn_of_actor = ~std::uint64_t{0};
-constinit aid_t asked_actor           = 0;
-constinit std::uint64_t turn_of_time  = ~std::uint64_t{0};
-constinit double asked_time           = 0;
+constinit thread_local aid_t thread_actor __attribute__((tls_model("initial-exec"))) = 0;
+constinit std::uint64_t turn                                                         = 0;
+constinit TurnCallback on_turn_change                                                = nullptr;
+constinit std::uint64_t turn_of_actor                                                = ~std::uint64_t{0};
+constinit aid_t asked_actor                                                          = 0;
+constinit std::uint64_t turn_of_time                                                 = ~std::uint64_t{0};
+constinit double asked_time                                                          = 0;
 
 constinit ContextFinder find_context_of_thread = nullptr;
 

@@ -17,6 +17,9 @@ namespace weft {
  * SimGrid has an engine. */
 extern constinit thread_local simgrid::kernel::context::Context* running_context
     __attribute__((tls_model("initial-exec")));
+/** Number of the current thread's own actor, if it is a simulated thread of a rank other than main's
+ * (simulated_thread.hpp); otherwise 0. */
+extern constinit thread_local aid_t thread_actor __attribute__((tls_model("initial-exec")));
 /** Generation of running_context, changed with it: per-rank look-ups may be cached until then. */
 extern constinit std::uint64_t turn;
 using TurnCallback = void (*)();
@@ -41,6 +44,12 @@ aid_t ask_current_actor();
 inline aid_t current_actor()
 {
   return turn == turn_of_actor ? asked_actor : ask_current_actor();
+}
+
+/** Returns the number of the actor that runs: the current rank's, or that of one of its simulated threads. */
+inline aid_t calling_actor()
+{
+  return thread_actor != 0 ? thread_actor : current_actor();
 }
 
 /** Asks SimGrid for the simulated time. */

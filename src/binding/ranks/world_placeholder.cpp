@@ -13,10 +13,35 @@
 namespace weft {
 namespace {
 
-bool is_placeholder(const simgrid::smpi::Comm* comm)
+MPI_Comm placeholder()
 {
   static const auto PLACEHOLDER = original<MPI_Comm>("smpi_MPI_COMM_UNINITIALIZED");
-  return comm == PLACEHOLDER;
+  return PLACEHOLDER;
+}
+
+/** Ranks of spawned worlds. */
+struct SpawnedRanks {
+  bool exist           = false;
+  bool loading_program = false;
+  ActorMap<bool> all;
+
+  static SpawnedRanks& get()
+  {
+    static auto* const ALL = new SpawnedRanks; // leaked: ranks may end during static destruction
+    return *ALL;
+  }
+};
+
+bool is_spawned_rank()
+{
+  const SpawnedRanks& spawned = SpawnedRanks::get();
+  return spawned.exist && running_context && spawned.all.get(current_actor());
+}
+
+/** Returns whether a communicator is the world of the current rank, for which SMPI has no object of the rank's own. */
+bool stands_for_world(const simgrid::smpi::Comm* comm)
+{
+  return is_placeholder(comm) || (comm == MPI_COMM_WORLD && is_spawned_rank());
 }
 
 /** Returns the current rank's error handler of its world, with a reference; null for the default. */
@@ -27,6 +52,36 @@ MPI_Errhandler& handler_of_world()
 }
 
 } // namespace
+
+bool is_placeholder(const simgrid::smpi::Comm* comm)
+{
+  return comm == placeholder();
+}
+
+MPI_Comm own_world()
+{
+  return is_spawned_rank() || SpawnedRanks::get().loading_program ? placeholder() : MPI_COMM_WORLD;
+}
+
+// The world that SMPI has launched must outlive its ranks from now on: its variable would name another object.
+void note_spawned_rank(aid_t actor)
+{
+  SpawnedRanks& spawned = SpawnedRanks::get();
+  if (not spawned.exist && not is_placeholder(MPI_COMM_WORLD))
+    MPI_COMM_WORLD->ref();
+  spawned.exist      = true;
+  spawned.all[actor] = true;
+}
+
+SpawnedProgramScope::SpawnedProgramScope()
+{
+  SpawnedRanks::get().loading_program = true;
+}
+
+SpawnedProgramScope::~SpawnedProgramScope()
+{
+  SpawnedRanks::get().loading_program = false;
+}
 
 MPI_Comm real_communicator(MPI_Comm comm)
 {
@@ -59,7 +114,7 @@ WEFT_INTERPOSED void Comm::destroy(MPI_Comm comm)
 {
   static const auto THEIRS = weft::original<void (*)(MPI_Comm)>("_ZN7simgrid4smpi4Comm7destroyEPS1_");
   constexpr int WORLD      = -1;
-  if (weft::is_placeholder(MPI_COMM_WORLD) && not weft::is_placeholder(comm) && comm->id() == WORLD)
+  if (comm != MPI_COMM_WORLD && not weft::is_placeholder(comm) && comm->id() == WORLD)
     unref(comm);
   else
     THEIRS(comm);
@@ -68,9 +123,10 @@ WEFT_INTERPOSED void Comm::destroy(MPI_Comm comm)
 WEFT_INTERPOSED MPI_Errhandler Comm::errhandler()
 {
   static const auto THEIRS = weft::original<MPI_Errhandler (*)(Comm*)>("_ZN7simgrid4smpi4Comm10errhandlerEv");
-  const MPI_Errhandler own = weft::is_placeholder(this) ? weft::handler_of_world() : MPI_ERRHANDLER_NULL;
+  const bool is_world      = weft::stands_for_world(this);
+  const MPI_Errhandler own = is_world ? weft::handler_of_world() : MPI_ERRHANDLER_NULL;
   if (own == MPI_ERRHANDLER_NULL)
-    return THEIRS(this);
+    return THEIRS(is_world ? weft::own_world() : this);
   own->ref();
   return own;
 }
@@ -79,7 +135,7 @@ WEFT_INTERPOSED void Comm::set_errhandler(MPI_Errhandler handler)
 {
   using Set                = void (*)(Comm*, MPI_Errhandler);
   static const auto THEIRS = weft::original<Set>("_ZN7simgrid4smpi4Comm14set_errhandlerEPNS0_10ErrhandlerE");
-  if (not weft::is_placeholder(this)) {
+  if (not weft::stands_for_world(this)) {
     THEIRS(this, handler);
     return;
   }
@@ -87,6 +143,13 @@ WEFT_INTERPOSED void Comm::set_errhandler(MPI_Errhandler handler)
     handler->ref();
   if (const MPI_Errhandler before = std::exchange(weft::handler_of_world(), handler); before != MPI_ERRHANDLER_NULL)
     Errhandler::unref(before);
+}
+
+/** MPI_COMM_WORLD of Fortran is the number 0. */
+WEFT_INTERPOSED MPI_Comm Comm::f2c(int number)
+{
+  static const auto THEIRS = weft::original<MPI_Comm (*)(int)>("_ZN7simgrid4smpi4Comm3f2cEi");
+  return number == 0 ? weft::own_world() : THEIRS(number);
 }
 
 WEFT_INTERPOSED MPI_Info Comm::info()

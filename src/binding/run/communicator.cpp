@@ -15,6 +15,8 @@ std::string Communicator::text() const
 {
   if (not is_world())
     return "communicator " + std::to_string(id) + " (of " + std::to_string(size()) + " ranks)";
+  if (id < -1)
+    return "MPI_COMM_WORLD of spawned world " + std::to_string(-id - 1);
   return world == 0 || is_only_world ? "MPI_COMM_WORLD" : "MPI_COMM_WORLD of program " + std::to_string(world + 1);
 }
 

@@ -57,7 +57,8 @@ struct CallInFlight {
 /** Key of a communicator in a run. */
 struct CommunicatorKey {
   int world;  ///< world of the job whose ranks created it (Job::world)
-  int number; ///< SMPI's number, the same at all members and never reused; -1: the program's MPI_COMM_WORLD
+  int number; ///< SMPI's number, the same at all members and never reused; -1: the program's MPI_COMM_WORLD; below:
+              ///< that of a spawned world
 
   auto operator<=>(const CommunicatorKey&) const = default;
 };
@@ -96,7 +97,7 @@ public:
   CommunicatorKey key() const { return {world, id}; }
   bool is_world() const { return id < 0; }
   /** Returns the number that spreads tree roots over equally suitable switches. */
-  std::size_t tree_number() const { return static_cast<std::size_t>(id + 1); }
+  std::size_t tree_number() const { return static_cast<std::size_t>(is_world() ? 0 : id + 1); }
   int size() const { return static_cast<int>(actors.size()); }
   Members all_members() const { return {member_of, member_ranks}; }
   int members() const { return static_cast<int>(member_ranks.size()); }

@@ -3,6 +3,7 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
+#include "binding/ranks/world_placeholder.hpp"
 
 #include <map>
 #include <simgrid/s4u.hpp>
@@ -54,10 +55,11 @@ std::shared_ptr<Communicator> Communicators::describe(MPI_Comm comm, Communicato
  * ranks of other worlds, which are not known, are left to the call. */
 void Communicators::find_sockets(Communicator& communicator)
 {
-  std::map<aid_t, int>& known = sockets_[communicator.world];
+  const SpawnedWorld* const spawned = jobs_.spawned_of(sg::this_actor::get_pid());
+  std::map<aid_t, int>& known       = sockets_[{jobs_.of_current_rank().world, spawned ? spawned->number : 0}];
   if (known.empty()) {
     std::map<const sg::Host*, int> placed;
-    MPI_Comm world = MPI_COMM_WORLD;
+    MPI_Comm world = own_world();
     for (int rank = 0; rank < world->size(); ++rank) {
       const aid_t number       = world->group()->actor(rank);
       const sg::ActorPtr actor = sg::Actor::by_pid(number);
@@ -70,9 +72,23 @@ void Communicators::find_sockets(Communicator& communicator)
   }
 }
 
+/** Returns the key of a communicator of the current rank. Worlds that have been spawned are numbered -2 and below. One
+ * of ranks of several jobs is the first rank's. */
+CommunicatorKey Communicators::key_of(MPI_Comm comm)
+{
+  const Job& own   = jobs_.of_current_rank();
+  const int number = number_of(comm);
+  if (is_shared_number(number)) {
+    const Job* const first = jobs_.of(comm->group()->actor(0));
+    return {first ? first->world : own.world, number};
+  }
+  const SpawnedWorld* const spawned = number < 0 ? jobs_.spawned_of(sg::this_actor::get_pid()) : nullptr;
+  return {own.world, spawned ? number - spawned->number : number};
+}
+
 const std::shared_ptr<Communicator>& Communicators::find(MPI_Comm comm, int rank)
 {
-  const CommunicatorKey key{jobs_.of_current_rank().world, number_of(comm)};
+  const CommunicatorKey key            = key_of(comm);
   std::shared_ptr<Communicator>& entry = all_[key];
   if (not entry)
     entry = describe(comm, key);

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -22,10 +23,12 @@ class Communicators {
   Jobs& jobs_;
   const HostModel& host_;
   std::map<CommunicatorKey, std::shared_ptr<Communicator>> all_;
-  std::map<int, std::map<aid_t, int>> sockets_; // by world and actor, if the fabric has sockets
-  int described_     = 0;                       // so far
+  /// By job and spawned world, and by actor, if the fabric has sockets.
+  std::map<std::pair<int, int>, std::map<aid_t, int>> sockets_;
+  int described_     = 0; // so far
   int attribute_key_ = MPI_KEYVAL_INVALID;
 
+  CommunicatorKey key_of(MPI_Comm comm);
   std::shared_ptr<Communicator> describe(MPI_Comm comm, CommunicatorKey key);
   void find_sockets(Communicator& communicator);
   void attach(MPI_Comm comm, int rank, Communicator& communicator);

@@ -2,6 +2,7 @@
 #include "binding/run/diagnosis.hpp"
 
 #include "binding/platform/flow_result.hpp"
+#include "binding/threads/futexes.hpp"
 #include "binding/threads/program_threads.hpp"
 
 #include <algorithm>
@@ -68,6 +69,9 @@ std::string describe_deadlock(const Communicators& communicators, const Concerns
     for (const auto& call : concerns(communicator->actors.front()) ? communicator->pending() : NONE)
       text << " On " << communicator->text() << ", " << holders_of(*call);
   text << messages;
+  if (const std::size_t threads = threads_at_futexes(); threads > 0)
+    text << ' ' << threads << (threads == 1 ? " thread of the program waits" : " threads of the program wait")
+         << " for others (pthread_mutex_lock, pthread_cond_wait, …).";
   if (const std::size_t threads = waiting_threads(); threads > 0)
     text << ' ' << threads << (threads == 1 ? " thread of the program waits" : " threads of the program wait")
          << " for another thread of the same rank to leave MPI (MPI_THREAD_SERIALIZED).";
@@ -76,6 +80,8 @@ std::string describe_deadlock(const Communicators& communicators, const Concerns
     if (const int rank = mpi_rank(*actor); rank >= 0 && concerns(actor->get_pid()))
       alive.push_back(rank);
   std::ranges::sort(alive);
+  const auto repeated = std::ranges::unique(alive); // simulated threads of a rank
+  alive.erase(repeated.begin(), repeated.end());
   text << " Ranks that have not ended: " << some_of(alive)
        << ". Look for a receive without a matching send, or a collective that not all ranks of a communicator call.";
   return text.str();

@@ -4,6 +4,7 @@
 #include "binding/observe/profile.hpp"
 #include "binding/process/process.hpp"
 #include "binding/process/process_exit.hpp"
+#include "binding/threads/simulated_thread.hpp"
 
 #include <utility>
 
@@ -16,7 +17,7 @@ void Ranks::watch(const Network& network, std::function<void(aid_t)> on_end, std
   on_end_  = std::move(on_end);
   on_exit_ = std::move(on_exit);
   sg::Actor::on_creation_cb([this, &network](const sg::Actor& actor) {
-    if (not network.is_host(actor.get_host()))
+    if (not network.is_host(actor.get_host()) || is_creating_thread())
       return;
     ++count_;
     ++running_;
@@ -25,6 +26,7 @@ void Ranks::watch(const Network& network, std::function<void(aid_t)> on_end, std
     actor.on_exit([this, pid = actor.get_pid()](bool killed) {
       if (is_forked_child())
         leave_process(0);
+      end_threads_of_rank(pid);
       Profile::get().rank_ends(pid);
       if (not killed)
         on_end_(pid);

@@ -129,6 +129,8 @@ void RunContext::rank_ended(aid_t rank)
   release_file_locks(rank);
   if (const Communicator* communicator = waiting_for(communicators, rank))
     check_members(*communicator);
+  if (SpawnedWorld* const spawned = jobs.spawned_of(rank); spawned && ++spawned->ended_ranks == spawned->ranks())
+    spawned->end = sg::Engine::get_clock();
   if (Job* const job = jobs.of(rank); job && job->own_launcher)
     job_rank_ended(*job);
 }
@@ -175,6 +177,7 @@ void RunContext::write_record()
                         tunings_off(),
                         poll_overhead(fabric),
                         jobs_of_record(now),
+                        spawned_to_json(jobs, fabric),
                         resolution_of_record()};
   record_file_.write([&](std::ostream& file) { record.write_json(run, file); });
 }
@@ -183,12 +186,13 @@ void RunContext::write_record()
 Json RunContext::resolution_of_record() const
 {
   const FlowNetwork::Work work = host_network_ ? host_network_->work() : FlowNetwork::Work();
-  if (work.merged == 0)
+  if (work.merged == 0 && work.queued == 0)
     return {};
   return {{"asked", to_text(fabric.resolution())},
           {"longest_s", work.longest},
           {"merged_updates", work.merged},
-          {"most_flows", work.crowd}};
+          {"most_flows", work.crowd},
+          {"queued", work.queued}};
 }
 
 Json RunContext::jobs_of_record(double now) const
@@ -199,10 +203,12 @@ Json RunContext::jobs_of_record(double now) const
       {jobs, record, algorithms, fabric, *traffic, [this](LinkId link) { return network.bytes_on_link(link); }, now});
 }
 
-void RunContext::abort(const std::string& kind, const std::string& message, int status)
+void RunContext::abort(const std::string& kind, const std::string& its_message, int status)
 {
   if (kind != OUT_OF_STACK)
     check_stacks();
+  const SpawnedWorld* const spawned = rank_here() ? jobs.spawned_of(current_actor()) : nullptr;
+  const std::string message         = spawned ? "in " + spawned->text() + ", " + its_message : its_message;
   Job* const job = kind == OUT_OF_STACK || is_forked_child() || not rank_here() ? nullptr : jobs.of(current_actor());
   if (job && job->own_launcher) {
     if (is_other_thread())
@@ -255,7 +261,7 @@ void RunContext::end_run(const Outcome& outcome, int status)
 std::string RunContext::describe_waits(const ConcernsRank& concerns) const
 {
   return (describe_messages ? describe_messages(concerns) : "") + (describe_files ? describe_files(concerns) : "") +
-         describe_lock_waits(concerns);
+         (describe_meetings ? describe_meetings(concerns) : "") + describe_lock_waits(concerns);
 }
 
 const HostFallback& RunContext::fallback_of(const Communicator& communicator) const
@@ -266,11 +272,12 @@ const HostFallback& RunContext::fallback_of(const Communicator& communicator) co
 
 void RunContext::note_exit(const std::string& message, int status)
 {
-  Job* const job   = jobs.of(current_actor());
-  const bool own   = job && job->own_launcher;
-  Outcome& outcome = own ? job->outcome : record.outcome;
+  Job* const job                    = jobs.of(current_actor());
+  const bool own                    = job && job->own_launcher;
+  Outcome& outcome                  = own ? job->outcome : record.outcome;
+  const SpawnedWorld* const spawned = jobs.spawned_of(current_actor());
   if (outcome.kind == (own ? Job::RUNNING : "completed"))
-    outcome = {"exit", message};
+    outcome = {"exit", spawned ? "in " + spawned->text() + ", " + message : message};
   if (own && job->status == 0)
     job->status = status;
 }
@@ -308,7 +315,7 @@ void RunContext::release_switches(const Job& job)
 
 void RunContext::job_rank_ended(Job& job)
 {
-  if (++job.ended_ranks < job.ranks)
+  if (++job.ended_ranks < job.ranks + job.spawned_ranks)
     return;
   job.end = sg::Engine::get_clock();
   release_switches(job); // later jobs may get its channels

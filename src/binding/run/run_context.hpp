@@ -33,6 +33,13 @@
 
 namespace weft {
 
+/** Hosts of a run on which ranks can be spawned. */
+struct HostSupply {
+  std::function<int(VertexId)> cores; ///< cores of a host that ranks can use
+  /// Returns a host, made if SimGrid has none. Called in SimGrid's kernel.
+  std::function<simgrid::s4u::Host*(VertexId)> make;
+};
+
 class RunContext {
   RecordFile record_file_;
   Ranks ranks_;
@@ -69,6 +76,11 @@ public:
   /// Describes waits of the ranks that @p concerns accepts, as sentences; none if SMPI knows them.
   std::function<std::string(const ConcernsRank& concerns)> describe_messages;
   std::function<std::string(const ConcernsRank& concerns)> describe_files; ///< the same of files
+  /// The same of MPI_Comm_spawn, MPI_Comm_accept and MPI_Comm_connect; none if there were no such calls.
+  std::function<std::string(const ConcernsRank& concerns)> describe_meetings;
+  std::function<void(bool over)> on_init; ///< called by each rank in MPI_Init, at its begin and at its end
+  std::function<int()> universe;          ///< returns MPI_UNIVERSE_SIZE for the current rank; none: SMPI's
+  std::optional<HostSupply> host_supply;  ///< of runs in which ranks can be spawned
   /// Called in the last rank's context when all ranks have ended.
   std::vector<std::function<void()>> at_last_exit;
   std::optional<CallRecovery> call_recovery; ///< of runs with faults

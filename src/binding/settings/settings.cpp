@@ -50,6 +50,7 @@ Settings read()
       .traffic           = variable("WEFT_TRAFFIC"),
       .program           = variable("WEFT_PROGRAM"),
       .private_libraries = lines("WEFT_PRIVATE_LIBRARIES"),
+      .spawn             = lines("WEFT_SPAWN"),
       .cxx_streams       = not variable("WEFT_CXX_STREAMS").empty(),
       .parent            = variable("WEFT_PARENT"),
       .record            = variable("WEFT_RECORD"),
@@ -86,6 +87,11 @@ const Settings& settings()
   // reads the settings itself.
   static const Settings& all = *new Settings(read());
   return all;
+}
+
+std::string program_path()
+{
+  return variable("PATH");
 }
 
 void stop_preloading()

@@ -42,6 +42,7 @@ struct Settings {
 
   std::string program;     ///< WEFT_PROGRAM: the program's file, whose exit handlers run per rank
   Lines private_libraries; ///< WEFT_PRIVATE_LIBRARIES: libraries copied for each rank, as NAME=PATH
+  Lines spawn;             ///< WEFT_SPAWN: command that checks a program to be spawned, a word a line
   bool cxx_streams;        ///< WEFT_CXX_STREAMS: the program uses libstdc++, whose streams get a state per rank
   std::string parent;      ///< WEFT_PARENT: process whose death ends this one
 
@@ -50,7 +51,7 @@ struct Settings {
   std::string calls;    ///< WEFT_CALLS: output file for every MPI call, in trace format
   std::string messages; ///< WEFT_MESSAGES: output file for the hosts of each message: int32 sender, int32 receiver
   std::string point_to_point; ///< WEFT_POINT_TO_POINT: transport of point-to-point messages, "weft" or "smpi"
-  std::string files;          ///< WEFT_FILES: directory of the content of MPI's files; default: the current one
+  std::string files;          ///< WEFT_FILES: directory in which the ranks start; default: the current one
   std::string refusal;        ///< WEFT_REFUSAL: output file for why the run is refused; default: standard error
 
   std::string host_flows; ///< WEFT_HOST_FLOWS: "simgrid": SimGrid carries schedules' messages; "unfolded": a flow each
@@ -60,6 +61,9 @@ struct Settings {
 
 /** Returns the settings of this process, read once. */
 const Settings& settings();
+
+/** Returns PATH of the current rank. */
+std::string program_path();
 
 /** Removes weft's libraries from LD_PRELOAD: programs that ranks start are independent. */
 void stop_preloading();

@@ -30,6 +30,7 @@ using CodeFactory = std::function<RankCode(std::vector<std::string>)>;
 void run_rank(const RankCode& code)
 {
   begin_switched_state();
+  enter_directory_of_files();
   code();
   run_exit_handlers();
   if (is_forked_child())

@@ -18,6 +18,7 @@
 #include "binding/abi/kernel_scope.hpp"
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/ranks/current.hpp"
 #include "binding/settings/tunings.hpp"
 
 #include <cstddef>
@@ -106,6 +107,20 @@ void free_accesses(void* actor, const void* accesses)
   using simgrid::kernel::activity::ActivityImplPtr;
   if (const auto place = place_of_accesses(actor, accesses))
     static_cast<ActivityImplPtr*>(actor)[*place].reset();
+}
+
+/** Timer of a simulated thread other than main's (simulated_thread.hpp). */
+xbt_os_timer_t timer_of_thread()
+{
+  struct ThreadTimer {
+    xbt_os_timer_t its                         = xbt_os_timer_new();
+    ThreadTimer()                              = default;
+    ThreadTimer(const ThreadTimer&)            = delete;
+    ThreadTimer& operator=(const ThreadTimer&) = delete;
+    ~ThreadTimer() { xbt_os_timer_free(its); }
+  };
+  static thread_local const ThreadTimer OWN;
+  return OWN.its;
 }
 
 /** True if the model checker replays this run. */
@@ -233,6 +248,8 @@ WEFT_INTERPOSED s4u::MutexPtr ActorExt::mailboxes_mutex() const
 WEFT_INTERPOSED xbt_os_timer_t ActorExt::timer()
 {
   static const auto THEIRS = weft::original<xbt_os_timer_t (*)(ActorExt*)>("_ZN7simgrid4smpi8ActorExt5timerEv");
+  if (weft::thread_actor != 0)
+    return weft::timer_of_thread();
   if (not weft::is_on(weft::TuningId::started_ranks))
     return THEIRS(this);
   xbt_os_timer_t& timer = weft::late_parts(this).timer;

@@ -2,6 +2,7 @@
 #include "binding/entries/added/basic_runs.hpp"
 
 #include "binding/data/elements.hpp"
+#include "binding/datatypes/fortran_types.hpp"
 #include "binding/datatypes/type_maps.hpp"
 
 #include <array>
@@ -16,17 +17,20 @@ struct Pair {
   MPI_Datatype index;
   MPI_Datatype pair;
 };
-const std::array<Pair, 9>& pairs()
+const std::array<Pair, 12>& pairs()
 {
-  static const std::array<Pair, 9> ALL{{{MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},
-                                        {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
-                                        {MPI_LONG, MPI_INT, MPI_LONG_INT},
-                                        {MPI_SHORT, MPI_INT, MPI_SHORT_INT},
-                                        {MPI_INT, MPI_INT, MPI_2INT},
-                                        {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
-                                        {MPI_FLOAT, MPI_FLOAT, MPI_2FLOAT},
-                                        {MPI_DOUBLE, MPI_DOUBLE, MPI_2DOUBLE},
-                                        {MPI_LONG, MPI_LONG, MPI_2LONG}}};
+  static const std::array<Pair, 12> ALL{{{&weft_integer, &weft_integer, &weft_2integer},
+                                         {MPI_REAL, MPI_REAL, &weft_2real},
+                                         {&weft_double_precision, &weft_double_precision, &weft_2double_precision},
+                                         {MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},
+                                         {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
+                                         {MPI_LONG, MPI_INT, MPI_LONG_INT},
+                                         {MPI_SHORT, MPI_INT, MPI_SHORT_INT},
+                                         {MPI_INT, MPI_INT, MPI_2INT},
+                                         {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
+                                         {MPI_FLOAT, MPI_FLOAT, MPI_2FLOAT},
+                                         {MPI_DOUBLE, MPI_DOUBLE, MPI_2DOUBLE},
+                                         {MPI_LONG, MPI_LONG, MPI_2LONG}}};
   return ALL;
 }
 

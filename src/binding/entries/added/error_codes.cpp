@@ -3,8 +3,10 @@
  * belong to one rank; numbers are not reused. And calls of error handlers, in which SMPI crashes if the handler is
  * predefined (Errhandler::call in src/smpi/mpi/smpi_errhandler.cpp). */
 #include "binding/abi/original.hpp"
+#include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/entries/polls/idle_calls.hpp"
+#include "binding/process/process.hpp"
 #include "binding/ranks/world_placeholder.hpp"
 
 #include <algorithm>
@@ -37,6 +39,9 @@ struct AddedErrors {
   };
   std::map<int, Code> codes; ///< a class is the code of itself
   int last = LAST_CODE;
+  // Values of other attributes.
+  int command  = 0;
+  int universe = 0;
 
   static AddedErrors& of_this_rank()
   {
@@ -100,11 +105,25 @@ int remove_error(int code)
   return MPI_SUCCESS;
 }
 
-/** Gives the last code in use, if @p keyval asks for it. */
-int with_last_code(int result, int keyval, void* value, const int* flag)
+/** Sets values of predefined attributes that SMPI does not know: the last code in use, the number of the rank's command
+ * in MPI_Comm_spawn_multiple, and the number of ranks that the hosts have room for. */
+int with_own_values(int result, int keyval, void* value, const int* flag)
 {
-  if (result == MPI_SUCCESS && keyval == MPI_LASTUSEDCODE && *flag != 0)
-    *static_cast<int**>(value) = &AddedErrors::of_this_rank().last;
+  if (result != MPI_SUCCESS || *flag == 0)
+    return result;
+  AddedErrors& own = AddedErrors::of_this_rank();
+  if (keyval == MPI_LASTUSEDCODE)
+    *static_cast<int**>(value) = &own.last;
+  const RunContext& run             = current_run();
+  const SpawnedWorld* const spawned = run.jobs.spawned_of(simgrid::s4u::this_actor::get_pid());
+  if (keyval == MPI_APPNUM && spawned) {
+    own.command                = spawned->part_of(*rank_here());
+    *static_cast<int**>(value) = &own.command;
+  }
+  if (keyval == MPI_UNIVERSE_SIZE && run.universe) {
+    own.universe               = run.universe();
+    *static_cast<int**>(value) = &own.universe;
+  }
   return result;
 }
 
@@ -179,9 +198,16 @@ WEFT_INTERPOSED int PMPI_Error_class(int errorcode, int* errorclass)
                      });
 }
 
+/** A wrong call leaves an empty string: SMPI would leave what was there. */
 WEFT_INTERPOSED int PMPI_Error_string(int errorcode, char* string, int* length)
 {
   static const auto THEIRS = original(&PMPI_Error_string);
+  const int present =
+      first_error([&] { return check_present(string, "string"); }, [&] { return check_present(length, "resultlen"); });
+  if (present != MPI_SUCCESS)
+    return present;
+  *string = '\0';
+  *length = 0;
   if (const auto newer = newer_classes().find(errorcode); newer != newer_classes().end()) {
     *length         = static_cast<int>(std::string_view(newer->second).copy(string, MPI_MAX_ERROR_STRING - 1));
     string[*length] = '\0';
@@ -189,8 +215,7 @@ WEFT_INTERPOSED int PMPI_Error_string(int errorcode, char* string, int* length)
   }
   if (is_of_mpi(errorcode))
     return THEIRS(errorcode, string, length);
-  return first_error([&] { return check_added(errorcode); }, [&] { return check_present(string, "string"); },
-                     [&] { return check_present(length, "resultlen"); },
+  return first_error([&] { return check_added(errorcode); },
                      [&] {
                        const std::string& text = AddedErrors::of_this_rank().find(errorcode)->text;
                        *length                 = static_cast<int>(text.copy(string, MPI_MAX_ERROR_STRING - 1));
@@ -218,14 +243,14 @@ WEFT_INTERPOSED int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
 WEFT_INTERPOSED int PMPI_Attr_get(MPI_Comm comm, int keyval, void* value, int* flag)
 {
   static const auto THEIRS = original(&PMPI_Attr_get);
-  return with_last_code(THEIRS(real_communicator(comm), keyval, value, flag), keyval, value, flag);
+  return with_own_values(THEIRS(real_communicator(comm), keyval, value, flag), keyval, value, flag);
 }
 
 WEFT_INTERPOSED int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag)
 {
   static const auto THEIRS = original(&PMPI_Comm_get_attr);
   note_call(CallIdentity("Comm_get_attr", {number_of_handle(comm), keyval}));
-  return with_last_code(THEIRS(real_communicator(comm), keyval, value, flag), keyval, value, flag);
+  return with_own_values(THEIRS(real_communicator(comm), keyval, value, flag), keyval, value, flag);
 }
 
 WEFT_MPI_FUNCTION(Add_error_class, MPI_COMM_WORLD, (int* errorclass), errorclass)

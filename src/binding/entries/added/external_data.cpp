@@ -4,6 +4,7 @@
  * precision. */
 #include "binding/abi/original.hpp"
 #include "binding/data/elements.hpp"
+#include "binding/datatypes/fortran_types.hpp"
 #include "binding/entries/added/basic_runs.hpp"
 #include "binding/entries/frame/own_function.hpp"
 
@@ -33,9 +34,10 @@ struct NumberFormat {
   bool extended = false; ///< long double
 };
 
-NumberFormat format_of(MPI_Datatype type)
+NumberFormat format_of(MPI_Datatype predefined)
 {
-  const std::size_t size = element_size(type);
+  const MPI_Datatype type = equal_of_smpi(predefined);
+  const std::size_t size  = element_size(type);
   if (type == MPI_LONG)
     return {size, 4, 1, true};
   if (type == MPI_UNSIGNED_LONG)

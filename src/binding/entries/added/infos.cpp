@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Info objects about the environment, strings of info objects, and the parent of started processes
- * (MPI 4.1, sections 9.1.2, 10.1 and 11.8), which SMPI lacks. */
+/* Info objects about the environment, and strings of info objects (MPI 4.1, sections 9.1.2 and 10.1), which SMPI
+ * lacks. */
 #include "binding/abi/original.hpp"
 #include "binding/entries/frame/own_function.hpp"
 
@@ -79,19 +79,10 @@ WEFT_INTERPOSED int PMPI_Get_hw_resource_info(MPI_Info* info)
                      [&] { return make_info(info, {{"mpi://node", "true"}}); });
 }
 
-WEFT_INTERPOSED int PMPI_Comm_get_parent(MPI_Comm* parent)
-{
-  if (const int result = check_present(parent, "parent"); result != MPI_SUCCESS)
-    return result;
-  *parent = MPI_COMM_NULL;
-  return MPI_SUCCESS;
-}
-
 WEFT_MPI_FUNCTION(Info_create_env, MPI_COMM_WORLD, (int argc, char** argv, MPI_Info* info), argc, argv, info)
 WEFT_MPI_FUNCTION(Info_get_string, MPI_COMM_WORLD,
                   (MPI_Info info, const char* key, int* buflen, char* value, int* flag), info, key, buflen, value, flag)
 WEFT_MPI_FUNCTION(Get_hw_resource_info, MPI_COMM_WORLD, (MPI_Info * info), info)
-WEFT_MPI_FUNCTION(Comm_get_parent, MPI_COMM_WORLD, (MPI_Comm * parent), parent)
 
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

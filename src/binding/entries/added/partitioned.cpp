@@ -456,6 +456,10 @@ WEFT_INTERPOSED int PMPI_Parrived(MPI_Request request, int partition, int* flag)
   return own_function<trace::calls::Parrived>(
       function, [&] { return check_present(flag, "flag"); },
       [&] {
+        if (request == MPI_REQUEST_NULL) { // MPI 4.1, 4.2.3: like an inactive request
+          *flag = 1;
+          return static_cast<int>(MPI_SUCCESS);
+        }
         const auto* const operation = dynamic_cast<PartitionedOperation*>(persistent_operation(request));
         if (not operation || operation->sends())
           return wrong(MPI_ERR_REQUEST, "the request is no partitioned receive");

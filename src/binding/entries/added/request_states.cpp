@@ -28,7 +28,7 @@ public:
   std::size_t size() const { return requests_.size(); }
   bool is_active(std::size_t place) const { return simgrid::smpi::is_active(requests_[place]); }
   bool has_ended(std::size_t place, MPI_Status* status) const { return look_at_request(requests_[place], status); }
-  void pay() const { pay_for_poll(requests_.data(), static_cast<int>(requests_.size())); }
+  void pay() const { pay_for_poll(requests_); }
 };
 
 int check_requests(int count, const MPI_Request* requests)

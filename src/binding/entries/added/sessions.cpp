@@ -10,6 +10,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/ranks/places.hpp"
+#include "binding/ranks/world_placeholder.hpp"
 #include "binding/threads/program_threads.hpp"
 
 #include <algorithm>
@@ -119,14 +120,14 @@ int give_name(std::string_view name, int* length, char* text)
 
 MPI_Comm processes_of(const char* process_set)
 {
-  return is_named(process_set, "mpi://SELF") ? MPI_COMM_SELF : MPI_COMM_WORLD;
+  return is_named(process_set, "mpi://SELF") ? MPI_COMM_SELF : own_world();
 }
 
 int create_from_group(MPI_Group group, const char* tag, MPI_Errhandler handler, MPI_Comm* made)
 {
   constexpr std::size_t TAGS = 32767;
   const int number           = static_cast<int>(std::hash<std::string_view>()(tag) % TAGS);
-  const int result           = PMPI_Comm_create_group(MPI_COMM_WORLD, group, number, made);
+  const int result           = PMPI_Comm_create_group(own_world(), group, number, made);
   if (result == MPI_SUCCESS && *made != MPI_COMM_NULL && handler != MPI_ERRHANDLER_NULL)
     PMPI_Comm_set_errhandler(*made, handler);
   return result;

@@ -5,6 +5,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/abi/status_bytes.hpp"
 #include "binding/data/elements.hpp"
+#include "binding/datatypes/fortran_types.hpp"
 #include "binding/datatypes/type_contents.hpp"
 #include "binding/datatypes/type_maps.hpp"
 #include "binding/entries/added/basic_runs.hpp"
@@ -97,9 +98,9 @@ int find_size(std::span<const MPI_Datatype> types, int size, MPI_Datatype* type)
 int match_size(int typeclass, int size, MPI_Datatype* type)
 {
   const std::array<MPI_Datatype, 3> reals{MPI_REAL4, MPI_REAL8, MPI_REAL16};
-  const std::array<MPI_Datatype, 4> complexes{MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32, MPI_C_LONG_DOUBLE_COMPLEX};
-  const std::array<MPI_Datatype, 6> integers{MPI_INTEGER1, MPI_INT8_T,   MPI_INTEGER2,
-                                             MPI_INTEGER4, MPI_INTEGER8, MPI_INTEGER16};
+  const std::array<MPI_Datatype, 3> complexes{&weft_complex8, &weft_complex16, &weft_complex32};
+  const std::array<MPI_Datatype, 5> integers{&weft_integer1, &weft_integer2, &weft_integer4, &weft_integer8,
+                                             MPI_INTEGER16};
   switch (typeclass) {
     case MPI_TYPECLASS_REAL:
       return find_size(reals, size, type);
@@ -207,7 +208,7 @@ WEFT_INTERPOSED int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype* 
 WEFT_INTERPOSED int PMPI_Type_create_f90_integer(int range, MPI_Datatype* type)
 {
   const std::array<NumberKind, 5> kinds{
-      {{0, 2, MPI_INT8_T}, {0, 4, MPI_INTEGER2}, {0, 9, MPI_INTEGER4}, {0, 18, MPI_INTEGER8}, {0, 38, MPI_INTEGER16}}};
+      {{0, 2, MPI_INT8_T}, {0, 4, MPI_INT16_T}, {0, 9, MPI_INT32_T}, {0, 18, MPI_INT64_T}, {0, 38, MPI_INTEGER16}}};
   return first_error([&] { return check_present(type, "newtype"); },
                      [&] { return find_kind(kinds, MPI_UNDEFINED, range, MPI_COMBINER_F90_INTEGER, type); });
 }
@@ -222,7 +223,7 @@ WEFT_INTERPOSED int PMPI_Type_create_f90_real(int precision, int range, MPI_Data
 WEFT_INTERPOSED int PMPI_Type_create_f90_complex(int precision, int range, MPI_Datatype* type)
 {
   const std::array<NumberKind, 3> kinds{
-      {{6, 37, MPI_COMPLEX8}, {15, 307, MPI_COMPLEX16}, {18, 4931, MPI_C_LONG_DOUBLE_COMPLEX}}};
+      {{6, 37, &weft_complex8}, {15, 307, &weft_complex16}, {18, 4931, &weft_complex32}}};
   return first_error([&] { return check_present(type, "newtype"); },
                      [&] { return find_kind(kinds, precision, range, MPI_COMBINER_F90_COMPLEX, type); });
 }

@@ -6,6 +6,7 @@
 #include "binding/process/process.hpp"
 #include "binding/ranks/intercommunicators.hpp"
 #include "binding/ranks/places.hpp"
+#include "binding/ranks/world_placeholder.hpp"
 
 #include <array>
 #include <utility>
@@ -74,8 +75,8 @@ int handled(MPI_Comm comm, const char* function, int result)
     reason_of_error().clear();
     return result;
   }
-  if (comm == MPI_COMM_NULL || is_freed(comm))
-    comm = MPI_COMM_WORLD;
+  if (comm == MPI_COMM_NULL || comm == MPI_COMM_WORLD || is_freed(comm))
+    comm = own_world();
   const MPI_Errhandler handler = comm->errhandler();
   handled_by(handler, comm, function, result);
   if (handler != MPI_ERRHANDLER_NULL)

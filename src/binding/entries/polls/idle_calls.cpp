@@ -6,6 +6,7 @@
 #include "binding/observe/computation_clock.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/ranks/actor_map.hpp"
+#include "binding/ranks/current.hpp"
 #include "binding/threads/program_threads.hpp"
 
 #include <algorithm>
@@ -94,7 +95,7 @@ public:
   static IdleRow& of_this_rank()
   {
     static auto* const ALL        = new ActorMap<std::unique_ptr<IdleRow>>;
-    std::unique_ptr<IdleRow>& row = (*ALL)[sg::this_actor::get_pid()];
+    std::unique_ptr<IdleRow>& row = (*ALL)[calling_actor()];
     if (not row)
       row = std::make_unique<IdleRow>();
     return *row;

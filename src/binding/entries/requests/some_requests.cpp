@@ -59,6 +59,42 @@ int error_of_last_waitsome()
   return waitsome_error();
 }
 
+int wait_for_some(RequestList& list, int* indices, MPI_Status* statuses)
+{
+  SomeStatuses all(statuses);
+  MPI_Status* status = all.begin(0);
+  const int first    = list.wait(status);
+  if (first == MPI_UNDEFINED)
+    return MPI_UNDEFINED;
+  all.end(status);
+  int ended        = 0;
+  indices[ended++] = first;
+  for (auto next = list.next_ended(0); next; next = list.next_ended(*next + 1)) {
+    int flag = 0;
+    status   = all.begin(ended);
+    list.test(*next, status, &flag);
+    if (flag == 0)
+      continue;
+    all.end(status);
+    indices[ended++] = static_cast<int>(*next);
+  }
+  return ended;
+}
+
+int test_some(RequestList& list, int* ended, int* indices, MPI_Status* statuses)
+{
+  int error = MPI_SUCCESS;
+  *ended    = 0;
+  for (auto next = list.next_ended(0); next; next = list.next_ended(*next + 1)) {
+    int flag = 0;
+    if (list.test(*next, place_of_status(statuses, *ended), &flag) != MPI_SUCCESS)
+      error = MPI_ERR_IN_STATUS;
+    if (flag != 0)
+      indices[(*ended)++] = static_cast<int>(*next);
+  }
+  return error;
+}
+
 } // namespace weft
 
 namespace simgrid::smpi {

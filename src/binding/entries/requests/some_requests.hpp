@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #pragma once
 
+#include "binding/point_to_point/request_list.hpp"
+
+#include <smpi/smpi.h>
+
 namespace weft {
 
 /** Returns MPI_SUCCESS, or MPI_ERR_IN_STATUS if the last MPI_Waitsome completed a request with an error. SMPI's
  * function returns no error. */
 int error_of_last_waitsome();
+
+/** Completes the requests of a list that have ended, at least one, as MPI_Waitsome does. @return how many */
+int wait_for_some(RequestList& list, int* indices, MPI_Status* statuses);
+/** Completes the requests of a list that have ended as MPI_Testsome does, and sets their number. */
+int test_some(RequestList& list, int* ended, int* indices, MPI_Status* statuses);
 
 } // namespace weft

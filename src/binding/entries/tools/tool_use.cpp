@@ -45,7 +45,8 @@ WEFT_TOOL_FUNCTION(init_thread, (int required, int* provided))
   if (not Profile::get().knows(current_actor()))
     return MPI_T_ERR_CANNOT_INIT;
   ToolUse::of_this_rank().users += 1;
-  set_output<int>(provided, provide_threads(required)); // as MPI_Init_thread
+  // MPI_Init_thread decides about threads that call at the same time.
+  set_output<int>(provided, provide_threads(std::min(required, static_cast<int>(MPI_THREAD_SERIALIZED))));
   return MPI_SUCCESS;
 }
 
