@@ -7,8 +7,28 @@
 
 namespace weft {
 
+namespace {
+
+/** Returns the largest number of cables of a host, or of rails if hosts are parts of nodes. */
+int most_ways(const FabricParts& parts)
+{
+  if (not parts.topology)
+    return 1;
+  if (const int rails = parts.topology->rails(); rails > 1)
+    return rails;
+  std::vector<int> cables(static_cast<std::size_t>(parts.topology->host_count()));
+  int most = 1;
+  for (std::size_t up = 0; up < parts.links.size(); up += 2)
+    if (const Link& link = parts.links[up]; std::cmp_less(link.from, cables.size()))
+      most = std::max(most, ++cables[static_cast<std::size_t>(link.from)]);
+  return most;
+}
+
+} // namespace
+
 Fabric::Fabric(FabricParts parts) : parts_(std::move(parts)), sprays_(parts_.routing.sprays())
 {
+  most_ways_ = most_ways(parts_);
   if (not parts_.model_of.empty())
     return;
   parts_.model_of.resize(parts_.switches.size());

@@ -2,7 +2,8 @@
 /* A fabric: topology, hosts, NICs, links and switches, as a fabric file describes them.
  *
  * The file is TOML with the tables [fabric], [topology], [routing], [host], [nic], [link], [switch],
- * [[point_to_point]], [mpi], [progress_engine], [[policy]], [multicast], [noise], [disk] and [storage]. [[links]] and
+ * [[point_to_point]], [mpi], [progress_engine], [[policy]], [multicast], [nccl], [noise], [disk] and [storage].
+ * [[links]] and
  * [[switches]] override values of the cables and switches whose names match a pattern, so that any part of a fabric can
  * be faster, or smart. file/fabric_schema.hpp has every key. Host, NIC and switch tables may name a preset. A Fabric is
  * immutable.
@@ -15,12 +16,14 @@
 #include "fabric/topology/topology.hpp"
 #include "model/host/mpi_model.hpp"
 #include "model/host/multicast_model.hpp"
+#include "model/nccl/nccl_machine.hpp"
 #include "model/nic/nic_model.hpp"
 #include "model/nic/progress_engine.hpp"
 #include "model/noise/noise_model.hpp"
 #include "model/storage/storage_model.hpp"
 #include "model/switch/switch_model.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +56,7 @@ struct FabricParts {
   std::vector<int> engine_of;                   ///< by host: its model; empty: all have the default
   std::vector<PolicyRow> policy;
   MulticastModel multicast = default_multicast();
+  std::optional<NcclMachine> nccl;
   std::optional<NoiseModel> noise;
   std::optional<DiskModel> disk;
   std::optional<Storage> storage;
@@ -61,6 +65,7 @@ struct FabricParts {
 class Fabric {
   FabricParts parts_; // immutable
   bool sprays_;
+  int most_ways_ = 1; // cables of a host, or rails
 
   std::size_t model_index(int index) const
   {
@@ -113,6 +118,8 @@ public:
   const std::vector<ProgressEngine>& progress_engines() const { return parts_.progress_engines; }
   const std::vector<PolicyRow>& policy() const { return parts_.policy; }
   const MulticastModel& multicast() const { return parts_.multicast; }
+  /** Returns the GPUs and graphs that NCCL finds, if the hosts are GPUs. */
+  const std::optional<NcclMachine>& nccl() const { return parts_.nccl; }
   /** Returns the noise model, if there is one. */
   const std::optional<NoiseModel>& noise() const { return parts_.noise; }
   /** Returns the disk of each host, if they have one. */
@@ -121,6 +128,9 @@ public:
   const std::optional<Storage>& storage() const { return parts_.storage; }
 
   int host_count() const { return parts_.topology->host_count(); }
+  /** Returns the largest number of cables of a host, or of rails of a node, over which messages and offloaded calls are
+   * divided. */
+  int stripes() const { return parts_.nic.stripes > 0 ? std::min(parts_.nic.stripes, most_ways_) : most_ways_; }
   int switch_count() const { return parts_.topology->switch_count(); }
 
   const SwitchModel& model_at(VertexId vertex) const { return switch_model(vertex - host_count()); }

@@ -118,19 +118,24 @@ const std::vector<Option<PointToPointSegment>>& point_to_point_options()
 
 namespace {
 
+TimeResolution automatic_resolution(BytesPerSecond bandwidth)
+{
+  return {SHORT_MESSAGE / bandwidth, true};
+}
+
 /** Returns the resolution that a table asks for. */
-TimeResolution asked_resolution(const OptionTable& table, Seconds packet)
+TimeResolution asked_resolution(const OptionTable& table, BytesPerSecond bandwidth)
 {
   if (not table.has("resolution"))
-    return {packet, true};
+    return automatic_resolution(bandwidth);
   if (table.found("resolution") == "0")
     return {};
   const std::string value =
       table.text("resolution", R"("automatic", "packet", 0, or a time in quotes, with its unit, as "300ns")").value();
   if (value == "automatic")
-    return {packet, true};
+    return automatic_resolution(bandwidth);
   if (value == "packet")
-    return {packet, false};
+    return {RESOLVED_PACKET / bandwidth, false};
   Seconds time;
   try {
     time = parse<Seconds>(value);
@@ -164,9 +169,8 @@ const std::vector<Option<NetworkTable>>& network_options()
 
 TimeResolution read_network(const OptionTable& file, Seconds latency, BytesPerSecond bandwidth)
 {
-  const Seconds packet = RESOLVED_PACKET / bandwidth;
   if (not file.has("network"))
-    return {packet, true};
+    return automatic_resolution(bandwidth);
   const OptionTable table = file.table("network");
   NetworkTable given;
   table.allow_only(std::vector<std::string>{"resolution", "coarse_resolution"});
@@ -174,7 +178,7 @@ TimeResolution read_network(const OptionTable& file, Seconds latency, BytesPerSe
     check_name(table, "coarse_resolution", *coarse, std::vector<std::string>{"refused", "allowed"});
     given.coarse = *coarse;
   }
-  const TimeResolution asked = asked_resolution(table, packet);
+  const TimeResolution asked = asked_resolution(table, bandwidth);
   const bool by_packet       = table.has("resolution") && table.found("resolution") == "\"packet\"";
   if (asked.is_wefts() && not by_packet && asked.time > latency && given.coarse != "allowed")
     table.fail("resolution", "found " + table.found("resolution") +

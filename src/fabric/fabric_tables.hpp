@@ -131,6 +131,11 @@ struct HostModel {
   {
     return core_cache_size > Bytes() ? std::clamp(buffers / core_cache_size - 1, 0.0, 1.0) : 1;
   }
+  /** Returns the fraction of the buffers of @p ranks ranks that does not fit into the caches of their socket. */
+  double leaves_socket(Bytes buffers, std::size_t ranks) const
+  {
+    return std::max(0.0, 1 - cache_size / std::max(Bytes(1), buffers * static_cast<double>(ranks)));
+  }
   bool cores_copy() const { return copy_rate.value() < std::numeric_limits<double>::infinity(); }
 };
 const std::vector<Option<HostModel>>& host_options();
@@ -158,6 +163,9 @@ std::string to_text(const TimeResolution& resolution);
 
 /** Payload of the largest packet of InfiniBand, by which resolutions are measured. */
 inline constexpr Bytes RESOLVED_PACKET(4096);
+/** Length below which messages of a crowd queue instead of sharing links (LinkQueues). The time that a link takes for
+ * it is also the shortest automatic resolution: where longer messages share a link, errors of that size are small. */
+inline constexpr Bytes SHORT_MESSAGE(512);
 
 struct NetworkTable {
   std::string resolution = "automatic";

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "network/fabric_routes.hpp"
 
+#include "fabric/forwarding_state.hpp"
+
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -12,6 +15,13 @@ namespace {
 constexpr double LEAST_PENALTY = 1e-9;
 constexpr double NO_BOUND      = std::numeric_limits<double>::infinity();
 constexpr int USES             = 3; // resources of a storage target or disk
+
+/** Returns the largest number of stripes of a message. Sprayed packets use all cables as it is, and forwarding caches
+ * follow one route a message. */
+int stripes_of(const Fabric& fabric)
+{
+  return fabric.sprays() || ForwardingState::needed(fabric) ? 1 : fabric.stripes();
+}
 
 } // namespace
 
@@ -165,12 +175,14 @@ FabricRoutes::FabricRoutes(const FabricState* known) : FabricRoutes(known->fabri
 FabricRoutes::FabricRoutes(const Fabric& fabric)
     : fabric_(fabric), state_(nullptr),
       policy_(fabric.routing().is_static() ? nullptr : make_routing_policy(fabric.routing(), fabric.topology())),
-      routes_each_message_(policy_ && policy_->routes_each_message()),
-      eager_below_(fabric.mpi().value_or(MpiModel()).eager_threshold)
+      static_(fabric.topology()), routes_each_message_(policy_ && policy_->routes_each_message()),
+      most_stripes_(stripes_of(fabric)), eager_below_(fabric.mpi().value_or(MpiModel()).eager_threshold)
 {
   constexpr std::size_t A_HOST = 8; // routes: the neighbours of a 3-D stencil, and two more
   constexpr std::size_t MOST   = 1U << 15U;
   known_.resize(std::min(MOST, std::bit_ceil(A_HOST * static_cast<std::size_t>(fabric.host_count()))));
+  if (most_stripes_ > 1)
+    striped_.resize(known_.size());
 }
 
 /** Returns whether a route is still the one between its vertices. */
@@ -184,13 +196,15 @@ bool FabricRoutes::is_valid(KnownRoute& known) const
   return true;
 }
 
-const FabricRoutes::KnownRoute& FabricRoutes::between(int from, int to)
+FabricRoutes::KnownRoute& FabricRoutes::place(std::vector<KnownRoute>& all, int from, int to) const
 {
   constexpr std::uint64_t GOLDEN = 0x9e3779b97f4a7c15; // multiplicative hash: Knuth, TAOCP 3, 6.4
   const std::uint64_t name       = (static_cast<std::uint64_t>(from) << 32U) | static_cast<std::uint32_t>(to);
-  KnownRoute& known              = known_[(name * GOLDEN >> 32U) & (known_.size() - 1)];
-  if (known.from == from && known.to == to && is_valid(known))
-    return known;
+  return all[(name * GOLDEN >> 32U) & (all.size() - 1)];
+}
+
+void FabricRoutes::begin(KnownRoute& known, int from, int to) const
+{
   constexpr int NO_HOST = -1; // the next message finds no route
   known.from            = routes_each_message_ ? NO_HOST : from;
   known.to              = to;
@@ -198,30 +212,82 @@ const FabricRoutes::KnownRoute& FabricRoutes::between(int from, int to)
   known.route.links.clear();
   known.route.through.clear();
   known.resources.clear();
-  known.narrowest = std::numeric_limits<double>::infinity();
-  if (policy_)
-    policy_->route(from, to, known.route);
-  else
-    fabric_.route(from, to, known.route);
-  known.is_usual          = not state_ || state_->is_up(known.route);
-  known.exists            = known.is_usual || rerouting_->find(from, to, known.route);
-  const std::size_t links = fabric_.links().size();
-  const bool sprayed      = fabric_.sprays() && std::max(from, to) < fabric_.host_count();
-  for (const LinkId id : known.route.links) {
+  known.narrowest = NO_BOUND;
+}
+
+void FabricRoutes::add_resources(KnownRoute& known, const Route& route, bool sprayed) const
+{
+  for (const LinkId id : route.links) {
     const std::optional<std::size_t> medium = fabric_.shared_by(id);
     if (not sprayed || not medium) {
       known.resources.push_back(id);
       known.narrowest = std::min(known.narrowest, fabric_.link(id).bandwidth.value());
     }
     if (medium) {
-      known.resources.push_back(static_cast<int>(links + *medium));
+      known.resources.push_back(static_cast<int>(fabric_.links().size() + *medium));
       known.narrowest = std::min(known.narrowest, fabric_.shared()[*medium].bandwidth.value());
     }
   }
+}
+
+const FabricRoutes::KnownRoute& FabricRoutes::between(int from, int to)
+{
+  KnownRoute& known = place(known_, from, to);
+  if (known.from == from && known.to == to && is_valid(known))
+    return known;
+  begin(known, from, to);
+  if (policy_)
+    policy_->route(from, to, known.route);
+  else
+    fabric_.route(from, to, known.route);
+  known.is_usual = not state_ || state_->is_up(known.route);
+  known.exists   = known.is_usual || rerouting_->find(from, to, known.route);
+  add_resources(known, known.route, fabric_.sprays() && std::max(from, to) < fabric_.host_count());
   known.latency = fabric_.latency(known.route);
   if (policy_)
     policy_->enter(known.resources); // every message, if the policy uses loads: it then routes each message
   return known;
+}
+
+/** Returns the route of a message, or those of its stripes. */
+const FabricRoutes::KnownRoute& FabricRoutes::between(int from, int to, Bytes bytes)
+{
+  const double parts = std::floor(bytes / fabric_.nic().least_stripe);
+  if (most_stripes_ == 1 || parts < 2 || std::max(from, to) >= fabric_.host_count())
+    return between(from, to);
+  const int stripes = static_cast<int>(std::min<double>(most_stripes_, parts));
+  KnownRoute& known = place(striped_, from, to);
+  const bool kept   = known.from == from && known.to == to && known.asked == stripes && is_valid(known);
+  if (not kept)
+    divide(known, from, to, stripes);
+  return known.stripes > 1 ? known : between(from, to);
+}
+
+/** Finds the routes of @p stripes stripes of a message, or of as many as cables and working routes allow. */
+void FabricRoutes::divide(KnownRoute& known, int from, int to, int stripes)
+{
+  begin(known, from, to);
+  known.asked           = stripes;
+  known.stripes         = 0;
+  known.latency         = {};
+  known.is_usual        = true;
+  RoutingPolicy& policy = policy_ ? *policy_ : static_;
+  const int most        = std::min({stripes, policy.cables_between(from, to), policy.cables_between(to, from)});
+  for (int stripe = 0; stripe < most; ++stripe) {
+    stripe_.clear();
+    policy.route_stripe(from, to, stripe, stripe_);
+    if (state_ && not state_->is_up(stripe_)) {
+      known.is_usual = false;
+      continue;
+    }
+    ++known.stripes;
+    known.route.links.insert(known.route.links.end(), stripe_.links.begin(), stripe_.links.end());
+    known.route.through.insert(known.route.through.end(), stripe_.through.begin(), stripe_.through.end());
+    add_resources(known, stripe_, false);
+    known.latency = std::max(known.latency, fabric_.latency(stripe_));
+  }
+  if (policy_ && known.stripes > 1)
+    policy_->enter(known.resources);
 }
 
 void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute& into)
@@ -234,9 +300,10 @@ void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute&
     within(from, bytes, missed, into);
     return;
   }
-  const KnownRoute& known = between(from, to);
-  into.resources          = known.resources;
   const Bytes size(std::max(0.0, (bytes - SMPI_ENVELOPE).value()));
+  const KnownRoute& known = between(from, to, size);
+  last_stripes_           = known.stripes;
+  into.resources          = known.resources;
   if (fabric_.host().shares_memory() && not fabric_.host().has_sockets() && loads_memories(size, missed)) {
     into.resources.push_back(memory(from));
     into.resources.push_back(memory(to));
@@ -244,11 +311,12 @@ void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute&
   // The bandwidth factor is the share of the occupied bandwidth that a message gets.
   const bool from_or_to_switch       = std::max(from, to) >= fabric_.host_count();
   const PointToPointSegment& factors = from_or_to_switch ? no_factors_ : fabric_.segment(size);
-  const Seconds latency              = known.latency + start(known.route, from, to, bytes);
+  const Bytes stripe                 = bytes / static_cast<double>(known.stripes);
+  const Seconds latency              = known.latency + start(known.route, from, to, stripe);
   into.latency                       = (latency * factors.latency_factor).value();
   into.penalty                       = latency > Seconds() ? latency.value() : 1; // SimGrid's default
   into.bound                         = known.narrowest;
-  into.volume                        = bytes.value() / factors.bandwidth_factor;
+  into.volume                        = stripe.value() / factors.bandwidth_factor;
 }
 
 /** Returns whether a message between hosts loads their memories: eager messages are copied into the buffer that the NIC

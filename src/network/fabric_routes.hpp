@@ -4,6 +4,7 @@
 
 #include "fabric/fabric_state.hpp"
 #include "fabric/rerouting.hpp"
+#include "fabric/routing/static_routing.hpp"
 #include "network/flow_network.hpp"
 
 #include <memory>
@@ -32,7 +33,9 @@ class FabricRoutes : public MessageRoutes {
   const FabricState* state_; // as routing knows it; null: everything is up
   std::optional<Rerouting> rerouting_;
   std::unique_ptr<RoutingPolicy> policy_; // null: static routes
+  StaticRouting static_;                  // of stripes, without a policy
   const bool routes_each_message_;
+  const int most_stripes_; // of a message
   Bytes eager_below_;
   PointToPointSegment no_factors_; // of messages from or to a switch
   /** Route between two hosts, unless each message has its own; kept since programs send along the same ones again and
@@ -47,11 +50,21 @@ class FabricRoutes : public MessageRoutes {
     bool exists      = true;    // as far as routing knows
     bool is_usual    = true;    // the fabric's own route, around nothing
     Seconds latency;
+    int stripes = 1; // parts of a message, each on a route of its own; route, then, is the union of these
+    int asked   = 1; // stripes for which routes were sought
   };
-  std::vector<KnownRoute> known_; // a power of two; by hash of both hosts
+  std::vector<KnownRoute> known_;   // a power of two; by hash of both hosts
+  std::vector<KnownRoute> striped_; // likewise; empty if no message is divided
+  Route stripe_;                    // reused to avoid allocations
+  int last_stripes_ = 1;
 
   const KnownRoute& between(int from, int to);
+  const KnownRoute& between(int from, int to, Bytes bytes);
   bool is_valid(KnownRoute& known) const;
+  KnownRoute& place(std::vector<KnownRoute>& all, int from, int to) const;
+  void begin(KnownRoute& known, int from, int to) const;
+  void add_resources(KnownRoute& known, const Route& route, bool sprayed) const;
+  void divide(KnownRoute& known, int from, int to, int stripes);
 
   void within(int host, Bytes bytes, double missed, FlowRoute& into) const;
   void within_anyhow(int host, Bytes bytes, FlowRoute& into) const;
@@ -61,7 +74,9 @@ class FabricRoutes : public MessageRoutes {
   int memory(int host, int socket = 0) const;
 
 protected:
-  /** Returns the start-up cost of a message in addition to its route's latency. */
+  /** Returns the number of stripes of the message whose route was found last. */
+  int stripes() const { return last_stripes_; }
+  /** Returns the start-up cost of a message, of which @p bytes cross each link, in addition to its route's latency. */
   virtual Seconds start(const Route& /*route*/, int /*from*/, int /*to*/, Bytes /*bytes*/) { return {}; }
 
 public:
@@ -83,7 +98,7 @@ public:
   void find_work(const SocketWork& work, FlowRoute& into) override;
   /** Returns links and media. */
   const std::vector<int>* known_route(int from, int to) override;
-  bool repeats() const override { return not routes_each_message_; }
+  bool repeats() const override { return not routes_each_message_ && most_stripes_ == 1; }
   bool follows() const override { return policy_ && policy_->uses_loads(); }
   void entered(const FlowRoute& way) override { policy_->enter(way.resources); }
   void left(const FlowRoute& way) override

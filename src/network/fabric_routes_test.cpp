@@ -3,8 +3,10 @@
 
 #include "fabric/fabric_test.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace weft {
@@ -254,6 +256,71 @@ TEST(FabricRoutes, adaptive_routing_counts_other_flows_until_they_end)
     EXPECT_NEAR(messages.arrivals().times.at(102) - messages.arrivals().times.at(101), 0, 1e-9 * ALONE);
     EXPECT_NEAR(messages.arrivals().times.at(102), 1 + TWO_LEVELS + ALONE, 1e-9);
   }
+}
+
+// ---- Hosts with several cables
+
+class StripesTest : public testing::Test {
+protected:
+  static Fabric four_rails(const std::string& nic = "")
+  {
+    return fabric_of(
+        replaced(replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [8]\nup = [4]"), "[nic]\n",
+                 "[nic]\n" + nic));
+  }
+
+  static FlowRoute find(MessageRoutes& routes, double bytes)
+  {
+    FlowRoute way;
+    routes.find(0, 5, Bytes(bytes) + SMPI_ENVELOPE, UNKNOWN_PART, way);
+    return way;
+  }
+};
+
+TEST_F(StripesTest, ALongMessageUsesAllCables)
+{
+  const Fabric fabric = four_rails();
+  FabricRoutes routes(fabric);
+  const FlowRoute way = find(routes, 1e6);
+  EXPECT_EQ(std::set<int>(way.resources.begin(), way.resources.end()).size(), 8U);
+  EXPECT_DOUBLE_EQ(way.volume, (1e6 + SMPI_ENVELOPE.value()) / 4);
+  EXPECT_DOUBLE_EQ(way.latency, 2.25e-6);
+  EXPECT_DOUBLE_EQ(way.bound, 1e9);
+  EXPECT_FALSE(routes.repeats());
+}
+
+TEST_F(StripesTest, EachStripeHasItsLeastSize)
+{
+  const Fabric fabric = four_rails("least_stripe = \"1000B\"\n");
+  FabricRoutes routes(fabric);
+  for (const auto& [bytes, stripes] :
+       std::map<double, std::size_t>{{1999, 1}, {2000, 2}, {3999, 3}, {9000, 4}, {10, 1}}) {
+    const FlowRoute way = find(routes, bytes);
+    EXPECT_EQ(way.resources.size(), 2 * stripes) << bytes;
+    EXPECT_DOUBLE_EQ(way.volume * static_cast<double>(stripes), bytes + SMPI_ENVELOPE.value());
+  }
+}
+
+TEST_F(StripesTest, AreAsManyAsTheNicHas)
+{
+  const Fabric fabric = four_rails("stripes = 2\n");
+  FabricRoutes routes(fabric);
+  EXPECT_EQ(find(routes, 1e6).resources.size(), 4U);
+}
+
+TEST_F(StripesTest, GoOverWhatIsUp)
+{
+  const Fabric fabric = four_rails();
+  FabricState state(fabric);
+  FabricRoutes routes(&state);
+  const FlowRoute before = find(routes, 1e6);
+  state.set_link(before.resources.front(), false);
+  const FlowRoute after = find(routes, 1e6);
+  EXPECT_EQ(after.resources.size(), 6U);
+  EXPECT_EQ(std::ranges::count(after.resources, before.resources.front()), 0);
+  EXPECT_DOUBLE_EQ(after.volume, (1e6 + SMPI_ENVELOPE.value()) / 3);
+  state.set_link(before.resources.front(), true);
+  EXPECT_EQ(find(routes, 1e6).resources, before.resources);
 }
 
 } // namespace

@@ -6,7 +6,9 @@
 #include <limits>
 #include <map>
 #include <ranges>
+#include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace weft {
 namespace {
@@ -30,6 +32,33 @@ struct Node {
 /** Predicate: whether a switch joins incoming messages into one. True for smart switches in a
  * reduction tree and for all switches in a multicast tree; called "smart" below. */
 using IsSmart = std::function<bool(VertexId)>;
+
+/** Resources of other trees of the same call: links of hosts to switches, or rails, if there are several. */
+struct Used {
+  std::unordered_set<LinkId> links;
+  std::set<int> rails;
+};
+
+/** Returns the next hop of @p host towards @p root: the topology's, or the first of equal cost over a link that no
+ * other tree uses; nothing if all are used. */
+std::optional<Hop> first_hop(const Topology& topology, VertexId host, VertexId root,
+                             const std::unordered_set<LinkId>& used)
+{
+  const Hop usual = topology.next_hop(host, root);
+  if (not used.contains(usual.link))
+    return usual;
+  std::vector<Hop> hops;
+  topology.equal_hops(host, root, hops);
+  const auto free = std::ranges::find_if(hops, [&used](const Hop& hop) { return not used.contains(hop.link); });
+  return free == hops.end() ? std::nullopt : std::optional(*free);
+}
+
+IsSmart smart_switches(const Fabric& fabric)
+{
+  return [&fabric](VertexId vertex) {
+    return fabric.model_at(vertex).smart() && not fabric.topology().never_combines(vertex);
+  };
+}
 
 /** Returns the smart ones of @p switches. */
 std::vector<VertexId> smart_ones(const IsSmart& is_smart, std::vector<VertexId> switches)
@@ -89,16 +118,17 @@ public:
     add(root);
   }
 
-  /** Adds a host's route. Routing is destination-based, so from where the route meets the tree, it
-   * stays in it. */
-  void add_way(VertexId host, std::int64_t members)
+  /** Adds a host's route, which begins with @p first. Routing is destination-based, so from where the route meets the
+   * tree, it stays in it. */
+  void add_way(VertexId host, const Hop& first, std::int64_t members)
   {
     int at                                        = add(host);
     nodes_[static_cast<std::size_t>(at)].messages = members;
     nodes_[static_cast<std::size_t>(at)].members  = members;
     while (at != 0 && nodes_[static_cast<std::size_t>(at)].parent < 0) {
-      const Hop hop  = fabric_.topology().next_hop(nodes_[static_cast<std::size_t>(at)].vertex, nodes_[0].vertex);
-      const int next = add(hop.to);
+      const VertexId vertex = nodes_[static_cast<std::size_t>(at)].vertex;
+      const Hop hop         = vertex == host ? first : fabric_.topology().next_hop(vertex, nodes_[0].vertex);
+      const int next        = add(hop.to);
       nodes_[static_cast<std::size_t>(at)].parent = next;
       nodes_[static_cast<std::size_t>(at)].up     = hop.link;
       at                                          = next;
@@ -262,15 +292,31 @@ private:
   }
 };
 
-/** Returns the union of the members' routes to the first root that all can reach; empty if there is
- * none. */
+/** Adds the routes of all members; returns whether each has a way that no other tree uses. */
+bool add_ways(RouteUnion& ways, const Topology& topology, VertexId root,
+              const std::map<VertexId, std::int64_t>& members_at, const Used& used)
+{
+  if (used.rails.contains(topology.rail(root)))
+    return false;
+  for (const auto& [host, members] : members_at) {
+    const std::optional<Hop> first = first_hop(topology, host, root, used.links);
+    if (not first)
+      return false;
+    ways.add_way(host, *first, members);
+  }
+  return true;
+}
+
+/** Returns the union of the members' routes to the first root that all can reach in ways that no other tree uses; empty
+ * if there is none. */
 std::vector<Node> reachable_union(const FabricState& state, const IsSmart& is_smart, std::span<const VertexId> hosts,
-                                  const std::map<VertexId, std::int64_t>& members_at, std::size_t spread)
+                                  const std::map<VertexId, std::int64_t>& members_at, std::size_t spread,
+                                  const Used& used)
 {
   for (const VertexId root : possible_roots(state, is_smart, hosts, spread)) {
     RouteUnion ways(state.fabric(), is_smart, root);
-    for (const auto& [host, members] : members_at)
-      ways.add_way(host, members);
+    if (not add_ways(ways, state.fabric().topology(), root, members_at, used))
+      continue;
     std::vector<Node> nodes = std::move(ways).finish();
     if (state.all_up() ||
         std::ranges::all_of(nodes, [&](const Node& node) { return node.parent < 0 || state.cable_is_up(node.up); }))
@@ -280,7 +326,7 @@ std::vector<Node> reachable_union(const FabricState& state, const IsSmart& is_sm
 }
 
 TreeResult build_tree(const FabricState& state, const IsSmart& is_smart, std::span<const VertexId> hosts,
-                      std::size_t spread)
+                      std::size_t spread, const Used& used = {})
 {
   std::map<VertexId, std::int64_t> members_at;
   for (const VertexId host : hosts)
@@ -292,7 +338,7 @@ TreeResult build_tree(const FabricState& state, const IsSmart& is_smart, std::sp
   for (const auto& [host, members] : members_at)
     once.push_back(host);
 
-  const std::vector<Node> nodes = reachable_union(state, is_smart, once, members_at, spread);
+  const std::vector<Node> nodes = reachable_union(state, is_smart, once, members_at, spread, used);
   if (nodes.empty())
     return {std::nullopt, NoTree::no_common_switch};
   // If every contribution crosses a link separately, the root does no more than a host could.
@@ -315,11 +361,54 @@ TreeResult build_tree(const FabricState& state, const IsSmart& is_smart, std::sp
   return {std::move(tree), NoTree::no_common_switch};
 }
 
+/** Returns the links of a tree that leave hosts. */
+std::unordered_set<LinkId> host_links(const Fabric& fabric, const ReductionTree& tree)
+{
+  std::unordered_set<LinkId> links;
+  for (const TreeSwitch& node : tree.switches)
+    for (const TreeLink& link : node.links)
+      if (fabric.topology().is_host(fabric.link(link.up).from))
+        links.insert(link.up);
+  return links;
+}
+
+void count_sharing(std::vector<ReductionTree>& trees)
+{
+  std::unordered_map<int, int> at; // by switch: trees
+  for (const ReductionTree& tree : trees)
+    for (const TreeSwitch& node : tree.switches)
+      ++at[node.index];
+  for (ReductionTree& tree : trees)
+    for (const TreeSwitch& node : tree.switches)
+      tree.sharing = std::max(tree.sharing, at[node.index]);
+}
+
 } // namespace
 
 TreeResult build_reduction_tree(const FabricState& state, std::span<const VertexId> hosts, std::size_t spread)
 {
-  return build_tree(state, [&](VertexId vertex) { return state.fabric().model_at(vertex).smart(); }, hosts, spread);
+  return build_tree(state, smart_switches(state.fabric()), hosts, spread);
+}
+
+std::vector<ReductionTree> build_reduction_trees(const FabricState& state, std::span<const VertexId> hosts,
+                                                 std::size_t spread, int most)
+{
+  const Fabric& fabric = state.fabric();
+  const IsSmart smart  = smart_switches(fabric);
+  std::vector<ReductionTree> trees;
+  Used used;
+  for (int number = 0; number < most; ++number) {
+    TreeResult result = build_tree(state, smart, hosts, spread + static_cast<std::size_t>(number), used);
+    if (not result.tree)
+      break;
+    if (fabric.topology().rails() > 1)
+      used.rails.insert(fabric.topology().rail(result.tree->switches.front().index + fabric.host_count()));
+    else
+      used.links.merge(host_links(fabric, *result.tree));
+    trees.push_back(std::move(*result.tree));
+  }
+  count_sharing(trees);
+  return trees;
 }
 
 TreeResult build_multicast_tree(const FabricState& state, std::span<const VertexId> hosts, std::size_t spread)

@@ -64,6 +64,7 @@ struct ReductionTree {
   Seconds forwarding;               ///< latency of the longest way up and down, as for a point-to-point message
   Seconds beyond_first;             ///< up + down minus the shortest round trip to a first smart switch
   std::int64_t members_a_nic = 0;   ///< largest number of members that share a NIC
+  int sharing                = 1;   ///< largest number of trees of build_reduction_trees() at one of its switches
 };
 
 /** Reason why there is no tree. */
@@ -82,6 +83,11 @@ struct TreeResult {
  * communicators use different ones. Roots that cannot be reached over working links and switches
  * are excluded. */
 TreeResult build_reduction_tree(const FabricState& state, std::span<const VertexId> hosts, std::size_t spread);
+
+/** Builds as many such trees as there are, at most @p most, of which no two use the same cable of a host, or, where the
+ * topology has several rails, the same rail. The first is that of build_reduction_tree(). */
+std::vector<ReductionTree> build_reduction_trees(const FabricState& state, std::span<const VertexId> hosts,
+                                                 std::size_t spread, int most);
 
 /** Builds the tree in which every switch, smart or not, joins incoming messages: a multicast tree,
  * seen from its leaves. */

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 namespace weft {
 namespace {
@@ -299,6 +300,91 @@ TEST(TreeOfABrokenFabric, PassesItsEpochToPlans)
   const ReductionTree tree = *build_reduction_tree(state, hosts, 0).tree;
   const TreeCall call{Movement::allreduce, Bytes(1024), -1, {}, {}};
   EXPECT_EQ(plan_streams(fabric, tree, call, fabric.nic().offload_copy_rate).epoch, 1);
+}
+
+// ---- Hosts with several cables
+
+std::string fat_tree(const std::string& keys)
+{
+  return replaced(replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\n" + keys), "max_ports = 8",
+                  "max_ports = 64");
+}
+
+/** Returns how many trees there are, and checks that no link of a host is in two of them. */
+std::size_t trees_of(const Fabric& fabric, const std::vector<VertexId>& hosts, int most = 8)
+{
+  const std::vector<ReductionTree> trees = build_reduction_trees(fabric, hosts, 0, most);
+  std::set<LinkId> used;
+  std::size_t links = 0;
+  for (const ReductionTree& tree : trees)
+    for (const TreeSwitch& node : tree.switches)
+      for (const TreeLink& link : node.links)
+        if (fabric.topology().is_host(fabric.link(link.up).from)) {
+          used.insert(link.up);
+          ++links;
+        }
+  EXPECT_EQ(used.size(), links);
+  EXPECT_EQ(links, trees.size() * hosts.size());
+  return trees.size();
+}
+
+TEST(RailTrees, AreAsManyAsHostsHaveCables)
+{
+  EXPECT_EQ(trees_of(fabric_of(FABRIC), {0, 1, 2, 3}), 1U);
+  EXPECT_EQ(trees_of(fabric_of(fat_tree("down = [4]\nup = [4]")), {0, 1, 2, 3}), 4U);
+  EXPECT_EQ(trees_of(fabric_of(fat_tree("down = [4]\nup = [4]")), {0, 1, 2, 3}, 2), 2U);
+  EXPECT_EQ(trees_of(fabric_of(fat_tree("down = [4, 2]\nup = [2, 2]")), {0, 1, 5}), 2U);
+  EXPECT_EQ(trees_of(fabric_of(fat_tree("down = [4]\nup = [1]\ncables = [3]")), {0, 2, 3}), 3U);
+}
+
+TEST(RailTrees, BeginWithTheOnlyTree)
+{
+  const Fabric fabric = fabric_of(fat_tree("down = [4, 2]\nup = [2, 2]"));
+  const std::vector<VertexId> hosts{0, 1, 5};
+  for (std::size_t spread = 0; spread < 4; ++spread) {
+    const ReductionTree alone = *build_reduction_tree(fabric, hosts, spread).tree;
+    const ReductionTree first = build_reduction_trees(fabric, hosts, spread, 2).front();
+    EXPECT_EQ(first.switches.front().index, alone.switches.front().index);
+    EXPECT_EQ(loads(first.switches.front()), loads(alone.switches.front()));
+    EXPECT_EQ(first.sharing, 1);
+  }
+}
+
+TEST(RailTrees, KnowHowManyShareASwitch)
+{
+  const Fabric fabric = fabric_of(fat_tree("down = [4]\nup = [1]\ncables = [3]"));
+  const auto trees    = build_reduction_trees(fabric, std::vector<VertexId>{0, 1, 2}, 0, 3);
+  ASSERT_EQ(trees.size(), 3U);
+  EXPECT_EQ(trees.back().sharing, 3);
+}
+
+TEST(RailTrees, AvoidWhatIsDown)
+{
+  const Fabric fabric = fabric_of(fat_tree("down = [4]\nup = [4]"));
+  FabricState state(fabric);
+  const std::vector<VertexId> hosts{0, 1, 2};
+  state.set_link(build_reduction_trees(state, hosts, 0, 4)[1].switches.front().links.front().up, false);
+  EXPECT_EQ(build_reduction_trees(state, hosts, 0, 4).size(), 3U);
+}
+
+// ---- Nodes of GPUs
+
+TEST(RailTrees, OfNodesCombineInNvswitchesThenOnARail)
+{
+  const Fabric fabric = fabric_of(
+      replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"gpu_cluster\"\nnodes = 2\ngpus = 4\nnics = 2"));
+  const auto trees = build_reduction_trees(fabric, std::vector<VertexId>{0, 1, 2, 3, 4, 5, 6, 7}, 0, 8);
+  ASSERT_EQ(trees.size(), 2U);
+  for (std::size_t rail = 0; rail < 2; ++rail) {
+    std::vector<std::string> names;
+    for (const TreeSwitch& node : trees[rail].switches)
+      names.push_back(fabric.topology().switch_name(node.index));
+    EXPECT_EQ(names, (std::vector<std::string>{"leaf-" + std::to_string(rail), "node-0.nvswitch", "node-1.nvswitch"}));
+    EXPECT_EQ(trees[rail].switches[0].contributions, 2);
+    EXPECT_EQ(trees[rail].switches[1].contributions, 4);
+    EXPECT_EQ(trees[rail].sharing, 2); // the NVSwitches serve both
+  }
+  EXPECT_EQ(build_reduction_trees(fabric, std::vector<VertexId>{4, 6}, 0, 8).size(), 1U);
 }
 
 } // namespace

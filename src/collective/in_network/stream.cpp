@@ -50,6 +50,12 @@ std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& mode
   return links;
 }
 
+SwitchModel with_slots(SwitchModel model, int slots)
+{
+  model.slots = slots;
+  return model;
+}
+
 /** Returns the packets' time on a switch's links without other traffic. If the switch computes,
  * every packet passes its slots; for a Reduce_scatter, this includes the packets of all parts. */
 Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const TreeSwitch& node, const TreeCall& call,
@@ -64,14 +70,16 @@ Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const TreeSwi
   busiest = std::max(busiest, call.message / host_rate);
   if (not call.movement.combines || call.streams_through(model))
     return busiest;
-  const Bytes combined = call.message * static_cast<double>(node.contributions);
-  const Bytes served   = call.message * static_cast<double>(tree.place.size() - 1) * call.passed_on;
-  busiest              = std::max(
-      {busiest, combined * (1 - call.passed_on) / model.aggregation_rate, served / fabric.host().reduction_rate});
+  const Bytes combined     = call.message * static_cast<double>(node.contributions);
+  const Bytes served       = call.message * static_cast<double>(tree.place.size() - 1) * call.passed_on;
+  const int sharing        = std::min(tree.sharing, call.trees); // trees of the call that the switch serves at once
+  busiest                  = std::max({busiest, combined * (1 - call.passed_on) * sharing / model.aggregation_rate,
+                                       served * static_cast<double>(call.trees) / fabric.host().reduction_rate});
   const Seconds turnaround = model.turnaround + tree.beyond_first + call.stall;
+  const SwitchModel& its   = sharing > 1 ? with_slots(model, std::max(1, model.slots / sharing)) : model;
   if (call.movement.gets == Share::part)
-    return streaming_time(model, traffic.packets_of_parts(model), busiest, turnaround);
-  return streaming_time(model, call.message, packet_train(model, call.message).wire / busiest, turnaround);
+    return streaming_time(its, traffic.packets_of_parts(its), busiest, turnaround);
+  return streaming_time(its, call.message, packet_train(its, call.message).wire / busiest, turnaround);
 }
 
 /** Returns the time that the hosts take for the data before the first packet leaves and after the
@@ -83,7 +91,8 @@ Seconds copying(const Fabric& fabric, const ReductionTree& tree, const TreeCall&
   const Bytes payload = fabric.switch_model(tree.switches.front().index).payload;
   Seconds all         = std::min(call.message, payload) / costs.packet_copy_rate;
   if (call.copied > Bytes())
-    all += fabric.nic().registration(call.message) + call.copied / fabric.nic().part_copy_rate;
+    all += fabric.nic().registration(call.message * static_cast<double>(call.trees)) +
+           call.copied / fabric.nic().part_copy_rate;
   return all;
 }
 

@@ -323,5 +323,43 @@ offload_copy_rate = "10MBps"
   EXPECT_NEAR(took(600, 150) - took(600, 0), 150 / 1e9 + 600 / 500e6, 1e-15);
 }
 
+TEST(Stream, TreesOfRailsTakeTheirPartOfTheTime)
+{
+  const Fabric fabric =
+      fabric_of(replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [4]\nup = [4]"));
+  const auto trees = build_reduction_trees(fabric, std::vector<VertexId>{0, 1, 2, 3}, 0, 4);
+  ASSERT_EQ(trees.size(), 4U);
+  const TreeCall whole = allreduce(64000);
+  const StreamPlan one = plan(fabric, trees[0], whole);
+  for (const ReductionTree& tree : trees) {
+    const StreamPlan part = plan(fabric, tree, divided(whole, 4));
+    EXPECT_DOUBLE_EQ(part.base_latency.value(), one.base_latency.value());
+    EXPECT_DOUBLE_EQ(part.streaming.value(), plan(fabric, trees[0], allreduce(16000)).streaming.value());
+  }
+}
+
+TEST(Stream, TreesOfOneSwitchShareItsSlots)
+{
+  const std::string text =
+      replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [4]\nup = [1]\ncables = [4]");
+  const Fabric fabric = fabric_of(replaced(text, "max_ports = 8", "max_ports = 64"));
+  const auto trees    = build_reduction_trees(fabric, std::vector<VertexId>{0, 1, 2, 3}, 0, 4);
+  ASSERT_EQ(trees.size(), 4U);
+  // A slot each: a packet a turnaround of 9 us.
+  EXPECT_NEAR(plan(fabric, trees[2], divided(allreduce(64000), 4)).streaming.value(), 159 * 9e-6 + 125e-9, 1e-12);
+}
+
+TEST(Stream, EachTreeGetsAPacketOfEveryPart)
+{
+  const Bytes payload(100);
+  EXPECT_EQ(trees_for(allreduce(0), payload, 4), 1);
+  EXPECT_EQ(trees_for(allreduce(100), payload, 4), 1);
+  EXPECT_EQ(trees_for(allreduce(101), payload, 4), 2);
+  EXPECT_EQ(trees_for(allreduce(1e6), payload, 4), 4);
+  TreeCall parts = allreduce(400);
+  parts.parts    = {100, 300};
+  EXPECT_EQ(trees_for(parts, payload, 4), 3);
+}
+
 } // namespace
 } // namespace weft

@@ -67,6 +67,21 @@ TreeCall tree_call(const CallDescriptor& call, const Members& members, const std
   return load;
 }
 
+TreeCall divided(TreeCall whole, int trees)
+{
+  whole.message = whole.message / static_cast<double>(trees);
+  for (double& part : whole.parts)
+    part /= trees;
+  whole.trees = trees;
+  return whole;
+}
+
+int trees_for(const TreeCall& whole, Bytes payload, int most)
+{
+  const Bytes largest = whole.parts.empty() ? whole.message : Bytes(std::ranges::max(whole.parts));
+  return static_cast<int>(std::clamp(std::ceil(largest / payload), 1.0, static_cast<double>(most)));
+}
+
 Traffic::Traffic(const ReductionTree& tree, const TreeCall& call) : tree_(tree), call_(call)
 {
   if (call.parts.empty())

@@ -46,6 +46,7 @@ struct TreeCall {
   bool streams     = true; ///< false: another job has locked a link for its streams
   double passed_on = 0;    ///< part of the packets that find no free slot, and go on to the server
   Seconds stall    = {};   ///< mean time by which lost packets delay the reuse of a slot
+  int trees        = 1;    ///< trees among which the call is divided; this is the load of one of them
 
   bool operator==(const TreeCall& other) const = default;
   /** Returns the member whose host combines what finds no free slot. */
@@ -56,6 +57,12 @@ struct TreeCall {
     return streams && movement.combines && message >= model.streaming_from;
   }
 };
+
+/** Returns the part of @p whole that each of @p trees trees carries; parts and blocks are divided as well. */
+TreeCall divided(TreeCall whole, int trees);
+/** Returns the number of trees, at most @p most, among which a call is divided: each gets a packet of every message,
+ * part or block at least. */
+int trees_for(const TreeCall& whole, Bytes payload, int most);
 
 /** Returns the load of @p call, whose ranks have @p parts (CallDescriptor::part_sizes). */
 TreeCall tree_call(const CallDescriptor& call, const Members& members, const std::vector<double>& parts,

@@ -532,6 +532,7 @@ public:
     parts_.mpi       = read_mpi(file_);
     parts_.policy    = read_policy(file_);
     parts_.multicast = read_multicast(file_);
+    parts_.nccl      = read_nccl(file_);
     read_switches();
     read_progress_engines();
     check_hosts_have_ports();

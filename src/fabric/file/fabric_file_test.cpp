@@ -12,7 +12,7 @@ namespace {
 
 const std::string ABOUT_TABLES =
     "allowed: fabric, topology, routing, host, nic, link, links, shared, network, switch, switches, "
-    "point_to_point, mpi, progress_engine, progress_engines, policy, multicast, noise, "
+    "point_to_point, mpi, progress_engine, progress_engines, policy, multicast, nccl, noise, "
     "disk, storage, calibration";
 
 std::string with(const std::string& what, const std::string& by)

@@ -104,6 +104,9 @@ std::vector<TableHelp> fabric_schema()
                     describe_options(policy_options())});
   schema.push_back({"multicast", "multicast protocol of --offload multicast", describe_options(multicast_options())});
   schema.push_back({"multicast.drops", "losses of chunks, as [[multicast.drops]]", describe_options(drop_options())});
+  schema.push_back({"nccl", "GPUs and graphs that NCCL finds, where hosts are GPUs", describe_options(nccl_options())});
+  schema.push_back({"nccl.graph", "channels and speeds of an algorithm of NCCL, as [[nccl.graph]]",
+                    describe_options(nccl_graph_options())});
   schema.push_back({"noise", "random variation of runs; none without this table", describe_options(noise_options())});
   schema.push_back(
       {"noise.host", "OS noise: interruptions of cores, as [[noise.host]]", describe_options(host_noise_options())});

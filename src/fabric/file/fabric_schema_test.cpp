@@ -132,6 +132,10 @@ const std::map<std::string, std::string>& fitting_samples()
       {"disk.mount", "\"/seven\""},
       {"storage.hosts", "[\"host-6\"]"},
       {"storage.metadata_host", "\"host-5\""},
+      {"nccl.NCCL_ALGO", "\"ring\""},
+      {"nccl.graph.of", "\"ring\""},
+      {"nccl.graph.gpus", "7"},
+      {"nccl.NCCL_PROTO", "\"Simple\""},
   };
   return SAMPLES;
 }
@@ -139,8 +143,9 @@ const std::map<std::string, std::string>& fitting_samples()
 bool is_list(const std::string& table)
 {
   return table.ends_with("offload") || table.ends_with("drops") || table.ends_with("overheads") ||
-         table.ends_with("calls") || table == "links" || table == "shared" || table == "switches" ||
-         table == "point_to_point" || table == "policy" || table == "progress_engines" || table.starts_with("noise.");
+         table.ends_with("calls") || table.ends_with("graph") || table == "links" || table == "shared" ||
+         table == "switches" || table == "point_to_point" || table == "policy" || table == "progress_engines" ||
+         table.starts_with("noise.");
 }
 
 /** Returns a fabric file with every key of the schema, on a star. */
@@ -158,6 +163,8 @@ std::string everything()
       text += option.key + " = " + (fitting != fitting_samples().end() ? fitting->second : sample(option)) + "\n";
     }
   }
+  // NCCL always has a ring, whatever the number of GPUs.
+  text += "[[nccl.graph]]\nof = \"ring\"\nchannels = 7\nintra = \"7Bps\"\ninter = \"7Bps\"\n";
   return text;
 }
 
@@ -229,6 +236,13 @@ const std::map<std::string, Samples>& topology_samples()
         {"chassis_cables", "2"},
         {"router_cables", "2"},
         {"link_aggregation", "\"crc\""}}},
+      {"gpu_cluster",
+       {{"nodes", "4"},
+        {"gpus", "4"},
+        {"nics", "2"},
+        {"nodes_per_unit", "2"},
+        {"spines", "2"},
+        {"network", "\"rail-only\""}}},
       {"torus", GRID},
       {"mesh", GRID},
       {"custom",

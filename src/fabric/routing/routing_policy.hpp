@@ -13,9 +13,23 @@ namespace weft {
 class RoutingPolicy {
   const Topology& topology_;
   std::vector<Hop> hops_; // reused to avoid allocations
+  int stripe_ = WHOLE;    // of the message that is being routed
+
+  static constexpr int WHOLE = -1;
+
+  /** Returns whether the stripes of a message divide at @p at: at the sender, and where next hops lead to the receiver
+   * or to switches at its cables. */
+  bool divides(VertexId at, VertexId from, VertexId to) const
+  {
+    if (stripe_ == WHOLE)
+      return false;
+    const VertexId next = hops_.front().to;
+    return at == from || next == to || topology_.next_hop(next, to).to == to;
+  }
 
 protected:
   const Topology& topology() const { return topology_; }
+  bool routes_stripe() const { return stripe_ != WHOLE; }
 
   /** Appends the route from @p from to @p to on which @p select(at, hops) selects each next hop from the equal-cost
    * ones; it returns the index in hops, which is never empty. */
@@ -24,7 +38,10 @@ protected:
     for (VertexId at = from; at != to;) {
       hops_.clear();
       topology_.equal_hops(at, to, hops_);
-      const Hop hop = hops_.size() == 1 ? hops_.front() : hops_[select(at, std::span<const Hop>(hops_))];
+      const std::size_t chosen = hops_.size() == 1       ? 0
+                                 : divides(at, from, to) ? static_cast<std::size_t>(stripe_) % hops_.size()
+                                                         : select(at, std::span<const Hop>(hops_));
+      const Hop hop            = hops_[chosen];
       into.links.push_back(hop.link);
       if (hop.to != to)
         into.through.push_back(hop.to);
@@ -49,6 +66,22 @@ public:
       route_hosts(from, to, into);
     else
       topology_.route(from, to, into);
+  }
+  /** Appends the route of stripe @p stripe, from 0 on, of the next message between two different hosts. It leaves the
+   * sender and reaches the receiver by another cable than other stripes, as far as there are as many on equal-cost
+   * routes; between, the policy selects its next hops. */
+  void route_stripe(VertexId from, VertexId to, int stripe, Route& into)
+  {
+    stripe_ = stripe;
+    route_hosts(from, to, into);
+    stripe_ = WHOLE;
+  }
+  /** Returns the number of cables by which equal-cost routes leave @p from for another host. */
+  int cables_between(VertexId from, VertexId to)
+  {
+    hops_.clear();
+    topology_.equal_hops(from, to, hops_);
+    return static_cast<int>(hops_.size());
   }
   /** Returns whether messages between the same two hosts may take different routes. */
   virtual bool routes_each_message() const { return false; }

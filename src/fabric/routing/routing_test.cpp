@@ -301,5 +301,59 @@ TEST(Adaptive, links_are_free_again_after_their_flows)
   EXPECT_EQ(policy.flows_on(route.links[1]), 0U);
 }
 
+// ---- Stripes
+
+/** Returns the first and the last link of each stripe, and checks their routes. */
+std::pair<std::set<LinkId>, std::set<LinkId>> ends_of_stripes(const Topology& topology, RoutingPolicy& policy,
+                                                              VertexId from, VertexId to, int stripes)
+{
+  std::pair<std::set<LinkId>, std::set<LinkId>> ends;
+  for (int stripe = 0; stripe < stripes; ++stripe) {
+    Route route;
+    policy.route_stripe(from, to, stripe, route);
+    check_connected(topology, from, to, route);
+    ends.first.insert(route.links.front());
+    ends.second.insert(route.links.back());
+  }
+  return ends;
+}
+
+/** A host's cable to each of four leaves, which two spines join, listed by each host in another order. */
+const std::string RAILS = [] {
+  std::string cables;
+  for (int host = 0; host < 4; ++host)
+    for (int leaf = 0; leaf < 4; ++leaf)
+      cables += "{between = [\"h" + std::to_string(host) + "\", \"l" + std::to_string((leaf + host) % 4) + "\"]}, ";
+  for (int leaf = 0; leaf < 4; ++leaf)
+    for (const char* spine : {"s0", "s1"})
+      cables += "{between = [\"l" + std::to_string(leaf) + "\", \"" + spine + "\"]}, ";
+  return "kind = \"custom\"\nhosts = [\"h0\", \"h1\", \"h2\", \"h3\"]\n"
+         "switches = [\"l0\", \"l1\", \"l2\", \"l3\", \"s0\", \"s1\"]\ncables = [" +
+         cables + "]";
+}();
+
+TEST(Stripes, use_all_cables_of_both_hosts)
+{
+  for (const std::string& text :
+       {std::string("kind = \"fat_tree\"\ndown = [8]\nup = [4]"),
+        std::string("kind = \"fat_tree\"\ndown = [4, 2]\nup = [4, 2]"),
+        std::string("kind = \"fat_tree\"\ndown = [4, 2]\nup = [2, 1]\ncables = [2, 1]"), RAILS})
+    for (const std::string policy_name : {"static", "ecmp", "ecmp-message", "adaptive"}) {
+      const auto topology = topology_of(text);
+      RoutingModel model;
+      model.policy      = policy_name;
+      const auto policy = make_routing_policy(model, *topology);
+      for (VertexId from = 0; from < topology->host_count(); ++from)
+        for (VertexId to = 0; to < topology->host_count(); ++to) {
+          if (from == to)
+            continue;
+          ASSERT_EQ(policy->cables_between(from, to), 4) << text;
+          const auto [first, last] = ends_of_stripes(*topology, *policy, from, to, 4);
+          EXPECT_EQ(first.size(), 4U) << text << policy_name << from << to;
+          EXPECT_EQ(last.size(), 4U) << text << policy_name << from << to;
+        }
+    }
+}
+
 } // namespace
 } // namespace weft

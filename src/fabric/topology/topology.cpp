@@ -4,6 +4,7 @@
 #include "fabric/topology/custom.hpp"
 #include "fabric/topology/dragonfly.hpp"
 #include "fabric/topology/fat_tree.hpp"
+#include "fabric/topology/gpu_cluster.hpp"
 #include "fabric/topology/star.hpp"
 #include "fabric/topology/torus.hpp"
 
@@ -65,8 +66,8 @@ void check_cable_count(const OptionTable& table, const std::string& key, double 
 
 const std::vector<TopologyKind>& topology_kinds()
 {
-  static const std::vector<TopologyKind> ROWS{star_kind(),  fat_tree_kind(), dragonfly_kind(),
-                                              torus_kind(), mesh_kind(),     custom_kind()};
+  static const std::vector<TopologyKind> ROWS{star_kind(), fat_tree_kind(), dragonfly_kind(),  torus_kind(),
+                                              mesh_kind(), custom_kind(),   gpu_cluster_kind()};
   return ROWS;
 }
 

@@ -84,6 +84,13 @@ public:
   /** Returns the switches at which the routes of all @p hosts (at least two, distinct) meet without detour, in
    * increasing order; may be empty. */
   virtual std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const = 0;
+  /** Returns the number of rails: switches of different rails are reached from a node of several hosts by different
+   * NICs. */
+  virtual int rails() const { return 1; }
+  /** Returns the rail of a switch. */
+  virtual int rail(VertexId /*vertex*/) const { return 0; }
+  /** Returns whether a switch combines nothing, whatever the file says of switches, such as a NIC. */
+  virtual bool never_combines(VertexId /*vertex*/) const { return false; }
   /** Creates the hash that maps all destinations behind a port to one tag; null if the topology is not regular. Throws
    *  HashError if the topology is too large. */
   virtual std::unique_ptr<const ForwardingHash> forwarding_hash() const { return nullptr; }

@@ -29,7 +29,9 @@ struct NicModel {
   BytesPerSecond packet_copy_rate{std::numeric_limits<double>::infinity()};
   /// Messages per second that the NIC sends, and as many that it receives, whatever their size.
   Hertz message_rate{std::numeric_limits<double>::infinity()};
-  std::vector<NicCalls> calls; ///< by increasing size; smaller calls have the costs above
+  int stripes = 0;               ///< most cables of a host over which a message is divided; 0: all
+  Bytes least_stripe{16 * 1024}; ///< least part of a message that gets a cable of its own: UCX's MIN_RNDV_CHUNK_SIZE
+  std::vector<NicCalls> calls;   ///< by increasing size; smaller calls have the costs above
   /// Execution of a Reduce_scatter: "parts", switches send each rank its part; "allreduce", an Allreduce of the whole
   /// vector into memory of the library, from which each rank copies its part.
   std::string reduce_scatter = "parts";
