@@ -10,30 +10,9 @@ namespace weft {
 
 namespace {
 
-/** Returns the matching key of a message or receive: peer and tag. */
-int matching(int peer, int tag)
-{
-  return peer * TAGS + tag;
-}
-
 constexpr std::uint64_t WORK = std::uint64_t{1} << 63U; // with a rank's number: an end of work, no message
 
 } // namespace
-
-MessageCosts costs_of(const std::optional<MpiModel>& mpi, const HostModel& host)
-{
-  const MpiModel model = mpi.value_or(MpiModel());
-  const auto cost      = [&](Seconds (MpiModel::*time)(Bytes) const) {
-    return [model, time, host](Bytes size, int from, int to) {
-      return from == to ? host.message_time(size) : (model.*time)(size);
-    };
-  };
-  return {model.eager_threshold,         mpi ? model.eager_threshold : Bytes(),
-          cost(&MpiModel::send_time),    cost(&MpiModel::send_time),
-          cost(&MpiModel::receive_time), host.reduction_rate,
-          host.piece_overhead,           host,
-          model.reduction_overhead};
-}
 
 void RankCallbacks::call_refused(const std::string& why)
 {
@@ -46,10 +25,9 @@ Execution::Execution(Agenda& agenda, Messages& network, const MessageCosts& cost
       schedule_(std::move(schedule)), on_end_(on_end)
 {
   if (memory_ && not memory_->used_.empty()) {
-    Memory::Used& used = memory_->used_.back();
-    ranks_             = std::move(used.ranks);
-    messages_          = std::move(used.messages);
-    idle_              = std::move(used.idle);
+    Memory::Used& used  = memory_->used_.back();
+    ranks_              = std::move(used.ranks);
+    state_of_messages() = std::move(used.messages);
     memory_->used_.pop_back();
   }
   if (ranks_.size() < hosts_.size())
@@ -62,13 +40,8 @@ void Execution::Rank::forget()
   doing   = Activity::stepping;
   awaited = -1;
   any     = nullptr;
-  open    = 0;
-  free_at = 0;
-  first   = 0;
-  reaped  = 0;
+  all     = {};
   requests.clear();
-  receives.clear();
-  sent.clear();
 }
 
 Execution::~Execution()
@@ -77,9 +50,10 @@ Execution::~Execution()
     return;
   for (std::size_t rank = 0; rank < hosts_.size(); ++rank)
     ranks_[rank].forget();
-  messages_.clear();
-  idle_.clear();
-  memory_->used_.push_back({std::move(ranks_), std::move(messages_), std::move(idle_)});
+  if (not state_of_messages().is_idle()) // the call has failed
+    state_of_messages() = {};
+  matching().clear(); // a call that is given up leaves receives
+  memory_->used_.push_back({std::move(ranks_), std::move(state_of_messages())});
 }
 
 void Execution::work_on(Bytes buffers)
@@ -92,18 +66,16 @@ void Execution::work_on(Bytes buffers)
   missed_by_all_ = 1;
   if (model.cache_size <= Bytes())
     return;
-  const auto left = [&](std::size_t ranks) {
-    return std::max(0.0, 1 - model.cache_size / std::max(Bytes(1), buffers * static_cast<double>(ranks)));
-  };
-  missed_by_all_ = 0;
+  const auto left = [&](std::size_t ranks) { return model.leaves_socket(buffers, ranks); };
+  missed_by_all_  = 0;
   if (left(hosts_.size()) <= 0) // fits even if all ranks were on one socket
     return;
-  const std::vector<std::size_t> ranks = ranks_by_memory();
-  if (left(std::ranges::max(ranks)) <= 0)
+  sharing_ = ranks_by_memory();
+  if (left(std::ranges::max(sharing_)) <= 0)
     return;
   missed_.reserve(hosts_.size());
   for (std::size_t rank = 0; rank < hosts_.size(); ++rank)
-    missed_.push_back(left(ranks[memory_of(rank)]));
+    missed_.push_back(left(sharing_[memory_of(rank)]));
 }
 
 /** Finds the socket of each rank. */
@@ -137,15 +109,29 @@ std::vector<std::size_t> Execution::ranks_by_memory() const
   return ranks;
 }
 
-double Execution::missed(const Message& message) const
+/** @p copies of a message: only one of them touches data for the first time. */
+Execution::Misses Execution::misses(int rank, const Pipeline* pipeline, int copies) const
 {
-  return std::max(missed(message.from), missed(message.to));
+  const Misses whole{left_core_, missed(rank)};
+  if (not pipeline)
+    return whole;
+  const HostModel& model = costs_.host;
+  const double fresh     = pipeline->fresh / copies;
+  const auto mixed       = [fresh](double first, double later) { return later + fresh * (first - later); };
+  Misses its             = whole;
+  its.core               = mixed(whole.core, std::min(whole.core, model.leaves_core(pipeline->in_flight)));
+  if (not missed_.empty()) {
+    const std::size_t ranks = sharing_[memory_of(static_cast<std::size_t>(rank))];
+    its.all                 = mixed(whole.all, std::min(whole.all, model.leaves_socket(pipeline->in_flight, ranks)));
+  }
+  return its;
 }
 
-/** Returns the time in which a rank copies or combines @p bytes of the call's buffers. */
-Seconds Execution::work(int rank, Bytes bytes) const
+/** Returns the fraction of a message's data that is in no cache of one of the sockets. */
+double Execution::missed(const Step& send, int from) const
 {
-  return bytes / costs_.reduction_rate + Seconds(bytes.value() * costs_.host.seconds_a_byte(left_core_, missed(rank)));
+  const int copies = costs_.host.copies(send.bytes);
+  return std::max(misses(from, send.pipeline, copies).all, misses(send.peer, send.pipeline, copies).all);
 }
 
 void Execution::enter(int rank, Seconds time)
@@ -205,24 +191,26 @@ bool Execution::take(int number, const Step& step)
       state(number).any = step.any;
       return wait_for_any(number);
     case Step::Kind::reduce:
-      return begin_work(number, step.bytes, costs_.reduction_overhead);
+      return begin_work(number, step, costs_.reduction_overhead);
     case Step::Kind::copy:
-      return begin_work(number, step.bytes, Seconds());
+      return begin_work(number, step, Seconds());
     case Step::Kind::pack:
       return spend(number, costs_.piece_overhead * step.pieces, Activity::computing);
   }
   return true;
 }
 
-/** Lets the rank copy or combine @p bytes of the call's buffers after @p overhead; returns true if that takes no time.
- */
-bool Execution::begin_work(int number, Bytes bytes, Seconds overhead)
+/** Lets the rank copy or combine the step's bytes after @p overhead; returns true if that takes no time. */
+bool Execution::begin_work(int number, const Step& step, Seconds overhead)
 {
   const HostModel& model = costs_.host;
-  const Seconds alone    = overhead + work(number, bytes);
+  const Bytes bytes      = step.bytes;
+  const Misses its       = misses(number, step.pipeline);
+  const Seconds alone =
+      overhead + bytes / costs_.reduction_rate + Seconds(bytes.value() * model.seconds_a_byte(its.core, its.all));
   if (sockets_.empty() || not model.shares_memory())
     return spend(number, alone, Activity::computing);
-  const double load = model.load(bytes, std::max(0.0, left_core_ - missed(number)), missed(number));
+  const double load = model.load(bytes, std::max(0.0, its.core - its.all), its.all);
   if (load <= 0)
     return spend(number, alone, Activity::computing);
   state(number).doing = Activity::computing;
@@ -250,103 +238,64 @@ bool Execution::pass(int number, Seconds time, Activity doing)
 bool Execution::post_send(int number, const Step& step)
 {
   const bool flag     = step.is_flag();
-  const bool detached = flag || step.bytes < costs_.detached_below;
-  const bool eager    = flag || step.bytes < costs_.eager_below;
-  state(number).requests.push_back({0, detached, false});
-
-  if (idle_.empty()) {
-    idle_.push_back(static_cast<std::uint32_t>(messages_.size()));
-    messages_.emplace_back();
-  }
-  const std::uint32_t message = idle_.back();
-  idle_.pop_back();
-  messages_[message] = {number, step.peer, step.bytes.value(),   step.request, -1, detached, false,
-                        false,  flag,      agenda_.now().value()};
-
-  Rank& peer       = state(step.peer);
-  const auto found = std::ranges::find(peer.receives, matching(number, step.tag), &Posted<weft::Request>::peer);
-  if (found != peer.receives.end()) {
-    messages_[message].receive = found->what;
-    peer.receives.erase(found);
-    if (eager)
-      leave(message);
-    else
-      leave_or_hold(message);
-  } else {
-    peer.sent.push_back({matching(number, step.tag), message});
-    if (eager)
-      leave(message);
-  }
+  const SendMode mode = flag ? SendMode{true, true} : costs_.mode(step.bytes);
+  state(number).requests.add(mode.detached);
+  const Index message = add_message(
+      mode, {number, step.peer, step.bytes.value(), agenda_.now().value(), step.request, flag, missed(step, number)});
+  MessageExchange::post_send(message, static_cast<Endpoint>(step.peer), number, step.tag);
   return not step.blocking || wait_for(number, step.request);
 }
 
 bool Execution::post_receive(int number, const Step& step)
 {
-  Rank& rank = state(number);
-  rank.requests.emplace_back();
-  const int from   = matching(step.peer, step.tag);
-  const auto found = std::ranges::find(rank.sent, from, &Posted<std::uint32_t>::peer);
-  if (found == rank.sent.end()) {
-    rank.receives.push_back({from, step.request});
-  } else {
-    const std::uint32_t message = found->what;
-    rank.sent.erase(found);
-    messages_[message].receive = step.request;
-    if (not messages_[message].left) {
-      // A message posted at this very instant is not visible yet.
-      if (messages_[message].posted < agenda_.now().value())
-        leave(message);
-      else
-        leave_or_hold(message);
-    } else if (messages_[message].arrived) {
-      request(rank, step.request) = {receiving_cost(messages_[message]), true, false};
-      idle_.push_back(message);
-    }
-  }
+  state(number).requests.add(false);
+  MessageExchange::post_receive(static_cast<Endpoint>(number), static_cast<std::uint64_t>(step.request), step.peer,
+                                step.tag);
   return not step.blocking || wait_for(number, step.request);
 }
 
-void Execution::leave(std::uint32_t number)
+/** Returns whether a receiver attends to a rendezvous message. One that posts the receive does, but does not see a
+ * message that was posted at this very instant. */
+bool Execution::may_leave(const Message& message) const
 {
-  Message& message  = messages_[number];
-  message.left      = true;
-  const Bytes bytes = Bytes(message.bytes) + SMPI_ENVELOPE;
+  return message.posted < agenda_.now().value() || on_end_.makes_progress(message.to);
+}
+
+void Execution::carry(Index number)
+{
+  const Message& message = message_of(number);
+  const Bytes bytes      = Bytes(message.bytes) + SMPI_ENVELOPE;
   if (sockets_.empty())
-    network_.send(host(message.from), host(message.to), bytes, missed(message), *this, number);
+    network_.send(host(message.from), host(message.to), bytes, message.missed, *this, number);
   else
     network_.send_on_sockets({.from        = host(message.from),
                               .to          = host(message.to),
                               .from_socket = socket(message.from),
                               .to_socket   = socket(message.to),
                               .bytes       = bytes,
-                              .missed      = missed(message)},
+                              .missed      = message.missed},
                              *this, number);
 }
 
-/** Starts a message that both sides have posted, or holds it until its receiver attends. */
-void Execution::leave_or_hold(std::uint32_t number)
+void Execution::send_ended(const Message& message)
 {
-  if (on_end_.makes_progress(messages_[number].to))
-    leave(number);
-  else
-    held_.push_back(number);
+  complete(message.from, message.send, 0);
+}
+
+void Execution::receive_ended(const Message& message)
+{
+  complete(message.to, static_cast<Request>(message.receive), receiving_cost(message));
 }
 
 void Execution::make_progress(int number)
 {
-  for (std::size_t at = 0; at < held_.size();)
-    if (messages_[held_[at]].to == number) {
-      leave(held_[at]);
-      held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(at));
-    } else {
-      ++at;
-    }
+  release_held([number](const Message& message) { return message.to == number; });
   Rank& rank = state(number);
-  if (rank.doing == Activity::waiting && request(rank, rank.awaited).complete) {
+  if (rank.doing == Activity::waiting && rank.requests.has_ended(rank.awaited)) {
     rank.doing = Activity::stepping;
     if (wait_for(number, rank.awaited))
       resume(number);
-  } else if (rank.doing == Activity::waiting_for_all && rank.open == 0) {
+  } else if (rank.doing == Activity::waiting_for_all && rank.all.all_ended()) {
     rank.doing = Activity::stepping;
     if (wait_for_all(number))
       resume(number);
@@ -359,19 +308,10 @@ void Execution::make_progress(int number)
 
 void Execution::arrived(std::uint64_t number)
 {
-  if ((number & WORK) != 0) {
+  if ((number & WORK) != 0)
     due(number & ~WORK);
-    return;
-  }
-  Message& arrived      = messages_[number];
-  arrived.arrived       = true;
-  const Message message = arrived; // a copy: posting others may move it
-  if (message.receive >= 0)
-    idle_.push_back(static_cast<std::uint32_t>(number));
-  if (not message.detached)
-    complete(message.from, message.send, 0);
-  if (message.receive >= 0)
-    complete(message.to, message.receive, receiving_cost(message));
+  else
+    arrive(number);
 }
 
 double Execution::receiving_cost(const Message& message) const
@@ -380,10 +320,10 @@ double Execution::receiving_cost(const Message& message) const
   return costs ? costs_.receive(Bytes(message.bytes), host(message.from), host(message.to)).value() : 0;
 }
 
-void Execution::complete(int number, weft::Request which, double cost)
+void Execution::complete(int number, Request which, double cost)
 {
-  Rank& rank           = state(number);
-  request(rank, which) = {cost, true, false};
+  Rank& rank = state(number);
+  rank.requests.end(which, cost);
   if (rank.doing == Activity::waiting && rank.awaited == which) {
     if (not on_end_.makes_progress(number))
       return;
@@ -391,9 +331,9 @@ void Execution::complete(int number, weft::Request which, double cost)
     if (wait_for(number, which))
       resume(number);
   } else if (rank.doing == Activity::waiting_for_all) {
-    const Seconds begins(std::max(rank.free_at, agenda_.now().value()));
-    rank.free_at = (begins + on_end_.with_os_noise(number, begins, Seconds(cost))).value();
-    if (--rank.open == 0 && on_end_.makes_progress(number)) {
+    const double now = agenda_.now().value();
+    rank.all.pay(now, on_end_.with_os_noise(number, Seconds(rank.all.begin_of_overhead(now)), Seconds(cost)).value());
+    if (rank.all.count_end() && on_end_.makes_progress(number)) {
       rank.doing = Activity::stepping;
       if (all_arrived(number))
         resume(number);
@@ -405,36 +345,25 @@ void Execution::complete(int number, weft::Request which, double cost)
   }
 }
 
-bool Execution::wait_for(int number, weft::Request awaited)
+bool Execution::wait_for(int number, Request awaited)
 {
   Rank& rank = state(number);
-  if (awaited < rank.first)
-    return true; // already waited for
-  Request& its = request(rank, awaited);
-  if (not its.complete) {
+  if (rank.requests.forgot(awaited))
+    return true;
+  if (not rank.requests.has_ended(awaited)) {
     rank.doing   = Activity::waiting;
     rank.awaited = awaited;
     return false;
   }
-  const Seconds cost(std::exchange(its.cost, 0.0));
-  its.reaped = true;
-  while (rank.reaped < rank.requests.size() && rank.requests[rank.reaped].reaped)
-    ++rank.reaped;
-  constexpr std::size_t MANY = 64; // a long schedule would otherwise keep every request until all have ended
-  if (rank.reaped == rank.requests.size() || (rank.reaped >= MANY && 2 * rank.reaped >= rank.requests.size())) {
-    rank.first += static_cast<weft::Request>(rank.reaped);
-    rank.requests.erase(rank.requests.begin(), rank.requests.begin() + static_cast<std::ptrdiff_t>(rank.reaped));
-    rank.reaped = 0;
-  }
-  return spend(number, cost, Activity::computing);
+  return spend(number, Seconds(rank.requests.reap(awaited)), Activity::computing);
 }
 
 /** Waits for any request; returns true if one has ended. */
 bool Execution::wait_for_any(int number)
 {
-  Rank& rank       = state(number);
-  const auto ended = [&](weft::Request one) { return one < rank.first || request(rank, one).complete; };
-  const auto found = std::ranges::find_if(rank.any->requests, ended);
+  Rank& rank = state(number);
+  const auto found =
+      std::ranges::find_if(rank.any->requests, [&](Request one) { return rank.requests.has_ended(one); });
   if (found == rank.any->requests.end()) {
     rank.doing = Activity::waiting_for_any;
     return false;
@@ -445,29 +374,23 @@ bool Execution::wait_for_any(int number)
 
 bool Execution::wait_for_all(int number)
 {
-  Rank& rank   = state(number);
-  rank.open    = 0;
-  double costs = 0;
-  for (const Request& one : rank.requests) {
-    rank.open += one.complete ? 0 : 1;
-    costs += one.reaped ? 0 : one.cost;
-  }
-  rank.free_at = (agenda_.now() + on_end_.with_os_noise(number, agenda_.now(), Seconds(costs))).value();
-  if (rank.open > 0) {
+  Rank& rank        = state(number);
+  const Seconds now = agenda_.now();
+  rank.all          = rank.requests.wait_for_all(
+      now.value(), [&](double costs) { return on_end_.with_os_noise(number, now, Seconds(costs)).value(); });
+  if (not rank.all.all_ended()) {
     rank.doing = Activity::waiting_for_all;
     return false;
   }
   return all_arrived(number);
 }
 
-/** Returns true if all requests are complete and the rank has paid for them. */
+/** Returns true if all requests have ended and the rank has paid for them. */
 bool Execution::all_arrived(int number)
 {
   Rank& rank = state(number);
-  rank.first += static_cast<weft::Request>(rank.requests.size());
-  rank.requests.clear();
-  rank.reaped = 0;
-  return pass(number, Seconds(rank.free_at) - agenda_.now(), Activity::computing);
+  rank.requests.reap_all();
+  return pass(number, Seconds(rank.all.busy_until()) - agenda_.now(), Activity::computing);
 }
 
 } // namespace weft

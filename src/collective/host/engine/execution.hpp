@@ -12,40 +12,22 @@
 #pragma once
 
 #include "collective/host/engine/schedule.hpp"
-#include "fabric/fabric_tables.hpp"
-#include "model/host/mpi_model.hpp"
 #include "network/agenda.hpp"
 #include "network/messages.hpp"
+#include "protocol/exact_matching.hpp"
+#include "protocol/message_costs.hpp"
+#include "protocol/message_exchange.hpp"
+#include "protocol/paid_wait.hpp"
+#include "protocol/rank_requests.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace weft {
-
-/** Costs and protocol thresholds of messages between ranks. */
-struct MessageCosts {
-  Bytes detached_below; ///< smaller messages do not block their sender
-  Bytes eager_below;    ///< smaller messages leave before the receive is posted
-  /// CPU time of a message from host @p from to host @p to, at its sender or its receiver.
-  using Time = std::function<Seconds(Bytes size, int from, int to)>;
-  Time blocking_send;
-  Time send; ///< non-blocking send
-  Time receive;
-  BytesPerSecond reduction_rate{
-      std::numeric_limits<double>::infinity()}; ///< rate at which a rank combines two vectors, or copies one
-  Seconds piece_overhead;                       ///< CPU time per contiguous piece of a non-contiguous message
-  HostModel host;                               ///< caches, and the cost of missing them
-  Seconds reduction_overhead;                   ///< CPU time before vectors are combined
-};
-
-/** Returns the costs described by the tables [mpi] and [host]. Without [mpi], SMPI's defaults: small sends do not
- * block, and no message leaves before both sides have posted it. */
-MessageCosts costs_of(const std::optional<MpiModel>& mpi, const HostModel& host);
 
 /** Callbacks of an execution about its ranks. */
 class RankCallbacks {
@@ -68,45 +50,30 @@ public:
   virtual void call_refused(const std::string& why);
 };
 
-class Execution : public Due, public Receiving {
-  struct Request {
-    double cost   = 0; // CPU time of waiting for it once it is complete
-    bool complete = false;
-    bool reaped   = false; // waited for
-  };
+/** Message between ranks of an execution. */
+struct ScheduledMessage {
+  int from;
+  int to;
+  double bytes;
+  double posted; ///< time
+  Request send;
+  bool flag     = false;
+  double missed = 0; ///< fraction of the data that is in no cache of one of the sockets
+};
+
+class Execution : public Due, public Receiving, private MessageExchange<Execution, ScheduledMessage, ExactMatching> {
+  friend class MessageExchange<Execution, ScheduledMessage, ExactMatching>;
   enum class Activity : std::uint8_t { stepping, posting, computing, waiting, waiting_for_all, waiting_for_any };
-  template <class What> struct Posted {
-    int peer; // and tag: matching()
-    What what;
-  };
   struct Rank {
     std::optional<Schedule> schedule = {}; // while it is in the call
     Activity doing                   = Activity::stepping;
-    weft::Request awaited            = -1;
+    Request awaited                  = -1;
     AnyOf* any                       = nullptr;
-    int open                         = 0; // incomplete requests, while it waits for all
-    double free_at                   = 0; // time at which it has reaped all arrivals, while it waits for all
-    weft::Request first              = 0; // number of the first one in `requests`
-    std::size_t reaped               = 0; // reaped requests at the front of `requests`
-    std::vector<Request> requests    = {};
-    // Posted here, not yet by the other side.
-    std::vector<Posted<weft::Request>> receives = {};
-    std::vector<Posted<std::uint32_t>> sent     = {}; // messages
+    PaidWait all                     = {}; // while it waits for all
+    RankRequests requests            = {};
 
     /** Resets the state, but keeps its memory. */
     void forget();
-  };
-  struct Message {
-    int from;
-    int to;
-    double bytes;
-    weft::Request send;
-    weft::Request receive; // -1: not posted yet
-    bool detached;
-    bool left;
-    bool arrived;
-    bool flag;
-    double posted; // time
   };
 
 public:
@@ -115,8 +82,7 @@ public:
     friend class Execution;
     struct Used {
       std::vector<Rank> ranks;
-      std::vector<Message> messages;
-      std::vector<std::uint32_t> idle;
+      State messages;
     };
     std::vector<Used> used_; // left by calls that have ended
   };
@@ -130,27 +96,26 @@ private:
   std::vector<int> sockets_;   // by rank; empty: they are not modelled
   std::vector<double> missed_; // by rank: fraction of the socket's working set in no cache; empty: missed_by_all_
   double missed_by_all_ = 1;
-  double left_core_     = 1; // fraction of a rank's working set not in its core's caches
+  std::vector<std::size_t> sharing_; // by memory: ranks that use it; empty if missed_ is
+  double left_core_ = 1;             // fraction of a rank's working set not in its core's caches
   std::function<Schedule(int rank)> schedule_;
   RankCallbacks& on_end_;
   std::vector<Rank> ranks_; // may be longer than needed
-  std::vector<Message> messages_;
-  std::vector<std::uint32_t> idle_; // free entries of messages_
-  std::vector<std::uint32_t> held_; // messages that leave when their receiver attends
 
   Rank& state(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-  static Request& request(Rank& rank, weft::Request number)
-  {
-    return rank.requests[static_cast<std::size_t>(number - rank.first)];
-  }
   double missed(int rank) const { return missed_.empty() ? missed_by_all_ : missed_[static_cast<std::size_t>(rank)]; }
-  double missed(const Message& message) const;
+  /** Fractions of a rank's data that are not in its core's caches, and in no cache at all. */
+  struct Misses {
+    double core;
+    double all;
+  };
+  Misses misses(int rank, const Pipeline* pipeline, int copies = 1) const;
+  double missed(const Step& send, int from) const;
   int socket(int rank) const { return sockets_[static_cast<std::size_t>(rank)]; }
   void find_sockets();
   std::vector<std::size_t> ranks_by_memory() const;
   std::size_t memory_of(std::size_t rank) const;
-  Seconds work(int rank, Bytes bytes) const;
-  bool begin_work(int number, Bytes bytes, Seconds overhead);
+  bool begin_work(int number, const Step& step, Seconds overhead);
   int host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
   void resume(int number);
   bool take(int number, const Step& step);
@@ -158,11 +123,14 @@ private:
   bool pass(int number, Seconds time, Activity doing);
   bool post_send(int number, const Step& step);
   bool post_receive(int number, const Step& step);
-  void leave(std::uint32_t number);
-  void leave_or_hold(std::uint32_t number);
-  void complete(int rank, weft::Request number, double cost);
+  bool may_leave(const Message& message) const;
+  void carry(Index number);
+  static void matched(Index /*number*/, int /*source*/, int /*tag*/) {}
+  void send_ended(const Message& message);
+  void receive_ended(const Message& message);
+  void complete(int rank, Request number, double cost);
   double receiving_cost(const Message& message) const;
-  bool wait_for(int number, weft::Request awaited);
+  bool wait_for(int number, Request awaited);
   bool wait_for_all(int number);
   bool wait_for_any(int number);
   bool all_arrived(int number);

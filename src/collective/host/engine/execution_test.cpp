@@ -2,6 +2,7 @@
 #include "collective/host/engine/execution.hpp"
 
 #include "collective/host/algorithms/neighbor.hpp"
+#include "collective/host/libraries/han.hpp"
 #include "collective/host/selection/algorithms.hpp"
 #include "fabric/fabric_test.hpp"
 #include "network/fabric_routes.hpp"
@@ -262,6 +263,76 @@ TEST_F(ExecutionTest, CoresCopyAndCachesKeep)
   // Two ranks: one round, whose only block is packed and unpacked.
   EXPECT_NEAR(time("piece_overhead = \"1us\"\n", "alltoall", "modified_bruck"),
               2e-6 + time("", "alltoall", "modified_bruck"), 1e-15);
+}
+
+/** Steps that rank 0 takes alone, with the reuse of a pipeline. */
+Schedule reusing(int rank, Step step, const Pipeline* pipeline)
+{
+  if (rank == 0) {
+    step.pipeline = pipeline;
+    co_yield step;
+  } else if (step.kind == Step::Kind::send) {
+    co_yield recv(0, step.bytes);
+  }
+}
+
+// A call of two ranks whose buffers, 3,936 bytes, are in the caches by a fourth. Segments in flight that fit leave the
+// fraction of a step's traffic that is fresh; of two copies of a message, one touches fresh data.
+TEST_F(ExecutionTest, StepsOfAPipelineFindWhatItsSegmentsLeftInCaches)
+{
+  const auto time = [](const std::string& keys, const Step& step, const Pipeline* pipeline) {
+    const Fabric fabric = fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\ncache_size = \"984B\"\n" + keys));
+    const std::vector<double> both = ends(
+        fabric, costs_of({}, fabric.host()), 2, [&](int rank) { return reusing(rank, step, pipeline); }, 0, 2,
+        Bytes(1968));
+    return *std::ranges::max_element(both);
+  };
+  const Pipeline fits{Bytes(492), 0.5};
+  const Pipeline half{Bytes(984), 0.5};
+  const Pipeline warm{Bytes(492), 0};
+  const std::string memory = "memory_bandwidth = \"1MBps\"\ncopy_rate = \"1000GBps\"\n";
+  const auto message       = [&](const char* copied, const Pipeline* pipeline) {
+    return time(memory + copied, send(1, Bytes(984)), pipeline);
+  };
+  const double copy       = 1000 / 1e6;
+  const char* const once  = "single_copy_threshold = \"0B\"\n";
+  const char* const twice = "";
+  EXPECT_NEAR(message(once, nullptr), 0.75 * copy, 1e-6);
+  EXPECT_NEAR(message(once, &fits), 0.5 * 0.75 * copy, 1e-6);
+  EXPECT_NEAR(message(once, &half), (0.5 * 0.5 + 0.5 * 0.75) * copy, 1e-6);
+  EXPECT_NEAR(message(once, &warm), 0, 1e-6);
+  EXPECT_NEAR(message(twice, nullptr), 0.75 * 2 * copy, 1e-6);
+  EXPECT_NEAR(message(twice, &half), (0.75 * 0.5 + 0.25 * 0.75) * 2 * copy, 1e-6);
+
+  const std::string rates = "reduction_rate = \"1GBps\"\ncore_cache_size = \"492B\"\nshared_cache_rate = \"1MBps\"\n"
+                            "core_memory_rate = \"2MBps\"\n";
+  const auto sum          = [&](const Pipeline* pipeline) { return time(rates, reduce(Bytes(984)), pipeline); };
+  const double core       = 984 / 1e9;
+  EXPECT_NEAR(sum(nullptr), core + 984 / 1e6 + 0.75 * 984 / 2e6, 1e-12);
+  EXPECT_NEAR(sum(&fits), core + 0.5 * (984 / 1e6 + 0.75 * 984 / 2e6), 1e-12);
+  EXPECT_NEAR(sum(&warm), core, 1e-12);
+}
+
+// Segments of HAN move the call's buffers through memory once: a rank reads its send buffer, and overwrites its receive
+// buffer. Without caches, its messages and sums do so thrice.
+TEST_F(ExecutionTest, HanKeepsItsSegmentsInCaches)
+{
+  const auto time = [](const char* cache) {
+    const Fabric fabric = fabric_of(replaced(
+        FABRIC, "cores = 2\n",
+        "cores = 8\nsockets = 1\nmemory_bandwidth = \"1MBps\"\nsingle_copy_threshold = \"0B\"\n" + std::string(cache)));
+    HostCall call       = call_of("allreduce", 16, 100000);
+    call.host           = [](int rank) { return rank / 8; };
+    const Bytes buffers = buffers_of_a_rank(call);
+    return ends(
+        fabric, costs_of({}, fabric.host()), 16,
+        [&](int rank) { return han_allreduce(call, rank, {.segment = Bytes(1000)}); }, 0, 8, buffers)[0];
+  };
+  const double none = time("cache_size = \"1B\"\n");
+  const double some = time("cache_size = \"64000B\"\n"); // 8 ranks, two buffers, four segments at once
+  const double all  = time("cache_size = \"1GB\"\n");
+  EXPECT_NEAR(some / none, 1.0 / 3, 0.05);
+  EXPECT_LT(all, 0.05 * some);
 }
 
 // Each sum begins with the library's overhead; copies do not.

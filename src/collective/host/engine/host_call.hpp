@@ -84,6 +84,9 @@ struct HostCall {
   int depth = 0;
   /// True for a part of a call whose ranks share a host, if `host` is null.
   bool within_host = false;
+  /// Reuse of cached data among the segments of a surrounding call, which this call is a part of; it outlives the
+  /// schedule.
+  const Pipeline* pipeline = nullptr;
 
   Bytes bytes(Elements elements) const { return element * static_cast<double>(elements); }
   Elements from(int rank) const { return block ? block(rank, root) : count; }

@@ -34,6 +34,13 @@ struct AnyOf {
   Request ended = -1;            ///< the request that ended the wait
 };
 
+/** Reuse of cached data by an algorithm that passes a vector on in segments. */
+struct Pipeline {
+  Bytes in_flight; ///< of each rank's buffers, between the first step of a segment and its last one
+  double fresh =
+      1; ///< fraction of the memory traffic of a step, with single copies, that no earlier step of its segment caused
+};
+
 struct Step {
   enum class Kind {
     send,     ///< posts a message to peer; a wait is optional
@@ -54,6 +61,8 @@ struct Step {
   int pieces      = 0;
   int tag         = 0;       ///< less than TAGS; only messages with equal tags match
   AnyOf* any      = nullptr; ///< for wait_any
+  /// Reuse of cached data; null: the data is in caches as far as the buffers of the call are. Outlives the step.
+  const Pipeline* pipeline = nullptr;
 
   bool is_flag() const;
 };

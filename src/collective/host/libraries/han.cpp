@@ -62,7 +62,8 @@ struct GroupCall {
   std::string_view collective;
   int root;
   MakeSchedule otherwise; ///< algorithm if no library decides
-  bool shares_host = false;
+  bool shares_host         = false;
+  const Pipeline* pipeline = nullptr;
 
   /** Executes the call with @p count elements to the end. */
   Schedule run(Elements count) const
@@ -82,6 +83,7 @@ private:
     made.count       = count;
     made.blocking    = blocking;
     made.within_host = shares_host;
+    made.pipeline    = pipeline;
     return made;
   }
 };
@@ -111,6 +113,31 @@ private:
 constexpr int WITHIN       = 0;
 constexpr int BETWEEN      = 1;
 constexpr int BETWEEN_BACK = 2;
+
+// A copy moves three cache lines per line of data: it reads the source, reads the destination before it overwrites it,
+// and writes it. A sum reads two lines and writes one. In a Reduce within a host, a rank has about one of each, and
+// reads its send buffer for the first time; its other operands are partial sums. In a Bcast, a rank reads what its
+// parent has just written, and overwrites its receive buffer.
+constexpr double FRESH_IN_REDUCE = 1.0 / 6;
+constexpr double FRESH_IN_BCAST  = 2.0 / 3;
+
+/** Reuse of caches by the segments of a call: @p buffers of each rank, of @p segments segments at a time. */
+struct Reuse {
+  Pipeline reduce;  ///< within a host
+  Pipeline bcast;   ///< within a host
+  Pipeline between; ///< hosts: the leaders' segments have been reduced before, or arrive for the Bcast
+
+  Reuse(const HostCall& call, const Segments& segments, int buffers, int at_once)
+      : Reuse(call.bytes(segments.length) * (buffers * at_once))
+  {
+  }
+
+private:
+  explicit Reuse(Bytes in_flight)
+      : reduce{in_flight, FRESH_IN_REDUCE}, bcast{in_flight, FRESH_IN_BCAST}, between{in_flight, 0}
+  {
+  }
+};
 
 /** Executes a rank's work within its host while segments cross between hosts; 0 elements skip a
  * part. */
@@ -159,9 +186,10 @@ Schedule han_bcast(const HostCall& call, int rank, Tuning tuning)
     co_return;
   }
   const Levels levels(*nodes, rank, call.root);
-  const GroupCall low{call, levels.low, "bcast", levels.low_root, bcast_binomial, true};
-  const GroupCall up{call, levels.up, "bcast", levels.up_root, bcast_binomial};
   const Segments segments = Segments::of(call, call.count, tuning.segment);
+  const Reuse reuse(call, segments, 1, 2);
+  const GroupCall low{call, levels.low, "bcast", levels.low_root, bcast_binomial, true, &reuse.bcast};
+  const GroupCall up{call, levels.up, "bcast", levels.up_root, bcast_binomial, false, &reuse.bcast};
   if (levels.leads() && segments.number() > 0)
     co_yield up.run(segments.at(0));
   for (Elements index = 0; index < segments.number(); ++index) {
@@ -181,9 +209,10 @@ Schedule han_reduce(const HostCall& call, int rank, Tuning tuning)
     co_return;
   }
   const Levels levels(*nodes, rank, call.root);
-  const GroupCall low{call, levels.low, "reduce", levels.low_root, reduce_binomial, true};
-  const GroupCall up{call, levels.up, "reduce", levels.up_root, nbc_reduce_binomial};
   const Segments segments = Segments::of(call, call.count, tuning.segment);
+  const Reuse reuse(call, segments, 2, 2);
+  const GroupCall low{call, levels.low, "reduce", levels.low_root, reduce_binomial, true, &reuse.reduce};
+  const GroupCall up{call, levels.up, "reduce", levels.up_root, nbc_reduce_binomial, false, &reuse.between};
   if (segments.number() > 0)
     co_yield low.run(segments.at(0));
   for (Elements index = 0; index < segments.number(); ++index) {
@@ -204,12 +233,13 @@ Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning)
     co_return;
   }
   const Levels levels(*nodes, rank, 0);
-  const GroupCall low_reduce{call, levels.low, "reduce", 0, reduce_binomial, true};
-  const GroupCall low_bcast{call, levels.low, "bcast", 0, bcast_binomial, true};
-  const GroupCall up_reduce{call, levels.up, "reduce", 0, nbc_reduce_binomial};
-  const GroupCall up_bcast{call, levels.up, "bcast", 0, nbc_bcast_binomial};
   const Segments segments = Segments::of(call, call.count, tuning.segment);
-  const auto is_one       = [&](Elements index) { return index >= 0 && index < segments.number(); };
+  const Reuse reuse(call, segments, 2, 4);
+  const GroupCall low_reduce{call, levels.low, "reduce", 0, reduce_binomial, true, &reuse.reduce};
+  const GroupCall low_bcast{call, levels.low, "bcast", 0, bcast_binomial, true, &reuse.bcast};
+  const GroupCall up_reduce{call, levels.up, "reduce", 0, nbc_reduce_binomial, false, &reuse.between};
+  const GroupCall up_bcast{call, levels.up, "bcast", 0, nbc_bcast_binomial, false, &reuse.between};
+  const auto is_one = [&](Elements index) { return index >= 0 && index < segments.number(); };
   // Four segments are in flight at once: one is reduced within hosts, one between hosts, one
   // broadcast between hosts, and one within hosts.
   for (Elements last = -3; last < segments.number(); ++last) {

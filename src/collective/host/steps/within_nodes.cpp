@@ -10,11 +10,14 @@ template <class Ranks> Schedule steps_among(Ranks ranks, HostCall inner, int pla
 {
   if (ranks.size() < 2)
     co_return;
-  Schedule steps = within(inner, place, otherwise);
+  const Pipeline* const pipeline = inner.pipeline;
+  Schedule steps                 = within(inner, place, otherwise);
   std::vector<Request> own; // the outer call's requests, by the inner call's numbers
   std::size_t ended = 0;    // number of leading ones that have ended
   while (steps.next()) {
     Step step = steps.step();
+    if (pipeline)
+      step.pipeline = pipeline;
     if (step.kind == Step::Kind::wait_all) {
       for (; ended < own.size(); ++ended) // only the inner call's own requests
         co_yield wait(own[ended]);
