@@ -150,13 +150,14 @@ lint: $(WEFT) ## formatters and static checks, warnings are errors
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --diff .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/shellcheck setup/quiet setup/simgrid setup/system-packages setup/test-simgrid setup/venv .ci/run .githooks/commit-msg
+	@$(BIN)/shellcheck setup/quiet setup/tidy-headers setup/simgrid setup/system-packages setup/test-simgrid setup/venv .ci/run .githooks/commit-msg src/compilers/mpiexec
 	@$(BIN)/rumdl check --quiet .
 	@$(BIN)/python setup/checks/doc_comments.py
 	@$(BIN)/python setup/checks/commit_titles.py
 	@$(BIN)/python -m pip --disable-pip-version-check check >/dev/null
 	@$(BIN)/clang-format --dry-run -Werror -ferror-limit=1 $(CXX_FILES) $(C_FILES)
 	@echo 'lint: clang-tidy'
+	@[[ -e build/tidy ]] || $(MAKE) tidy-all
 	@$(MAKE) tidy --keep-going --output-sync $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 	@echo 'lint: clean'
 
@@ -218,18 +219,29 @@ $(SANITIZED): $(TOOLS) $(SIMGRID) build/stamps/files CMakeLists.txt
 TIDY := $(patsubst %,build/tidy/%.ok,$(filter-out %_test.cpp,$(filter src/%.cpp,$(CXX_FILES))))
 tidy: $(TIDY)
 
-# How each source is compiled alone: nothing is built there.
+# How each source is compiled alone, and how many are as one: nothing is built there.
 DATABASE := build/database/compile_commands.json
-$(DATABASE): $(TOOLS) $(SIMGRID) build/stamps/files CMakeLists.txt
-	@SIMGRID_PREFIX=$$(cat $(SIMGRID)) setup/quiet build/database.log $(BIN)/cmake --fresh -S . -B $(@D) -G Ninja \
-	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DWEFT_UNITY=OFF -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
+UNITED := build/united-database/compile_commands.json
+$(DATABASE): UNITY := OFF
+$(UNITED): UNITY := ON
+$(DATABASE) $(UNITED): $(TOOLS) $(SIMGRID) build/stamps/files CMakeLists.txt
+	@SIMGRID_PREFIX=$$(cat $(SIMGRID)) setup/quiet $(@D).log $(BIN)/cmake --fresh -S . -B $(@D) -G Ninja \
+	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DWEFT_UNITY=$(UNITY) -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
 	  -Dpybind11_DIR=$$($(BIN)/python -m pybind11 --cmakedir)
 	@touch $@
+
+# The first time, all sources are checked as they are united, since headers take most of the time.
+.PHONY: tidy-all
+tidy-all: $(UNITED)
+	@sed -nE 's/^ *"file": "(.*)",?$$/\1/p' $(UNITED) | grep '\.cxx$$\|\.cpp$$' | \
+	  xargs -P $(JOBS) -n 1 $(BIN)/clang-tidy --quiet -p $(dir $(UNITED)) 2> >(grep -vE '^[0-9]+ warnings? generated' >&2)
+	@mkdir -p $(sort $(dir $(TIDY))) && touch $(TIDY)
+	@printf '%s\n' $(TIDY:build/tidy/%.ok=%) | xargs -P $(JOBS) -n 20 setup/tidy-headers $(CXX)
 
 build/tidy/%.ok: % .clang-tidy | $(DATABASE)
 	@mkdir -p $(@D)
 	@$(BIN)/clang-tidy --quiet -p build/database $< 2> >(grep -vE '^[0-9]+ warnings? generated' >&2)
-	@$(CXX) -std=c++20 -Isrc -MM -MG $< | tr ' ' '\n' | sed -nE 's,^src/.*\.hpp$$,$@: &\n&:,p' >$(@:.ok=.d)
+	@setup/tidy-headers $(CXX) $<
 	@touch $@
 
 -include $(wildcard $(TIDY:.ok=.d))

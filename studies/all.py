@@ -10,6 +10,7 @@ from studies import (
     failures,
     fault_rates,
     faults,
+    foreign_files,
     forwarding,
     forwarding_caches,
     forwarding_ft,
@@ -30,6 +31,7 @@ from studies import (
     tunings,
     tutorial,
 )
+from studies.crowds import page as crowds
 from studies.growth import page as growth
 from studies.multicast import (
     activation,
@@ -49,7 +51,7 @@ from studies.multicast import (
     variability,
 )
 from studies.paper_001 import collectives, dt, point_to_point, speed
-from studies.real_programs import costs, gains, traces
+from studies.real_programs import costs, gains, packages, traces
 from studies.study import Study
 
 STUDIES: dict[str, Study] = {
@@ -66,9 +68,19 @@ STUDIES: dict[str, Study] = {
             gains,
             costs,
             traces,
+            packages,
         ),
         *(host_algorithms, hosts, rooms, testbed, tutorial),
-        *(campaigns, command_line, fabric_files, jobs, mpi_functions, reports, tunings),
+        *(
+            campaigns,
+            command_line,
+            fabric_files,
+            foreign_files,
+            jobs,
+            mpi_functions,
+            reports,
+            tunings,
+        ),
         *(failures, fault_rates, faults, traffic),
         *(shared_switch, shared_fabric),
         *(point_to_point, collectives, dt, speed),
@@ -86,7 +98,7 @@ STUDIES: dict[str, Study] = {
             incast,
         ),
         *(activation, fsdp, cores, claims),
-        *(growth, performance, scale),
+        *(crowds, growth, performance, scale),
     )
 }
 

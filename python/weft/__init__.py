@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         collective_schedule,
         collective_selections,
         demo,
+        nccl_choices,
         validate,
     )
     from weft.api.caches import (
@@ -58,8 +59,15 @@ if TYPE_CHECKING:
         calibrate_switch,
     )
     from weft.api.campaigns import Campaign, Program, Progress
-    from weft.api.compiling import compile
-    from weft.api.fabrics import Fabric, check_platform, fabric_options, fabrics, new_fabric
+    from weft.api.compiling import compile, mpi_commands
+    from weft.api.fabrics import (
+        Fabric,
+        check_platform,
+        fabric_from,
+        fabric_options,
+        fabrics,
+        new_fabric,
+    )
     from weft.api.input_checks import ArgumentError
     from weft.api.results import Results, Status, write_report
     from weft.api.running import compare, read_record, record_trace, replay, run, run_jobs
@@ -134,8 +142,11 @@ __all__ = [
     "compare",
     "compile",
     "demo",
+    "fabric_from",
     "fabric_options",
     "fabrics",
+    "mpi_commands",
+    "nccl_choices",
     "new_fabric",
     "paths",
     "progress_engine_memory",
@@ -169,6 +180,7 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "collective_schedule",
         "collective_selections",
         "demo",
+        "nccl_choices",
         "validate",
     ),
     "weft.api.caches": (
@@ -203,10 +215,11 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "Program",
         "Progress",
     ),
-    "weft.api.compiling": ("compile",),
+    "weft.api.compiling": ("compile", "mpi_commands"),
     "weft.api.fabrics": (
         "Fabric",
         "check_platform",
+        "fabric_from",
         "fabric_options",
         "fabrics",
         "new_fabric",

@@ -110,6 +110,26 @@ class MpiOverheads(typing.TypedDict):
     receive_overhead_s: float
     receive_copy_rate_Bps: float
 
+class NcclChoice(typing.TypedDict):
+    """NCCL's choice for a call of a size, with the time that its tuner predicts."""
+
+    bytes: float
+    algorithm: str
+    protocol: str
+    channels: int
+    threads: int
+    chunk_bytes: float
+    seconds: float
+
+class NcclOption(typing.TypedDict):
+    """An algorithm and protocol that NCCL can take, and its tuner's model: latency and
+    bandwidth."""
+
+    algorithm: str
+    protocol: str
+    latency_s: float
+    bandwidth_Bps: float
+
 class Nic(typing.TypedDict):
     """Parameters of every NIC; unlimited rates are infinite."""
 
@@ -119,6 +139,8 @@ class Nic(typing.TypedDict):
     offload_copy_rate_Bps: float
     packet_copy_rate_Bps: float
     message_rate_per_s: float
+    stripes: int
+    least_stripe_B: float
     calls: list[NicCalls]
     reduce_scatter: str
     part_copy_rate_Bps: float
@@ -249,6 +271,7 @@ __all__: list[str] = [
     "forwarding_addresses",
     "forwarding_hash_name",
     "forwarding_tags",
+    "gpus_per_node",
     "host_algorithms",
     "host_schedule",
     "line_rate",
@@ -257,6 +280,8 @@ __all__: list[str] = [
     "load_fabric",
     "load_progress_engine",
     "mechanisms",
+    "nccl_choices",
+    "nccl_options",
     "offload_modes",
     "parse_bandwidth",
     "paths",
@@ -314,6 +339,11 @@ class Fabric:
     @property
     def file(self) -> str: ...
     @property
+    def has_storage(self) -> bool:
+        """
+        Whether programs can open files with MPI: there is a [storage] or a [disk].
+        """
+    @property
     def host(self) -> Host: ...
     @property
     def hosts(self) -> list[str]:
@@ -346,6 +376,11 @@ class Fabric:
         """
     @property
     def shared(self) -> list[Shared]: ...
+    @property
+    def stripes(self) -> int:
+        """
+        Largest number of cables of a host over which messages and offloaded calls are divided.
+        """
     @property
     def switches(self) -> list[Switch]:
         """
@@ -498,6 +533,11 @@ def forwarding_tags(fabric: Fabric, hash: str, switch: int) -> list[ForwardingTa
     The tags of one switch, by its number.
     """
 
+def gpus_per_node(fabric: Fabric) -> int:
+    """
+    Consecutive hosts of a fabric that are the GPUs of a node; 0 if its hosts are no GPUs.
+    """
+
 def host_algorithms() -> list[HostAlgorithm]:
     """
     All algorithms: collective, name, number in Open MPI, library, requirements.
@@ -551,6 +591,22 @@ def load_progress_engine(name_or_path: str) -> ProgressEngine:
 def mechanisms() -> list[Mechanism]:
     """
     Mechanisms that execute collectives in the network; `rest`: the mechanism for collectives that it does not support.
+    """
+
+def nccl_choices(
+    fabric: Fabric,
+    version: str,
+    collective: str,
+    ranks: int,
+    sizes: collections.abc.Sequence[float],
+) -> list[NcclChoice]:
+    """
+    Algorithm, protocol, channels and chunk that a version of NCCL chooses for calls of one rank a GPU, by the bytes of the larger buffer.
+    """
+
+def nccl_options(fabric: Fabric, version: str, collective: str, ranks: int) -> list[NcclOption]:
+    """
+    All algorithms and protocols that a version of NCCL chooses among, with its model of them.
     """
 
 def offload_modes() -> list[str]:

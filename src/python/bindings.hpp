@@ -15,6 +15,8 @@ void bind_progress_engines(pybind11::module_& module);
 void bind_host_schedules(pybind11::module_& module);
 /** Registers the lists that Python and C++ share, and single functions of the models. */
 void bind_lists(pybind11::module_& module);
+/** Registers the choices of NCCL's tuner. */
+void bind_nccl(pybind11::module_& module);
 /** Registers the check of recorded calls. */
 void bind_traces(const pybind11::module_& module);
 

@@ -92,6 +92,8 @@ const RowKind<"Nic", NicModel> NIC{"Parameters of every NIC; unlimited rates are
                                     {"offload_copy_rate_Bps", &NicModel::offload_copy_rate},
                                     {"packet_copy_rate_Bps", &NicModel::packet_copy_rate},
                                     {"message_rate_per_s", &NicModel::message_rate},
+                                    {"stripes", &NicModel::stripes},
+                                    {"least_stripe_B", &NicModel::least_stripe},
                                     {"calls", [](const NicModel& nic) { return NIC_CALLS.all(nic.calls); }},
                                     {"reduce_scatter", &NicModel::reduce_scatter},
                                     {"part_copy_rate_Bps", &NicModel::part_copy_rate},
@@ -244,11 +246,16 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
       module, "Fabric",
       "An immutable fabric, as described by a file. Vertices are numbered from 0, hosts first, then switches.")
       .def_property_readonly("name", &Fabric::name)
+      .def_property_readonly("stripes", &Fabric::stripes,
+                             "Largest number of cables of a host over which messages and offloaded calls are divided.")
       .def_property_readonly("description", &Fabric::description)
       .def_property_readonly("file", &Fabric::file)
       .def_property_readonly("changes", &Fabric::changes, "Changes of the file, TABLE.KEY=VALUE each.")
       .def_property_readonly("topology", &Fabric::topology_kind)
       .def_property_readonly("hosts", &hosts, "Names of the hosts, in order.")
+      .def_property_readonly(
+          "has_storage", [](const Fabric& fabric) { return fabric.storage() || fabric.disk(); },
+          "Whether programs can open files with MPI: there is a [storage] or a [disk].")
       .def_property_readonly("compute_hosts", &compute_hosts, "Names of the hosts without those of [storage].")
       .def_property_readonly("cores_per_host", [](const Fabric& fabric) { return fabric.host().cores; })
       .def_property_readonly("switches", &switches, "The switches, in order.")

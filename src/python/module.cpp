@@ -72,6 +72,7 @@ PYBIND11_MODULE(_core, module)
   weft::python::bind_forwarding(module);
   weft::python::bind_host_schedules(module);
   weft::python::bind_lists(module);
+  weft::python::bind_nccl(module);
   weft::python::bind_traces(module);
   module.def("row_kinds", &row_kinds, "Every kind of row: its meaning, and its keys with their types.");
 }

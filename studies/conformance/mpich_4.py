@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """MPICH 4's test programs, from Debian's source package, compiled by their own configure and make.
 
-The configuration is the suite's for a library that is not MPICH and starts no processes: strict
-MPI, threads, Fortran 77 to 2008. `FROM_MPICH` is set since `configure` leaves out Fortran 2008
+The configuration is the suite's for a library that is not MPICH: strict MPI, processes, threads,
+Fortran 77 to 2008. `FROM_MPICH` is set since `configure` leaves out Fortran 2008
 otherwise. Not built are the C++ bindings, which MPI 3.0 removed.
 """
 
@@ -37,7 +37,7 @@ _FOLDER = "test/mpi"
 _HEADER = "src/include/mpi.h.in"
 _SETTINGS = (
     *("--enable-strictmpi", "--enable-threads=multiple", "--enable-fortran=all"),
-    *("--disable-spawn", "--disable-cxx", "--disable-ft-tests"),
+    *("--disable-cxx", "--disable-ft-tests"),
 )
 # The variables of `configure` when MPICH calls it.
 _AS_MPICH = {"FROM_MPICH": "yes", "MPICH_ENABLE_FC": "yes"}

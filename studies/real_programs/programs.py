@@ -118,6 +118,7 @@ def fabric_with(preset: str, directory: Path) -> Path:
 def run_weft(program: Program, fabric: Path, directory: Path, *options: str) -> Finished:
     """Run a program under `weft run`."""
     record = directory / "record.json"
+    record.unlink(missing_ok=True)
     command = [
         *(*_WEFT, "run", "--quiet", "--fabric", str(fabric), "-n", str(program.ranks)),
         *("--json", str(record), *options, "--"),

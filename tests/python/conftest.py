@@ -57,6 +57,12 @@ def write(tmp_path: Path) -> campaign_files.Write:
     return lambda text: campaign_files.written(tmp_path, text)
 
 
+@pytest.fixture
+def own_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run in the test's folder, where programs make files."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(scope="session")
 def program() -> Program:
     """Return the compiled program of a source in tests/smpi."""

@@ -30,7 +30,8 @@ BY_WEFT = {
     "random_programs",
     *("error_codes.c", "type_functions.c", "sessions.c", "tools.c"),
     *("small_functions.c", "large_types.c", "large_statuses.c", "message_forms.c"),
-    "type_contents.c",
+    *("type_contents.c", "object_names.c", "mpi_4.c", "complex_products.c"),
+    "dynamic.c",
 }
 """Programs with functions or constants that only weft's mpi.h has."""
 

@@ -15,6 +15,7 @@ SMALL: dict[str, dict[str, Sequence[str]]] = {
     "dragonfly": {"groups": ["4"], "routers": ["2"], "hosts": ["2"]},
     "torus": {"dimensions": ["4,4"]},
     "mesh": {"dimensions": ["4,2"], "hosts_per_switch": ["2"], "cables": ["3"]},
+    "gpu_cluster": {"nodes": ["4"], "gpus": ["4"], "nodes_per_unit": ["2"], "spines": ["2"]},
     "custom": {
         "hosts": [NAMES],
         "switches": ["left,right"],
@@ -34,12 +35,15 @@ LARGE = {
 def template(
     kind: str, options: Mapping[str, Sequence[str]] | None = None, switch: str = "tofino"
 ) -> Template:
-    """Return the template that `weft fabric new KIND` renders."""
+    """Return the template that `weft fabric new KIND` renders, with hosts of one socket.
+
+    SMPI's messages, with which times are compared, know no sockets.
+    """
     return Template(
         topology=kind,
         options=SMALL[kind] if options is None else options,
         name=kind,
-        presets={**DEFAULT_PRESETS, "switch": switch},
+        presets={**DEFAULT_PRESETS, "host": "xeon-8360", "switch": switch},
     )
 
 

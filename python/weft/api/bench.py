@@ -92,8 +92,7 @@ def bench(
         percentiles: Percentiles of the times of single calls to report.
         unchecked: Let ranks share the memory of their buffers in `bcast`, `allgather` and `ag+rs`;
             results are then not checked.
-        strict: Refuse values outside what was measured with the fabric's presets, except in
-            `bcast`, `allgather` and `ag+rs`.
+        strict: Refuse values outside what was measured with the fabric's presets.
         on_size: Called with the mode and the bytes after each size.
 
     Returns:
@@ -117,7 +116,7 @@ def bench(
     count = None if ranks is None else whole("ranks", ranks, 1, MOST_RANKS)
     if name in COLLECTIVES:
         others = {"nodes": nodes is not None, "ppn": len(per_host) > 1, "type": type, "cfg": cfg}
-        others |= {"back_to_back": back_to_back, "strict": strict}
+        others |= {"back_to_back": back_to_back}
         _refuse(name, others)
         if count is None:
             raise WeftError(f"ranks: is missing; {name} takes a number of ranks")
@@ -126,7 +125,7 @@ def bench(
         own = CollectivesBench(
             *(which, where, count, _sizes_of(sizes, _SIZES), asked or which.default_modes),
             *(per_host[0] if per_host else None, sample.iterations, unchecked, changed),
-            sample.percentiles,
+            *(sample.percentiles, strict),
         )
         rows = bench_collectives.run(own, on_size)
         _warn(rows)
@@ -203,7 +202,9 @@ def bench_like(
     iterations: int | None = None,
     on_size: OnSize | None = None,
 ) -> "DataFrame":
-    """Simulate the benchmarks in an output of OSU or IMB, as `weft bench --like` does.
+    """Simulate the benchmarks in an output of OSU, IMB or nccl-tests, as `weft bench --like` does.
+
+    Outputs of ucc_perftest, ucx_perftest and perftest (`ib_write_bw`) are read too.
 
     Args:
         file: Output of the benchmark; one file may hold several.
@@ -240,6 +241,8 @@ def bench_like(
     planned = like.plan(existing("file", file), asked)
     for text in planned.left_out:
         warnings.warn(f"left out: {text}", stacklevel=3)
+    for text in planned.notes:
+        warnings.warn(text, stacklevel=3)
     found = like.run(planned, on_size)
     _warn([row for one in found for row in one.rows])
     rows = [

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from weft import _core
-from weft.api.input_checks import PathLike, call, existing, whole
+from weft.api.fabrics import FabricLike, fabric_and_changes
+from weft.api.input_checks import Changes, PathLike, Sizes, call, existing, whole
+from weft.api.input_checks import sizes as list_of_sizes
 from weft.base.errors import WeftError
 from weft.base.units import parse_size
 from weft.study import demo as demos
 from weft.study import schedules
+from weft.study.bench import nccl as nccl_study
 from weft.study.validation import errors, gain_report, gain_runs, own_tables
 from weft.study.validation import gain as gain_pairs
 from weft.study.validation import validate as validations
@@ -154,6 +157,39 @@ def collective_schedule(
     return Schedule(schedules.schedule(case))
 
 
+@call
+def nccl_choices(
+    collective: str,
+    fabric: FabricLike,
+    ranks: int,
+    sizes: Sizes = "1KiB:1GiB",
+    *,
+    version: str = nccl_study.DEFAULT_VERSION,
+    set: Changes | None = None,
+) -> "DataFrame":
+    """Return what NCCL chooses for a collective of one rank a GPU, by size.
+
+    Args:
+        collective: `allreduce`, `allgather`, `reduce_scatter_block`, `bcast` or `reduce`.
+        fabric: A fabric with a table `[nccl]`: a shipped name, a file or a `weft.Fabric`.
+        ranks: Number of ranks, which fill nodes one after the other.
+        sizes: Sizes of the larger buffer, as nccl-tests counts them.
+        version: Version of NCCL: "2.18" or "2.29".
+        set: Values that override keys of the fabric file, such as `{"nccl.NCCL_ALGO": "ring"}`.
+
+    Returns:
+        `bytes`, `algorithm`, `protocol`, `channels`, `threads`, `chunk_bytes`, `predicted_us`
+        (NCCL's own estimate, by which it chooses).
+    """
+    import polars
+
+    where, changed = fabric_and_changes(fabric, set)
+    number = whole("ranks", ranks, 2, 1 << 20)
+    many = list_of_sizes("sizes", sizes)
+    one = nccl_study.Call(collective, where, number, many, version, changed)
+    return polars.DataFrame([vars(row) for row in nccl_study.choices(one)])
+
+
 # ---- Validation against measurements
 
 
@@ -279,7 +315,7 @@ def validate(
     about a minute. The other arguments are for your own tables; see `weft validate --help`.
 
     Args:
-        tables: CSV, or output of the OSU benchmarks, IMB or SKaMPI.
+        tables: CSV, or output of the OSU benchmarks, IMB, SKaMPI, nccl-tests or a perftest.
         fabric: Fabric to compare the tables with.
         mode: A mechanism ("stream"), the hosts' algorithms ("openmpi-5.0"), "pingpong" or
             "bandwidth".

@@ -17,7 +17,7 @@ from weft.study import progress_engine as engines
 from weft.study.forwarding import forwarding, hashes, placements
 from weft.study.forwarding import jobs as archives
 from weft.study.forwarding.forwarding import Cache, CacheStudy
-from weft.trace.folder import read_folder
+from weft.trace.foreign import read_trace
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -157,7 +157,7 @@ def cache_trace(
         tcam_interval_ns: Time from a miss to the port's next lookup.
     """
     of = _cache(entries, 4, replacement, interval_ns, tcam_interval_ns)
-    folder = read_folder(existing("trace", trace))
+    folder = read_trace(existing("trace", trace))
     names, by = words("hash", hash), _numbers("ways", ways)
     return CacheTable(forwarding.conflicts_of_trace(of, by, folder, str(fabric), names))
 

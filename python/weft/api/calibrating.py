@@ -5,6 +5,7 @@ SciPy is slow to load and imported lazily.
 """
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from weft import _core
 from weft.api.fabrics import Fabric
-from weft.api.input_checks import PathLike, call, choice, measured, whole, words
+from weft.api.input_checks import PathLike, call, choice, existing, measured, whole, words
 from weft.base.errors import WeftError
 from weft.base.measured import LogError, log_error
 from weft.base.units import parse_size
@@ -98,8 +99,8 @@ def calibrate_p2p(
     """Fit point-to-point messages to a ping-pong, write a fabric file, and simulate it.
 
     Args:
-        table: Output of osu_latency, IMB's PingPong or SKaMPI, or CSV with `bytes` and one-way
-            times whose column names end in their unit.
+        table: Output of osu_latency, IMB's PingPong, SKaMPI or ib_send_lat, or CSV with `bytes`
+            and one-way times whose column names end in their unit.
         path: The fabric file to write.
         base: The fabric that provides all other values. By default two hosts on a switch.
         column: Column of the times, if there are several.
@@ -164,7 +165,8 @@ def calibrate_switch(
     """Fit switch and NICs to measurements of offloaded Allreduces.
 
     Args:
-        tables: CSV by `bytes`, or by `ranks` and `nodes`, or output of osu_allreduce or IMB.
+        tables: CSV by `bytes`, or by `ranks` and `nodes`, or output of osu_allreduce, IMB or
+            nccl-tests.
         base: Fabric of identical smart switches, which provides all other values.
         path: The fabric file to write.
         column: Column of the times, if there are several.
@@ -356,6 +358,7 @@ def calibrate_cluster(
     path: PathLike,
     *,
     base: PathLike | None = None,
+    topology: PathLike | None = None,
     part: Literal["all", "network", "hosts"] = "all",
     keys: Sequence[str] = (),
     ranks: int | None = None,
@@ -363,13 +366,15 @@ def calibrate_cluster(
     fallback: str | None = None,
     on_turn: Callable[[int, float], object] | None = None,
 ) -> ClusterCalibration:
-    """Calibrate a fabric from a folder of raw OSU or IMB outputs.
+    """Calibrate a fabric from a folder of raw OSU, IMB or nccl-tests outputs.
 
     Args:
         folder: The outputs, with any file names; `weft calibrate cluster --help` lists what is
             used.
         path: The fabric file to write.
         base: Fabric that provides all other values. By default a star of the measured hosts.
+        topology: Topology file of another tool, such as an output of ibnetdiscover, whose hosts,
+            switches and cables the fabric has, instead of `base`; see `weft.fabric_from`.
         part: Part to fit; the other keeps the base's values, and its measurements are predicted.
         keys: Keys of the hosts to fit, KEY[=LOW:HIGH] in the key's unit.
         ranks: Ranks of collectives whose files do not state them.
@@ -383,12 +388,16 @@ def calibrate_cluster(
     from weft.calibrate.point_to_point import fabric_file
 
     choice("part", part, cluster.PARTS)
-    wanted = host_keys.find_keys(words("keys", keys), None if base is None else str(base))
     count = None if ranks is None else whole("ranks", ranks, 2, MOST_RANKS)
     each = None if ppn is None else whole("ppn", ppn, 1, MOST_RANKS)
-    evidence = read_folder(Path(folder), count, each)
-    name = None if base is None else str(base)
-    fit = cluster.calibrate(evidence, Path(path).stem, name, part, wanted, fallback, on_turn)
+    own = None if base is None else str(base)
+    file = None if topology is None else existing("topology", topology)
+    with cluster.base_of(own, file) as (start, note):
+        if note:
+            warnings.warn(f"{file}: {note}", stacklevel=3)
+        wanted = host_keys.find_keys(words("keys", keys), start)
+        evidence = read_folder(Path(folder), count, each)
+        fit = cluster.calibrate(evidence, Path(path).stem, start, part, wanted, fallback, on_turn)
     fabric_file.write(fit.text, Path(path))
     hosts, inside = None, fit.collectives
     if fit.hosts is not None and inside is not None:

@@ -11,6 +11,7 @@ from weft.api.input_checks import PathLike, call, existing, words
 from weft.base import inputs, paths
 from weft.base.errors import WeftError
 from weft.base.output import check_writable
+from weft.runs import toolchain
 from weft.runs.toolchain import LANGUAGES, call_tool
 
 DEFAULT_FLAGS = ("-O2",)
@@ -54,6 +55,18 @@ def compile(
         call_tool("compiler", [*compiler, *options, str(file), "-o", str(made), "-lm"])
         made.replace(target)
     return target
+
+
+@call
+def mpi_commands() -> Path:
+    """Return the directory of `mpicc`, `mpiexec` and MPI's other commands, as `weft env` does.
+
+    Put it first in the `PATH` of a build system or a test suite that expects an MPI library.
+
+    Returns:
+        The directory, which contains nothing else.
+    """
+    return toolchain.mpi_commands()
 
 
 def is_source(program: PathLike) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from weft import _core
-from weft.api.input_checks import Changes, PathLike, call, changes, choice
+from weft.api.input_checks import Changes, PathLike, call, changes, choice, existing
 from weft.base.errors import WeftError
 from weft.base.plots import check_format
 from weft.base.units import plural
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from polars import DataFrame
 
+    from weft.fabric.defaults import FilledTemplate
+    from weft.fabric.from_file import ReadFabric
     from weft.fabric.traffic import Traffic
 
 Part = Literal["switches", "cables"]
@@ -291,6 +293,7 @@ def new_fabric(
     *,
     like: PathLike | None = None,
     hosts_like: PathLike | None = None,
+    host_from: PathLike | None = None,
     host_preset: str | None = None,
     nic_preset: str | None = None,
     switch_preset: str | None = None,
@@ -305,8 +308,9 @@ def new_fabric(
 ) -> Fabric:
     """Write a commented fabric file for a topology, as `weft fabric new` does, and read it.
 
-    Values that are not given are taken from a shipped fabric, `like`. They were measured on that
-    fabric's devices, which the fabric's `note` and a warning state.
+    Values that are not given are taken from a shipped fabric, `like`, and the hosts from the fit to
+    several clusters. They were measured on other devices, which the fabric's `note` and a warning
+    state.
 
     Args:
         topology: Kind of topology: star, fat_tree, torus, dragonfly and so on.
@@ -314,7 +318,9 @@ def new_fabric(
         like: The fabric that provides all values not given.
         hosts_like: The fabric that provides hosts, their cables and their messages, so that fabrics
             with different switches have the same hosts.
-        host_preset: Preset of all hosts.
+        host_from: XML of lstopo on a host, which provides the hosts' cores, sockets and caches.
+        host_preset: Preset of all hosts. By default `xeon-2-socket`, or that of `hosts_like` or
+            `like` if one is given.
         nic_preset: Preset of all NICs.
         switch_preset: Preset of all switches.
         bandwidth: Bandwidth of each direction of a cable, such as "100Gbps".
@@ -331,7 +337,7 @@ def new_fabric(
         WeftError: A key is unknown or wrong, or the file exists.
     """
     from weft.fabric.defaults import NewFabricOptions, fill
-    from weft.fabric.template import DEVICES, find_topology, own_options, write
+    from weft.fabric.template import DEVICES, find_topology, own_options
 
     known = [option["key"] for option in own_options(find_topology(topology))]
     for key in keys:
@@ -341,6 +347,7 @@ def new_fabric(
         presets=presets,
         like=_text(like),
         hosts_like=_text(hosts_like),
+        host_from=None if host_from is None else existing("host_from", host_from),
         bandwidth=bandwidth,
         latency=latency,
         switch_latency=switch_latency,
@@ -349,13 +356,89 @@ def new_fabric(
     options = {key: _texts(topology, key, value) for key, value in keys.items()}
     file = Path(path)
     filled = fill(topology, options, file.stem if name is None else name, asked)
+    return _written(filled, file, force=force, strict=strict)
+
+
+@call
+def fabric_from(
+    from_file: PathLike,
+    path: PathLike,
+    *,
+    like: PathLike | None = None,
+    hosts_like: PathLike | None = None,
+    host_from: PathLike | None = None,
+    host_preset: str | None = None,
+    nic_preset: str | None = None,
+    switch_preset: str | None = None,
+    bandwidth: str | None = None,
+    latency: str | None = None,
+    switch_latency: str | None = None,
+    messages: PathLike | None = None,
+    name: str | None = None,
+    strict: bool = False,
+    force: bool = False,
+) -> Fabric:
+    """Write a fabric file for another tool's topology, as `weft fabric new --from`, and read it.
+
+    Names, rates and latencies are those of the file. The fabric's `note` and a warning state what
+    it does not say and where these values were taken from.
+
+    Args:
+        from_file: Output of ibnetdiscover, iblinkinfo, ibdiagnet or `scontrol show topology`,
+            Slurm's topology.conf or topology.yaml, topology of ns-3 or SimAI, network of ASTRA-sim,
+            lab of containerlab, cluster of SimGrid, graph in GML or GraphML, or JSON of Mininet,
+            the P4 tutorials or networkx.
+        path: The file to write.
+        like: The fabric that provides all values that are neither given nor in the file.
+        hosts_like: The fabric that provides hosts, their cables and their messages.
+        host_from: XML of lstopo on a host, which provides the hosts' cores, sockets and caches.
+        host_preset: Preset of all hosts.
+        nic_preset: Preset of all NICs.
+        switch_preset: Preset of all switches.
+        bandwidth: Bandwidth of each direction of cables whose rate the file does not state.
+        latency: Latency of each direction of hosts' cables without one in the file.
+        switch_latency: Latency of each direction of cables between switches without one.
+        messages: The fabric that provides the messages between hosts, or "none".
+        name: Name in records and plots. By default the file's.
+        strict: Refuse cables faster than those measured with the presets, or than their ports, and
+            scaled presets.
+        force: Replace an existing file.
+
+    Raises:
+        WeftError: The file is of no known kind or is wrong, or the other file exists.
+    """
+    from weft.fabric.defaults import NewFabricOptions
+    from weft.fabric.from_file import fill_from
+    from weft.fabric.template import DEVICES
+
+    asked = NewFabricOptions(
+        presets=dict(zip(DEVICES, (host_preset, nic_preset, switch_preset), strict=True)),
+        like=_text(like),
+        hosts_like=_text(hosts_like),
+        host_from=None if host_from is None else existing("host_from", host_from),
+        bandwidth=bandwidth,
+        latency=latency,
+        switch_latency=switch_latency,
+        messages=_text(messages),
+    )
+    file = Path(path)
+    filled = fill_from(existing("from_file", from_file), name or file.stem, asked)
+    return _written(filled, file, force=force, strict=strict)
+
+
+def _written(
+    filled: "FilledTemplate | ReadFabric", file: Path, *, force: bool, strict: bool
+) -> Fabric:
+    """Write a new fabric, and warn of what was taken and of values that were not measured."""
+    from weft.fabric.template import write
+
     write(filled.template, file, force=force, strict=strict)
     made = Fabric(file)
     made.note = filled.note
     if filled.note:
-        warnings.warn(f"{file}: {filled.note}", stacklevel=3)
+        warnings.warn(f"{file}: {filled.note}", stacklevel=4)
     if beyond := measured.fabric_beyond(made.core):
-        warnings.warn(f"{file}: {measured.said(beyond)}", stacklevel=3)
+        warnings.warn(f"{file}: {measured.said(beyond)}", stacklevel=4)
     return made
 
 

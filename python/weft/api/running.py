@@ -47,7 +47,8 @@ from weft.runs.replay import Recording
 from weft.runs.request import Request
 from weft.study.comparison import compare as comparing
 from weft.study.comparison.comparison import Comparison
-from weft.trace.folder import check_target, read_folder
+from weft.trace.folder import check_target
+from weft.trace.foreign import is_trace, read_trace
 
 OnLine = Callable[[str], object]
 _MOST_OUTPUT = 1 << 20
@@ -173,8 +174,8 @@ def run(
         memory: Memory limit of the simulator, such as 2GiB. Checked twenty times per second. The
             record states that the run reached it.
         timeline: File for a timeline of all ranks and switches, for ui.perfetto.dev.
-        files: Directory of the files that the program opens with MPI. They are kept; files in it
-            can be read. By default a temporary directory, removed at the end.
+        files: Directory in which the program runs: that of its files with relative names. Made if
+            it does not exist. By default the current directory.
         flags: Compiler flags for a source.
         input: File for the program's standard input. By default empty.
         on_line: Called with each line of output as the program prints it, for example `print`.
@@ -195,7 +196,8 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
     """Replay a recorded program on another fabric or with another offload, without running it.
 
     Args:
-        trace: The folder that `weft.record_trace` or `weft run --record` has written. The number of
+        trace: The folder that `weft.record_trace` or `weft run --record` has written; or a trace of
+            another tool: SimGrid's (`smpirun -trace-ti`), or a schedule in GOAL. The number of
             ranks is that of the recorded run.
         options: Those of `weft.run` that say where and how: `fabric`, `platform`, `contention`,
             `set`, `traffic`, `faults`, `ppn`, `offload`, `fallback`, `messages`, `strict`,
@@ -273,7 +275,7 @@ def compare(
     """Run a program, or replay a trace, with and without offload, and compute the gain.
 
     Args:
-        program: As for `weft.run`; or the folder of a trace.
+        program: As for `weft.run`; or a trace, as for `weft.replay`.
         intervals: Also run at the ends of the fabric's [calibration.intervals], four times for each
             value, for `speed_up_interval`.
         options: Those of `weft.run`, or of `weft.replay`.
@@ -286,7 +288,7 @@ def compare(
     Raises:
         WeftError: weft cannot start the runs, or `offload` is "off".
     """
-    if Path(program).is_dir():
+    if is_trace(Path(program)):
         for name in options.keys() - NetworkOptions.__annotations__.keys():
             raise WeftError(f"{name}: is given by the trace; leave it out")
         plan = _of_trace(program, options)
@@ -375,7 +377,7 @@ def _runnable(program: PathLike, flags: Sequence[str]) -> str:
 
 
 def _of_trace(trace: PathLike, options: NetworkOptions) -> PreparedRun:
-    request = replaying.replay_request(read_folder(existing("trace", trace)), **_fields(options))
+    request = replaying.replay_request(read_trace(existing("trace", trace)), **_fields(options))
     return launch.prepare(request)
 
 

@@ -217,7 +217,8 @@ def forget_failures(prepared: Prepared) -> None:
 
 def _task(prepared: Prepared, run: Run) -> Task:
     store = prepared.store.folder.absolute()
-    return Task(store, prepared.campaign.name, run.digest, run.point, run.request, run.jobs)
+    request = run.request.changed(isolated=True)
+    return Task(store, prepared.campaign.name, run.digest, run.point, request, run.jobs)
 
 
 def states(prepared: Prepared, found: Index | None = None) -> Counter[str]:

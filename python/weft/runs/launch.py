@@ -9,14 +9,20 @@ started. Events inside the simulation, including a crash or a deadlock of the pr
 in the record's outcome.
 """
 
+import json
 import os
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+
+from msgspec import UNSET, UnsetType
 
 from weft import _core
 from weft.base import inputs, paths
 from weft.base.errors import WeftError, named, suggestion
+from weft.base.output import show_files
 from weft.base.process import ChildExit, Streams, run_child, work_directory
 from weft.benchmarks import measured
 from weft.runs import limits, outcome, settings
@@ -24,6 +30,7 @@ from weft.runs.faults import changes as fault_changes
 from weft.runs.faults import description as fault_events
 from weft.runs.faults.description import PreparedFaults
 from weft.runs.options import DEFAULT_FALLBACK
+from weft.runs.privatization.interpreter import is_launcher, launcher_of
 from weft.runs.privatization.libraries import (
     Library,
     fortran_runtime,
@@ -34,13 +41,15 @@ from weft.runs.privatization.libraries import (
 from weft.runs.privatization.variables import program_may_be_shared
 from weft.runs.program import check_program, find_program
 from weft.runs.record import Record
-from weft.runs.record_data import EventPart, OutcomePart
+from weft.runs.record_data import EventPart, OutcomePart, SchedulePart
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import FabricSite, Site, choose_site
 from weft.runs.timeline import is_complete, write_timeline
+from weft.runs.toolchain import call_tool
 from weft.runs.traffic import description
 from weft.runs.traffic.description import PlacedTraffic
+from weft.trace.folder import Folder
 
 _SELECTOR = "smpi/coll-selector:"
 _SMPI_SELECTOR = "ompi"
@@ -67,6 +76,7 @@ _SILENCE = (
 )
 _FAULTS = "faults.json"
 _TRAFFIC = "traffic.json"
+_OWN_DIRECTORY = "files"
 _LOG_FILES = {"ker_engine": "engine.log", "smpi_pmpi": "mpi.log"}
 
 
@@ -93,8 +103,18 @@ class PreparedRun:
     def argv0(self) -> str:
         """The program as written by the user, or its path if found in PATH."""
         workload = self.request.workload
-        as_written = "/" in workload.program and not workload.replay
-        return workload.program if as_written else str(self.program.absolute())
+        if workload.replay:
+            return str(self.program.absolute())
+        name = called_name(workload.program, self.program)
+        return str(Path(name).absolute()) if self.has_own_directory else name
+
+    @property
+    def has_own_directory(self) -> bool:
+        """True if the program does not run in the current directory."""
+        outputs = self.request.outputs
+        if outputs.isolated and isinstance(self.site, FabricSite):
+            return outputs.files is not None or self.site.fabric.has_storage
+        return outputs.files is not None
 
 
 def _asked_by(request: Request) -> tuple[str, str]:
@@ -218,7 +238,7 @@ def _tunings_off(request: Request) -> list[str]:
 
 
 def _check_files(directory: Path | None) -> None:
-    """Make the directory of the program's files."""
+    """Make the directory in which the program runs."""
     if directory is None:
         return
     try:
@@ -276,8 +296,20 @@ def program_of(name: str, *, replays: bool) -> Path:
     if replays:
         return paths.installed("replayer.so")
     program = find_program(name)
+    if (launcher := launcher_of(program, partial(call_tool, "Python"))) is not None:
+        return launcher
     check_program(program)
     return program
+
+
+def called_name(name: str, program: Path) -> str:
+    """Return the name of a program's file for SimGrid: as the user wrote it, or its path."""
+    return name if "/" in name and not is_launcher(program) else str(program.absolute())
+
+
+def shown_program(name: str, program: Path) -> str:
+    """Return the program's path for the record."""
+    return str((find_program(name) if is_launcher(program) else program).absolute())
 
 
 def check_fallback(option: str, text: str, simgrid: SimGrid) -> None:
@@ -316,7 +348,6 @@ def run(
     Without either, output goes to weft's own streams.
     """
     with work_directory() as work:
-        (work / "files").mkdir()
         plan.site.place(work / "hosts")
         write_descriptions(plan, work)
         start = plan.seen.renewed() if plan.seen else limits.StartResources.seen()
@@ -393,8 +424,7 @@ def build_command(plan: PreparedRun, work: Path) -> list[str]:
 def _arguments(request: Request, work: Path) -> tuple[str, ...]:
     if request.workload.replay is None:
         return request.workload.arguments
-    folder = request.workload.replay
-    return folder.form, str(folder.unpack(work / "calls"))
+    return request.workload.replay.replay_arguments(work / "calls")
 
 
 def _log_settings(work: Path) -> list[str]:
@@ -434,9 +464,18 @@ def _trace_settings(work: Path) -> list[str]:
     ]
 
 
+def _checking_command(request: Request) -> tuple[str, ...]:
+    """Return the command that checks a program that ranks spawn, without the file's name."""
+    simulation = request.simulation
+    options = {"privatize": simulation.privatize, "config": list(simulation.config)}
+    return (sys.executable, "-P", "-m", "weft.runs.jobs.spawned", json.dumps(options))
+
+
 def own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
     """Return weft's own settings of a run."""
     outputs = plan.request.outputs
+    if plan.has_own_directory and outputs.files is None:
+        show_files(Path.cwd(), work / _OWN_DIRECTORY)
     binaries = [plan.program, *(library.path for library in plan.libraries)]
     return replace(
         plan.site.settings(work / "hosts"),
@@ -448,13 +487,16 @@ def own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
         traffic=str(work / _TRAFFIC) if plan.traffic else "",
         program=str(plan.program.absolute()),
         private_libraries=tuple(f"{library.name}={library.path}" for library in plan.libraries),
+        spawn=_checking_command(plan.request),
         cxx_streams=any(map(uses_cxx_streams, binaries)),
         record=str(work / outcome.RAW_RECORD),
         events=outputs.timeline is not None,
-        calls=str(outputs.calls or ""),
-        messages=str(outputs.messages or ""),
+        calls=str(outputs.calls.absolute()) if outputs.calls else "",
+        messages=str(outputs.messages.absolute()) if outputs.messages else "",
         point_to_point=plan.request.simulation.point_to_point,
-        files=str((outputs.files or work / "files").absolute()),
+        files=str((outputs.files or work / _OWN_DIRECTORY).absolute())
+        if plan.has_own_directory
+        else "",
         refusal=str(work / outcome.REFUSED),
     )
 
@@ -509,11 +551,15 @@ def make_record(
     )
     record.ranks = request.placement.ranks
     record.program = (
-        request.workload.program if request.workload.replay else str(plan.program.absolute())
+        request.workload.program
+        if request.workload.replay
+        else shown_program(request.workload.program, plan.program)
     )
     record.replayed = (
         str(request.workload.replay.path.absolute()) if request.workload.replay else ""
     )
+    if request.workload.replay:
+        record.schedule = schedule_part(request.workload.replay, work / "calls")
     record.arguments = list(request.workload.arguments)
     record.command = list(request.command)
     record.ppn = plan.site.ppn or -(-request.placement.ranks // max(1, record.fabric.hosts))
@@ -531,6 +577,14 @@ def make_record(
         record.faults.detection_s = plan.faults.recovery.detection_s
         record.faults.convergence_s = plan.faults.recovery.convergence_s
     return record
+
+
+def schedule_part(trace: Folder, lines: Path) -> SchedulePart | UnsetType:
+    """Return the record's part of a schedule that has been replayed to its end."""
+    ends = trace.rank_ends(lines)
+    if ends is None:
+        return UNSET
+    return SchedulePart(operations=trace.operations, end_s=max(ends), rank_ends_s=ends)
 
 
 def _empty_record(plan: PreparedRun) -> Record:

@@ -145,6 +145,7 @@ class Placement:
             group=RANKS,
             meaning="Number of MPI ranks",
             metavar="RANKS",
+            command_line="`-np` and `--np` mean the same.",
             campaigns="",
             replays=False,
         ),
@@ -335,12 +336,15 @@ class Outputs:
             replays=False,
             kind=value_types.Directory(),
             group=OUTPUT,
-            meaning="Directory of the files that the program opens with MPI",
-            more="They are kept; files in it can be read.",
-            absent="a temporary directory, removed at the end",
+            meaning="Directory in which the program runs: that of its files with relative names",
+            more="Made if it does not exist.",
+            absent="the current directory",
             metavar="DIRECTORY",
         ),
     ] = None
+    isolated: bool = False
+    """True for runs that are repeated: where the fabric has storage, each runs in a directory of
+    its own, which shows the files of the current one."""
     calls: Path | None = None
     """File of all calls, for a weft trace."""
     messages: Path | None = None

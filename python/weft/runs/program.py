@@ -17,7 +17,9 @@ from elftools.elf.sections import SymbolTableSection
 from weft.base.errors import WeftError
 from weft.base.file_cache import kept
 
-_ENTRY_POINTS = {"main", "user_main_"}
+_START = "weft_program_start"
+"""Entry point of programs that `weft cc` links, whose main may lie in a shared library."""
+_ENTRY_POINTS = {"main", "user_main_", _START}
 _LONGEST_SHEBANG = 256
 _OTHER_MPIS = ("libmpi.", "libmpi_", "libmpich", "libmpicxx")
 
@@ -62,10 +64,11 @@ def check_program(path: Path) -> None:
         raise WeftError(f"program: {path} is a directory; name the program in it")
     if _is_python(path):
         raise WeftError(
-            f"program: {path} is a Python script; Python programs (mpi4py) cannot run in the"
-            " simulator, because all ranks share one process and thus one interpreter; compile a"
-            " program that makes the same calls with `weft cc`, or replay a trace of them with"
-            " `weft replay` (`weft help traces`)"
+            f"program: {path} is a Python script; Python programs (mpi4py) cannot run unless their"
+            " interpreter is the program, a Python built with `--enable-shared` whose library is"
+            " not the system's (`weft run … -- python3 program.py`, `weft help compiling`);"
+            " otherwise compile a program that makes the same calls with `weft cc`, or replay a"
+            " trace of them with `weft replay` (`weft help traces`)"
         )
     binary = _read(path)
     if not os.access(path, os.X_OK):
@@ -114,7 +117,9 @@ def _parse(path: Path, file: BinaryIO) -> _Binary:
             " `weft cxx` or `weft f90`"
         )
     elf = ELFFile(file)
-    return _Binary(_libraries(elf), _entry_points(elf), not _has_interpreter(elf))
+    entry_points = _entry_points(elf)
+    is_library = _START in entry_points or not _has_interpreter(elf)
+    return _Binary(_libraries(elf), entry_points, is_library)
 
 
 def _libraries(elf: ELFFile) -> tuple[str, ...]:

@@ -302,7 +302,7 @@ class NoisePart(Model, kw_only=True):
 
 
 class ResolutionPart(Model, kw_only=True):
-    """Changes of flows that the network merged into one event."""
+    """Changes of flows that the network merged into one event, and messages that queued."""
 
     asked: str
     """`automatic`, or a time, as in the fabric file."""
@@ -312,6 +312,8 @@ class ResolutionPart(Model, kw_only=True):
     """Updates that covered changes at several times."""
     most_flows: Whole
     """Most flows that shared links in such an update."""
+    queued: Whole = 0
+    """Short messages that queued at links."""
 
 
 class StacksPart(Model, kw_only=True):
@@ -515,6 +517,41 @@ class AlonePart(_JobResult, kw_only=True):
     """A job in a run of its own, on the same hosts."""
 
 
+class SchedulePart(Model, kw_only=True):
+    """Schedule in GOAL that was the workload."""
+
+    operations: Whole
+    end_s: Number
+    """Time at which the last rank ended."""
+    rank_ends_s: list[Number]
+    """Likewise of each rank."""
+
+
+class SpawnedProgramPart(Model, kw_only=True):
+    """Ranks of one program of a spawned world."""
+
+    program: str
+    arguments: list[str] = field(default_factory=list)
+    ranks: Whole
+
+
+class SpawnedPart(Model, kw_only=True):
+    """World that ranks spawned."""
+
+    job: str = ""
+    """Job of the ranks that spawned it; empty in runs of one program."""
+    ranks: Whole
+    programs: list[SpawnedProgramPart]
+    hosts: list[str]
+    """Hosts in the order of the ranks."""
+    spawned_s: Number
+    """Time at which its ranks were asked for."""
+    start_s: Number | None
+    """Time at which its ranks began; None if the run ended before."""
+    end_s: Number | None
+    """Time at which its last rank ended; None if not all have."""
+
+
 class JobPart(_JobResult, kw_only=True):
     """One job of a run of several."""
 
@@ -534,6 +571,8 @@ class JobPart(_JobResult, kw_only=True):
     links: list[JobLinkPart] = field(default_factory=list)
     alone: AlonePart | UnsetType = UNSET
     """Present if each job also ran alone."""
+    schedule: SchedulePart | UnsetType = UNSET
+    """Present if the job was a schedule in GOAL that ended."""
 
     @property
     def shared_links(self) -> list[JobLinkPart]:
@@ -621,8 +660,12 @@ class RecordData(Model, kw_only=True):
     """Present if the run had faults."""
     traffic: list[TrafficPart] | UnsetType = UNSET
     """Present if the run had background traffic."""
+    schedule: SchedulePart | UnsetType = UNSET
+    """Present if the run was a schedule in GOAL that ended."""
     jobs: list[JobPart] | UnsetType = UNSET
     """Present if the run was one of a jobs file."""
+    spawned: list[SpawnedPart] | UnsetType = UNSET
+    """Present if ranks spawned worlds."""
     program: str = ""
     arguments: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)

@@ -41,6 +41,7 @@ class Settings:
     traffic: str = ""
     program: str = ""
     private_libraries: Sequence[str] = ()
+    spawn: Sequence[str] = ()
     cxx_streams: bool = False
     record: str = ""
     events: bool = False

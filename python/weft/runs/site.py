@@ -15,7 +15,7 @@ from xml.parsers.expat import ErrorString
 from msgspec import UNSET
 
 from weft import _core
-from weft.base import inputs
+from weft.base import inputs, topology_files
 from weft.base.errors import WeftError, named
 from weft.runs.faults.changes import of_fabric
 from weft.runs.options import Placement
@@ -144,7 +144,12 @@ def load_fabric(name_or_path: str, changes: Sequence[str] = ()) -> _core.Fabric:
                 f"{named('changes')}: found {change!r}; allowed: TABLE.KEY=VALUE in one line,"
                 " without control characters"
             )
-    return _core.load_fabric(name_or_path, list(changes))
+    try:
+        return _core.load_fabric(name_or_path, list(changes))
+    except _core.UserError:
+        if said := topology_files.advice(Path(name_or_path)):
+            raise WeftError(f"{name_or_path}: {said}") from None
+        raise
 
 
 def check_platform(path: Path) -> None:

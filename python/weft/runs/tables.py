@@ -19,10 +19,14 @@ from weft.runs.record_data import (
     JobPart,
     MulticastPart,
     RecordData,
+    SchedulePart,
+    SpawnedPart,
     TrafficPart,
 )
 
 _MOST_FILES = 10
+_MOST_ENDS = 8
+"""Ranks of a schedule whose ends are all printed."""
 _MOST_EVENTS = 10
 _MOST_CAUSES = 3
 _ROUNDING = 1e-6
@@ -58,6 +62,8 @@ def print_run(record: RecordData, on: Console) -> None:
         _print_jobs(record, record.jobs, on)
     elif record.collectives:
         print_table(_collectives(record.collectives, on), on)
+    if record.spawned:
+        print_table(_spawned(record.spawned, on), on)
     for line in (*reasons(record), *losses(record), *unmeasured(record)):
         on.print(line, soft_wrap=True)
     if record.files:
@@ -71,7 +77,8 @@ def print_run(record: RecordData, on: Console) -> None:
     print_profile(record, on)
     for line in finalize_warning(record):
         on.print(line, soft_wrap=True)
-    on.print(f"{summary(record)}, wall time {format_seconds(record.wall_time_s)}", soft_wrap=True)
+    time = f"wall time {format_seconds(record.wall_time_s)}"
+    on.print(f"{summary(record)}, {time}{schedule_ends(record)}", soft_wrap=True)
 
 
 def print_files(files: Sequence[FilePart], on: Console) -> None:
@@ -152,6 +159,24 @@ def _background_traffic(parts: Sequence[TrafficPart], on: Console) -> Table:
         for part in parts
     ]
     return fitting(rows, ("pattern", "offered"), ("background traffic",), on)
+
+
+def _spawned(worlds: Sequence[SpawnedPart], on: Console) -> Table:
+    """Return a table of the worlds that ranks spawned."""
+    rows = [
+        {
+            "spawned world": str(number),
+            "job": world.job,
+            "program": ", ".join(part.program for part in world.programs),
+            "ranks": str(world.ranks),
+            "hosts": str(len(set(world.hosts))),
+            "spawned(us)": microseconds(world.spawned_s),
+            "start(us)": microseconds(world.start_s),
+            "end(us)": microseconds(world.end_s),
+        }
+        for number, world in enumerate(worlds, 1)
+    ]
+    return fitting(rows, ("hosts", "spawned(us)"), ("job", "program"), on)
 
 
 def _print_jobs(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:
@@ -447,13 +472,44 @@ def _why(row: MulticastPart) -> str:
     return f" ({', '.join(full)})" if full else ""
 
 
-def summary(record: RecordData) -> str:
-    """Return place and simulated time in one line."""
+def schedule_ends(record: RecordData) -> str:
+    """Return when the ranks of schedules in GOAL have ended, as the end of the last line."""
+    told = [f"; the schedule ended: {_ends(record.schedule)}"] if record.schedule else []
+    for row in record.jobs or ():
+        if row.schedule:
+            told.append(f"; the schedule of {row.name} ended: {_ends(row.schedule)}")
+    return "".join(told)
+
+
+def _ends(schedule: SchedulePart) -> str:
+    shown = list(enumerate(schedule.rank_ends_s))
+    between = ", "
+    if len(shown) > _MOST_ENDS:
+        shown = [min(shown, key=lambda one: one[1]), max(shown, key=lambda one: one[1])]
+        between = ", …, "
+    return between.join(f"rank {rank} at {format_seconds(end)}" for rank, end in shown)
+
+
+def place(record: RecordData) -> str:
+    """Return the ranks, their hosts and the fabric, and the ranks that were spawned."""
     ranks, hosts = plural(record.ranks, "rank"), plural(record.hosts_used, "host")
     where = f"{ranks} on {hosts} of {record.fabric.label}"
+    if isinstance(record.spawned, UnsetType):
+        return where
+    spawned = plural(sum(world.ranks for world in record.spawned), "spawned rank")
+    hosts = plural(len({host for world in record.spawned for host in world.hosts}), "host")
+    return f"{where}, {spawned} on {hosts}"
+
+
+def summary(record: RecordData) -> str:
+    """Return place and simulated time in one line."""
+    where = place(record)
     where += "" if record.contention else ", without contention"
     merged = record.resolution
     if not isinstance(merged, UnsetType):
-        longest = format_seconds(merged.longest_s)
-        where += f", flows merged over at most {longest} ({merged.most_flows:,} at once)"
+        if merged.merged_updates > 0:
+            longest = format_seconds(merged.longest_s)
+            where += f", flows merged over at most {longest} ({merged.most_flows:,} at once)"
+        if merged.queued > 0:
+            where += f", {plural(merged.queued, 'short message')} queued at links"
     return f"{where}: simulated time {format_seconds(record.simulated_time_s)}"

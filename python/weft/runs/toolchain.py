@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Wrappers of SimGrid's compilers."""
+"""Compilers: weft's, SimGrid's, and MPI's commands for build systems."""
 
 import os
 import subprocess
@@ -51,6 +51,11 @@ def become_compiler(language: str, arguments: Sequence[str]) -> NoReturn:
     """Replace this process by the compiler, with unchanged arguments."""
     path = str(paths.installed("weft-compiler"))
     os.execv(path, [path, language, *arguments])
+
+
+def mpi_commands() -> Path:
+    """Return the directory of `mpicc`, `mpiexec` and MPI's other commands."""
+    return paths.installed("bin")
 
 
 def compile_c(source: Path, program: Path) -> None:

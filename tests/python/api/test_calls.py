@@ -46,7 +46,7 @@ def test_fabrics_are_listed_shown_drawn_and_exported(tmp_path: Path) -> None:
 
 
 def test_a_new_fabric_is_that_of_the_command_and_says_what_it_took(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="not measured on your devices but taken from tofino-4"):
+    with pytest.warns(UserWarning, match="not measured on your devices but taken from the hosts"):
         made = weft.new_fabric("torus", tmp_path / "mine.toml", dimensions=[4, 4])
     assert len(made.hosts) == 16
     assert "taken from tofino-4" in made.note

@@ -23,8 +23,8 @@ API = sorted(file for file in PACKAGE.rglob("*.py") if PACKAGE / "cli" not in fi
 # Their messages are part of records, or of the command line's output beside results.
 TEXTS_OF_THE_COMMAND_LINE = (
     *("runs/outcome.py", "runs/profile.py", "runs/replay.py", "runs/tables.py"),
-    *("study/comparison/views.py", "fabric/defaults.py", "entry.py"),
-    *("runs/toolchain.py", "api/compiling.py"),  # call a compiler
+    *("study/comparison/views.py", "fabric/defaults.py", "fabric/from_file.py", "entry.py"),
+    *("runs/toolchain.py", "api/compiling.py", "runs/privatization/interpreter.py"),  # a compiler
     *("campaign/cluster/slurm.py", "campaign/cluster/jobs.py"),  # call Slurm
     "runs/options.py",  # declares the command line's names beside the API's
     "benchmarks/placement.py",  # reads the options of launchers

@@ -232,3 +232,15 @@ def test_options_that_hold_one_value_are_given_once() -> None:
     ]
     result = CliRunner().invoke(weft, line)
     assert "--fabric: given 2 times; give it once" in result.output
+
+
+def test_spellings_of_the_number_of_ranks_by_launchers_count_ranks() -> None:
+    shown = [
+        weft_says("collectives", "show", "bcast", spelling, "8").stdout
+        for spelling in ("-n", "-np", "--np")
+    ]
+    assert shown[0] and shown == shown[:1] * 3
+    both = weft_says("run", "--fabric", "star-8", "-n", "4", "-np", "2", "--", "./ring")
+    assert "-n: given 2 times; give it once" in both.stderr
+    wrong = weft_says("run", "--fabric", "star-8", "-np", "four", "--", "./ring")
+    assert "'-n'" in wrong.stderr and "'four'" in wrong.stderr

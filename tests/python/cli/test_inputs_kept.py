@@ -42,7 +42,7 @@ NO_FILE = {
     *("segment", "bandwidth", "latency", "switch_latency", "name", "topic", "transport", "threads"),
     *("buffer", "link", "memory_bytes", "host_speed", "p4runtime", "experiment", "chassis"),
     *("baseline", "pair", "caches", "end", "up_as", "listen", "benchmark", "ppn", "command"),
-    *("ended", "bytes_", "tunings", "job", "source", "target"),
+    *("ended", "bytes_", "tunings", "job", "source", "target", "test", "version"),
 }
 MORE = [
     f"{RUN} --fallback openmpi-5.0+rules.conf --json rules.conf -- ./latency 4 1",
@@ -163,7 +163,7 @@ READ = {
     *("options", "table", "tables", "base", "like", "messages", "records", "record", "campaign"),
     *("programs", "axes", "folder", "store", "cluster", "source", "inventory", "keep", "new"),
     *("tls", "hosts_like", "plan", "engine", "selection", "modes", "mode", "files", "set", "flags"),
-    *("command", "leave_out", "file", "jobs", "hosts"),
+    *("command", "leave_out", "file", "from_file", "host_from", "jobs", "hosts"),
 }
 NAMES = {
     *("collective", "algorithm", "segment", "bytes", "sizes", "column", "rows", "hash", "pattern"),
@@ -171,7 +171,7 @@ NAMES = {
     *("memory", "description", "topology", "host_preset", "nic_preset", "switch_preset", "zip"),
     *("bandwidth", "latency", "switch_latency", "name", "part", "offload", "host_speed", "chassis"),
     *("baseline", "pair", "caches", "end", "switch", "up_as", "experiment", "listen"),
-    *("benchmark", "ppn", "tunings", "job", "source", "target"),
+    *("benchmark", "ppn", "tunings", "job", "source", "target", "test", "version", "type", "op"),
     *("on_size", "on_line", "on_turn", "on_step"),
 }
 

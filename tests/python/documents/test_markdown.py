@@ -35,7 +35,7 @@ FIRST_HOUR = ROOT / "docs" / "first-hour.md"
 RECORD = ROOT / "docs" / "record.md"
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_FILE_NAME = re.compile(r"(?:/\*|#|!|//) ([\w-]+\.(?:c|f90|toml))\b")
+_FILE_NAME = re.compile(r"(?:/\*|#|!|//) ([\w-]+\.(?:c|f90|toml|conf))\b")
 _LINK = re.compile(r"\[[^]]*(?:\[[^]]*\])?[^]]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _CODE = re.compile(r"`([^`]+)`")
@@ -83,7 +83,7 @@ def pattern(output: list[str]) -> "re.Pattern[str]":
 
 
 def write_files(directory: Path, document: Path) -> None:
-    for kind in ("c", "fortran", "toml"):
+    for kind in ("c", "fortran", "toml", "ini"):
         for block in blocks(document, kind):
             if name := _FILE_NAME.match(block):
                 (directory / name[1]).write_text(block)
@@ -166,6 +166,7 @@ NOT_RUN = {
     "docs/multicast.md": "half a minute; studies/multicast runs it",
     "docs/real-programs.md": "NAS's sources from SimGrid's; test_real_programs.py runs them",
     "docs/testbed.md": "a switch, or root; testbed/test_netns.py runs them where it is root",
+    "docs/trace-files.md": "traces of the reader's; trace/test_foreign.py makes and replays some",
 }
 
 
@@ -419,6 +420,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
     (desk / "goal.toml").write_text(
         '[[traffic]]\npattern = "goal"\nfile = "two.goal"\nhosts = "host-[2-3]"\nrepeat = true\n'
     )
+    (desk / "goal-job.toml").write_text('[[jobs]]\nname = "a"\ntrace = "two.goal"\n')
     for command in (
         f"{run} {noise} --json whole.json --trace whole.trace -- ./ring",
         "weft cc bcast.c -o bcast",
@@ -428,19 +430,23 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         "weft cc late.c -o late",
         f"{run} --json late.json -- ./late",
         "weft run -q --fabric tofino-4 --jobs one.toml --alone --json jobs.json",
+        "weft run -q --fabric tofino-4 --jobs goal-job.toml --json goal-job.json",
+        "weft replay -q two.goal --fabric tofino-4 --json goal.json",
         f"{run} --traffic others.toml --json traffic.json -- ./ring",
         f"{run} --faults fault.toml --json faults.json -- ./ring",
         f"{run.replace('-n 4', '-n 2')} --traffic goal.toml --faults gone.toml"
         " --json gone.json -- ./ring",
         f"weft cc {TESTS / 'smpi' / 'crowd.c'} -o crowd",
         f"{run} --set network.resolution=packet --json crowd.json -- ./crowd 8 100000",
+        f"weft cc {TESTS / 'smpi' / 'dynamic.c'} -o dynamic",
+        f"{run} --json spawned.json -- ./dynamic basic",
         "weft cc crash.c -o crash",
         f"! {run} --json crash.json -- ./crash",
     ):
         run_step(desk, Step(command, []))
     names = (
         *("whole", "multicast", "file", "late", "jobs", "traffic", "faults", "gone", "crowd"),
-        "crash",
+        *("crash", "goal", "goal-job", "spawned"),
     )
     records = [json.loads((desk / f"{name}.json").read_text()) for name in names]
     said = set()
@@ -449,7 +455,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         said |= {f"{place}{_CODE.findall(row[0])[0]}" for row in rows}
     found = {field for record in records for field in fields(record)}
     # A job's lists are those of the record.
-    same = re.compile(r"jobs\.(outcome|profile|collectives|alone)\.")
+    same = re.compile(r"jobs\.(outcome|profile|collectives|alone|schedule)\.")
     assert said == {field for field in found if not same.match(field)}
 
 

@@ -141,6 +141,7 @@ GIVES_UP = 'timeout = "10us"\nretries = 1\n'
     "form",
     ["partitions", "write", "iwrite", "shared", "all", "iall", "split", "ordered"],
 )
+@pytest.mark.usefixtures("own_directory")
 def test_a_failure_outside_a_rank_ends_one_job(
     cut_off: str, jobs: str, tmp_path: Path, form: str
 ) -> None:

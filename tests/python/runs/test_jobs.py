@@ -408,6 +408,33 @@ def test_hosts_are_the_nodes_of_a_cluster(jobs: str, tmp_path: Path) -> None:
     assert part(record, "a").hosts == ["host-0007", "host-0008", "host-0013"]
 
 
+SCONTROL = """SwitchName=spine Level=1 LinkSpeed=1 Nodes=node[001-012],big[1-4] Switches=leaf[0,1]
+SwitchName=leaf0 Level=0 LinkSpeed=1 Nodes=node[001-008]
+SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=node[009-012],big[1-4]
+"""
+TOPOLOGY_YAML = """---
+- topology: flat
+  flat: true
+- topology: main
+  cluster_default: true
+  tree:
+    switches:
+      - switch: spine
+        children: leaf[0-1]
+      - switch: leaf0
+        nodes: node[001-008]
+      - switch: leaf1
+        nodes: node[009-012],big[1-4]
+"""
+
+
+@pytest.mark.parametrize("topology", [SCONTROL, TOPOLOGY_YAML], ids=["scontrol", "yaml"])
+def test_other_forms_of_slurms_topology(jobs: str, tmp_path: Path, topology: str) -> None:
+    file = jobs_of_nodes(tmp_path, jobs, "node[008-009],big2", topology)
+    record = weft.run_jobs(file, fabric="fat-tree-1024")
+    assert part(record, "a").hosts == ["host-0007", "host-0008", "host-0013"]
+
+
 def test_nodes_that_do_not_fit_are_refused(jobs: str, tmp_path: Path) -> None:
     def problem(nodes: str, topology: str, fabric: str = "fat-tree-1024") -> str:
         file = jobs_of_nodes(tmp_path, jobs, nodes, topology)

@@ -52,6 +52,14 @@ def test_calls_beyond_the_measured_sizes_are_refused() -> None:
     assert said.returncode == 2
 
 
+def test_throughput_beyond_the_measured_ranks_or_sizes_is_refused() -> None:
+    words = ("--fabric", "tofino-4", "--modes", "stream,ring", "--sizes", "4KiB", "--strict")
+    said = weft_says("bench", "allgather", *words, "-n", "4")
+    assert said.returncode == 0, said.stderr
+    with pytest.raises(WeftError, match=r"strict: .* found 16 hosts; measured up to 4"):
+        weft.bench("ag+rs", "tofino-16", 16, sizes=[4096], modes=["stream"], strict=True)
+
+
 def test_a_measured_benchmark_beyond_the_measured_hosts_is_refused(tmp_path: Path) -> None:
     measured = tmp_path / "osu_allreduce.txt"
     measured.write_text(

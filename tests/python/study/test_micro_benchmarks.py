@@ -358,7 +358,7 @@ def test_two_benchmarks_of_one_file_have_a_table_each(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "more", "message"),
     [
-        ("hello\n", [], "a.txt: has no output of the OSU micro-benchmarks or IMB"),
+        ("hello\n", [], "a.txt: has no output of the OSU micro-benchmarks, IMB, nccl-tests"),
         (ALLREDUCE, [], "a.txt: line 1: allreduce: the file does not state the number of ranks"),
         (
             "# mpiexec -n 16 -ppn 8 osu_allreduce\n" + ALLREDUCE,

@@ -25,7 +25,7 @@ from weft.base import node_list
 from weft.base.errors import WeftError
 from weft.base.options import Entry, Options, parse
 from weft.base.user_files import UnreadableError, read_text
-from weft.runs.traffic import goal
+from weft.trace import goal
 
 PATTERNS: Mapping[str, str] = {
     "uniform": "each message to another host at random",

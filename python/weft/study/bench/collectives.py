@@ -119,6 +119,8 @@ class CollectivesBench:
     """Changes to the fabric file, each TABLE.KEY=VALUE."""
     percentiles: tuple[float, ...] = ()
     """Percentiles of single calls."""
+    strict: bool = False
+    """True to refuse values outside what was measured."""
 
 
 @dataclass(frozen=True)
@@ -221,6 +223,7 @@ def _request(study: CollectivesBench, program: Path, mode: str, size: int) -> Re
         ppn=study.ppn,
         privatize=False,
         config=_SHARED if study.unchecked else (),
+        strict=study.strict,
         **_options(study.collective, mode),
     )
 

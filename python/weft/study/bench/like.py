@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Simulations of the benchmarks in an OSU or IMB output.
+"""Simulations of the benchmarks in an output of OSU, IMB, nccl-tests or a perftest.
 
 Ranks, ranks per host, types, windows and sizes are read from the file; the user supplies what it
 lacks. Calls have a barrier in between or follow each other, as in the file's benchmark
@@ -79,6 +79,8 @@ class Plan:
     runs: Sequence[tuple[Measured, Study]]
     left_out: Sequence[str]
     """One sentence per benchmark or row that is not run."""
+    notes: Sequence[str] = ()
+    """Differences between measured calls and the MPI calls that stand for them, in sentences."""
 
 
 def plan(path: Path, asked: LikeOptions) -> Plan:
@@ -88,6 +90,13 @@ def plan(path: Path, asked: LikeOptions) -> Plan:
         benchmark = BENCHMARKS.get(measured.benchmark)
         if benchmark is None:
             left_out.append(f"{_place(measured)}: `weft bench` has no {measured.benchmark}")
+            continue
+        if measured.ranks == 1:
+            left_out.append(f"{_place(measured)}: a single rank")
+            continue
+        if "groups" in measured.options:
+            number = measured.options["groups"]
+            left_out.append(f"{_place(measured)}: {number} communicators at the same time")
             continue
         if measured.memory != "HOST":
             left_out.append(f"{_place(measured)}: buffers in {measured.memory} memory")
@@ -102,7 +111,8 @@ def plan(path: Path, asked: LikeOptions) -> Plan:
             runs.append((measured, study))
     if not runs:
         raise WeftError(f"{path}: nothing in it can be run: {'; '.join(left_out)}")
-    return Plan(runs, left_out)
+    notes = dict.fromkeys(f"{path}: {note}" for measured, _ in runs for note in measured.notes)
+    return Plan(runs, left_out, list(notes))
 
 
 def _check(measured: Measured, study: Study) -> None:
@@ -144,7 +154,7 @@ def _study(
         changes=asked.changes,
         config=asked.config,
         back_to_back=benchmark.family == "blocking"
-        and method_named(measured.suite, measured.version).back_to_back,
+        and method_named(measured.suite.lower(), measured.version).back_to_back,
         strict=asked.strict,
     )
 

@@ -72,6 +72,7 @@ def compare(
     intervals, the first two runs are repeated at their ends, unless `intervals` is False.
     """
     check(plan)
+    plan = replace(plan, request=plan.request.changed(isolated=True))
     values = compare_intervals.ends(plan) if intervals else []
     with work_directory() as work, _input() as (stdin, rewind):
         first, second = _with_timeline(plan, work / "with"), _with_timeline(plan, work / "without")

@@ -7,11 +7,11 @@ from html import escape
 from rich.console import Console
 
 from weft.base.tables import fitting, microseconds, print_table, print_title, printed
-from weft.base.units import format_ratio, format_seconds, format_size, plural
+from weft.base.units import format_ratio, format_seconds, format_size
 from weft.runs.html import record_as_html, table
 from weft.runs.profile import kind_name, takes_time
 from weft.runs.record import Record
-from weft.runs.tables import as_text, losses, progress, reasons, type_and_op
+from weft.runs.tables import as_text, losses, place, progress, reasons, type_and_op
 from weft.study.comparison.certainty import CANNOT_TELL, shown
 from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
@@ -144,9 +144,7 @@ def gain_in_all(comparison: ComparedRuns) -> str:
     """Return the gain of the whole run in one sentence."""
     ours, theirs = comparison.offloaded, comparison.hosts
     assert theirs is not None
-    where = (
-        f"{plural(ours.ranks, 'rank')} on {plural(ours.hosts_used, 'host')} of {ours.fabric.label}"
-    )
+    where = place(ours)
     times = [format_seconds(record.simulated_time_s) for record in (ours, theirs)]
     return (
         f"{where}: simulated time {times[0]} with --offload {ours.offload}, {times[1]} without"

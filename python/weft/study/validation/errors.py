@@ -29,7 +29,8 @@ _HEAD = """\
 # presets of switch and NIC, or those of the hosts. executor: mechanism of the switches, or
 # algorithm of the hosts. changes: values that replace those of the presets. unfitted: 1 if no value
 # of the side was fitted to this machine. Rows "… left out" are of data/hosts_left_out.csv,
-# predicted with other clusters' hosts. Source: the tables, and weft.
+# predicted with other clusters' hosts, and once more as if nobody had named the processors.
+# Source: the tables, and weft.
 """
 LEFT_OUT = "hosts_left_out.csv"
 
@@ -135,7 +136,7 @@ def _left_out() -> Iterator[list[object]]:
             algorithm(fabrics[row["fabric"]], row["fallback"], collective, (size, ranks, ppn)),
             *(size, ranks, ppn, machine.switches(ranks // ppn)),
             f"{machine.devices[HOSTS].rate_Bps * 8e-9:g}",
-            *(row["predicted_us"], row["measured_us"], "", 1),
+            *(row["predicted_us"], row["measured_us"], row["changes"], 1),
         ]
 
 

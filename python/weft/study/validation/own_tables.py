@@ -76,6 +76,7 @@ def _checks(path: Path, asked: TableSimulation) -> list[Check]:
     if "ranks" in table.names:
         _check_ranks(table, asked)
     else:
+        _check_placement(table, asked)
         _check_bytes(table, asked)
     _check_positive(table, column)
     _check_taken(table, asked, len(table.rows))
@@ -146,6 +147,23 @@ def _of_collectives(table: Table, asked: TableSimulation) -> list[Check]:
             table.fail(table.header_line, "ranks", problem)
         _check_taken(table, asked, len(own))
     return [_check(table, asked, column, one) for one in collectives]
+
+
+def _check_placement(table: Table, asked: TableSimulation) -> None:
+    """Compare the ranks that a table states with those to simulate, one per host."""
+    place = table.placement
+    if place is None:
+        return
+    if place.ppn is not None and place.ppn > 1:
+        raise WeftError(
+            f"{table.path}: was measured with {place.ppn} ranks per host, and a table by size is"
+            " compared with one; use `weft bench --like`"
+        )
+    if place.ranks is not None and place.ranks != asked.ranks:
+        raise WeftError(
+            f"{named('ranks')}: found {asked.ranks}, and {table.path} was measured with"
+            f" {place.ranks}; give {place.ranks}"
+        )
 
 
 def _check_ranks(table: Table, asked: TableSimulation) -> None:

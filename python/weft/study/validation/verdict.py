@@ -13,7 +13,8 @@ from weft.benchmarks.measured import HOSTS, error_rows
 from weft.study.comparison.certainty import LEVEL
 from weft.study.validation.gain import NEAR, GainResult, Pair
 
-_WIDTH = 98
+_WIDTH = 100
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def lines(results: Sequence[GainResult]) -> list[str]:
@@ -28,7 +29,12 @@ def lines(results: Sequence[GainResult]) -> list[str]:
         f"**What an architect may conclude:** {_conclusion(results)}",
     )
     return [
-        fill(f"- {one}".replace("%", " %"), _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        fill(
+            f"- {one}".replace("%", f"{_NO_BREAK}%"),
+            _WIDTH,
+            subsequent_indent="  ",
+            break_on_hyphens=False,
+        ).replace(_NO_BREAK, " ")
         for one in items
     ]
 
@@ -51,11 +57,14 @@ def _gains(results: Sequence[GainResult]) -> str:
 
 
 def _hosts() -> str:
-    rows = [row for row in error_rows() if row.side == HOSTS and row.unfitted]
+    every = [row for row in error_rows() if row.side == HOSTS and row.unfitted]
+    rows = [row for row in every if not row.changes]
+    unnamed = [row for row in every if row.changes]
     tables = len({row.table for row in rows})
     return (
-        f"{len(rows)} rows of {tables} {'table' if tables == 1 else 'tables'}, simulated with the"
-        f" values of other clusters, are {_off([row.error for row in rows])}."
+        f"{len(rows)} rows of {tables} tables, simulated with the values of other clusters, are"
+        f" {_off([row.error for row in rows])}; with the default preset, which names no processor,"
+        f" {_off([row.error for row in unnamed])}."
     )
 
 

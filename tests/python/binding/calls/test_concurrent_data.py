@@ -66,6 +66,7 @@ def test_awkward_calls_are_what_goes_wrong(program: Program) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.usefixtures("own_directory")
 def test_random_programs_are_right(run: Run, topologies: dict[str, str], mode: str) -> None:
     arguments = ("--files", "1", "0", "9")
     run(RANDOM, *arguments, on=topologies["fat_tree"], ranks=7, options=("--offload", mode))
@@ -75,6 +76,7 @@ def test_random_programs_are_right(run: Run, topologies: dict[str, str], mode: s
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", ["star", "fat_tree", "dragonfly", "torus"])
 @pytest.mark.slow
+@pytest.mark.usefixtures("own_directory")
 def test_random_programs_are_right_on_all_topologies(
     run: Run, topologies: dict[str, str], kind: str, mode: str, ranks: int
 ) -> None:

@@ -29,7 +29,6 @@ WRONG = {
     "graph": "MPI_Graph_create, which failed with MPI_ERR_COMM (the communicator is an inter",
     "neighbors": "MPI_Neighbor_allgather, which failed with MPI_ERR_COMM",
     "window": "MPI_Win_create, which failed with MPI_ERR_COMM (the communicator is an inter",
-    "hosts": "MPI_Comm_split_type, which failed with MPI_ERR_COMM (the communicator is an inter",
     "overlap": "failed with MPI_ERR_COMM (the two groups have a rank in common)",
 }
 """Text of the message of each wrong call, on four ranks."""

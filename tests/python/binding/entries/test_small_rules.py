@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Arguments and contents that SMPI takes, refuses or forgets, unlike MPI."""
 
+import subprocess
+import sysconfig
+from pathlib import Path
+
 import pytest
 
 from tests.support.simulated import Run
@@ -14,3 +18,36 @@ def test_arguments_and_contents(run: Run, messages: str) -> None:
 def test_datatypes_say_how_they_were_made(run: Run) -> None:
     """SMPI names the simpler constructors of its own, and forgets types without data."""
     assert run("type_contents.c", ranks=2).lines == ["right"]
+
+
+@pytest.mark.parametrize("source", ["object_names.c", "object_names.f90"])
+def test_names_of_objects(run: Run, source: str) -> None:
+    """SMPI writes nothing for objects without a name, and has C's names for Fortran's types."""
+    result = run(source, ranks=2, options=("-q",))
+    assert (result.lines, result.stderr) == (["right"] * 2, "")
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_complex_products(run: Run, ranks: int) -> None:
+    """SMPI multiplies the parts of Fortran's complex numbers apart."""
+    assert run("complex_products.c", ranks=ranks, options=("-q",)).status == 0
+
+
+@pytest.mark.parametrize("ppn", [2, 4])
+def test_mpi_4_and_errors_that_the_program_handles(run: Run, ppn: int) -> None:
+    """Nothing is printed about a call whose error the program's handler gets."""
+    result = run("mpi_4.c", options=("-q", "--ppn", str(ppn)))
+    assert (result.lines, result.stderr) == (["right"] * 4, "")
+
+
+def test_cmake_finds_mpi_4(tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(x C)\n"
+        "find_package(MPI 4.1 REQUIRED COMPONENTS C)\n"
+    )
+    scripts = Path(sysconfig.get_path("scripts"))
+    compiler = f"-DCMAKE_C_COMPILER={scripts / 'weft-cc'}"
+    command = [str(scripts / "cmake"), "-S", ".", "-B", "build", compiler]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert 'suitable version "4.1"' in found.stdout

@@ -166,17 +166,6 @@ def test_wrong_arguments_beside_large_counts_are_named(tmp_path: Path) -> None:
     ]
 
 
-def test_a_procedure_that_the_simulator_lacks_does_not_compile(tmp_path: Path) -> None:
-    found = errors(
-        tmp_path / "absent.f90",
-        "program absent\n  use mpi_f08\n  call MPI_Comm_join(3, MPI_COMM_WORLD)\nend program\n",
-    )
-    assert found[-1] == (
-        "MPI_Comm_join, of dynamic processes (Process Initialization, Creation, and Management),"
-        " is not in the MPI of the simulator (SimGrid 4.1)"
-    )
-
-
 # ---- mpi ----
 
 SLOPPY = """\

@@ -124,8 +124,8 @@ FAILURES = {
     "wrong-root": Failure(1, "error", ("called MPI_Bcast, which failed with MPI_ERR_ROOT", FATAL)),
     "spawned": Failure(
         1,
-        "unsupported",
-        ("rank 1 called MPI_Comm_spawn, which", "dynamic process management is not implemented"),
+        "error",
+        ("rank 1 called MPI_Comm_spawn, which failed with MPI_ERR_SPAWN", "program other ", FATAL),
     ),
     "other-thread": Failure(
         1,

@@ -303,8 +303,9 @@ def test_what_no_machine_has_is_an_exception(run: Run) -> None:
 
 
 def test_more_threads_than_there_are_to_have_is_said_once(run: Run) -> None:
-    (said,) = run("leaving.c", "threads").messages
-    assert "requests MPI_THREAD_MULTIPLE, weft provides MPI_THREAD_SERIALIZED" in said
+    options = ("--cfg", "contexts/factory:thread")
+    (said,) = run("leaving.c", "threads", options=options).messages
+    assert "requests MPI_THREAD_MULTIPLE, weft provides MPI_THREAD_FUNNELED" in said
 
 
 def test_exit_after_finalize_is_a_good_end(run: Run) -> None:

@@ -20,14 +20,16 @@ GROWTH = ROOT / "studies" / "growth" / "growth.c"
 MIB = 1 << 20
 
 
-def peak_bytes(place: Path, *work: object, ranks: int, offload: str = "off") -> int:
+def peak_bytes(
+    place: Path, *work: object, ranks: int, offload: str = "off", options: tuple[str, ...] = ()
+) -> int:
     """Return the peak memory of the simulator in a run of the program."""
     command = simulated.weft_command(
         compiled.program(GROWTH),
         *map(str, work),
         ranks=ranks,
         on="tofino-64x64",
-        options=("-q", "--offload", offload, "--json", str(place / "r.json")),
+        options=("-q", "--offload", offload, "--json", str(place / "r.json"), *options),
     )
     assert simulated.run_command(command).status == 0
     peak: int = simulated.read_record(place / "r.json")["peak_memory_bytes"]
@@ -46,6 +48,12 @@ def test_the_peak_is_not_that_of_who_starts_the_simulator(
 def test_nothing_is_kept_of_a_call(tmp_path: Path, offload: str) -> None:
     """With `message`, 500 bytes per rank and call used to leak, 44 MiB in total."""
     assert peak_bytes(tmp_path, "allreduce", 64, 1000, ranks=64, offload=offload) < 28 * MIB
+
+
+def test_nothing_is_kept_of_messages_between_sockets(tmp_path: Path) -> None:
+    """The flow of each used to stay, 80 MiB in total."""
+    options = ("--set", "host.preset=xeon-2-socket")
+    assert peak_bytes(tmp_path, "allreduce", 64, 1000, ranks=64, options=options) < 32 * MIB
 
 
 def test_members_of_copies_share_one_group(tmp_path: Path) -> None:
