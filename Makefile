@@ -233,7 +233,7 @@ $(DATABASE) $(UNITED): $(TOOLS) $(SIMGRID) build/stamps/files CMakeLists.txt
 # The first time, all sources are checked as they are united, since headers take most of the time.
 .PHONY: tidy-all
 tidy-all: $(UNITED)
-	@sed -nE 's/^ *"file": "(.*)",?$$/\1/p' $(UNITED) | grep '\.cxx$$\|\.cpp$$' | \
+	@sed -nE 's/^ *"file": "(.*)",?$$/\1/p' $(UNITED) | grep '/Unity/.*\.cxx$$\|^$(CURDIR)/src/.*\.cpp$$' | sort -u | \
 	  xargs -P $(JOBS) -n 1 $(BIN)/clang-tidy --quiet -p $(dir $(UNITED)) 2> >(grep -vE '^[0-9]+ warnings? generated' >&2)
 	@mkdir -p $(sort $(dir $(TIDY))) && touch $(TIDY)
 	@printf '%s\n' $(TIDY:build/tidy/%.ok=%) | xargs -P $(JOBS) -n 20 setup/tidy-headers $(CXX)
