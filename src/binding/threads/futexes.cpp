@@ -5,6 +5,7 @@
 #include "binding/ranks/current.hpp"
 #include "binding/ranks/sleep.hpp"
 #include "binding/threads/computation_break.hpp"
+#include "binding/threads/library_code.hpp"
 #include "binding/threads/system_futex.hpp"
 
 #include <algorithm>
@@ -16,7 +17,6 @@
 #include <ctime>
 #include <deque>
 #include <limits>
-#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -25,7 +25,6 @@
 #include <simgrid/s4u.hpp>
 #include <simgrid/simcall.hpp>
 #include <span>
-#include <string_view>
 #include <sys/prctl.h>
 #include <ucontext.h>
 #include <unordered_map>
@@ -199,26 +198,14 @@ void add_range(Filter& filter, std::uintptr_t begin, std::uintptr_t end)
                                answer(SECCOMP_RET_TRAP)});
 }
 
-/** Adds the code of the C library and OpenMP's. */
-int add_library(dl_phdr_info* library, std::size_t /*size*/, void* filter)
-{
-  const std::string_view name = library->dlpi_name;
-  if (name.find("/libc.so") == std::string_view::npos && name.find("/libgomp.so") == std::string_view::npos)
-    return 0;
-  for (const auto& segment : std::span(library->dlpi_phdr, library->dlpi_phnum))
-    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
-      add_range(*static_cast<Filter*>(filter), library->dlpi_addr + segment.p_vaddr,
-                library->dlpi_addr + segment.p_vaddr + segment.p_memsz);
-  return 0;
-}
-
 /** The filter: futexes, but those with inheritance of priorities, and sched_yield() in those libraries. Programs that
  * ranks execute inherit it, but their code lies elsewhere. */
 Filter make_filter()
 {
   Filter filter;
   Filter ranges;
-  dl_iterate_phdr(add_library, &ranges);
+  for (const auto& [begin, end] : code_of_libraries({"/libc.so", "/libgomp.so"}))
+    add_range(ranges, begin, end);
   constexpr std::size_t OPERATION = offsetof(seccomp_data, args) + sizeof(std::uint64_t);
   filter                          = {load(offsetof(seccomp_data, arch)),
                                      jump(BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0),

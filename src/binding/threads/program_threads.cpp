@@ -7,6 +7,7 @@
 #include "binding/process/process.hpp"
 #include "binding/process/switched_state.hpp"
 #include "binding/ranks/current.hpp"
+#include "binding/threads/library_code.hpp"
 #include "binding/threads/openmp.hpp"
 #include "binding/threads/simulated_thread.hpp"
 #include "binding/threads/spins.hpp"
@@ -22,7 +23,6 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <link.h>
 #include <linux/futex.h>
 #include <memory>
 #include <mutex>
@@ -32,9 +32,7 @@
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
 #include <smpi/smpi_helpers_internal.h>
-#include <span>
 #include <stdexcept>
-#include <string_view>
 #include <sys/syscall.h>
 #include <thread>
 #include <ucontext.h>
@@ -82,11 +80,6 @@ struct Wait {
   std::function<void()> leave{}; ///< ends the rank; null: the rank yields
 };
 
-struct Range {
-  std::uintptr_t begin;
-  std::uintptr_t end;
-};
-
 struct Threads {
   std::mutex lock; // of all but `native`; SimGrid's thread holds it only where it cannot be interrupted
   std::condition_variable changed;
@@ -97,7 +90,7 @@ struct Threads {
   std::vector<Wait*> waits;              ///< that SimGrid's thread has not begun
   bool main_is_in_call = false;          ///< the rank on SimGrid's thread, by its own call
   std::size_t waiting  = 0;              ///< threads that wait for their turn
-  std::vector<Range> fragile;            ///< code of libraries that cannot be left at any instruction
+  std::vector<LibraryCode> fragile;      ///< code of libraries that cannot be left at any instruction
   volatile std::sig_atomic_t kept = 0;   ///< scopes in which SimGrid's thread may not leave its rank
 };
 
@@ -276,10 +269,9 @@ constexpr unsigned FUTEX_FLAGS =
 bool can_be_left(const ucontext_t& interrupted)
 {
   constexpr std::array<std::uint8_t, 2> SYSCALL{0x0f, 0x05};
-  const auto at = static_cast<std::uintptr_t>(interrupted.uc_mcontext.gregs[REG_RIP]);
-  const auto library =
-      std::ranges::find_if(threads().fragile, [at](const Range& r) { return r.begin <= at && at < r.end; });
-  if (library == threads().fragile.end())
+  const auto at                    = static_cast<std::uintptr_t>(interrupted.uc_mcontext.gregs[REG_RIP]);
+  const LibraryCode* const library = find_code(threads().fragile, at);
+  if (not library)
     return true;
   // Blocked: either it will repeat its wait, or that has been interrupted.
   const auto number = interrupted.uc_mcontext.gregs[REG_RAX];
@@ -304,28 +296,6 @@ void on_interrupt(int /*signum*/, siginfo_t* /*info*/, void* interrupted)
   errno = error;
 }
 
-bool is_fragile(std::string_view library)
-{
-  constexpr std::array<std::string_view, 11> NAMES{
-      "",         "/libc.so",     "/ld-linux",      "/libstdc++.so", "/libgcc_s", "/libgfortran", "/libsimgrid",
-      "/libweft", "/weft-malloc", "/weft-mimalloc", "/libquadmath"};
-  return std::ranges::any_of(NAMES, [library](std::string_view name) {
-    return name.empty() ? library.empty() : library.find(name) != std::string_view::npos;
-  });
-}
-
-int note_fragile(dl_phdr_info* library, std::size_t /*size*/, void* ranges)
-{
-  if (not is_fragile(library->dlpi_name))
-    return 0;
-  for (const auto& segment : std::span(library->dlpi_phdr, library->dlpi_phnum)) {
-    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
-      static_cast<std::vector<Range>*>(ranges)->push_back(
-          {library->dlpi_addr + segment.p_vaddr, library->dlpi_addr + segment.p_vaddr + segment.p_memsz});
-  }
-  return 0;
-}
-
 /** The signal that interrupts SimGrid's thread: the last one, which programs hardly use. */
 int interrupt_signal()
 {
@@ -334,7 +304,8 @@ int interrupt_signal()
 
 void install_interrupt()
 {
-  dl_iterate_phdr(note_fragile, &threads().fragile);
+  threads().fragile = code_of_libraries({"", "/libc.so", "/ld-linux", "/libstdc++.so", "/libgcc_s", "/libgfortran",
+                                         "/libsimgrid", "/libweft", "/weft-malloc", "/weft-mimalloc", "/libquadmath"});
   struct sigaction action{};
   action.sa_sigaction = on_interrupt;
   // Others may come before its end, while the rank that it has interrupted waits.

@@ -109,6 +109,7 @@ void end_threads_of_rank(aid_t rank)
 void SimulatedThread::return_turn(Request request)
 {
   request_ = request;
+  note_runner(0);
   turn_.store(Turn::simgrid, std::memory_order_release);
   wake_system_futex(&turn_);
 }
@@ -219,6 +220,7 @@ void SimulatedThread::end_actor()
 
 void SimulatedThread::lend_turn()
 {
+  note_runner(0);
   turn_.store(Turn::thread, std::memory_order_release);
   wake_system_futex(&turn_);
   while (turn_.load(std::memory_order_acquire) != Turn::simgrid)

@@ -7,6 +7,7 @@
 #include "binding/ranks/sleep.hpp"
 #include "binding/threads/computation_break.hpp"
 #include "binding/threads/futexes.hpp"
+#include "binding/threads/library_code.hpp"
 #include "binding/threads/system_futex.hpp"
 
 #include <algorithm>
@@ -16,10 +17,9 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <dlfcn.h>
+#include <ctime>
 #include <pthread.h>
 #include <simgrid/kernel/Timer.hpp>
-#include <string_view>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unordered_map>
@@ -90,6 +90,16 @@ int sample_signal()
   return SIGRTMAX - 2;
 }
 
+/** Returns the processor time that the thread of the system has used, in microseconds. */
+std::int64_t used_by_this_thread()
+{
+  constexpr std::int64_t MICROSECONDS = 1'000'000;
+  constexpr long NANOSECONDS          = 1000;
+  std::timespec used{};
+  system_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&used), 0);
+  return used.tv_sec * MICROSECONDS + used.tv_nsec / NANOSECONDS;
+}
+
 /** Values of a thread's registers in a row of samples. */
 class Samples {
   static constexpr std::size_t MOST_VALUES = 8;
@@ -99,13 +109,18 @@ class Samples {
   std::array<std::uint64_t, MOST_VALUES> values_{};
   std::size_t known_ = 0;
   std::size_t count_ = 0;
+  std::int64_t used_ = 0; ///< processor time at the last sample
 
 public:
-  /** Adds a sample. Returns whether the thread spins. */
+  /** Adds a sample, unless the thread has hardly run since the last one. Returns whether the thread spins. */
   bool add(std::uint64_t value)
   {
+    const std::int64_t used = used_by_this_thread();
     if (std::exchange(turn_, turn) != turn)
       known_ = count_ = 0;
+    else if (used - used_ < INTERVAL / 2)
+      return false;
+    used_           = used;
     auto* const end = values_.begin() + known_;
     if (std::find(values_.begin(), end, value) == end) {
       if (known_ == MOST_VALUES)
@@ -127,26 +142,21 @@ std::uint64_t hash_of(const ucontext_t& interrupted)
   return hash;
 }
 
-/** Returns whether code is the program's, or of its libraries: it holds no lock of the C library, or SimGrid's. */
-bool is_programs(greg_t address)
+/** Code that a thread cannot leave at any instruction, as it may hold a lock of the C library, or SimGrid's. */
+std::vector<LibraryCode>& fragile_code()
 {
-  Dl_info library{};
-  if (dladdr(reinterpret_cast<const void*>(address), &library) == 0 || // NOLINT(performance-no-int-to-ptr)
-      not library.dli_fname)
-    return true;
-  constexpr std::array<std::string_view, 9> OTHERS{"/libc.so",    "/ld-linux", "/libstdc++.so",
-                                                   "/libgcc_s",   "/libgomp",  "/libgfortran",
-                                                   "/libsimgrid", "/libweft",  "/weft-m"};
-  const std::string_view name = library.dli_fname;
-  return std::ranges::none_of(OTHERS,
-                              [name](std::string_view other) { return name.find(other) != std::string_view::npos; });
+  static auto& all = *new std::vector<LibraryCode>; // the sampling thread outlives static objects
+  return all;
 }
 
 void on_sample(int /*signum*/, siginfo_t* /*info*/, void* interrupted)
 {
   static auto& samples = *new Samples;
-  const auto& context  = *static_cast<const ucontext_t*>(interrupted);
-  if (not running_context || not futexes_are_simulated() || not is_programs(context.uc_mcontext.gregs[REG_RIP]))
+  if (runner().load() != static_cast<pid_t>(system_call(SYS_gettid, 0, 0, 0)))
+    return; // the turn has ended meanwhile
+  const auto& context = *static_cast<const ucontext_t*>(interrupted);
+  if (not running_context || not futexes_are_simulated() ||
+      find_code(fragile_code(), static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP])))
     return;
   if (not samples.add(hash_of(context)))
     return;
@@ -168,6 +178,8 @@ void on_sample(int /*signum*/, siginfo_t* /*info*/, void* interrupted)
 
 void start_watch()
 {
+  fragile_code() = code_of_libraries({"/libc.so", "/ld-linux", "/libstdc++.so", "/libgcc_s", "/libgomp", "/libgfortran",
+                                      "/libsimgrid", "/libweft", "/weft-m"});
   struct sigaction action{};
   action.sa_sigaction = on_sample;
   action.sa_flags     = SA_SIGINFO | SA_RESTART | SA_NODEFER; // others run before it ends

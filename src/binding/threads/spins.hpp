@@ -13,7 +13,7 @@ namespace weft {
 /** Begins to look for spinning threads, which SimGrid's thread, the current one, may run. */
 void watch_spins();
 
-/** Notes which thread of the system runs the simulation from now on. */
+/** Notes which thread of the system runs the simulation from now on; 0 while the turn passes to another one. */
 void note_runner(pid_t system_thread);
 
 /** Wakes the spinning threads of the current rank: another one of it has run. */

@@ -10,10 +10,6 @@ import pytest
 from tests.support import compiled, simulated
 from tests.support.places import TESTS
 
-pytestmark = pytest.mark.xfail(
-    reason="on a busy machine, a run in some fifty crashes, or loses its output", strict=False
-)
-
 
 def program() -> Path:
     return compiled.program(TESTS / "smpi" / "concurrent_threads.cpp", ("-O1", "-std=c++20"))
