@@ -34,24 +34,39 @@ constexpr const char* OUT_OF_STACK = "stack-overflow";
 /** Beginning of messages about algorithms of the hosts. */
 constexpr const char* FALLBACK = "--fallback: ";
 
+/** Ranks of a world. */
+struct RanksOfWorld {
+  std::vector<int> ranks;
+  std::string world; ///< empty for the one that its job began with
+};
+
+/** Ranks by the number of their spawned world; 0 for the world that the job began with. */
+using RanksByWorld = std::map<int, RanksOfWorld>;
+
 /** Returns the ranks on a host, by job; by null if smpirun has started them. */
-std::map<Job*, std::vector<int>> ranks_on(const sg::Host& host, const Jobs& jobs)
+std::map<Job*, RanksByWorld> ranks_on(const sg::Host& host, const Jobs& jobs)
 {
-  std::map<Job*, std::vector<int>> ranks;
+  std::map<Job*, RanksByWorld> ranks;
   for (const sg::ActorPtr& actor : host.get_all_actors())
-    if (const char* rank = actor->get_property("rank"))
-      ranks[jobs.of(actor->get_pid())].push_back(std::stoi(rank));
+    if (const char* rank = actor->get_property("rank")) {
+      const SpawnedWorld* const spawned = jobs.spawned_of(actor->get_pid());
+      auto& those                       = ranks[jobs.of(actor->get_pid())][spawned ? spawned->number : 0];
+      those.ranks.push_back(std::stoi(rank));
+      those.world = spawned ? " of " + spawned->text() : "";
+    }
   return ranks;
 }
 
-std::string describe_dead_host(const std::string& name, Seconds since, const std::vector<int>& ranks)
+std::string describe_dead_host(const std::string& name, Seconds since, const RanksByWorld& ranks)
 {
-  std::vector<std::string> numbers;
-  numbers.reserve(ranks.size());
-  for (const int rank : ranks)
-    numbers.push_back(std::to_string(rank));
-  return "host " + name + " failed at " + to_text(since) + ", and with it rank" + (ranks.size() > 1 ? "s " : " ") +
-         join(numbers);
+  std::vector<std::string> worlds;
+  for (const auto& [number, those] : ranks) {
+    std::vector<std::string> numbers;
+    for (const int rank : those.ranks)
+      numbers.push_back(std::to_string(rank));
+    worlds.push_back((numbers.size() > 1 ? "ranks " : "rank ") + join(numbers) + those.world);
+  }
+  return "host " + name + " failed at " + to_text(since) + ", and with it " + join(worlds, " and ");
 }
 
 } // namespace

@@ -97,6 +97,25 @@ def test_failures_say_who_waits_for_what(case: str, run: Run, program: Program) 
     assert text.replace("DYNAMIC", str(program("dynamic.c"))) in ended.stderr
 
 
+def test_a_spawned_rank_is_lost_with_its_host(run: Run, program: Program, tmp_path: Path) -> None:
+    faults = tmp_path / "faults.toml"
+    faults.write_text('[[fault]]\nhost = "host-3"\nat = "60us"\n')
+    options = ("--faults", str(faults))
+    ended = run("dynamic.c", "basic", on="star-8", ranks=2, options=options, status=1)
+    assert ended.record["outcome"]["kind"] == "host-failure"
+    world = f"spawned world 1 ({program('dynamic.c')})"
+    assert f"host host-3 failed at 60us, and with it rank 1 of {world}" in ended.stderr
+
+
+def test_spawned_worlds_are_compared(program: Program) -> None:
+    ended = weft_says(
+        *("run", "--fabric", "star-8", "-n", "2", "--compare", "--"),
+        *(str(program("dynamic.c")), "basic"),
+    )
+    assert "2 ranks on 2 hosts of star-8, 3 spawned ranks on 3 hosts" in ended.stdout + ended.stderr
+    assert "whole run" in ended.stdout + ended.stderr
+
+
 INFOS = {
     ("host", "host-3,host-1", "3"): ["child 0 of 3 on host-3", "child 1 of 3 on host-3"],
     ("soft", "1:3:2", "9"): ["child 0 of 3 on host-1"],
