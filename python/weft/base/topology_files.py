@@ -87,7 +87,7 @@ _LIST = re.compile(r"^\s*\{\s*(?:SW|CA|RT)\s+Ports:", re.MULTILINE)
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(
-            r'^[ \t]*(?:switchguid=|caguid=|(?:Switch|Ca)\s+\d+\s+"[SH]-'
+            r'^[ \t]*(?:switchguid=|caguid=|(?:Switch|Ca|Hca)\s+\d+\s+"'
             r"|(?:SW|CA)\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s)",
             re.MULTILINE,
         ),
@@ -105,7 +105,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(
             r"\A\s*\d+(?:[ \t]+\d+){2,6}[ \t]*[A-Za-z]?\w*[ \t]*\n[\d\s]*"
-            r"^\s*\d+[ \t]+\d+[ \t]+[\d.eE+-]+[kKMGT]?[bB]\S*[ \t]+[\d.eE+-]+[munp]?s\b",
+            r"^\s*\d+[ \t]+\d+[ \t]+[\d.eE+-]+(?:[kKMGT]?[bB]\S*)?[ \t]+[\d.eE+-]+[munp]?s\b",
             re.MULTILINE,
         ),
         NS3,

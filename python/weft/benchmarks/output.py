@@ -29,7 +29,7 @@ _LABEL = re.compile(r"\s*\d+: ?")
 _LABELLED = 3
 """Consecutive lines with a label that make it a launcher's."""
 # Documents indent outputs.
-_INDENTED = re.compile(r"\s+(?=#\s)")
+_INDENTED = re.compile(r"\s+(?=#\s|\||\+-)")
 
 
 def read(path: Path, root: Path | None = None) -> tuple[Measured, ...]:
@@ -100,7 +100,7 @@ def _without(prefix: re.Pattern[str], line: str) -> str:
 
 
 def _unmarked(line: str) -> str:
-    """Return a line without indentation before `#`, and with `#` unescaped."""
+    """Return a line without indentation before `#` and the frames of tables, `#` unescaped."""
     text = _without(_INDENTED, line)
     return text.removeprefix("\\") if text.startswith("\\#") else text
 

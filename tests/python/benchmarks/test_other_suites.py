@@ -263,6 +263,12 @@ def test_runs_of_ucx_perftest_are_one_benchmark(tmp_path: Path) -> None:
     assert [(one.bytes, one.value) for one in found.rows] == [(8, 1.25), (4096, 3.25)]
 
 
+def test_an_indented_output_of_ucx_perftest(tmp_path: Path) -> None:
+    text = ucx("-t tag_lat -s 64", "1.1 1.2 1.25 6.1 6.1 800000 800000")
+    quoted = "".join(f"    {line}" for line in text.splitlines(keepends=True))
+    assert one(tmp_path, quoted).rows[0].bytes == one(tmp_path, text).rows[0].bytes == 64
+
+
 def test_streams_of_ucx_perftest_are_in_binary_megabytes(tmp_path: Path) -> None:
     found = one(
         tmp_path, ucx("-t tag_bw -s 1m -O 16", "0.2 90 90 11000 11000 11000 11000", "overhead ")

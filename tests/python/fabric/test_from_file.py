@@ -214,6 +214,8 @@ def test_simai_and_ns3(tmp_path: Path) -> None:
     fabric = made(tmp_path, HPCC)
     assert (fabric.hosts, fabric.switches) == (("host-0", "host-1"), ("switch-2",))
     assert set(cables(fabric).values()) == {(100, 1000)}
+    leaves = HPCC.replace("3 1 2", "3 1 1 2").replace("100Gbps", "1e11")  # PowerTCP's form
+    assert cables(made(tmp_path, leaves)) == cables(fabric)
     explained = f"{HPCC}\nFirst line: total node #, switch node #, link #\nsrc0 dst0 rate delay\n"
     assert cables(made(tmp_path, explained)) == cables(fabric)
     (tmp_path / "windows.txt").write_bytes(HPCC.replace("\n", "\r\n").encode())

@@ -120,3 +120,32 @@ def test_dump_of_ibdiagnet(tmp_path: Path) -> None:
     }
     with pytest.raises(weft.WeftError, match=r"line 5: found 11 columns without #, LWA, LSA"):
         made(tmp_path, DUMP.replace(": LSA ", ": Rate"))
+
+
+SIMULATED = """# two leaves, as ibsim reads them
+Switch 8 "leaf a"
+[1] "node-1"[1]
+[2] "node-2"[1] w=12
+[8] "leaf b"[8]
+
+Switch 8 "leaf b"
+[1] "node-2"[2]
+[8] "leaf a"[8]
+
+Hca 2 "node-1"
+[1] "leaf a"[1]
+
+Hca 2 "node-2"
+[1] "leaf a"[2]
+[2] "leaf b"[1]
+"""
+
+
+def test_networks_of_ibsim(tmp_path: Path) -> None:
+    fabric = made(tmp_path, SIMULATED, bandwidth="40Gbps")
+    assert fabric.hosts == ("node-1", "node-2")
+    assert fabric.switches == ("leaf a", "leaf b")
+    assert {rate for rate, _ in cables(fabric).values()} == {40}
+    assert len(cables(fabric)) == 4
+    with pytest.raises(weft.WeftError, match="found the node 'node-3' at the end of a cable"):
+        made(tmp_path, SIMULATED.replace('"node-1"[1]', '"node-3"[1]'))

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Reader for the topologies of ns-3's RDMA simulators (HPCC) and of SimAI.
+"""Reader for the topologies of ns-3's RDMA simulators (HPCC, PowerTCP) and of SimAI.
 
-HPCC's first line is `nodes switches links`, SimAI's `nodes gpus-per-server nvswitches switches
-links gpu-type`. The numbers of the switches follow, and a line for each link: both ends, rate,
-delay and error rate (SimAI, docs/Tutorial.md; HPCC, simulation/mix/README). Other nodes are hosts,
-in SimAI GPUs. The simulators read no further, and files of HPCC explain their format there.
+HPCC's first line is `nodes switches links`, PowerTCP's `nodes switches leaf-switches links`,
+SimAI's `nodes gpus-per-server nvswitches switches links gpu-type`. The numbers of the switches
+follow, and a line for each link: both ends, rate, delay and error rate (SimAI, docs/Tutorial.md;
+HPCC, simulation/mix/README; PowerTCP, powertcp-evaluation-burst.cc). Rates without a unit are bits
+per second (ns-3, DataRate). Other nodes are hosts, in SimAI GPUs. The simulators read no further,
+and files of HPCC explain their format there.
 """
 
+import re
 from collections.abc import Sequence
 
 from weft.fabric.foreign.topology import (
@@ -17,7 +20,8 @@ from weft.fabric.foreign.topology import (
     seconds,
 )
 
-_HPCC, _SIMAI = 3, 5
+_HPCC, _POWERTCP, _SIMAI = 3, 4, 5
+_BARE = re.compile(r"[\d.eE+-]+")
 
 
 def read(text: str) -> ForeignTopology:
@@ -26,10 +30,12 @@ def read(text: str) -> ForeignTopology:
     number = first
     counts = [int(word) for word in head if word.isdecimal()]
     simai = len(counts) >= _SIMAI
-    if not simai and len(counts) != _HPCC:
-        raise ValueError(f"line {number}: found {len(counts)} numbers; allowed are 3, or SimAI's 5")
+    if not simai and len(counts) not in (_HPCC, _POWERTCP):
+        raise ValueError(
+            f"line {number}: found {len(counts)} numbers; allowed are 3, PowerTCP's 4 or SimAI's 5"
+        )
     nodes = counts[0]
-    special, links = (counts[2] + counts[3], counts[4]) if simai else (counts[1], counts[2])
+    special, links = (counts[2] + counts[3], counts[4]) if simai else (counts[1], counts[-1])
     if nodes > MOST_NODES:
         raise ValueError(f"line {number}: found {nodes} nodes; allowed are at most {MOST_NODES}")
     switches: list[int] = []
@@ -84,7 +90,8 @@ def _cable(number: int, words: Sequence[str], names: Sequence[str]) -> ForeignCa
             raise ValueError(
                 f"line {number}: found node {end}; the nodes are 0 to {len(names) - 1}"
             )
-    rate, delay = bits_per_second(words[2]), seconds(words[3])
+    unit = "bps" if _BARE.fullmatch(words[2]) else ""
+    rate, delay = bits_per_second(words[2] + unit), seconds(words[3])
     if not rate or delay is None:
         raise ValueError(f"line {number}: found {words[2]} {words[3]}; write 100Gbps 0.0005ms")
     return ForeignCable(names[ends[0]], names[ends[1]], rate, delay)
