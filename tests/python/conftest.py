@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.support import campaign_files, compiled, simulated
 from tests.support.places import TESTS
 from tests.support.simulated import Program, Result, Run
 
 HERE = Path(__file__).parent
+
+# An example takes longer on a busy machine.
+settings.register_profile("any speed", deadline=None)
+settings.load_profile("any speed")
 
 # The tests of a file stay on one worker, so a file that starts late and runs for minutes leaves the
 # other workers idle.

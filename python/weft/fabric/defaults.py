@@ -7,15 +7,20 @@ the fit to several clusters, unless a fabric is named for them: values of one cl
 worse.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import tomlkit
+
 from weft import _core
 from weft.base.errors import WeftError, named
 from weft.fabric.host_file import HostKeys, keys_of
 from weft.fabric.template import (
+    CLUSTERS_LIKE,
+    CLUSTERS_OF_GPUS,
     DEFAULT_PRESETS,
     DEVICES,
     LIKE,
@@ -31,6 +36,9 @@ if TYPE_CHECKING:
 
 NO_MESSAGES = "none"
 _CLUSTERS = "the hosts of six clusters"
+_TABLE = re.compile(r"\[+(\w+)")
+# Options that a cluster of GPUs, whose cables have several rates, does not take.
+_OF_OTHERS = ("hosts_like", "host_from", "bandwidth", "latency", "switch_latency", "messages")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +102,8 @@ def fill(
     topology: str, options: Mapping[str, Sequence[str]], name: str, asked: NewFabricOptions
 ) -> FilledTemplate:
     """Return the template, with missing values taken from the fabric that it is modelled on."""
+    if topology == CLUSTERS_OF_GPUS and (cluster := _cluster_of_gpus(asked)):
+        return _like_cluster(Template(topology=topology, options=options, name=name), cluster)
     switch = asked.presets.get("switch")
     like = asked.like or LIKE.get(switch or "", OTHERS_LIKE)
     fabric = _core.load_fabric(like)
@@ -151,6 +161,48 @@ def fill(
             hosts_said=inside.said,
         )
     )
+
+
+def _cluster_of_gpus(asked: NewFabricOptions) -> "Fabric | None":
+    """Return the cluster of GPUs that provides all other tables; None if --like names no such."""
+    fabric = _core.load_fabric(asked.like or CLUSTERS_LIKE)
+    if tomlkit.parse(_text(fabric))["topology"]["kind"] != CLUSTERS_OF_GPUS:
+        return None
+    given = {f"{device}_preset": preset for device, preset in asked.presets.items()}
+    given |= {key: getattr(asked, key) for key in _OF_OTHERS}
+    for key, value in given.items():
+        if value:
+            raise WeftError(
+                f"{named(key)}: a cluster of GPUs takes all tables but its topology from"
+                f" {fabric.name} ({named('like')}); leave the option out, and edit the file"
+            )
+    return fabric
+
+
+def _like_cluster(template: Template, fabric: "Fabric") -> FilledTemplate:
+    origin = f"# As in {fabric.name}: not measured on your devices. Give your own.\n\n"
+    taken = {fabric.name: ["all tables but the topology (--like)"]}
+    return FilledTemplate(replace(template, other_tables=origin + _other_tables(fabric)), taken)
+
+
+def _other_tables(fabric: "Fabric") -> str:
+    """Return all tables but [fabric] and [topology] of a file, with the comments above them."""
+    kept: list[str] = []
+    comments: list[str] = []
+    keep = False
+    for line in _text(fabric).splitlines(keepends=True):
+        if head := _TABLE.match(line):
+            keep = head[1] not in ("fabric", "topology")
+        elif line.startswith("#"):
+            comments.append(line)
+            continue
+        kept += [*comments, line] if keep else []
+        comments.clear()
+    return "".join(kept)
+
+
+def _text(fabric: "Fabric") -> str:
+    return Path(fabric.file).read_text(encoding="utf-8")
 
 
 def _with_switch_latency(filled: FilledTemplate) -> FilledTemplate:

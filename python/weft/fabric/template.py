@@ -40,6 +40,9 @@ LIKE = {
 # Default NIC of switches whose values were scaled together with it.
 NICS = {"sharp-hdr200": "connectx-6-hdr200", "sharp-ndr": "connectx-7-ndr"}
 OTHERS_LIKE = "tofino-4"
+# Its cables have several rates, so all tables come from one file.
+CLUSTERS_OF_GPUS = "gpu_cluster"
+CLUSTERS_LIKE = "superpod-h100-32"
 # 5 m of cable at 5 ns/m, as in the shipped fabrics.
 SWITCH_LATENCY = "25ns"
 _LINE = 80
@@ -81,6 +84,8 @@ class Template:
     """Keys of [host] that replace the preset's."""
     whole_host: bool = False
     """True if these keys replace the preset."""
+    other_tables: str | None = None
+    """Text of all tables but [fabric] and [topology]; None: from the values above."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +129,10 @@ def inner_options(topology: "Topology", key: str) -> "list[Option]":
 
 def render(template: Template) -> str:
     """Return the text of the file."""
+    if template.other_tables is not None:
+        topology = find_topology(template.topology)
+        tables = [_fabric_table(template, topology), _topology_table(template, topology)]
+        return _joined(tables) + "\n" + template.other_tables
     text = _without_exceptions(template)
     tables = [_exceptions()]
     if template.switch_latency is not None:

@@ -26,6 +26,8 @@ from weft.fabric.template import (
 )
 
 KINDS = [row["kind"] for row in _core.topologies()]
+# Clusters of GPUs have cables of several rates, which come from one file.
+OF_ONE_RATE = [kind for kind in KINDS if kind != "gpu_cluster"]
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def test_comments_say_what_each_key_means(kind: str) -> None:
                 assert option["meaning"].casefold().rstrip(".") in text
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", OF_ONE_RATE)
 def test_all_options_reach_the_file(here: Path, kind: str) -> None:
     options = [
         part
@@ -139,7 +141,7 @@ def command_of(kind: str) -> list[str]:
     return [kind, *(part for pair in pairs for part in pair), "-o", "x.toml"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", OF_ONE_RATE)
 def test_cables_between_switches_have_no_host_in_them(here: Path, kind: str) -> None:
     """Regression: they silently included a host's 0.94 us."""
     said = run(*command_of(kind))
@@ -151,11 +153,31 @@ def test_cables_between_switches_have_no_host_in_them(here: Path, kind: str) -> 
     assert ("25ns is a guess" in Path("x.toml").read_text()) == (kind != "star")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "star"])
+@pytest.mark.parametrize("kind", [kind for kind in OF_ONE_RATE if kind != "star"])
 def test_that_latency_can_be_given(here: Path, kind: str) -> None:
     said = run(*command_of(kind), "--switch-latency", "70ns")
     assert inner_and_outer(_core.load_fabric("x.toml")) == ({70e-9}, {0.94e-6})
     assert "guess" not in said
+
+
+def test_a_cluster_of_gpus_is_like_one_of_them(here: Path) -> None:
+    said = run(*command_of("gpu_cluster"))
+    assert "taken from superpod-h100-32: all tables but the topology (--like)" in said
+    text = Path("x.toml").read_text()
+    assert "# 18 NVLinks of 25 GB/s each way" in text
+    assert text.count("[topology]") == text.count("[fabric]") == 1
+    rates = {cable["bandwidth_Bps"] for cable in _core.load_fabric("x.toml").cables()}
+    assert rates == {450e9, 63e9, 50e9}
+    run(*command_of("gpu_cluster")[:-1], "y.toml", "--like", "x.toml")
+    assert Path("y.toml").read_text().count("[[links]]") == text.count("[[links]]")
+
+
+def test_a_cluster_of_gpus_takes_no_single_rate(here: Path) -> None:
+    with pytest.raises(WeftError, match="--bandwidth: a cluster of GPUs takes all tables but"):
+        run(*command_of("gpu_cluster"), "--bandwidth", "40Gbps")
+    run(*command_of("gpu_cluster"), "--bandwidth", "40Gbps", "--like", "tofino-4")
+    rates = {cable["bandwidth_Bps"] for cable in _core.load_fabric("x.toml").cables()}
+    assert rates == {5e9}
 
 
 def test_cables_of_odd_names_are_found(here: Path) -> None:

@@ -173,7 +173,7 @@ def test_a_platform_that_was_exported_gives_the_record_of_its_fabric(
     calls = program("calls.c")
 
     # An example takes two runs, so shrinking a failure would take minutes.
-    @settings(max_examples=4, deadline=None, phases=[Phase.generate], derandomize=True)
+    @settings(max_examples=4, phases=[Phase.generate], derandomize=True)
     @given(st.data(), st.just(1))
     def same(data: st.DataObject, ppn: int) -> None:
         text = data.draw(fabrics())
@@ -297,7 +297,7 @@ def test_a_switch_without_a_preset_must_say_all(program: Program, tmp_path: Path
 # ---- A plan as a fabric file ----
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_a_planned_fabric_keeps_what_the_chassis_does_not_replace(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

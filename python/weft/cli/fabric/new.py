@@ -19,6 +19,7 @@ from weft.fabric.defaults import FilledTemplate, NewFabricOptions, fill
 from weft.fabric.from_file import ReadFabric
 from weft.fabric.graph import counts
 from weft.fabric.template import (
+    CLUSTERS_LIKE,
     DEFAULT_PRESETS,
     DEVICES,
     LIKE,
@@ -191,7 +192,7 @@ def _common_options() -> Iterator[Callable[[click.Command], click.Command]]:
         metavar="FILE|NAME",
         help="Fabric that provides all other values.  [default: by the switch, "
         + "; ".join(f"{switch}: {name}" for switch, name in LIKE.items())
-        + f"; others: {OTHERS_LIKE}]",
+        + f"; others: {OTHERS_LIKE}; clusters of GPUs: {CLUSTERS_LIKE}]",
     )
     yield click.option(
         "--hosts-like",
