@@ -142,7 +142,7 @@ static void check_options(void)
              strcmp(name, "message") == 0,
          "the option offload");
   expect(MPI_T_enum_get_info(items, &number, name, &length) == MPI_SUCCESS && number > value, "an enumeration");
-  expect(MPI_T_enum_get_item(items, number, &item, name, &length) == MPI_T_ERR_INVALID_ITEM, "an item too many");
+  expect(MPI_T_enum_get_item(items, number, &item, name, &length) == MPI_T_ERR_INVALID_INDEX, "an item too many");
   expect(MPI_T_enum_get_info(MPI_T_ENUM_NULL, &number, name, &length) == MPI_T_ERR_INVALID_HANDLE, "no enumeration");
   expect(MPI_T_cvar_write(handle, &value) == MPI_T_ERR_CVAR_SET_NEVER, "writing an option");
   MPI_T_cvar_handle_free(&handle);

@@ -31,7 +31,7 @@ BY_WEFT = {
     *("error_codes.c", "type_functions.c", "sessions.c", "tools.c"),
     *("small_functions.c", "large_types.c", "large_statuses.c", "message_forms.c"),
     *("type_contents.c", "object_names.c", "mpi_4.c", "complex_products.c"),
-    "dynamic.c",
+    *("dynamic.c", "mpi_4_0_changes.c", "mpi_4_1_changes.c", "mpi_5_0_changes.c"),
 }
 """Programs with functions or constants that only weft's mpi.h has."""
 

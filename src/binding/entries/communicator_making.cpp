@@ -26,6 +26,7 @@
 #include "binding/data/virtual_topology.hpp"
 #include "binding/entries/collectives.hpp"
 #include "binding/entries/frame/current_run.hpp"
+#include "binding/entries/frame/hints.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/entries/intercommunicators/making.hpp"
 #include "binding/entries/windows/attributes.hpp"
@@ -347,12 +348,27 @@ int allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void*
   const auto rank  = comm->rank();
   const auto own   = sizes.begin() + rank;
   const auto total = std::accumulate(sizes.begin(), sizes.end(), MPI_Aint{0});
-  void* memory     = rank == 0 ? xbt_malloc(static_cast<std::size_t>(std::max(total, MPI_Aint{1}))) : nullptr;
+  void* memory     = nullptr;
+  if (rank == 0)
+    PMPI_Alloc_mem(std::max(total, MPI_Aint{1}), info, static_cast<void*>(&memory));
   PMPI_Bcast(static_cast<void*>(&memory), sizeof memory, MPI_BYTE, 0, comm);
   void* const part           = static_cast<std::byte*>(memory) + std::accumulate(sizes.begin(), own, MPI_Aint{0});
   *static_cast<void**>(base) = part;
   const int result           = PMPI_Win_create(part, size, unit, info, comm, made);
   if (result == MPI_SUCCESS && rank == 0)
+    PMPI_Win_set_attr(*made, memory_key(), memory);
+  return result;
+}
+
+/** Creates a window of memory that is aligned as @p info asks for, which SMPI's own function ignores. */
+int allocate_aligned(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made)
+{
+  void* memory = nullptr;
+  if (const int result = PMPI_Alloc_mem(size, info, static_cast<void*>(&memory)); result != MPI_SUCCESS)
+    return result;
+  *static_cast<void**>(base) = memory;
+  const int result           = PMPI_Win_create(memory, size, unit, info, comm, made);
+  if (result == MPI_SUCCESS)
     PMPI_Win_set_attr(*made, memory_key(), memory);
   return result;
 }
@@ -445,7 +461,12 @@ WEFT_INTERPOSED int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Co
   static const auto THEIRS = original<decltype(&PMPI_Comm_dup_with_info)>(__func__);
   static auto function     = makes_communicators("MPI_Comm_dup_with_info");
   return make<trace::calls::Comm_dup_with_info>(
-      function, comm, [&] { return THEIRS(comm, info, made); }, comm, info, made);
+      function, comm,
+      [&] {
+        const int result = THEIRS(comm, MPI_INFO_NULL, made);
+        return result == MPI_SUCCESS && info != MPI_INFO_NULL ? PMPI_Comm_set_info(*made, info) : result;
+      },
+      comm, info, made);
 }
 
 WEFT_INTERPOSED int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request)
@@ -598,7 +619,10 @@ WEFT_INTERPOSED int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MP
       function, comm,
       [&] {
         return on_intracommunicator(comm, [&] {
-          return note_flavor(THEIRS(size, unit, info, comm, base, made), made, MPI_WIN_FLAVOR_ALLOCATE);
+          const bool aligned = asks_for_alignment(info) && size >= 0 && unit > 0 && base && made;
+          return note_flavor(aligned ? allocate_aligned(size, unit, info, comm, base, made)
+                                     : THEIRS(size, unit, info, comm, base, made),
+                             made, MPI_WIN_FLAVOR_ALLOCATE);
         });
       },
       size, unit, info, comm, base, made);

@@ -36,12 +36,8 @@ template <class Size> int give_back(const BufferOwner& owner, void* address, Siz
   SendBuffer buffer;
   if (const int result = detach_buffer(owner, buffer); result != MPI_SUCCESS)
     return result;
-  if (buffer.size > std::numeric_limits<Size>::max()) {
-    attach_buffer(owner, buffer);
-    return wrong(TOO_LARGE_VALUE, "the buffer's size exceeds 2^31 - 1");
-  }
   *static_cast<void**>(address) = buffer.address;
-  *size                         = static_cast<Size>(buffer.size);
+  *size = buffer.size > std::numeric_limits<Size>::max() ? Size{MPI_UNDEFINED} : static_cast<Size>(buffer.size);
   return MPI_SUCCESS;
 }
 

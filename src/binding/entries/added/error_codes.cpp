@@ -21,6 +21,8 @@ namespace {
 /** MPI_ERR_LASTCODE of weft's mpi.h, which has classes that SimGrid's lacks. */
 constexpr int LAST_CODE = 100;
 
+constexpr int WRONG_ERROR_HANDLER = 78; ///< MPI_ERR_ERRHANDLER
+
 /** Names of those classes. */
 const std::map<int, const char*>& newer_classes()
 {
@@ -134,6 +136,13 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {
+
+WEFT_INTERPOSED int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+  static const auto THEIRS = original(&PMPI_Comm_set_errhandler);
+  return errhandler == MPI_ERRHANDLER_NULL ? wrong(WRONG_ERROR_HANDLER, "the error handler is MPI_ERRHANDLER_NULL")
+                                           : THEIRS(comm, errhandler);
+}
 
 WEFT_INTERPOSED int PMPI_Add_error_class(int* errorclass)
 {

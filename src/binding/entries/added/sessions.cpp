@@ -8,6 +8,7 @@
 #include "binding/entries/added/sessions.hpp"
 
 #include "binding/abi/private_abi.hpp"
+#include "binding/entries/frame/hints.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/ranks/places.hpp"
 #include "binding/ranks/world_placeholder.hpp"
@@ -197,7 +198,11 @@ WEFT_INTERPOSED int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info /*in
 WEFT_INTERPOSED int PMPI_Session_get_info(MPI_Session session, MPI_Info* info_used)
 {
   return first_error([&] { return check_session(session); }, [&] { return check_present(info_used, "info_used"); },
-                     [&] { return PMPI_Info_dup(static_cast<Session*>(session)->info, info_used); });
+                     [&] {
+                       const int result = PMPI_Info_dup(static_cast<Session*>(session)->info, info_used);
+                       PMPI_Info_set(*info_used, MEMORY_KINDS_KEY, MEMORY_KINDS);
+                       return result;
+                     });
 }
 
 WEFT_INTERPOSED int PMPI_Session_get_pset_info(MPI_Session session, const char* pset_name, MPI_Info* info)

@@ -72,7 +72,7 @@ WEFT_TOOL_FUNCTION(enum_get_item, (MPI_T_enum enumtype, int indx, int* value, ch
     if (not its)
       return MPI_T_ERR_INVALID_HANDLE;
     if (not has_index(its->items, indx))
-      return MPI_T_ERR_INVALID_ITEM;
+      return MPI_T_ERR_INVALID_INDEX;
     set_output(value, indx);
     set_text(name, name_len, its->items[static_cast<std::size_t>(indx)]);
     return MPI_SUCCESS;

@@ -2,12 +2,15 @@
 #include "binding/entries/windows/attributes.hpp"
 
 #include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/entries/frame/hints.hpp"
 #include "binding/entries/frame/mpi_errors.hpp"
+#include "binding/ranks/places.hpp"
 
 #include <array>
+#include <simgrid/s4u/Actor.hpp>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace weft {
 namespace {
@@ -37,27 +40,27 @@ void keep(MPI_Aint& kept, void* found)
 }
 
 /** Hints that apply unless the program sets others. */
-constexpr std::array<std::pair<const char*, const char*>, 5> DEFAULT_HINTS{{{"no_locks", "false"},
+constexpr std::array<std::pair<const char*, const char*>, 7> DEFAULT_HINTS{{{"no_locks", "false"},
                                                                             {"accumulate_ordering", "rar,raw,war,waw"},
                                                                             {"accumulate_ops", "same_op_no_op"},
                                                                             {"same_size", "false"},
-                                                                            {"same_disp_unit", "false"}}};
+                                                                            {"same_disp_unit", "false"},
+                                                                            {"mpi_accumulate_granularity", "0"},
+                                                                            {MEMORY_KINDS_KEY, MEMORY_KINDS}}};
 
-/** Copies all hints. */
-void add_hints(MPI_Info from, MPI_Info target)
+/** Returns whether a rank of a window is on the current rank's host, whose memory both can reach. */
+bool is_on_this_host(MPI_Win win, int rank)
 {
-  int keys = 0;
-  PMPI_Info_get_nkeys(from, &keys);
-  for (int i = 0; i < keys; ++i) {
-    std::array<char, MPI_MAX_INFO_KEY + 1> key{};
-    int length = 0;
-    int flag   = 0;
-    PMPI_Info_get_nthkey(from, i, key.data());
-    PMPI_Info_get_valuelen(from, key.data(), &length, &flag);
-    std::vector<char> value(static_cast<std::size_t>(length) + 1);
-    PMPI_Info_get(from, key.data(), length + 1, value.data(), &flag);
-    PMPI_Info_set(target, key.data(), value.data());
-  }
+  const aid_t its                       = group_of(win->comm())->actor(rank);
+  const simgrid::s4u::ActorPtr the_rank = its < 0 ? nullptr : simgrid::s4u::Actor::by_pid(its);
+  return the_rank && the_rank->get_host() == simgrid::s4u::this_actor::get_host();
+}
+
+/** Returns the flavour of a window. */
+int flavor_of(MPI_Win win)
+{
+  const auto found = window_attributes().find(win);
+  return found == window_attributes().end() ? static_cast<int>(MPI_WIN_FLAVOR_CREATE) : found->second.flavor;
 }
 
 } // namespace
@@ -97,6 +100,27 @@ WEFT_INTERPOSED int PMPI_Win_get_attr(MPI_Win win, int keyval, void* value, int*
   if (result == MPI_SUCCESS && *flag != 0)
     keep(keyval == MPI_WIN_SIZE ? its.size : its.unit, value);
   return result;
+}
+
+/** SMPI gives addresses in the memory of other hosts too, since all ranks are one process. */
+WEFT_INTERPOSED int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit, void* baseptr)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Win_shared_query)>(__func__);
+  if (win == MPI_WIN_NULL || not size || not disp_unit || not baseptr)
+    return THEIRS(win, rank, size, disp_unit, baseptr);
+  const int flavor = flavor_of(win);
+  if (flavor == MPI_WIN_FLAVOR_DYNAMIC)
+    return wrong(MPI_ERR_RMA_FLAVOR, "the window is dynamic");
+  if (flavor != MPI_WIN_FLAVOR_SHARED && rank == MPI_PROC_NULL) {
+    const int ranks = win->comm()->size();
+    for (rank = 0; rank + 1 < ranks && not is_on_this_host(win, rank);)
+      ++rank;
+  }
+  if (flavor == MPI_WIN_FLAVOR_SHARED || is_on_this_host(win, rank))
+    return THEIRS(win, rank, size, disp_unit, baseptr);
+  *size                         = 0;
+  *static_cast<void**>(baseptr) = nullptr;
+  return MPI_SUCCESS;
 }
 
 WEFT_INTERPOSED int PMPI_Win_get_info(MPI_Win win, MPI_Info* info)

@@ -40,6 +40,13 @@ def test_mpi_4_and_errors_that_the_program_handles(run: Run, ppn: int) -> None:
     assert (result.lines, result.stderr) == (["right"] * 4, "")
 
 
+@pytest.mark.parametrize("standard", ["4_0", "4_1", "5_0"])
+def test_changes_of_a_standard(run: Run, standard: str) -> None:
+    """Lines of docs/mpi-changes.csv that no other test shows."""
+    result = run(f"mpi_{standard}_changes.c", options=("-q", "--ppn", "2"))
+    assert (result.lines, result.stderr) == (["right"] * 4, "")
+
+
 def test_cmake_finds_mpi_4(tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.16)\nproject(x C)\n"
