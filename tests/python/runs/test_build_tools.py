@@ -3,6 +3,7 @@
 
 import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -463,6 +464,30 @@ def test_weft_env_names_the_directory_of_mpis_commands(tmp_path: Path) -> None:
     assert found.stdout.split() == [f"{COMMANDS}/mpicc", f"{COMMANDS}/mpiexec"]
 
 
+def test_mpiexec_names_the_fabric_on_terminals_only(tmp_path: Path) -> None:
+    """Test suites take any line on standard error as a failure."""
+    write(tmp_path, alone_c=ALONE.replace("return argc", "return 0"))
+    done("mpicc", "alone.c", "-o", "alone", cwd=tmp_path)
+    silent = call("mpiexec", "-n", "2", "./alone", cwd=tmp_path)
+    assert silent.stderr == ""
+    for options, names in (((), True), (("--quiet",), False)):
+        ours, theirs = pty.openpty()
+        try:
+            subprocess.run(
+                [str(COMMANDS / "mpiexec"), *options, "-n", "2", "./alone"],
+                cwd=tmp_path,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=theirs,
+                check=False,
+            )
+            os.write(theirs, b"end\n")
+            assert (b"fabric star-8" in os.read(ours, 4096)) == names
+        finally:
+            os.close(ours)
+            os.close(theirs)
+
+
 def test_mpiexec_runs_on_a_default_fabric(tmp_path: Path) -> None:
     write(tmp_path, alone_c=ALONE)
     done("mpicc", "alone.c", "-o", "alone", cwd=tmp_path)
@@ -471,7 +496,7 @@ def test_mpiexec_runs_on_a_default_fabric(tmp_path: Path) -> None:
         ("-np", "4", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self"),
         ("-x", "OWN=1", "-genv", "OTHER", "2", "-wdir", "."),
     ):
-        result = call("mpiexec", *options, "./alone", "-n", cwd=tmp_path)
+        result = call("mpiexec", *options, "-v", "./alone", "-n", cwd=tmp_path)
         ranks = 4 if "4" in options else 1
         assert result.stdout == f"-n 2 {ranks}\n" * ranks, result.stderr
         assert result.returncode == 2
