@@ -451,6 +451,28 @@ def test_compilers_answer_questions(tmp_path: Path, name: str) -> None:
     assert "-showme:colour: allowed are -showme:compile, link" in refused.stderr
 
 
+def test_code_for_executables_alone_is_named(tmp_path: Path) -> None:
+    """Packages compile their serial part by `cc`, whose default code is for executables."""
+    write(
+        tmp_path,
+        serial_c='#include <stdio.h>\nvoid tell(void) { fputs("told\\n", stdout); }\n',
+        main_c="void tell(void);\nint main(void) { tell(); return 0; }\n",
+    )
+    done("cc", "-fPIE", "-c", "serial.c", "-o", "serial.o", cwd=tmp_path)
+    done("ar", "cr", "libserial.a", "serial.o", cwd=tmp_path)
+    refused = call("mpicc", "main.c", "-L.", "-lserial", "-o", "main", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert refused.stderr.splitlines()[-1] == (
+        "weft cc: ./libserial.a(serial.o): found code for executables alone, which other compilers"
+        " make by default; all parts of a program must be position-independent: configure with"
+        " CC=mpicc, or compile with -fPIC"
+    )
+    done("mpicc", "-c", "serial.c", "-o", "serial.o", cwd=tmp_path)
+    done("ar", "cr", "libserial.a", "serial.o", cwd=tmp_path)
+    done("mpicc", "main.c", "-L.", "-lserial", "-o", "main", cwd=tmp_path)
+    assert done("./main", cwd=tmp_path) == "told\n"
+
+
 def test_weft_env_names_the_directory_of_mpis_commands(tmp_path: Path) -> None:
     assert weft.mpi_commands() == COMMANDS
     line = done("weft", "env", cwd=tmp_path)
