@@ -62,6 +62,7 @@ std::string describe_dead_host(const std::string& name, Seconds since, const Ran
   std::vector<std::string> worlds;
   for (const auto& [number, those] : ranks) {
     std::vector<std::string> numbers;
+    numbers.reserve(those.ranks.size());
     for (const int rank : those.ranks)
       numbers.push_back(std::to_string(rank));
     worlds.push_back((numbers.size() > 1 ? "ranks " : "rank ") + join(numbers) + those.world);
