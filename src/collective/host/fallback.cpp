@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/share.hpp"
+#include "collective/host/nccl/nccl_plan.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -62,13 +63,20 @@ void HostFallback::add_for_all(const std::string& name)
     }
   if (found)
     return;
-  const std::vector<std::string> selections = list_shared("presets/mpi");
+  std::vector<std::string> selections    = list_shared("presets/mpi");
+  const std::vector<std::string> of_nccl = NcclLibrary::names();
+  if (std::ranges::count(of_nccl, name) > 0) {
+    nccl_name_ = name;
+    return;
+  }
   if (std::ranges::count(selections, name) > 0 || name.find_first_of("/+") != std::string::npos ||
       name.ends_with(".toml") || std::filesystem::is_regular_file(name)) {
     selection_ = Selection::load(name);
+    nccl_name_.clear();
     return;
   }
   std::vector<std::string> known = all_names();
+  selections.insert(selections.end(), of_nccl.begin(), of_nccl.end());
   known.insert(known.end(), selections.begin(), selections.end());
   throw UserError(
       "found \"" + name + "\", which is neither a selection nor an algorithm; " + did_you_mean(name, known) +
@@ -133,6 +141,8 @@ std::string HostFallback::smpi(std::string_view collective) const
 void HostFallback::predict_on(const Fabric& fabric, FastestAlgorithm::MakeCosts costs)
 {
   fastest_ = std::make_shared<FastestAlgorithm>(fabric, std::move(costs));
+  if (not nccl_name_.empty())
+    nccl_ = std::make_shared<const NcclLibrary>(nccl_name_, fabric);
 }
 
 bool HostFallback::takes_best(std::string_view collective) const
@@ -143,6 +153,8 @@ bool HostFallback::takes_best(std::string_view collective) const
 
 HostCall HostFallback::resolved(HostCall call, const Selection::Choice& choice) const
 {
+  if (choice.algorithm && choice.algorithm->source == Library::nccl)
+    call.nccl = nccl_->plan(call);
   return (choice.library ? *choice.library : selection_).resolved(std::move(call));
 }
 
@@ -158,8 +170,13 @@ Selection::Choice HostFallback::choose(const HostCall& call, int calls) const
     return selection_.executed({fitting(*named, call), {}}, call);
   if (not smpi(call.collective).empty())
     return {nullptr, {}};
+  if (nccl_ && not named && NcclLibrary::takes(call)) {
+    const std::shared_ptr<const NcclPlan> plan = nccl_->plan(call);
+    return {&NcclLibrary::algorithm(*plan), {plan->choice.chunk}};
+  }
   Selection::Choice choice = selection_.choose(call);
-  if (named && choice.algorithm && not choice.library) // named in the record: it has not been chosen for such calls
+  if ((named || nccl_) && choice.algorithm &&
+      not choice.library) // named in the record: it has not been chosen for such calls
     choice.library = &selection_;
   // SMPI has no neighbourhood collectives that could execute the call if no rule matches.
   return choice.algorithm || not call.neighbors

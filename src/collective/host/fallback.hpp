@@ -5,6 +5,7 @@
  * The text form is a comma-separated list; later items take precedence:
  *
  *   openmpi-5.0                  a selection of presets/mpi, or the path of a file
+ *   nccl-2.29                    NCCL for the collectives that it has, the selection for all others
  *   recursive_doubling           an algorithm, for all collectives that have one of that name
  *   bcast=binomial               an algorithm for one collective
  *   best, bcast=best             the fastest algorithm for each call (collective/host/fastest.hpp)
@@ -12,6 +13,7 @@
 #pragma once
 
 #include "collective/host/fastest.hpp"
+#include "collective/host/nccl/nccl_library.hpp"
 #include "collective/host/selection/selection.hpp"
 
 #include <map>
@@ -29,6 +31,8 @@ class HostFallback {
   std::map<std::string, std::string, std::less<>> smpi_;       // by collective: SMPI's name
   std::string smpi_for_all_;                                   // SMPI's name for all collectives; empty: none
   std::shared_ptr<FastestAlgorithm> fastest_;
+  std::string nccl_name_; // empty: NCCL executes nothing
+  std::shared_ptr<const NcclLibrary> nccl_;
 
   void add(const std::string& item);
   void add_for_all(const std::string& name);
@@ -51,7 +55,8 @@ public:
   std::map<std::string, std::string, std::less<>> left_to_smpi() const;
   /** Lets SMPI execute a collective. */
   void leave_to_smpi(const std::string& collective, const std::string& name);
-  /** Sets the fabric, which must outlive the object, and the costs for predictions of the fastest algorithm. */
+  /** Sets the fabric, which must outlive the object, and the costs for predictions of the fastest algorithm. Throws
+   * UserError if NCCL is asked for and the fabric has no GPUs. */
   void predict_on(const Fabric& fabric, FastestAlgorithm::MakeCosts costs);
   /** Returns true if a collective takes the fastest algorithm; for "", if any collective does. */
   bool takes_best(std::string_view collective = "") const;

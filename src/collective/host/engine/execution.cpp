@@ -10,7 +10,8 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint64_t WORK = std::uint64_t{1} << 63U; // with a rank's number: an end of work, no message
+constexpr std::uint64_t WORK  = std::uint64_t{1} << 63U; // with a rank's number: an end of work, no message
+constexpr std::uint64_t PACED = std::uint64_t{1} << 62U; // with a message's number: the end of its pace, or latency
 
 } // namespace
 
@@ -141,6 +142,8 @@ void Execution::enter(int rank, Seconds time)
 
 void Execution::due(std::uint64_t rank)
 {
+  if ((rank & PACED) != 0)
+    return proceed_on_connection(rank & ~PACED);
   const int number    = static_cast<int>(rank);
   Rank& its           = state(number);
   const Activity done = std::exchange(its.doing, Activity::stepping);
@@ -173,7 +176,7 @@ bool Execution::take(int number, const Step& step)
     case Step::Kind::send: {
       const bool detached = step.bytes < costs_.detached_below;
       Seconds cost;
-      if (step.is_flag())
+      if (step.is_flag() || step.over)
         return post_send(number, step);
       if (not step.blocking)
         cost = costs_.send(step.bytes, host(number), host(step.peer));
@@ -196,6 +199,8 @@ bool Execution::take(int number, const Step& step)
       return begin_work(number, step, Seconds());
     case Step::Kind::pack:
       return spend(number, costs_.piece_overhead * step.pieces, Activity::computing);
+    case Step::Kind::pause:
+      return pass(number, step.over->latency, Activity::computing);
   }
   return true;
 }
@@ -238,10 +243,10 @@ bool Execution::pass(int number, Seconds time, Activity doing)
 bool Execution::post_send(int number, const Step& step)
 {
   const bool flag     = step.is_flag();
-  const SendMode mode = flag ? SendMode{true, true} : costs_.mode(step.bytes);
+  const SendMode mode = flag ? SendMode{true, true} : step.over ? SendMode{false, false} : costs_.mode(step.bytes);
   state(number).requests.add(mode.detached);
-  const Index message = add_message(
-      mode, {number, step.peer, step.bytes.value(), agenda_.now().value(), step.request, flag, missed(step, number)});
+  const Index message = add_message(mode, {number, step.peer, step.bytes.value(), agenda_.now().value(), step.request,
+                                           flag, missed(step, number), step.over});
   MessageExchange::post_send(message, static_cast<Endpoint>(step.peer), number, step.tag);
   return not step.blocking || wait_for(number, step.request);
 }
@@ -258,13 +263,15 @@ bool Execution::post_receive(int number, const Step& step)
  * message that was posted at this very instant. */
 bool Execution::may_leave(const Message& message) const
 {
-  return message.posted < agenda_.now().value() || on_end_.makes_progress(message.to);
+  return message.over || message.posted < agenda_.now().value() || on_end_.makes_progress(message.to);
 }
 
 void Execution::carry(Index number)
 {
-  const Message& message = message_of(number);
-  const Bytes bytes      = Bytes(message.bytes) + SMPI_ENVELOPE;
+  Message& message = message_of(number);
+  if (message.over)
+    message.posted = agenda_.now().value();
+  const Bytes bytes = Bytes(message.bytes) + SMPI_ENVELOPE;
   if (sockets_.empty())
     network_.send(host(message.from), host(message.to), bytes, message.missed, *this, number);
   else
@@ -310,13 +317,36 @@ void Execution::arrived(std::uint64_t number)
 {
   if ((number & WORK) != 0)
     due(number & ~WORK);
+  else if (message_of(number).over)
+    proceed_on_connection(number);
   else
     arrive(number);
 }
 
+/** Ends the send of a message that the network has carried, once its connection's rate allows it, and later its
+ * receive. */
+void Execution::proceed_on_connection(Index number)
+{
+  Message& message       = message_of(number);
+  const Connection& over = *message.over;
+  if (not message.detached) {
+    const Seconds end = Seconds(message.posted) + Bytes(message.bytes) / over.rate;
+    if (end > agenda_.now() && not Agenda::same(end.value(), agenda_.now().value()))
+      return agenda_.add(end, *this, PACED | number);
+    message.detached = true; // its send has ended
+    if (over.latency > Seconds())
+      agenda_.add(agenda_.now() + over.latency, *this, PACED | number);
+    send_ended(Message(message)); // a copy: the rank may post others
+    if (over.latency > Seconds())
+      return;
+  }
+  arrive(number);
+}
+
 double Execution::receiving_cost(const Message& message) const
 {
-  const bool costs = not message.flag && (message.detached || host(message.from) == host(message.to));
+  const bool costs =
+      not message.flag && not message.over && (message.detached || host(message.from) == host(message.to));
   return costs ? costs_.receive(Bytes(message.bytes), host(message.from), host(message.to)).value() : 0;
 }
 

@@ -57,8 +57,9 @@ struct ScheduledMessage {
   double bytes;
   double posted; ///< time
   Request send;
-  bool flag     = false;
-  double missed = 0; ///< fraction of the data that is in no cache of one of the sockets
+  bool flag              = false;
+  double missed          = 0;       ///< fraction of the data that is in no cache of one of the sockets
+  const Connection* over = nullptr; ///< its connection; `posted` becomes the time at which it leaves
 };
 
 class Execution : public Due, public Receiving, private MessageExchange<Execution, ScheduledMessage, ExactMatching> {
@@ -125,6 +126,7 @@ private:
   bool post_receive(int number, const Step& step);
   bool may_leave(const Message& message) const;
   void carry(Index number);
+  void proceed_on_connection(Index number);
   static void matched(Index /*number*/, int /*source*/, int /*tag*/) {}
   void send_ended(const Message& message);
   void receive_ended(const Message& message);

@@ -17,6 +17,7 @@ namespace weft {
 /** Number of elements: libraries divide vectors by elements, not by bytes. */
 using Elements = std::int64_t;
 
+struct NcclPlan;
 struct Nodes;
 
 /** Message to or from a neighbour in a neighbourhood collective. */
@@ -87,6 +88,8 @@ struct HostCall {
   /// Reuse of cached data among the segments of a surrounding call, which this call is a part of; it outlives the
   /// schedule.
   const Pipeline* pipeline = nullptr;
+  /// NCCL's choice and connections for this call, if NCCL executes it.
+  std::shared_ptr<const NcclPlan> nccl = {};
 
   Bytes bytes(Elements elements) const { return element * static_cast<double>(elements); }
   Elements from(int rank) const { return block ? block(rank, root) : count; }

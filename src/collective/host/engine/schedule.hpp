@@ -41,6 +41,12 @@ struct Pipeline {
       1; ///< fraction of the memory traffic of a step, with single copies, that no earlier step of its segment caused
 };
 
+/** Connection of a GPU library: its costs beyond those of the network. */
+struct Connection {
+  Seconds latency;       ///< of a message, after its data: its sender does not wait for it
+  BytesPerSecond rate{}; ///< at most, of its messages one after the other
+};
+
 struct Step {
   enum class Kind {
     send,     ///< posts a message to peer; a wait is optional
@@ -50,7 +56,8 @@ struct Step {
     reduce,   ///< combines `bytes` of two vectors
     copy,     ///< copies `bytes` in memory
     pack,     ///< packs `pieces` of memory into a message, or unpacks it
-    wait_any  ///< waits for one of `any`; a wait for it follows
+    wait_any, ///< waits for one of `any`; a wait for it follows
+    pause     ///< waits for the latency of `over`
   };
 
   Kind kind;
@@ -59,14 +66,16 @@ struct Step {
   Request request = -1;    ///< posted, or waited for
   bool blocking   = false; ///< MPI_Send or MPI_Recv: a wait for the same message follows
   int pieces      = 0;
-  int tag         = 0;       ///< less than TAGS; only messages with equal tags match
+  int tag         = 0;       ///< only messages with equal tags match
   AnyOf* any      = nullptr; ///< for wait_any
   /// Reuse of cached data; null: the data is in caches as far as the buffers of the call are. Outlives the step.
   const Pipeline* pipeline = nullptr;
+  /// Connection of a message, which then costs no CPU time and leaves once its receive is posted. Outlives the message.
+  const Connection* over = nullptr;
 
   bool is_flag() const;
 };
-constexpr int TAGS = 4;
+constexpr int TAGS = 4;        ///< tags of MPI libraries are less
 constexpr int FLAG = TAGS - 1; ///< tag of flags in shared memory, which cost no CPU time
 
 inline bool Step::is_flag() const
@@ -116,6 +125,19 @@ constexpr Step copy(Bytes bytes)
 constexpr Step pack(int pieces)
 {
   return {Step::Kind::pack, -1, {}, -1, false, pieces};
+}
+
+constexpr Step pause(const Connection& over)
+{
+  Step step{Step::Kind::pause};
+  step.over = &over;
+  return step;
+}
+/** Sends a message over a connection. */
+constexpr Step on(const Connection& over, Step send)
+{
+  send.over = &over;
+  return send;
 }
 
 constexpr Step flagged(Step step)

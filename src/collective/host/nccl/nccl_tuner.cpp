@@ -232,10 +232,11 @@ Seconds NcclTuner::base_latency(NcclAlgorithm algorithm, NcclProtocol protocol) 
   return constants_.latency.at(index_of(algorithm)).base.at(index_of(protocol));
 }
 
-BytesPerSecond NcclTuner::network_rate(NcclAlgorithm algorithm, NcclRanks in) const
+BytesPerSecond NcclTuner::channel_rate(const NcclChoice& choice, NcclCollective collective, NcclRanks in) const
 {
-  const NcclGraph& its = *graph(algorithm, in);
-  return its.inter * static_cast<double>(its.channels);
+  const NcclGraph& its     = *graph(choice.algorithm, in);
+  const BytesPerSecond bus = bus_bandwidth(its, choice.protocol, collective, in) / static_cast<double>(its.channels);
+  return choice.algorithm == NcclAlgorithm::ring ? bus : bus * ratio(choice.algorithm, collective, in);
 }
 
 Seconds NcclTuner::step_latency(NcclAlgorithm algorithm, NcclProtocol protocol, NcclRanks in, bool between_nodes) const

@@ -94,8 +94,9 @@ public:
 
   /** Returns the latency of a call before its first step. */
   Seconds base_latency(NcclAlgorithm algorithm, NcclProtocol protocol) const;
-  /** Returns the rate between two nodes of all channels of an algorithm. */
-  BytesPerSecond network_rate(NcclAlgorithm algorithm, NcclRanks in) const;
+  /** Returns the data rate of a channel by the tuner's model: on each connection of a ring, or of the vector's share
+   * that the channel works on. */
+  BytesPerSecond channel_rate(const NcclChoice& choice, NcclCollective collective, NcclRanks in) const;
   /** Returns the latency of a step between two GPUs, within a node or between nodes. */
   Seconds step_latency(NcclAlgorithm algorithm, NcclProtocol protocol, NcclRanks in, bool between_nodes) const;
   /** Returns the bytes that a connection's slot holds, with the flags of the protocol. */

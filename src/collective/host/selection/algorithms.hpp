@@ -22,11 +22,11 @@ namespace weft {
 enum class Needs { nothing, commutative, two_ranks, in_order, one_host, one_host_commutative };
 
 /** Library that an algorithm belongs to. */
-enum class Library { open_mpi, mpich, ucc };
+enum class Library { open_mpi, mpich, ucc, nccl };
 template <> struct Names<Library> {
-  static constexpr std::array ROWS{std::pair{Library::open_mpi, std::string_view("Open MPI")},
-                                   std::pair{Library::mpich, std::string_view("MPICH")},
-                                   std::pair{Library::ucc, std::string_view("UCC")}};
+  static constexpr std::array ROWS{
+      std::pair{Library::open_mpi, std::string_view("Open MPI")}, std::pair{Library::mpich, std::string_view("MPICH")},
+      std::pair{Library::ucc, std::string_view("UCC")}, std::pair{Library::nccl, std::string_view("NCCL")}};
 };
 
 /** Algorithm of the same collective that replaces another; an empty name: none does. */

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/host/nccl/nccl_schedules.hpp"
+
+#include "base/error.hpp"
+#include "collective/host/engine/walk.hpp"
+#include "collective/host/nccl/nccl_library.hpp"
+#include "collective/host/nccl/nccl_plan.hpp"
+#include "collective/host/prediction.hpp"
+#include "fabric/fabric_test.hpp"
+
+#include <bitset>
+#include <gtest/gtest.h>
+#include <map>
+#include <numeric>
+
+namespace weft {
+namespace {
+
+constexpr double NCCL_MEBI = 1024 * 1024;
+
+/** Returns a star of 16 GPUs at 100 GB/s, @p gpus a node, whose channels have 10 GB/s. */
+std::string star_of_gpus(int gpus_a_node, const std::string& variables = "")
+{
+  std::string text = FABRIC;
+  const auto set   = [&text](const std::string& old, const std::string& now) {
+    text.replace(text.find(old), old.size(), now);
+  };
+  set("hosts = 4", "hosts = 16");
+  set("max_ports = 8", "max_ports = 16");
+  set("bandwidth = \"1GBps\"", "bandwidth = \"100GBps\"");
+  text += "\n[nccl]\narchitecture = \"hopper\"\ncpu = \"intel\"\ngpus_per_node = " + std::to_string(gpus_a_node) +
+          "\n" + variables;
+  for (const std::string of : {"ring", "tree", "nvls"})
+    text += "\n[[nccl.graph]]\nof = \"" + of + "\"\nchannels = 8\nintra = \"10GBps\"\ninter = \"10GBps\"\n";
+  return text;
+}
+
+std::string forced_nccl(const std::string& algorithm, const std::string& protocol)
+{
+  return "NCCL_ALGO = \"" + algorithm + "\"\nNCCL_PROTO = \"" + protocol + "\"\n";
+}
+
+/** Call of NCCL on a fabric, with what it refers to. */
+struct NcclCalled {
+  Fabric fabric;
+  NcclLibrary library;
+  HostCall call;
+
+  NcclCalled(const std::string& text, HostCall its) : fabric(fabric_of(text)), library("nccl-2.29", fabric), call(its)
+  {
+    call.host = [](int rank) { return rank; };
+    call.nccl = library.plan(call);
+  }
+  Walk walked() const
+  {
+    return walk(call.ranks, [this](int rank) { return nccl_steps(call, rank, {}); });
+  }
+  double seconds() const
+  {
+    std::vector<int> hosts(static_cast<std::size_t>(call.ranks));
+    std::iota(hosts.begin(), hosts.end(), 0);
+    const Selection::Choice choice{&NcclLibrary::algorithm(*call.nccl), {}};
+    return predicted_time(fabric, costs_of({}, fabric.host()), hosts, call, choice).value();
+  }
+};
+
+/** Returns the ranks whose data each rank may have at the end. */
+std::vector<std::bitset<16>> gpus_heard(const Walk& walk, int ranks)
+{
+  std::vector<std::bitset<16>> known(static_cast<std::size_t>(ranks));
+  for (std::size_t rank = 0; rank < known.size(); ++rank)
+    known[rank].set(rank);
+  for (auto begin = walk.messages.begin(); begin != walk.messages.end();) {
+    const auto before = known;
+    for (const int round = begin->round; begin != walk.messages.end() && begin->round == round; ++begin)
+      known[static_cast<std::size_t>(begin->to)] |= before[static_cast<std::size_t>(begin->from)];
+  }
+  return known;
+}
+
+/** Returns the bytes that each rank sends. */
+std::vector<double> bytes_sent(const Walk& walk, int ranks)
+{
+  std::vector<double> bytes(static_cast<std::size_t>(ranks));
+  for (const WalkedMessage& one : walk.messages)
+    bytes[static_cast<std::size_t>(one.from)] += one.bytes.value();
+  return bytes;
+}
+
+using NcclCheck = std::function<void(const NcclCalled& made, const std::string& algorithm)>;
+
+/** Checks the collectives of all algorithms and protocols on 2 to 16 ranks, on one node and on several. */
+void for_all_gpus(const NcclCheck& check)
+{
+  for (const std::string algorithm : {"ring", "tree", "nvls"})
+    for (const std::string protocol : {"LL", "LL128", "Simple"})
+      for (const std::string_view collective : names_of<NcclCollective>())
+        for (const int a_node : {1, 2, 4, 16})
+          for (int ranks = 2; ranks <= 16; ++ranks)
+            for (const int root : {0, ranks - 1}) {
+              const bool rooted = collective == "bcast" || collective == "reduce";
+              if ((root > 0 && not rooted) || (protocol != "LL" && ranks % 4 != 0))
+                continue;
+              if (algorithm != "ring" && (collective != "allreduce" || root > 0))
+                continue;
+              if (algorithm == "nvls" && (a_node < 16 || protocol != "Simple"))
+                continue;
+              SCOPED_TRACE(algorithm + " " + protocol + " " + std::string(collective) + " " + std::to_string(ranks) +
+                           " ranks, " + std::to_string(a_node) + " a node, root " + std::to_string(root));
+              check(NcclCalled(star_of_gpus(a_node, forced_nccl(algorithm, protocol)),
+                               {collective, ranks, root, 50000, Bytes(4)}),
+                    algorithm);
+            }
+}
+
+TEST(NcclSchedules, EndAndGiveEachRankWhatItMustHave)
+{
+  for_all_gpus([](const NcclCalled& made, const std::string&) {
+    const HostCall& call = made.call;
+    const Walk walk      = made.walked();
+    EXPECT_EQ(std::ranges::count(walk.ended, -1), 0);
+    const auto known = gpus_heard(walk, call.ranks);
+    for (int rank = 0; rank < call.ranks; ++rank)
+      for (int from = 0; from < call.ranks; ++from) {
+        const bool must = call.collective == "bcast"    ? from == call.root
+                          : call.collective == "reduce" ? rank == call.root
+                                                        : true;
+        ASSERT_TRUE(known[static_cast<std::size_t>(rank)].test(static_cast<std::size_t>(from)) || not must)
+            << rank << " of " << from;
+      }
+  });
+}
+
+TEST(NcclSchedules, SendEachByteAsOftenAsTheAlgorithmMust)
+{
+  for_all_gpus([](const NcclCalled& made, const std::string& algorithm) {
+    const HostCall& call  = made.call;
+    const double vector   = call.bytes(call.count).value() * made.call.nccl->wire;
+    const double ranks    = call.ranks;
+    const auto bytes      = bytes_sent(made.walked(), call.ranks);
+    const double all      = std::accumulate(bytes.begin(), bytes.end(), 0.0);
+    const bool of_blocks  = call.collective == "allgather" || call.collective == "reduce_scatter_block";
+    const double each_way = algorithm == "nvls" ? ranks + 1 : of_blocks ? ranks * (ranks - 1) : ranks - 1;
+    EXPECT_NEAR(all, vector * each_way * (algorithm != "nvls" && call.collective == "allreduce" ? 2 : 1), 1e-6 * all);
+    if (algorithm == "ring" && call.collective != "bcast" && call.collective != "reduce") {
+      EXPECT_NEAR(*std::ranges::max_element(bytes), all / ranks, 1e-6 * all);
+    }
+  });
+}
+
+TEST(NcclSchedules, RingsOnSeveralChannelsAreAsManyTimesFaster)
+{
+  for (const std::string collective : {"allreduce", "allgather", "reduce_scatter_block", "bcast", "reduce"})
+    for (const int a_node : {2, 16}) {
+      const auto seconds = [&](int channels) {
+        const std::string only = "NCCL_MAX_NCHANNELS = " + std::to_string(channels) + "\n";
+        return NcclCalled(star_of_gpus(a_node, forced_nccl("ring", "Simple") + only),
+                          {collective, 8, 0, 1 << 30, Bytes(1)})
+            .seconds();
+      };
+      const double one = seconds(1);
+      for (const int channels : {2, 4, 8})
+        EXPECT_NEAR(one / seconds(channels), channels, 0.05 * channels) << collective << " " << a_node;
+    }
+}
+
+// 2 (n - 1) / n of the vector at the rate of all channels, the latency of the call, and the last chunk's copy.
+TEST(NcclSchedules, ALargeRingTakesTheTimeOfItsChannels)
+{
+  const double bytes = 512 * NCCL_MEBI;
+  const double rate  = 8 * 10e9;
+  const NcclCalled made(star_of_gpus(16, forced_nccl("ring", "Simple")),
+                        {"allreduce", 4, 0, static_cast<Elements>(bytes), Bytes(1)});
+  EXPECT_NEAR(made.seconds(), bytes * 1.5 / rate + 8.4e-6 + 8 * 2 * NCCL_MEBI / rate, 30e-6);
+}
+
+// A fabric's links limit what the channels could do.
+TEST(NcclSchedules, SlowLinksLimitChannels)
+{
+  const double bytes = 512 * NCCL_MEBI;
+  std::string text   = star_of_gpus(16, forced_nccl("ring", "Simple"));
+  text.replace(text.find("100GBps"), 7, "20GBps");
+  const NcclCalled made(text, {"allreduce", 4, 0, static_cast<Elements>(bytes), Bytes(1)});
+  EXPECT_GT(made.seconds(), bytes * 1.5 / 20e9);
+  EXPECT_LT(made.seconds(), bytes * 1.5 / 20e9 * 1.1);
+}
+
+TEST(NcclSchedules, NvlsTakesTheTimeOfTheTunersModel)
+{
+  const double bytes = 1024 * NCCL_MEBI;
+  const NcclCalled made(star_of_gpus(16, forced_nccl("nvls", "Simple")),
+                        {"allreduce", 8, 0, static_cast<Elements>(bytes), Bytes(1)});
+  const double rate  = 8 * 10e9 * 8 / 14; // ncclTopoTuneModel: that of its channels between nodes at most
+  const double chunk = 64 * 128 * 1024;
+  EXPECT_NEAR(made.seconds(), bytes / rate + 25e-6 + 2 * chunk / rate, 20e-6);
+}
+
+TEST(NcclPlan, TreesSpanAllNodesTwice)
+{
+  for (int nodes = 1; nodes <= 33; ++nodes)
+    for (const bool second : {false, true}) {
+      const std::vector<int> parents = nccl_tree(nodes, second);
+      std::map<int, int> children;
+      for (int node = 0; node < nodes; ++node) {
+        int at = node;
+        for (int steps = 0; parents[static_cast<std::size_t>(at)] != NcclLane::NOBODY; ++steps) {
+          ASSERT_LT(steps, 7) << nodes;
+          at = parents[static_cast<std::size_t>(at)];
+        }
+        if (parents[static_cast<std::size_t>(node)] != NcclLane::NOBODY) {
+          EXPECT_LE(++children[parents[static_cast<std::size_t>(node)]], 2);
+        }
+      }
+      EXPECT_EQ(std::ranges::count(parents, NcclLane::NOBODY), 1);
+    }
+}
+
+TEST(NcclLibrary, TakesWhatNcclHas)
+{
+  HostCall call{"allreduce", 4, 0, 10, Bytes(4)};
+  EXPECT_TRUE(NcclLibrary::takes(call));
+  call.predefined = false;
+  EXPECT_FALSE(NcclLibrary::takes(call));
+  EXPECT_FALSE(NcclLibrary::takes({"alltoall", 4, 0, 10, Bytes(4)}));
+}
+
+TEST(NcclLibrary, RefusesRanksThatShareAGpu)
+{
+  const Fabric fabric = fabric_of(star_of_gpus(4));
+  const NcclLibrary library("nccl-2.29", fabric);
+  HostCall call{"allreduce", 4, 0, 10, Bytes(4)};
+  call.host = [](int rank) { return rank / 2; };
+  EXPECT_THROW(library.plan(call), UserError);
+  EXPECT_THROW(NcclLibrary("nccl-2.29", fabric_of(FABRIC)), UserError);
+}
+
+} // namespace
+} // namespace weft
