@@ -21,6 +21,7 @@ typedef struct {
   int window;
   int each;
   int back_to_back;
+  int in_place;
   MPI_Datatype type;
   int type_size;
   MPI_Op op;
@@ -64,6 +65,7 @@ static inline int parse_word(Options* options, const char* word)
          (sscanf(word, "type=%15s", text) == 1 && find_type(text, &options->type)) ||
          (sscanf(word, "op=%15s", text) == 1 && find_op(text, &options->op)) ||
          (strcmp(word, "back-to-back") == 0 && (options->back_to_back = 1)) ||
+         (strcmp(word, "in-place") == 0 && (options->in_place = 1)) ||
          (strcmp(word, "each") == 0 && (options->each = 1));
 }
 

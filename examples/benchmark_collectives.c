@@ -2,12 +2,13 @@
 /* Collectives as the OSU micro-benchmarks (7.4) time them. Plain MPI: any MPI compiler builds it.
  *
  *     benchmark_collectives NAME SIZES [iterations=N] [warm-up=N] [type=TYPE] [op=OP]
- *     [back-to-back] [each]
+ *     [back-to-back] [in-place] [each]
  *
  * NAME is a collective (`allreduce`), or its non-blocking form (`iallreduce`). SIZES are
  * comma-separated, in bytes: of the vector for Bcast, reductions and scans; of the whole vector
  * that each rank gives for Reduce_scatter and Reduce_scatter_block; otherwise of the data that one
- * rank has for, or gets from, one other. The root is rank 0.
+ * rank has for, or gets from, one other. The root is rank 0. With `in-place`, ranks give
+ * MPI_IN_PLACE where MPI allows it for both buffers of a reduction or Allgather.
  *
  * Blocking: all ranks make calls with a barrier after each (none for `barrier` itself, nor with
  * `back-to-back`); each call is timed. A line is the bytes, then average, minimum and maximum over
@@ -194,14 +195,18 @@ static Call prepare(const Collective* collective, const Options* options, long b
   call.bytes         = own(ranks * sizeof(int));
   call.types         = own(ranks * sizeof(MPI_Datatype));
   set_parts(&call, collective, (int)(bytes / options->type_size), options->ranks);
-  call.in  = buffer((size_t)bytes * (shape == PARTS_IN || shape == PARTS_BOTH ? ranks : 1));
-  call.out = buffer((size_t)bytes * (shape == PARTS_OUT || shape == PARTS_BOTH ? ranks : 1));
+  const int in_place = options->in_place && (collective->call != reduce || options->rank == ROOT);
+  call.in            = in_place && collective->call != bcast
+                           ? MPI_IN_PLACE
+                           : buffer((size_t)bytes * (shape == PARTS_IN || shape == PARTS_BOTH ? ranks : 1));
+  call.out           = buffer((size_t)bytes * (shape == PARTS_OUT || shape == PARTS_BOTH ? ranks : 1));
   return call;
 }
 
 static void release(Call* call)
 {
-  free(call->in);
+  if (call->in != MPI_IN_PLACE)
+    free(call->in);
   free(call->out);
   (free)(call->counts);
   (free)(call->places);
@@ -326,7 +331,7 @@ static int usage(int rank)
 {
   if (rank == ROOT)
     fputs("usage: benchmark_collectives [i]COLLECTIVE BYTES,... [iterations=N] [warm-up=N] [type=TYPE] [op=OP] "
-          "[each]\n",
+          "[in-place] [each]\n",
           stderr);
   MPI_Finalize();
   return EXIT_USAGE;

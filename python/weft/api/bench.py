@@ -20,10 +20,10 @@ from weft.api.input_checks import (
 )
 from weft.base.errors import WeftError
 from weft.base.units import parse_counts
-from weft.runs.options import DEFAULT_FALLBACK, MOST_RANKS
+from weft.runs.options import MOST_RANKS
 from weft.runs.site import load_fabric
 from weft.study.bench import collectives as bench_collectives
-from weft.study.bench import like
+from weft.study.bench import like, nccl, nccl_tests
 from weft.study.bench import micro_benchmarks as micro
 from weft.study.bench.benchmarks import BENCHMARKS, OPERATIONS, TYPES, find
 from weft.study.bench.collectives import COLLECTIVES, CollectivesBench, CollectiveTime
@@ -71,7 +71,9 @@ def bench(
         benchmark: OSU's name without `osu_`: `allreduce`, `ialltoall`, `latency`, `put_bw`.
             `bcast`, `allgather` and `ag+rs` (an Allgather beside a Reduce-Scatter) also measure the
             throughput of ranks and the bytes through switches; `osu_bcast` and `osu_allgather` are
-            timed as OSU does.
+            timed as OSU does. `nccl-all_reduce`, `nccl-all_gather`, `nccl-reduce_scatter`,
+            `nccl-broadcast` and `nccl-reduce` are those of nccl-tests; their mode is a version of
+            NCCL ("nccl-2.29"), and sizes are bytes of the larger buffer.
         fabric: Fabric to run on: a fabric file, or the name of a shipped one. Or a `weft.Fabric`.
         ranks: Number of MPI ranks; 2 for point-to-point benchmarks.
         sizes: Bytes of a row: "4:1MiB" doubles, `[4, "1KiB"]` is a list.
@@ -104,11 +106,13 @@ def bench(
         `overlap_percent`; for messages and one-sided calls `latency_us`, or `bandwidth_MBps` and
         `messages_per_s`; for `bcast`, `allgather` and `ag+rs` `latency_us` (mean of receiving
         ranks), `max_us`, `receive_Bps` (receive throughput of a rank in bytes/s) and `port_bytes`
-        (bytes through all switch ports). Percentiles follow as `p50_us`.
+        (bytes through all switch ports). Percentiles follow as `p50_us`. The tests of NCCL have the
+        columns of nccl-tests: `test`, `fabric`, `ranks`, `bytes`, `count`, `type`, `redop`, `root`,
+        `time_us`, `algbw_GBps`, `busbw_GBps`, the same in place (`in_place_us` ...), and `path`.
     """
     import polars
 
-    known = (*BENCHMARKS, *COLLECTIVES)
+    known = (*BENCHMARKS, *COLLECTIVES, *(nccl_tests.PREFIX + test for test in nccl_tests.BUS))
     name = benchmark if benchmark.startswith("osu_") else choice("benchmark", benchmark, known)
     where, changed = fabric_and_changes(fabric, set)
     asked = None if modes is None else list(words("modes", modes))
@@ -118,8 +122,7 @@ def bench(
         others = {"nodes": nodes is not None, "ppn": len(per_host) > 1, "type": type, "cfg": cfg}
         others |= {"back_to_back": back_to_back}
         _refuse(name, others)
-        if count is None:
-            raise WeftError(f"ranks: is missing; {name} takes a number of ranks")
+        count = _ranks_of(name, count)
         sample = Sampling.of(where, changed, iterations, percentiles, 1)
         which = COLLECTIVES[name]
         own = CollectivesBench(
@@ -130,6 +133,20 @@ def bench(
         rows = bench_collectives.run(own, on_size)
         _warn(rows)
         return polars.DataFrame([_row(row) for row in rows], infer_schema_length=None)
+    if name.startswith(nccl_tests.PREFIX):
+        others = {"nodes": nodes is not None, "ppn": bool(per_host), "back_to_back": back_to_back}
+        _refuse(name, others | {"unchecked": unchecked, "percentiles": percentiles is not None})
+        test = nccl_tests.NcclBench(
+            *(nccl_tests.test_of(name), where, _ranks_of(name, count)),
+            *(_sizes_of(sizes, nccl_tests.SIZES), _version(asked)),
+            *(choice("type", type or nccl_tests.TYPE, tuple(TYPES)), op),
+            Sampling.of(where, changed, iterations, None, micro.ITERATIONS).iterations,
+            whole("warm_up", warm_up, 0, 1_000_000),
+            changes=changed,
+            config=settings(cfg),
+            strict=strict,
+        )
+        return polars.DataFrame([vars(row) for row in nccl_tests.run(test, on_size)])
     one = find(name)
     sample = Sampling.of(where, changed, iterations, percentiles, micro.ITERATIONS)
     kind = choice("type", type or one.default_type, tuple(TYPES))
@@ -154,6 +171,24 @@ def bench(
     _warn(times)
     table = [dict(zip(micro.columns(times), micro.cells(time), strict=True)) for time in times]
     return polars.DataFrame(table, infer_schema_length=None)
+
+
+def _ranks_of(name: str, count: int | None) -> int:
+    if count is None:
+        raise WeftError(f"ranks: is missing; {name} takes a number of ranks")
+    return count
+
+
+def _version(modes: Sequence[str] | None) -> str:
+    """Return the version of NCCL that a mode names."""
+    if modes is None:
+        return nccl.DEFAULT_VERSION
+    if len(modes) != 1 or not modes[0].startswith(nccl_tests.PREFIX):
+        raise WeftError(
+            f"modes: found {', '.join(modes)}; a test of NCCL has one, a version of NCCL, such as"
+            f" {nccl_tests.PREFIX}{nccl.DEFAULT_VERSION}"
+        )
+    return modes[0].removeprefix(nccl_tests.PREFIX)
 
 
 def _refuse(name: str, others: Mapping[str, object]) -> None:
@@ -195,7 +230,7 @@ def bench_like(
     ranks: int | None = None,
     *,
     ppn: int | None = None,
-    modes: Sequence[str] = (DEFAULT_FALLBACK,),
+    modes: Sequence[str] | None = None,
     set: Changes | None = None,
     cfg: Mapping[str, object] | Sequence[str] = (),
     strict: bool = False,
@@ -211,7 +246,8 @@ def bench_like(
         fabric: Fabric to run on: a fabric file, or the name of a shipped one. Or a `weft.Fabric`.
         ranks: Number of ranks of collectives, if the file does not state it.
         ppn: Ranks per host, if the file does not state it.
-        modes: Modes of collectives, as for `weft.bench`.
+        modes: Modes of collectives, as for `weft.bench`; by default the library of a run, or NCCL
+            ("nccl-2.29") for output of nccl-tests on a fabric of GPUs.
         set: Values that override keys of the fabric file. For example `{"switch.slots": 64}`;
             `weft.fabric_options()` lists all keys.
         cfg: SimGrid options. For example `{"smpi/wtime": 0}`, or a list of KEY:VALUE.
@@ -232,7 +268,7 @@ def bench_like(
         where,
         None if ranks is None else whole("ranks", ranks, 2, MOST_RANKS),
         None if ppn is None else whole("ppn", ppn, 1, MOST_RANKS),
-        list(words("modes", modes)),
+        None if modes is None else list(words("modes", modes)),
         sample.iterations,
         changed,
         settings(cfg),

@@ -75,6 +75,7 @@ def changes(_: click.Context, __: click.Parameter, typed: str) -> list[Completio
 
 def _ways() -> set[str]:
     names = {row["name"] for row in _core.selections()}
+    names |= {f"nccl-{version}" for version in _core.list_presets("nccl")}
     return names | {row["name"] for row in _core.host_algorithms()} | {"best"}
 
 

@@ -187,10 +187,10 @@ class Collectives:
             kind=value_types.Algorithms(),
             group=COLLECTIVES,
             meaning="Host algorithms of collectives that are not offloaded",
-            more="An MPI library's selection, by name or file; an algorithm (recursive_doubling);"
-            " an algorithm per collective (bcast=binomial, bcast=best); SMPI's algorithms as"
-            " smpi:NAME; or best: for each call the fastest algorithm by prediction. Separate"
-            " several with commas.",
+            more="An MPI library's selection, by name or file; a version of NCCL (nccl-2.29); an"
+            " algorithm (recursive_doubling); an algorithm per collective (bcast=binomial,"
+            " bcast=best); SMPI's algorithms as smpi:NAME; or best: for each call the fastest"
+            " algorithm by prediction. Separate several with commas.",
             absent=DEFAULT_FALLBACK,
             metavar="WHAT",
             command_line="`weft collectives list` has the names.",

@@ -353,7 +353,7 @@ def unfit_algorithms(record: RecordData) -> list[str]:
             asked = _asked(part.fallback, row.collective)
             if row.offloaded or not library or asked in ("", "best"):
                 continue
-            if not (asked.startswith("smpi:") or asked.isidentifier()):
+            if not (asked.startswith(("smpi:", "nccl-")) or asked.isidentifier()):
                 asked = f"a rule of {asked}"  # a file
             lines.append(
                 f"{row.collective}: {asked} cannot execute"

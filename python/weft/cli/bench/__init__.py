@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`weft bench`: a command per micro-benchmark, and the group that resolves them.
 
-`osu` generates the commands of OSU's benchmarks from their table; `collectives` and `like` add
-their own; `shared` has their common options.
+`osu` generates the commands of OSU's benchmarks from their table; `collectives`, `like` and
+`nccl` add their own; `shared` has their common options.
 """
 
-from weft.cli.bench import collectives, like
+from weft.cli.bench import collectives, like, nccl
 from weft.cli.bench.group import bench
 
-__all__ = ["bench", "collectives", "like"]
+__all__ = ["bench", "collectives", "like", "nccl"]

@@ -9,7 +9,8 @@ from weft.study.bench.benchmarks import BENCHMARKS, Family
 
 _GROUP = """
 Run a micro-benchmark on a simulated fabric: collectives, point-to-point messages and one-sided
-calls, named and timed as in the OSU micro-benchmarks (`osu_NAME` and NAME are the same).
+calls, named and timed as in the OSU micro-benchmarks (`osu_NAME` and NAME are the same), and
+NCCL's collectives as in nccl-tests (`nccl-all_reduce`).
 
 `weft bench --like FILE` simulates the benchmark of an OSU or IMB output, and shows both results.
 

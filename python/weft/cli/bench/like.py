@@ -22,6 +22,7 @@ from weft.study.bench import like as api
 from weft.study.bench import micro_benchmarks
 from weft.study.bench.like import ComparedBenchmark, LikeOptions
 from weft.study.bench.modes import labels
+from weft.study.bench.nccl import DEFAULT_VERSION
 
 _HELP = """
 Simulate the benchmark whose output FILE is (OSU micro-benchmarks, IMB, nccl-tests, rccl-tests,
@@ -54,7 +55,11 @@ Examples:
     help="Number of MPI ranks of collectives, if the file does not state it.",
 )
 @click_option("ppn")
-@shared.modes_option(DEFAULT_FALLBACK)
+@shared.modes_option(
+    None,
+    f"Modes to compare.  [default: {DEFAULT_FALLBACK}; nccl-{DEFAULT_VERSION} for nccl-tests on a"
+    " fabric of GPUs]",
+)
 @shared.iterations_option(micro_benchmarks.ITERATIONS, "Timed calls or windows per size.")
 @click_option("config")
 @click_option("strict")
@@ -65,7 +70,7 @@ def like(
     changes: tuple[str, ...],
     ranks: int | None,
     ppn: int | None,
-    modes: str,
+    modes: str | None,
     iterations: int | None,
     config: tuple[str, ...],
     strict: bool,
@@ -73,8 +78,9 @@ def like(
 ) -> None:
     """Check the options, run the benchmark, and print and write the results."""
     sample = shared.sampling(fabric, changes, iterations, None, micro_benchmarks.ITERATIONS)
+    wanted = None if modes is None else parse_modes(modes)
     asked = LikeOptions(
-        *(fabric, ranks, ppn, parse_modes(modes), sample.iterations, changes, config), strict=strict
+        *(fabric, ranks, ppn, wanted, sample.iterations, changes, config), strict=strict
     )
     planned = api.plan(file, asked)
     with progress_bar(sum(len(one.sizes) * len(one.runs) for _, one in planned.runs)) as progress:

@@ -49,15 +49,17 @@ def sampling(
     return Sampling.of(fabric, changes, iterations, wanted, usual)
 
 
-def modes_option(default: str) -> Callable[[Command], Command]:
+def modes_option(
+    default: str | None, text: str = "Modes to compare."
+) -> Callable[[Command], Command]:
     """Return the option for the modes to compare."""
     return click.option(
         "--modes",
         default=default,
-        show_default=True,
+        show_default=default is not None,
         metavar="MODE,...",
         shell_complete=completion.modes,
-        help="Modes to compare.",
+        help=text,
     )
 
 

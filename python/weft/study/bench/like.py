@@ -11,16 +11,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from weft import _core
 from weft.base.errors import WeftError, named
 from weft.base.measured import LogError, log_error
 from weft.base.output import whole_file
 from weft.benchmarks.methods import method_named
 from weft.benchmarks.output import Measured, read
 from weft.runs.options import DEFAULT_FALLBACK
+from weft.runs.site import load_fabric
 from weft.study.bench import micro_benchmarks as benches
+from weft.study.bench import nccl_tests
 from weft.study.bench.benchmarks import BENCHMARKS, TYPES, Benchmark
 from weft.study.bench.checks import Progress
 from weft.study.bench.micro_benchmarks import MESSAGES, Study, Time
+from weft.study.bench.nccl import DEFAULT_VERSION
 
 COLUMNS = (
     *("file", "line", "fabric", "collective", "mode", "path", "reason", "ranks", "ppn", "bytes"),
@@ -37,8 +41,9 @@ class LikeOptions:
     fabric: str
     ranks: int | None = None
     ppn: int | None = None
-    modes: Sequence[str] = (DEFAULT_FALLBACK,)
-    """Modes of collectives."""
+    modes: Sequence[str] | None = None
+    """Modes of collectives; None: NCCL for output of nccl-tests on a fabric of GPUs, else the
+    default library."""
     iterations: int = benches.ITERATIONS
     changes: tuple[str, ...] = ()
     config: tuple[str, ...] = ()
@@ -111,7 +116,12 @@ def plan(path: Path, asked: LikeOptions) -> Plan:
             runs.append((measured, study))
     if not runs:
         raise WeftError(f"{path}: nothing in it can be run: {'; '.join(left_out)}")
-    notes = dict.fromkeys(f"{path}: {note}" for measured, _ in runs for note in measured.notes)
+    notes = dict.fromkeys(
+        f"{path}: {note}"
+        for measured, study in runs
+        if not all(mode.startswith(nccl_tests.PREFIX) for mode in study.modes)
+        for note in measured.notes
+    )
     return Plan(runs, left_out, list(notes))
 
 
@@ -146,7 +156,7 @@ def _study(
     ppn = _settled(measured, "ppn", measured.ppn, asked.ppn)
     return Study(
         *(benchmark, asked.fabric, [ranks], [ppn], sizes),
-        asked.modes if benchmark.collective else (),
+        _modes(measured, asked) if benchmark.collective else (),
         asked.iterations,
         window=int(window) if window.isdecimal() else benches.WINDOW,
         type=type_,
@@ -157,6 +167,15 @@ def _study(
         and method_named(measured.suite.lower(), measured.version).back_to_back,
         strict=asked.strict,
     )
+
+
+def _modes(measured: Measured, asked: LikeOptions) -> Sequence[str]:
+    if asked.modes is not None:
+        return asked.modes
+    on_gpus = _core.gpus_per_node(load_fabric(asked.fabric, asked.changes)) > 0
+    if on_gpus and measured.suite == "nccl-tests":
+        return (nccl_tests.PREFIX + DEFAULT_VERSION,)
+    return (DEFAULT_FALLBACK,)
 
 
 def _ranks(measured: Measured, benchmark: Benchmark, asked: LikeOptions) -> int:

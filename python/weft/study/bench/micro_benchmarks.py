@@ -68,6 +68,8 @@ class Study:
     """True to omit OSU's barriers between blocking collectives."""
     strict: bool = False
     """True to refuse values outside what was measured."""
+    in_place: bool = False
+    """True for MPI_IN_PLACE, which the NCCL benchmarks use."""
 
     @property
     def runs(self) -> list[tuple[str, int, int | None]]:
@@ -295,6 +297,7 @@ def _request(study: Study, program: Path, mode: str, ranks: int, ppn: int | None
         *(f"iterations={study.iterations}", f"warm-up={study.warm_up}"),
         *(f"window={study.window}", f"type={study.type}", f"op={study.op}"),
         *(["back-to-back"] if study.back_to_back else []),
+        *(["in-place"] if study.in_place else []),
         *([_EACH] if study.percentiles else []),
     ]
     return Request.of(
