@@ -133,6 +133,7 @@ def prepare(request: Request) -> PreparedRun:
     site = choose_site(request.placement, *_asked_by(request))
     _check_measured(request, site)
     check_options(request, simgrid)
+    _check_gpus(request, site)
     program = program_of(request.workload.program, replays=request.workload.replay is not None)
     libraries = libraries_of(request, program, simgrid)
     copies = needs_copies(request, program, libraries)
@@ -141,6 +142,17 @@ def prepare(request: Request) -> PreparedRun:
     failing = faults_of(request, site)
     plan = PreparedRun(request, site, program, simgrid, libraries, copies, traffic, failing)
     return replace(plan, seen=limits.check(_needs(plan)))
+
+
+def _check_gpus(request: Request, site: Site) -> None:
+    """Refuse ranks that would share a GPU in a run with NCCL."""
+    asked = fallback_of(request)
+    if isinstance(site, FabricSite) and site.ppn > 1 and "nccl-" in asked:
+        raise WeftError(
+            f"{named('fallback')}: found '{asked}' with {site.ppn} ranks per host; NCCL needs a GPU"
+            f" for each rank, which is a host of the fabric: use at most {len(site.fabric.hosts)}"
+            " ranks with one per host, or a larger fabric"
+        )
 
 
 def _check_measured(request: Request, site: Site) -> None:
