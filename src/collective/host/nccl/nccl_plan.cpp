@@ -121,10 +121,10 @@ std::vector<int> nccl_tree(int nodes, bool second)
 {
   // A node's parent has the next bit set instead of its lowest one, or none if there is no such node.
   std::vector<int> first(index_at(nodes), NcclLane::NOBODY);
-  for (int node = 1; node < nodes; ++node) {
-    const int lowest      = node & -node;
-    const int parent      = (node ^ lowest) | (lowest << 1);
-    first[index_at(node)] = parent < nodes ? parent : node ^ lowest;
+  for (unsigned node = 1; std::cmp_less(node, nodes); ++node) {
+    const unsigned lowest = node & (~node + 1);
+    const unsigned parent = (node ^ lowest) | (lowest << 1U);
+    first[node]           = static_cast<int>(std::cmp_less(parent, nodes) ? parent : node ^ lowest);
   }
   if (not second)
     return first;

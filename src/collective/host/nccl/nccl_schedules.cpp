@@ -54,14 +54,15 @@ Schedule pass_around(LaneRank at, NcclChunks chunks, int hops)
   const int previous = at.neighbour(-1);
   const int next     = at.neighbour(1);
   const int slices   = at.plan.slices;
-  const int messages = chunks.number * hops * slices;
+  const int each     = std::max(1, hops * slices); // messages of a chunk
+  const int messages = chunks.number * each;
   std::deque<Request> coming;
   int posted = 0;
   for (int taken = 0, chunk = 0; chunk < chunks.number; ++chunk)
     for (int hop = 0; hop <= hops; ++hop)
       for (int slice = 0; slice < slices; ++slice) {
         for (; posted < std::min(messages, taken + at.plan.window); ++posted)
-          coming.push_back(co_yield irecv(previous, chunks.slice(posted / (hops * slices))));
+          coming.push_back(co_yield irecv(previous, chunks.slice(posted / each)));
         if (hop > 0) {
           co_yield wait(coming.front());
           coming.pop_front();
