@@ -90,6 +90,7 @@ Schedule relay(LaneRank at, NcclChunks chunks, std::vector<int> from, std::vecto
       requests.pop_front();
     }
     std::vector<Request> sent;
+    sent.reserve(to.size());
     for (const int peer : to)
       sent.push_back(co_yield at.send_to(peer, chunks.slice(message / at.plan.slices)));
     for (const Request one : sent)
