@@ -152,11 +152,11 @@ def run(
             auto: the fastest by prediction, hosts included, unless [[policy]] decides; off: no
             offloading.
         fallback: Host algorithms of collectives that are not offloaded. An MPI library's selection,
-            by name or file; an algorithm (recursive_doubling); an algorithm per collective
-            (bcast=binomial, bcast=best); SMPI's algorithms as smpi:NAME; or best: for each call the
-            fastest algorithm by prediction. Separate several with commas.
-            `weft.collective_algorithms()` and `weft.collective_selections()` list them. By default
-            openmpi-5.0.
+            by name or file; a version of NCCL (nccl-2.29); an algorithm (recursive_doubling); an
+            algorithm per collective (bcast=binomial, bcast=best); SMPI's algorithms as smpi:NAME;
+            or best: for each call the fastest algorithm by prediction. Separate several with
+            commas. `weft.collective_algorithms()` and `weft.collective_selections()` list them. By
+            default openmpi-5.0.
         host_speed: Speed of this machine, from which the time of computation is derived. For
             example 10Gf, or auto to measure it. By default computation takes no simulated time.
         messages: Transport of point-to-point messages. weft: weft's own matching and network model,
