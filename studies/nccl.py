@@ -118,7 +118,7 @@ def texts() -> dict[str, str]:
         figures = (str(number), f"{100 * mean:.1f} %", f"{100 * worst:.1f} %")
         lines.append((f"**{one.title}**", "all", "", "", *figures))
     heads = ("measured", "collective", "bytes", "executed", "rows", "mean error", "worst")
-    return {"accuracy": markdown(heads, lines, 4)}
+    return {"table: nccl-accuracy": markdown(heads, lines, 4)}
 
 
 STUDY = Study(

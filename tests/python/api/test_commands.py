@@ -59,6 +59,10 @@ SHOWN = {
 }
 # By command: options that are values of a call's argument, or other calls.
 VALUES = {
+    **{
+        f"weft bench nccl-{test}": {"version": "modes"}
+        for test in ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce")
+    },
     "weft calibrate host": {"here": "weft.calibrate_here"},
     "weft run": {
         "compare": "weft.compare",

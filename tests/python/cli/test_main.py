@@ -95,6 +95,10 @@ def test_all_that_a_fabric_file_can_say_is_listed() -> None:
     assert "  switch presets: " in "\n".join(lines)
 
 
+# With presets of devices that were scaled.
+SCALED = {"superpod-h100-32"}
+
+
 @pytest.mark.parametrize("name", _core.list_fabrics())
 @pytest.mark.slow
 def test_every_shipped_fabric_is_listed_and_shown_and_proven(name: str) -> None:
@@ -102,7 +106,9 @@ def test_every_shipped_fabric_is_listed_and_shown_and_proven(name: str) -> None:
     assert [line for line in listed if line.split()[0] == name]
     for command in ("show", "check"):
         result = weft("fabric", command, name)
-        assert (result.returncode, result.stderr) == (0, "")
+        assert result.returncode == 0
+        said = f"weft: {name}: not measured: " if name in SCALED else None
+        assert not result.stderr or (said and result.stderr.startswith(said))
         assert result.stdout.strip()
 
 

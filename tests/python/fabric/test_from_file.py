@@ -389,7 +389,7 @@ def test_the_command_is_the_call(tmp_path: Path) -> None:
             "it describes topology/block; weft reads",
         ),
         (SIMAI.replace("0 3 2400Gbps", "9 3 2400Gbps"), "line 3: found node 9; the nodes are"),
-        (SIMAI.replace("0 5 400Gbps", "0 5 400"), "line 6: found 400 0.0005ms; write 100Gbps"),
+        (SIMAI.replace("0 5 400Gbps", "0 5 400x"), "line 6: found 400x 0.0005ms; write 100Gbps"),
         (ASTRA.replace("Ring", "Torus"), "topology: found Torus; allowed are Ring, Fully"),
         (ASTRA.replace("latency", "delay"), "latency is missing; ASTRA-sim's file has"),
         (ZOO.replace("target 2", "target 7"), "an edge names node 7, which does not exist"),

@@ -81,7 +81,8 @@ int main(int argc, char **argv)
   int option, file = open("made", O_CREAT | O_RDWR, 0644);
   atexit(at_end);
   printf("%d %d %d\n", ready, file >= 0, write(file, "x", 1) == 1);
-  printf("%d %d\n", stat("made", &here), (int)here.st_size);
+  const int found = stat("made", &here);
+  printf("%d %d\n", found, (int)here.st_size);
   srand(7);
   printf("%d %ld\n", rand(), random());
   signal(SIGUSR1, handler);
