@@ -205,6 +205,7 @@ def test_the_network_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_hosts_of_one_network_predict_the_other(tmp_path: Path) -> None:
     """The alaska cluster: the same hosts on InfiniBand and on RoCE of 25 Gb/s."""
     errors, own = {}, {}
