@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import tomlkit
-
 from weft import _core
 from weft.base.errors import WeftError, named
 from weft.fabric.host_file import HostKeys, keys_of
@@ -166,7 +164,7 @@ def fill(
 def _cluster_of_gpus(asked: NewFabricOptions) -> "Fabric | None":
     """Return the cluster of GPUs that provides all other tables; None if --like names no such."""
     fabric = _core.load_fabric(asked.like or CLUSTERS_LIKE)
-    if tomlkit.parse(_text(fabric))["topology"]["kind"] != CLUSTERS_OF_GPUS:
+    if fabric.topology != CLUSTERS_OF_GPUS:
         return None
     given = {f"{device}_preset": preset for device, preset in asked.presets.items()}
     given |= {key: getattr(asked, key) for key in _OF_OTHERS}
@@ -190,7 +188,8 @@ def _other_tables(fabric: "Fabric") -> str:
     kept: list[str] = []
     comments: list[str] = []
     keep = False
-    for line in _text(fabric).splitlines(keepends=True):
+    text = Path(fabric.file).read_text(encoding="utf-8")
+    for line in text.splitlines(keepends=True):
         if head := _TABLE.match(line):
             keep = head[1] not in ("fabric", "topology")
         elif line.startswith("#"):
@@ -199,10 +198,6 @@ def _other_tables(fabric: "Fabric") -> str:
         kept += [*comments, line] if keep else []
         comments.clear()
     return "".join(kept)
-
-
-def _text(fabric: "Fabric") -> str:
-    return Path(fabric.file).read_text(encoding="utf-8")
 
 
 def _with_switch_latency(filled: FilledTemplate) -> FilledTemplate:

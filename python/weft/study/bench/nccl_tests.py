@@ -23,7 +23,7 @@ from weft.study.bench.checks import Progress
 from weft.study.bench.nccl import DEFAULT_VERSION
 
 PREFIX = "nccl-"
-"""Of NCCL's versions as host libraries, and of the benchmarks' names."""
+"""Begins the names of the benchmarks, and of NCCL's versions as host libraries."""
 BUS: Mapping[str, float] = {
     "all_reduce": 2,
     "all_gather": 1,
