@@ -15,6 +15,7 @@ PACKAGES = {
     "testbed": ("finsy", "google", "grpc", "lark", "ortools"),
     "cluster": ("parsl", "psutil"),
     "report": ("altair", "matplotlib", "PIL", "vl_convert"),
+    "traces": ("otf2", "pydumpi"),
     "notebook": ("IPython", "ipykernel"),
 }
 """Import names of the packages that each extra installs."""

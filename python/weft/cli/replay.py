@@ -22,7 +22,10 @@ TRACE is a directory written by `weft run --record`: the MPI calls of every rank
 computation between them, without times. A replay needs neither the program nor its memory. The
 number of ranks is that of the recorded run, and so is --ppn if it was given.
 
-TRACE may also be a time-independent trace of SimGrid (`smpirun -trace-ti`, Batsim): its index, its
+TRACE may also be an OTF2 archive (Score-P) or a DUMPI trace: its .otf2 or .meta file, or the
+directory. The time outside MPI is then replayed in seconds.
+
+Or a time-independent trace of SimGrid (`smpirun -trace-ti`, Batsim): its index, its
 directory, or a file with the actions of all ranks. Or a schedule in GOAL, the language of LogGOPSim
 and ATLAHS, in its text form; the record and the last line then tell when each rank has ended.
 
@@ -32,6 +35,7 @@ Examples:
   weft replay trace --fabric tofino-16 --offload off
   weft replay trace --fabric tofino-16 --compare
   weft replay trace --fabric fat-tree-1024 --json run.json
+  weft replay traces.otf2 --fabric tofino-16
   weft replay ti/traces.txt --fabric tofino-16
   weft replay schedule.goal --fabric tofino-16
 

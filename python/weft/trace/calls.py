@@ -25,7 +25,7 @@ def pack(raw: Path, ranks: int, target: Path) -> int:
 
     Raises an `UnfitError` if it cannot be replayed.
     """
-    check = _check(ranks)
+    check = check_of(ranks)
     try:
         with raw.open("rb") as lines, target.open("wb") as file:
             # Omitting name and time makes the same run give the same file.
@@ -48,7 +48,7 @@ def unpack(packed: Path, target: Path) -> None:
 
 def look_through(packed: Path, ranks: int) -> None:
     """Check that a compressed file can be replayed."""
-    check = _check(ranks)
+    check = check_of(ranks)
     try:
         with gzip.open(packed, "rb") as lines:
             while chunk := lines.read(_CHUNK):
@@ -60,7 +60,8 @@ def look_through(packed: Path, ranks: int) -> None:
         raise _unusable(packed, f"it is damaged ({error})") from None
 
 
-def _check(ranks: int) -> _core.CallCheck:
+def check_of(ranks: int) -> _core.CallCheck:
+    """Return the check of lines, which are added to it in their order."""
     return _core.CallCheck(ranks, set(DATATYPES) - {""}, set(OPERATIONS))
 
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Traces of other tools as workloads: SimGrid's time-independent traces, and schedules in GOAL.
+"""Traces of other tools as workloads: OTF2, DUMPI, SimGrid's time-independent traces, and GOAL.
+
+OTF2 and DUMPI traces are translated into weft's calls when they are read (`weft.trace.otf2`,
+`weft.trace.dumpi`).
 
 A time-independent trace is an index, a text file with the names of the files of actions, one for
 each rank; or one file with the actions of all ranks; or a directory with either. GOAL is the
@@ -9,7 +12,7 @@ when they are replayed.
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -19,6 +22,7 @@ from weft.base.errors import WeftError, printable
 from weft.base.user_files import UnreadableError, read_text
 from weft.trace import goal
 from weft.trace.actions import COLLECTIVES, UnfitError, Words
+from weft.trace.dumpi import is_meta
 from weft.trace.folder import (
     ACTIONS,
     MANIFEST,
@@ -29,8 +33,10 @@ from weft.trace.folder import (
     read_manifest,
 )
 from weft.trace.kinds import kind_of
+from weft.trace.recording import RecordedTrace
 from weft.trace.requests import Requests
 from weft.trace.simgrid import Sources, Translator, has_types, is_line, rank_of
+from weft.trace.translation import translate
 
 _LONGEST_LINE = 1 << 24
 _FILES_AT_ONCE = 256
@@ -120,6 +126,8 @@ def read_trace(path: Path) -> Folder:
         return read_folder(path)
     if path.is_file() and _is_goal(path):
         return _read_goal(path)
+    if (recorded := _recorded(path)) is not None:
+        return recorded
     files = _files_of(path)
     if not files:
         raise WeftError(f"trace: {path} is not a trace: {kind_of(path)}; {_PAGE}")
@@ -134,7 +142,14 @@ def is_trace(path: Path) -> bool:
     """Return True for a directory, and for a file that is a trace or schedule of another tool."""
     if path.is_dir():
         return True
-    return path.is_file() and (_is_goal(path) or bool(_files_of(path)))
+    if not path.is_file():
+        return False
+    return (
+        _is_goal(path)
+        or _otf2_of(path) is not None
+        or _dumpi_of(path) is not None
+        or bool(_files_of(path))
+    )
 
 
 def _origin(path: Path, ranks: int) -> Manifest:
@@ -151,6 +166,41 @@ def _origin(path: Path, ranks: int) -> Manifest:
         simulated_time_s=0.0,
         polls=False,
     )
+
+
+# ---- Timed traces
+
+
+def _recorded(path: Path) -> Folder | None:
+    """Read an OTF2 or DUMPI trace; None if the path is neither."""
+    for kind, find in (("OTF2", _otf2_of), ("DUMPI", _dumpi_of)):
+        if (file := find(path)) is not None:
+            ranks, packed = translate(kind, file)
+            return RecordedTrace(path, _origin(path, ranks), packed)
+    return None
+
+
+def _otf2_of(path: Path) -> Path | None:
+    """Return the anchor file of an OTF2 archive; None if there is none."""
+    if path.is_dir():
+        return _only(path, sorted(path.glob("*.otf2")), "OTF2 archives")
+    return path if path.suffix == ".otf2" else None
+
+
+def _dumpi_of(path: Path) -> Path | None:
+    """Return the description of a DUMPI trace; None if there is none."""
+    if path.is_dir():
+        return _only(
+            path, [one for one in sorted(path.glob("*.meta")) if is_meta(one)], "DUMPI traces"
+        )
+    return path if is_meta(path) else None
+
+
+def _only(folder: Path, found: Sequence[Path], what: str) -> Path | None:
+    if len(found) > 1:
+        names = ", ".join(one.name for one in found)
+        raise WeftError(f"trace: {folder}: found several {what} ({names}); name one of them")
+    return found[0] if found else None
 
 
 # ---- GOAL

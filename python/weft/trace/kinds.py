@@ -12,12 +12,12 @@ _MAGIC = (
     (b"\x1f\x8b", "a file compressed by gzip"),
     (b"PK\x03\x04", "a ZIP archive"),
     (b"%EventDef", "a timeline in Paje's form"),
-    (b"OTF2", "an OTF2 trace, which weft does not read"),
     (b"<?xml", "an XML file, such as a platform of SimGrid"),
     (b"#!", "a script"),
 )
 _SUFFIXES = {
-    ".otf2": "an OTF2 trace, which weft does not read",
+    ".def": "a part of an OTF2 trace; name its .otf2 file",
+    ".evt": "a part of an OTF2 trace; name its .otf2 file",
     ".et": "an execution trace of Chakra, which weft does not read",
     ".toml": "a TOML file, such as a fabric or a jobs file",
     ".csv": "a table",
@@ -41,8 +41,6 @@ def kind_of(path: Path) -> str:
 
 
 def _kind_of_directory(path: Path) -> str:
-    if any(one.suffix == ".otf2" for one in path.iterdir()):
-        return f"it is {_SUFFIXES['.otf2']}"
     if not any(path.iterdir()):
         return "it is an empty directory"
     return (

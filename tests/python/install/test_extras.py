@@ -37,6 +37,7 @@ NEED = {
     "calibrate": "calibrate p2p p2p_alaska_ib -o made.toml",
     "testbed": "testbed plan topocloud-64 torus-3x3 -o plan.json",
     "cluster": "campaign run small.toml --cluster local",
+    "traces": "replay traces.otf2 --fabric tofino-4",
     "report": "fabric plot tofino-4 -o fabric.png",
 }
 """Command by extra that it needs; no command needs the notebook extra."""
@@ -56,6 +57,7 @@ WORK = (
 def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, list[Any]], str]:
     """Run all commands in a Python without any extra; also return the error of an API call."""
     folder = tmp_path_factory.mktemp("plain")
+    (folder / "traces.otf2").touch()
     runs = '\n[[runs]]\nprogram = "latency"\nfabric = "tofino-4"\nranks = 4\nbytes = "4B"\n'
     campaign_files.written(folder, campaign_files.head() + runs)
     (folder / "osu.txt").write_text(

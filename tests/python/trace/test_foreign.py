@@ -229,7 +229,7 @@ def test_an_index_that_names_no_file(hand_written: Path) -> None:
         ("fabric.toml", b"[fabric]\n", "it is a TOML file, such as a fabric or a jobs file"),
         ("run.json", b'{"schema": "weft-run/1"}', "it is the record of a run"),
         ("other.json", b'{"a": 1}', "it is a JSON file"),
-        ("trace.otf2", b"OTF2\x00", "it is an OTF2 trace, which weft does not read"),
+        ("trace.def", b"OTF2\x00", "it is a part of an OTF2 trace; name its .otf2 file"),
         ("graph.et", b"\x00\x01", "it is an execution trace of Chakra, which weft does not read"),
         ("trace.paje", b"%EventDef PajeX 0\n", "it is a timeline in Paje's form"),
         ("notes.txt", b"hello world\n", "it is text that begins with 'hello world'"),
