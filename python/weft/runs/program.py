@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,10 +144,25 @@ def _has_interpreter(elf: ELFFile) -> bool:
     return any(segment["p_type"] == "PT_INTERP" for segment in elf.iter_segments())
 
 
+def other_mpi(library: Path) -> str:
+    """Return the library of another MPI that a shared library is linked with, or an empty text."""
+    return _other_mpi(_linked_with(library))
+
+
+def _other_mpi(libraries: Sequence[str]) -> str:
+    return next((name for name in libraries if name.startswith(_OTHER_MPIS)), "")
+
+
+@kept
+def _linked_with(library: Path) -> tuple[str, ...]:
+    """Read only the names of libraries: large libraries define 100,000 symbols and more."""
+    with library.open("rb") as file:
+        return _libraries(ELFFile(file))
+
+
 def _why_not_smpi(binary: _Binary) -> str:
-    other = [name for name in binary.libraries if name.startswith(_OTHER_MPIS)]
-    if other:
-        return f"it uses another MPI, {other[0]}"
+    if other := _other_mpi(binary.libraries):
+        return f"it uses another MPI, {other}"
     if not binary.is_library:
         uses = any(name.startswith("libsimgrid") for name in binary.libraries)
         return (

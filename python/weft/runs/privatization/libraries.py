@@ -17,6 +17,7 @@ from elftools.elf.segments import InterpSegment
 from weft.base.errors import WeftError, named
 from weft.base.file_cache import kept
 from weft.runs.privatization.variables import library_holds_variables
+from weft.runs.program import other_mpi
 
 OPTION = "smpi/privatize-libs"
 _LINE = re.compile(r"\s*(?P<name>\S.*?)(?: => (?P<path>.*?))?(?: \(0x[0-9a-f]+\))?")
@@ -40,7 +41,11 @@ class Library:
 def private_libraries(
     program: Path, launcher: Path, environment: Mapping[str, str], settings: Sequence[str]
 ) -> list[Library]:
-    """Return the libraries that each rank needs a copy of, including those named by --cfg."""
+    """Return the libraries that each rank needs a copy of, including those named by --cfg.
+
+    Raises:
+        WeftError: A library uses another MPI, whose handles mean nothing to SimGrid's.
+    """
     variables = tuple(sorted(environment.items()))
     of_simgrid = {library.name for library in _loaded(launcher, launcher, variables)}
     own = [
@@ -48,6 +53,7 @@ def private_libraries(
         for library in _loaded(program, launcher, variables)
         if library.name not in of_simgrid and not Path(library.name).name.startswith(_RUNTIMES)
     ]
+    _refuse_other_mpis(own, program)
     asked = [_find(name, own, program) for name in _named(settings)]
     return [
         library
@@ -78,6 +84,16 @@ def uses_cxx_streams(binary: Path) -> bool:
 def without_private_libraries(settings: Sequence[str]) -> list[str]:
     """Return the settings without the list of libraries to copy, which weft handles itself."""
     return [setting for setting in settings if setting.partition(":")[0] != OPTION]
+
+
+def _refuse_other_mpis(libraries: Sequence[Library], program: Path) -> None:
+    for path in (library.path for library in libraries if library.path.is_file()):
+        if other := other_mpi(path):
+            raise WeftError(
+                f"program: {program} loads the library {path}, which uses another MPI, {other};"
+                " compile the library with `weft cc`, `weft cxx` or `weft f90`, and put the folder"
+                " of that build first in LD_LIBRARY_PATH"
+            )
 
 
 def _named(settings: Sequence[str]) -> list[str]:

@@ -117,6 +117,27 @@ def test_a_library_that_is_missing_is_named(with_libraries: Path, tmp_path: Path
         names(tmp_path / "copy" / "alone")
 
 
+def test_a_library_that_uses_another_mpi_is_refused(with_libraries: Path, tmp_path: Path) -> None:
+    """The loader may find a distribution's library in place of the one that was just built."""
+    here = tmp_path / "copy"
+    shutil.copytree(with_libraries, here)
+    subprocess.run(["cc", "-shared", "-x", "c", "/dev/null", "-o", "libmpi.so.40"], cwd=here)
+    smpicc = str(SimGrid().compiler("smpicc"))
+    linked = ["-Wl,--no-as-needed", "-L.", f"-Wl,-rpath,{here}"]
+    for words in (
+        ["cc", "-shared", "-fPIC", "outer.c", *linked, "-l:libmpi.so.40", "-li", "-o", "libo.so"],
+        [smpicc, "main.c", *linked, "-lo", "-li", "-lconstant", "-o", "main"],
+    ):
+        subprocess.run(words, cwd=here, check=True)
+    result = simulated.run_command(simulated.weft_command(here / "main", ranks=2))
+    assert result.status == 2
+    assert (
+        f"{here}/main loads the library {here}/libo.so, which uses another MPI, libmpi.so.40;"
+        " compile the library with `weft cc`, `weft cxx` or `weft f90`, and put the folder of that"
+        " build first in LD_LIBRARY_PATH\n"
+    ) in result.stderr
+
+
 def test_each_rank_has_the_variables_of_its_templates(tmp_path: Path) -> None:
     """GCC makes such variables unique in the process, however often the library is loaded."""
     source = tmp_path / "unique.cpp"
