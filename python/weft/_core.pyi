@@ -382,6 +382,11 @@ class Fabric:
         Largest number of cables of a host over which messages and offloaded calls are divided.
         """
     @property
+    def switch_counts(self) -> list[tuple[str, int]]:
+        """
+        Number of switches by what they are, in the singular, such as ("NIC", 256).
+        """
+    @property
     def switches(self) -> list[Switch]:
         """
         The switches, in order.

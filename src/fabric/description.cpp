@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "fabric/description.hpp"
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -18,6 +19,15 @@ bool divides(ChannelSharing sharing)
 std::string across_pipes(const SwitchModel& model)
 {
   return model.pipe_ports > 0 ? " (" + to_text(model.pipe_latency) + " more from several pipelines)" : "";
+}
+
+/** Returns "32 NVSwitches, 256 NICs, 12 switches". */
+std::string switches_in_words(const Topology& topology)
+{
+  std::vector<std::string> parts;
+  for (const auto& [noun, count] : count_switches(topology))
+    parts.push_back(grouped(count) + " " + std::string(noun) + (count == 1 ? "" : noun.ends_with("ch") ? "es" : "s"));
+  return join(parts);
 }
 
 void describe_model(const SwitchModel& model, int count, std::ostream& text)
@@ -44,6 +54,20 @@ void describe_model(const SwitchModel& model, int count, std::ostream& text)
 
 } // namespace
 
+std::vector<std::pair<std::string_view, int>> count_switches(const Topology& topology)
+{
+  std::vector<std::pair<std::string_view, int>> counts;
+  for (int index = 0; index < topology.switch_count(); ++index) {
+    const std::string_view noun = topology.switch_noun(index);
+    const auto found            = std::ranges::find(counts, noun, &std::pair<std::string_view, int>::first);
+    if (found == counts.end())
+      counts.emplace_back(noun, 1);
+    else
+      ++found->second;
+  }
+  return counts;
+}
+
 std::string describe(const Fabric& fabric)
 {
   const Topology& topology = fabric.topology();
@@ -51,9 +75,8 @@ std::string describe(const Fabric& fabric)
   text << fabric.name() << ": " << fabric.description() << "\n"
        << "  file " << fabric.file() << "\n"
        << "  topology " << fabric.topology_kind() << ": " << grouped(fabric.host_count()) << " hosts, "
-       << grouped(fabric.switch_count()) << (fabric.switch_count() == 1 ? " switch, " : " switches, ")
-       << grouped(static_cast<std::int64_t>(fabric.links().size() / 2)) << " cables, at most " << topology.diameter()
-       << " links from host to host\n";
+       << switches_in_words(topology) << ", " << grouped(static_cast<std::int64_t>(fabric.links().size() / 2))
+       << " cables, at most " << topology.diameter() << " links from host to host\n";
   if (const RoutingModel& routing = fabric.routing(); not routing.is_static())
     text << "  routing " << routing.policy << ", seed " << routing.seed << "\n";
   text << "  hosts " << topology.host_name(0) << " to " << topology.host_name(fabric.host_count() - 1) << ": "

@@ -5,8 +5,14 @@
 #include "fabric/fabric.hpp"
 
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace weft {
+
+/** Returns the number of switches by what they are, in the singular ("NIC"), in order of their numbers. */
+std::vector<std::pair<std::string_view, int>> count_switches(const Topology& topology);
 
 /** Returns a summary of a few lines. */
 std::string describe(const Fabric& fabric);

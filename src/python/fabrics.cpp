@@ -184,6 +184,14 @@ Rows<"Switch"> switches(const Fabric& fabric)
   return SWITCH.all(all);
 }
 
+std::vector<std::pair<std::string, int>> switch_counts(const Fabric& fabric)
+{
+  std::vector<std::pair<std::string, int>> counts;
+  for (const auto& [noun, count] : count_switches(fabric.topology()))
+    counts.emplace_back(noun, count);
+  return counts;
+}
+
 std::optional<int> noise_seed(const Fabric& fabric)
 {
   return fabric.noise() ? std::optional(fabric.noise()->seed) : std::nullopt;
@@ -259,6 +267,8 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
       .def_property_readonly("compute_hosts", &compute_hosts, "Names of the hosts without those of [storage].")
       .def_property_readonly("cores_per_host", [](const Fabric& fabric) { return fabric.host().cores; })
       .def_property_readonly("switches", &switches, "The switches, in order.")
+      .def_property_readonly("switch_counts", &switch_counts,
+                             "Number of switches by what they are, in the singular, such as (\"NIC\", 256).")
       .def_property_readonly("host", [](const Fabric& fabric) { return HOST(fabric.host()); })
       .def_property_readonly("nic", [](const Fabric& fabric) { return NIC(fabric.nic()); })
       .def_property_readonly(

@@ -8,7 +8,8 @@ worse.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 NO_MESSAGES = "none"
 _CLUSTERS = "the hosts of six clusters"
 _TABLE = re.compile(r"\[+(\w+)")
+# Keys of [topology] of a cluster of GPUs that depend on its network.
+_OF_NETWORK = {"nodes_per_unit", "spines", "routers", "global_cables"}
+# Keys of it that change what NCCL finds in a node.
+_IN_NODE = {"gpus", "inside", "nics", "planes"}
 # Options that a cluster of GPUs, whose cables have several rates, does not take.
 _OF_OTHERS = ("hosts_like", "host_from", "bandwidth", "latency", "switch_latency", "messages")
 
@@ -100,8 +105,8 @@ def fill(
     topology: str, options: Mapping[str, Sequence[str]], name: str, asked: NewFabricOptions
 ) -> FilledTemplate:
     """Return the template, with missing values taken from the fabric that it is modelled on."""
-    if topology == CLUSTERS_OF_GPUS and (cluster := _cluster_of_gpus(asked)):
-        return _like_cluster(Template(topology=topology, options=options, name=name), cluster)
+    if whole := _whole_fabric(topology, asked):
+        return _like_whole(Template(topology=topology, options=options, name=name), whole)
     switch = asked.presets.get("switch")
     like = asked.like or LIKE.get(switch or "", OTHERS_LIKE)
     fabric = _core.load_fabric(like)
@@ -161,37 +166,71 @@ def fill(
     )
 
 
-def _cluster_of_gpus(asked: NewFabricOptions) -> "Fabric | None":
-    """Return the cluster of GPUs that provides all other tables; None if --like names no such."""
-    fabric = _core.load_fabric(asked.like or CLUSTERS_LIKE)
-    if fabric.topology != CLUSTERS_OF_GPUS:
+def _whole_fabric(topology: str, asked: NewFabricOptions) -> "Fabric | None":
+    """Return the fabric that provides all other tables, as cables of several rates belong together.
+
+    That is a cluster of GPUs, or a fabric of the same kind whose devices have no presets, unless
+    presets are given.
+    """
+    like = asked.like or (CLUSTERS_LIKE if topology == CLUSTERS_OF_GPUS else None)
+    fabric = None if like is None else _core.load_fabric(like)
+    if fabric is None or fabric.topology != topology:
         return None
-    given = {f"{device}_preset": preset for device, preset in asked.presets.items()}
-    given |= {key: getattr(asked, key) for key in _OF_OTHERS}
-    for key, value in given.items():
+    of_gpus = topology == CLUSTERS_OF_GPUS
+    presets = {f"{device}_preset": preset for device, preset in asked.presets.items()}
+    if not of_gpus and (fabric.host["preset"] or fabric.nic["preset"] or any(presets.values())):
+        return None
+    for key, value in (presets | {key: getattr(asked, key) for key in _OF_OTHERS}).items():
         if value:
             raise WeftError(
-                f"{named(key)}: a cluster of GPUs takes all tables but its topology from"
-                f" {fabric.name} ({named('like')}); leave the option out, and edit the file"
+                f"{named(key)}: {'a cluster of GPUs' if of_gpus else f'a {topology}'} takes all"
+                f" tables but its topology from {fabric.name} ({named('like')}); leave the option"
+                " out, and edit the file"
             )
     return fabric
 
 
-def _like_cluster(template: Template, fabric: "Fabric") -> FilledTemplate:
+def _like_whole(template: Template, fabric: "Fabric") -> FilledTemplate:
+    keys = tomllib.loads(Path(fabric.file).read_text(encoding="utf-8"))["topology"]
+    own = _keys_of_gpus(template, keys) if template.topology == CLUSTERS_OF_GPUS else {}
+    left = {"fabric", "topology"}
+    told = "all tables but the topology"
+    given = {key: template.options[key][-1] for key in _IN_NODE if key in template.options}
+    if any(value != str(keys.get(key)) for key, value in given.items()):
+        left.add("nccl")
+        told += " and [nccl], whose graphs are of other nodes"
     origin = f"# As in {fabric.name}: not measured on your devices. Give your own.\n\n"
-    taken = {fabric.name: ["all tables but the topology (--like)"]}
-    return FilledTemplate(replace(template, other_tables=origin + _other_tables(fabric)), taken)
+    template = replace(
+        template,
+        options={**{key: [value] for key, value in own.items()}, **template.options},
+        other_tables=origin + _other_tables(fabric, left),
+    )
+    taken = [*(f"{key} {value}" for key, value in own.items()), f"{told} (--like)"]
+    return FilledTemplate(template, {fabric.name: taken})
 
 
-def _other_tables(fabric: "Fabric") -> str:
-    """Return all tables but [fabric] and [topology] of a file, with the comments above them."""
+def _keys_of_gpus(template: Template, keys: Mapping[str, object]) -> dict[str, str]:
+    """Return the keys of [topology] that are not given, as in the fabric.
+
+    Those that depend on a key that is given are left out.
+    """
+    given = {"kind", *template.options}
+    if "network" in template.options:
+        given |= _OF_NETWORK
+    if "gpus" in template.options:
+        given.add("nics")
+    return {key: str(value) for key, value in keys.items() if key not in given}
+
+
+def _other_tables(fabric: "Fabric", left: Collection[str]) -> str:
+    """Return the tables of a file without those of some names, with the comments above them."""
     kept: list[str] = []
     comments: list[str] = []
     keep = False
     text = Path(fabric.file).read_text(encoding="utf-8")
     for line in text.splitlines(keepends=True):
         if head := _TABLE.match(line):
-            keep = head[1] not in ("fabric", "topology")
+            keep = head[1] not in left
         elif line.startswith("#"):
             comments.append(line)
             continue

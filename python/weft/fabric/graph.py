@@ -25,11 +25,11 @@ _UNEVEN = 0.05
 
 
 def counts(fabric: "Fabric") -> str:
-    """Return `16 hosts, 1 switch, 16 cables`."""
+    """Return `16 hosts, 1 switch, 16 cables`; NICs and NVSwitches of nodes are counted apart."""
     return ", ".join(
         (
             plural(len(fabric.hosts), "host"),
-            plural(len(fabric.switches), "switch"),
+            *(plural(count, noun) for noun, count in fabric.switch_counts),
             plural(fabric.links // 2, "cable"),
         )
     )

@@ -173,7 +173,7 @@ def write(
             f" {target} exists; choose another name, or replace it with {named('force')}"
         )
     text = render(template)
-    fabric = _proven(text)
+    fabric = _proven(text, from_like=template.other_tables is not None)
     if strict:
         measured.refuse(measured.fabric_beyond(fabric))
     with whole_file(named("output"), target) as file:
@@ -181,23 +181,28 @@ def write(
     return fabric
 
 
-def _proven(text: str) -> "Fabric":
+def _proven(text: str, *, from_like: bool = False) -> "Fabric":
     with tempfile.TemporaryDirectory(prefix="weft-") as directory:
         path = Path(directory) / "fabric.toml"
         path.write_text(text, encoding="utf-8")
         try:
             return _core.load_fabric(str(path))
         except _core.UserError as error:
-            raise WeftError(_of_option(str(error), path)) from None
+            raise WeftError(_of_option(str(error), path, from_like=from_like)) from None
 
 
-def _of_option(message: str, path: Path) -> str:
-    """Replace the place in the temporary file by the option that provided the value."""
+def _of_option(message: str, path: Path, *, from_like: bool) -> str:
+    """Replace the place in the temporary file by the option that provided the value.
+
+    With `from_like`, that is `--like` for all tables but [topology].
+    """
     place = re.match(re.escape(str(path)) + r": \[(\w+)(?:\.(\w+))?\] (\w+): ", message)
     if place is None:
         return message.removeprefix(f"{path}: ")
     table, inner, key = place.groups()
     problem = message[place.end() :]
+    if from_like and table != "topology":
+        return f"{named('like')}: [{table}] {key}: {problem}"
     if inner is not None:
         return f"{named(inner)}: {key}: {problem}"
     if table == "topology":

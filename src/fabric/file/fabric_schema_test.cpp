@@ -239,7 +239,10 @@ const std::map<std::string, Samples>& topology_samples()
       {"gpu_cluster",
        {{"nodes", "4"},
         {"gpus", "4"},
+        {"inside", "\"nvswitch\""},
         {"nics", "2"},
+        {"planes", "2"},
+        {"global_cables", "1"},
         {"nodes_per_unit", "2"},
         {"spines", "2"},
         {"network", "\"rail-only\""}}},
@@ -262,11 +265,11 @@ std::string on_topology(const TopologyKind& kind, const std::string& more = "")
   std::string tables;
   for (const OptionHelp& option : kind.options) {
     const std::size_t dot = option.key.find('.');
+    const auto& samples   = topology_samples().at(kind.name);
     if (option.type == "tables")
       tables += "[[topology." + option.key + "]]\n";
-    else
-      (dot == std::string::npos ? keys : tables) +=
-          option.key.substr(dot + 1) + " = " + topology_samples().at(kind.name).at(option.key) + "\n";
+    else if (not(kind.name == "gpu_cluster" && option.key == "routers")) // excludes spines
+      (dot == std::string::npos ? keys : tables) += option.key.substr(dot + 1) + " = " + samples.at(option.key) + "\n";
   }
   return replaced(replaced(FABRIC, "kind = \"star\"\nhosts = 4\n", keys + tables), "max_ports = 8", "max_ports = 99");
 }

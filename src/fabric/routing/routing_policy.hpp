@@ -17,14 +17,14 @@ class RoutingPolicy {
 
   static constexpr int WHOLE = -1;
 
-  /** Returns whether the stripes of a message divide at @p at: at the sender, and where next hops lead to the receiver
-   * or to switches at its cables. */
+  /** Returns whether the stripes of a message divide at @p at: at the sender or its NIC, and where next hops lead to
+   * the receiver or to switches at its cables. */
   bool divides(VertexId at, VertexId from, VertexId to) const
   {
     if (stripe_ == WHOLE)
       return false;
     const VertexId next = hops_.front().to;
-    return at == from || next == to || topology_.next_hop(next, to).to == to;
+    return at == from || topology_.divides_stripes(at) || next == to || topology_.next_hop(next, to).to == to;
   }
 
 protected:
@@ -77,12 +77,7 @@ public:
     stripe_ = WHOLE;
   }
   /** Returns the number of cables by which equal-cost routes leave @p from for another host. */
-  int cables_between(VertexId from, VertexId to)
-  {
-    hops_.clear();
-    topology_.equal_hops(from, to, hops_);
-    return static_cast<int>(hops_.size());
-  }
+  int cables_between(VertexId from, VertexId to) const { return topology_.stripes_between(from, to); }
   /** Returns whether messages between the same two hosts may take different routes. */
   virtual bool routes_each_message() const { return false; }
   /** Returns whether routes depend on the flows on links; if so, enter() and leave() must be called. */

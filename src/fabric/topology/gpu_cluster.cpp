@@ -16,19 +16,35 @@ GpuClusterOptions completed(GpuClusterOptions options)
   return options;
 }
 
+/** Returns the number of leaves of a unit. */
+int leaves_of(const GpuClusterOptions& options)
+{
+  switch (options.network) {
+    case GpuNetwork::rail_optimised:
+    case GpuNetwork::rail_only:
+      return options.nics * options.planes;
+    case GpuNetwork::top_of_rack:
+      return options.planes;
+    case GpuNetwork::dragonfly:
+      return options.routers;
+  }
+  throw std::logic_error("no kind of network");
+}
+
 } // namespace
 
 GpuCluster::GpuCluster(const GpuClusterOptions& options)
     : options_(completed(options)), units_((options_.nodes + options_.nodes_per_unit - 1) / options_.nodes_per_unit),
-      leaves_(has_rails() ? options_.nics : 1), first_nvswitch_(options_.nodes * options_.gpus),
-      first_nic_(first_nvswitch_ + options_.nodes), first_leaf_(first_nic_ + options_.nodes * options_.nics),
-      first_spine_(first_leaf_ + units_ * leaves_),
-      end_(first_spine_ + options_.spines * (options_.network == GpuNetwork::rail_only ? options_.nics : 1))
+      leaves_(leaves_of(options_)),
+      spine_groups_(options_.network == GpuNetwork::rail_only ? leaves_ : options_.planes),
+      first_hub_(options_.nodes * options_.gpus), first_nic_(first_hub_ + options_.nodes),
+      first_leaf_(first_nic_ + options_.nodes * options_.nics), first_spine_(first_leaf_ + units_ * leaves_),
+      end_(first_spine_ + options_.spines * spine_groups_)
 {
   connect();
 }
 
-/** Makes the cables, by their lower vertex. */
+/** Makes the cables, by their lower vertex, then by their upper one. */
 void GpuCluster::connect()
 {
   for (VertexId vertex = 0; vertex < end_; ++vertex) {
@@ -37,19 +53,22 @@ void GpuCluster::connect()
     const auto cable = [&](VertexId upper) { cables_.push_back({vertex, upper, 0}); };
     switch (at.kind) {
       case Kind::gpu:
-        cable(nvswitch(at.of));
+        for (int other = at.number + 1; other < options_.gpus; ++other)
+          if (linked(at.number, other))
+            cable(gpu(at.of, other));
+        cable(hub(at.of));
         cable(nic(at.of, nic_of(at.number)));
         break;
-      case Kind::nvswitch:
+      case Kind::hub:
         for (int number = 0; number < options_.nics; ++number)
           cable(nic(at.of, number));
         break;
       case Kind::nic:
-        cable(leaf(unit(at.of), has_rails() ? at.number : 0));
+        for (int its_plane = 0; its_plane < options_.planes; ++its_plane)
+          cable(leaf_of(at.of, at.number, its_plane));
         break;
       case Kind::leaf:
-        for (int number = 0; number < options_.spines; ++number)
-          cable(spine_of(at, number));
+        connect_leaf(vertex, at);
         break;
       case Kind::spine:
         break;
@@ -58,17 +77,46 @@ void GpuCluster::connect()
   first_cable_.push_back(static_cast<int>(cables_.size()));
 }
 
+void GpuCluster::connect_leaf(VertexId vertex, Place at)
+{
+  if (not is_dragonfly()) {
+    for (int number = 0; number < options_.spines; ++number)
+      cables_.push_back({vertex, spine_of(at, number), 0});
+    return;
+  }
+  for (int other = at.number + 1; other < leaves_; ++other)
+    cables_.push_back({vertex, leaf(at.of, other), 0});
+  for (int other = at.of + 1; other < units_; ++other)
+    for (int cable = 0; cable < options_.global_cables; ++cable)
+      if (gateway(at.of, other, cable) == at.number)
+        cables_.push_back({vertex, leaf(other, gateway(other, at.of, cable)), cable / leaves_});
+}
+
+/** Returns whether two different GPUs of a node have a direct link. */
+bool GpuCluster::linked(int gpu, int other) const
+{
+  constexpr int QUAD = 4;
+  switch (options_.inside) {
+    case GpuInterconnect::all_to_all:
+      return true;
+    case GpuInterconnect::cube_mesh:
+      return gpu / QUAD == other / QUAD || gpu % QUAD == other % QUAD;
+    default:
+      return false;
+  }
+}
+
 GpuCluster::Place GpuCluster::place(VertexId vertex) const
 {
-  if (vertex < first_nvswitch_)
+  if (vertex < first_hub_)
     return {Kind::gpu, vertex / options_.gpus, vertex % options_.gpus};
   if (vertex < first_nic_)
-    return {Kind::nvswitch, vertex - first_nvswitch_, 0};
+    return {Kind::hub, vertex - first_hub_, 0};
   if (vertex < first_leaf_)
     return {Kind::nic, (vertex - first_nic_) / options_.nics, (vertex - first_nic_) % options_.nics};
   if (vertex < first_spine_)
     return {Kind::leaf, (vertex - first_leaf_) / leaves_, (vertex - first_leaf_) % leaves_};
-  return {Kind::spine, 0, vertex - first_spine_};
+  return {Kind::spine, (vertex - first_spine_) / options_.spines, (vertex - first_spine_) % options_.spines};
 }
 
 /** Returns the rail of a vertex: the number of the NIC by which packets for it leave and enter nodes. */
@@ -80,29 +128,84 @@ int GpuCluster::rail(Place at) const
     case Kind::nic:
       return at.number;
     case Kind::leaf:
-      return has_rails() ? at.number : at.of % options_.nics;
+      if (has_rails())
+        return at.number / options_.planes;
+      return (is_dragonfly() ? at.number : at.of) % options_.nics;
     case Kind::spine:
-      return options_.network == GpuNetwork::rail_only ? at.number / options_.spines : at.number % options_.nics;
-    case Kind::nvswitch:
+      return options_.network == GpuNetwork::rail_only ? at.of / options_.planes : at.number % options_.nics;
+    case Kind::hub:
       break;
   }
   return ANY_RAIL;
 }
 
+/** Returns the plane of a leaf or spine, or the one by which packets for a node enter it. */
+int GpuCluster::plane(Place at) const
+{
+  switch (at.kind) {
+    case Kind::leaf:
+    case Kind::spine: // its group is a plane, or a plane of a rail
+      return (at.kind == Kind::leaf ? at.number : at.of) % options_.planes;
+    default:
+      return (at.of + std::max(0, rail(at))) % options_.planes;
+  }
+}
+
+int GpuCluster::rail(VertexId vertex) const
+{
+  const Place at = place(vertex);
+  const int nic  = std::max(0, rail(at));
+  return has_rails() && not in_node(at) ? nic * options_.planes + plane(at) : nic;
+}
+
+bool GpuCluster::never_combines(VertexId vertex) const
+{
+  const Kind kind = place(vertex).kind;
+  return kind == Kind::nic || (kind == Kind::hub && options_.inside != GpuInterconnect::nvswitch);
+}
+
+/** Returns the leaf of a port of a NIC. */
+VertexId GpuCluster::leaf_of(int node, int nic, int its_plane) const
+{
+  int number = its_plane;
+  if (has_rails())
+    number += nic * options_.planes;
+  else if (is_dragonfly())
+    number = (node % options_.nodes_per_unit * options_.nics + nic) % leaves_;
+  return leaf(unit(node), number);
+}
+
 /** Returns a spine above a leaf. */
 VertexId GpuCluster::spine_of(Place its_leaf, int number) const
 {
-  return first_spine_ + number + (options_.network == GpuNetwork::rail_only ? its_leaf.number * options_.spines : 0);
+  const int group = options_.network == GpuNetwork::rail_only ? its_leaf.number : plane(its_leaf);
+  return first_spine_ + group * options_.spines + number;
 }
 
-VertexId GpuCluster::from_gpu(Place at, Place to) const
+/** Returns the number, in its group, of the router with a cable to another group. */
+int GpuCluster::gateway(int its_unit, int other, int cable) const
+{
+  const int peer = other < its_unit ? other : other - 1;
+  return (peer * options_.global_cables + cable) % leaves_;
+}
+
+VertexId GpuCluster::from_gpu(Place at, Place to, VertexId goal) const
 {
   const VertexId own_nic = nic(at.of, nic_of(at.number));
   if (not in_node(to)) // a tree: the NVSwitch combines
-    return nvswitch(at.of);
-  if (to.of == at.of)
-    return to.kind == Kind::nic && to.number == nic_of(at.number) ? own_nic : nvswitch(at.of);
-  return has_rails() && rail(to) != ANY_RAIL && rail(to) != nic_of(at.number) ? nvswitch(at.of) : own_nic;
+    return hub(at.of);
+  if (to.of != at.of)
+    return has_rails() && rail(to) != ANY_RAIL && rail(to) != nic_of(at.number) ? hub(at.of) : own_nic;
+  if (to.kind == Kind::gpu && linked(at.number, to.number))
+    return goal;
+  return to.kind == Kind::nic && to.number == nic_of(at.number) ? own_nic : hub(at.of);
+}
+
+VertexId GpuCluster::from_nic(Place at, Place to, VertexId goal) const
+{
+  if (not in_node(to) || to.of != at.of)
+    return leaf_of(at.of, at.number, plane(to));
+  return to.kind == Kind::gpu && nic_of(to.number) == at.number ? goal : hub(at.of);
 }
 
 VertexId GpuCluster::from_leaf(Place at, Place to, VertexId goal) const
@@ -110,9 +213,8 @@ VertexId GpuCluster::from_leaf(Place at, Place to, VertexId goal) const
   if (to.kind == Kind::spine)
     return goal;
   if (in_node(to) && unit(to.of) == at.of)
-    return nic(to.of, has_rails() ? at.number : std::max(0, rail(to)));
-  const int spread = in_node(to) ? to.of * options_.nics + std::max(0, rail(to)) : goal;
-  return spine_of(at, spread % options_.spines);
+    return nic(to.of, has_rails() ? rail(at) : std::max(0, rail(to)));
+  return spine_of(at, spread(to, goal) % options_.spines);
 }
 
 VertexId GpuCluster::from_spine(Place at, Place to, VertexId goal) const
@@ -120,7 +222,30 @@ VertexId GpuCluster::from_spine(Place at, Place to, VertexId goal) const
   if (to.kind == Kind::leaf)
     return goal;
   const int its_rail = options_.network == GpuNetwork::rail_only || rail(to) == ANY_RAIL ? rail(at) : rail(to);
-  return leaf(unit(to.of), has_rails() ? its_rail : 0);
+  return leaf_of(to.of, its_rail, plane(at));
+}
+
+/** Returns the number of a destination that selects among spines, or among cables between groups. */
+int GpuCluster::spread(Place to, VertexId goal) const
+{
+  return in_node(to) ? to.of * options_.nics + std::max(0, rail(to)) : goal;
+}
+
+/** Returns the next hop from a router of a Dragonfly. */
+Hop GpuCluster::from_router(VertexId vertex, VertexId goal) const
+{
+  const Place at          = place(vertex);
+  const Place to          = place(goal);
+  const int nic_there     = std::max(0, rail(to));
+  const VertexId last     = in_node(to) ? leaf_of(to.of, nic_there, 0) : goal;
+  const int its_unit      = place(last).of;
+  const int cable         = spread(to, goal) % options_.global_cables;
+  const VertexId crossing = its_unit == at.of ? last : leaf(at.of, gateway(at.of, its_unit, cable));
+  if (vertex == last)
+    return hop(vertex, nic(to.of, nic_there));
+  if (vertex != crossing)
+    return hop(vertex, crossing);
+  return hop(vertex, leaf(its_unit, gateway(its_unit, at.of, cable)), cable / leaves_);
 }
 
 /** Returns the vertex after @p at on the route to @p goal, which is at @p to. */
@@ -128,15 +253,13 @@ VertexId GpuCluster::next(Place at, Place to, VertexId goal) const
 {
   switch (at.kind) {
     case Kind::gpu:
-      return from_gpu(at, to);
-    case Kind::nvswitch:
+      return from_gpu(at, to, goal);
+    case Kind::hub:
       if (in_node(to) && to.of == at.of)
         return goal;
       return nic(at.of, std::max(0, rail(to)));
     case Kind::nic:
-      if (not in_node(to) || to.of != at.of)
-        return leaf(unit(at.of), has_rails() ? at.number : 0);
-      return to.kind == Kind::gpu && nic_of(to.number) == at.number ? goal : nvswitch(at.of);
+      return from_nic(at, to, goal);
     case Kind::leaf:
       return from_leaf(at, to, goal);
     case Kind::spine:
@@ -145,41 +268,66 @@ VertexId GpuCluster::next(Place at, Place to, VertexId goal) const
   throw std::logic_error("a vertex of no kind");
 }
 
-/** Returns the hop over the cable between two vertices. */
-Hop GpuCluster::hop(VertexId from, VertexId to) const
+/** Returns the hop over a cable between two vertices. */
+Hop GpuCluster::hop(VertexId from, VertexId to, int number) const
 {
   const VertexId lower = std::min(from, to);
   const VertexId upper = std::max(from, to);
   const auto first     = cables_.begin() + first_cable_[static_cast<std::size_t>(lower)];
   const auto last      = cables_.begin() + first_cable_[static_cast<std::size_t>(lower) + 1];
   const auto found =
-      std::lower_bound(first, last, upper, [](const Cable& cable, VertexId wanted) { return cable.upper < wanted; });
-  if (found == last || found->upper != upper)
+      std::lower_bound(first, last, upper, [](const Cable& cable, VertexId wanted) { return cable.upper < wanted; }) +
+      number;
+  if (found >= last || found->upper != upper)
     throw std::logic_error("there is no cable between " + vertex_name(from) + " and " + vertex_name(to));
-  const auto number = static_cast<std::size_t>(found - cables_.begin());
-  return {from == lower ? up_link(number) : down_link(number), to};
+  const auto cable = static_cast<std::size_t>(found - cables_.begin());
+  return {from == lower ? up_link(cable) : down_link(cable), to};
 }
 
 Hop GpuCluster::next_hop(VertexId at, VertexId to) const
 {
-  return hop(at, next(place(at), place(to), to));
+  const Place here = place(at);
+  if (is_dragonfly() && here.kind == Kind::leaf)
+    return from_router(at, to);
+  return hop(at, next(here, place(to), to));
 }
 
 void GpuCluster::equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const
 {
-  const Hop usual = next_hop(at, to);
-  if (usual.to < first_spine_ || usual.to == to) {
+  const Hop usual  = next_hop(at, to);
+  const Place here = place(at);
+  const Place next = place(usual.to);
+  if (here.kind == Kind::nic && next.kind == Kind::leaf && in_node(place(to))) {
+    for (int its_plane = 0; its_plane < options_.planes; ++its_plane)
+      into.push_back(hop(at, leaf_of(here.of, here.number, its_plane)));
+  } else if (here.kind == Kind::leaf && next.kind == Kind::spine && usual.to != to) {
+    for (int number = 0; number < options_.spines; ++number)
+      into.push_back(hop(at, spine_of(here, number)));
+  } else if (here.kind == Kind::leaf && next.kind == Kind::leaf && next.of != here.of) {
+    const int first = gateway(std::min(here.of, next.of), std::max(here.of, next.of), 0); // of the lower router
+    const int cable = ((here.of < next.of ? here : next).number - first + leaves_) % leaves_;
+    for (int number = 0; cable + number * leaves_ < options_.global_cables; ++number)
+      into.push_back(hop(at, usual.to, number));
+  } else {
     into.push_back(usual);
-    return;
   }
-  for (int number = 0; number < options_.spines; ++number)
-    into.push_back(hop(at, spine_of(place(at), number)));
+}
+
+int GpuCluster::stripes_between(VertexId from, VertexId to) const
+{
+  return place(from).of == place(to).of ? 1 : options_.planes;
 }
 
 int GpuCluster::diameter() const
 {
-  if (options_.nodes == 1)
-    return options_.gpus == 1 ? 0 : 2;
+  if (options_.nodes == 1) {
+    const bool direct = options_.inside == GpuInterconnect::all_to_all;
+    return options_.gpus == 1 ? 0 : direct ? 1 : 2;
+  }
+  if (is_dragonfly()) {
+    const int inside = leaves_ > 1 ? 1 : 0;
+    return 4 + (units_ > 1 ? 2 * inside + 1 : inside);
+  }
   const int inside = has_rails() && options_.nics > 1 ? 1 : 0; // to the destination's rail
   return 4 + inside + (units_ > 1 ? 2 : 0);
 }
@@ -191,7 +339,13 @@ std::vector<VertexId> GpuCluster::meeting_switches(std::span<const VertexId> hos
     return std::ranges::all_of(hosts, [&](VertexId host) { return holds(place(host).of); });
   };
   if (all([node](int other) { return other == node; }))
-    return {nvswitch(node)};
+    return {hub(node)};
+  std::set<VertexId> routers;
+  if (is_dragonfly()) {
+    for (const VertexId host : hosts)
+      routers.insert(leaf_of(place(host).of, nic_of(place(host).number), 0));
+    return {routers.begin(), routers.end()};
+  }
   const bool one_unit = all([&](int other) { return unit(other) == unit(node); });
   std::vector<VertexId> switches;
   for (VertexId one = one_unit ? leaf(unit(node), 0) : first_spine_;
@@ -208,18 +362,32 @@ std::string GpuCluster::host_name(int index) const
 
 std::string GpuCluster::switch_name(int index) const
 {
-  const VertexId vertex = first_nvswitch_ + index;
+  const VertexId vertex = first_hub_ + index;
   const Place its       = place(vertex);
   const std::string of  = numbered("node", its.of, options_.nodes);
   switch (its.kind) {
-    case Kind::nvswitch:
-      return of + ".nvswitch";
+    case Kind::hub:
+      return of + (options_.inside == GpuInterconnect::nvswitch ? ".nvswitch" : ".pcie");
     case Kind::nic:
       return of + "." + numbered("nic", its.number, options_.nics);
     case Kind::leaf:
+      if (is_dragonfly())
+        return numbered(numbered("group", its.of, units_) + "-router", its.number, leaves_);
       return numbered("leaf", vertex - first_leaf_, first_spine_ - first_leaf_);
     default:
-      return numbered("spine", its.number, end_ - first_spine_);
+      return numbered("spine", vertex - first_spine_, end_ - first_spine_);
+  }
+}
+
+std::string_view GpuCluster::switch_noun(int index) const
+{
+  switch (place(first_hub_ + index).kind) {
+    case Kind::hub:
+      return options_.inside == GpuInterconnect::nvswitch ? "NVSwitch" : "PCIe root";
+    case Kind::nic:
+      return "NIC";
+    default:
+      return "switch";
   }
 }
 
@@ -231,27 +399,74 @@ const std::vector<Option<GpuClusterOptions>>& gpu_cluster_options()
   static const std::vector<Option<M>> ROWS{
       {"nodes", "number of nodes", &M::nodes},
       {"gpus", "GPUs of a node, which are the hosts", &M::gpus},
+      {"inside",
+       R"(links between the GPUs of a node: "nvswitch"; "all-to-all", a direct link between any two; "cube-mesh", those of a DGX-1 with 8 GPUs; "pcie", none. GPUs without a direct link reach each other over the PCIe root)",
+       &M::inside, Need::optional},
       {"nics", "NICs of a node; GPUs share them equally, in order", &M::nics, Need::otherwise("one a GPU")},
-      {"nodes_per_unit", "nodes that share leaves", &M::nodes_per_unit, Need::otherwise("all")},
-      {"spines", "spines, of each rail if the network is \"rail-only\"", &M::spines, Need::otherwise("none")},
+      {"planes", "ports of a NIC, each of which is cabled to a leaf of its own, in a plane of its own", &M::planes,
+       Need::optional},
+      {"nodes_per_unit", "nodes that share leaves, or of a group", &M::nodes_per_unit, Need::otherwise("all")},
+      {"spines", "spines of each plane, and of each rail if the network is \"rail-only\"", &M::spines,
+       Need::otherwise("none")},
       {"network",
-       R"("rail-optimised", a unit has a leaf for NIC 0 of its nodes, one for NIC 1, ..., and spines connect all leaves; "rail-only", spines connect those of one rail; "top-of-rack", a unit has one leaf)",
+       R"("rail-optimised", a unit has a leaf for NIC 0 of its nodes, one for NIC 1, ..., and spines connect all leaves; "rail-only", spines connect those of one rail; "top-of-rack", a unit has one leaf; "dragonfly", a unit is a group of routers, which are cabled all to all, as the groups are)",
        &M::network, Need::optional},
+      {"routers", "routers of a group, for the network \"dragonfly\" only", &M::routers, Need::otherwise("none")},
+      {"global_cables", "cables between two groups, for the network \"dragonfly\" only", &M::global_cables,
+       Need::optional},
   };
   return ROWS;
 }
 
+/** Refuses keys that do not apply to the network. */
+void check_network(const OptionTable& table, const GpuClusterOptions& options)
+{
+  const std::string network = "\"" + std::string(to_text(options.network)) + "\"";
+  const auto refuse         = [&](const std::string& key, int found, const std::string& allowed) {
+    table.fail(key, "found " + std::to_string(found) + " for the network " + network + "; allowed: " + allowed);
+  };
+  if (options.network == GpuNetwork::dragonfly) {
+    const int nics = options.nodes_per_unit * options.nics;
+    if (options.routers == 0 || options.routers > nics)
+      refuse("routers", options.routers, "1 to " + std::to_string(nics) + ", the NICs of a group");
+    if (options.spines > 0)
+      refuse("spines", options.spines, "none");
+    if (options.planes > 1)
+      refuse("planes", options.planes, "1");
+    return;
+  }
+  if (options.routers > 0)
+    refuse("routers", options.routers, "none; \"dragonfly\" has routers");
+  if (options.global_cables > 1)
+    refuse("global_cables", options.global_cables, "none; \"dragonfly\" has such cables");
+}
+
+double pairs_of_gpu_units(double count)
+{
+  return count * (count - 1) / 2;
+}
+
 void check_numbers(const OptionTable& table, const GpuClusterOptions& options)
 {
-  check_cable_count(table, "nodes", 2.0 * options.nodes * options.gpus);
+  constexpr int CUBE_MESH = 8;
+  if (options.inside == GpuInterconnect::cube_mesh && options.gpus != CUBE_MESH)
+    table.fail("gpus", "found " + std::to_string(options.gpus) + "; allowed: 8, with inside = \"cube-mesh\"");
+  const double links =
+      options.inside == GpuInterconnect::all_to_all ? pairs_of_gpu_units(options.gpus) : 2.0 * options.gpus;
+  check_cable_count(table, "nodes", options.nodes * (2.0 * options.gpus + links));
   const GpuClusterOptions all = completed(options);
   if (all.nics > all.gpus || all.gpus % all.nics != 0)
     table.fail("nics", "found " + std::to_string(all.nics) + "; allowed: a divisor of \"gpus\", which is " +
                            std::to_string(all.gpus));
   const int units    = (all.nodes + all.nodes_per_unit - 1) / all.nodes_per_unit;
+  const double ports = static_cast<double>(all.nodes) * all.nics * all.planes;
+  check_cable_count(table, "planes", ports);
+  check_network(table, all);
   const double rails = all.network == GpuNetwork::top_of_rack ? 1 : all.nics;
-  check_cable_count(table, "spines", units * rails * all.spines + 2.0 * all.nodes * (all.gpus + all.nics));
-  if (units > 1 && all.spines == 0)
+  check_cable_count(table, "spines", units * rails * all.planes * all.spines + ports + 2.0 * all.nodes * all.gpus);
+  check_cable_count(table, "routers", units * pairs_of_gpu_units(all.routers) + ports);
+  check_cable_count(table, "global_cables", pairs_of_gpu_units(units) * all.global_cables);
+  if (units > 1 && all.spines == 0 && all.network != GpuNetwork::dragonfly)
     table.fail("nodes_per_unit", "makes " + std::to_string(units) +
                                      " units that no spines connect; allowed: \"spines\" of at least 1, or one unit");
 }
@@ -268,8 +483,10 @@ std::unique_ptr<Topology> build_gpu_cluster(const OptionTable& table)
 
 TopologyKind gpu_cluster_kind()
 {
-  return {"gpu_cluster", "nodes of GPUs with an NVSwitch and NICs each; leaves by rail or by unit, and spines",
-          describe_options(gpu_cluster_options()), build_gpu_cluster};
+  return {
+      "gpu_cluster",
+      "nodes of GPUs with NVSwitches or direct links, and NICs; leaves by rail or by unit and spines, or a Dragonfly",
+      describe_options(gpu_cluster_options()), build_gpu_cluster};
 }
 
 } // namespace weft

@@ -30,6 +30,13 @@ int scaled_without(std::uint32_t random, int count, int one, int other)
   return number;
 }
 
+int Topology::stripes_between(VertexId from, VertexId to) const
+{
+  std::vector<Hop> hops;
+  equal_hops(from, to, hops);
+  return static_cast<int>(hops.size());
+}
+
 std::string Topology::host_name(int index) const
 {
   return numbered("host", index, host_count());

@@ -20,6 +20,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weft {
@@ -66,6 +67,11 @@ public:
   /** Appends the equal-cost next hops from @p at to @p to, under the conditions of next_hop(): all first links of
    * routes with as few links as next_hop()'s, which is among them. Any sequence of them reaches @p to. */
   virtual void equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const { into.push_back(next_hop(at, to)); }
+  /** Returns the number of cables by which equal-cost routes leave host @p from for another host, and thus the stripes
+   * into which a message may be divided. */
+  virtual int stripes_between(VertexId from, VertexId to) const;
+  /** Returns whether a switch stands for its hosts' ends of several cables, among which stripes divide. */
+  virtual bool divides_stripes(VertexId /*vertex*/) const { return false; }
   /** Returns the pool of each link, by id: the links that the packets of a flow over this link use equally, if every
    *  switch sprays them over all equal-cost next hops; -1 for a link that gets all of them. Empty if flows that share a
    *  link may have different pools there. */
@@ -98,6 +104,8 @@ public:
   /** Returns "host-07", zero-padded since SimGrid sorts hosts by name and ranks are placed in that order. */
   virtual std::string host_name(int index) const;
   virtual std::string switch_name(int index) const = 0;
+  /** Returns what a switch is in listings of a fabric, in the singular. */
+  virtual std::string_view switch_noun(int /*index*/) const { return "switch"; }
   std::string vertex_name(VertexId vertex) const;
   bool is_host(VertexId vertex) const { return vertex < host_count(); }
 

@@ -96,7 +96,7 @@ def test_all_that_a_fabric_file_can_say_is_listed() -> None:
 
 
 # With presets of devices that were scaled.
-SCALED = {"superpod-h100-32"}
+SCALED = {"superpod-h100-32", "superpod-b200-32", "gb200-nvl72"}
 
 
 @pytest.mark.parametrize("name", _core.list_fabrics())

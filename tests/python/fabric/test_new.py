@@ -3,6 +3,8 @@
 
 import os
 import re
+import tomllib
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -162,7 +164,7 @@ def test_that_latency_can_be_given(here: Path, kind: str) -> None:
 
 def test_a_cluster_of_gpus_is_like_one_of_them(here: Path) -> None:
     said = run(*command_of("gpu_cluster"))
-    assert "taken from superpod-h100-32: all tables but the topology (--like)" in said
+    assert "taken from superpod-h100-32: network rail-optimised, all tables but the topo" in said
     text = Path("x.toml").read_text()
     assert "# 18 NVLinks of 25 GB/s each way" in text
     assert text.count("[topology]") == text.count("[fabric]") == 1
@@ -170,6 +172,75 @@ def test_a_cluster_of_gpus_is_like_one_of_them(here: Path) -> None:
     assert rates == {450e9, 63e9, 50e9}
     run(*command_of("gpu_cluster")[:-1], "y.toml", "--like", "x.toml")
     assert Path("y.toml").read_text().count("[[links]]") == text.count("[[links]]")
+
+
+@pytest.mark.parametrize(
+    ("words", "hosts", "cables"),
+    [
+        # A scalable unit of the file: 32 nodes, 8 leaves, 4 spines.
+        ("", 256, {900e9: 256, 63e9: 512, 50e9: 256 + 32}),
+        ("--nodes 64 --spines 8", 512, {900e9: 512, 63e9: 1024, 50e9: 512 + 128}),
+        ("--nodes 4 --network rail-only", 32, {900e9: 32, 63e9: 64, 50e9: 32}),
+        ("--nodes 2 --gpus 4 --network top-of-rack", 8, {900e9: 8, 63e9: 16, 50e9: 8}),
+    ],
+)
+def test_what_a_cluster_of_gpus_does_not_say_is_as_in_its_model(
+    here: Path, words: str, hosts: int, cables: dict[float, int]
+) -> None:
+    run("gpu_cluster", *words.split(), "--like", "superpod-b200-32", "-o", "x.toml")
+    fabric = _core.load_fabric("x.toml")
+    assert len(fabric.hosts) == hosts
+    assert Counter(cable["bandwidth_Bps"] for cable in fabric.cables()) == cables
+
+
+@pytest.mark.parametrize(
+    ("like", "words", "nouns"),
+    [
+        ("gb200-nvl72", "--nodes 4", ["NVSwitch", "NIC", "switch"]),
+        ("hpn-128", "--nodes 8", ["NVSwitch", "NIC", "switch"]),
+        ("alps-32", "--nodes 64", ["PCIe root", "NIC", "switch"]),
+        ("dgx-1", "--nodes 2", ["PCIe root", "NIC", "switch"]),
+    ],
+)
+def test_machines_are_made_like_shipped_ones(
+    here: Path, like: str, words: str, nouns: list[str]
+) -> None:
+    run("gpu_cluster", *words.split(), "--like", like, "-o", "x.toml")
+    fabric = _core.load_fabric("x.toml")
+    assert [noun for noun, _ in fabric.switch_counts] == nouns
+    assert "routes, every pair of hosts" in fabric.check()
+    model = _core.load_fabric(like)
+    nodes = int(words.split()[1])
+    of_model = tomllib.loads(Path(model.file).read_text("utf-8"))["topology"]["nodes"]
+    assert len(fabric.hosts) == nodes * len(model.hosts) / of_model
+
+
+def test_graphs_of_other_nodes_are_left_out(here: Path) -> None:
+    run("gpu_cluster", "--nodes", "2", "-o", "same.toml")
+    said = run("gpu_cluster", "--nodes", "2", "--gpus", "4", "-o", "other.toml")
+    assert "all tables but the topology and [nccl], whose graphs are of other nodes" in said
+    assert ["[nccl]" in Path(name).read_text() for name in ("same.toml", "other.toml")] == [
+        True,
+        False,
+    ]
+
+
+def test_tables_of_a_machine_that_do_not_fit_are_named(here: Path) -> None:
+    told = refused("gpu_cluster", "--nodes", "2", "--inside", "all-to-all", "-o", "x.toml")
+    pattern = "node-*.nvswitch"
+    assert told.startswith(f'--like: [switches] match: found "{pattern}", which matches no switch')
+
+
+def test_a_torus_is_like_one_of_accelerators(here: Path) -> None:
+    said = run("torus", "--dimensions", "4,4,8", "--like", "tpu-v4-64", "-o", "x.toml")
+    assert "taken from tpu-v4-64: all tables but the topology (--like)" in said
+    fabric = _core.load_fabric("x.toml")
+    assert (len(fabric.hosts), fabric.host["speed_flops"]) == (128, 275e12)
+    assert {cable["bandwidth_Bps"] for cable in fabric.cables()} == {300e9, 50e9}
+    told = refused(
+        *("torus", "--dimensions", "4,4", "--like", "tpu-v4-64", "--latency", "1us", "-o", "y.toml")
+    )
+    assert told.startswith("--latency: a torus takes all tables but its topology from tpu-v4-64")
 
 
 def test_a_cluster_of_gpus_takes_no_single_rate(here: Path) -> None:

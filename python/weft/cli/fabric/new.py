@@ -20,6 +20,7 @@ from weft.fabric.from_file import ReadFabric
 from weft.fabric.graph import counts
 from weft.fabric.template import (
     CLUSTERS_LIKE,
+    CLUSTERS_OF_GPUS,
     DEFAULT_PRESETS,
     DEVICES,
     LIKE,
@@ -65,6 +66,7 @@ Examples:
   weft fabric new fat_tree --down 8,8 --up 1,4 --switch-preset l2 -o plain.toml
   weft fabric new star --hosts 8 --switch-preset sharp --hosts-like tofino-4 -o sharp.toml
   weft fabric new --from ibnetdiscover.txt --host-from lstopo.xml -o cluster.toml
+  weft fabric new gpu_cluster --like superpod-b200-32 --nodes 64 --spines 8 -o b200.toml
   weft fabric new dragonfly --help
 """
 _FROM = """
@@ -115,7 +117,7 @@ new.short_help = "Write a fabric file for a topology."
 def _describe(topology: "Topology", formatter: click.HelpFormatter) -> None:
     formatter.write_text(f"{topology['kind']}: {topology['meaning']}")
     rows = [
-        (f"{option_name(option['key'])} {_metavar(topology, option)}", _help(option))
+        (f"{option_name(option['key'])} {_metavar(topology, option)}", _help(topology, option))
         for option in own_options(topology)
     ]
     with formatter.indentation():
@@ -128,7 +130,9 @@ def _metavar(topology: "Topology", option: "Option") -> str:
     return {"integers": "INTEGER,…", "texts": "NAME,…"}.get(option["type"], option["type"].upper())
 
 
-def _help(option: "Option") -> str:
+def _help(topology: "Topology", option: "Option") -> str:
+    if topology["kind"] == CLUSTERS_OF_GPUS:
+        return sentence(f"{option['meaning']} (default: as --like)")
     repeatable = "; repeatable" if option["type"] == "tables" else ""
     return sentence(explained(option) + repeatable)
 
@@ -166,13 +170,14 @@ def _from_command() -> click.Command:
 
 
 def _own_parameters(topology: "Topology") -> list[click.Parameter]:
+    like = topology["kind"] == CLUSTERS_OF_GPUS  # --like provides all keys
     return [
         click.Option(
             [option_name(option["key"]), _OWN + option["key"]],
-            required=option["required"],
+            required=option["required"] and not like,
             multiple=option["type"] == "tables",
             metavar=_metavar(topology, option),
-            help=_help(option),
+            help=_help(topology, option),
         )
         for option in own_options(topology)
     ]
