@@ -386,7 +386,7 @@ def fabric_from(
     Args:
         from_file: Output of ibnetdiscover, iblinkinfo, ibdiagnet or `scontrol show topology`,
             Slurm's topology.conf or topology.yaml, topology of ns-3 or SimAI, network of ASTRA-sim,
-            lab of containerlab, cluster of SimGrid, graph in GML or GraphML, or JSON of Mininet,
+            lab of containerlab, platform of SimGrid, graph in GML or GraphML, or JSON of Mininet,
             the P4 tutorials or networkx.
         path: The file to write.
         like: The fabric that provides all values that are neither given nor in the file.

@@ -14,6 +14,7 @@ from weft.base.user_files import UnreadableError, looks_like_json, read_text
 IBNETDISCOVER, SLURM, SLURM_YAML = "ibnetdiscover", "slurm", "slurm-yaml"
 CONTAINERLAB = "containerlab"
 IBLINKINFO, IBDIAGNET, NET_DUMP = "iblinkinfo", "ibdiagnet", "net-dump"
+NET_DUMP_EXT, DB_CSV = "net-dump-ext", "db-csv"
 NS3, ASTRA, GML, GRAPHML, JSON = "ns-3", "astra-sim", "gml", "graphml", "json"
 
 
@@ -34,7 +35,7 @@ class Kind:
 
     @property
     def platform(self) -> bool:
-        """True for a platform of SimGrid, of which only clusters are read."""
+        """True for a platform of SimGrid, which `weft run --platform` takes as it is."""
         return self.said == _PLATFORM
 
 
@@ -45,6 +46,8 @@ _KINDS: Mapping[str, str] = {
     IBLINKINFO: "an output of iblinkinfo",
     IBDIAGNET: "a list of links of ibdiagnet (.lst)",
     NET_DUMP: "a list of ports of ibdiagnet (.net_dump)",
+    NET_DUMP_EXT: "a table of ports of ibdiagnet (.net_dump_ext)",
+    DB_CSV: "a database of ibdiagnet (.db_csv)",
     SLURM: "a topology.conf of Slurm, or what `scontrol show topology` prints",
     SLURM_YAML: "a topology.yaml of Slurm",
     NS3: "a topology of ns-3 or SimAI",
@@ -56,11 +59,6 @@ _KINDS: Mapping[str, str] = {
 }
 # By a pattern: what the file is, and what to use instead.
 _UNREAD: tuple[tuple[re.Pattern[str], str, str], ...] = (
-    (
-        re.compile(r"^\s*(?:START_NODES\s*$|(?:#\s*)?Ty\s*:\s*#\s*:)", re.MULTILINE),
-        "a table of ibdiagnet (.db_csv or .net_dump_ext)",
-        "give its ibdiagnet2.net_dump",
-    ),
     (
         re.compile(r"^\s*BlockName\s*=", re.MULTILINE | re.IGNORECASE),
         "a topology.conf of Slurm's topology/block, which states no switches",
@@ -95,6 +93,8 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (_LIST, IBDIAGNET),
     (re.compile(r'^\s*"[^"\n]+",[^,\n]*,\s*0x[0-9a-fA-F]+,\s*LID\s+\d', re.MULTILINE), NET_DUMP),
+    (re.compile(r"^\s*Ty\s*:\s*#\s*:", re.MULTILINE), NET_DUMP_EXT),
+    (re.compile(r"^START_NODES\s*$", re.MULTILINE), DB_CSV),
     (re.compile(r"\]\s*==\(\s*(?:\d+X|\s*Down)"), IBLINKINFO),
     (re.compile(r"^\s*SwitchName\s*=", re.MULTILINE | re.IGNORECASE), SLURM),
     (re.compile(r"^\s*-\s+topology:", re.MULTILINE), SLURM_YAML),

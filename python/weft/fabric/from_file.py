@@ -36,6 +36,8 @@ _READERS: Mapping[str, Callable[[str], ForeignTopology]] = {
     topology_files.IBLINKINFO: iblinkinfo.read,
     topology_files.IBDIAGNET: ibdiagnet.read_list,
     topology_files.NET_DUMP: ibdiagnet.read_dump,
+    topology_files.NET_DUMP_EXT: ibdiagnet.read_extended_dump,
+    topology_files.DB_CSV: ibdiagnet.read_database,
     topology_files.SLURM: slurm.read,
     topology_files.SLURM_YAML: slurm.read,
     topology_files.NS3: ns3.read,
@@ -46,7 +48,7 @@ _READERS: Mapping[str, Callable[[str], ForeignTopology]] = {
     topology_files.JSON: graphs.read_json,
 }
 KINDS = (
-    "SimGrid's clusters, ibnetdiscover, iblinkinfo, ibdiagnet, Slurm, ns-3, SimAI, ASTRA-sim,"
+    "SimGrid, ibnetdiscover, iblinkinfo, ibdiagnet, Slurm, ns-3, SimAI, ASTRA-sim,"
     " containerlab, GML, GraphML, Mininet and P4 tutorials"
 )
 _MOST_CABLES = 1 << 20
@@ -79,6 +81,11 @@ def read(path: Path, given: str) -> tuple[ForeignTopology, str]:
         found = _READERS[kind.name](text)
     except ValueError as error:
         raise WeftError(f"{given}: {path}, {kind.said}: {error}") from None
+    return _checked(path, found, kind, given), kind.said
+
+
+def _checked(path: Path, found: ForeignTopology, kind: Kind, given: str) -> ForeignTopology:
+    """Return a topology that can be a fabric. Raises WeftError that names `given` and the file."""
     cabled = {end for cable in found.cables for end in (cable.one, cable.other)}
     if bare := [host for host in found.hosts if host not in cabled]:
         note = f"{plural(len(bare), 'host')} without a cable left out ({bare[0]})"
@@ -88,7 +95,7 @@ def read(path: Path, given: str) -> tuple[ForeignTopology, str]:
         raise WeftError(f"{given}: {path}, {kind.said}: has no hosts with cables")
     if sum(cable.count for cable in found.cables) > _MOST_CABLES:
         raise WeftError(f"{given}: {path} has more than {_MOST_CABLES:,} cables")
-    return _with_routers(_largest_island(found)), kind.said
+    return _with_routers(_largest_island(found))
 
 
 def _recognized(path: Path, given: str) -> tuple[str, Kind]:
@@ -105,27 +112,29 @@ def _recognized(path: Path, given: str) -> tuple[str, Kind]:
 
 
 def _from_cluster(
-    path: Path, text: str, name: str, asked: NewFabricOptions, given: str
+    path: Path, cluster: simgrid.ForeignCluster, name: str, asked: NewFabricOptions
 ) -> ReadFabric:
-    """Return the template of a SimGrid platform, which has one of weft's own topologies."""
-    try:
-        cluster = simgrid.read(text)
-    except ValueError as error:
-        raise WeftError(f"{given}: {path}, a SimGrid platform: {error}") from None
+    """Return the template of a single cluster of SimGrid, which is a topology of weft's own."""
     own = replace(
         asked,
         bandwidth=_rate_text(cluster.bps),
         latency=_latency_text(cluster.latency_s),
-        switch_latency=None,
+        switch_latency=SWITCH_LATENCY,  # replaced below
     )
     filled = fill(cluster.kind, cluster.options, name, own)
     latency = None if cluster.kind == "star" else _latency_text(cluster.latency_s)
+    said = [f"{path.name} is a SimGrid platform", *cluster.notes]
+    ports = None
+    if cluster.kind == "star":
+        switch = filled.template.presets["switch"]
+        ports = _more_ports(int(cluster.options["hosts"][0]), switch)
+        said += [_ports_said(ports, switch)] if ports is not None else []
     template = replace(
         filled.template,
         switch_latency=latency,
+        max_ports=ports,
         description=f"{path.name}, a SimGrid platform",
     )
-    said = [f"{path.name} is a SimGrid platform", *cluster.notes]
     return ReadFabric(replace(filled, template=template, guess=""), "; ".join(said))
 
 
@@ -134,9 +143,21 @@ def fill_from(
 ) -> ReadFabric:
     """Return the template of a file, with missing values filled in; `given` is its option."""
     text, of = _recognized(path, given)
-    if of.platform:
-        return _from_cluster(path, text, name, asked, given)
-    found, kind = read(path, given)
+    if not of.platform:
+        return _from_graph(path, *read(path, given), name, asked)
+    try:
+        platform = simgrid.read(text)
+    except ValueError as error:
+        raise WeftError(f"{given}: {path}, {of.said}: {error}") from None
+    if isinstance(platform, simgrid.ForeignCluster):
+        return _from_cluster(path, platform, name, asked)
+    return _from_graph(path, _checked(path, platform, of, given), of.said, name, asked)
+
+
+def _from_graph(
+    path: Path, found: ForeignTopology, kind: str, name: str, asked: NewFabricOptions
+) -> ReadFabric:
+    """Return the template of a custom topology."""
     hosts = set(found.hosts)
     to_hosts = [one for one in found.cables if one.one in hosts or one.other in hosts]
     own = replace(
@@ -157,7 +178,8 @@ def fill_from(
     guessed = any(
         one.latency_s is None and not {one.one, one.other} & hosts for one in found.cables
     )
-    ports = _more_ports(found, filled.template.presets["switch"])
+    needed = max((found.ports[switch] for switch in found.switches), default=0)
+    ports = _more_ports(needed, filled.template.presets["switch"])
     template = replace(
         filled.template,
         switch_latency=None,
@@ -170,16 +192,18 @@ def fill_from(
         guess = f"{SWITCH_LATENCY} between switches is a guess (--switch-latency)"
     said = _said(path, kind, found)
     if ports is not None:
-        said += f"; switches of {ports} ports, more than {template.presets['switch']} has"
+        said += f"; {_ports_said(ports, template.presets['switch'])}"
     return ReadFabric(replace(filled, template=template, guess=guess), said)
 
 
-def _more_ports(found: ForeignTopology, preset: str) -> int | None:
+def _more_ports(needed: int, preset: str) -> int | None:
     """Return the ports that the busiest switch needs, if the preset has fewer."""
-    ports = found.ports
-    needed = max((ports[switch] for switch in found.switches), default=0)
     file = paths.installed("presets", "switch", f"{preset}.toml")
     return needed if needed > read_toml(file).get("max_ports", needed) else None
+
+
+def _ports_said(ports: int, preset: str) -> str:
+    return f"switches of {ports} ports, more than {preset} has"
 
 
 def _said(path: Path, kind: str, found: ForeignTopology) -> str:

@@ -379,7 +379,7 @@ def test_the_command_is_the_call(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("hello\n", "is no topology that weft knows; it reads those of SimGrid's clusters, ib"),
+        ("hello\n", "is no topology that weft knows; it reads those of SimGrid, ib"),
         (SLURM.replace("s[0-1]", "s[0-2]"), "top has the child s2, which no line describes"),
         (SLURM.replace("n[03-04]", "n[02-04]"), "n02 is on s0 and on s1"),
         ("SwitchName=s0 Nodes=n[2-1]\n", "line 1: the range 2-1 does not increase"),
@@ -397,23 +397,17 @@ def test_the_command_is_the_call(tmp_path: Path) -> None:
         (GRAPHML.replace("</graph>", ""), "it is not valid XML"),
         (P4.replace('"s1-p1"', '"s9-p1"'), "a link names s9, which is neither a host nor"),
         (
-            "START_NODES\nNodeDesc,NumPorts\n",
-            "a table of ibdiagnet (.db_csv or .net_dump_ext); give",
-        ),
-        (
             CLAB.replace("kind: nokia_srlinux", "x: y"),
             "the node leaf1 has no kind, and neither its",
         ),
         (CLAB.replace("leaf1:e1-2", "leaf9:e1-2"), "a link names leaf9, which is not among the"),
         ("from mininet.topo import Topo\n", "a Python program of Mininet, whose topology exists"),
-        (CLUSTER.replace("<cluster", '<host id="h"/><cluster'), "weft reads platforms of a single"),
         (
             CLUSTER.replace("/>", ' topology="TORUS"/>'),
             "found topology 'TORUS' with topo_parameters",
         ),
         (CLUSTER.replace("0-7", "a"), "found radical 'a'; write numbers, such as 0-15"),
         (CLUSTER.replace("2us", "2"), "found bw '12.5GBps' and lat '2'; write them with units"),
-        ("Ty : # : #IB : GUID : LID\n", "give its ibdiagnet2.net_dump"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, problem: str) -> None:

@@ -122,6 +122,73 @@ def test_dump_of_ibdiagnet(tmp_path: Path) -> None:
         made(tmp_path, DUMP.replace(": LSA ", ": Rate"))
 
 
+def test_neighbours_of_a_dump_may_be_managed_switches(tmp_path: Path) -> None:
+    """Where the dump is cut, switches without a head are known by their descriptions."""
+    cut = DUMP[: DUMP.index('\n\n"MF0;spine-1')]
+    assert made(tmp_path, cut).switches == ("leaf-1", "spine-1")
+
+
+EXTENDED = """# Running command : ibdiagnet --get_phy_info
+
+Ty : #     : #IB : GUID : LID        : Sta : PhysSta : LWA : LSA : Conn LID (#) : FEC : Node Desc
+SW : 1/1/1 : 1   : 0x10 : 1   (0x1 ) : ACT : LINK UP : 4x  : 100 : 5   (1)      : RS  : "leaf"
+SW : 1/1/2 : 2   : 0x10 : 1   (0x1 ) : ACT : LINK UP : 4x  : 50  : 6   (1)      : RS  : "leaf"
+SW : 1/2/1 : 3   : 0x10 : 1   (0x1 ) : DOWN: POLLING : N/A : N/A : N/A          : N/A : "leaf"
+CA : 1     : 1   : 0x20 : 5   (0x5 ) : ACT : LINK UP : 4x  : 100 : 1   (1/1/1)  : RS  : "a mlx5_0"
+CA : 1     : 1   : 0x30 : 6   (0x6 ) : ACT : LINK UP : 4x  : 50  : 1   (1/1/2)  : RS  : "b mlx5_0"
+"""
+DATABASE = """# Running command : ibdiagnet
+
+START_NODES
+NodeDesc,NumPorts,NodeType,NodeGUID
+"leaf",65,2,0x0000000000000010
+"a mlx5_0",1,1,0x20
+"b mlx5_0",1,1,0x0000000000000030
+END_NODES
+
+START_PORTS
+NodeGuid,PortNum,LinkWidthActv,LinkSpeedActv
+0x0000000000000010,1,2,2052
+0x0000000000000010,2,2,1028
+END_PORTS
+
+START_LINKS
+NodeGuid1,PortNum1,NodeGuid2,PortNum2
+0x0000000000000010,1,0x20,1
+0x0000000000000010,2,0x0000000000000030,1
+END_LINKS
+"""
+LABELLED = """switchguid=0x10(10)
+Switch 65 "S-0000000000000010" # "leaf" base port 0 lid 1 lmc 0
+[1](1/1/1) "H-0000000000000020"[1](20) # "a mlx5_0" lid 5 4xNDR
+[2](1/1/2) "H-0000000000000030"[1](30) # "b mlx5_0" lid 6 4xHDR
+"""
+
+
+@pytest.mark.parametrize("text", [EXTENDED, DATABASE, LABELLED])
+def test_other_files_of_ibdiagnet(tmp_path: Path, text: str) -> None:
+    fabric = made(tmp_path, text)
+    assert (fabric.hosts, fabric.switches) == (("a", "b"), ("leaf",))
+    assert {name: rate for name, (rate, _) in cables(fabric).items()} == {"a": 400, "b": 200}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (EXTENDED.replace("LWA", "Width"), "line 3: found no column LWA"),
+        (EXTENDED[: EXTENDED.rindex(": 6 ")], "found 4 of 12 columns"),
+        (DATABASE[: DATABASE.index("END_LINKS")], "no table from START_LINKS to END_LINKS"),
+        (DATABASE.replace("NodeType", "Type"), "its table NODES has no column NodeType"),
+        (DATABASE.replace("2,0x0000000000000030,1", "2"), "its table LINKS has a row that is cut"),
+        (DATABASE.replace("1,0x20,1", "1,0x21,1"), "a link names 0000000000000021, which is not"),
+    ],
+)
+def test_cut_files_of_ibdiagnet(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(weft.WeftError) as error:
+        made(tmp_path, text)
+    assert problem in str(error.value)
+
+
 SIMULATED = """# two leaves, as ibsim reads them
 Switch 8 "leaf a"
 [1] "node-1"[1]

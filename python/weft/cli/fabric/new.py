@@ -55,7 +55,7 @@ Only valid files are written.
 
 --from FILE reads the topology of another tool instead: outputs of ibnetdiscover, iblinkinfo,
 ibdiagnet and `scontrol show topology`, Slurm's topology.conf and topology.yaml, topologies of ns-3
-and SimAI, networks of ASTRA-sim, labs of containerlab, clusters of SimGrid, graphs in GML and
+and SimAI, networks of ASTRA-sim, labs of containerlab, platforms of SimGrid, graphs in GML and
 GraphML (Topology Zoo), and JSON of Mininet and the P4 tutorials. Names and rates are those
 of the file.
 
@@ -71,10 +71,10 @@ Examples:
 """
 _FROM = """
 Write a fabric file for the topology in FILE (`weft fabric new --from FILE` is the same command): an
-output of ibnetdiscover, iblinkinfo, ibdiagnet (.lst, .net_dump) or `scontrol show topology`,
-Slurm's topology.conf or topology.yaml, a topology of ns-3 or SimAI, a network of ASTRA-sim, a lab
-of containerlab, a cluster of SimGrid, a graph in GML or GraphML (Topology Zoo), or JSON of Mininet,
-the P4 tutorials or networkx. The kind is recognized from the content.
+output of ibnetdiscover, iblinkinfo, ibdiagnet (.lst, .net_dump, .db_csv) or `scontrol show
+topology`, Slurm's topology.conf or topology.yaml, a topology of ns-3 or SimAI, a network of
+ASTRA-sim, a lab of containerlab, a platform of SimGrid, a graph in GML or GraphML (Topology Zoo),
+or JSON of Mininet, the P4 tutorials or networkx. The kind is recognized from the content.
 
 Names, rates and latencies are those of the file. What it does not state is taken as for other new
 fabrics, and reported: options give values for cables that have none in the file.

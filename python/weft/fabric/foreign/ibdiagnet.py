@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Reader for ibdiagnet's lists of links: ibdiagnet2.lst and ibdiagnet2.net_dump.
+"""Reader for ibdiagnet's files: ibdiagnet2.lst, .net_dump, .net_dump_ext and .db_csv.
 
 A line of the .lst has both ends, `{ CA Ports:01 … NodeGUID:… {node01 mlx5_0} LID:0005 PN:01 }`, and
 `PHY=4x LOG=ACT SPD=50` (ibdm of ibutils, Fabric.cpp, dumpLSTFile). The .net_dump has a line
 `"leaf-1", Mellanox, 0xb8ce…, LID 1` for each switch, a line that names the columns, and one for
-each port, whose columns are separated by colons.
+each port, whose columns are separated by colons. The .net_dump_ext is a single such table, whose
+column `Conn LID(#)` has the LID and the label of the other port. The .db_csv has a table in CSV for
+each subject, between START_NAME and END_NAME, with widths and speeds in the codes of PortInfo
+(InfiniBand Architecture Specification 1.7, 14.2.5.6).
 """
 
+import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from weft.fabric.foreign import infiniband
 from weft.fabric.foreign.topology import ForeignTopology
@@ -22,6 +26,13 @@ _SWITCH = re.compile(r'"(.*)",[^,]*,\s*0x([0-9a-fA-F]+),\s*LID\s+\d+')
 _PORT = re.compile(r'([^"]*):\s*"(.*)"$')
 _WIDTH = re.compile(r"(\d+)x", re.IGNORECASE)
 _ROLES = {"CA": "H", "SW": "S", "RT": "R"}
+_NODE_TYPES = {"1": "H", "2": "S", "3": "R"}
+_WIDTHS = {1: "1", 2: "4", 4: "8", 8: "12", 16: "2"}
+# Bits of the speed; those of FDR and above are extended ones, and the highest that is set counts.
+_SPEEDS = {1: "SDR", 2: "DDR", 4: "QDR", 1 << 8: "FDR", 1 << 9: "EDR", 1 << 10: "HDR"}
+_SPEEDS |= {1 << 11: "NDR", 1 << 12: "XDR", 1 << 16: "FDR10"}
+_CONNECTED = re.compile(r"(\d+)\s*\((.*)\)$")
+_EXTENDED = ("Ty", "#", "GUID", "LID", "LWA", "LSA", "Conn LID(#)")
 _COLUMNS = ("#", "LWA", "LSA", "Neighbor Guid", "N#")
 
 
@@ -76,16 +87,97 @@ def _dumped(text: str, nodes: dict[str, str]) -> Iterator[infiniband.Link]:
             label, width, speed, guid, far = (row[columns[name]] for name in _COLUMNS)
             if not re.fullmatch(r"0x[0-9a-fA-F]+", guid) or not int(guid, 16):
                 continue  # nothing is connected
-            key = f"S-{_guid(guid[2:])}"
-            key = key if key in nodes else f"H-{_guid(guid[2:])}"
+            key = f"S-{_guid(guid)}"
+            if key not in nodes and not infiniband.is_managed(port[2]):
+                key = f"H-{_guid(guid)}"
             nodes[key] = nodes.get(key) or port[2].strip()
             lanes = _WIDTH.match(width)
             yield ((at, label), (key, far)), _rate(lanes[1], speed) if lanes else None
 
 
+def read_extended_dump(text: str) -> ForeignTopology:
+    """Return what a .net_dump_ext states. Raises `ValueError` with a clause."""
+    nodes: dict[str, str] = {}
+    of_lid: dict[str, str] = {}
+    ports: list[tuple[infiniband.End, str, str, float | None]] = []
+    columns: Mapping[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        row = [value.strip() for value in line.split(":", len(columns) - 1 if columns else -1)]
+        if not columns and row[0] == "Ty":
+            columns = {name.replace(" (", "("): place for place, name in enumerate(row)}
+            if lacking := [name for name in _EXTENDED if name not in columns]:
+                raise ValueError(f"line {number}: found no column {', '.join(lacking)}")
+        elif columns and row[0] in _ROLES:
+            if len(row) < len(columns):
+                raise ValueError(f"line {number}: found {len(row)} of {len(columns)} columns")
+            role, label, guid, lid, width, speed, far = (row[columns[one]] for one in _EXTENDED)
+            key = f"{_ROLES[role]}-{_guid(guid)}"
+            nodes[key] = row[-1].strip('"')
+            of_lid[lid.split()[0]] = key
+            if connected := _CONNECTED.match(far):
+                lanes = _WIDTH.match(width)
+                rate = _rate(lanes[1], speed) if lanes else None
+                ports.append(((key, label), connected[1], connected[2], rate))
+    links = [
+        ((end, (of_lid[lid], label)), rate) for end, lid, label, rate in ports if lid in of_lid
+    ]
+    return infiniband.topology(nodes, links)
+
+
+def read_database(text: str) -> ForeignTopology:
+    """Return what a .db_csv states. Raises `ValueError` with a clause."""
+    nodes, roles = {}, {}
+    for row in _table(text, "NODES", ("NodeDesc", "NodeType", "NodeGUID")):
+        guid = _guid(row["NodeGUID"])
+        roles[guid] = _NODE_TYPES.get(row["NodeType"], "R")
+        nodes[f"{roles[guid]}-{guid}"] = row["NodeDesc"]
+    rates = {
+        (_guid(row["NodeGuid"]), row["PortNum"]): _coded_rate(
+            row["LinkWidthActv"], row["LinkSpeedActv"]
+        )
+        for row in _table(
+            text, "PORTS", ("NodeGuid", "PortNum", "LinkWidthActv", "LinkSpeedActv"), needed=False
+        )
+    }
+    links: list[infiniband.Link] = []
+    for row in _table(text, "LINKS", ("NodeGuid1", "PortNum1", "NodeGuid2", "PortNum2")):
+        ends = [(_guid(row[f"NodeGuid{end}"]), row[f"PortNum{end}"]) for end in "12"]
+        if lacking := [guid for guid, _ in ends if guid not in roles]:
+            raise ValueError(f"a link names {lacking[0]}, which is not among its nodes")
+        one, other = ((f"{roles[guid]}-{guid}", port) for guid, port in ends)
+        links.append(((one, other), rates.get(ends[0]) or rates.get(ends[1])))
+    return infiniband.topology(nodes, links)
+
+
+def _table(
+    text: str, name: str, columns: Sequence[str], needed: bool = True
+) -> Iterator[dict[str, str]]:
+    """Yield the rows of a table of a .db_csv."""
+    found = re.search(rf"^START_{name}\s*$\n(.*?)^END_{name}\s*$", text, re.MULTILINE | re.DOTALL)
+    if found is None:
+        if needed:
+            raise ValueError(f"it has no table from START_{name} to END_{name}: is it cut off?")
+        return
+    rows = csv.DictReader(found[1].splitlines())
+    if lacking := [one for one in columns if one not in (rows.fieldnames or ())]:
+        raise ValueError(f"its table {name} has no column {', '.join(lacking)}")
+    for row in rows:
+        if any(row[one] is None for one in columns):
+            raise ValueError(f"its table {name} has a row that is cut off: {row[columns[0]]}")
+        yield row
+
+
+def _coded_rate(width: str, speed: str) -> float | None:
+    if not (width.isdecimal() and speed.isdecimal()):
+        return None
+    lanes = _WIDTHS.get(int(width))
+    bits = [bit for bit in _SPEEDS if int(speed) & bit]
+    return _rate(lanes, _SPEEDS[max(bits)]) if lanes and bits else None
+
+
 def _guid(digits: str) -> str:
     """Return a GUID with all of its digits, since net_dump omits leading zeros."""
-    return digits.lower().zfill(16)
+    return digits.lower().removeprefix("0x").zfill(16)
 
 
 def _rate(width: str, speed: str) -> float | None:

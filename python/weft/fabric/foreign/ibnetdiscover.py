@@ -3,8 +3,9 @@
 
 A node is a line `Switch 40 "S-b8ce…" # "MF0;leaf-1:MQM8790/U1" …` or `Ca 1 "H-0c42…" # "node01
 mlx5_0"`, and its ports are lines `[1] "H-0c42…"[1](c42…) # "node01 mlx5_0" lid 5 4xHDR`
-(ibnetdiscover.c of rdma-core). Each cable stands at both of its ends. ibsim's networks, which have
-this form, name nodes freely: `Hca 2 "node01"`, `[1] "leaf-1"[3]` (ibsim, README).
+(ibnetdiscover.c of rdma-core). Each cable stands at both of its ends. ibdiagnet's file of this form
+labels ports: `[1](1/1/1)`. ibsim's networks, which have this form too, name nodes freely:
+`Hca 2 "node01"`, `[1] "leaf-1"[3]` (ibsim, README).
 """
 
 import re
@@ -16,8 +17,8 @@ from weft.fabric.foreign.topology import ForeignTopology
 _NODE = re.compile(r'(Switch|Ca|Hca|Rt)\s+\d+\s+"(.+?)"(?:\[[^\]]*\])*\s*(?:#\s*"(.*?)")?')
 _GUID = re.compile(r"[SHR]-[0-9a-fA-F]+")
 _PORT = re.compile(
-    r'\[(\d+)\](?:\[ext \d+\])?(?:\([0-9a-fA-F]+\))?\s+"(.+?)"\[(\d+)\]'
-    r"(?:\[ext \d+\])?(?:\([0-9a-fA-F]+\))?\s*(?:w=\d+\s*)?(?:#\s*(.*))?$"
+    r'\[(\d+)\](?:\[ext \d+\])?(?:\([^)"]*\))?\s+"(.+?)"\[(\d+)\]'
+    r"(?:\[ext \d+\])?(?:\([^)]*\))?\s*(?:w=\d+\s*)?(?:#\s*(.*))?$"
 )
 _LINK = re.compile(
     r"(CA|SW|RT)\s+\d+\s+(\d+)\s+0x([0-9a-fA-F]+)\s+(\d+x)\s+(\S+)\s+-\s+"

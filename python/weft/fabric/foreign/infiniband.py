@@ -82,6 +82,11 @@ def is_hca(description: str) -> bool:
     return _HCA.match(description.strip()) is not None
 
 
+def is_managed(description: str) -> bool:
+    """Return true for the description of a managed switch, such as `MF0;leaf-1:MQM8700/U1`."""
+    return re.match(r"MF\d+;", description.strip()) is not None
+
+
 def _host_names(nodes: Mapping[str, str]) -> dict[str, str]:
     """Return the host of each HCA; one whose description names no host is a host of its own."""
     found, own = {}, []

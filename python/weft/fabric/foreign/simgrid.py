@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Reader for SimGrid's XML platforms of one <cluster>, as topologies of weft.
+"""Reader for SimGrid's XML platforms.
 
-The attributes `topology` and `topo_parameters` have the numbers of weft's own topologies: levels,
-children, parents and cables of a FAT_TREE (`2;4,4;1,2;1,2`), sizes of a TORUS (`4,4`), and groups,
-chassis, routers and hosts of a DRAGONFLY, with cables (`3,4;4,3;5,1;2`); other clusters are a star
-(SimGrid, docs/source/Platform_examples.rst).
+A platform of a single <cluster> is one of weft's own topologies. The attributes `topology` and
+`topo_parameters` have their numbers: levels, children, parents and cables of a FAT_TREE
+(`2;4,4;1,2;1,2`), sizes of a TORUS (`4,4`), and groups, chassis, routers and hosts of a DRAGONFLY,
+with cables (`3,4;4,3;5,1;2`); other clusters are a star (SimGrid,
+docs/source/Platform_examples.rst). Other platforms are graphs
+(`weft.fabric.foreign.simgrid_zones`).
 """
 
 import re
@@ -12,9 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from weft.fabric.foreign.topology import MOST_NODES, bits_per_second, seconds
+from weft.fabric.foreign import simgrid_zones
+from weft.fabric.foreign.simgrid_zones import AS_IT_IS, numbers, rate_and_latency
+from weft.fabric.foreign.topology import ForeignTopology
 
-_AS_IT_IS = "`weft run --platform FILE.xml` takes the platform as it is"
+_OTHERS = ("host", "link", "include", "cabinet", "peer")
 _DRAGONFLY = re.compile(r"(\d+),(\d+);(\d+),(\d+);(\d+),(\d+);(\d+)")
 
 
@@ -29,25 +33,20 @@ class ForeignCluster:
     notes: Sequence[str]
 
 
-def read(text: str) -> ForeignCluster:
+def read(text: str) -> ForeignCluster | ForeignTopology:
     """Return what a platform states. Raises `ValueError` with a clause."""
     if "<!ENTITY" in text:
-        raise ValueError(f"it declares entities; {_AS_IT_IS}")
+        raise ValueError(f"it declares entities; {AS_IT_IS}")
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         line, column = error.position
         raise ValueError(f"line {line}, column {column}: it is not valid XML") from None
     clusters = list(root.iter("cluster"))
-    if len(clusters) != 1 or any(one.tag in ("host", "link", "include") for one in root.iter()):
-        raise ValueError(f"weft reads platforms of a single <cluster>; {_AS_IT_IS}")
+    if len(clusters) != 1 or any(one.tag in _OTHERS for one in root.iter()):
+        return simgrid_zones.read(root)
     cluster = clusters[0]
-    rate, latency = bits_per_second(cluster.get("bw", "")), seconds(cluster.get("lat", ""))
-    if not rate or latency is None:
-        raise ValueError(
-            f"found bw '{cluster.get('bw', '')}' and lat '{cluster.get('lat', '')}'; write them"
-            " with units, such as 12.5GBps and 1us"
-        )
+    rate, latency = rate_and_latency(cluster, "bw", "lat")
     kind, options = _topology(cluster)
     notes = ["names, speed and cores of its hosts are not taken"]
     if cluster.get("bb_bw"):
@@ -60,7 +59,7 @@ def _topology(cluster: ElementTree.Element) -> tuple[str, dict[str, Sequence[str
     kind = cluster.get("topology", "FLAT").upper()
     text = cluster.get("topo_parameters", "").replace(" ", "")
     if kind == "FLAT":
-        return "star", {"hosts": (str(_hosts(cluster.get("radical", ""))),)}
+        return "star", {"hosts": (str(len(numbers(cluster.get("radical", "")))),)}
     if kind == "TORUS" and re.fullmatch(r"\d+(,\d+)*", text):
         return "torus", {"dimensions": (text,)}
     parts = text.split(";")
@@ -70,16 +69,4 @@ def _topology(cluster: ElementTree.Element) -> tuple[str, dict[str, Sequence[str
         keys = ("groups", "global_cables", "chassis", "chassis_cables", "routers", "router_cables")
         values = ((one,) for one in match.groups())
         return "dragonfly", dict(zip((*keys, "hosts"), values, strict=True))
-    raise ValueError(f"found topology '{kind}' with topo_parameters '{text}'; {_AS_IT_IS}")
-
-
-def _hosts(radical: str) -> int:
-    count = 0
-    for part in radical.split(","):
-        match = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)
-        if match is None:
-            raise ValueError(f"found radical '{radical}'; write numbers, such as 0-15")
-        count += int(match[2] or match[1]) - int(match[1]) + 1
-    if not 0 < count <= MOST_NODES:
-        raise ValueError(f"radical states {count} hosts; allowed are 1 to {MOST_NODES}")
-    return count
+    raise ValueError(f"found topology '{kind}' with topo_parameters '{text}'; {AS_IT_IS}")
