@@ -35,7 +35,7 @@ def machine(architecture: str, nodes: int, gpus: int) -> str:
         graphs += [("nvls", gpus, 60, 60), ("nvlstree", gpus, 48, 48)]
     text = (ROOT / "fabrics" / "dgx-h100.toml").read_text("utf-8")
     text = text[: text.index("[nccl]")].replace("hosts = 8", f"hosts = {nodes * gpus}")
-    text = text.replace("max_ports = 64", "max_ports = 1024")
+    text = text.replace('"nvswitch-3"', '"nvswitch-3"\nmax_ports = 1024')
     text += f'[nccl]\narchitecture = "{architecture}"\ncpu = "{cpu}"\n'
     text += f'gpus_per_node = {gpus}\nsimple_tree = "{tree}"\n'
     for name, count, within, between in graphs:
