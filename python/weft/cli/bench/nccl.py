@@ -8,7 +8,7 @@ import click
 
 from weft.base.units import parse_sizes
 from weft.cli.bench.group import bench
-from weft.cli.bench.shared import iterations_option, rows_option, sampling
+from weft.cli.bench.shared import iterations_option, rows_option, sampling, warm_up_option
 from weft.cli.common import progress_bar
 from weft.cli.files import Command as FileCommand
 from weft.cli.run_options import changes_options, click_option
@@ -77,16 +77,7 @@ def _command(test: str) -> click.Command:
         )
     )
     options.append(iterations_option(micro_benchmarks.ITERATIONS, "Timed calls per size."))
-    options.append(
-        click.option(
-            "--warm-up",
-            type=click.IntRange(0, 1_000_000),
-            metavar="N",
-            default=micro_benchmarks.WARM_UP,
-            show_default=True,
-            help="Untimed calls per size before the timed ones.",
-        )
-    )
+    options.append(warm_up_option(micro_benchmarks.WARM_UP, "calls"))
     options += [click_option("config"), click_option("strict"), rows_option]
     for add in options:
         made = add(made)

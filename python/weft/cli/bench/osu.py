@@ -19,6 +19,7 @@ from weft.cli.bench.shared import (
     percentiles_option,
     rows_option,
     sampling,
+    warm_up_option,
 )
 from weft.cli.common import output_option, progress_bar
 from weft.cli.files import Command as FileCommand
@@ -170,14 +171,7 @@ def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.C
             help="Reduction operation, without MPI_.",
         )
     yield iterations_option(api.ITERATIONS, "Timed calls, or windows, per size.")
-    yield click.option(
-        "--warm-up",
-        type=click.IntRange(0, 1_000_000),
-        metavar="N",
-        default=api.WARM_UP,
-        show_default=True,
-        help="Untimed calls, or windows, per size before the timed ones.",
-    )
+    yield warm_up_option(api.WARM_UP, "calls, or windows,")
     if benchmark.has_window:
         yield click.option(
             "--window",

@@ -37,6 +37,18 @@ def iterations_option(usual: int, what: str) -> Callable[[Command], Command]:
     )
 
 
+def warm_up_option(usual: int, what: str) -> Callable[[Command], Command]:
+    """Return the option for the number of untimed calls: `what`, such as `calls`."""
+    return click.option(
+        "--warm-up",
+        type=click.IntRange(0, 1_000_000),
+        metavar="N",
+        default=usual,
+        show_default=True,
+        help=f"Untimed {what} per size before the timed ones.",
+    )
+
+
 def sampling(
     fabric: str,
     changes: tuple[str, ...],
