@@ -17,6 +17,7 @@ from msgspec import UNSET
 from weft import _core
 from weft.base import inputs, topology_files
 from weft.base.errors import WeftError, named
+from weft.base.units import plural
 from weft.runs.faults.changes import of_fabric
 from weft.runs.options import Placement
 from weft.runs.record_data import FabricPart
@@ -215,7 +216,7 @@ def choose_ppn(
     Errors name the sources `asked_by` for the ranks and `ppn_asked_by` for their number per host.
     """
     hosts, cores = len(fabric.compute_hosts), fabric.cores_per_host
-    has = f"fabric {fabric.name} has {hosts} hosts of {cores} cores"
+    has = f"fabric {fabric.name} has {plural(hosts, 'host')} of {plural(cores, 'core')}"
     if hosts < len(fabric.hosts):
         has += " besides those of [storage]"
     if ranks > hosts * cores:
