@@ -387,6 +387,11 @@ class Fabric:
         Number of switches by what they are, in the singular, such as ("NIC", 256).
         """
     @property
+    def switch_models(self) -> list[Switch]:
+        """
+        The first switch of each model, in order.
+        """
+    @property
     def switches(self) -> list[Switch]:
         """
         The switches, in order.

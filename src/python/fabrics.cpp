@@ -184,6 +184,17 @@ Rows<"Switch"> switches(const Fabric& fabric)
   return SWITCH.all(all);
 }
 
+/** Returns the first switch of each model, in order. */
+Rows<"Switch"> switch_models(const Fabric& fabric)
+{
+  std::vector<NamedSwitch> first;
+  for (int index = 0; index < fabric.switch_count(); ++index)
+    if (const SwitchModel* const model = &fabric.switch_model(index);
+        std::ranges::find(first, model, &NamedSwitch::model) == first.end())
+      first.push_back({fabric.topology().switch_name(index), model});
+  return SWITCH.all(first);
+}
+
 std::vector<std::pair<std::string, int>> switch_counts(const Fabric& fabric)
 {
   std::vector<std::pair<std::string, int>> counts;
@@ -267,6 +278,7 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
       .def_property_readonly("compute_hosts", &compute_hosts, "Names of the hosts without those of [storage].")
       .def_property_readonly("cores_per_host", [](const Fabric& fabric) { return fabric.host().cores; })
       .def_property_readonly("switches", &switches, "The switches, in order.")
+      .def_property_readonly("switch_models", &switch_models, "The first switch of each model, in order.")
       .def_property_readonly("switch_counts", &switch_counts,
                              "Number of switches by what they are, in the singular, such as (\"NIC\", 256).")
       .def_property_readonly("host", [](const Fabric& fabric) { return HOST(fabric.host()); })

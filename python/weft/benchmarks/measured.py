@@ -124,7 +124,7 @@ def machine_of(fabric: "Fabric") -> Machine:
     messages = fabric.mpi["preset"] if fabric.mpi else ""
     own = f"{fabric.host['preset']}+{messages}" if messages else fabric.name
     devices = {HOSTS: Device(own, rate)}
-    smart = next((one["preset"] for one in fabric.switches if one["smart"]), None)
+    smart = next((one["preset"] for one in fabric.switch_models if one["smart"]), None)
     if smart is not None:
         devices[SWITCHES] = Device(f"{smart}+{fabric.nic['preset']}", rate)
     machine = Machine(
@@ -277,7 +277,7 @@ def is_scaled(preset: str) -> bool:
 
 def _used(fabric: "Fabric") -> Iterator[tuple[str, _Preset]]:
     """Yield the rows of the presets of a fabric's switches and NICs."""
-    names = dict.fromkeys((*(one["preset"] for one in fabric.switches), fabric.nic["preset"]))
+    names = dict.fromkeys((*(one["preset"] for one in fabric.switch_models), fabric.nic["preset"]))
     yield from ((name, _presets()[name]) for name in names if name in _presets())
 
 
