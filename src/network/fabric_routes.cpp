@@ -359,21 +359,23 @@ const std::vector<int>* FabricRoutes::known_route(int from, int to)
   return known.exists ? &known.resources : nullptr;
 }
 
-void FabricRoutes::find_for_storage(int from, int to, Bytes bytes, FlowRoute& into)
+int FabricRoutes::find_for_storage(int from, int to, Bytes bytes, FlowRoute& into)
 {
   into        = {};
   into.volume = bytes.value();
   if (from == to) {
     into.bound   = std::numeric_limits<double>::infinity();
     into.penalty = std::max(fabric_.host().loopback_latency.value(), LEAST_PENALTY);
-    return;
+    return 1;
   }
-  const KnownRoute& known = between(from, to);
-  into.resources          = known.resources;
-  into.bound              = known.narrowest;
-  into.penalty            = std::max(known.latency.value(), LEAST_PENALTY);
+  const KnownRoute& known = between(from, to, bytes);
+  into.volume /= known.stripes;
+  into.resources = known.resources;
+  into.bound     = known.narrowest;
+  into.penalty   = std::max(known.latency.value(), LEAST_PENALTY);
   if (policy_)
     policy_->leave(known.resources); // the flow enters when it starts
+  return known.stripes;
 }
 
 } // namespace weft

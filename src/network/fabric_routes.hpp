@@ -106,8 +106,9 @@ public:
     if (policy_)
       policy_->leave(way.resources);
   }
-  /** Finds the route of data between a host and storage: without latency, and without costs of the MPI library. */
-  void find_for_storage(int from, int to, Bytes bytes, FlowRoute& into);
+  /** Finds the route of data between a host and storage: without latency, and without costs of the MPI library. Returns
+   * the number of stripes, of which the flow is one; they proceed together. */
+  int find_for_storage(int from, int to, Bytes bytes, FlowRoute& into);
 };
 
 } // namespace weft

@@ -365,15 +365,17 @@ public:
   void start_on_storage(FabricRoutes& routes, VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
                         BytesPerSecond limit, FlowEnd done)
   {
-    routes.find_for_storage(from, to, bytes, way_);
+    const int stripes = routes.find_for_storage(from, to, bytes, way_);
+    const Bytes stripe(way_.volume);
     for (const int resource : way_.resources)
       if (fabric_.counts(resource, from, to)) {
-        zone_.count_bytes(resource, bytes);
+        zone_.count_bytes(resource, stripe);
         if (traffic_)
-          traffic_->count_bytes(traffic_->job_between(from, to), resource, bytes);
+          traffic_->count_bytes(traffic_->job_between(from, to), resource, stripe);
       }
-    way_.resources.insert(way_.resources.end(), storage.begin(), storage.end());
-    way_.bound = std::min(way_.bound, limit.value());
+    for (int copy = 0; copy < stripes; ++copy) // all stripes load it
+      way_.resources.insert(way_.resources.end(), storage.begin(), storage.end());
+    way_.bound = std::min(way_.bound, limit.value() / stripes);
     if (classes_.sharing() == LinkSharing::host)
       way_.share_class = from;
     else if (classes_.sharing() == LinkSharing::job)

@@ -330,11 +330,11 @@ class FabricReader {
     for (const LinkRule& rule : rules) {
       if (rule.at.port < 0 || not matches(rule.pattern, name))
         continue;
+      if (topology().is_host(cable.upper))
+        rule.table.fail("port",
+                        "found " + std::to_string(rule.at.port) + "; \"" + name + "\" connects hosts, no switch");
       port            = rule.at.port;
-      const int ports = parts_
-                            .switches[static_cast<std::size_t>(
-                                parts_.model_of[static_cast<std::size_t>(cable.upper - topology().host_count())])]
-                            .max_ports;
+      const int ports = model_of(cable.upper - topology().host_count()).max_ports;
       if (port >= ports)
         rule.table.fail("port", "found " + std::to_string(port) + "; the switch of \"" + name +
                                     "\" has the ports 0 to " + std::to_string(ports - 1));
@@ -532,7 +532,9 @@ public:
     parts_.mpi       = read_mpi(file_);
     parts_.policy    = read_policy(file_);
     parts_.multicast = read_multicast(file_);
-    parts_.nccl      = read_nccl(file_);
+    if (not file_.table("multicast").has("trees"))
+      parts_.multicast.trees = topology().rails();
+    parts_.nccl = read_nccl(file_);
     read_switches();
     read_progress_engines();
     check_hosts_have_ports();

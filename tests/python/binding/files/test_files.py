@@ -157,6 +157,24 @@ def test_one_writer_takes_latencies_and_the_narrowest_bandwidth(
     assert read == approx(2 * LATENCY + TARGET_LATENCY + size / min(link * 1e9, READ))
 
 
+def test_data_of_storage_takes_all_cables_of_a_host(program: Program, tmp_path: Path) -> None:
+    """Four cables of a fourth of the bandwidth: the target, not a cable, limits writing."""
+    size, narrow = 12_000_000, 1e9 / 4
+    cables = 'kind = "fat_tree"\ndown = [8]\nup = [4]'
+    fabric = (FABRIC + STORAGE).replace('kind = "star"\nhosts = 8', cables)
+    fabric = fabric.replace("10GBps", f"{narrow}Bps")
+    (striped,) = times(tmp_path, program, "write", size, fabric=fabric)
+    assert striped == approx(2 * LATENCY + TARGET_LATENCY + size / (4 * narrow))
+    (one,) = times(
+        tmp_path, program, "write", size, fabric=fabric.replace("[nic]\n", "[nic]\nstripes = 1\n")
+    )
+    assert one == approx(2 * LATENCY + TARGET_LATENCY + size / narrow)
+    (limited,) = times(
+        tmp_path, program, "write", size, fabric=fabric.replace(f"{narrow}Bps", f"{4 * narrow}Bps")
+    )
+    assert limited == approx(2 * LATENCY + TARGET_LATENCY + size / WRITE)
+
+
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_writers_share_a_target(program: Program, tmp_path: Path, ranks: int) -> None:
     """Each file is on one target, and the ranks' parts on that."""

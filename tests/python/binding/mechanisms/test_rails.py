@@ -142,3 +142,16 @@ def test_nodes_of_gpus_reduce_inside_and_then_on_every_rail(tmp_path: Path) -> N
 def test_results_in_nodes_of_gpus_are_right(run: Run, tmp_path: Path) -> None:
     path = fabric(tmp_path / "nodes.toml", NODES, IN_NODE)
     assert run("reductions.c", "1", "40", on=str(path), ranks=16, options=("-q",)).status == 0
+
+
+def test_a_multicast_is_divided_among_rails(run: Run, tmp_path: Path) -> None:
+    """Bytes on the rails' links are those of a tree each, and the call takes a part of the time."""
+    size, seconds = 4 << 20, {}
+    for trees in ("", "[multicast]\ntrees = 1\n"):
+        path = fabric(tmp_path / f"{len(trees)}.toml", NODES, IN_NODE + trees)
+        options = ("--offload", "multicast")
+        result = run("multicast.c", "bcast", str(size), on=str(path), ranks=16, options=options)
+        seconds[trees] = max(float(line.split()[1]) for line in result.lines)
+    one, rails = seconds["[multicast]\ntrees = 1\n"], seconds[""]
+    # The root's NVLink is slower than four rails, and faster than one.
+    assert one - rails == pytest.approx(size / LINK - size / min(NVLINK, 4 * LINK), rel=0.05)
