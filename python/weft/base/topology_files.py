@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.base.user_files import UnreadableError, looks_like_json, read_text
+from weft.base.user_files import UnreadableError, read_text
 
 IBNETDISCOVER, SLURM, SLURM_YAML = "ibnetdiscover", "slurm", "slurm-yaml"
 CONTAINERLAB = "containerlab"
@@ -80,7 +80,9 @@ _UNREAD: tuple[tuple[re.Pattern[str], str, str], ...] = (
         "`weft fabric new --host-from FILE` takes it together with a topology",
     ),
 )
-# A line of ibdiagnet's .lst, which begins as JSON does.
+# JSON, unlike ibdiagnet's .lst, `{ CA Ports:…`, and prompts above an output, `[root@node01 ~]#`.
+_BEGINS_AS_JSON = re.compile(r'\s*(?:\{\s*["}]|\[\s*[\[{"\]])')
+# A line of ibdiagnet's .lst.
 _LIST = re.compile(r"^\s*\{\s*(?:SW|CA|RT)\s+Ports:", re.MULTILINE)
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
@@ -118,7 +120,7 @@ _START = 1 << 16
 def kind_of(text: str) -> Kind | None:
     """Return the kind of topology file that a text is, or None."""
     start = text[:_START]
-    if looks_like_json(start) and _LIST.search(start) is None:
+    if _BEGINS_AS_JSON.match(start):
         found = '"links"' in text or '"edges"' in text
         return Kind(JSON, _KINDS[JSON]) if found else None
     for pattern, name in _PATTERNS:

@@ -121,7 +121,7 @@ def _starts(lines: Sequence[str]) -> Iterator[tuple[int, ModuleType]]:
 
 def _table_of(line: str) -> ModuleType | None:
     """Return the reader of a table whose columns this line names, for posts without the head."""
-    for reader in (nccl_tests, verbs_perftest):
+    for reader in (nccl_tests, ucc_perftest, verbs_perftest):
         if reader.is_header(line):
             return reader
     return None

@@ -14,8 +14,12 @@ from collections.abc import Mapping
 from weft.benchmarks.measurement import Block, Measured, MeasuredRow, in_series, number
 from weft.benchmarks.placement import Header, settled
 
-_START = re.compile(r"\s*Collective:\s*(\S+)\s*$")
+_START = re.compile(r"\s*Collective:\s*(\S.*?)\s*$")
 _COLUMNS = re.compile(r"\s*Count\s+Size\s+Time, us")
+# Options of a command, for tables that are quoted without their settings.
+_COMMAND = re.compile(r"\bucc_perftest\b(?=.*\s-c)")
+_OPTION = re.compile(r"\s-(c|m|d|o)\s*([\w-]+)")
+_SETTINGS = {"m": "Memory type", "d": "Datatype", "o": "Reduction"}
 _SETTING = re.compile(r"\s*(Memory type|Datatype|Data type|Reduction|Operation type)\s*:\s*(\S+)")
 _NAMES = ("count", "size", "avg", "min", "max")
 _SPLIT = "reduce_scatter_block"
@@ -38,20 +42,31 @@ def begins(line: str) -> bool:
     return bool(_START.match(line))
 
 
+def is_header(line: str) -> bool:
+    """Return True for the line that names the columns."""
+    return bool(_COLUMNS.match(line))
+
+
 def measured(block: Block) -> list[Measured]:
     """Return the benchmark, or nothing if it never printed its columns."""
     header = next((n for n, line in block.numbered if _COLUMNS.match(line)), None)
     if header is None:
         return []
     match = _START.match(block.lines[block.start - 1])
-    assert match is not None
-    name = match[1].lower()
+    command = _command(block)
+    name = re.sub(r"\s+", "_", match[1].lower()) if match else command.get("c", "")
+    if not name:
+        block.fail(
+            header,
+            "this output of ucc_perftest does not name its collective; put its command"
+            " (ucc_perftest -c allreduce) above it",
+        )
     name = COLLECTIVES.get(name, name)
     place = settled(block.path, name, Header(block.start), block.said, block.named)
     rows = _rows(block, header, name, place.ranks)
     if not rows:
         block.fail(header, f"{name}: there are no rows below it; leave out the file")
-    options, notes = _options(block)
+    options, notes = _options(block, {} if match else command)
     return [
         Measured(
             *(block.path, block.start, "ucc_perftest", "", name, "us", series, place),
@@ -94,10 +109,19 @@ def _is_part(size: int, time_us: float, rate: list[str], ranks: int) -> bool:
     return abs(said / (vector * ranks) - 1) < abs(said / vector - 1)
 
 
-def _options(block: Block) -> tuple[dict[str, str], list[str]]:
+def _command(block: Block) -> dict[str, str]:
+    """Return the options of the last command above a table."""
+    for _, line in reversed(block.head):
+        if _COMMAND.search(line):
+            return dict(_OPTION.findall(line))
+    return {}
+
+
+def _options(block: Block, command: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     options: dict[str, str] = {}
     notes = []
-    for _, line in block.numbered:
+    given = [f"{_SETTINGS[key]}: {value}" for key, value in command.items() if key in _SETTINGS]
+    for line in [*given, *(line for _, line in block.numbered)]:
         match = _SETTING.match(line)
         if match is None:
             continue

@@ -2,7 +2,8 @@
 """Reader for the output of UCX's ucx_perftest.
 
 A run measures one size: a box with its settings (printed by the server), a head, progress lines,
-and the result (`Final:`; before version 1.10 the last line of numbers). Runs of the same test that
+and the result (`Final:`; before version 1.10, and in a run that was stopped, the last line of
+numbers). Runs of the same test that
 follow each other are one benchmark. Latencies are one way; the megabyte is 2^20 bytes
 (src/tools/perf/perftest.c, print_progress).
 
@@ -12,7 +13,7 @@ divided by the message rate is the size.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from weft.benchmarks.measurement import Block, Measured, MeasuredRow, Unit, in_series, number
 from weft.benchmarks.placement import Header, settled
@@ -20,9 +21,9 @@ from weft.benchmarks.placement import Header, settled
 _HEAD = re.compile(r"\|\s*\|(?:\s*\|)?\s*(latency|overhead) \(usec\)")
 _COLUMNS = re.compile(r"\|(?:\s*Stage\s*\|)?\s*# iterations \|.*\boverall\b")
 _BOX = re.compile(r"\|\s*(Test|Message size|Send memory|Recv memory):\s+(.*?)\s*\|")
-_FINAL = re.compile(r"(Final:)?\s*([\d,.]+(?:\s+[\d,.]+){7})\s*$")
+_FINAL = re.compile(r"(Final:)?\s*(?:\[thread \d+\])?\s*([\d,.]+(?:\s+[\d,.]+){7})\s*$")
 _COMMAND = re.compile(r"\bucx_perftest\b(.*)")
-_OPTION = re.compile(r"\s-(t|s|O)\s*(\S+)")
+_OPTION = re.compile(r"\s-(t|s|O|m)\s*(\S+)")
 _MB = 1024.0**2 / 1e6
 _NAMES = (
     *("iterations", "typical", "average", "overall", "bandwidth average", "bandwidth overall"),
@@ -127,11 +128,13 @@ def _final(block: Block) -> tuple[int, list[str]] | None:
 def _said(block: Block) -> dict[str, str]:
     """Return test, size, memory and window of the box or the command above a run."""
     found: dict[str, str] = {}
-    for _, line in block.head:
+    for line in _joined_lines(block):
         if match := _COMMAND.search(line):
             found = {"size": "8"}
-            names = {"t": "test", "s": "size", "O": "window"}
+            names = {"t": "test", "s": "size", "O": "window", "m": "memory"}
             found |= {names[key]: value for key, value in _OPTION.findall(match[1])}
+            if "memory" in found:
+                found["memory"] = _memory(found["memory"])
         elif match := _BOX.match(line):
             key, text = match[1], match[2]
             if key == "Test":
@@ -142,6 +145,23 @@ def _said(block: Block) -> dict[str, str]:
             elif text.lower() != "host":
                 found["memory"] = text.upper()
     return found
+
+
+def _joined_lines(block: Block) -> Iterator[str]:
+    """Yield the lines above a run; those that a backslash continues are one."""
+    start = ""
+    for _, line in block.head:
+        if line.rstrip().endswith("\\"):
+            start += line.rstrip()[:-1]
+        else:
+            yield start + line
+            start = ""
+
+
+def _memory(text: str) -> str:
+    """Return the kind of the send buffer in capitals: `-m cuda,host`."""
+    kind = text.split(",")[0].upper()
+    return kind if kind.isalpha() else "HOST"
 
 
 def _size(block: Block, line: int, cells: Sequence[str], said: Mapping[str, str]) -> int:

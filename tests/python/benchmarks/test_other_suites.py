@@ -278,6 +278,43 @@ def test_streams_of_ucx_perftest_are_in_binary_megabytes(tmp_path: Path) -> None
     assert found.rows[0].value == pytest.approx(11000 * 1.048576)
 
 
+def test_memory_and_continued_commands_of_ucx_perftest(tmp_path: Path) -> None:
+    text = ucx("-t put_lat -m cuda,host", "1.1 1.2 1.25 6.1 6.1 800000 800000")
+    found = one(tmp_path, text)
+    assert (found.memory, found.options["test"]) == ("CUDA", "put_lat")
+    continued = text.replace("-t put_lat", "\\\n  -t put_lat")
+    assert continued != text
+    assert one(tmp_path, continued).options["test"] == "put_lat"
+
+
+def test_a_run_of_ucx_perftest_that_was_stopped(tmp_path: Path) -> None:
+    lines = ["[thread 0] 100 1.1 1.2 1.3 6.1 6.1 800000 800000"]
+    lines.append("[thread 0] 200 1.1 1.2 1.25 6.1 6.1 800000 800000")
+    text = ucx("-t tag_lat", "0 0 0 0 0 0 0")
+    head = "\n".join(line for line in text.splitlines() if not line.startswith("Final"))
+    found = one(tmp_path, head + "\n" + "\n".join(lines) + "\n")
+    assert [(one.bytes, one.value) for one in found.rows] == [(8, 1.25)]
+
+
+UCC_TABLE = """       Count        Size                Time, us
+                                 avg         min         max
+        1024        4096        9.54        8.80       10.84
+        2048        8192       14.96       14.38       16.42
+"""
+
+
+def test_a_table_of_ucc_perftest_without_its_settings(tmp_path: Path) -> None:
+    command = "$ mpirun -np 4 ucc_perftest -c allgather -m cuda -d float32 -b 1k -e 2k\n"
+    found = one(tmp_path, command + UCC_TABLE)
+    assert (found.suite, found.benchmark, found.ranks) == ("ucc_perftest", "allgather", 4)
+    assert (found.memory, found.options["datatype"]) == ("CUDA", "MPI_FLOAT")
+    assert [(one.bytes, one.value) for one in found.rows] == [(4096, 9.54), (8192, 14.96)]
+    with pytest.raises(
+        WeftError, match=r"line 1: .* does not name its collective; put its command"
+    ):
+        reading(tmp_path, UCC_TABLE)
+
+
 def test_size_of_ucx_perftest_without_a_command(tmp_path: Path) -> None:
     text = ucx("", "3.1 3.2 3.25 1171.88 1171.88 300000 300000").partition("\n")[2]
     assert one(tmp_path, text).rows[0].bytes == 4096

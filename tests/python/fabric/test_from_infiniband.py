@@ -98,6 +98,7 @@ def test_parts_of_iblinkinfo(tmp_path: Path) -> None:
     assert cables(made(tmp_path, LINKS[start:])) == whole
     chosen = "".join(line for line in LINKS.splitlines(True) if "LinkUp" in line)
     assert cables(made(tmp_path, chosen)) == whole
+    assert cables(made(tmp_path, "[root@node01 ~]# iblinkinfo | grep Up\n" + chosen)) == whole
     hosts = made(tmp_path, LINKS[:start])
     assert (hosts.hosts, hosts.switches) == (("node01", "node02"), ("leaf-1",))
 
