@@ -40,6 +40,23 @@ def test_jobs_name_gpus(jobs: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("other", "links"),
+    [
+        (4, {"node-0.gpu-0--node-0.gpu-4.up"}),
+        (5, {"node-0.gpu-0--node-0.pcie.up", "node-0.gpu-5--node-0.pcie.down"}),
+    ],
+)
+def test_neighbours_use_their_direct_link_and_other_gpus_pcie(
+    jobs: str, other: int, links: set[str]
+) -> None:
+    size = 1 << 20
+    tables = [job("one", jobs, "flow", size, ranks=2, hosts=f"node-0.gpu-[0,{other}]")]
+    record = weft.run_jobs(tables, fabric="dgx-1", offload="off")
+    used = part(record, "one").to_json()["links"]
+    assert {link["name"] for link in used if link["bytes"] >= size} == links
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (

@@ -155,3 +155,32 @@ def test_a_multicast_is_divided_among_rails(run: Run, tmp_path: Path) -> None:
     one, rails = seconds["[multicast]\ntrees = 1\n"], seconds[""]
     # The root's NVLink is slower than four rails, and faster than one.
     assert one - rails == pytest.approx(size / LINK - size / min(NVLINK, 4 * LINK), rel=0.05)
+
+
+PLANES = """kind = "gpu_cluster"
+nodes = 2
+gpus = 1
+planes = {planes}
+"""
+
+
+def test_messages_take_the_ports_of_a_nic_in_all_planes(tmp_path: Path) -> None:
+    """Two ports of half the rate are as fast as one; over one of them, a message takes longer."""
+    rest = IDEAL + '[[links]]\nmatch = "node-*.nic-*--leaf-*"\nbandwidth = "{rate}Gbps"\n'
+    seconds = {
+        (planes, nic): bench(
+            fabric(
+                tmp_path / f"{planes}{len(nic)}.toml",
+                PLANES.format(planes=planes),
+                rest.format(rate=900 // planes),
+                nic,
+            ),
+            "ring",
+            ranks=2,
+        )["ring"]
+        for planes, nic in ((1, ""), (2, ""), (2, "stripes = 1\n"))
+    }
+    assert seconds[2, ""] == pytest.approx(seconds[1, ""], rel=EXACT)
+    # A ring of two sends half of the vector twice.
+    slower = seconds[2, "stripes = 1\n"] - seconds[1, ""]
+    assert slower == pytest.approx(SIZE / LINK, rel=1e-3)
