@@ -153,8 +153,7 @@ bool HostFallback::takes_best(std::string_view collective) const
 
 HostCall HostFallback::resolved(HostCall call, const Selection::Choice& choice) const
 {
-  if (choice.algorithm && choice.algorithm->source == Library::nccl)
-    call.nccl = nccl_->plan(call);
+  call.nccl = choice.nccl;
   return (choice.library ? *choice.library : selection_).resolved(std::move(call));
 }
 
@@ -171,8 +170,9 @@ Selection::Choice HostFallback::choose(const HostCall& call, int calls) const
   if (not smpi(call.collective).empty())
     return {nullptr, {}};
   if (nccl_ && not named && NcclLibrary::takes(call)) {
-    const std::shared_ptr<const NcclPlan> plan = nccl_->plan(call);
-    return {&NcclLibrary::algorithm(*plan), {plan->choice.chunk}};
+    std::shared_ptr<const NcclPlan> plan = nccl_->plan(call);
+    const Algorithm& algorithm           = NcclLibrary::algorithm(*plan);
+    return {.algorithm = &algorithm, .tuning = {plan->choice.chunk}, .nccl = std::move(plan)};
   }
   Selection::Choice choice = selection_.choose(call);
   if ((named || nccl_) && choice.algorithm &&

@@ -33,6 +33,8 @@ public:
     /// Decided instead of the rule or name that applies, whose algorithm cannot execute the call, and selects the
     /// algorithms of nested calls; null: this selection.
     const Selection* library = nullptr;
+    /// Plan of the call, if NCCL executes it.
+    std::shared_ptr<const NcclPlan> nccl = {};
 
     /** Returns the algorithm's name, with that of `library` if there is one. */
     std::string name() const;
