@@ -6,6 +6,7 @@
 #include "python/bindings.hpp"
 #include "python/rows.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -60,9 +61,10 @@ NcclRanks ranks_on_gpus(const Fabric& fabric, int ranks)
 
 NcclCollective nccl_collective_named(const std::string& name)
 {
-  if (const auto found = find_named<NcclCollective>(name))
-    return *found;
-  const std::vector<std::string> known = names_of<NcclCollective>();
+  std::vector<std::string> known = names_of<NcclCollective>();
+  std::erase(known, to_text(NcclCollective::alltoall)); // point-to-point messages, without a choice
+  if (std::ranges::count(known, name) > 0)
+    return *find_named<NcclCollective>(name);
   throw UserError("found collective \"" + name + "\", for which NCCL has no choice; " + did_you_mean(name, known) +
                   "allowed: " + join(known));
 }

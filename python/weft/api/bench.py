@@ -72,8 +72,8 @@ def bench(
             `bcast`, `allgather` and `ag+rs` (an Allgather beside a Reduce-Scatter) also measure the
             throughput of ranks and the bytes through switches; `osu_bcast` and `osu_allgather` are
             timed as OSU does. `nccl-all_reduce`, `nccl-all_gather`, `nccl-reduce_scatter`,
-            `nccl-broadcast` and `nccl-reduce` are those of nccl-tests; their mode is a version of
-            NCCL ("nccl-2.29"), and sizes are bytes of the larger buffer.
+            `nccl-alltoall`, `nccl-broadcast` and `nccl-reduce` are those of nccl-tests; their mode
+            is a version of NCCL ("nccl-2.29"), and sizes are bytes of the larger buffer.
         fabric: Fabric to run on: a fabric file, or the name of a shipped one. Or a `weft.Fabric`.
         ranks: Number of MPI ranks; 2 for point-to-point benchmarks.
         sizes: Bytes of a row: "4:1MiB" doubles, `[4, "1KiB"]` is a list.

@@ -7,6 +7,7 @@
 #include "fabric/topology/topology.hpp"
 #include "model/host/mpi_model.hpp"
 #include "model/host/multicast_model.hpp"
+#include "model/nccl/nccl_machine.hpp"
 #include "model/nic/nic_model.hpp"
 #include "model/nic/progress_engine.hpp"
 #include "model/noise/noise_model.hpp"
@@ -57,6 +58,15 @@ std::vector<OptionHelp> link_table()
   return options;
 }
 
+void add_nccl(std::vector<TableHelp>& schema)
+{
+  schema.push_back({"nccl", "GPUs and graphs that NCCL finds, where hosts are GPUs", describe_options(nccl_options())});
+  schema.push_back({"nccl.graph", "channels and speeds of an algorithm of NCCL, as [[nccl.graph]]",
+                    describe_options(nccl_graph_options())});
+  schema.push_back({"nccl.message", "costs of NCCL's messages between nodes, as [[nccl.message]]",
+                    describe_options(nccl_message_options())});
+}
+
 } // namespace
 
 std::vector<TableHelp> fabric_schema()
@@ -104,9 +114,7 @@ std::vector<TableHelp> fabric_schema()
                     describe_options(policy_options())});
   schema.push_back({"multicast", "multicast protocol of --offload multicast", describe_options(multicast_options())});
   schema.push_back({"multicast.drops", "losses of chunks, as [[multicast.drops]]", describe_options(drop_options())});
-  schema.push_back({"nccl", "GPUs and graphs that NCCL finds, where hosts are GPUs", describe_options(nccl_options())});
-  schema.push_back({"nccl.graph", "channels and speeds of an algorithm of NCCL, as [[nccl.graph]]",
-                    describe_options(nccl_graph_options())});
+  add_nccl(schema);
   schema.push_back({"noise", "random variation of runs; none without this table", describe_options(noise_options())});
   schema.push_back(
       {"noise.host", "OS noise: interruptions of cores, as [[noise.host]]", describe_options(host_noise_options())});

@@ -135,6 +135,7 @@ const std::map<std::string, std::string>& fitting_samples()
       {"nccl.NCCL_ALGO", "\"ring\""},
       {"nccl.graph.of", "\"ring\""},
       {"nccl.graph.gpus", "7"},
+      {"nccl.message.from", "\"0B\""},
       {"nccl.NCCL_PROTO", "\"Simple\""},
   };
   return SAMPLES;
@@ -143,9 +144,9 @@ const std::map<std::string, std::string>& fitting_samples()
 bool is_list(const std::string& table)
 {
   return table.ends_with("offload") || table.ends_with("drops") || table.ends_with("overheads") ||
-         table.ends_with("calls") || table.ends_with("graph") || table == "links" || table == "shared" ||
-         table == "switches" || table == "point_to_point" || table == "policy" || table == "progress_engines" ||
-         table.starts_with("noise.");
+         table.ends_with("calls") || table.ends_with("graph") || table.ends_with("message") || table == "links" ||
+         table == "shared" || table == "switches" || table == "point_to_point" || table == "policy" ||
+         table == "progress_engines" || table.starts_with("noise.");
 }
 
 /** Returns a fabric file with every key of the schema, on a star. */

@@ -2,6 +2,7 @@
 #include "model/nccl/nccl_machine.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace weft {
 
@@ -16,6 +17,12 @@ const NcclGraph* NcclMachine::graph(NcclAlgorithm algorithm, int gpus) const
   return exact ? exact : with(0);
 }
 
+const NcclMessage* NcclMachine::message(Bytes bytes) const
+{
+  const auto next = std::ranges::find_if(messages, [bytes](const NcclMessage& one) { return one.from > bytes; });
+  return next == messages.begin() ? nullptr : &*std::prev(next);
+}
+
 const std::vector<Option<NcclMachine>>& nccl_options()
 {
   static const std::vector<Option<NcclMachine>> ROWS{
@@ -27,6 +34,13 @@ const std::vector<Option<NcclMachine>>& nccl_options()
       {"collnet", "whether a plug-in for reductions in the network is loaded", &NcclMachine::collnet, Need::optional},
       {"simple_tree", "whether trees within nodes have NCCL's pattern TREE (4), not SPLIT or BALANCED_TREE",
        &NcclMachine::simple_tree, Need::optional},
+      {"peer_overhead", "time that an Alltoall takes for each other rank", &NcclMachine::peer_overhead, Need::optional,
+       Allowed::non_negative},
+      {"ring_copies", "copies of a ring's last chunk for which a call waits", &NcclMachine::ring_copies, Need::optional,
+       Allowed::non_negative},
+      {"nvls_stages", "stages of a chunk that a call of NVLS fills in addition", &NcclMachine::nvls_stages,
+       Need::optional, Allowed::non_negative},
+      {"ring_slices", "messages in which a ring sends a chunk", &NcclMachine::ring_slices, Need::optional},
       {"NCCL_ALGO", "algorithms to choose among, as in NCCL: ring,tree or ^nvls", &NcclMachine::algo,
        Need::otherwise("all")},
       {"NCCL_PROTO", "protocols to choose among, as in NCCL: LL,Simple or ^LL128", &NcclMachine::proto,
@@ -46,6 +60,8 @@ const std::vector<Option<NcclGraph>>& nccl_graph_options()
       {"of", "algorithm that uses the graph", &NcclGraph::of},
       {"gpus", "GPUs of a node that take part in a call", &NcclGraph::gpus, Need::otherwise("any number")},
       {"channels", "number of channels (nChannels in NCCL's log)", &NcclGraph::channels},
+      {"copies", "channels that NCCL makes of each of them (\"4 coll channels\" of 2)", &NcclGraph::copies,
+       Need::optional},
       {"intra", "speed of a channel within a node (bw, first number)", &NcclGraph::intra},
       {"inter", "speed of a channel between nodes (bw, second number)", &NcclGraph::inter},
       {"links", "links within a node (type: NVL or NVB, else PCIe)", &NcclGraph::links, Need::optional},
@@ -57,13 +73,45 @@ const std::vector<Option<NcclGraph>>& nccl_graph_options()
   return ROWS;
 }
 
+const std::vector<Option<NcclMessage>>& nccl_message_options()
+{
+  static const std::vector<Option<NcclMessage>> ROWS{
+      {"from", "smallest message of a channel, with the flags of its protocol", &NcclMessage::from, Need::required,
+       Allowed::non_negative},
+      {"latency", "latency of a message between nodes, in place of NCCL's own", &NcclMessage::latency, Need::required,
+       Allowed::non_negative},
+      {"copy_rate", "rate of copies of the message on its way, which lengthen the latency", &NcclMessage::copy_rate,
+       Need::otherwise("no copies")},
+      {"overhead", "bytes by which each message is longer on the links: time that its NIC takes",
+       &NcclMessage::overhead, Need::optional, Allowed::non_negative},
+      {"late_overhead", "more such bytes for messages after the eight slots that a receiver posts in advance",
+       &NcclMessage::late_overhead, Need::optional, Allowed::non_negative},
+  };
+  return ROWS;
+}
+
+namespace {
+
+void read_messages(const OptionTable& table, NcclMachine& machine)
+{
+  for (const OptionTable& row : table.tables("message")) {
+    NcclMessage message;
+    require_options(row, nccl_message_options(), read_options(row, nccl_message_options(), {}, message));
+    if (machine.messages.empty() ? message.from > Bytes() : message.from <= machine.messages.back().from)
+      row.fail("from", "found " + row.found("from") + "; allowed: 0B in the first [[nccl.message]], then larger ones");
+    machine.messages.push_back(message);
+  }
+}
+
+} // namespace
+
 std::optional<NcclMachine> read_nccl(const OptionTable& file)
 {
   if (not file.has("nccl"))
     return std::nullopt;
   const OptionTable table = file.table("nccl");
   NcclMachine machine;
-  require_options(table, nccl_options(), read_options(table, nccl_options(), {"graph"}, machine));
+  require_options(table, nccl_options(), read_options(table, nccl_options(), {"graph", "message"}, machine));
   for (const OptionTable& row : table.tables("graph")) {
     NcclGraph graph;
     require_options(row, nccl_graph_options(), read_options(row, nccl_graph_options(), {}, graph));
@@ -72,6 +120,7 @@ std::optional<NcclMachine> read_nccl(const OptionTable& file)
                          " twice; allowed: one [[nccl.graph]] for each algorithm and number of GPUs");
     machine.graphs.push_back(graph);
   }
+  read_messages(table, machine);
   if (not machine.graph(NcclAlgorithm::ring, 0))
     table.fail("graph",
                "there is none of \"ring\" for any number of GPUs, which NCCL always has; add a [[nccl.graph]]");

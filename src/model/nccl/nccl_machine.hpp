@@ -20,11 +20,21 @@ struct NcclGraph {
   NcclAlgorithm of = NcclAlgorithm::ring;
   int gpus         = 0; ///< GPUs of a node that a call uses; 0: any number that no other graph is for
   int channels     = 0;
+  int copies       = 1;                         ///< channels that NCCL makes of each, with the same connections
   BytesPerSecond intra{};                       ///< of a channel, within a node
   BytesPerSecond inter{};                       ///< of a channel, between nodes
   GpuLinks links            = GpuLinks::nvlink; ///< within a node
   NcclAbility same_channels = NcclAbility::yes; ///< whether all channels take the GPUs in the same order
   Seconds network_latency{};                    ///< added to NCCL's own for a message between nodes
+};
+
+/** Costs of messages between nodes that NCCL's tuner does not know: a [[nccl.message]] table. */
+struct NcclMessage {
+  Bytes from{};               ///< smallest message of a channel, with the flags of its protocol
+  Seconds latency{};          ///< in place of NCCL's own
+  BytesPerSecond copy_rate{}; ///< of copies that lengthen the latency; zero: none
+  Bytes overhead{};           ///< by which a message lengthens on the links
+  Bytes late_overhead{};      ///< in addition, after the receives that a connection has posted in advance
 };
 
 struct NcclMachine {
@@ -36,6 +46,12 @@ struct NcclMachine {
   NcclAbility collnet     = NcclAbility::no;  ///< whether a plug-in for reductions in the network is loaded
   NcclAbility simple_tree = NcclAbility::yes; ///< whether trees have NCCL's pattern TREE, one channel a node and NIC
   std::vector<NcclGraph> graphs;              ///< one for each algorithm that the machine can run
+  std::vector<NcclMessage> messages;          ///< by size, from 0; empty: NCCL's own latencies
+  Seconds peer_overhead{};                    ///< of an Alltoall, for each other rank
+  // Facts about schedules that NCCL's sources do not tell, fitted to measured tables (docs/nccl.md).
+  double ring_copies = 1; ///< copies of a ring's last chunk that a call waits for
+  double nvls_stages = 2; ///< stages that a call of NVLS fills in addition
+  int ring_slices    = 2; ///< messages in which a ring sends a chunk
   // Environment variables of NCCL; empty or zero: not set.
   std::string algo;       ///< NCCL_ALGO
   std::string proto;      ///< NCCL_PROTO
@@ -45,12 +61,16 @@ struct NcclMachine {
 
   /** Returns the graph of an algorithm for calls of @p gpus a node; null if the machine cannot run it. */
   const NcclGraph* graph(NcclAlgorithm algorithm, int gpus) const;
+  /** Returns the costs of a message between nodes; null if they are NCCL's own. */
+  const NcclMessage* message(Bytes bytes) const;
 };
 
 /** Returns the keys of the [nccl] table. */
 const std::vector<Option<NcclMachine>>& nccl_options();
 /** Returns the keys of a [[nccl.graph]] table. */
 const std::vector<Option<NcclGraph>>& nccl_graph_options();
+/** Returns the keys of a [[nccl.message]] table. */
+const std::vector<Option<NcclMessage>>& nccl_message_options();
 /** Reads the [nccl] table of a fabric file, if there is one. Throws UserError. */
 std::optional<NcclMachine> read_nccl(const OptionTable& file);
 

@@ -28,6 +28,7 @@ BUS: Mapping[str, float] = {
     "all_reduce": 2,
     "all_gather": 1,
     "reduce_scatter": 1,
+    "alltoall": 1,
     "broadcast": 0,
     "reduce": 0,
 }
@@ -136,7 +137,9 @@ def _check(asked: NcclBench) -> list[int]:
             f" needs at least {unit}, an element for each block"
         )
     # Ranks, GPUs and algorithms: the messages of the tuner, before anything runs.
-    _core.nccl_choices(fabric, asked.version, TESTS[asked.test], asked.ranks, sizes)
+    # An Alltoall has the ranks of any collective, and no choice of its own.
+    chosen = TESTS["all_gather" if asked.test == "alltoall" else asked.test]
+    _core.nccl_choices(fabric, asked.version, chosen, asked.ranks, sizes)
     return sizes
 
 

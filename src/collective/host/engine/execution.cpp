@@ -271,7 +271,7 @@ void Execution::carry(Index number)
   Message& message = message_of(number);
   if (message.over)
     message.posted = agenda_.now().value();
-  const Bytes bytes = Bytes(message.bytes) + SMPI_ENVELOPE;
+  const Bytes bytes = Bytes(message.bytes) + SMPI_ENVELOPE + (message.over ? message.over->overhead : Bytes());
   if (sockets_.empty())
     network_.send(host(message.from), host(message.to), bytes, message.missed, *this, number);
   else

@@ -45,6 +45,7 @@ struct Pipeline {
 struct Connection {
   Seconds latency;       ///< of a message, after its data: its sender does not wait for it
   BytesPerSecond rate{}; ///< at most, of its messages one after the other
+  Bytes overhead{};      ///< by which a message is longer on the links
 };
 
 struct Step {

@@ -7,20 +7,39 @@
 #include "collective/host/nccl/nccl_plan.hpp"
 #include "collective/host/nccl/nccl_schedules.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace weft {
 namespace {
 
 constexpr std::string_view PREFIX = "nccl-";
 
+/** Returns whether a switch outside nodes reduces, as CollNet needs. */
+bool has_reducing_switch(const Fabric& fabric)
+{
+  for (int index = 0; index < fabric.switch_count(); ++index) {
+    const auto reduces = [](const Capability& its) { return std::ranges::count(its.collectives, "allreduce") > 0; };
+    if (not fabric.topology().switch_name(index).ends_with(".nvswitch") &&
+        std::ranges::any_of(fabric.switch_model(index).capabilities, reduces))
+      return true;
+  }
+  return false;
+}
+
 NcclTuner tuner_for(const std::string& name, const Fabric& fabric)
 {
   if (not fabric.nccl())
     throw UserError("found \"" + name + "\", but " + (fabric.file().empty() ? "the platform" : fabric.file()) +
                     " has no table [nccl], which says what GPUs the hosts are; add one, or take a fabric of GPUs");
+  if (fabric.nccl()->collnet == NcclAbility::yes && not has_reducing_switch(fabric))
+    throw UserError(
+        "found collnet = \"yes\" in table [nccl] of " + fabric.file() +
+        ", but no switch between the nodes reduces: none has an Allreduce in its [[switch.offload]]; take a "
+        "preset such as sharp-ndr, or collnet = \"no\"");
   return {NcclConstants::load(name.substr(PREFIX.size())), *fabric.nccl()};
 }
 
@@ -54,8 +73,8 @@ bool NcclLibrary::takes(const HostCall& call)
 
 std::shared_ptr<const NcclPlan> NcclLibrary::plan(const HostCall& call) const
 {
-  const Nodes nodes = nodes_of_gpus(call, tuner_.machine().gpus_per_node);
-  return std::make_shared<const NcclPlan>(nccl_plan(tuner_, call, nodes, *nccl_collective_of(call)));
+  Nodes nodes = nodes_of_gpus(call, tuner_.machine().gpus_per_node);
+  return std::make_shared<const NcclPlan>(nccl_plan(tuner_, call, std::move(nodes), *nccl_collective_of(call)));
 }
 
 const Algorithm& NcclLibrary::algorithm(const NcclPlan& plan)
@@ -69,7 +88,10 @@ const Algorithm& NcclLibrary::algorithm(const NcclPlan& plan)
   const NcclChoice& its    = plan.choice;
   const auto [row, is_new] = rows.try_emplace({plan.collective, its.algorithm, its.protocol});
   if (is_new) {
-    row->second.name = std::string("nccl_").append(to_text(its.algorithm)).append("_").append(to_text(its.protocol));
+    row->second.name =
+        plan.collective == NcclCollective::alltoall
+            ? std::string("nccl_p2p")
+            : std::string("nccl_").append(to_text(its.algorithm)).append("_").append(to_text(its.protocol));
     row->second.algorithm = {.collective = to_text(plan.collective),
                              .name       = row->second.name,
                              .number     = 0,

@@ -27,17 +27,38 @@ struct NcclChunks {
   Bytes slice(int chunk) const { return chunk + 1 < number ? full : last; }
 };
 
+/** Another rank, and the tag of messages with it; 0: that of the strand. */
+struct LanePeer {
+  int rank;
+  int tag = 0;
+};
+
 /** Rank's view of a lane. */
 struct LaneRank {
   const NcclPlan& plan;
   const NcclLane& lane;
   int rank;
 
-  /** Returns the step that sends to another rank over the lane's connection. */
-  Step send_to(int peer, Bytes bytes) const
+  bool is_near(int peer) const
   {
-    const bool near = plan.node[static_cast<std::size_t>(rank)] == plan.node[static_cast<std::size_t>(peer)];
-    return on(near ? lane.within : lane.between, isend(peer, bytes));
+    const std::vector<int>& node = plan.nodes.node;
+    return node[static_cast<std::size_t>(rank)] == node[static_cast<std::size_t>(peer)];
+  }
+  Bytes message(int peer, Bytes bytes) const { return bytes * (is_near(peer) ? lane.near : lane.far); }
+  /** Returns the step that sends to another rank over the lane's connection, as much as a step of @p bytes needs, after
+   * @p before messages of a ring. */
+  Step send_to(LanePeer peer, Bytes bytes, int before = 0) const
+  {
+    Step step       = isend(peer.rank, message(peer.rank, bytes));
+    step.tag        = peer.tag;
+    const bool late = before >= plan.window && plan.choice.algorithm == NcclAlgorithm::ring;
+    return on(is_near(peer.rank) ? lane.within : late ? lane.late : lane.between, step);
+  }
+  Step receive_from(LanePeer peer, Bytes bytes) const
+  {
+    Step step = irecv(peer.rank, message(peer.rank, bytes));
+    step.tag  = peer.tag;
+    return step;
   }
   int neighbour(int distance) const
   {
@@ -58,6 +79,7 @@ Schedule pass_around(LaneRank at, NcclChunks chunks, int hops)
   const int messages = chunks.number * each;
   std::deque<Request> coming;
   int posted = 0;
+  int sends  = 0;
   for (int taken = 0, chunk = 0; chunk < chunks.number; ++chunk)
     for (int hop = 0; hop <= hops; ++hop)
       for (int slice = 0; slice < slices; ++slice) {
@@ -69,14 +91,14 @@ Schedule pass_around(LaneRank at, NcclChunks chunks, int hops)
           ++taken;
         }
         if (hop < hops) {
-          const Request sent = co_yield at.send_to(next, chunks.slice(chunk));
+          const Request sent = co_yield at.send_to({next}, chunks.slice(chunk), sends++);
           co_yield wait(sent);
         }
       }
 }
 
 /** Receives each message from all of @p from, then sends it to all of @p to. */
-Schedule relay(LaneRank at, NcclChunks chunks, std::vector<int> from, std::vector<int> to)
+Schedule relay(LaneRank at, NcclChunks chunks, std::vector<LanePeer> from, std::vector<LanePeer> to)
 {
   const int messages = chunks.number * at.plan.slices;
   std::vector<std::deque<Request>> coming(from.size());
@@ -84,14 +106,14 @@ Schedule relay(LaneRank at, NcclChunks chunks, std::vector<int> from, std::vecto
   for (int message = 0; message < messages; ++message) {
     for (; posted < std::min(messages, message + at.plan.window); ++posted)
       for (std::size_t index = 0; index < from.size(); ++index)
-        coming[index].push_back(co_yield irecv(from[index], chunks.slice(posted / at.plan.slices)));
+        coming[index].push_back(co_yield at.receive_from(from[index], chunks.slice(posted / at.plan.slices)));
     for (std::deque<Request>& requests : coming) {
       co_yield wait(requests.front());
       requests.pop_front();
     }
     std::vector<Request> sent;
     sent.reserve(to.size());
-    for (const int peer : to)
+    for (const LanePeer peer : to)
       sent.push_back(co_yield at.send_to(peer, chunks.slice(message / at.plan.slices)));
     for (const Request one : sent)
       co_yield wait(one);
@@ -105,32 +127,62 @@ Schedule chain(const HostCall& call, LaneRank at, NcclChunks chunks)
   const int first    = reduces ? at.lane.position[static_cast<std::size_t>(call.root)] + 1
                                : at.lane.position[static_cast<std::size_t>(call.root)];
   const int place    = (at.lane.position[static_cast<std::size_t>(at.rank)] - first + 2 * call.ranks) % call.ranks;
-  std::vector<int> from;
-  std::vector<int> to;
+  std::vector<LanePeer> from;
+  std::vector<LanePeer> to;
   if (place > 0)
-    from.push_back(at.neighbour(-1));
+    from.push_back({at.neighbour(-1)});
   if (place + 1 < call.ranks)
-    to.push_back(at.neighbour(1));
+    to.push_back({at.neighbour(1)});
   return relay(at, chunks, std::move(from), std::move(to));
 }
 
-/** Adds the strands of a rank on a lane, whose messages have the tag @p tag: of a tree, sums go up while results go
- * down. */
+/** Returns entry @p rank of a list that a lane may lack. */
+int peer_in(const std::vector<int>& list, int rank)
+{
+  return list.empty() ? NcclLane::NOBODY : list[static_cast<std::size_t>(rank)];
+}
+
+/** Adds the strands of a rank in a tree, and in algorithms of two levels: sums of later chunks go up while results of
+ * earlier ones go down. Between the GPUs of a node, results go round in the other direction than contributions, with
+ * the tag @p back. */
+void add_up_and_down(std::vector<ConcurrentSchedule>& strands, LaneRank at, int tag, int back)
+{
+  const auto add = [&strands, tag](Schedule steps) { strands.push_back({std::move(steps), tag}); };
+  const NcclChunks chunks(at.plan, at.plan.vector * at.lane.share, at.lane.chunk);
+  std::vector<LanePeer> contributions;
+  std::vector<LanePeer> results;
+  for (const int child : at.lane.children[static_cast<std::size_t>(at.rank)]) {
+    contributions.push_back({child});
+    results.push_back({child});
+  }
+  if (const int next = peer_in(at.lane.next, at.rank); next != NcclLane::NOBODY) {
+    const int previous = peer_in(at.lane.previous, at.rank);
+    contributions.push_back({previous});
+    results.push_back({previous, back});
+    add(relay(at, chunks, {}, {{next}}));
+    add(relay(at, chunks, {{next, back}}, {}));
+  }
+  const int parent = at.lane.parent[static_cast<std::size_t>(at.rank)];
+  const int beyond = peer_in(at.lane.beyond, at.rank);
+  if (parent != NcclLane::NOBODY) {
+    add(relay(at, chunks, std::move(contributions), {{parent}}));
+    add(relay(at, chunks, {{parent}}, std::move(results)));
+  } else if (beyond != NcclLane::NOBODY) {
+    add(relay(at, chunks, std::move(contributions), {{beyond}}));
+    add(relay(at, chunks, {{peer_in(at.lane.behind, at.rank)}}, std::move(results)));
+  } else {
+    add(relay(at, chunks, std::move(contributions), std::move(results)));
+  }
+}
+
+/** Adds the strands of a rank on a lane, whose messages have the tag @p tag or the next one. */
 void add_strands(std::vector<ConcurrentSchedule>& strands, const HostCall& call, LaneRank at, int tag)
 {
   const auto add                  = [&strands, tag](Schedule steps) { strands.push_back({std::move(steps), tag}); };
   const NcclCollective collective = at.plan.collective;
   const Bytes share               = at.plan.vector * at.lane.share;
-  if (at.plan.choice.algorithm == NcclAlgorithm::tree) {
-    const NcclChunks chunks(at.plan, share, at.lane.chunk);
-    const std::vector<int>& children = at.lane.children[static_cast<std::size_t>(at.rank)];
-    const int parent                 = at.lane.parent[static_cast<std::size_t>(at.rank)];
-    const bool is_root               = parent == NcclLane::NOBODY;
-    add(relay(at, chunks, children, is_root ? children : std::vector{parent}));
-    if (not is_root)
-      add(relay(at, chunks, {parent}, children));
-    return;
-  }
+  if (at.plan.choice.algorithm != NcclAlgorithm::ring)
+    return add_up_and_down(strands, at, tag, tag + 1);
   if (collective == NcclCollective::broadcast || collective == NcclCollective::reduce) {
     add(chain(call, at, NcclChunks(at.plan, share, at.lane.chunk)));
     return;
@@ -140,14 +192,70 @@ void add_strands(std::vector<ConcurrentSchedule>& strands, const HostCall& call,
   add(pass_around(at, NcclChunks(at.plan, block, at.lane.chunk), (both ? 2 : 1) * (call.ranks - 1)));
 }
 
+/** Exchanges a block with each rank, with several of them at a time. */
+Schedule exchange_with_all(const HostCall& call, LaneRank at)
+{
+  std::deque<Request> open;
+  for (int distance = 1; distance < call.ranks; ++distance) {
+    open.push_back(co_yield irecv((at.rank + call.ranks - distance) % call.ranks, at.plan.vector));
+    open.push_back(co_yield at.send_to({(at.rank + distance) % call.ranks}, at.plan.vector));
+    for (; std::cmp_greater_equal(open.size(), 2 * at.plan.window); open.pop_front())
+      co_yield wait(open.front());
+  }
+  co_yield wait_all();
+}
+
+/** Meets the ranks of @p group, in which the rank has the index @p place. */
+Schedule meet(std::vector<int> group, int place)
+{
+  const int ranks = static_cast<int>(group.size());
+  for (int distance = 1; distance < ranks; distance *= 2) {
+    const Request met = co_yield irecv(group[static_cast<std::size_t>((place + ranks - distance) % ranks)], Bytes());
+    co_yield isend(group[static_cast<std::size_t>((place + distance) % ranks)], Bytes());
+    co_yield wait(met);
+  }
+}
+
+/** Meets the GPUs of the node. */
+Schedule meet_on_node(const NcclPlan& plan, int rank)
+{
+  const auto at = static_cast<std::size_t>(rank);
+  return meet(plan.nodes.ranks[static_cast<std::size_t>(plan.nodes.node[at])], plan.nodes.place[at]);
+}
+
+/** Meets all ranks: those of the node, then those with the same index on other nodes. */
+Schedule meet_all(const NcclPlan& plan, int rank)
+{
+  const auto at = static_cast<std::size_t>(rank);
+  co_yield meet_on_node(plan, rank);
+  co_yield meet(plan.nodes.level[static_cast<std::size_t>(plan.nodes.place[at])], plan.nodes.across[at]);
+}
+
+/** Exchanges the blocks of PAT's trees, chunk by chunk: of an Allgather at the largest distance first, of a
+ * Reduce-Scatter in the reverse order and direction. */
+Schedule pat(const HostCall& call, const NcclPlan& plan, int rank)
+{
+  const bool gathers = plan.collective == NcclCollective::allgather;
+  const int lanes    = static_cast<int>(plan.lanes.size());
+  const NcclChunks chunks(plan, plan.vector, plan.lanes.front().chunk);
+  for (int chunk = 0; chunk < chunks.number; ++chunk)
+    for (int step = 0; step < lanes; ++step) {
+      const int number   = gathers ? lanes - 1 - step : step;
+      const int distance = static_cast<int>(1U << static_cast<unsigned>(number));
+      const int above    = (rank + distance) % call.ranks;
+      const int below    = (rank + call.ranks - distance) % call.ranks;
+      const LaneRank at{plan, plan.lanes[static_cast<std::size_t>(number)], rank};
+      const Request coming = co_yield at.receive_from({gathers ? below : above}, chunks.slice(chunk));
+      const Request sent   = co_yield at.send_to({gathers ? above : below}, chunks.slice(chunk));
+      co_yield wait(coming);
+      co_yield wait(sent);
+    }
+}
+
 /** Meets all ranks, then carries what a GPU exchanges with the NVSwitches over its links. */
 Schedule nvls(const HostCall& call, const NcclPlan& plan, int rank)
 {
-  for (int distance = 1; distance < call.ranks; distance *= 2) {
-    const Request met = co_yield irecv((rank + call.ranks - distance) % call.ranks, Bytes());
-    co_yield isend((rank + distance) % call.ranks, Bytes());
-    co_yield wait(met);
-  }
+  co_yield meet_on_node(plan, rank);
   const Request left = co_yield irecv((rank + call.ranks - 1) % call.ranks, plan.volume);
   co_yield on(plan.lanes.front().within, isend((rank + 1) % call.ranks, plan.volume));
   co_yield wait(left);
@@ -158,16 +266,30 @@ Schedule nvls(const HostCall& call, const NcclPlan& plan, int rank)
 
 Schedule nccl_steps(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const NcclPlan& plan = *call.nccl;
+  const NcclPlan& plan          = *call.nccl;
+  const NcclAlgorithm algorithm = plan.choice.algorithm;
   co_yield pause(plan.begin);
-  if (plan.choice.algorithm == NcclAlgorithm::nvls) {
+  if (plan.collective == NcclCollective::alltoall) {
+    co_yield exchange_with_all(call, {plan, plan.lanes.front(), rank});
+  } else if (algorithm == NcclAlgorithm::nvls && plan.nodes.number() == 1) {
     co_yield nvls(call, plan, rank);
+  } else if (algorithm == NcclAlgorithm::pat) {
+    co_yield pat(call, plan, rank);
   } else {
+    const bool two_levels = algorithm != NcclAlgorithm::ring && algorithm != NcclAlgorithm::tree;
+    if (algorithm == NcclAlgorithm::nvls_tree)
+      co_yield meet_on_node(plan, rank);
+    else if (two_levels)
+      co_yield meet_all(plan, rank);
     std::vector<ConcurrentSchedule> strands;
     int tag = TAGS;
-    for (const NcclLane& lane : plan.lanes)
-      add_strands(strands, call, {plan, lane, rank}, tag++);
+    for (const NcclLane& lane : plan.lanes) {
+      add_strands(strands, call, {plan, lane, rank}, tag);
+      tag += 2;
+    }
     co_yield together(std::move(strands));
+    if (two_levels)
+      co_yield meet_on_node(plan, rank);
   }
   co_yield pause(plan.end);
 }

@@ -28,9 +28,9 @@ std::string star_of_gpus(int gpus_a_node, const std::string& variables = "")
   set("hosts = 4", "hosts = 16");
   set("max_ports = 8", "max_ports = 16");
   set("bandwidth = \"1GBps\"", "bandwidth = \"100GBps\"");
-  text += "\n[nccl]\narchitecture = \"hopper\"\ncpu = \"intel\"\ngpus_per_node = " + std::to_string(gpus_a_node) +
-          "\n" + variables;
-  for (const std::string of : {"ring", "tree", "nvls"})
+  text += "\n[nccl]\narchitecture = \"hopper\"\ncpu = \"intel\"\ncollnet = \"yes\"\ngpus_per_node = " +
+          std::to_string(gpus_a_node) + "\n" + variables;
+  for (const std::string of : {"ring", "tree", "nvls", "nvlstree", "pat", "collnetdirect", "collnetchain"})
     text += "\n[[nccl.graph]]\nof = \"" + of + "\"\nchannels = 8\nintra = \"10GBps\"\ninter = \"10GBps\"\n";
   return text;
 }
@@ -89,21 +89,34 @@ std::vector<double> bytes_sent(const Walk& walk, int ranks)
 
 using NcclCheck = std::function<void(const NcclCalled& made, const std::string& algorithm)>;
 
+/** Returns whether an algorithm can execute a collective on nodes of @p a_node GPUs. */
+bool runs_on(const std::string& algorithm, const std::string& protocol, std::string_view collective, int ranks,
+             int a_node)
+{
+  if (algorithm == "ring")
+    return true;
+  if (algorithm == "pat")
+    return a_node == 1 && protocol == "Simple" && (collective == "allgather" || collective == "reduce_scatter_block");
+  if (collective != "allreduce" || (algorithm != "tree" && protocol != "Simple"))
+    return false;
+  const bool several = ranks > a_node && ranks % a_node == 0;
+  return algorithm == "tree" || several || (algorithm == "nvls" && ranks <= a_node);
+}
+
 /** Checks the collectives of all algorithms and protocols on 2 to 16 ranks, on one node and on several. */
 void for_all_gpus(const NcclCheck& check)
 {
-  for (const std::string algorithm : {"ring", "tree", "nvls"})
+  for (const std::string algorithm : {"ring", "tree", "nvls", "nvlstree", "pat", "collnetdirect", "collnetchain"})
     for (const std::string protocol : {"LL", "LL128", "Simple"})
       for (const std::string_view collective : names_of<NcclCollective>())
         for (const int a_node : {1, 2, 4, 16})
           for (int ranks = 2; ranks <= 16; ++ranks)
             for (const int root : {0, ranks - 1}) {
-              const bool rooted = collective == "bcast" || collective == "reduce";
-              if ((root > 0 && not rooted) || (protocol != "LL" && ranks % 4 != 0))
+              const bool rooted  = collective == "bcast" || collective == "reduce";
+              const bool classic = algorithm == "ring" || algorithm == "tree";
+              if ((root > 0 && not rooted) || (classic && protocol != "LL" && ranks % 4 != 0))
                 continue;
-              if (algorithm != "ring" && (collective != "allreduce" || root > 0))
-                continue;
-              if (algorithm == "nvls" && (a_node < 16 || protocol != "Simple"))
+              if (not runs_on(algorithm, protocol, collective, ranks, a_node))
                 continue;
               SCOPED_TRACE(algorithm + " " + protocol + " " + std::string(collective) + " " + std::to_string(ranks) +
                            " ranks, " + std::to_string(a_node) + " a node, root " + std::to_string(root));
@@ -131,17 +144,35 @@ TEST(NcclSchedules, EndAndGiveEachRankWhatItMustHave)
   });
 }
 
+/** Returns how often all ranks together send the vector, or a block. */
+double vectors_sent(const std::string& algorithm, std::string_view collective, double ranks, double nodes)
+{
+  if (collective == "allgather" || collective == "reduce_scatter_block" || collective == "alltoall")
+    return ranks * (ranks - 1);
+  if (collective != "allreduce")
+    return ranks - 1;
+  const double gpus    = ranks / nodes;
+  const double to_nvls = gpus > 1 ? ranks + nodes : 0; // 1 + 1/n of it from each GPU
+  const double beyond  = nodes > 1 ? nodes : 0;        // once from each node to the switches of the network
+  if (algorithm == "nvls")
+    return to_nvls + beyond;
+  if (algorithm == "nvlstree")
+    return to_nvls + 2 * (nodes - 1);
+  if (algorithm == "collnetdirect" || algorithm == "collnetchain")
+    return 2 * nodes * (gpus - 1) + beyond;
+  return 2 * (ranks - 1);
+}
+
 TEST(NcclSchedules, SendEachByteAsOftenAsTheAlgorithmMust)
 {
   for_all_gpus([](const NcclCalled& made, const std::string& algorithm) {
-    const HostCall& call  = made.call;
-    const double vector   = call.bytes(call.count).value() * made.call.nccl->wire;
-    const double ranks    = call.ranks;
-    const auto bytes      = bytes_sent(made.walked(), call.ranks);
-    const double all      = std::accumulate(bytes.begin(), bytes.end(), 0.0);
-    const bool of_blocks  = call.collective == "allgather" || call.collective == "reduce_scatter_block";
-    const double each_way = algorithm == "nvls" ? ranks + 1 : of_blocks ? ranks * (ranks - 1) : ranks - 1;
-    EXPECT_NEAR(all, vector * each_way * (algorithm != "nvls" && call.collective == "allreduce" ? 2 : 1), 1e-6 * all);
+    const HostCall& call = made.call;
+    const double vector  = call.bytes(call.count).value() * made.call.nccl->wire;
+    const double ranks   = call.ranks;
+    const auto bytes     = bytes_sent(made.walked(), call.ranks);
+    const double all     = std::accumulate(bytes.begin(), bytes.end(), 0.0);
+    EXPECT_NEAR(all, vector * vectors_sent(algorithm, call.collective, ranks, made.call.nccl->nodes.number()),
+                1e-6 * all);
     if (algorithm == "ring" && call.collective != "bcast" && call.collective != "reduce") {
       EXPECT_NEAR(*std::ranges::max_element(bytes), all / ranks, 1e-6 * all);
     }
@@ -195,6 +226,94 @@ TEST(NcclSchedules, NvlsTakesTheTimeOfTheTunersModel)
   EXPECT_NEAR(made.seconds(), bytes / rate + 25e-6 + 2 * chunk / rate, 20e-6);
 }
 
+// Reductions within nodes, between them and their results take turns in chunks: the slowest stage counts.
+TEST(NcclSchedules, LargeCallsOfTwoLevelsTakeTheTimeOfTheTunersModel)
+{
+  for (const std::string algorithm : {"nvls", "nvlstree", "collnetdirect", "collnetchain"}) {
+    const NcclCalled made(star_of_gpus(4, forced_nccl(algorithm, "Simple")), {"allreduce", 16, 0, 1 << 30, Bytes(1)});
+    const NcclTuner tuner(NcclConstants::load("2.29"), *made.fabric.nccl());
+    double bandwidth = 0;
+    for (const NcclOption& one : tuner.options(NcclCollective::allreduce, {16, 4}))
+      if (to_text(one.algorithm) == algorithm)
+        bandwidth = one.bandwidth.value();
+    EXPECT_GT(made.seconds(), (1 << 30) / bandwidth) << algorithm;
+    EXPECT_LT(made.seconds(), (1 << 30) / bandwidth * 1.1) << algorithm;
+  }
+}
+
+// log2 steps, each with a share of the network's latency and one for every block.
+TEST(NcclSchedules, PatTakesFewStepsForShortBlocks)
+{
+  for (const std::string collective : {"allgather", "reduce_scatter_block"}) {
+    const NcclCalled made(star_of_gpus(1, forced_nccl("pat", "Simple")), {collective, 16, 0, 4, Bytes(4)});
+    const double links = 4 * 4e-6; // of the star, each way
+    EXPECT_NEAR(made.seconds(), 8e-6 + 4 * 14e-6 / 3.5 + 15 * 2.8e-6 + links, links) << collective;
+  }
+}
+
+std::string with_messages(const std::string& text, const std::string& rows)
+{
+  return text + "\n[[nccl.message]]\nfrom = \"0B\"\n" + rows;
+}
+
+/** Returns the time of an Alltoall of two GPUs on two nodes, at 80 GB/s, with blocks of @p bytes. */
+double seconds_of_exchange(const std::string& rows, Elements bytes)
+{
+  return NcclCalled(with_messages(star_of_gpus(1), rows), {"alltoall", 2, 0, bytes, Bytes(1)}).seconds();
+}
+
+TEST(NcclSchedules, MessagesBetweenNodesHaveTheCostsOfTheirNetwork)
+{
+  constexpr Elements CHUNK = 128 * 1024; // of point-to-point messages between nodes
+  const double latency     = seconds_of_exchange("latency = \"20us\"\n", 1000);
+  EXPECT_NEAR(seconds_of_exchange("latency = \"50us\"\n", 1000) - latency, 30e-6, 1e-9);
+  EXPECT_NEAR(seconds_of_exchange("latency = \"20us\"\ncopy_rate = \"1GBps\"\n", 1000) - latency, 1e-6, 1e-9);
+  // Eight chunks, each longer by what the links carry in a microsecond; without that, the channels are slower than
+  // they.
+  const std::string longer = "latency = \"20us\"\noverhead = \"100kB\"\n";
+  const double channels    = 8 * CHUNK / 80e9;
+  const double links       = 2.25e-6 + (8 * CHUNK + 800e3) / 100e9;
+  const double without     = seconds_of_exchange("latency = \"20us\"\n", 8 * CHUNK);
+  EXPECT_NEAR(seconds_of_exchange(longer, 8 * CHUNK) - without, links - channels, 1e-9);
+}
+
+// A ring's messages after the first eight slots: 16 slices of LL, of 2 x 8 x 15 that a rank sends for 8 chunks.
+TEST(NcclSchedules, LateMessagesCostMore)
+{
+  const auto seconds = [](const std::string& rows, int ranks) {
+    return NcclCalled(with_messages(star_of_gpus(1, forced_nccl("ring", "LL")), "latency = \"5us\"\n" + rows),
+                      {"allgather", ranks, 0, 1000, Bytes(1)})
+        .seconds();
+  };
+  const std::string late = "late_overhead = \"1MB\"\n";
+  EXPECT_DOUBLE_EQ(seconds(late, 8), seconds("", 8)); // 14 slices
+  EXPECT_GT(seconds(late, 16), seconds("", 16) + 10e-6);
+}
+
+TEST(NcclSchedules, AnAlltoallTakesTimeForEachPeer)
+{
+  const auto seconds = [](const std::string& variables) {
+    return NcclCalled(star_of_gpus(4, variables), {"alltoall", 16, 0, 4, Bytes(4)}).seconds();
+  };
+  EXPECT_NEAR(seconds("peer_overhead = \"2us\"\n") - seconds(""), 30e-6, 1e-9);
+}
+
+// Trees with LL128 have shorter chunks in short calls, and in 2.18 those with Simple.
+TEST(NcclTuner, ShortensChunksOfTrees)
+{
+  const auto chunk = [](const std::string& version, const std::string& protocol, double mebibytes) {
+    const Fabric fabric = fabric_of(star_of_gpus(4, forced_nccl("tree", protocol)));
+    const NcclTuner tuner(NcclConstants::load(version), *fabric.nccl());
+    return tuner.choose(NcclCollective::allreduce, {16, 4}, Bytes(mebibytes * NCCL_MEBI)).chunk.value() / 1024;
+  };
+  EXPECT_DOUBLE_EQ(chunk("2.29", "Simple", 1), 512);
+  EXPECT_DOUBLE_EQ(chunk("2.18", "Simple", 1), 32);  // depth 5: fewer than 5 chunks of 64 KiB for each of 8 channels
+  EXPECT_DOUBLE_EQ(chunk("2.18", "Simple", 16), 64); // 16 of 128 KiB, fewer than 20
+  EXPECT_DOUBLE_EQ(chunk("2.18", "Simple", 512), 512);
+  EXPECT_DOUBLE_EQ(chunk("2.29", "LL128", 512), 562.5);
+  EXPECT_LT(chunk("2.29", "LL128", 4), 100);
+}
+
 TEST(NcclPlan, TreesSpanAllNodesTwice)
 {
   for (int nodes = 1; nodes <= 33; ++nodes)
@@ -221,7 +340,8 @@ TEST(NcclLibrary, TakesWhatNcclHas)
   EXPECT_TRUE(NcclLibrary::takes(call));
   call.predefined = false;
   EXPECT_FALSE(NcclLibrary::takes(call));
-  EXPECT_FALSE(NcclLibrary::takes({"alltoall", 4, 0, 10, Bytes(4)}));
+  EXPECT_TRUE(NcclLibrary::takes({"alltoall", 4, 0, 10, Bytes(4)}));
+  EXPECT_FALSE(NcclLibrary::takes({"scan", 4, 0, 10, Bytes(4)}));
 }
 
 TEST(NcclLibrary, RefusesRanksThatShareAGpu)
@@ -232,6 +352,14 @@ TEST(NcclLibrary, RefusesRanksThatShareAGpu)
   call.host = [](int rank) { return rank / 2; };
   EXPECT_THROW(library.plan(call), UserError);
   EXPECT_THROW(NcclLibrary("nccl-2.29", fabric_of(FABRIC)), UserError);
+}
+
+TEST(NcclLibrary, NeedsSwitchesThatReduceForCollNet)
+{
+  const std::string text = replaced(star_of_gpus(4), "collectives = [\"allreduce\"]", "collectives = [\"barrier\"]");
+  EXPECT_THROW(NcclLibrary("nccl-2.29",
+                           fabric_of(replaced(text, "datatypes = [\"MPI_INT\"]\noperations = [\"MPI_SUM\"]\n", ""))),
+               UserError);
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -21,6 +22,11 @@ std::size_t column_of(int nodes)
 int whole_log2(std::uint64_t value)
 {
   return static_cast<int>(std::bit_width(value)) - 1;
+}
+
+int all_channels(const NcclGraph& its)
+{
+  return its.channels * its.copies;
 }
 
 double ranks_per_node(NcclRanks in)
@@ -107,7 +113,8 @@ const NcclGraph* NcclTuner::graph(NcclAlgorithm algorithm, NcclRanks in) const
 bool NcclTuner::is_possible(NcclAlgorithm algorithm, NcclProtocol protocol, NcclCollective collective,
                             NcclRanks in) const
 {
-  if (not graph(algorithm, in) || (protocol == NcclProtocol::ll128 && machine_.ll128 == NcclAbility::no))
+  if (collective == NcclCollective::alltoall || not graph(algorithm, in) ||
+      (protocol == NcclProtocol::ll128 && machine_.ll128 == NcclAbility::no))
     return false;
   if (algorithm == NcclAlgorithm::ring)
     return true;
@@ -235,7 +242,7 @@ Seconds NcclTuner::base_latency(NcclAlgorithm algorithm, NcclProtocol protocol) 
 BytesPerSecond NcclTuner::channel_rate(const NcclChoice& choice, NcclCollective collective, NcclRanks in) const
 {
   const NcclGraph& its     = *graph(choice.algorithm, in);
-  const BytesPerSecond bus = bus_bandwidth(its, choice.protocol, collective, in) / static_cast<double>(its.channels);
+  const BytesPerSecond bus = bus_bandwidth(its, choice.protocol, collective, in) / all_channels(its);
   return choice.algorithm == NcclAlgorithm::ring ? bus : bus * ratio(choice.algorithm, collective, in);
 }
 
@@ -292,7 +299,7 @@ Seconds NcclTuner::latency(const NcclGraph& its, NcclProtocol protocol, NcclColl
     case NcclAlgorithm::tree:
       return base + (intra * others + net * log_nodes) * 2.0;
     case NcclAlgorithm::collnet_direct:
-      return base + (intra * std::min(1.0, others) + Seconds(0.4e-6) * others) * 2.0 + net;
+      return base + (intra * std::min(1.0, others) + COLLNET_GPU * others) * 2.0 + net;
     case NcclAlgorithm::collnet_chain:
       return base + intra * (2.0 * others) + net;
     case NcclAlgorithm::nvls:
@@ -302,7 +309,7 @@ Seconds NcclTuner::latency(const NcclGraph& its, NcclProtocol protocol, NcclColl
         return base + intra + net * (2.0 * log_nodes);
       return base + constants_.latency.at(index_of(its.of)).network.at(index_of(protocol)) * (2.0 * (in.nodes - 1));
     default: // PAT
-      return base + net * log_nodes / 3.5 + Seconds(2.8e-6) * in.ranks;
+      return base + net * log_nodes / PAT_OVERLAP + PAT_BLOCK * in.ranks;
   }
 }
 
@@ -336,7 +343,7 @@ Seconds NcclTuner::time(const NcclOption& option, NcclCollective collective, Ncc
   // A ring's steps over the network disturb each other once its messages are long.
   constexpr double LONG = 64;
   if (option.algorithm == NcclAlgorithm::ring && option.protocol == NcclProtocol::simple && in.nodes > 1 && sums &&
-      bytes.value() / (graph(NcclAlgorithm::ring, in)->channels * static_cast<double>(in.ranks)) >= LONG)
+      bytes.value() / (all_channels(*graph(NcclAlgorithm::ring, in)) * static_cast<double>(in.ranks)) >= LONG)
     latency = latency * (machine_.architecture < GpuArchitecture::ampere ? 1.9 : 1.4);
   return latency + bytes / rate;
 }
@@ -354,7 +361,7 @@ NcclChoice NcclTuner::choose(NcclCollective collective, NcclRanks in, Bytes byte
   }
   if (not best)
     fail(collective, in, among);
-  choose_channels(*best, in, bytes);
+  choose_channels(*best, collective, in, bytes);
   return *best;
 }
 
@@ -371,10 +378,10 @@ void NcclTuner::fail(NcclCollective collective, NcclRanks in, std::span<const Nc
 }
 
 /** Chooses channels, threads and chunk: fewer channels, then fewer threads, until each thread has enough to do. */
-void NcclTuner::choose_channels(NcclChoice& choice, NcclRanks in, Bytes bytes) const
+void NcclTuner::choose_channels(NcclChoice& choice, NcclCollective collective, NcclRanks in, Bytes bytes) const
 {
   const NcclGraph& its = *graph(choice.algorithm, in);
-  choice.channels      = std::max(its.channels, machine_.least_channels);
+  choice.channels      = std::max(all_channels(its), machine_.least_channels);
   if (machine_.most_channels > 0)
     choice.channels = std::min(choice.channels, machine_.most_channels);
   const bool ring   = choice.algorithm == NcclAlgorithm::ring;
@@ -394,6 +401,52 @@ void NcclTuner::choose_channels(NcclChoice& choice, NcclRanks in, Bytes bytes) c
   }
   constexpr double RING_SLOTS = 4; // ALLREDUCE_CHUNKSTEPS and others (src/include/collectives.h)
   choice.chunk = slot(choice.protocol) / wire_factor(choice.protocol) * (ring && simple ? RING_SLOTS : 1);
+  shorten_chunk(choice, collective, in, bytes);
+}
+
+/** Shortens the chunk for short messages, so that enough chunks are on their way (computeColl and calcCollChunking in
+ * src/enqueue.cc). With Simple, trees do so in 2.18 only. */
+void NcclTuner::shorten_chunk(NcclChoice& choice, NcclCollective collective, NcclRanks in, Bytes bytes) const
+{
+  constexpr double KIB   = 1024;
+  const auto halve_while = [&](double chunks, double least) {
+    while (std::floor(bytes / (choice.chunk * static_cast<double>(choice.channels))) < chunks &&
+           choice.chunk.value() > least)
+      choice.chunk = choice.chunk / 2.0;
+  };
+  const double gpus  = ranks_per_node(in);
+  const double nodes = whole_log2(static_cast<std::uint64_t>(in.nodes));
+  if (choice.algorithm == NcclAlgorithm::pat) {
+    halve_while(collective == NcclCollective::allgather ? 32 : 16, 64 * KIB);
+  } else if (choice.algorithm == NcclAlgorithm::collnet_direct) {
+    const double heads = std::min<double>(gpus, choice.channels);
+    const double depth = gpus > 1 ? 2 : 1;
+    halve_while(depth * 64 * heads, 128 * KIB);
+    halve_while(depth * 8 * heads, 32 * KIB);
+  } else if (choice.algorithm == NcclAlgorithm::collnet_chain) {
+    choice.chunk = std::min(choice.chunk, Bytes(256 * KIB));
+    halve_while(gpus * 64, 128 * KIB);
+    halve_while(gpus * 8, 64 * KIB);
+    halve_while(gpus, 32 * KIB);
+  } else if (choice.algorithm != NcclAlgorithm::tree) {
+    return;
+  } else if (choice.protocol == NcclProtocol::ll128) {
+    const double steps = 1 + nodes + 0.1 * gpus;
+    halve_while(steps * 64 / gpus, 128 * KIB);
+    halve_while(steps * 16 / gpus, 32 * KIB);
+  } else if (choice.protocol == NcclProtocol::simple && not is_new()) {
+    const double depth = gpus - 1 + nodes;
+    halve_while(depth * 8, 128 * KIB);
+    halve_while(depth * 4, 64 * KIB);
+    halve_while(depth, 32 * KIB);
+  }
+}
+
+NcclChoice NcclTuner::messages(NcclRanks in) const
+{
+  constexpr double MESSAGE_BYTES = 128.0 * 1024; // NCCL_P2P_NET_CHUNKSIZE
+  const int channels             = all_channels(*graph(NcclAlgorithm::ring, in));
+  return {NcclAlgorithm::ring, NcclProtocol::simple, Seconds(), channels, 512, Bytes(MESSAGE_BYTES)};
 }
 
 Bytes NcclTuner::slot(NcclProtocol protocol) const

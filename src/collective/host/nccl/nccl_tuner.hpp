@@ -20,13 +20,14 @@
 namespace weft {
 
 /** Collective of NCCL. */
-enum class NcclCollective { broadcast, reduce, allgather, reduce_scatter, allreduce };
+enum class NcclCollective { broadcast, reduce, allgather, reduce_scatter, allreduce, alltoall };
 template <> struct Names<NcclCollective> {
   static constexpr std::array ROWS{std::pair{NcclCollective::broadcast, std::string_view("bcast")},
                                    std::pair{NcclCollective::reduce, std::string_view("reduce")},
                                    std::pair{NcclCollective::allgather, std::string_view("allgather")},
                                    std::pair{NcclCollective::reduce_scatter, std::string_view("reduce_scatter_block")},
-                                   std::pair{NcclCollective::allreduce, std::string_view("allreduce")}};
+                                   std::pair{NcclCollective::allreduce, std::string_view("allreduce")},
+                                   std::pair{NcclCollective::alltoall, std::string_view("alltoall")}};
 };
 
 /** Ranks of a call, one a GPU. */
@@ -75,17 +76,25 @@ class NcclTuner {
                        NcclRanks in) const;
   Seconds latency(const NcclGraph& its, NcclProtocol protocol, NcclCollective collective, NcclRanks in) const;
   Seconds time(const NcclOption& option, NcclCollective collective, NcclRanks in, Bytes bytes) const;
-  void choose_channels(NcclChoice& choice, NcclRanks in, Bytes bytes) const;
+  void choose_channels(NcclChoice& choice, NcclCollective collective, NcclRanks in, Bytes bytes) const;
+  void shorten_chunk(NcclChoice& choice, NcclCollective collective, NcclRanks in, Bytes bytes) const;
   [[noreturn]] void fail(NcclCollective collective, NcclRanks in, std::span<const NcclAlgorithm> among) const;
 
 public:
   /** Throws UserError if the constants do not know the machine's GPUs, or its NCCL_ALGO or NCCL_PROTO are wrong. */
   NcclTuner(NcclConstants constants, NcclMachine machine);
 
+  static constexpr double PAT_OVERLAP = 3.5;    ///< messages of PAT between nodes at the same time
+  static constexpr Seconds PAT_BLOCK{2.8e-6};   ///< latency of PAT for each rank
+  static constexpr Seconds COLLNET_GPU{0.4e-6}; ///< latency of CollNetDirect for each further GPU of a node
+
   const NcclMachine& machine() const { return machine_; }
   const NcclConstants& constants() const { return constants_; }
   /** Returns latency and bandwidth of all algorithms and protocols that can execute a call. */
   std::vector<NcclOption> options(NcclCollective collective, NcclRanks in) const;
+  /** Returns the protocol, channels and chunks of a call's point-to-point messages (an Alltoall), about which the tuner
+   * has no choice. */
+  NcclChoice messages(NcclRanks in) const;
   /** Returns the choice for a call whose larger buffer has @p bytes: all blocks of an Allgather. Throws UserError if
    * NCCL_ALGO and NCCL_PROTO leave no algorithm that can execute it. @p among: algorithms to choose among; empty: all.
    */

@@ -28,7 +28,7 @@ Schedule proceed(Running& its)
       case Step::Kind::send:
       case Step::Kind::receive: {
         const bool blocking = std::exchange(step.blocking, false);
-        step.tag            = step.is_flag() ? step.tag : its.strand.tag;
+        step.tag            = step.is_flag() || step.tag >= TAGS ? step.tag : its.strand.tag;
         const Request own   = co_yield step;
         its.posted.push_back(own);
         its.open.push_back(own);

@@ -12,7 +12,7 @@ namespace weft {
 /** One of the concurrent schedules. */
 struct ConcurrentSchedule {
   Schedule steps;
-  int tag; ///< tag of its messages: only messages of the same strand match
+  int tag; ///< tag of its messages, except of those with a tag of at least TAGS: only messages with equal tags match
 };
 
 /** Executes all @p strands to their ends. If several can proceed, the first one does; the core
