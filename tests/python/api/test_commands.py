@@ -61,7 +61,10 @@ SHOWN = {
 VALUES = {
     **{
         f"weft bench nccl-{test}": {"version": "modes"}
-        for test in ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce")
+        for test in (
+            *("all_reduce", "all_gather", "reduce_scatter", "alltoall"),
+            *("broadcast", "reduce"),
+        )
     },
     "weft calibrate host": {"here": "weft.calibrate_here"},
     "weft run": {
