@@ -10,8 +10,10 @@
 #include "binding/threads/program_threads.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <simgrid/s4u/Engine.hpp>
 
 namespace weft {
@@ -61,10 +63,28 @@ void sleep_rank(double seconds)
   THEIRS(&time, nullptr);
 }
 
+namespace {
+
+void note_real_sleep()
+{
+  static std::atomic<bool> told{false};
+  if (not told.exchange(true))
+    std::fputs("weft: note: a thread beside those of ranks sleeps, in real time, not in simulated time; threads of a "
+               "rank that asks for MPI_THREAD_MULTIPLE sleep in simulated time\n",
+               stderr);
+}
+
+} // namespace
+
 bool sleep_simulated(const void* caller, double seconds)
 {
-  if (not is_programs_call(caller) || not is_ranks_thread())
+  if (not is_programs_call(caller))
     return false;
+  if (not is_ranks_thread()) {
+    if (seconds > 0)
+      note_real_sleep();
+    return false;
+  }
   sleep_rank(seconds);
   return true;
 }

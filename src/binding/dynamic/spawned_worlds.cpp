@@ -128,7 +128,7 @@ SpawnResult begin_world(const std::vector<SpawnCommand>& commands)
   SpawnedWorld& added = run.jobs.spawn(std::move(world));
   Spawning& its       = spawnings().try_emplace(&added, Spawning{added, std::move(launches)}).first->second;
   result.spawning     = &its;
-  added.start         = added.spawned;
+  added.start         = added.spawned + run.fabric.mpi().value_or(MpiModel()).spawn_latency.value();
   const KernelScope kernel;
   simgrid::kernel::timer::Timer::set(added.start, [&its] { start_world(its); });
   return result;

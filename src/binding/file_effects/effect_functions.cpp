@@ -8,6 +8,7 @@
 #include "binding/file_effects/simulated_order.hpp"
 #include "binding/file_locks/file_locks.hpp"
 #include "binding/file_locks/system_files.hpp"
+#include "binding/machine/machine_files.hpp"
 #include "binding/process/fortran.hpp"
 #include "binding/ranks/current.hpp"
 
@@ -126,6 +127,8 @@ template <class Act> int act_on_name(const void* caller, const char* destroyed, 
   {                                                                                                                    \
     static const auto THEIRS = weft::next_definition<int (*)(const char*, int, ...)>(#name);                           \
     WEFT_MODE(flags, mode)                                                                                             \
+    if (const int file = weft::open_machine_file(path, flags, WEFT_CALLER); file >= 0)                                 \
+      return file;                                                                                                     \
     const std::string own = weft::own_name(path);                                                                      \
     return weft::open_in_order(WEFT_CALLER, own.c_str(), flags, [&] { return THEIRS(own.c_str(), flags, mode); });     \
   }
@@ -139,6 +142,8 @@ WEFT_OPENS(open64)
   int weft##name(const char* path, int flags)                                                                          \
   {                                                                                                                    \
     static const auto THEIRS = weft::next_definition<decltype(&weft##name)>(#name);                                    \
+    if (const int file = weft::open_machine_file(path, flags, WEFT_CALLER); file >= 0)                                 \
+      return file;                                                                                                     \
     return weft::open_in_order(WEFT_CALLER, path, flags, [&] { return THEIRS(path, flags); });                         \
   }
 
@@ -151,6 +156,8 @@ WEFT_OPENS_WITHOUT_MODE(__open64_2)
   {                                                                                                                    \
     static const auto THEIRS = weft::next_definition<int (*)(int, const char*, int, ...)>(#name);                      \
     WEFT_MODE(flags, mode)                                                                                             \
+    if (const int file = weft::open_machine_file(path, flags, WEFT_CALLER); file >= 0)                                 \
+      return file;                                                                                                     \
     const char* const known = directory == AT_FDCWD || *path == '/' ? path : nullptr;                                  \
     return weft::open_in_order(WEFT_CALLER, known, flags, [&] { return THEIRS(directory, path, flags, mode); });       \
   }
@@ -174,6 +181,9 @@ WEFT_CREATES(creat64)
   FILE* weft_##name(const char* path, const char* mode)                                                                \
   {                                                                                                                    \
     static const auto THEIRS = weft::next_definition<decltype(&weft_##name)>(#name);                                   \
+    if (mode)                                                                                                          \
+      if (const int file = weft::open_machine_file(path, weft::flags_of(mode), WEFT_CALLER); file >= 0)                \
+        return fdopen(file, "r");                                                                                      \
     return weft::open_stream(WEFT_CALLER, path, mode, [&] { return THEIRS(path, mode); });                             \
   }
 

@@ -91,6 +91,8 @@ const std::vector<Option<MpiModel>>& mpi_options()
                       &MpiModel::rendezvous, Need::optional);
     rows.emplace_back("poll_overhead", "time of MPI_Test, MPI_Iprobe and similar calls that find nothing",
                       &MpiModel::poll_overhead, Need::optional, Allowed::positive);
+    rows.emplace_back("spawn_latency", "time from MPI_Comm_spawn until the ranks that it starts begin",
+                      &MpiModel::spawn_latency, Need::optional, Allowed::non_negative);
     return rows;
   }();
   return ROWS;

@@ -62,6 +62,7 @@ struct MpiModel {
   /// MPI_Iprobe 58 to 94 and 64 to 84 ns, MPI_Testall and the like with four requests up to 193 and 73 ns. Polling a
   /// NIC's completion queue is not included.
   Seconds poll_overhead{1e-7};
+  Seconds spawn_latency;               ///< from MPI_Comm_spawn until the processes that it starts begin
   std::vector<MpiOverheads> overheads; ///< by increasing size; smaller messages have the overheads above
 
   /** Return the CPU time of sending and of receiving a message. Rendezvous messages are not copied. */

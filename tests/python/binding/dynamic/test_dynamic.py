@@ -32,6 +32,16 @@ def test_worlds_exchange_messages_and_collectives(run: Run, offload: str) -> Non
     assert "2 ranks on 2 hosts of tofino-16, 3 spawned ranks on 3 hosts" in ended.stderr
 
 
+def test_starting_takes_the_latency_of_the_fabric(run: Run) -> None:
+    latency = ("--set", "mpi.spawn_latency=40ms")
+    with_it, without = (
+        spawned(run("dynamic.c", "basic", on="tofino-16", ranks=2, options=options).record)[0]
+        for options in (latency, ())
+    )
+    assert with_it["start_s"] - with_it["spawned_s"] == pytest.approx(0.04, abs=1e-9)
+    assert without["start_s"] == without["spawned_s"]
+
+
 def test_commands_of_one_world(run: Run) -> None:
     (world,) = spawned(run("dynamic.c", "multiple", on="tofino-16", ranks=2).record)
     assert [(one["arguments"][1], one["ranks"]) for one in world["programs"]] == [

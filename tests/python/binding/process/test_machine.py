@@ -63,6 +63,16 @@ def test_fortran_learns_the_same() -> None:
     assert lines == [f"rank {rank}: host-{rank} host-{rank} 0 T" for rank in range(2)]
 
 
+def test_files_of_the_system_describe_the_host_and_the_program() -> None:
+    program = by_weft("machine_files.cpp")
+    cores = f"{CORES}|0-{CORES - 1}"
+    names = "|".join([program.name] * 3)
+    assert run(program, "one", "two words").lines == [
+        f"host-{rank}|host-{rank}|{cores}|{names}|{program.name[:15]}|{program} one two words|0"
+        for rank in range(2)
+    ]
+
+
 def test_libraries_that_make_threads_see_the_processors_of_this_machine(tmp_path: Path) -> None:
     (tmp_path / "threads.c").write_text(
         "#include <unistd.h>\nlong workers(void) { return sysconf(_SC_NPROCESSORS_ONLN); }\n"
