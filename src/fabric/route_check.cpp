@@ -48,7 +48,7 @@ public:
       if (visited_[static_cast<std::size_t>(at)] == routes_)
         fail(from, to, "visits " + topology.vertex_name(at) + " twice");
       visited_[static_cast<std::size_t>(at)] = routes_;
-      if (topology.is_host(at) && at != to)
+      if (topology.is_host(at) && at != to && not topology.hosts_forward())
         fail(from, to, "passes through the host " + topology.vertex_name(at));
     }
     if (at != to)

@@ -43,7 +43,7 @@ std::span<const Custom::Port> Custom::ports(VertexId vertex) const
   return {ports_.data() + first_port_[at], ports_.data() + first_port_[at + 1]};
 }
 
-/** Returns the distance in links from each vertex to @p to through switches; -1 if there is no path. */
+/** Returns the distance in links from each vertex to @p to through vertices that forward; -1 if there is no path. */
 std::vector<int> Custom::distances(VertexId to) const
 {
   std::vector<int> distances(static_cast<std::size_t>(vertices()), -1);
@@ -52,7 +52,7 @@ std::vector<int> Custom::distances(VertexId to) const
   distances[static_cast<std::size_t>(to)] = 0;
   for (std::size_t next = 0; next < reached.size(); ++next) {
     const VertexId at = reached[next];
-    if (is_host(at) && at != to)
+    if (not forwards(at) && at != to)
       continue;
     for (const Port& port : ports(at)) {
       int& distance = distances[static_cast<std::size_t>(port.to)];
@@ -83,7 +83,7 @@ void Custom::search(VertexId to, Table& table) const
   table.next.assign(links.size(), -1);
   for (VertexId at = 0; at < vertices(); ++at) {
     const auto first = std::find_if(ports(at).begin(), ports(at).end(), [&](const Port& port) {
-      return (port.to == to || not is_host(port.to)) &&
+      return (port.to == to || forwards(port.to)) &&
              links[static_cast<std::size_t>(port.to)] + 1 == links[static_cast<std::size_t>(at)];
     });
     if (first != ports(at).end())
@@ -109,7 +109,7 @@ void Custom::equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const
   if (known.to != to)
     known = {to, distances(to)};
   for (const Port& port : ports(at))
-    if ((port.to == to || not is_host(port.to)) &&
+    if ((port.to == to || forwards(port.to)) &&
         known.links[static_cast<std::size_t>(port.to)] + 1 == known.links[static_cast<std::size_t>(at)])
       into.push_back({port.link, port.to});
 }
@@ -210,7 +210,7 @@ const std::vector<Option<CustomOptions>>& custom_options()
   using M = CustomOptions;
   static const std::vector<Option<M>> ROWS{
       {"hosts", "names of the hosts, in the order of ranks", &M::hosts},
-      {"switches", "names of the switches; empty if hosts are cabled directly", &M::switches, Need::optional},
+      {"switches", "names of the switches; none: hosts are cabled directly, and forward", &M::switches, Need::optional},
       link_aggregation_option<M>(),
   };
   return ROWS;
@@ -309,7 +309,8 @@ std::unique_ptr<Topology> build_custom(const OptionTable& table)
   auto custom = CustomReader().read(table);
   if (const std::optional<Custom::Gap> gap = custom->find_gap())
     table.fail("cables", "there is no route from \"" + custom->vertex_name(gap->host) + "\" to \"" +
-                             custom->vertex_name(gap->other) + "\"; hosts do not forward packets");
+                             custom->vertex_name(gap->other) +
+                             (custom->hosts_forward() ? "\"; add a cable" : "\"; hosts do not forward packets"));
   return custom;
 }
 

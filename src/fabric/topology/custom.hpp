@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Custom: hosts, switches and cables as the file lists them.
  *
- * A cable connects a host and a switch, two switches, or two hosts; a cable between two hosts carries only their
- * own traffic. Packets take a shortest path, by number of links, that passes through no host. If a vertex has several
- * next hops on shortest paths, it uses the cable that the file lists first; the destination selects among parallel
- * cables. Routing tables come from a breadth-first search from the destination and are cached up to a fixed amount of
- * memory, so next_hop() is not thread-safe.
+ * A cable connects a host and a switch, two switches, or two hosts; a cable between two hosts carries only their own
+ * traffic. Packets take a shortest path, by number of links, that passes through no host. Without any switch, hosts
+ * forward, which takes no time but that of the cables. If a vertex has several next hops on shortest paths, it uses the
+ * cable that the file lists first; the destination selects among parallel cables. Routing tables come from a
+ * breadth-first search from the destination and are cached up to a fixed amount of memory, so next_hop() is not
+ * thread-safe.
  */
 #pragma once
 
@@ -55,6 +56,7 @@ private:
   mutable std::vector<Distances> distances_; // likewise; empty until equal_hops() is called
   mutable int diameter_ = 0;                 // 0: not computed yet
 
+  bool forwards(VertexId vertex) const { return not is_host(vertex) || hosts_forward(); }
   int vertices() const { return static_cast<int>(graph_.hosts.size() + graph_.switches.size()); }
   std::span<const Port> ports(VertexId vertex) const;
   std::vector<int> distances(VertexId to) const;
@@ -64,7 +66,8 @@ private:
   int farthest_host(VertexId from) const;
 
 public:
-  /** Every host must be connected to every other vertex through switches, or by a cable; see find_gap(). */
+  /** Every host must be connected to every other vertex through vertices that forward, or by a cable; see find_gap().
+   */
   explicit Custom(Graph graph, LinkAggregation aggregation = LinkAggregation());
 
   /** Returns an unconnected pair, if there is one; two hosts if possible. */
@@ -76,6 +79,7 @@ public:
   Hop next_hop(VertexId at, VertexId to) const override;
   void equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const override;
   int diameter() const override;
+  bool hosts_forward() const override { return graph_.switches.empty(); }
   /** Returns the switches to which the hosts are cabled. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;
   std::string host_name(int index) const override { return graph_.hosts[static_cast<std::size_t>(index)]; }

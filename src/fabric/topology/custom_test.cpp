@@ -147,10 +147,25 @@ TEST(Custom, two_hosts_reach_each_other_by_a_cable_of_their_own)
   EXPECT_EQ(route.through, (std::vector<VertexId>{3}));
   EXPECT_EQ(beside->diameter(), 2);
   EXPECT_EQ(beside->meeting_switches(both), (std::vector<VertexId>{3}));
-  EXPECT_EQ(failure_of(with(R"(["a", "b", "c"])", "") + cable("a", "b") + cable("b", "c")),
-            "[topology] cables: there is no route from \"a\" to \"c\"; hosts do not forward packets");
   EXPECT_EQ(failure_of(with(R"(["a", "b", "c"])", R"(["s"])") + cable("a", "b") + cable("b", "s") + cable("c", "s")),
             "[topology] cables: there is no route from \"a\" to \"c\"; hosts do not forward packets");
+}
+
+TEST(Custom, hosts_forward_without_switches)
+{
+  const std::string four = with(R"(["a", "b", "c", "d"])", "") + cable("a", "b") + cable("c", "d");
+  const auto ring        = topology_of(four + cable("b", "c") + cable("d", "a"));
+  EXPECT_TRUE(ring->hosts_forward());
+  EXPECT_EQ(ring->diameter(), 2);
+  Route route;
+  for (VertexId from = 0; from < 4; ++from)
+    for (const int distance : {1, 2, 3}) {
+      route.clear();
+      ring->route(from, (from + distance) % 4, route);
+      EXPECT_EQ(route.links.size(), distance == 2 ? 2U : 1U);
+      EXPECT_TRUE(route.through.empty());
+    }
+  EXPECT_EQ(failure_of(four), "[topology] cables: there is no route from \"a\" to \"c\"; add a cable");
 }
 
 TEST(Custom, wrong_cables_are_refused)

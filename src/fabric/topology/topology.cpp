@@ -53,7 +53,7 @@ void Topology::route(VertexId from, VertexId to, Route& into) const
   for (VertexId at = from; at != to;) {
     const Hop hop = next_hop(at, to);
     into.links.push_back(hop.link);
-    if (hop.to != to)
+    if (hop.to != to && not is_host(hop.to))
       into.through.push_back(hop.to);
     if (std::cmp_greater(into.links.size(), vertices))
       throw std::logic_error("the way from " + vertex_name(from) + " to " + vertex_name(to) + " does not end");

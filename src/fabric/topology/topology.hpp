@@ -90,6 +90,8 @@ public:
   /** Returns the switches at which the routes of all @p hosts (at least two, distinct) meet without detour, in
    * increasing order; may be empty. */
   virtual std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const = 0;
+  /** Returns whether routes may pass through hosts. */
+  virtual bool hosts_forward() const { return false; }
   /** Returns the number of rails: switches of different rails are reached from a node of several hosts by different
    * NICs. */
   virtual int rails() const { return 1; }

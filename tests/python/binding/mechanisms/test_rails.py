@@ -91,6 +91,18 @@ def test_four_rails_take_a_quarter(times: dict[str, dict[str, float]], name: str
     assert four["stream"] < four["ring"] < one["stream"]
 
 
+def test_a_ring_takes_the_direct_links_of_gpus_without_switches(tmp_path: Path) -> None:
+    """The ring's neighbours have a link; the other pairs have not, which a tree then uses."""
+    names = json.dumps([f"gpu-{number}" for number in range(8)])
+    pairs = [[f"gpu-{one}", f"gpu-{(one + 1) % 8}"] for one in range(8)]
+    cables = ", ".join(f"{{between = {json.dumps(pair)}}}" for pair in pairs)
+    topology = f'kind = "custom"\nhosts = {names}\ncables = [{cables}]\n'
+    path = fabric(tmp_path / "ring.toml", topology, rest="")
+    seconds = bench(path, "ring,recursive_doubling")
+    assert seconds["ring"] == pytest.approx(SIZE / LINK * 14 / 8, rel=0.02)
+    assert seconds["recursive_doubling"] > 2 * seconds["ring"]
+
+
 def test_a_call_is_divided_among_as_many_cables_as_the_nic_says(tmp_path: Path) -> None:
     seconds = {
         stripes: bench(
