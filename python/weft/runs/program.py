@@ -4,25 +4,23 @@
 import os
 import re
 import shutil
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from elftools.common.exceptions import ELFError
-from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from weft.base.errors import WeftError
 from weft.base.file_cache import kept
+from weft.runs.privatization.needed import needed, other_mpi_among
 
 _START = "weft_program_start"
 """Entry point of programs that `weft cc` links, whose main may lie in a shared library."""
 _ENTRY_POINTS = {"main", "user_main_", _START}
 _LONGEST_SHEBANG = 256
-_OTHER_MPIS = ("libmpi.", "libmpi_", "libmpich", "libmpicxx")
 
 
 @dataclass(frozen=True)
@@ -120,14 +118,7 @@ def _parse(path: Path, file: BinaryIO) -> _Binary:
     elf = ELFFile(file)
     entry_points = _entry_points(elf)
     is_library = _START in entry_points or not _has_interpreter(elf)
-    return _Binary(_libraries(elf), entry_points, is_library)
-
-
-def _libraries(elf: ELFFile) -> tuple[str, ...]:
-    section = elf.get_section_by_name(".dynamic")
-    if not isinstance(section, DynamicSection):
-        return ()
-    return tuple(tag.needed for tag in section.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
+    return _Binary(needed(elf), entry_points, is_library)
 
 
 def _entry_points(elf: ELFFile) -> frozenset[str]:
@@ -144,24 +135,8 @@ def _has_interpreter(elf: ELFFile) -> bool:
     return any(segment["p_type"] == "PT_INTERP" for segment in elf.iter_segments())
 
 
-def other_mpi(library: Path) -> str:
-    """Return the library of another MPI that a shared library is linked with, or an empty text."""
-    return _other_mpi(_linked_with(library))
-
-
-def _other_mpi(libraries: Sequence[str]) -> str:
-    return next((name for name in libraries if name.startswith(_OTHER_MPIS)), "")
-
-
-@kept
-def _linked_with(library: Path) -> tuple[str, ...]:
-    """Read only the names of libraries: large libraries define 100,000 symbols and more."""
-    with library.open("rb") as file:
-        return _libraries(ELFFile(file))
-
-
 def _why_not_smpi(binary: _Binary) -> str:
-    if other := _other_mpi(binary.libraries):
+    if other := other_mpi_among(binary.libraries):
         return f"it uses another MPI, {other}"
     if not binary.is_library:
         uses = any(name.startswith("libsimgrid") for name in binary.libraries)

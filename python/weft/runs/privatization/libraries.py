@@ -16,8 +16,8 @@ from elftools.elf.segments import InterpSegment
 
 from weft.base.errors import WeftError, named
 from weft.base.file_cache import kept
+from weft.runs.privatization.needed import other_mpi
 from weft.runs.privatization.variables import library_holds_variables
-from weft.runs.program import other_mpi
 
 OPTION = "smpi/privatize-libs"
 _LINE = re.compile(r"\s*(?P<name>\S.*?)(?: => (?P<path>.*?))?(?: \(0x[0-9a-f]+\))?")
