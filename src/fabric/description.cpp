@@ -65,6 +65,8 @@ std::vector<std::pair<std::string_view, int>> count_switches(const Topology& top
     else
       ++found->second;
   }
+  if (counts.empty())
+    counts.emplace_back("switch", 0);
   return counts;
 }
 

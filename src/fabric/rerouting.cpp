@@ -119,7 +119,7 @@ bool Rerouting::find(VertexId from, VertexId to, Route& route)
       return false;
     found_.links.push_back(*link);
     at = state_.fabric().link(*link).to;
-    if (at != to)
+    if (at != to && not state_.fabric().topology().is_host(at))
       found_.through.push_back(at);
   }
   route = found_;

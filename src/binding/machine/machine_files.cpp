@@ -10,13 +10,13 @@
 #include "binding/threads/program_threads.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno> // program_invocation_name
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Host.hpp>
@@ -62,14 +62,32 @@ std::optional<std::string> program_of_caller()
   return failure ? std::nullopt : std::optional(whole.string());
 }
 
+int open_of_system(const char* path, int flags)
+{
+  static const auto THEIRS = next_definition<int (*)(const char*, int, ...)>("open");
+  return THEIRS(path, flags);
+}
+
+/** Returns what /proc/cpuinfo says of this machine's first processor. */
+std::string first_processor()
+{
+  std::string block;
+  std::array<char, 4096> part{};
+  const int file = open_of_system("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+  for (ssize_t length = 1; file >= 0 && length > 0 && block.find("\n\n") == std::string::npos;) {
+    length = read(file, part.data(), part.size());
+    block.append(part.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  }
+  if (file >= 0)
+    close(file);
+  return block.substr(0, block.find("\n\n")) + '\n';
+}
+
 /** Returns /proc/cpuinfo of a host: this machine's first processor, for each of its cores. */
 std::string processors_of(int cores)
 {
-  std::ifstream file("/proc/cpuinfo");
-  std::string block;
+  const std::string block = first_processor();
   std::string all;
-  for (std::string line; std::getline(file, line) && not line.empty();)
-    block += line + '\n';
   for (int core = 0; core < cores; ++core) {
     std::istringstream lines(block);
     for (std::string line; std::getline(lines, line);) {
@@ -155,9 +173,8 @@ int open_machine_file(const char* path, int flags, const void* caller)
   const auto own = file_of_process(path);
   if (not own)
     return -1;
-  static const auto THEIRS = next_definition<int (*)(const char*, int, ...)>("open");
-  const auto program       = own == "exe" ? program_of_caller() : std::nullopt;
-  return THEIRS((program ? *program : std::string(OWN_PROCESS) + std::string(*own)).c_str(), flags);
+  const auto program = own == "exe" ? program_of_caller() : std::nullopt;
+  return open_of_system((program ? *program : std::string(OWN_PROCESS) + std::string(*own)).c_str(), flags);
 }
 
 } // namespace weft

@@ -165,17 +165,24 @@ class FabricReader {
     check_tables();
     Missing missing;
     missing.read(0, [&] { return read_about(), 0; });
-    parts_.host = missing.read(HostModel(), [&] {
+    parts_.host           = missing.read(HostModel(), [&] {
       return read_device<HostModel>(file_.table("host"), "host", host_options(), {}, check_host);
     });
-    parts_.nic  = missing.read(NicModel(), [&] { return read_nic(file_.table("nic")); });
-    missing.read(SwitchModel(), [&] { return read_switch(file_.table("switch")); });
+    parts_.nic            = missing.read(NicModel(), [&] { return read_nic(file_.table("nic")); });
+    const auto read_model = [&] { return read_switch(file_.table("switch")); };
+    if (file_.has("switch"))
+      missing.read(SwitchModel(), read_model);
     parts_.topology = missing.read(std::unique_ptr<const Topology>(), [&] {
       return std::unique_ptr<const Topology>(read_topology(file_.table("topology"), parts_.topology_kind));
     });
+    if (not file_.has("switch") && has_switches())
+      missing.read(SwitchModel(), read_model);
     missing.read(LinkTable(), [&] { return read_link(file_.table("link")); });
     missing.rethrow();
   }
+
+  /** Returns whether the topology has switches, as far as it is known. */
+  bool has_switches() const { return not parts_.topology || parts_.topology->switch_count() > 0; }
 
   void read_about()
   {
@@ -208,7 +215,8 @@ class FabricReader {
 
   void read_switches()
   {
-    add_model(file_.table("switch"), read_switch(file_.table("switch")));
+    const bool described = file_.has("switch") || has_switches();
+    add_model(file_.table("switch"), described ? read_switch(file_.table("switch")) : SwitchModel());
     parts_.model_of.assign(static_cast<std::size_t>(topology().switch_count()), 0);
     for (const OptionTable& rule : file_.tables("switches")) {
       const std::string pattern = read_match(rule);

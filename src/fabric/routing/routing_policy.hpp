@@ -43,7 +43,7 @@ protected:
                                                          : select(at, std::span<const Hop>(hops_));
       const Hop hop            = hops_[chosen];
       into.links.push_back(hop.link);
-      if (hop.to != to)
+      if (hop.to != to && not topology_.is_host(hop.to))
         into.through.push_back(hop.to);
       at = hop.to;
     }

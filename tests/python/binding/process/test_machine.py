@@ -64,7 +64,7 @@ def test_fortran_learns_the_same() -> None:
 
 
 def test_files_of_the_system_describe_the_host_and_the_program() -> None:
-    program = by_weft("machine_files.cpp")
+    program = by_weft("machine_files.cpp", "-std=c++20")
     cores = f"{CORES}|0-{CORES - 1}"
     names = "|".join([program.name] * 3)
     assert run(program, "one", "two words").lines == [
