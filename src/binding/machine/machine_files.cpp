@@ -2,7 +2,6 @@
 #include "binding/machine/machine_files.hpp"
 
 #include "binding/abi/interposed_symbol.hpp"
-#include "binding/entries/frame/current_run.hpp"
 #include "binding/machine/host_of_caller.hpp"
 #include "binding/process/process.hpp"
 #include "binding/ranks/current.hpp"
@@ -44,22 +43,16 @@ std::optional<std::string_view> file_of_process(std::string_view path)
   return std::nullopt;
 }
 
-/** Returns the job of the current rank; null on other threads. */
-const Job* job_of_caller()
-{
-  return is_other_thread() || not rank_here() ? nullptr : current_run().jobs.of(simgrid::s4u::this_actor::get_pid());
-}
-
 /** Returns the path of the rank's program; nothing if it is not known. */
 std::optional<std::string> program_of_caller()
 {
-  const Job* const job    = job_of_caller();
-  const std::string named = job && not job->program.empty() ? job->program : settings().program;
-  if (named.empty())
-    return std::nullopt;
-  std::error_code failure;
-  const auto whole = std::filesystem::canonical(named, failure);
-  return failure ? std::nullopt : std::optional(whole.string());
+  for (const std::string& named : {std::string(program_invocation_name), settings().program}) {
+    std::error_code failure;
+    const auto whole = std::filesystem::canonical(named, failure);
+    if (not failure)
+      return whole.string();
+  }
+  return std::nullopt;
 }
 
 int open_of_system(const char* path, int flags)
@@ -118,13 +111,8 @@ std::optional<std::string> content_of(std::string_view path, const simgrid::s4u:
   const auto own = file_of_process(path);
   if (own == "comm")
     return std::string(program_invocation_short_name).substr(0, 15) + "\n"; // TASK_COMM_LEN of Linux
-  if (own == "cmdline") {
-    std::string words = program_invocation_name + std::string(1, '\0');
-    if (const Job* const job = job_of_caller())
-      for (const std::string& word : job->arguments)
-        words += word + '\0';
-    return words;
-  }
+  if (own == "cmdline")
+    return program_invocation_name + std::string(1, '\0');
   return std::nullopt;
 }
 
