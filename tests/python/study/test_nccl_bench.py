@@ -40,6 +40,7 @@ def test_sums_of_every_algorithm_are_right(algorithm: str, ranks: int) -> None:
 def sharp_cluster(tmp_path: Path, gpus: int) -> str:
     """Return a fabric of four nodes on switches with SHARP, with all graphs of NCCL."""
     text = (ROOT / "fabrics" / "superpod-h100-32.toml").read_text("utf-8")
+    text = text.partition("\n[nccl]")[0]
     text = text.replace("nodes = 32", "nodes = 4").replace("gpus = 8", f"gpus = {gpus}")
     text += '\n[nccl]\narchitecture = "hopper"\ncollnet = "yes"\n'
     text += f"gpus_per_node = {gpus}\n"
