@@ -164,7 +164,7 @@ def _make_reader(base: type) -> type:
 
 
 def _guarded(
-    name: str, handler: Callable[[Any, _Rank, Any], Call | None]
+    name: str, handler: Callable[[Any, _Rank, Any], None]
 ) -> Callable[[Any, Any, Any, Any, Any, Any], None]:
     """Return a method that keeps a failure: pydumpi would end the process."""
 
@@ -173,17 +173,15 @@ def _guarded(
         rank = reader._rank
         if rank.failure:
             return
-        begin, end = _nanoseconds(wall.start), _nanoseconds(wall.stop)
-        if name == "init":
-            rank.last = end
-            return
         try:
             if rank.last >= 0:
-                rank.timeline.wait((begin - rank.last) * 1e-9)
+                rank.timeline.wait((_nanoseconds(wall.start) - rank.last) * 1e-9)
             handler(reader, rank, data)
-            rank.last = end
-        except (_UnfitError, IndexError, KeyError) as error:
-            rank.failure = printable(str(error)) or "cannot be read"
+            rank.last = _nanoseconds(wall.stop)
+        except _UnfitError as error:
+            rank.failure = printable(str(error))
+        except (IndexError, KeyError):
+            rank.failure = f"calls MPI_{name.capitalize()} on what no call before it has made"
 
     return on
 
@@ -224,11 +222,9 @@ def _tag(number: int) -> str:
 
 def _send(name: str) -> Callable[[Any, _Rank, Any], None]:
     def handle(reader: Any, rank: _Rank, data: Any) -> None:
-        words = f"{name} @ {data.count} {reader.type_of(data.datatype)} {_destination(data.dest)}"
-        words += f" {data.tag}"
-        if hasattr(data, "request"):
-            words += f" {_opened(rank, data.request, persistent=name.endswith('_init'))}"
-        _on(rank, data.comm, words)
+        sent = _one(reader, data.count, data.datatype)
+        words = f"{name} @ {sent} {_destination(data.dest)} {data.tag}"
+        _on(rank, data.comm, words + _opening(rank, data, name))
 
     return handle
 
@@ -237,9 +233,7 @@ def _recv(name: str) -> Callable[[Any, _Rank, Any], None]:
     def handle(reader: Any, rank: _Rank, data: Any) -> None:
         source = _partner(data.source, getattr(data, "status", None))
         words = f"{name} @ {data.count} {reader.type_of(data.datatype)} {source} {_tag(data.tag)}"
-        if hasattr(data, "request"):
-            words += f" {_opened(rank, data.request, persistent=name.endswith('_init'))}"
-        _on(rank, data.comm, words)
+        _on(rank, data.comm, words + _opening(rank, data, name))
 
     return handle
 
@@ -270,12 +264,14 @@ def _iprobe(_reader: Any, rank: _Rank, data: Any) -> None:
 # ---- Requests
 
 
-def _opened(rank: _Rank, request: int, *, persistent: bool) -> int:
-    number = rank.timeline.open_request()
-    rank.requests[request] = number
-    if persistent:
-        rank.persistent.add(request)
-    return number
+def _opening(rank: _Rank, data: Any, name: str) -> str:
+    """Return the word for the request that a call opens; nothing if it opens none."""
+    if not hasattr(data, "request"):
+        return ""
+    number = rank.requests[data.request] = rank.timeline.open_request()
+    if name.endswith("_init"):
+        rank.persistent.add(data.request)
+    return f" {number}"
 
 
 def _numbers(rank: _Rank, requests: Sequence[int]) -> list[int]:
@@ -530,13 +526,13 @@ def _group_excl(_reader: Any, rank: _Rank, data: Any) -> None:
         rank.groups[data.newgroup] = parent, [one for one in members if one not in left_out]
 
 
-def _finalize(_reader: Any, _rank: _Rank, _data: Any) -> None:
-    """Add nothing: each rank of a recording ends with MPI_Finalize."""
+def _implied(_reader: Any, _rank: _Rank, _data: Any) -> None:
+    """Add nothing: each rank of a recording begins with MPI_Init and ends with MPI_Finalize."""
 
 
 _HANDLERS: dict[str, Callable[[Any, _Rank, Any], None]] = {
-    "init": _finalize,
-    "finalize": _finalize,
+    "init": _implied,
+    "finalize": _implied,
     "send": _send("Send"),
     "bsend": _send("Bsend"),
     "ssend": _send("Ssend"),

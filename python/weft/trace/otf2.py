@@ -13,7 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from weft.base.errors import WeftError, printable
-from weft.trace.recording import SELF, WORLD, Call, Recording, Timeline, data, listed, summed
+from weft.trace.recording import (
+    SELF,
+    WORLD,
+    Call,
+    Recording,
+    Timeline,
+    data,
+    element_of,
+    listed,
+    summed,
+)
 
 _BATCH = 4096
 """Events that the package reads at once."""
@@ -73,13 +83,18 @@ class _Rank:
     """Functions of MPI that are open, with the number of calls when they began."""
     completed: list[int] = field(default_factory=list)
     """Requests that the open function completes."""
-    half: tuple[str, str] | None = None
-    """Destination and data of an MPI_Sendrecv whose receive is still to come."""
+    half: tuple[int | str, str] | None = None
+    """Communicator and sent words of an MPI_Sendrecv whose receive is still to come."""
     requests: dict[int, _Request] = field(default_factory=dict)
     probed: dict[int, Any] = field(default_factory=dict)
     collectives: list[_Collective] = field(default_factory=list)
     thread: Any = None
     has_ended: bool = False
+
+    @property
+    def function(self) -> str:
+        """The function of MPI that is open; empty between calls."""
+        return self.regions[-1][0] if self.regions else ""
 
 
 def read_otf2(anchor: Path) -> Recording:
@@ -193,9 +208,8 @@ class _Reader:
         if rank.regions:
             return
         if rank.half is not None:
-            destination, sent = rank.half
-            communicator, words = destination.split(" ", 1)
-            rank.timeline.add(f"Sendrecv {communicator} {sent} {words} 0 MPI_BYTE null 0")
+            communicator, sent = rank.half
+            rank.timeline.add(f"Sendrecv {communicator} {sent} {data(0)} null 0")
             rank.half = None
         rank.timeline.complete(rank.completed)
         rank.completed = []
@@ -209,36 +223,33 @@ class _Reader:
     # ---- Messages
 
     def _send(self, _process: int, rank: _Rank, event: Any) -> None:
-        to = self._partner(event, event.receiver)
-        name = rank.regions[-1][0] if rank.regions else ""
-        sent = data(event.msg_length)
-        if name in _EXCHANGES:
-            rank.half = (to, sent)
+        communicator = self._communicator(event.communicator).number
+        sent = f"{data(event.msg_length)} {event.receiver} {event.msg_tag}"
+        if rank.function in _EXCHANGES:
+            rank.half = (communicator, sent)
             return
-        communicator, words = to.split(" ", 1)
-        rank.timeline.add(f"{_SENDS.get(name, 'Send')} {communicator} {sent} {words}")
+        rank.timeline.add(f"{_SENDS.get(rank.function, 'Send')} {communicator} {sent}")
 
     def _recv(self, _process: int, rank: _Rank, event: Any) -> None:
-        self._receive(rank, event, event.sender, event.msg_length)
+        self._receive(rank, event, event.msg_tag, event.msg_length)
 
-    def _receive(self, rank: _Rank, event: Any, sender: int, length: int) -> None:
-        communicator, words = self._partner(event, sender).split(" ", 1)
-        received = f"{data(length)} {words}"
-        name = rank.regions[-1][0] if rank.regions else ""
-        if name in _EXCHANGES:
-            to, sent = rank.half or (f"{communicator} null 0", data(0))
-            rank.timeline.add(f"Sendrecv {communicator} {sent} {to.split(' ', 1)[1]} {received}")
+    def _receive(self, rank: _Rank, event: Any, tag: int, length: int) -> None:
+        communicator = self._communicator(event.communicator).number
+        received = f"{data(length)} {event.sender} {tag}"
+        if rank.function in _EXCHANGES:
+            _, sent = rank.half or (communicator, f"{data(0)} null 0")
+            rank.timeline.add(f"Sendrecv {communicator} {sent} {received}")
             rank.half = None
             return
         rank.timeline.add(f"Recv {communicator} {received}")
 
     def _isend(self, _process: int, rank: _Rank, event: Any) -> None:
         request = _Request(rank.timeline.open_request())
-        communicator, words = self._partner(event, event.receiver).split(" ", 1)
-        name = _SENDS.get(rank.regions[-1][0] if rank.regions else "", "Isend")
+        communicator = self._communicator(event.communicator).number
+        name = _SENDS.get(rank.function, "Isend")
         name = name if name.startswith("I") else "Isend"
-        length = data(event.msg_length)
-        rank.timeline.add(f"{name} {communicator} {length} {words} {request.number}")
+        sent = f"{data(event.msg_length)} {event.receiver} {event.msg_tag}"
+        rank.timeline.add(f"{name} {communicator} {sent} {request.number}")
         rank.requests[event.request_id] = request
 
     def _irecv(self, _process: int, rank: _Rank, event: Any) -> None:
@@ -247,10 +258,10 @@ class _Reader:
 
     def _received(self, process: int, rank: _Rank, event: Any) -> None:
         request = self._known(process, rank, event)
-        communicator, words = self._partner(event, event.sender).split(" ", 1)
         if request.call is not None:
-            length = data(event.msg_length)
-            request.call.words = f"Irecv {communicator} {length} {words} {request.number}"
+            communicator = self._communicator(event.communicator).number
+            received = f"{data(event.msg_length)} {event.sender} {event.msg_tag}"
+            request.call.words = f"Irecv {communicator} {received} {request.number}"
         self._finish(rank, event)
 
     def _complete(self, process: int, rank: _Rank, event: Any) -> None:
@@ -270,8 +281,7 @@ class _Reader:
         probe = rank.probed.pop(event.message_id, None)
         if probe is None:
             raise _UnfitError(f"rank {process} receives a message that it has not matched")
-        probe.msg_tag = probe.tag
-        self._receive(rank, probe, probe.sender, event.msg_length)
+        self._receive(rank, probe, probe.tag, event.msg_length)
 
     def _known(self, process: int, rank: _Rank, event: Any) -> _Request:
         request = rank.requests.get(event.request_id)
@@ -289,17 +299,11 @@ class _Reader:
         else:
             rank.timeline.complete([number])
 
-    def _partner(self, event: Any, partner: int) -> str:
-        """Return the words for communicator, other rank and tag."""
-        communicator = self._communicator(event.communicator)
-        return f"{communicator.number} {partner} {event.msg_tag}"
-
     # ---- Collectives
 
     def _collective(self, process: int, rank: _Rank, event: Any) -> None:
-        name = _named(event.collective_op)
-        region = rank.regions[-1][0] if rank.regions else ""
-        if name == _FREES or region.startswith(("MPI_INIT", "MPI_FINALIZE")) or rank.last < 0:
+        outside = rank.last < 0 or rank.function.startswith(("MPI_INIT", "MPI_FINALIZE"))
+        if outside or _named(event.collective_op) == _FREES:
             return
         one = _Collective(rank.timeline.add())
         self._fill(process, one, event)
@@ -484,11 +488,7 @@ def _allreduce(one: _Collective, _me: int, size: int, _sizes: list[tuple[int, in
 
 def _reduce_scatter(_one: _Collective, _me: int, size: int, sizes: list[tuple[int, int]]) -> str:
     blocks = [_block(received, size) for _, received in sizes]
-    unit, name = next(
-        (unit, name)
-        for unit, name in ((8, "MPI_DOUBLE"), (4, "MPI_FLOAT"), (1, "MPI_SIGNED_CHAR"))
-        if all(block % unit == 0 for block in blocks)
-    )
+    unit, name = element_of(blocks)
     return f"{listed([block // unit for block in blocks])} {name} MPI_SUM"
 
 

@@ -41,9 +41,14 @@ def data(amount: int) -> str:
     return f"{-(-amount // _BYTES_OF_DOUBLE)} MPI_DOUBLE"
 
 
+def element_of(amounts: Sequence[int]) -> tuple[int, str]:
+    """Return size and name of the largest type that divides amounts of bytes which are added."""
+    return next(one for one in _REDUCED if all(amount % one[0] == 0 for amount in amounts))
+
+
 def summed(amount: int) -> str:
     """Return the words for bytes that a reduction adds, whose type the trace does not tell."""
-    size, name = next(one for one in _REDUCED if amount % one[0] == 0)
+    size, name = element_of([amount])
     return f"{amount // size} {name} MPI_SUM"
 
 

@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -48,6 +49,13 @@ template <class Open> int open_in_order(const void* caller, const char* path, in
   if (has_flag(flags, O_CREAT | O_TRUNC))
     await_others_of_instant(caller);
   return descriptor;
+}
+
+/** Opens a file as open_in_order(), or one that describes the rank's machine. */
+template <class Open> int open_file(const void* caller, const char* path, int flags, Open&& open)
+{
+  const int file = open_machine_file(path, flags, caller);
+  return file >= 0 ? file : open_in_order(caller, path, flags, std::forward<Open>(open));
 }
 
 bool makes_file(int flags)
@@ -127,10 +135,8 @@ template <class Act> int act_on_name(const void* caller, const char* destroyed, 
   {                                                                                                                    \
     static const auto THEIRS = weft::next_definition<int (*)(const char*, int, ...)>(#name);                           \
     WEFT_MODE(flags, mode)                                                                                             \
-    if (const int file = weft::open_machine_file(path, flags, WEFT_CALLER); file >= 0)                                 \
-      return file;                                                                                                     \
     const std::string own = weft::own_name(path);                                                                      \
-    return weft::open_in_order(WEFT_CALLER, own.c_str(), flags, [&] { return THEIRS(own.c_str(), flags, mode); });     \
+    return weft::open_file(WEFT_CALLER, own.c_str(), flags, [&] { return THEIRS(own.c_str(), flags, mode); });         \
   }
 
 WEFT_OPENS(open)
@@ -142,9 +148,7 @@ WEFT_OPENS(open64)
   int weft##name(const char* path, int flags)                                                                          \
   {                                                                                                                    \
     static const auto THEIRS = weft::next_definition<decltype(&weft##name)>(#name);                                    \
-    if (const int file = weft::open_machine_file(path, flags, WEFT_CALLER); file >= 0)                                 \
-      return file;                                                                                                     \
-    return weft::open_in_order(WEFT_CALLER, path, flags, [&] { return THEIRS(path, flags); });                         \
+    return weft::open_file(WEFT_CALLER, path, flags, [&] { return THEIRS(path, flags); });                             \
   }
 
 WEFT_OPENS_WITHOUT_MODE(__open_2)
@@ -156,10 +160,8 @@ WEFT_OPENS_WITHOUT_MODE(__open64_2)
   {                                                                                                                    \
     static const auto THEIRS = weft::next_definition<int (*)(int, const char*, int, ...)>(#name);                      \
     WEFT_MODE(flags, mode)                                                                                             \
-    if (const int file = weft::open_machine_file(path, flags, WEFT_CALLER); file >= 0)                                 \
-      return file;                                                                                                     \
     const char* const known = directory == AT_FDCWD || *path == '/' ? path : nullptr;                                  \
-    return weft::open_in_order(WEFT_CALLER, known, flags, [&] { return THEIRS(directory, path, flags, mode); });       \
+    return weft::open_file(WEFT_CALLER, known, flags, [&] { return THEIRS(directory, path, flags, mode); });           \
   }
 
 WEFT_OPENS_AT(openat)

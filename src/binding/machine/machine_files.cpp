@@ -13,7 +13,6 @@
 #include <cerrno> // program_invocation_name
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <optional>
@@ -118,9 +117,10 @@ std::optional<std::string> content_of(std::string_view path, const simgrid::s4u:
 
 bool may_be_machine_file(const char* path)
 {
-  return path && *path == '/' &&
-         (std::strncmp(path, "/proc/", 6) == 0 || std::strncmp(path, "/sys/devices/system/cpu/", 24) == 0 ||
-          std::strcmp(path, "/etc/hostname") == 0);
+  if (not path || *path != '/')
+    return false;
+  const std::string_view name(path);
+  return name.starts_with("/proc/") || name.starts_with("/sys/devices/system/cpu/") || name == "/etc/hostname";
 }
 
 /** Returns the program's path if @p path is the link of the rank's process to it. */
@@ -154,9 +154,10 @@ int open_machine_file(const char* path, int flags, const void* caller)
   const auto content = content_of(path, *host);
   if (content) {
     const int file = memfd_create("weft", MFD_CLOEXEC);
-    if (file < 0 || pwrite(file, content->data(), content->size(), 0) < 0)
-      return -1;
-    return file;
+    if (file < 0 || pwrite(file, content->data(), content->size(), 0) >= 0)
+      return file;
+    close(file);
+    return -1;
   }
   const auto own = file_of_process(path);
   if (not own)
