@@ -197,8 +197,8 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
 
     Args:
         trace: The folder that `weft.record_trace` or `weft run --record` has written; or a trace of
-            another tool: SimGrid's (`smpirun -trace-ti`), or a schedule in GOAL. The number of
-            ranks is that of the recorded run.
+            another tool: OTF2, DUMPI, SimGrid's (`smpirun -trace-ti`), or a schedule in GOAL.
+            The number of ranks is that of the recorded run.
         options: Those of `weft.run` that say where and how: `fabric`, `platform`, `contention`,
             `set`, `traffic`, `faults`, `ppn`, `offload`, `fallback`, `messages`, `strict`,
             `tunings`, `cfg`, `timeout`, `memory`, `timeline`, `on_line`.

@@ -25,9 +25,9 @@ number of ranks is that of the recorded run, and so is --ppn if it was given.
 TRACE may also be an OTF2 archive (Score-P) or a DUMPI trace: its .otf2 or .meta file, or the
 directory. The time outside MPI is then replayed in seconds.
 
-Or a time-independent trace of SimGrid (`smpirun -trace-ti`, Batsim): its index, its
-directory, or a file with the actions of all ranks. Or a schedule in GOAL, the language of LogGOPSim
-and ATLAHS, in its text form; the record and the last line then tell when each rank has ended.
+Or a time-independent trace of SimGrid (`smpirun -trace-ti`, Batsim): its index, its directory, or a
+file with the actions of all ranks. Or a schedule in GOAL, the language of LogGOPSim and ATLAHS, in
+its text form; the record and the last line then tell when each rank has ended.
 
 \b
 Examples:

@@ -119,7 +119,7 @@ class GoalTrace(Folder):
 
 
 def read_trace(path: Path) -> Folder:
-    """Read a trace and check it from end to end: weft's, SimGrid's, or a schedule in GOAL."""
+    """Read a trace of weft or another tool, and check it from end to end."""
     if (path / MANIFEST).exists() and _is_raw(path / ACTIONS):
         return _read_raw(path)
     if (path / MANIFEST).exists() or not path.exists():

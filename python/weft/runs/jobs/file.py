@@ -61,8 +61,8 @@ JOB: Mapping[str, str] = {
     "name": "Name of the job; required",
     "program": "Compiled MPI program; this or `trace` is required",
     "arguments": "List of the program's arguments",
-    "trace": "Trace to replay: the folder that `weft run --record` wrote, a time-independent trace"
-    " of SimGrid, or a schedule in GOAL",
+    "trace": "Trace to replay: the folder that `weft run --record` wrote, an OTF2 or DUMPI trace, a"
+    " time-independent trace of SimGrid, or a schedule in GOAL",
     "ranks": "Number of MPI ranks; required, except for a trace",
     "ppn": "Ranks per host; by default 1 if enough hosts are free, else as few as possible",
     "placement": "How hosts are chosen. "
