@@ -84,7 +84,7 @@ public:
       tried_.insert(key(nullptr));
     if (best_.algorithm && std::isinf(time.value()))
       return;
-    best_         = choice;
+    best_         = std::move(choice);
     best_.library = asked ? &library : nullptr;
     time_         = time;
   }

@@ -117,7 +117,7 @@ Selection::Choice Selection::choose_instead(const HostCall& call) const
 
 Selection::Choice Selection::chosen(const HostCall& call) const
 {
-  const Choice choice = choose_by_rules(call);
+  Choice choice = choose_by_rules(call);
   if (not tuned_ || not call.blocking)
     return choice;
   // HAN takes precedence over tuned, which it calls within and between hosts.
