@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""GPUs: peak rates, memory, and how long kernels take.
+
+A matrix product takes the time of its operations at a fraction of the peak rate, which rises with
+the sizes of the matrices: `efficiency` * x / (x + `half_size`) for 1/x = 1/m + 1/n + 1/k. That is
+the time of the operations at the highest rate reached, plus the time in which the operands' 2(mn +
+nk + mk) bytes pass memory and caches: a product is neither only limited by one nor by the other.
+Other kernels take the time of the bytes that they read and write.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from weft import _core
+from weft.base import paths
+from weft.base.errors import WeftError, suggestion
+from weft.base.options import Options, parse
+from weft.base.user_files import read_text
+from weft.training.model import MatrixProduct
+
+PRECISIONS: Mapping[str, str] = {
+    "bf16": "BF16 matrices",
+    "fp16": "FP16 matrices",
+    "fp8": "FP8 matrices of linear layers; attention in BF16",
+}
+"""Precisions of matrix products."""
+
+_MOST_FLOPS = 1e18
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accelerator:
+    """A type of GPU."""
+
+    name: str
+    sms: int
+    """Streaming multiprocessors."""
+    memory: float
+    """Bytes."""
+    bandwidth: float
+    """Bytes of memory per second."""
+    peak: Mapping[str, float]
+    """Operations per second of dense matrices, by precision."""
+    efficiency: float
+    """Fraction of the peak that large matrix products reach."""
+    half_size: float
+    """Size x, in elements, at which half of `efficiency` is reached."""
+    attention_forward: float
+    """Operations per second of attention in a forward pass."""
+    attention_backward: float
+    """Operations per second of attention in a backward pass, which has 2.5 times as many."""
+    memory_efficiency: float = 1.0
+    """Fraction of the bandwidth that kernels limited by memory reach."""
+    launch_s: float = 0.0
+    """Time between two kernels."""
+
+    def products_s(self, products: Iterable[MatrixProduct], precision: str) -> float:
+        """Return the time of matrix products."""
+        return sum(self._product_s(one, self.peak[precision]) for one in products)
+
+    def _product_s(self, one: MatrixProduct, peak: float) -> float:
+        slower = 1 + self.half_size * (1 / one.m + 1 / one.n + 1 / one.k)
+        return one.flops / (peak * self.efficiency) * slower + self.launch_s
+
+    def attention_forward_s(self, flops: float) -> float:
+        """Return the time of attention in a forward pass."""
+        return flops / self.attention_forward + self.launch_s
+
+    def attention_backward_s(self, flops: float) -> float:
+        """Return the time of the backward pass of attention, given its forward operations.
+
+        The scores are computed again: five products instead of two (Dao, "FlashAttention-2", ICLR
+        '24, section 4.1).
+        """
+        return 2.5 * flops / self.attention_backward + self.launch_s
+
+    def memory_s(self, amount: float) -> float:
+        """Return the time of kernels that read or write so many bytes."""
+        return amount / (self.bandwidth * self.memory_efficiency) + self.launch_s
+
+
+def accelerators() -> list[str]:
+    """Return the names of the presets of GPUs."""
+    return _core.list_presets("accelerator")
+
+
+def load_accelerator(name: str) -> Accelerator:
+    """Return a preset. Raises `WeftError`."""
+    if name not in accelerators():
+        raise WeftError(f"gpu: found '{name}'; {suggestion(name, accelerators())}")
+    path = paths.installed("presets", "accelerator", f"{name}.toml")
+    return _accelerator(name, parse(read_text(path), str(path)))
+
+
+KEYS: Mapping[str, str] = {
+    "sms": "Streaming multiprocessors",
+    "memory": "Memory in bytes",
+    "bandwidth": "Bytes of memory per second",
+    "efficiency": "Fraction of the peak that large matrix products reach",
+    "half_size": "Size, in elements, at which half of that is reached",
+    "attention_forward": "Operations per second of attention in a forward pass",
+    "attention_backward": "The same in a backward pass",
+    "memory_efficiency": "Fraction of the bandwidth that kernels limited by memory reach",
+    "launch": "Time between two kernels",
+}
+"""Keys of a preset, besides [peak]."""
+
+
+def _accelerator(name: str, top: Options) -> Accelerator:
+    top.allow("description", "peak", *KEYS)
+    peak = top.part("peak").allow(*PRECISIONS)
+    return Accelerator(
+        name=name,
+        sms=top.integer("sms", 1, 10_000),
+        memory=_rate(top, "memory"),
+        bandwidth=_rate(top, "bandwidth"),
+        peak={precision: _rate(peak, precision) for precision in peak.values},
+        efficiency=top.number("efficiency", 0.01, 1, 1),
+        half_size=top.number("half_size", 0, 1e6, 0),
+        attention_forward=_rate(top, "attention_forward"),
+        attention_backward=_rate(top, "attention_backward"),
+        memory_efficiency=top.number("memory_efficiency", 0.01, 1, 1),
+        launch_s=top.seconds("launch", 0.0),
+    )
+
+
+def _rate(table: Options, key: str) -> float:
+    table.need(key)
+    return table.number(key, 1, _MOST_FLOPS, 1)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""A training file on a GPU as a workload, with a summary of the iteration."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from weft import _core
+from weft.training.accelerator import Accelerator
+from weft.training.costs import Costs
+from weft.training.file import TrainingFile
+from weft.training.parallelism import Parallelism
+from weft.training.program import Ring, write_program
+from weft.training.workload import NewProgram, Program, Workload
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """An iteration, without its time."""
+
+    model: str
+    gpu: str
+    ranks: int
+    parameters: int
+    active_parameters: int
+    """Parameters that a token uses."""
+    tokens: int
+    """Tokens of the iteration."""
+    flops: float
+    """Operations of the model, without those computed again; the causal mask counts as half."""
+    whole_attention_flops: float
+    """The same, with all products of attention, as the mask were none."""
+    peak: float
+    """Operations per second of a GPU in the precision."""
+    layout: str
+    """How ranks share the work, in words."""
+    operations: tuple[int, ...]
+    """Number of operations of each stage's program."""
+
+    def tflops(self, time_s: float) -> float:
+        """Return the TFLOP/s per GPU of an iteration."""
+        return self.flops / time_s / self.ranks / 1e12
+
+    def mfu(self, time_s: float) -> float:
+        """Return the model FLOPs utilisation of an iteration.
+
+        That is the fraction of the peak rate (Chowdhery et al., "PaLM", 2022, appendix B).
+        """
+        return self.flops / time_s / self.ranks / self.peak
+
+
+def build(
+    training: TrainingFile, gpu: Accelerator, new_program: NewProgram | None = None
+) -> tuple[Workload, Summary]:
+    """Return the programs of an iteration, and its summary."""
+    costs, parallel = Costs(training, gpu), training.parallel
+    rings = _rings(parallel)
+    programs: list[Program] = []
+    sizes: list[int] = []
+    for stage in range(parallel.pipeline):
+        for ring in rings:
+            program = (new_program or _new_program)()
+            sizes.append(write_program(program, costs, stage, ring))
+            programs.append(program)
+    program_of = [
+        parallel.stage_of(rank) * len(rings) + _ring_of(parallel, rank)
+        for rank in range(parallel.ranks)
+    ]
+    workload = Workload(programs, program_of, parallel.groups)
+    return workload, _summary(training, gpu, tuple(sizes[:: len(rings)]))
+
+
+def _new_program() -> Program:
+    return cast(Program, cast(Any, _core).WorkloadProgram(True))
+
+
+def _rings(parallel: Parallelism) -> list[Ring]:
+    """Return the ring neighbours of the first, the last and all other context parallel ranks."""
+    if parallel.context == 1 or parallel.context_exchange != "ring":
+        return [Ring()]
+    step = parallel.tensor
+    around = step * (parallel.context - 1)
+    return [Ring(step, around), Ring(-around, -step), Ring(step, -step)]
+
+
+def _ring_of(parallel: Parallelism, rank: int) -> int:
+    if parallel.context == 1 or parallel.context_exchange != "ring":
+        return 0
+    index = parallel.context_of(rank)
+    return 0 if index == 0 else 1 if index == parallel.context - 1 else 2
+
+
+def _summary(training: TrainingFile, gpu: Accelerator, operations: tuple[int, ...]) -> Summary:
+    model, batch = training.model, training.batch
+    return Summary(
+        model=training.name,
+        gpu=gpu.name,
+        ranks=training.parallel.ranks,
+        parameters=model.parameters,
+        active_parameters=model.active_parameters,
+        tokens=batch.sequence * batch.sequences,
+        flops=model.iteration_flops(batch.sequence, batch.sequences),
+        whole_attention_flops=model.iteration_flops(batch.sequence, batch.sequences, causal=False),
+        peak=gpu.peak[training.method.precision],
+        layout=" ".join(_sentences(training)),
+        operations=operations,
+    )
+
+
+def _sentences(training: TrainingFile) -> Iterator[str]:
+    parallel, batch = training.parallel, training.batch
+    dimensions = {
+        "tensor": parallel.tensor,
+        "context": parallel.context,
+        "data": parallel.data,
+        "pipeline": parallel.pipeline,
+    }
+    product = " x ".join(f"{size} {name}" for name, size in dimensions.items() if size > 1)
+    yield f"{parallel.ranks:,} GPUs: {product}." if product else "1 GPU."
+    if parallel.expert > 1:
+        yield f"Experts are divided among {parallel.expert} of the data and context ranks."
+    if parallel.pipeline > 1:
+        chunks = f" of {parallel.virtual_stages} chunks" if parallel.virtual_stages > 1 else ""
+        yield f"{parallel.pipeline} stages{chunks} follow the schedule {parallel.schedule}."
+    if parallel.replicas > 1:
+        among = f" in groups of {parallel.shard_group}" if parallel.shard_group else ""
+        yield f"Data parallel ranks divide their state by {parallel.sharding}{among}."
+    yield (
+        f"An iteration has {batch.sequences:,} sequences of {batch.sequence:,} tokens,"
+        f" {training.microbatches:,} microbatches of {batch.micro} a rank."
+    )

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Workloads: programs of operations, which the core executes on a fabric of GPUs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Program(Protocol):
+    """Operations of a rank, or of all ranks that do the same; each call returns an index from 0.
+
+    `after` names operations that must have ended. Operations of one stream follow each other.
+    """
+
+    def compute(
+        self, stream: int, seconds: float, after: Sequence[int] = (), name: str = ""
+    ) -> int:
+        """Add a computation."""
+
+    def collective(
+        self,
+        stream: int,
+        kind: int,
+        collective: str,
+        size: float,
+        after: Sequence[int] = (),
+        name: str = "",
+    ) -> int:
+        """Add a collective of the rank's group of a kind.
+
+        `size` in bytes is that of the larger buffer of an allgather or reduce_scatter_block, of the
+        vector of an allreduce, and of the whole send buffer of an alltoall.
+        """
+
+    def send(
+        self,
+        stream: int,
+        peer: int,
+        size: float,
+        tag: int = 0,
+        after: Sequence[int] = (),
+        name: str = "",
+    ) -> int:
+        """Add a message to the rank whose number is higher by `peer`."""
+
+    def receive(
+        self,
+        stream: int,
+        peer: int,
+        size: float,
+        tag: int = 0,
+        after: Sequence[int] = (),
+        name: str = "",
+    ) -> int:
+        """Add the receipt of a message from the rank whose number is higher by `peer`."""
+
+
+NewProgram = Callable[[], Program]
+"""Returns an empty program."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Programs, which of them each rank executes, and the groups of ranks."""
+
+    programs: Sequence[Program]
+    program_of: Sequence[int]
+    """Index of each rank's program."""
+    groups: Sequence[tuple[str, list[list[int]]]]
+    """Name of each kind of group, and the ranks of its groups, which are disjoint."""
