@@ -5,7 +5,9 @@ A matrix product takes the time of its operations at a fraction of the peak rate
 the sizes of the matrices: `efficiency` * x / (x + `half_size`) for 1/x = 1/m + 1/n + 1/k. That is
 the time of the operations at the highest rate reached, plus the time in which the operands' 2(mn +
 nk + mk) bytes pass memory and caches: a product is neither only limited by one nor by the other.
-Other kernels take the time of the bytes that they read and write.
+
+The rate of attention rises in the same way with the tokens that a token may attend to. Other
+kernels take the time of the bytes that they read and write.
 """
 
 from collections.abc import Iterable, Mapping
@@ -45,10 +47,10 @@ class Accelerator:
     """Fraction of the peak that large matrix products reach."""
     half_size: float
     """Size x, in elements, at which half of `efficiency` is reached."""
-    attention_forward: float
-    """Operations per second of attention in a forward pass."""
-    attention_backward: float
-    """Operations per second of attention in a backward pass, which has 2.5 times as many."""
+    attention: Mapping[str, float]
+    """Operations per second of attention at many tokens, and the tokens at which half of that is
+    reached: `forward`, `forward_half`, `backward` and `backward_half`.
+    """
     memory_efficiency: float = 1.0
     """Fraction of the bandwidth that kernels limited by memory reach."""
     launch_s: float = 0.0
@@ -62,17 +64,21 @@ class Accelerator:
         slower = 1 + self.half_size * (1 / one.m + 1 / one.n + 1 / one.k)
         return one.flops / (peak * self.efficiency) * slower + self.launch_s
 
-    def attention_forward_s(self, flops: float) -> float:
-        """Return the time of attention in a forward pass."""
-        return flops / self.attention_forward + self.launch_s
+    def attention_forward_s(self, flops: float, tokens: float) -> float:
+        """Return the time of attention to so many tokens in a forward pass."""
+        return self._attention_s("forward", flops, tokens)
 
-    def attention_backward_s(self, flops: float) -> float:
+    def attention_backward_s(self, flops: float, tokens: float) -> float:
         """Return the time of the backward pass of attention, given its forward operations.
 
         The scores are computed again: five products instead of two (Dao, "FlashAttention-2", ICLR
         '24, section 4.1).
         """
-        return 2.5 * flops / self.attention_backward + self.launch_s
+        return self._attention_s("backward", 2.5 * flops, tokens)
+
+    def _attention_s(self, name: str, flops: float, tokens: float) -> float:
+        slower = 1 + self.attention[f"{name}_half"] / tokens
+        return flops / self.attention[name] * slower + self.launch_s
 
     def memory_s(self, amount: float) -> float:
         """Return the time of kernels that read or write so many bytes."""
@@ -98,16 +104,23 @@ KEYS: Mapping[str, str] = {
     "bandwidth": "Bytes of memory per second",
     "efficiency": "Fraction of the peak that large matrix products reach",
     "half_size": "Size, in elements, at which half of that is reached",
-    "attention_forward": "Operations per second of attention in a forward pass",
-    "attention_backward": "The same in a backward pass",
     "memory_efficiency": "Fraction of the bandwidth that kernels limited by memory reach",
     "launch": "Time between two kernels",
 }
-"""Keys of a preset, besides [peak]."""
+"""Keys of a preset, besides [peak] and [attention]."""
+
+ATTENTION: Mapping[str, str] = {
+    "forward": "Operations per second of attention in forward passes, at many tokens",
+    "forward_half": "Tokens at which half of that is reached",
+    "backward": "Operations per second in backward passes, which have 2.5 times as many",
+    "backward_half": "Tokens at which half of that is reached",
+}
+"""Keys of [attention]."""
 
 
 def _accelerator(name: str, top: Options) -> Accelerator:
-    top.allow("description", "peak", *KEYS)
+    top.allow("description", "peak", "attention", *KEYS)
+    attention = top.part("attention").allow(*ATTENTION)
     peak = top.part("peak").allow(*PRECISIONS)
     return Accelerator(
         name=name,
@@ -117,8 +130,12 @@ def _accelerator(name: str, top: Options) -> Accelerator:
         peak={precision: _rate(peak, precision) for precision in peak.values},
         efficiency=top.number("efficiency", 0.01, 1, 1),
         half_size=top.number("half_size", 0, 1e6, 0),
-        attention_forward=_rate(top, "attention_forward"),
-        attention_backward=_rate(top, "attention_backward"),
+        attention={
+            "forward": _rate(attention, "forward"),
+            "forward_half": attention.number("forward_half", 0, 1e6, 0),
+            "backward": _rate(attention, "backward"),
+            "backward_half": attention.number("backward_half", 0, 1e6, 0),
+        },
         memory_efficiency=top.number("memory_efficiency", 0.01, 1, 1),
         launch_s=top.seconds("launch", 0.0),
     )

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from weft import _core
+from weft.base.errors import WeftError
 from weft.training.accelerator import Accelerator
 from weft.training.costs import Costs
 from weft.training.file import TrainingFile
+from weft.training.memory import Memory, check_memory, most_memory
 from weft.training.parallelism import Parallelism
 from weft.training.program import Ring, write_program
 from weft.training.workload import NewProgram, Program, Workload
@@ -34,6 +36,10 @@ class Summary:
     """Operations per second of a GPU in the precision."""
     layout: str
     """How ranks share the work, in words."""
+    memory: Memory
+    """Needs of a GPU of the stage that needs most."""
+    memory_available: float
+    """Bytes of a GPU."""
     operations: tuple[int, ...]
     """Number of operations of each stage's program."""
 
@@ -50,10 +56,21 @@ class Summary:
 
 
 def build(
-    training: TrainingFile, gpu: Accelerator, new_program: NewProgram | None = None
+    training: TrainingFile,
+    gpu: Accelerator,
+    new_program: NewProgram | None = None,
+    *,
+    ignore_memory: bool = False,
 ) -> tuple[Workload, Summary]:
-    """Return the programs of an iteration, and its summary."""
+    """Return the programs of an iteration, and its summary.
+
+    Raises `WeftError` if the GPU has less memory than needed, or has no rate for the precision.
+    """
     costs, parallel = Costs(training, gpu), training.parallel
+    _check_precision(training, gpu)
+    memory = most_memory(costs)
+    if not ignore_memory:
+        check_memory(training, gpu, memory)
     rings = _rings(parallel)
     programs: list[Program] = []
     sizes: list[int] = []
@@ -67,7 +84,16 @@ def build(
         for rank in range(parallel.ranks)
     ]
     workload = Workload(programs, program_of, parallel.groups)
-    return workload, _summary(training, gpu, tuple(sizes[:: len(rings)]))
+    return workload, _summary(training, gpu, memory, tuple(sizes[:: len(rings)]))
+
+
+def _check_precision(training: TrainingFile, gpu: Accelerator) -> None:
+    precision = training.method.precision
+    if precision not in gpu.peak:
+        raise WeftError(
+            f"{training.source}: [train] precision: found '{precision}', but {gpu.name} has"
+            f" {', '.join(gpu.peak)}"
+        )
 
 
 def _new_program() -> Program:
@@ -90,7 +116,9 @@ def _ring_of(parallel: Parallelism, rank: int) -> int:
     return 0 if index == 0 else 1 if index == parallel.context - 1 else 2
 
 
-def _summary(training: TrainingFile, gpu: Accelerator, operations: tuple[int, ...]) -> Summary:
+def _summary(
+    training: TrainingFile, gpu: Accelerator, memory: Memory, operations: tuple[int, ...]
+) -> Summary:
     model, batch = training.model, training.batch
     return Summary(
         model=training.name,
@@ -103,6 +131,8 @@ def _summary(training: TrainingFile, gpu: Accelerator, operations: tuple[int, ..
         whole_attention_flops=model.iteration_flops(batch.sequence, batch.sequences, causal=False),
         peak=gpu.peak[training.method.precision],
         layout=" ".join(_sentences(training)),
+        memory=memory,
+        memory_available=gpu.memory,
         operations=operations,
     )
 

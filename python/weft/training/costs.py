@@ -132,7 +132,10 @@ class Costs:
         rotated = (model.heads + model.kv_heads) * model.head_size / ways * self.tokens
         normed = self.lane_tokens * model.hidden
         flops = model.attention_flops(self.tokens, layer, self.training.batch.sequence) / ways
-        core = Times(self.gpu.attention_forward_s(flops), self.gpu.attention_backward_s(flops))
+        most = 2 * model.looks_back(layer, self.training.batch.sequence)
+        core = Times(
+            self.gpu.attention_forward_s(flops, most), self.gpu.attention_backward_s(flops, most)
+        )
         after = [model.output_projection(self.tokens, ways)]
         return Attention(
             before=self._part(before, 2 * normed + 2 * rotated, 3 * normed + 2 * rotated),

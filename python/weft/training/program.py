@@ -12,12 +12,12 @@ to them and one back (Lepikhin et al., "GShard", ICLR '21); all get equally many
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from weft.training.costs import Attention, Costs, Experts, FeedForward
 from weft.training.parallelism import CONTEXT, EMBEDDING, EXPERT, TENSOR
 from weft.training.schedule import BACKWARD, FORWARD, WEIGHT, Pass, passes
-from weft.training.shards import Shards, Unit
+from weft.training.shards import Shards
+from weft.training.units import Unit, is_first, is_last, stage_units
 from weft.training.workload import Program
 from weft.training.writer import (
     DATA_STREAM,
@@ -34,7 +34,6 @@ from weft.training.writer import (
 
 _ACTIVATIONS, _GRADIENTS, _KEYS = range(3)
 """Tags of messages."""
-_EMBEDDING, _OUTPUT = "embedding", "output"
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class _Stage:
         self._parallel = costs.training.parallel
         self._stage = stage
         self._ring = ring
-        self._chunks = self._training.chunks_of(stage)
+        self._units = stage_units(self._training, stage)
         self._order = passes(self._parallel, stage, self._training.microbatches)
         visits = [unit for one in self._order if one.kind != WEIGHT for unit in self._in_order(one)]
         self._shards = Shards(write, self._parallel, self._training.method, visits)
@@ -79,43 +78,15 @@ class _Stage:
                 self._backward(one)
         self._step()
 
-    # ---- Units
-
-    @cached_property
-    def _units(self) -> tuple[tuple[Unit, ...], ...]:
-        """Units of each chunk, in the order of a forward pass."""
-        return tuple(self._units_of(chunk) for chunk in range(len(self._chunks)))
-
-    def _units_of(self, chunk: int) -> tuple[Unit, ...]:
-        ways, model = self._parallel.tensor, self._model
-        found = [
-            Unit(
-                str(layer),
-                chunk,
-                model.dense_parameters(layer) / ways,
-                model.routed_parameters(layer) / ways / self._parallel.expert,
-            )
-            for layer in self._chunks[chunk]
-        ]
-        if self._is_first(chunk):
-            found.insert(0, Unit(_EMBEDDING, chunk, model.embedding_parameters / ways))
-        if self._is_last(chunk):
-            tied = model.tied and self._parallel.pipeline > 1
-            more = model.vocabulary * model.hidden if tied else 0
-            found.append(Unit(_OUTPUT, chunk, (model.output_parameters + more) / ways))
-        return tuple(found)
-
     def _in_order(self, one: Pass) -> Sequence[Unit]:
         units = self._units[one.chunk]
         return units if one.kind == FORWARD else units[::-1]
 
     def _is_first(self, chunk: int) -> bool:
-        """Return true if the chunk begins with the embedding."""
-        return self._stage == 0 and chunk == 0
+        return is_first(self._stage, chunk)
 
     def _is_last(self, chunk: int) -> bool:
-        """Return true if the chunk ends with the output."""
-        return self._stage == self._parallel.pipeline - 1 and chunk == len(self._chunks) - 1
+        return is_last(self._parallel, self._stage, chunk)
 
     # ---- Passes
 
@@ -124,16 +95,16 @@ class _Stage:
             self._receive(RECEIVE_ACTIVATIONS, -1, _ACTIVATIONS, "receive activations")
         for unit in self._in_order(one):
             self._shards.arrive(unit)
-            if unit.name == _EMBEDDING:
-                self._compute(_EMBEDDING, self._costs.embedding().forward)
+            if unit.is_embedding:
+                self._compute("embedding", self._costs.embedding().forward)
                 self._leave_lanes()
-            elif unit.name == _OUTPUT:
+            elif unit.is_output:
                 self._enter_lanes()
-                self._compute(_OUTPUT, self._costs.output().forward)
+                self._compute("output", self._costs.output().forward)
                 if self._parallel.tensor > 1:
                     self._write.collective(TENSOR, "allreduce", self._costs.loss)
-            else:
-                self._forward_layer(int(unit.name), "")
+            elif unit.layer is not None:
+                self._forward_layer(unit.layer, "")
         if not self._is_last(one.chunk):
             self._send(SEND_ACTIVATIONS, 1, _ACTIVATIONS, "send activations")
 
@@ -144,13 +115,13 @@ class _Stage:
         is_last = whole and self._is_final(one)
         for unit in self._in_order(one):
             self._shards.arrive(unit)
-            if unit.name == _EMBEDDING:
+            if unit.is_embedding:
                 self._enter_lanes()
                 self._compute("embedding backward", self._costs.embedding().input)
-            elif unit.name == _OUTPUT:
+            elif unit.is_output:
                 self._backward_output(whole)
-            else:
-                self._backward_layer(int(unit.name), whole)
+            elif unit.layer is not None:
+                self._backward_layer(unit.layer, whole)
             if whole:
                 self._shards.leave(unit, is_last=is_last)
         if is_last:
@@ -162,11 +133,11 @@ class _Stage:
         """Write a pass that computes the gradients of the weights."""
         is_last = self._is_final(one)
         for unit in self._in_order(one):
-            if unit.name == _OUTPUT:
+            if unit.is_output:
                 self._gather_input()
                 self._compute("output weights", self._costs.output().weight)
-            elif unit.name != _EMBEDDING:
-                self._layer_weights(int(unit.name))
+            elif unit.layer is not None:
+                self._layer_weights(unit.layer)
             self._shards.leave(unit, is_last=is_last)
         if is_last:
             self._shards.flush()
@@ -186,7 +157,8 @@ class _Stage:
                 after=self._write.computed,
             )
         self._write.wait(*self._write.last_of_data)
-        self._compute("optimizer", self._costs.optimizer_s(sum(map(self._shards.divided, units))))
+        updated = sum(unit.updated(self._parallel) for unit in units)
+        self._compute("optimizer", self._costs.optimizer_s(updated))
         self._shards.finish(units)
 
     @property

@@ -9,26 +9,14 @@ the last one updated, as Megatron-LM overlaps it with the forward pass.
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from weft.training.file import Method
 from weft.training.parallelism import DATA, EXPERT_DATA, REPLICAS, Parallelism
+from weft.training.units import Unit
 from weft.training.writer import DATA_STREAM, Writer
 
 PARAMETER_BYTES = 2
 """Bytes of a parameter in passes: BF16."""
-
-
-@dataclass(frozen=True)
-class Unit:
-    """Parameters of a rank that are gathered, and whose gradients are summed, at once."""
-
-    name: str
-    chunk: int
-    dense: float
-    """Parameters that all data and context parallel ranks have."""
-    routed: float = 0.0
-    """Parameters of experts, which only ranks with the same experts have."""
 
 
 class Shards:
@@ -84,12 +72,6 @@ class Shards:
         if self._parallel.sharding in ("zero-1", "zero-2") and not self._method.overlap:
             for unit in units:
                 self._gather(unit, self._write.computed)
-
-    def divided(self, unit: Unit) -> float:
-        """Return the parameters of a unit that a rank updates."""
-        if self._parallel.sharding == "ddp":
-            return unit.dense + unit.routed
-        return unit.dense / self._parallel.shards + unit.routed / self._parallel.expert_replicas
 
     def _parts(self, unit: Unit) -> Mapping[int, float]:
         found = {DATA: unit.dense if self._parallel.replicas > 1 else 0.0}

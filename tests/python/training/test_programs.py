@@ -23,8 +23,7 @@ GPU = Accelerator(
     peak={"bf16": 1e12},
     efficiency=1.0,
     half_size=0.0,
-    attention_forward=1e12,
-    attention_backward=1e12,
+    attention={"forward": 1e12, "forward_half": 0, "backward": 1e12, "backward_half": 0},
 )
 MODEL = {
     "layers": 4,
