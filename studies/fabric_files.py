@@ -21,7 +21,7 @@ _LITERAL = re.compile(r'"[^"]*"|\[.*\]|\d[\w.]*')
 _NOT_ZERO = "more than zero"
 _KINDS = {
     "size": "{}; whole bytes",
-    "duration": "{}; `m` are minutes",
+    "duration": "{}; `m` are minutes, `h` hours, `d` days, `w` weeks",
     "bandwidth": "{}",
     "speed": "{} (floating-point operations a second)",
     "frequency": "{}",

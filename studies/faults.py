@@ -17,6 +17,7 @@ def texts() -> dict[str, str]:
             for name, keys in (("table: fault file", FAULT), ("table: recovery", RECOVERY))
         },
         "table: rates": _rates(),
+        "table: transport": _transport(),
         "table: routing": _routing(),
     }
 
@@ -32,6 +33,20 @@ def _rates() -> str:
         for rate in presets.rates(name)
     ]
     return markdown(("`rates`", "of", "mean time between failures of each, days"), rows, 2)
+
+
+def _transport() -> str:
+    rows = []
+    for name in presets.transport_presets():
+        found = presets.transport(name).values
+        rows.append(
+            (
+                f"[`{name}`](../presets/recovery/{name}.toml)",
+                *(str(found[key]) for key in ("timeout", "backoff", "retries", "packet")),
+            )
+        )
+    heads = ("`transport`", "timeout", "backoff", "retries", "packet")
+    return markdown(heads, rows, 1)
 
 
 def _routing() -> str:

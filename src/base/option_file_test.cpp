@@ -188,7 +188,7 @@ TEST(OptionFile, IntegersThatDoNotFitAreRefused)
 TEST(OptionFile, UnitsOfAnotherKindAreRefused)
 {
   EXPECT_EQ(device_message("delay = \"1Gbps\""), "FILE: [device] delay: found \"1Gbps\"; allowed: a duration, a number "
-                                                 "and one of the units ps, ns, us, ms, s, m");
+                                                 "and one of the units ps, ns, us, ms, s, m, h, d, w");
   EXPECT_EQ(device_message("rate = \"100\""),
             "FILE: [device] rate: found \"100\"; allowed: a bandwidth, a number and one of the units bps, Bps, kbps, "
             "kBps, Mbps, MBps, Gbps, GBps, Tbps, TBps, KiBps, MiBps, GiBps");

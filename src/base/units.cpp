@@ -24,8 +24,8 @@ constexpr std::array SIZE_UNITS{Unit{"B", 1},
                                 Unit{"GB", 1e9},
                                 Unit{"GiB", KIBI * KIBI * KIBI},
                                 Unit{"TB", 1e12}};
-constexpr std::array TIME_UNITS{Unit{"ps", 1e-12}, Unit{"ns", 1e-9}, Unit{"us", 1e-6},
-                                Unit{"ms", 1e-3},  Unit{"s", 1},     Unit{"m", 60}};
+constexpr std::array TIME_UNITS{Unit{"ps", 1e-12}, Unit{"ns", 1e-9}, Unit{"us", 1e-6}, Unit{"ms", 1e-3}, Unit{"s", 1},
+                                Unit{"m", 60},     Unit{"h", 3600},  Unit{"d", 86400}, Unit{"w", 604800}};
 constexpr std::array RATE_UNITS{Unit{"bps", 0.125},
                                 Unit{"Bps", 1},
                                 Unit{"kbps", 125},

@@ -11,6 +11,9 @@ TEST(Units, ReadsSimGridsUnits)
   EXPECT_DOUBLE_EQ(parse<BytesPerSecond>("100Gbps").value(), 12.5e9);
   EXPECT_DOUBLE_EQ(parse<BytesPerSecond>("1GBps").value(), 1e9);
   EXPECT_DOUBLE_EQ(parse<Seconds>("0.9us").value(), 0.9e-6);
+  EXPECT_DOUBLE_EQ(parse<Seconds>("2h").value(), 7200);
+  EXPECT_DOUBLE_EQ(parse<Seconds>("1.5d").value(), 129600);
+  EXPECT_DOUBLE_EQ(parse<Seconds>("1w").value(), 604800);
   EXPECT_DOUBLE_EQ(parse<Bytes>("64KiB").value(), 65536);
   EXPECT_DOUBLE_EQ(parse<Bytes>("64 kB").value(), 64000);
   EXPECT_DOUBLE_EQ(parse<FlopsPerSecond>("100Gf").value(), 1e11);
@@ -30,8 +33,9 @@ TEST(Units, MessageNamesWhatWasFoundAndWhatIsAllowed)
     parse<Seconds>("3 fortnights");
     FAIL();
   } catch (const UnitError& error) {
-    EXPECT_STREQ(error.what(),
-                 "found \"3 fortnights\"; allowed: a duration, a number and one of the units ps, ns, us, ms, s, m");
+    EXPECT_STREQ(
+        error.what(),
+        "found \"3 fortnights\"; allowed: a duration, a number and one of the units ps, ns, us, ms, s, m, h, d, w");
   }
 }
 

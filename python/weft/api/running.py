@@ -37,6 +37,8 @@ from weft.base.units import parse_size
 from weft.runs import launch, offload_modes, value_types
 from weft.runs import record as records
 from weft.runs import replay as replaying
+from weft.runs.budget import add_budget
+from weft.runs.budget import check as check_budget
 from weft.runs.jobs import file as jobs_file
 from weft.runs.jobs import launch as several
 from weft.runs.jobs.alone import add_alone
@@ -122,6 +124,7 @@ def run(
     # end
     flags: Sequence[str] = DEFAULT_FLAGS,
     input: PathLike | None = None,
+    budget: bool = False,
     on_line: OnLine | None = None,
 ) -> Record:
     """Run an MPI program on a simulated fabric, as `weft run` does.
@@ -178,6 +181,8 @@ def run(
             it does not exist. By default the current directory.
         flags: Compiler flags for a source.
         input: File for the program's standard input. By default empty.
+        budget: With `faults`: also run without faults, for `faults.budget` of the record: what a
+            failure costs, times how often it happens.
         on_line: Called with each line of output as the program prints it, for example `print`.
 
     Returns:
@@ -349,9 +354,12 @@ def read_record(path: PathLike) -> Record:
 # ---- Requests
 
 
-def _run(program: PathLike, **options: Unpack[RunOptions]) -> Record:
-    plan = _of_program(program, options)
-    return _whole(_heard(plan, options.get("on_line"), options.get("input")))
+def _run(program: PathLike, *, budget: bool, **options: Unpack[RunOptions]) -> Record:
+    plan, source = _of_program(program, options), options.get("input")
+    if budget:
+        check_budget(plan)
+    record = _whole(_heard(plan, options.get("on_line"), source))
+    return add_budget(record, plan, lambda one: _heard(one, None, source)) if budget else record
 
 
 def _of_program(program: PathLike, options: RunOptions) -> PreparedRun:

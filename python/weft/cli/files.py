@@ -22,7 +22,7 @@ from click.shell_completion import CompletionItem
 from weft import _core
 from weft.base import inputs, output, topology_files
 from weft.base.errors import WeftError, printable, suggestion
-from weft.base.units import parse_size
+from weft.base.units import parse_duration, parse_size
 from weft.cli import order
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -206,6 +206,26 @@ class FiniteNumber(click.FloatRange):
         number = click.FLOAT.convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+
+class Duration(FiniteNumber):
+    """Time in seconds, or with a unit such as 2h or 1d."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the seconds if valid."""
+        if isinstance(value, str):
+            seconds = parse_duration(value)
+            if seconds is None and not _NUMBER.fullmatch(value.strip()):
+                self.fail(
+                    f"found {value!r}; write seconds, or a number with a unit: 90s, 30m, 2h, 1d",
+                    param,
+                    ctx,
+                )
+            value = value if seconds is None else seconds
         return super().convert(value, param, ctx)
 
 

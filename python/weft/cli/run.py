@@ -1,22 +1,30 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`weft run`."""
 
+import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from weft.base.errors import WeftError
+from weft.base.process import Streams
 from weft.cli.common import report, result_options
 from weft.cli.compare import compare_option, run_comparison
 from weft.cli.files import Arguments, Input, OutputDirectory, Program, command
 from weft.cli.run_options import options_of_programs
 from weft.runs import launch, replay
+from weft.runs.budget import add_budget
+from weft.runs.budget import check as check_budget
 from weft.runs.jobs import launch as several
 from weft.runs.jobs.alone import add_alone
 from weft.runs.jobs.file import read as read_jobs
+from weft.runs.launch import PreparedRun
+from weft.runs.record import Record
 from weft.runs.request import Request
+from weft.study.comparison.compare import input_of_all
 from weft.trace.folder import check_target
 
 _HELP = """
@@ -71,6 +79,12 @@ weft refuses to start; 124 after --timeout; 137 above --memory.
     help="With --jobs: also run each job alone, on the same hosts, and print how much the others"
     " slow it down.",
 )
+@click.option(
+    "--budget",
+    is_flag=True,
+    help="With --faults: run again without faults, and print what a failure costs, times how often"
+    " it happens, per day. The program's input must be a file (< FILE).",
+)
 @click.argument("program", type=Program(), required=False)
 @click.argument("arguments", nargs=-1, type=Arguments())
 def run(
@@ -78,6 +92,7 @@ def run(
     record: Path | None,
     jobs: Path | None,
     alone: bool,
+    budget: bool,
     program: str | None,
     arguments: tuple[str, ...],
     compare: bool,
@@ -88,7 +103,8 @@ def run(
     """Check the options, run the program, and report the results."""
     command_line = ("weft", *sys.argv[1:])
     if jobs is not None:
-        _check_jobs(program=program, record=record, compare=compare, ranks=options["ranks"])
+        one = {"--record": record is not None, "--compare": compare, "--budget": budget}
+        _check_jobs(program=program, ranks=options["ranks"], one_program=one)
         request = Request.of(command=command_line, program="", **{**options, "ranks": 1})
         plan_of_jobs = several.prepare(read_jobs(jobs), request)
         together = several.run(plan_of_jobs)
@@ -104,8 +120,13 @@ def run(
         _check_recorded(record, compare=compare)
     request = Request.of(command=command_line, program=program, arguments=arguments, **options)
     plan = launch.prepare(request)
+    if budget:
+        _check_budget(record=record, compare=compare)
+        check_budget(plan)
     if compare:
         return run_comparison(plan, json_file, quiet=quiet, no_intervals=no_intervals)
+    if budget:
+        return report(_run_with_budget(plan, quiet=quiet), json_file, quiet=quiet)
     if record is None:
         return report(launch.run(plan), json_file, quiet=quiet)
     recording = replay.record_calls(plan, record)
@@ -120,6 +141,29 @@ def _tell(job: str) -> None:
         click.echo(f"weft: --alone: running job {job} alone", err=True)
 
 
+def _run_with_budget(plan: PreparedRun, *, quiet: bool) -> Record:
+    with input_of_all() as (stdin, rewind):
+        record = launch.run(plan, streams=Streams(stdin=stdin))
+        sys.stdout.flush()
+
+        def unheard(without: PreparedRun) -> Record:
+            if sys.stderr.isatty() and not quiet:
+                click.echo("weft: --budget: running again without faults", err=True)
+            rewind()
+            return launch.run(without, lambda _: None, Streams(stdin, None, subprocess.STDOUT))
+
+        return add_budget(record, plan, unheard)
+
+
+def _check_budget(*, record: Path | None, compare: bool) -> None:
+    for flag, found in (("--record", record is not None), ("--compare", compare)):
+        if found:
+            raise WeftError(
+                f"--budget: found together with {flag}; write one of both, and run it again with"
+                " the other"
+            )
+
+
 def _require(name: str, value: object) -> None:
     """Refuse the absence of a parameter that only jobs make dispensable, as click does."""
     if value is None:
@@ -130,15 +174,13 @@ def _require(name: str, value: object) -> None:
         raise click.MissingParameter(ctx=context, param=parameter, param_hint=hint)
 
 
-def _check_jobs(
-    *, program: str | None, record: Path | None, compare: bool, ranks: int | None
-) -> None:
+def _check_jobs(*, program: str | None, ranks: int | None, one_program: Mapping[str, bool]) -> None:
     """Refuse what a jobs file contains, and what needs a run of one program."""
     if program is not None:
         raise WeftError(f"--jobs: found together with the program {program}; the file names all")
     if ranks is not None:
         raise WeftError("-n: found together with --jobs; the file has the ranks of each job")
-    for flag, found in (("--record", record is not None), ("--compare", compare)):
+    for flag, found in one_program.items():
         if found:
             raise WeftError(f"{flag}: found together with --jobs; it needs a run of one program")
 

@@ -13,6 +13,7 @@ from weft.base.errors import WeftError
 from weft.cli import completion
 from weft.cli.common import Command
 from weft.cli.files import (
+    Duration,
     FiniteNumber,
     Input,
     Output,
@@ -46,7 +47,7 @@ def _values(kind: value_types.Kind) -> click.ParamType[Any]:
         case value_types.Probability():
             return FiniteNumber(min=0, max=1)
         case value_types.Seconds():
-            return FiniteNumber(min=0, min_open=True, max=_LONGEST_S)
+            return Duration(min=0, min_open=True, max=_LONGEST_S)
         case value_types.Size():
             return Size()
         case value_types.Choice(words):

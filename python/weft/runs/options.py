@@ -296,7 +296,8 @@ class Limits:
             name="timeout",
             meaning="Wall-time limit of the run",
             unit="seconds",
-            metavar="SECONDS",
+            metavar="TIME",
+            command_line="In seconds, or with a unit: 90s, 30m, 2h, 1d.",
             api="The record states that the run reached it.",
         ),
     ] = None

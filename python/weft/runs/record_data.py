@@ -431,6 +431,40 @@ class HitCallPart(Model, kw_only=True):
     what: Literal["resent", "rebuilt", "on hosts", "failed"]
 
 
+class RecoveryPart(Model, kw_only=True):
+    """Reactions to faults that were in force."""
+
+    transport: str
+    """Preset of the senders' timeouts and retries; `own` if the file overrides one of them."""
+    timeout_s: Number
+    """First timeout of a sender."""
+    backoff: Number
+    """Factor of each further timeout."""
+    retries: Whole
+    """Times that a sender tries again before it gives up."""
+    packet_bytes: Whole
+    """Payload of a packet, for losses."""
+    routing: str
+    """Preset of detection and convergence; `own` if the file overrides one, empty by default."""
+    collectives: str
+    """Reaction of a collective in the network that is hit."""
+
+
+class BudgetPart(Model, kw_only=True):
+    """Cost of failures: the run with faults compared with the same run without."""
+
+    without_s: Number
+    """Simulated time without faults."""
+    lost_s: Number
+    """Simulated time with faults less that without."""
+    per_failure_s: Number | UnsetType = UNSET
+    """Mean time that a failure costs; absent if none happened."""
+    per_day_s: Number | UnsetType = UNSET
+    """Time lost in a day: failures per day times the cost of one; absent if one is unknown."""
+    fraction: Number | UnsetType = UNSET
+    """Fraction of the time that is lost."""
+
+
 class FaultsPart(Model, kw_only=True):
     """Faults of a run, and the reactions to them."""
 
@@ -442,6 +476,14 @@ class FaultsPart(Model, kw_only=True):
     """Time from a fault or a repair until it is noticed."""
     convergence_s: Number = 0
     """Time from then until routing has converged."""
+    recovery: RecoveryPart | UnsetType = UNSET
+    """Absent from records of older versions."""
+    failures: Whole = 0
+    """Faults that have begun; repairs do not count."""
+    failures_per_day: Number | UnsetType = UNSET
+    """Failures per day at the real rates, without `scale`; absent if the file does not say."""
+    budget: BudgetPart | UnsetType = UNSET
+    """Present with `--budget`."""
     events: list[FaultEventPart]
     left_events: Whole
     """Events of the file after the end of the run."""

@@ -12,6 +12,7 @@ from weft.base.units import format_seconds, format_size, plural
 from weft.runs.offload_modes import REASONS
 from weft.runs.profile import profile_rows
 from weft.runs.record_data import (
+    BudgetPart,
     CallSlowdown,
     CollectivePart,
     FaultsPart,
@@ -19,6 +20,7 @@ from weft.runs.record_data import (
     JobPart,
     MulticastPart,
     RecordData,
+    RecoveryPart,
     SchedulePart,
     SpawnedPart,
     TrafficPart,
@@ -101,6 +103,14 @@ def print_files(files: Sequence[FilePart], on: Console) -> None:
 
 def print_faults(faults: FaultsPart, on: Console) -> None:
     """Print what has failed, and what that has cost."""
+    if print_events(faults, on):
+        print_table(fitting([reactions(faults)], (), ("messages cut",), on), on)
+    if faults.budget:
+        print_budget(faults, faults.budget, on)
+
+
+def print_events(faults: FaultsPart, on: Console) -> bool:
+    """Print what has failed and the recovery in force; return False if nothing has failed."""
     shown = [
         {"event": event.what, "time(us)": microseconds(event.at_s)}
         for event in faults.events[:_MOST_EVENTS]
@@ -112,8 +122,53 @@ def print_faults(faults: FaultsPart, on: Console) -> None:
     if faults.left_events:
         due = "was" if faults.left_events == 1 else "were"
         on.print(f"{plural(faults.left_events, 'event')} {due} due after the run's end")
-    if not shown:
-        return
+    if faults.recovery:
+        on.print(recovery_in_force(faults, faults.recovery), soft_wrap=True)
+    return bool(shown)
+
+
+def print_budget(faults: FaultsPart, budget: BudgetPart, on: Console) -> None:
+    """Print what failures cost, times how often they happen."""
+    row = {
+        "without faults": format_seconds(budget.without_s),
+        "lost": _lost(budget.lost_s),
+        "failures": f"{faults.failures:,}",
+        "per failure": _lost(budget.per_failure_s or None),
+        "failures per day": f"{faults.failures_per_day:.3g}" if faults.failures_per_day else "",
+        "lost per day": _lost(budget.per_day_s or None),
+        "fraction of the time": f"{budget.fraction:.3g}" if budget.fraction else "",
+    }
+    print_title("budget of faults", on)
+    print_table(fitting([row], (), (), on), on)
+    if not faults.failures:
+        on.print("no failure happened during the run, so its cost is not known", soft_wrap=True)
+    elif not faults.failures_per_day:
+        on.print(
+            "how often these faults happen is not known: write every into each table with at",
+            soft_wrap=True,
+        )
+
+
+def _lost(time_s: float | None) -> str:
+    if time_s is None:
+        return ""
+    return f"-{format_seconds(-time_s)}" if time_s < 0 else format_seconds(time_s)
+
+
+def recovery_in_force(faults: FaultsPart, recovery: RecoveryPart) -> str:
+    """Return the reactions to faults in one line, with the presets that give them."""
+    backoff = f", each {recovery.backoff:g} times the last" if recovery.backoff > 1 else ""
+    routing = f"routing {recovery.routing}" if recovery.routing else "routing"
+    return (
+        f"recovery: transport {recovery.transport} (timeout"
+        f" {format_seconds(recovery.timeout_s)}{backoff}, {plural(recovery.retries, 'retry')}),"
+        f" {routing} (detection {format_seconds(faults.detection_s)}, convergence"
+        f" {format_seconds(faults.convergence_s)}), collectives {recovery.collectives}"
+    )
+
+
+def reactions(faults: FaultsPart) -> dict[str, str]:
+    """Return a row of how often, and for how long, messages and calls were hit."""
     row = {
         "messages cut": str(faults.cut),
         "lost": str(faults.lost),
@@ -128,7 +183,7 @@ def print_faults(faults: FaultsPart, on: Console) -> None:
     }
     if faults.cut_branches:
         row["chunks lost"] = str(faults.lost_chunks)
-    print_table(fitting([row], (), ("messages cut",), on), on)
+    return row
 
 
 def traffic_failures(record: RecordData) -> list[str]:

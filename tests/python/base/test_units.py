@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.base.errors import WeftError, suggestion
-from weft.base.units import UNITS, format_seconds, format_size, parse_size, parse_sizes, plural
+from weft.base.units import (
+    UNITS,
+    format_seconds,
+    format_size,
+    parse_duration,
+    parse_size,
+    parse_sizes,
+    plural,
+)
 
 
 @pytest.mark.parametrize(
@@ -101,3 +109,16 @@ def test_counts_carry_their_noun() -> None:
 def test_a_near_word_is_suggested_and_else_all_are_listed() -> None:
     assert suggestion("rbd", ["rdb", "lr"]) == "did you mean rdb?"
     assert suggestion("xyz", ["rdb", "lr"]) == "allowed are rdb, lr"
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90s", 90), ("2h", 7200), ("1.5 d", 129_600), ("1w", 604_800), ("500us", 5e-4)],
+)
+def test_a_duration_is_a_number_and_a_unit(text: str, seconds: float) -> None:
+    assert parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "2", "h", "2 hours", "-1d", "1e3s"])
+def test_what_is_no_duration_has_no_seconds(text: str) -> None:
+    assert parse_duration(text) is None

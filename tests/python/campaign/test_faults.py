@@ -133,9 +133,18 @@ def test_a_report_shows_what_faults_cost(write: Write, tmp_path: Path) -> None:
     off = rows.filter(rows["offload"] == "off")
     alone = off.filter(off["fault.scale"] == 0)["simulated_time_s"].item()
     assert one.lost_s == sorted(off.filter(off["fault.scale"] == 4)["simulated_time_s"] - alone)
+    # A budget: cost of a failure in the runs, times how many there are in a day without the scale.
+    hit = off.filter(off["fault.scale"] == 4)
+    assert one.failures == hit["failures"].sum() > 0
+    (per_day,) = set(rows["failures_per_day"])
+    assert one.budget.per_failure_s == pytest.approx(sum(one.lost_s) / one.failures)
+    lost_s = sum(one.lost_s) / one.failures * per_day
+    assert one.budget.per_day_s == pytest.approx(lost_s)
+    assert one.budget.fraction == pytest.approx(lost_s / 86_400)
     page = tmp_path / "page.html"
     weft("report", str(file), "-o", str(page))
     assert "What faults cost" in page.read_text()
+    assert "Budget of faults" in page.read_text()
 
 
 def test_a_report_without_faults_has_no_such_section(write: Write) -> None:
@@ -145,5 +154,5 @@ def test_a_report_without_faults_has_no_such_section(write: Write) -> None:
 
 
 def test_quantiles_are_those_of_the_seeds() -> None:
-    one = Lost("1", "stream", {}, 1.0, [0.0, 1.0, 2.0, 3.0, 4.0], 0)
+    one = Lost("1", "stream", {}, 1.0, [0.0, 1.0, 2.0, 3.0, 4.0], 0, 0, None)
     assert [one.quantile(part) for part in (0, 0.05, 0.5, 1)] == pytest.approx([0, 0.2, 2, 4])

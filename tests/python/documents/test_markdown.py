@@ -406,9 +406,12 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
     (desk / "fault.toml").write_text(
         '[recovery]\ntimeout = "1us"\n'
         + "".join(
-            f'[[fault]]\nswitch = "*"\nkind = "state"\nat = "{at}us"\n' for at in range(20, 60)
+            f'[[fault]]\nswitch = "*"\nkind = "state"\nat = "{at}us"\nevery = "1d"\n'
+            for at in range(20, 60)
         )
-        + "".join(f'[[fault]]\nlink = "*"\nat = 0\nuntil = "{end}ns"\n' for end in (1, 2))
+        + "".join(
+            f'[[fault]]\nlink = "*"\nat = 0\nuntil = "{end}ns"\nevery = "1d"\n' for end in (1, 2)
+        )
     )
     (desk / "gone.toml").write_text(
         '[recovery]\ntimeout = "2us"\nretries = 0\n[[fault]]\nnic = "host-3"\nat = "1us"\n'
@@ -433,7 +436,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         "weft run -q --fabric tofino-4 --jobs goal-job.toml --json goal-job.json",
         "weft replay -q two.goal --fabric tofino-4 --json goal.json",
         f"{run} --traffic others.toml --json traffic.json -- ./ring",
-        f"{run} --faults fault.toml --json faults.json -- ./ring",
+        f"{run} --faults fault.toml --budget --json faults.json -- ./ring",
         f"{run.replace('-n 4', '-n 2')} --traffic goal.toml --faults gone.toml"
         " --json gone.json -- ./ring",
         f"weft cc {TESTS / 'smpi' / 'crowd.c'} -o crowd",

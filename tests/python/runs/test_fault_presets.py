@@ -3,6 +3,7 @@
 
 from math import log1p, sqrt
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,6 +148,126 @@ def test_routing_sets_detection_and_convergence(tmp_path: Path, fabric: _core.Fa
     assert times('routing = "bgp"\ndetection = "3ms"') == pytest.approx((3e-3, 0.1))
 
 
+def test_transport_sets_timeouts_and_retries(tmp_path: Path, fabric: _core.Fabric) -> None:
+    def senders(recovery: str) -> tuple[str, float, float, int, int]:
+        found = made(tmp_path, fabric, DOWN, recovery=recovery).recovery
+        timeout_us = round(found.timeout_s * 1e6, 6)
+        return found.transport, timeout_us, found.backoff, found.retries, found.packet_bytes
+
+    assert senders("") == ("nccl", 4.096 * 2**20, 1, 7, 4096)
+    assert senders('transport = "nccl"') == senders("")
+    assert senders('transport = "ucx"') == ("ucx", 4.096 * 2**18, 1, 7, 4096)
+    assert senders('transport = "tcp"') == ("tcp", 200_000, 2, 11, 1460)
+    # One key of one's own: the others stay the preset's.
+    assert senders('transport = "tcp"\nretries = 3') == ("own", 200_000, 2, 3, 1460)
+    assert senders('transport = "tcp"\nretries = 11')[0] == "tcp"
+
+
+def test_days_and_hours_are_durations(tmp_path: Path, fabric: _core.Fabric) -> None:
+    def first(table: str) -> float:
+        return made(tmp_path, fabric, table).events[0].at_s
+
+    assert first('switch = "level2-*"\nat = "2h"') == pytest.approx(7200)
+    assert first('switch = "level2-*"\nat = "1.5d"') == pytest.approx(1.5 * DAY_S)
+    rest = 'repair = "1h"\nend = "1w"\nswitch = "*"\nmtbf'
+    assert made(tmp_path, fabric, f'{rest} = "30d"').events == (
+        made(tmp_path, fabric, f'{rest} = "{30 * DAY_S}s"').events
+    )
+
+
+def test_record_and_output_say_which_recovery_is_in_force(faults: str, tmp_path: Path) -> None:
+    path = tmp_path / "faults.toml"
+    path.write_text(
+        '[recovery]\ntransport = "ucx"\nrouting = "bgp"\n[[fault]]\nlink = "host-0"\nat = "1h"\n'
+    )
+    record = weft.run(
+        faults, ["allreduce", "4096"], ranks=4, fabric="tofino-4", faults=str(path)
+    ).check()
+    assert record.faults
+    recovery = record.faults.recovery
+    assert recovery
+    assert (recovery.transport, recovery.routing) == ("ucx", "bgp")
+    assert (recovery.retries, recovery.collectives) == (7, "hosts")
+    assert (
+        "recovery: transport ucx (timeout 1.07 s, 7 retries), routing bgp (detection 900 ms,"
+        " convergence 100 ms), collectives hosts" in str(record)
+    )
+
+
+DAILY = """
+[recovery]
+timeout = "100us"
+[[fault]]
+link = "host-0"
+at = "300us"
+until = "310us"
+every = "21600s"
+"""
+
+
+def test_a_budget_is_the_cost_of_a_failure_times_its_rate(faults: str, tmp_path: Path) -> None:
+    path = tmp_path / "faults.toml"
+    path.write_text(DAILY)
+    arguments = ["allreduce", str(4 << 20)]
+    where: dict[str, Any] = {"ranks": 4, "fabric": "tofino-4", "offload": "stream"}
+    without = weft.run(faults, arguments, **where).check()
+    record = weft.run(faults, arguments, faults=path, budget=True, **where).check()
+    assert record.faults
+    budget = record.faults.budget
+    assert budget
+    lost = record.simulated_time_s - without.simulated_time_s
+    assert lost > 0
+    assert (record.faults.failures, record.faults.failures_per_day) == (1, 4)
+    assert (budget.without_s, budget.lost_s) == (without.simulated_time_s, lost)
+    assert budget.per_failure_s == lost
+    assert budget.per_day_s == pytest.approx(4 * lost)
+    assert budget.fraction == pytest.approx(4 * lost / DAY_S)
+    assert "budget of faults" in str(record)
+
+
+def test_a_budget_says_what_it_does_not_know(faults: str, tmp_path: Path) -> None:
+    path = tmp_path / "faults.toml"
+
+    def text(table: str) -> str:
+        path.write_text(table)
+        return str(
+            weft.run(
+                faults, ["allreduce", "4096"], ranks=4, fabric="tofino-4", faults=path, budget=True
+            ).check()
+        )
+
+    assert "how often these faults happen is not known: write every" in text(
+        '[[fault]]\nlink = "host-0"\nkind = "slow"\nbandwidth = "50%"\nat = 0\n'
+    )
+    assert "no failure happened during the run" in text('[[fault]]\nlink = "host-0"\nat = "900s"\n')
+    with pytest.raises(WeftError, match="budget: found without a fault file"):
+        weft.run(faults, ["allreduce", "4096"], ranks=4, fabric="tofino-4", budget=True)
+
+
+def test_failures_per_day_are_those_without_the_scale(tmp_path: Path, fabric: _core.Fabric) -> None:
+    table = 'rates = "llama-3"\nlink = "*"\nscale = 1e6\nrepair = "1ns"\nend = "1ms"'
+    per_day = made(tmp_path, fabric, table).per_day
+    assert per_day == pytest.approx(1024 / (LLAMA_S / DAY_S))
+    assert made(tmp_path, fabric, DOWN).per_day is None
+    switches = made(tmp_path, fabric, 'switch = "level2-00[0-3]"\nat = 0\nevery = "43200s"')
+    assert switches.per_day == pytest.approx(8)
+    with pytest.raises(WeftError, match="every: found '0s'; write a duration above zero"):
+        made(tmp_path, fabric, f'{DOWN}\nevery = "0s"')
+
+
+def test_a_comparison_keeps_the_table_of_faults(faults: str, tmp_path: Path) -> None:
+    path = tmp_path / "faults.toml"
+    path.write_text(DAILY)
+    text = str(
+        weft.compare(
+            faults, arguments=["allreduce", str(4 << 20)], ranks=4, fabric="tofino-4", faults=path
+        )
+    )
+    assert "recovery: transport own (timeout 100 us, 7 retries)" in text
+    for run in ("--offload stream", "--offload off", "--fallback best"):
+        assert [line for line in text.splitlines() if line.startswith(f"{run} ")]
+
+
 def test_wrong_reactions_are_refused(tmp_path: Path, fabric: _core.Fabric) -> None:
     def says(recovery: str) -> str:
         with pytest.raises(WeftError) as error:
@@ -156,6 +277,7 @@ def test_wrong_reactions_are_refused(tmp_path: Path, fabric: _core.Fabric) -> No
     assert "routing: found 'ospf'; allowed are bgp, bgp-hold-timer, local" in says(
         'routing = "ospf"'
     )
+    assert "transport: found 'quic'; allowed are nccl, tcp, ucx" in says('transport = "quic"')
     assert "backoff: found 0.5; allowed is a number from 1 to 1000" in says("backoff = 0.5")
     assert "backoff: found 2 with 1000 retries, whose last timeout would be more than" in says(
         "backoff = 2\nretries = 1000"

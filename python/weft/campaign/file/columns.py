@@ -88,6 +88,11 @@ COLUMNS: dict[str, Column] = {
     "fault_events": Column(
         "events", "[Faults](faults.md) and repairs during the run; empty without a fault file"
     ),
+    "failures": Column("failures", "Faults that began during the run, without repairs"),
+    "failures_per_day": Column(
+        "1/d",
+        "Failures per day at the real rates, without `scale`; empty if the fault file has none",
+    ),
     "messages_cut": Column("messages", "Messages and flows of calls that faults have cut"),
     "calls_hit": Column("calls", "Times that a fault has hit a collective in the network"),
     "waited_s": Column(

@@ -70,6 +70,8 @@ _RESULT: dict[str, pl.DataType | type[pl.DataType]] = {
     "bytes_reduced": pl.Float64,
     "bytes_multicast": pl.Float64,
     "fault_events": pl.Int64,
+    "failures": pl.Int64,
+    "failures_per_day": pl.Float64,
     "messages_cut": pl.Int64,
     "calls_hit": pl.Int64,
     "waited_s": pl.Float64,
@@ -231,6 +233,8 @@ def _of_record(record: Record) -> dict[str, Any]:
 def _of_faults(faults: FaultsPart) -> dict[str, Any]:
     return {
         "fault_events": len(faults.events),
+        "failures": faults.failures,
+        "failures_per_day": faults.failures_per_day or None,
         "messages_cut": faults.cut,
         "calls_hit": faults.broken_calls,
         "waited_s": faults.waited_s,

@@ -15,6 +15,7 @@ from weft.campaign.file.file import REPEATS
 from weft.campaign.pairs import OFF, OFFLOAD, Point
 from weft.report.data.axes import Axis
 from weft.report.data.study import Study
+from weft.runs.budget import Budget
 
 FAULTS, SCALE, POLICY = "faults", "fault.scale", "recovery.collectives"
 _TABLES = ("fault.", "recovery.")
@@ -39,6 +40,15 @@ class Lost:
     """Times lost by the runs, in rising order."""
     ended: int
     """Runs that faults have ended, which are not among `lost_s`."""
+    failures: int
+    """Failures in the runs of `lost_s`."""
+    per_day: float | None
+    """Failures per day at the real rates; None if unknown."""
+
+    @property
+    def budget(self) -> Budget:
+        """Cost of a failure, times how often it happens."""
+        return Budget(sum(self.lost_s), self.failures, self.per_day)
 
     def quantile(self, part: float) -> float:
         """Return a quantile of the time lost, interpolated between runs."""
@@ -129,7 +139,17 @@ def _lost(
     ]
     ended = sum(study.records[row]["state"] == "failed" for row in rows)
     x = point[across.name] if across else ""
-    return Lost(x, _way(point), others, alone, sorted(lost), ended)
+    known = {one["failures_per_day"] for one in done}
+    return Lost(
+        x,
+        _way(point),
+        others,
+        alone,
+        sorted(lost),
+        ended,
+        failures=sum(one["failures"] or 0 for one in done),
+        per_day=known.pop() if len(known) == 1 else None,
+    )
 
 
 def _way(point: Point) -> str:

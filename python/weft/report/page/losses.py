@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Section about the time that faults cost: its sentence, its table, and the data of its chart."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -21,7 +21,12 @@ _SECTION = """<section aria-labelledby="h-losses">
 <figcaption id="losses-about"></figcaption>
 </figure>
 <details><summary>These numbers as a table</summary>{table}</details>
-</section>
+{budget}</section>
+"""
+
+_BUDGET = """<h3>Budget of faults</h3>
+<p>{sentence}</p>
+{table}
 """
 
 
@@ -30,7 +35,47 @@ def section(study: Study) -> str:
     found = losses(study)
     if found is None:
         return ""
-    return _SECTION.format(sentence=escape(" ".join(_sentences(found))), table=_table(found))
+    return _SECTION.format(
+        sentence=escape(" ".join(_sentences(found))), table=_table(found), budget=_budget(found)
+    )
+
+
+def _budget(found: Losses) -> str:
+    """Return the budget of faults; empty if no row says how often failures happen."""
+    rows = [one for one in found.rows if one.without_s and one.budget.per_day_s is not None]
+    if not rows:
+        return ""
+    across = [found.across.name] if found.across else []
+    heads = (
+        *(*found.others, "way", *across, "failures in the runs"),
+        *("cost of one", "failures per day", "lost per day", "fraction of the time"),
+    )
+    shown = table(
+        heads, [_budget_row(found, one) for one in rows[:_MOST_ROWS]], left=len(found.others) + 1
+    )
+    return _BUDGET.format(sentence=escape(_budget_sentence(rows)), table=shown)
+
+
+def _budget_sentence(rows: Sequence[Lost]) -> str:
+    worst = max(rows, key=lambda one: one.budget.per_day_s or 0.0)
+    return (
+        f"At the real rates, failures cost at most {_time(worst.budget.per_day_s or 0.0)} a day"
+        f" ({worst.budget.fraction or 0.0:.2g} of the time), with {worst.way}: the mean cost of a"
+        " failure in these runs, times the failures per day. All failures count alike, and must be"
+        " so rare that they do not overlap."
+    )
+
+
+def _budget_row(found: Losses, one: Lost) -> list[str]:
+    budget = one.budget
+    return [
+        *(*one.others.values(), one.way, *([one.x] if found.across else [])),
+        f"{budget.failures:,}",
+        _time(budget.per_failure_s or 0.0),
+        f"{budget.per_day or 0.0:.3g}",
+        _time(budget.per_day_s or 0.0),
+        f"{budget.fraction or 0.0:.2g}",
+    ]
 
 
 def _sentences(found: Losses) -> list[str]:

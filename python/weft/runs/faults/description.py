@@ -50,6 +50,8 @@ class Event:
     """Hosts whose ranks die."""
     repaired_hosts: tuple[int, ...] = ()
     """Hosts of which a fault is over."""
+    begins: bool = True
+    """False for a repair."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ class PreparedFaults:
     recovery: RecoveryOptions
     events: tuple[Event, ...]
     """By time."""
+    per_day: float | None = None
+    """Failures per day at the real rates; None if the file does not say how often some happen."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,10 @@ class _Place:
     links: tuple[int, ...] = ()
     switch: int | None = None
     host: int | None = None
+
+
+_Found = tuple[Fault, list[_Place]]
+"""A fault, and what it names on a fabric."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +99,9 @@ def prepare(path: Path, changes: Sequence[str], fabric: _core.Fabric) -> Prepare
         WeftError: The file or a change is wrong, or names what the fabric does not have.
     """
     file = of_tables(changed(read(path), changes))
-    return PreparedFaults(str(path), changes, file.recovery, tuple(_events(file, fabric)))
+    found = list(_Finder(fabric).all_places(file.faults))
+    events = tuple(_events(file, found))
+    return PreparedFaults(str(path), changes, file.recovery, events, _per_day(found))
 
 
 def prepare_platform(path: Path, changes: Sequence[str]) -> PreparedFaults:
@@ -119,10 +129,19 @@ def describe(faults: PreparedFaults) -> str:
     return json.dumps({"recovery": asdict(faults.recovery), "events": rows})
 
 
-def _events(file: FaultFile, fabric: _core.Fabric) -> list[Event]:
-    finder = _Finder(fabric)
+def _per_day(found: Sequence[_Found]) -> float | None:
+    """Return how many of all faults begin in a day on average."""
+    total = 0.0
+    for fault, places in found:
+        if fault.per_day is None:
+            return None
+        total += len(places) * fault.per_day
+    return total
+
+
+def _events(file: FaultFile, found: Sequence[_Found]) -> list[Event]:
     halves: list[_Half] = []
-    for fault, places in finder.all_places(file.faults):
+    for fault, places in found:
         for number, place in enumerate(places):
             for at, until in _times(fault, number):
                 halves.append(_Half(at, fault, place, over=False))
@@ -164,6 +183,7 @@ def _named(halves: Sequence[_Half]) -> Iterator[Event]:
             changes=_changes(fault, place, over=half.over),
             dead_hosts=() if half.over else host,
             repaired_hosts=host if half.over else (),
+            begins=not half.over,
         )
 
 
@@ -251,7 +271,7 @@ class _Finder:
                     self._leaves.add(other - hosts)
         self._of_hosts = {link for links in self._of_host.values() for link in links}
 
-    def all_places(self, faults: Sequence[Fault]) -> Iterator[tuple[Fault, list[_Place]]]:
+    def all_places(self, faults: Sequence[Fault]) -> Iterator[_Found]:
         """Yield what faults name; refuse a table that names nothing."""
         found = [(fault, self._places(fault)) for fault in faults]
         reached = {id(fault.table) for fault, places in found if places}

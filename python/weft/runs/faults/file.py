@@ -37,6 +37,7 @@ from weft.base.user_files import UnreadableError, read_text
 from weft.runs.faults import presets
 from weft.runs.faults.presets import HOST, LINK, NIC, SWITCH
 
+_USUAL_TRANSPORT = "nccl"
 PLACES = (LINK, SWITCH, NIC, HOST)
 DOWN, SLOW, LOSSY, STATE = "down", "slow", "lossy", "state"
 
@@ -82,6 +83,8 @@ FAULT: Mapping[str, str] = {
     "until": "Simulated time of the repair; by default never",
     "bandwidth": 'Part of the bandwidth that is left, such as `"25%"`; only of `slow`, required',
     "loss": 'Part of the packets that are lost, such as `"0.01%"`; only of `lossy`, required',
+    "every": "Mean time between such faults of each link, switch or host that is named, for the"
+    " budget: how often `at` happens outside the simulation. It changes no run",
     "mtbf": "Mean time between failures of each link, switch or host that is named, instead of"
     " `at`: faults at random, with exponential times",
     "rates": "Failure rates of a published cluster instead of `mtbf`: "
@@ -105,13 +108,13 @@ RECOVERY: Mapping[str, str] = {
     " default, three missed BFD packets at the usual interval of 300 ms",
     "convergence": "Time from then until all routes avoid what is down, or use again what is up;"
     " 0 by default: each switch knows other ways",
-    "timeout": "Time without acknowledgement after which a sender sends the rest again;"
-    " `4.294967296s` by default, as NCCL sets it (4.096 us times 2^20)",
-    "backoff": "Factor by which each further timeout of a sender is longer than the last; 1 by"
-    " default, as for RDMA; TCP has 2",
-    "retries": "Times that a sender tries again before it gives up; 7 by default, as NCCL sets it",
-    "packet": "Payload of a packet of a message, for losses; `4KiB` by default, the largest of"
-    " InfiniBand and RoCE",
+    "transport": "Who sends again, which gives `timeout`, `backoff`, `retries` and `packet`: "
+    + ", ".join(f'`"{name}"`' for name in presets.transport_presets())
+    + f'; `"{_USUAL_TRANSPORT}"` by default; keys that are written too override it',
+    "timeout": "Time without acknowledgement after which a sender sends the rest again",
+    "backoff": "Factor by which each further timeout of a sender is longer than the last",
+    "retries": "Times that a sender tries again before it gives up",
+    "packet": "Payload of a packet of a message, for losses",
     "go_back": "What a sender sends again after each lost packet, besides that one; `0B` by"
     " default: selective repeat. With go-back-N, the bandwidth times the round-trip time",
     "seed": "Seed of the losses; 1 by default",
@@ -145,7 +148,8 @@ _ROUTING_KEYS: Mapping[str, str] = {
 }
 """Keys of [recovery] that SimGrid platforms have no use for."""
 
-_TIMED = ("at", "until")
+_OWN = "own"
+_TIMED = ("at", "until", "every")
 _MOST_TABLES = 100_000
 _MOST_DOWN = 0.9
 """Most of the time that something may be down on average; nothing works with more."""
@@ -160,7 +164,9 @@ class Process:
     """Faults at random of each place."""
 
     mtbf_s: float
-    """Infinite if nothing fails."""
+    """With the scale; infinite if nothing fails."""
+    real_mtbf_s: float
+    """Without the scale."""
     repair_s: float
     start_s: float
     end_s: float
@@ -185,7 +191,15 @@ class Fault:
     """True for parts with a host's cable only, False for all others only."""
     at_s: float = 0.0
     until_s: float | None = None
+    every_s: float | None = None
+    """Mean time between such faults of each place, if the file says it."""
     process: Process | None = None
+
+    @property
+    def per_day(self) -> float | None:
+        """Faults of each place per day; None if the file does not say how often they happen."""
+        between_s = self.process.real_mtbf_s if self.process else self.every_s
+        return None if between_s is None else presets.DAY_S / between_s
 
     @property
     def cause(self) -> str:
@@ -197,6 +211,10 @@ class Fault:
 class RecoveryOptions:
     """The table [recovery]."""
 
+    transport: str
+    """Preset of the senders' values; `own` if the file overrides one of them."""
+    routing: str
+    """Preset of detection and convergence; `own` if the file writes one of them, else empty."""
     detection_s: float
     convergence_s: float
     timeout_s: float
@@ -259,32 +277,50 @@ def _recovery_table(top: Options) -> Options:
 def _recovery(table: Options) -> RecoveryOptions:
     table.allow(*RECOVERY)
     usual = Options(table.source, table.table, {})
+    routing = ""
     if "routing" in table.values:
-        usual = presets.routing(table.choice("routing", presets.routing_presets(), ""))
-    timeout = table.seconds("timeout", 4.096e-6 * 2**20)
+        routing = table.choice("routing", presets.routing_presets(), "")
+        usual = presets.routing(routing)
+    transport = table.choice("transport", presets.transport_presets(), _USUAL_TRANSPORT)
+    senders = presets.transport(transport)
+    timeout = table.seconds("timeout", senders.seconds("timeout"))
     if timeout <= 0:
         table.fail("timeout", f"found {table.values['timeout']!r}; write a duration above zero")
-    retries = table.integer("retries", 0, _MOST_RETRIES, 7)
+    retries = table.integer("retries", 0, _MOST_RETRIES, senders.need("retries"))
     return RecoveryOptions(
+        transport=_preset_in_force(table, transport, senders),
+        routing=_preset_in_force(table, routing, usual, ("detection", "convergence")),
         detection_s=table.seconds("detection", usual.seconds("detection", 0.9)),
         convergence_s=table.seconds("convergence", usual.seconds("convergence", 0.0)),
         timeout_s=timeout,
-        backoff=_backoff(table, timeout, retries),
+        backoff=_backoff(table, senders.need("backoff"), timeout, retries),
         retries=retries,
         collectives=table.choice("collectives", tuple(POLICIES), "hosts"),
-        packet_bytes=table.size("packet", "4KiB"),
+        packet_bytes=table.size("packet", senders.text("packet")),
         go_back_bytes=table.size("go_back", "0B", least=0),
         seed=table.integer("seed", 0, _MOST_SEED, 1),
     )
 
 
-def _backoff(table: Options, timeout_s: float, retries: int) -> float:
+def _preset_in_force(
+    table: Options, name: str, preset: Options, keys: Sequence[str] | None = None
+) -> str:
+    """Return the preset whose values count; `own` if the table overrides one."""
+    overridden = any(
+        table.values[key] != preset.values.get(key)
+        for key in keys or preset.values
+        if key in table.values
+    )
+    return _OWN if overridden else name
+
+
+def _backoff(table: Options, usual: float, timeout_s: float, retries: int) -> float:
     """Return the factor of further timeouts; refuse those that outlast any run."""
-    backoff = table.number("backoff", 1, 1_000, 1)
+    backoff = table.number("backoff", 1, 1_000, usual)
     if retries * log(backoff) + log(timeout_s) > log(_LONGEST_S):
         table.fail(
             "backoff",
-            f"found {table.values['backoff']!r} with {retries} retries, whose last timeout would be"
+            f"found {backoff:g} with {retries} retries, whose last timeout would be"
             f" more than {_LONGEST_S:g} s; write fewer retries, or a smaller factor",
         )
     return backoff
@@ -377,7 +413,10 @@ def _fault(table: Entry, number: int) -> Fault:
         table.fail("until", f'does not belong to kind = "{STATE}"; leave it out')
     if until is not None and until <= at:
         table.fail("until", f"found {table.values['until']!r}, which is not after the fault")
-    return Fault(**common, at_s=at, until_s=until)
+    every = table.seconds("every") if "every" in table.values else None
+    if every is not None and every <= 0:
+        table.fail("every", f"found {table.values['every']!r}; write a duration above zero")
+    return Fault(**common, at_s=at, until_s=until, every_s=every)
 
 
 def _process(table: Entry, kind: str, mtbf_s: float) -> Process:
@@ -393,6 +432,7 @@ def _process(table: Entry, kind: str, mtbf_s: float) -> Process:
     scale = table.number("scale", 0, _MOST_SCALE, 1)
     process = Process(
         mtbf_s=mtbf_s / scale if scale > 0 else inf,
+        real_mtbf_s=mtbf_s,
         repair_s=table.seconds("repair", 0.0),
         start_s=table.seconds("start", 0.0),
         end_s=table.seconds("end", 0.0),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Presets of fault files: failure rates of published clusters, and reactions of routing.
+"""Presets of fault files: failure rates of clusters, reactions of routing and of senders.
 
 A rate in presets/faults is as published: so many failures of so many links, switches or NICs in so
 many days, or the part of them that failed at least once.
@@ -59,6 +59,11 @@ def routing_presets() -> list[str]:
     return _core.list_presets("routing")
 
 
+def transport_presets() -> list[str]:
+    """Return the names of the presets of senders' recovery."""
+    return _core.list_presets("recovery")
+
+
 def rates(name: str) -> tuple[Rate, ...]:
     """Return the failure rates of a preset."""
     top = _preset("faults", name).allow("rate")
@@ -68,6 +73,11 @@ def rates(name: str) -> tuple[Rate, ...]:
 def routing(name: str) -> Options:
     """Return the keys of [recovery] that a preset sets."""
     return _preset("routing", name)
+
+
+def transport(name: str) -> Options:
+    """Return the keys of [recovery] that a preset of senders' recovery sets."""
+    return _preset("recovery", name)
 
 
 def _preset(kind: str, name: str) -> Options:

@@ -74,7 +74,7 @@ def compare(
     check(plan)
     plan = replace(plan, request=plan.request.changed(isolated=True))
     values = compare_intervals.ends(plan) if intervals else []
-    with work_directory() as work, _input() as (stdin, rewind):
+    with work_directory() as work, input_of_all() as (stdin, rewind):
         first, second = _with_timeline(plan, work / "with"), _with_timeline(plan, work / "without")
         second = replace(second, request=second.request.changed(offload="off"))
         third = replace(second, request=second.request.changed(fallback=BEST, timeline=None))
@@ -139,7 +139,7 @@ def _last(errors: Path) -> str:
 
 
 @contextmanager
-def _input() -> Iterator[tuple[int | None, Callable[[], object]]]:
+def input_of_all() -> Iterator[tuple[int | None, Callable[[], object]]]:
     """Yield the standard input of all runs, and a function that rewinds it."""
     if _kind_of_input(stat.S_ISREG):
         start = os.lseek(0, 0, os.SEEK_CUR)

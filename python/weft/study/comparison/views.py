@@ -11,7 +11,17 @@ from weft.base.units import format_ratio, format_seconds, format_size
 from weft.runs.html import record_as_html, table
 from weft.runs.profile import kind_name, takes_time
 from weft.runs.record import Record
-from weft.runs.tables import as_text, losses, place, progress, reasons, type_and_op
+from weft.runs.record_data import FaultsPart
+from weft.runs.tables import (
+    as_text,
+    losses,
+    place,
+    print_events,
+    progress,
+    reactions,
+    reasons,
+    type_and_op,
+)
 from weft.study.comparison.certainty import CANNOT_TELL, shown
 from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
@@ -29,9 +39,26 @@ def print_comparison(comparison: ComparedRuns, on: Console) -> None:
         print_title(f"Time per rank in all calls, {_sides(ours)}", on)
         print_table(fitting(_rows(comparison, theirs), _DISPENSABLE, _LEFT, on), on)
     why = dict.fromkeys((*reasons(ours), *progress(theirs, messages=not ours.rendezvous)))
+    if ours.faults and theirs.faults:
+        _print_faults(comparison, ours.faults, on)
     notes = (*_beside(gains), *_doubts(ours, gains), *why, *losses(ours))
     for line in (*notes, gain_in_all(comparison)):
         on.print(line, soft_wrap=True)
+
+
+def _print_faults(comparison: ComparedRuns, faults: FaultsPart, on: Console) -> None:
+    """Print what failed in the longest run, and what that cost each run."""
+    runs = [
+        (f"--offload {comparison.offloaded.offload}", comparison.offloaded.faults),
+        ("--offload off", comparison.hosts.faults if comparison.hosts else None),
+        ("--fallback best", comparison.best.faults if comparison.best else None),
+    ]
+    found = [(name, one) for name, one in runs if one]
+    longest = max((one for _, one in found), key=lambda one: len(one.events), default=faults)
+    if print_events(longest, on):
+        rows = [{"run": name, **reactions(one)} for name, one in found]
+        heads = {name: "" for row in rows for name in row}
+        print_table(fitting([heads | row for row in rows], (), ("run",), on), on)
 
 
 def _sides(record: Record) -> str:

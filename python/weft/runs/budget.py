@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Budget of faults: what a failure costs, times how often it happens.
+
+The program runs again without faults. The difference of the simulated times, divided by the number
+of failures, is the cost of one; its product with the failures per day is the time lost in a day.
+That holds as long as failures do not overlap, and counts all failures of the file alike.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from weft.base.errors import WeftError, named
+from weft.runs.faults.changes import of_fabric
+from weft.runs.faults.presets import DAY_S
+from weft.runs.launch import PreparedRun
+from weft.runs.record import Record
+from weft.runs.record_data import BudgetPart
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Cost of failures."""
+
+    lost_s: float
+    """Time that some failures cost together."""
+    failures: int
+    """Number of these."""
+    per_day: float | None
+    """Failures in a day; None if unknown."""
+
+    @property
+    def per_failure_s(self) -> float | None:
+        """Mean cost of a failure; None if none happened."""
+        return self.lost_s / self.failures if self.failures else None
+
+    @property
+    def per_day_s(self) -> float | None:
+        """Time lost in a day; None if unknown."""
+        if self.per_failure_s is None or self.per_day is None:
+            return None
+        return self.per_failure_s * self.per_day
+
+    @property
+    def fraction(self) -> float | None:
+        """Fraction of the time that is lost; None if unknown."""
+        return None if self.per_day_s is None else self.per_day_s / DAY_S
+
+
+def check(plan: PreparedRun) -> None:
+    """Refuse a budget of a run that has no fault file."""
+    if plan.faults is None or not plan.faults.events:
+        raise WeftError(
+            f"{named('budget')}: found without a fault file that names what fails; write"
+            f" {named('faults')} too"
+        )
+
+
+def add_budget(
+    record: Record, plan: PreparedRun, runner: Callable[[PreparedRun], Record]
+) -> Record:
+    """Run the program again without faults, and add the budget to the record's faults.
+
+    `runner` executes that run. A run that did not complete gets no budget.
+    """
+    if not record.faults or record.failed:
+        return record
+    without = runner(_without_faults(plan))
+    if without.failed:
+        raise WeftError(f"{named('budget')}: in the run without faults: {without.outcome.message}")
+    known = record.faults.failures_per_day
+    lost_s = record.simulated_time_s - without.simulated_time_s
+    found = Budget(lost_s, record.faults.failures, known if isinstance(known, float) else None)
+    part = BudgetPart(without_s=without.simulated_time_s, lost_s=lost_s)
+    if found.per_failure_s is not None:
+        part.per_failure_s = found.per_failure_s
+    if found.per_day_s is not None and found.fraction is not None:
+        part.per_day_s, part.fraction = found.per_day_s, found.fraction
+    record.faults.budget = part
+    return record
+
+
+def _without_faults(plan: PreparedRun) -> PreparedRun:
+    changes = of_fabric(plan.request.placement.changes)
+    request = plan.request.changed(faults=None, changes=changes, timeline=None)
+    return replace(plan, request=request, faults=None)
