@@ -11,7 +11,7 @@ kernels take the time of the bytes that they read and write.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft import _core
 from weft.base import paths
@@ -55,6 +55,20 @@ class Accelerator:
     """Fraction of the bandwidth that kernels limited by memory reach."""
     launch_s: float = 0.0
     """Time between two kernels."""
+
+    def slowed(self, factor: float) -> "Accelerator":
+        """Return the same GPU with all computation taking so many times as long."""
+        rates = {
+            name: rate if name.endswith("_half") else rate / factor
+            for name, rate in self.attention.items()
+        }
+        return replace(
+            self,
+            efficiency=self.efficiency / factor,
+            memory_efficiency=self.memory_efficiency / factor,
+            attention=rates,
+            launch_s=self.launch_s * factor,
+        )
 
     def products_s(self, products: Iterable[MatrixProduct], precision: str) -> float:
         """Return the time of matrix products."""

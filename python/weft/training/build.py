@@ -66,7 +66,8 @@ def build(
 
     Raises `WeftError` if the GPU has less memory than needed, or has no rate for the precision.
     """
-    costs, parallel = Costs(training, gpu), training.parallel
+    costs = Costs(training, gpu.slowed(training.method.slowdown))
+    parallel = training.parallel
     _check_precision(training, gpu)
     memory = most_memory(costs)
     if not ignore_memory:

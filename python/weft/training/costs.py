@@ -102,8 +102,8 @@ class Costs:
     @cached_property
     def routed(self) -> float:
         """Bytes that a rank sends to all experts."""
-        model = self.training.model
-        return self.lane_tokens * model.experts_per_token * model.hidden * ACTIVATION_BYTES
+        copies = self.lane_tokens * self.training.method.copies
+        return copies * self.training.model.hidden * ACTIVATION_BYTES
 
     @cached_property
     def keys_and_values(self) -> float:
@@ -166,10 +166,12 @@ class Costs:
         router = MatrixProduct(self.lane_tokens, model.experts, model.hidden)
         routed = self.tokens * model.experts_per_token
         local = model.experts / parallel.expert
-        shared = self._both(self.tokens, model.shared_feed_forward, 1)
+        shared = Times()
+        if model.shared_experts:
+            shared = self._both(self.tokens, model.shared_feed_forward, 1)
         return Experts(
             router=self._part([router], 3 * normed + copies, 4 * normed + copies),
-            shared=shared if model.shared_experts else Times(),
+            shared=shared,
             routed=self._both(routed / local, model.expert_feed_forward, local),
             combination=self._part([], copies + 3 * normed, copies + normed),
         )

@@ -114,6 +114,10 @@ TRAIN: Mapping[str, str] = {
     + "; `none` by default",
     "overlap": "`true` (by default): data parallel collectives run during computation; `false`:"
     " computation waits for them",
+    "slowdown": "Factor on the times of all computation, to fit a measured iteration on one node; 1"
+    " by default",
+    "copies": "Copies of a token that are sent to experts; `experts_per_token`, one for each, by"
+    " default. Fewer if a token is sent once to several experts of a rank",
     "bucket": "Gradients are summed once so many bytes are ready; a layer at a time by default",
 }
 """Keys of [train]."""
@@ -144,6 +148,10 @@ class Method:
     gradient_bytes: int = 4
     recomputation: str = "none"
     overlap: bool = True
+    slowdown: float = 1.0
+    """Factor on the times of all computation."""
+    copies: float = 0.0
+    """Copies of a token that are sent to experts."""
     bucket: int = 0
     """Bytes of gradients summed at once; 0: those of a layer."""
 
@@ -210,7 +218,7 @@ def of_tables(top: Options, name: str) -> TrainingFile:
         model=model,
         parallel=parallel,
         batch=batch,
-        method=_method(_table(top, "train")),
+        method=_method(_table(top, "train"), model),
         chunks=chunks,
     )
 
@@ -445,7 +453,7 @@ def _check_interleaving(table: Options, batch: Batch, parallel: Parallelism) -> 
         )
 
 
-def _method(table: Options) -> Method:
+def _method(table: Options, model: Model) -> Method:
     table.allow(*TRAIN)
     return Method(
         gpu=table.text("gpu") if "gpu" in table.values else "",
@@ -453,5 +461,15 @@ def _method(table: Options) -> Method:
         gradient_bytes=_GRADIENT_BYTES[table.choice("gradients", tuple(_GRADIENT_BYTES), "fp32")],
         recomputation=table.choice("recomputation", tuple(RECOMPUTATIONS), "none"),
         overlap=table.truth("overlap", default=True),
+        slowdown=table.number("slowdown", 0.01, 100, 1),
+        copies=_copies(table, model),
         bucket=table.size("bucket", "1B") if "bucket" in table.values else 0,
     )
+
+
+def _copies(table: Options, model: Model) -> float:
+    if "copies" not in table.values:
+        return model.experts_per_token
+    if not model.experts:
+        table.fail("copies", "found, but the model has no experts")
+    return table.number("copies", 0.01, model.experts_per_token, 1)

@@ -57,6 +57,226 @@ def recorded(workload: Workload, program: int = 0) -> list[Any]:
     return found.operations
 
 
+# ---- Operation by operation ----------------------------------------------------------------------
+
+BLOCK = 64 * 64 * 2
+"""Bytes of the activations of a sequence of 64 tokens."""
+
+
+def listed(workload: Workload, program: int = 0) -> list[str]:
+    """Return names, with the size of what is communicated in blocks, and what is waited for."""
+    return [
+        one.name
+        + (f" {one.amount / BLOCK:g}" if one.type != "compute" else "")
+        + (f" after {','.join(map(str, one.after))}" if one.after else "")
+        for one in recorded(workload, program)
+    ]
+
+
+def test_two_stages_of_two_tensor_parallel_ranks() -> None:
+    file = training(
+        model={**MODEL, "layers": 2},
+        parallel={"pipeline": 2, "tensor": 2},
+        batch={"sequence": 64, "global": 1},
+    )
+    workload = built(file)
+    assert list(workload.program_of) == [0, 0, 1, 1]
+    assert workload.groups[0] == ("tensor", [[0, 1], [2, 3]])
+    assert {name: ranks for name, ranks in workload.groups if ranks} == {
+        "tensor": [[0, 1], [2, 3]],
+        "embedding": [[0, 2], [1, 3]],
+    }
+    assert listed(workload, 0) == [
+        "embedding",
+        "tensor reduce-scatter 1",
+        "tensor allgather 1",
+        "attention",
+        "tensor reduce-scatter 1",
+        "tensor allgather 1",
+        "feed-forward",
+        "tensor reduce-scatter 1",
+        "send activations 0.5 after 7",
+        "receive gradients 0.5",
+        "tensor allgather 1 after 9",
+        "tensor allgather 1 after 10",
+        "feed-forward backward",
+        "tensor reduce-scatter 1 after 12",
+        "feed-forward weights after 11",
+        "tensor allgather 1 after 13",
+        "tensor allgather 1 after 15",
+        "attention backward",
+        "tensor reduce-scatter 1 after 17",
+        "attention weights after 16",
+        "tensor allgather 1 after 18",
+        "embedding backward",
+        "optimizer",
+    ]
+    assert listed(workload, 1) == [
+        "receive activations 0.5",
+        "tensor allgather 1 after 0",
+        "attention",
+        "tensor reduce-scatter 1",
+        "tensor allgather 1",
+        "feed-forward",
+        "tensor reduce-scatter 1",
+        "tensor allgather 1",
+        "output",
+        "tensor allreduce 0.09375",
+        "tensor allgather 1 after 9",
+        "output backward",
+        "tensor reduce-scatter 1 after 11",
+        "output weights after 10",
+        "tensor allgather 1 after 12",
+        "tensor allgather 1 after 14",
+        "feed-forward backward",
+        "tensor reduce-scatter 1 after 16",
+        "feed-forward weights after 15",
+        "tensor allgather 1 after 17",
+        "tensor allgather 1 after 19",
+        "attention backward",
+        "tensor reduce-scatter 1 after 21",
+        "attention weights after 20",
+        "send gradients 0.5 after 22,23",
+        "optimizer",
+    ]
+
+
+def test_divided_parameters_are_gathered_a_layer_ahead() -> None:
+    file = training(
+        model={**MODEL, "layers": 2},
+        parallel={"data": 4, "sharding": "fsdp"},
+        batch={"sequence": 64, "global": 4},
+    )
+    operations = recorded(built(file))
+    ends = 512 * 64
+    layer = file.model.dense_parameters(0)
+    sizes = [one.amount for one in operations if one.collective == "allgather"]
+    # The output is still there when its backward pass begins.
+    forward = [ends, layer, layer, ends + 64]
+    assert sizes == [2 * one for one in [*forward, *forward[-2::-1]]]
+    sums = [one.amount for one in operations if one.collective == "reduce_scatter_block"]
+    assert sums == [4 * one for one in forward[::-1]]
+    # The second layer is gathered once the embedding has been computed.
+    assert listed(built(file))[:6] == [
+        f"data allgather {2 * ends / BLOCK:g}",
+        f"data allgather {2 * layer / BLOCK:g}",
+        "embedding after 0",
+        f"data allgather {2 * layer / BLOCK:g} after 2",
+        "attention after 1",
+        "feed-forward",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sharding", "names"),
+    [
+        ("ddp", ["allreduce"]),
+        ("zero-1", ["allgather", "reduce_scatter_block"]),
+        ("zero-2", ["allgather", *4 * ["reduce_scatter_block"]]),
+        ("hybrid", [*4 * ["allgather"], *4 * ["reduce_scatter_block"], "allreduce"]),
+    ],
+)
+def test_collectives_of_a_layer_for_each_sharding(sharding: str, names: list[str]) -> None:
+    """Four microbatches; gathered units remain from a forward to the next backward pass."""
+    given = {"shard_group": 2} if sharding == "hybrid" else {}
+    file = training(
+        model={**MODEL, "layers": 1},
+        parallel={"data": 4, "sharding": sharding, **given},
+        batch={"sequence": 64, "global": 16},
+    )
+    layer = file.model.dense_parameters(0)
+    whole = {2.0 * layer: "allgather", 4.0 * layer: "", 2.0 * layer + 0.5: ""}
+    found = [
+        one.collective
+        for one in recorded(built(file))
+        if one.type == "collective" and (one.amount in whole)
+    ]
+    if sharding == "hybrid":
+        # The allreduce has half a layer's gradients, which are as many bytes as its parameters.
+        assert found.count("allreduce") == 1
+        assert found.count("allgather") == 8
+        assert found.count("reduce_scatter_block") == 4
+    else:
+        assert sorted(found) == sorted(names)
+
+
+def test_buckets_join_the_gradients_of_layers() -> None:
+    file = training(
+        parallel={"data": 2}, batch={"sequence": 64, "global": 2}, train={"bucket": "250KiB"}
+    )
+    sums = [one.amount for one in recorded(built(file)) if one.collective == "allreduce"]
+    assert sum(sums) == 4 * file.model.parameters
+    layer = 4 * file.model.dense_parameters(0)
+    assert sums == [4 * (512 * 64 + 64) + layer, 2 * layer, layer + 4 * 512 * 64]
+
+
+def test_without_overlap_computation_waits_for_sums() -> None:
+    file = training(
+        parallel={"data": 2}, batch={"sequence": 64, "global": 2}, train={"overlap": False}
+    )
+    operations = recorded(built(file))
+    sums = [k for k, one in enumerate(operations) if one.collective == "allreduce"]
+    following = [one for one in operations if one.type == "compute" and one.after]
+    assert [one.after for one in following] == [(k,) for k in sums]
+
+
+def test_tokens_go_to_experts_and_back() -> None:
+    file = training(
+        model={**MODEL, **EXPERTS, "layers": 1, "dense_layers": 0},
+        parallel={"data": 4, "expert": 4},
+        batch={"sequence": 64, "global": 4},
+        train={"copies": 1.5},
+    )
+    names = listed(built(file))
+    assert names[2:10] == [
+        "router",
+        "expert alltoall 1.5 after 2",
+        "shared experts",
+        "experts after 3",
+        "expert alltoall 1.5 after 5",
+        "combination after 6",
+        "output",
+        "output backward",
+    ]
+    assert sum("alltoall" in one for one in names) == 4
+    groups = dict(built(file).groups)
+    assert groups["expert"] == [[0, 1, 2, 3]]
+    assert groups["expert data"] == []
+
+
+def test_keys_go_around_the_ring() -> None:
+    file = training(
+        model={**MODEL, "layers": 1},
+        parallel={"context": 4, "context_exchange": "ring", "data": 2},
+        batch={"sequence": 64, "global": 2},
+    )
+    workload = built(file)
+    assert list(workload.program_of) == [0, 2, 2, 1, 0, 2, 2, 1]
+    peers = [
+        next(one.peer for one in recorded(workload, program) if one.name == "send keys")
+        for program in range(3)
+    ]
+    assert peers == [1, -3, 1]
+    sizes = [one.amount for one in recorded(workload) if one.name == "send keys"]
+    keys = 16 * 4 * 16 * 2
+    # Backward, gradients of keys and values follow one step later.
+    assert sizes == [*3 * [keys], keys, 2 * keys, 2 * keys, keys]
+
+
+def test_ranks_are_numbered_as_megatron_does() -> None:
+    file = training(
+        model={**MODEL, **EXPERTS},
+        parallel={"tensor": 2, "context": 2, "data": 2, "pipeline": 2, "expert": 2},
+        batch={"sequence": 64, "global": 2},
+    )
+    groups = dict(built(file).groups)
+    assert groups["tensor"][:2] == [[0, 1], [2, 3]]
+    assert groups["context"][:2] == [[0, 2], [1, 3]]
+    assert groups["data"][:2] == [[0, 2, 4, 6], [1, 3, 5, 7]]
+    assert groups["expert"][:2] == [[0, 2], [1, 3]]
+    assert groups["expert data"][:2] == [[0, 4], [1, 5]]
+
+
 # ---- Random layouts ------------------------------------------------------------------------------
 
 
@@ -90,6 +310,7 @@ def _random_tables(dice: random.Random) -> dict[str, dict[str, Any]]:
         "model": {
             **MODEL,
             **(EXPERTS if has_experts else {}),
+            **({"shared_experts": dice.choice((0, 1))} if has_experts else {}),
             "layers": 4 * virtual,
             "tied": dice.random() < 0.3,
         },
