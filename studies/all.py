@@ -30,6 +30,7 @@ from studies import (
     shared_switch,
     testbed,
     traffic,
+    training,
     tunings,
     tutorial,
 )
@@ -83,6 +84,7 @@ STUDIES: dict[str, Study] = {
             mpi_functions,
             nccl,
             reports,
+            training,
             tunings,
         ),
         *(failures, fault_rates, faults, traffic),
