@@ -40,6 +40,8 @@ NewProgram = Callable[[bool], TraceProgram]
 Otherwise a stream executes the operation with the lowest index among those that are ready.
 """
 
+_LARGEST_TAG = (1 << 31) - 1
+
 Channel = tuple[int, int, int]
 """Sender, receiver and tag."""
 _Located = tuple[RankTrace, Operation]
@@ -416,7 +418,8 @@ def _tags(traces: Sequence[RankTrace]) -> dict[tuple[int, float], int]:
     pairs = dict.fromkeys(
         (one.tag, one.amount) for _, one in _communications(traces) if one.group is None
     )
-    if len({tag for tag, _ in pairs}) == len(pairs):
+    tags = {tag for tag, _ in pairs}
+    if len(tags) == len(pairs) and max(tags, default=0) <= _LARGEST_TAG:
         return {pair: pair[0] for pair in pairs}
     return {pair: number for number, pair in enumerate(pairs)}
 

@@ -5,8 +5,8 @@ Schema: schema/protobuf/et_def.proto of https://github.com/mlcommons/chakra. A f
 Protocol Buffers messages, first GlobalMetadata, then nodes. Semantics are those of ASTRA-sim's
 reader (astra-sim/workload/Workload.cc and HardwareResource.cc): only data dependencies count, of
 ready nodes the one with the smallest number starts, and a rank does one CPU operation, one
-computation and one communication at a time, and any number of receives. Nodes that name a CPU
-thread or GPU stream use that instead.
+computation and one communication at a time, and any number of receives, which are posted from the
+start. Nodes that name a CPU thread or GPU stream use that instead.
 """
 
 import json
@@ -21,7 +21,7 @@ import msgspec
 from weft.base.errors import WeftError, printable
 from weft.base.user_files import UnreadableError, read_json
 from weft.training.formats import operations as ops
-from weft.training.formats.assembly import NewProgram, assemble, order
+from weft.training.formats.assembly import NewProgram, assemble
 from weft.training.formats.json_stream import ArrayReader
 from weft.training.formats.operations import Group, Operation, RankTrace
 from weft.training.formats.options import ReadOptions
@@ -171,7 +171,10 @@ class _Reader:
         self._world = Group(_ALL[1], tuple(range(ranks)))
         self._streams: dict[tuple[str, int], int] = {}
         self._trace = RankTrace(rank, path, [], in_order=False)
-        self._gathers = 0
+        self._channels: dict[tuple[int, int], int] = {}
+        """Senders and tags of receives, numbered."""
+        self._pieces: dict[int, list[int]] = {}
+        """Operations that end another one of the same node, by its index."""
 
     def read(self) -> RankTrace:
         """Return the operations of the rank."""
@@ -182,7 +185,6 @@ class _Reader:
             if one.kind == _METADATA:
                 self._add_groups(one)
         self._convert(nodes)
-        self._place_receives()
         return self._trace
 
     # ---- Nodes
@@ -333,15 +335,12 @@ class _Reader:
         """Append the operations of all nodes, and translate dependencies into their indexes."""
         last: dict[int, int] = {}
         operations = self._trace.operations
-        own: set[int] = set()
         for node in nodes:
             if node.number in last:
                 self._refuse(node, "two nodes have this number; correct the trace")
-            own.update(self._append(node))
+            self._append(node)
             last[node.number] = len(operations) - 1
         for index, one in enumerate(operations):
-            if index in own:
-                continue
             try:
                 one.after = [last[number] for number in dict.fromkeys(one.after)]
             except KeyError as error:
@@ -350,9 +349,10 @@ class _Reader:
                     f"depends on node {error}, which the file does not have (a dangling"
                     " dependency), so that it would never start; correct the trace",
                 )
+            one.after += self._pieces.get(index, ())
 
-    def _append(self, node: _Node) -> Sequence[int]:
-        """Append a node's operations; return indexes of those whose dependencies are indexes."""
+    def _append(self, node: _Node) -> None:
+        """Append a node's operations, whose dependencies are still numbers of nodes."""
         operations = self._trace.operations
         is_host = bool(self._whole(node, "is_cpu_op"))
         if node.kind in (_INVALID, _METADATA):
@@ -370,10 +370,9 @@ class _Reader:
                 " correct is_cpu_op",
             )
         elif node.kind == _COLLECTIVE:
-            return self._collective(node)
+            self._collective(node)
         else:
-            operations.append(self._message(node))
-        return ()
+            self._message(node)
 
     def _communicates(self, node: _Node) -> bool:
         """Return False for PyTorch's host side of a collective, which moves nothing itself."""
@@ -414,7 +413,7 @@ class _Reader:
     ) -> Operation:
         return Operation(kind, self._stream(*lane), amount, node.after, node.name, node.number)
 
-    def _message(self, node: _Node) -> Operation:
+    def _message(self, node: _Node) -> None:
         key = "comm_dst" if node.kind == _SEND else "comm_src"
         if key not in node.attributes:
             self._refuse(
@@ -422,14 +421,28 @@ class _Reader:
                 f"has no {key}, which Chakra's converter leaves out for PyTorch's traces; replay"
                 " the Kineto files of the same run",
             )
+        peer, tag = self._whole(node, key), self._whole(node, "comm_tag")
         kind: ops.Kind = ops.SEND if node.kind == _SEND else ops.RECEIVE
         lane = self._lane(node, "communication")
-        if kind == ops.RECEIVE and lane[0] != "gpu":
-            lane = "receive", node.number
+        posted = kind == ops.RECEIVE and lane[0] != "gpu"
+        if posted:
+            channel = self._channels.setdefault((peer, tag), len(self._channels))
+            lane = "receive", channel
         one = self._operation(node, kind, lane, self._size(node))
-        one.peer = self._whole(node, key)
-        one.tag = self._whole(node, "comm_tag")
-        return one
+        one.peer, one.tag = peer, tag
+        self._trace.operations.append(one)
+        if posted:
+            self._end_receive(node, one)
+
+    def _end_receive(self, node: _Node, one: Operation) -> None:
+        """Post a receive at the start, and append its end.
+
+        A send of ASTRA-sim ends when its message has arrived, whether its receive has begun or not.
+        """
+        one.after = []
+        operations = self._trace.operations
+        self._pieces[len(operations)] = [len(operations) - 1]
+        operations.append(self._operation(node, ops.COMPUTE, ("none", 0), 0.0))
 
     def _size(self, node: _Node) -> int:
         if "comm_size" not in node.attributes:
@@ -438,7 +451,7 @@ class _Reader:
             )
         return self._whole(node, "comm_size")
 
-    def _collective(self, node: _Node) -> Sequence[int]:
+    def _collective(self, node: _Node) -> None:
         if "comm_type" not in node.attributes:
             self._refuse(
                 node,
@@ -449,7 +462,8 @@ class _Reader:
         group = self._group(node)
         lane = self._lane(node, "communication")
         if code in (_GATHER, _SCATTER):
-            return self._rooted(node, group, lane, code)
+            self._rooted(node, group, lane, code)
+            return
         if code not in _COLLECTIVES:
             self._refuse(node, f"has comm_type {code}; allowed are 0 to 9")
         name = _COLLECTIVES[code]
@@ -459,9 +473,8 @@ class _Reader:
         one = self._operation(node, ops.COLLECTIVE, lane, size)
         one.collective, one.group = name, group
         self._trace.operations.append(one)
-        return ()
 
-    def _rooted(self, node: _Node, group: Group, lane: tuple[str, int], code: int) -> Sequence[int]:
+    def _rooted(self, node: _Node, group: Group, lane: tuple[str, int], code: int) -> None:
         """Append a Gather or Scatter as messages with the group's first rank."""
         operations, root = self._trace.operations, group.ranks[0]
         size = self._size(node) / (len(group.ranks) if code == _SCATTER else 1)
@@ -473,41 +486,8 @@ class _Reader:
             piece = self._operation(node, kind, ("gather", index), size)
             piece.peer, piece.tag = peer, _GATHER_TAG + code
             operations.append(piece)
-        end = self._operation(node, ops.COMPUTE, lane, 0.0)
-        end.after = list(range(first, len(operations)))
-        operations.append(end)
-        return (len(operations) - 1,)
-
-    def _place_receives(self) -> None:
-        """Put receives on as few streams as do not delay any.
-
-        A receive takes the stream of an earlier one that has surely ended when it begins.
-        """
-        operations = self._trace.operations
-        lanes = {stream: lane for (lane, _), stream in self._streams.items()}
-        if "receive" not in lanes.values():
-            return
-        carried: list[int] = [-1] * len(operations)
-        last: dict[int, int] = {}
-        for index in order(self._trace):
-            one = operations[index]
-            carried[index] = max((carried[before] for before in one.after), default=-1)
-            if one.kind == ops.RECEIVE and lanes[one.stream] == "receive":
-                for before in {carried[previous] for previous in one.after} - {-1}:
-                    if last[operations[before].stream] == before:
-                        one.stream = operations[before].stream
-                        break
-                last[one.stream] = index
-                carried[index] = index
-        self._number_streams()
-
-    def _number_streams(self) -> None:
-        """Renumber the streams in use from 0."""
-        numbers: dict[int, int] = {}
-        for one in self._trace.operations:
-            one.stream = numbers.setdefault(one.stream, len(numbers))
-        hosts = {numbers[stream] for stream in self._trace.host_streams}
-        self._trace.host_streams = hosts
+        self._pieces[len(operations)] = list(range(first, len(operations)))
+        operations.append(self._operation(node, ops.COMPUTE, lane, 0.0))
 
     # ---- Values
 
