@@ -41,6 +41,8 @@ Otherwise a stream executes the operation with the lowest index among those that
 """
 
 _LARGEST_TAG = (1 << 31) - 1
+_MOST = 1e15
+"""Seconds or bytes of an operation, far above any."""
 
 Channel = tuple[int, int, int]
 """Sender, receiver and tag."""
@@ -63,6 +65,7 @@ def assemble(
     """
     _check_time(traces)
     for trace in traces:
+        _check_amounts(trace)
         order(trace)
     if replicate:
         _check_ring(traces[0], ranks)
@@ -91,6 +94,15 @@ def _check_time(traces: Sequence[RankTrace]) -> None:
             f"trace: {first.path}: no {first.item} of {len(traces):,} ranks takes time: found"
             " neither durations nor sizes; record the program with its GPU kernels"
         )
+
+
+def _check_amounts(trace: RankTrace) -> None:
+    for one in trace.operations:
+        if not 0 <= one.amount <= _MOST:
+            unit = "seconds" if one.kind == COMPUTE else "bytes"
+            trace.refuse(
+                one, f"has {one.amount:g} {unit}; allowed are 0 to {_MOST:g}: correct the trace"
+            )
 
 
 def order(trace: RankTrace) -> list[int]:

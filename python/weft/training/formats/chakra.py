@@ -252,7 +252,8 @@ class _Reader:
             inputs=str(found.get("inputs", "")),
             attributes={key: found[key] for key in _ATTRIBUTES & found.keys()},
         )
-        whole = (one.number, one.kind, one.micros, *(one.after or ()))
+        after = one.after if isinstance(one.after, list) else [-1]
+        whole = (one.number, one.kind, one.micros, *after)
         if not all(type(value) is int and value >= 0 for value in whole):
             source.refuse(
                 f"found a node without whole numbers as Id, NodeType, data_deps and runtime:"

@@ -78,7 +78,7 @@ class ArrayReader:
         cuts = [match for match in _BETWEEN.finditer(buffer, first)][-_CUTS:]
         for cut in reversed(cuts):
             try:
-                return decoder.decode(b"[" + buffer[: cut.start() + 1] + b"]"), cut.end()
+                return _decoded(decoder, b"[" + buffer[: cut.start() + 1] + b"]"), cut.end()
             except msgspec.ValidationError as error:
                 self._refuse(error)
             except msgspec.DecodeError:
@@ -90,7 +90,7 @@ class ArrayReader:
         if end is None:
             self._source.refuse("truncated: the JSON text ends within an array")
         try:
-            yield decoder.decode(b"[" + buffer[:end] + b"]")
+            yield _decoded(decoder, b"[" + buffer[:end] + b"]")
         except msgspec.DecodeError as error:
             self._refuse(error)
         rest = buffer[end + 1 :].strip()
@@ -100,7 +100,7 @@ class ArrayReader:
 
     def _object(self, text: bytes, key: str) -> dict[str, Any]:
         try:
-            found = msgspec.json.decode(text)
+            found = _decoded(msgspec.json.Decoder(), text)
         except msgspec.DecodeError as error:
             self._refuse(error)
         if not isinstance(found, dict):
@@ -110,6 +110,14 @@ class ArrayReader:
 
     def _refuse(self, error: Exception) -> None:
         self._source.refuse(f"is not valid JSON of a trace ({error})")
+
+
+def _decoded(decoder: "msgspec.json.Decoder[T]", text: bytes) -> T:
+    """Decode JSON; names of kernels that are not UTF-8 get replacement characters."""
+    try:
+        return decoder.decode(text)
+    except UnicodeDecodeError:
+        return decoder.decode(text.decode(errors="replace"))
 
 
 def _end_of_array(buffer: bytes) -> int | None:

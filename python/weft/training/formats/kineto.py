@@ -20,7 +20,7 @@ events (`enable_cuda_sync_events`). Without them they are inferred:
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -204,7 +204,7 @@ class _RankReader:
                 self._stream_waits.append(self._decode_args(event.args))
             elif event.name == "record_param_comms":
                 self._announced.append(self._call(event, self._decode_args(event.args)))
-        except (msgspec.DecodeError, KeyError, ValueError, TypeError):
+        except (msgspec.DecodeError, KeyError, ValueError, TypeError, OverflowError):
             source.refuse(
                 f"event '{printable(event.name[:60])}' at {event.ts} us lacks a number that"
                 " torch.profiler writes (ts, dur, stream)"
@@ -301,10 +301,10 @@ class _RankReader:
         for launched, index in self._launch_order():
             by_stream.setdefault(self._kernels[index].stream[1], []).append((launched, index))
         for one in self._stream_waits:
-            call = self._launches.get(int(one.get("correlation", -1)))
-            event = self._launches.get(int(one.get("wait_on_cuda_event_record_corr_id", -1)))
-            waiting = by_stream.get(int(one.get("stream", -1)), [])
-            awaited = by_stream.get(int(one.get("wait_on_stream", -1)), [])
+            call = self._launches.get(_number(one, "correlation"))
+            event = self._launches.get(_number(one, "wait_on_cuda_event_record_corr_id"))
+            waiting = by_stream.get(_number(one, "stream"), [])
+            awaited = by_stream.get(_number(one, "wait_on_stream"), [])
             if call is None or event is None:
                 continue
             after = bisect_right(waiting, (call.begin, -1))
@@ -653,9 +653,15 @@ def _whole(found: Any) -> int | None:
     """Return a number that may stand in a string; None if there is none."""
     try:
         number = int(found)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return number if number >= 0 else None
+
+
+def _number(args: Mapping[str, Any], name: str) -> int:
+    """Return a number among arguments; -1 if there is none."""
+    found = _whole(args.get(name))
+    return -1 if found is None else found
 
 
 def _element_bytes(dtype: str) -> int | None:

@@ -100,8 +100,10 @@ def zigzag(value: int) -> int:
 
 
 def real(value: int, width: int) -> float:
-    """Return the float or double with the given bits."""
+    """Return the float or double with the given bits. Raises `WireError`."""
     form = "<d" if width == 8 else "<f"
+    if value >> 8 * width:
+        raise WireError
     number: float = struct.unpack(form, value.to_bytes(width, "little"))[0]
     return number
 

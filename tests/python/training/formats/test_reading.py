@@ -2,13 +2,22 @@
 """Detection of formats: what is a trace of training, and what is left to other readers."""
 
 import gzip
+import json
+import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.support.training_traces import (
+    COLLECTIVE,
     COMPUTE,
+    Typed,
+    et_bytes,
+    event,
     kernel,
+    launch,
+    nccl,
     node,
     workload_of,
     write_kineto,
@@ -70,3 +79,61 @@ def test_other_files_are_left_to_other_readers(tmp_path: Path, name: str, conten
     assert detect(tmp_path) is None
     with pytest.raises(WeftError, match="is no trace of training"):
         workload_of(path)
+
+
+def test_damaged_traces_have_one_message(tmp_path: Path) -> None:
+    """Changed, deleted and repeated bytes: a workload or an error, never a traceback."""
+    dice = random.Random(53)
+    nodes = [
+        node(1, COMPUTE, (), 5, is_cpu_op=True, tid=3),
+        node(2, COLLECTIVE, (1,), comm_type=0, comm_size=64, pg_name=""),
+        node(3, COMPUTE, (2,), num_ops=Typed(3, 5.0), tensor_size=9, micros=2),
+    ]
+    graph = [
+        {"Id": 1, "Name": "a", "NodeType": 4, "data_deps": [], "runtime": 4, "is_cpu_op": False},
+        {"Id": 2, "NodeType": 7, "data_deps": [1], "comm_type": 0, "comm_size": 8},
+    ]
+    events = [
+        launch(1, 1.0),
+        kernel("a", 7, 5.0, 5.0, 1),
+        nccl("all_to_allv", 20, 10.0, 5.0, 10, [0, 1], 2),
+        event("cuda_sync", "Stream Wait Event", 2.0, 1.0, stream=7, wait_on_stream=20),
+    ]
+    write_kineto(tmp_path / "k.json", events, world=2)
+    contents = {
+        "t.0.et": et_bytes(nodes),
+        "t.0.json": json.dumps({"workload_graph": graph}).encode(),
+        "k.json": (tmp_path / "k.json").read_bytes(),
+        "w.txt": b"MICRO all_gpus: 8\n1\nlayer -1 1 ALLREDUCE 5 2 NONE 0 1 ALLREDUCE_EP 5 100\n",
+    }
+    outcomes = Counter[str]()
+    for _ in range(2000):
+        name = dice.choice(list(contents))
+        content = bytearray(contents[name])
+        for _ in range(dice.randrange(1, 4)):
+            _damage(content, dice)
+        path = tmp_path / name
+        path.write_bytes(content)
+        try:
+            workload_of(path, **dice.choice([{}, {"replicate": 2}, {"replicate": 8}]))
+            outcomes["read"] += 1
+        except WeftError as error:
+            assert str(error).startswith("trace: ")
+            outcomes["refused"] += 1
+        path.unlink()
+    assert outcomes["read"] > 50
+    assert outcomes["refused"] > 500
+
+
+def _damage(content: bytearray, dice: random.Random) -> None:
+    at = dice.randrange(len(content) + 1)
+    match dice.randrange(4):
+        case 0:
+            content[at : at + 1] = bytes((dice.randrange(256),))
+        case 1:
+            del content[at : at + dice.randrange(1, 20)]
+        case 2:
+            content[at:at] = content[at // 2 : at // 2 + dice.randrange(30)]
+        case _:
+            words = (b"1e400", b"-1", b"null", b'"x"', b"99999999999999999999", b"{}", b"[]")
+            content[at : at + 1] = dice.choice(words)
