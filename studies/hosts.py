@@ -105,6 +105,44 @@ EPYC_7V73X = Processor(
     units="AVX2 FMA units x 4 doubles",
     maker="AMD",
 )
+# Processors of the last three generations, on which nothing was measured: caches, memory and clock
+# are the makers', rates of a core those of the fit.
+_SINCE = (
+    *("message_overhead", "copy_rate", "loopback_bandwidth", "reduction_rate"),
+    *("shared_cache_rate", "core_memory_rate", "memory_bandwidth", "core_cache_size"),
+    *("cache_size", "shared_cache_bandwidth"),
+)
+XEON_8480 = Processor(
+    *("xeon-8480", 56, 2 * _MIB, 105 * _MIB, 8 * 4800e6 * 8, 2, "64Gf"),
+    "Two Intel Xeon Platinum 8480+ (Sapphire Rapids): 56 cores, 105 MiB, 8 x DDR5-4800 each;"
+    " 2.0 GHz",
+    _SINCE,
+)
+XEON_6980P = Processor(
+    *("xeon-6980p", 128, 2 * _MIB, 504 * _MIB, 12 * 6400e6 * 8, 2, "64Gf"),
+    "Two Intel Xeon 6980P (Granite Rapids): 128 cores, 504 MiB, 12 x DDR5-6400 each; 2.0 GHz",
+    _SINCE,
+)
+EPYC_7763 = Processor(
+    *("epyc-7763", 64, _MIB / 2, 256 * _MIB, 8 * 3200e6 * 8, 2, "39.2Gf"),
+    "Two AMD EPYC 7763 (Milan): 64 cores, 256 MiB, 8 x DDR4-3200 each; 2.45 GHz",
+    _SINCE,
+    units="AVX2 FMA units x 4 doubles",
+    maker="AMD",
+)
+EPYC_9654 = Processor(
+    *("epyc-9654", 96, _MIB, 384 * _MIB, 12 * 4800e6 * 8, 2, "38.4Gf"),
+    "Two AMD EPYC 9654 (Genoa): 96 cores, 384 MiB, 12 x DDR5-4800 each; 2.4 GHz",
+    _SINCE,
+    units="AVX2 FMA units x 4 doubles",
+    maker="AMD",
+)
+EPYC_9755 = Processor(
+    *("epyc-9755", 128, _MIB, 512 * _MIB, 12 * 6400e6 * 8, 2, "86.4Gf"),
+    "Two AMD EPYC 9755 (Turin): 128 cores, 512 MiB, 12 x DDR5-6400 each; 2.7 GHz",
+    _SINCE,
+    maker="AMD",
+)
 # Alaska's files name the processor and its caches (github ukri-excalibur/excalibur-tests, commit
 # 01326f4a, output/alaska/ib-gcc9-openmpi4-ucx/sysinfo/Sysinfo/sysinfo.json).
 E5_2683 = Processor(
@@ -126,6 +164,7 @@ UNNAMED = replace(
 PROCESSORS = (
     *(UNNAMED, E5_2683, GOLD_6148, PLATINUM_8276, PLATINUM_8360Y),
     *(GOLD_6354, EPYC_7V73X),
+    *(XEON_8480, XEON_6980P, EPYC_7763, EPYC_9654, EPYC_9755),
 )
 """Processors whose presets are written."""
 

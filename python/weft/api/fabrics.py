@@ -4,13 +4,13 @@
 import io
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from weft import _core
-from weft.api.input_checks import Changes, PathLike, call, changes, choice, existing
+from weft.api.input_checks import Changes, PathLike, call, changes, choice, existing, whole
 from weft.base.errors import WeftError
 from weft.base.plots import check_format
 from weft.base.units import plural
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from polars import DataFrame
 
-    from weft.fabric.defaults import FilledTemplate
+    from weft.fabric.defaults import FilledTemplate, NewFabricOptions
     from weft.fabric.from_file import ReadFabric
     from weft.fabric.traffic import Traffic
 
@@ -294,6 +294,7 @@ def new_fabric(
     like: PathLike | None = None,
     hosts_like: PathLike | None = None,
     host_from: PathLike | None = None,
+    cores: int | None = None,
     host_preset: str | None = None,
     nic_preset: str | None = None,
     switch_preset: str | None = None,
@@ -313,12 +314,15 @@ def new_fabric(
     state.
 
     Args:
-        topology: Kind of topology: star, fat_tree, torus, dragonfly and so on.
+        topology: Kind of topology: star, fat_tree, torus, dragonfly and so on. Or `sized`: the
+            smallest star or fat tree for `hosts`, with the `oversubscription` of its leaves ("2:1")
+            and the `radix` of its switches.
         path: The file to write.
         like: The fabric that provides all values not given.
         hosts_like: The fabric that provides hosts, their cables and their messages, so that fabrics
             with different switches have the same hosts.
         host_from: XML of lstopo on a host, which provides the hosts' cores, sockets and caches.
+        cores: Cores of every host. By default those of the host's preset.
         host_preset: Preset of all hosts. By default `xeon-2-socket`, or that of `hosts_like` or
             `like` if one is given.
         nic_preset: Preset of all NICs.
@@ -337,9 +341,14 @@ def new_fabric(
         WeftError: A key is unknown or wrong, or the file exists.
     """
     from weft.fabric.defaults import NewFabricOptions, fill
+    from weft.fabric.sizing import KEYS, SIZED
     from weft.fabric.template import DEVICES, find_topology, own_options
 
-    known = [option["key"] for option in own_options(find_topology(topology))]
+    known = (
+        KEYS
+        if topology == SIZED
+        else [option["key"] for option in own_options(find_topology(topology))]
+    )
     for key in keys:
         choice(f"weft.new_fabric: {topology}", key, known)
     presets = dict(zip(DEVICES, (host_preset, nic_preset, switch_preset), strict=True))
@@ -348,15 +357,35 @@ def new_fabric(
         like=_text(like),
         hosts_like=_text(hosts_like),
         host_from=None if host_from is None else existing("host_from", host_from),
+        cores=cores,
         bandwidth=bandwidth,
         latency=latency,
         switch_latency=switch_latency,
         messages=_text(messages),
     )
-    options = {key: _texts(topology, key, value) for key, value in keys.items()}
     file = Path(path)
+    if topology == SIZED:
+        return _written(
+            _sized(file.stem if name is None else name, asked, keys),
+            file,
+            force=force,
+            strict=strict,
+        )
+    options = {key: _texts(topology, key, value) for key, value in keys.items()}
     filled = fill(topology, options, file.stem if name is None else name, asked)
     return _written(filled, file, force=force, strict=strict)
+
+
+def _sized(name: str, asked: "NewFabricOptions", keys: Mapping[str, Any]) -> "FilledTemplate":
+    """Return the template of the smallest tree of a size."""
+    from weft.fabric.sizing import RADIX, fill_sized, tree_of
+
+    if "hosts" not in keys:
+        raise WeftError("hosts: is missing; write how many hosts the fabric has")
+    hosts = whole("hosts", keys["hosts"], 2, 1_000_000)
+    radix = whole("radix", keys.get("radix", RADIX), 2, 1024)
+    tree = tree_of(hosts, str(keys.get("oversubscription", "1:1")), radix)
+    return fill_sized(tree, radix, name, asked)
 
 
 @call
@@ -367,6 +396,7 @@ def fabric_from(
     like: PathLike | None = None,
     hosts_like: PathLike | None = None,
     host_from: PathLike | None = None,
+    cores: int | None = None,
     host_preset: str | None = None,
     nic_preset: str | None = None,
     switch_preset: str | None = None,
@@ -392,6 +422,7 @@ def fabric_from(
         like: The fabric that provides all values that are neither given nor in the file.
         hosts_like: The fabric that provides hosts, their cables and their messages.
         host_from: XML of lstopo on a host, which provides the hosts' cores, sockets and caches.
+        cores: Cores of every host. By default those of the host's preset.
         host_preset: Preset of all hosts.
         nic_preset: Preset of all NICs.
         switch_preset: Preset of all switches.
@@ -416,6 +447,7 @@ def fabric_from(
         like=_text(like),
         hosts_like=_text(hosts_like),
         host_from=None if host_from is None else existing("host_from", host_from),
+        cores=cores,
         bandwidth=bandwidth,
         latency=latency,
         switch_latency=switch_latency,

@@ -58,6 +58,8 @@ class NewFabricOptions:
     """A fabric, or `none`."""
     host_from: Path | None = None
     """XML of lstopo."""
+    cores: int | None = None
+    """Cores of every host."""
 
     @property
     def names_hosts(self) -> bool:
@@ -270,9 +272,14 @@ def _presets(fabric: "Fabric", hosts: "Fabric", asked: NewFabricOptions) -> dict
 
 
 def _host_keys(asked: NewFabricOptions, preset: str) -> HostKeys:
-    """Return the keys of [host] that the file of --host-from gives."""
+    """Return the keys of [host] that the file of --host-from gives, or the cores."""
     if asked.host_from is None:
-        return HostKeys({}, "")
+        return HostKeys({} if asked.cores is None else {"cores": asked.cores}, "")
+    if asked.cores is not None:
+        raise WeftError(
+            f"{named('cores')}: found with {named('host_from')}, whose file has the cores; leave"
+            " one out"
+        )
     return keys_of(asked.host_from, preset, named("host_from"))
 
 

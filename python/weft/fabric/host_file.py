@@ -31,6 +31,7 @@ FITTED = (
     "xeon-8360y",
     "xeon-6354",
     "epyc-7v73x",
+    *("xeon-8480", "xeon-6980p", "epyc-7763", "epyc-9654", "epyc-9755"),
 )
 _NO_FILE = "is no XML of lstopo; write one on a host: `lstopo FILE.xml`"
 

@@ -57,12 +57,19 @@ def blocks(document: Path, kind: str) -> list[str]:
 class Step:
     command: str
     output: list[str]
+    status: int = 0
+    """Exit status, which a block shows by `$ echo $?` after the command."""
 
 
 def steps(block: str) -> Iterator[Step]:
     step: Step | None = None
+    asked = False
     for line in block.splitlines():
-        if line.startswith("$ "):
+        if line == "$ echo $?":
+            asked = True
+        elif asked and step:
+            step.status, asked = int(line), False
+        elif line.startswith("$ "):
             if step:
                 yield step
             step = Step(line[2:], [])
@@ -112,7 +119,7 @@ def run_step(directory: Path, step: Step) -> str:
         timeout=120,
         check=False,
     )
-    assert result.returncode == 0, f"{step.command}\n{result.stdout}"
+    assert result.returncode == step.status, f"{step.command}\n{result.stdout}"
     return "".join(f"{line.rstrip()}\n" for line in result.stdout.splitlines())
 
 

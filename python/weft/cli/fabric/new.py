@@ -18,6 +18,7 @@ from weft.fabric import from_file as read_file
 from weft.fabric.defaults import FilledTemplate, NewFabricOptions, fill
 from weft.fabric.from_file import ReadFabric
 from weft.fabric.graph import counts
+from weft.fabric.sizing import RADIX, SIZED, fill_sized, tree_of
 from weft.fabric.template import (
     CLUSTERS_LIKE,
     CLUSTERS_OF_GPUS,
@@ -46,7 +47,16 @@ STRICT = (
     "Refuse cables faster than those measured with the presets, or than their ports, and scaled"
     " presets."
 )
-_ASKED = ("like", "hosts_like", "host_from", "bandwidth", "latency", "switch_latency", "messages")
+_ASKED = (
+    "like",
+    "hosts_like",
+    "host_from",
+    "cores",
+    "bandwidth",
+    "latency",
+    "switch_latency",
+    "messages",
+)
 _GROUP = """
 Write a commented fabric file: a topology with its parameters, and presets for hosts, NICs and
 switches. Values that are not given are taken from a shipped fabric, --like, hosts from the fit to
@@ -61,6 +71,7 @@ of the file.
 
 \b
 Examples:
+  weft fabric new --hosts 512 --oversubscription 2:1 --radix 40 --cores 128 -o cluster.toml
   weft fabric new star --hosts 16 -o star.toml
   weft fabric new torus --dimensions 4,4,4,4 -o torus.toml
   weft fabric new fat_tree --down 8,8 --up 1,4 --switch-preset l2 -o plain.toml
@@ -84,6 +95,17 @@ Examples:
   weft fabric new --from ibnetdiscover.txt -o cluster.toml
   weft fabric new --from topology.conf --bandwidth 200Gbps -o cluster.toml
 """
+_SIZED = """
+Write a fabric file for a number of hosts (`weft fabric new --hosts …` is the same command): a star
+if one switch has ports for all of them, else a fat tree of two or three levels. Leaves have the
+oversubscription, and nothing above them is oversubscribed. Of all trees that fit, the one with
+fewest switches is written. A size that does not fit is refused, with the nearest ones that do.
+
+\b
+Examples:
+  weft fabric new --hosts 512 --oversubscription 2:1 --radix 40 --cores 128 -o cluster.toml
+  weft fabric new --hosts 2048 --radix 64 --switch-preset sharp-ndr -o ndr.toml
+"""
 _NAME = "from"
 
 
@@ -92,21 +114,30 @@ class _Topologies(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Choose the command that reads files if `--from` is among options without a topology."""
-        given = any(word == "--from" or word.startswith("--from=") for word in args)
-        if given and args[0].startswith("-"):
-            args = [_NAME, *args]
+        words = {word.partition("=")[0] for word in args}
+        if args and args[0].startswith("-"):
+            if "--from" in words:
+                args = [_NAME, *args]
+            elif "--hosts" in words:
+                args = [SIZED, *args]
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*(row["kind"] for row in _core.topologies()), _NAME]
+        return [*(row["kind"] for row in _core.topologies()), SIZED, _NAME]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        if cmd_name == SIZED:
+            return _sized_command()
         return _from_command() if cmd_name == _NAME else _command(find_topology(cmd_name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Topologies"):
             for row in _core.topologies():
                 _describe(row, formatter)
+            formatter.write_text(
+                "--hosts HOSTS: the smallest star or fat tree for so many hosts, with"
+                " --oversubscription and --radix"
+            )
             formatter.write_text("--from FILE: the topology in a file of another tool")
 
 
@@ -169,6 +200,38 @@ def _from_command() -> click.Command:
     return command
 
 
+def _sized_command() -> click.Command:
+    params: list[click.Parameter] = [
+        click.Option(
+            ["--hosts"], required=True, type=click.IntRange(2, 1_000_000), help="Number of hosts."
+        ),
+        click.Option(
+            ["--oversubscription"],
+            default="1:1",
+            show_default=True,
+            metavar="DOWN:UP",
+            help="Bandwidth of a leaf to its hosts over that to the switches above.",
+        ),
+        click.Option(
+            ["--radix"],
+            type=click.IntRange(2, 1024),
+            default=RADIX,
+            show_default=True,
+            help="Ports of every switch.",
+        ),
+    ]
+    command: click.Command = FileCommand(
+        SIZED,
+        params=params,
+        callback=_write_sized,
+        help=_SIZED,
+        short_help="Write a fabric file for a number of hosts.",
+    )
+    for add in _common_options():
+        command = add(command)
+    return command
+
+
 def _own_parameters(topology: "Topology") -> list[click.Parameter]:
     like = topology["kind"] == CLUSTERS_OF_GPUS  # --like provides all keys
     return [
@@ -213,6 +276,11 @@ def _common_options() -> Iterator[Callable[[click.Command], click.Command]]:
         metavar="FILE",
         help="XML of lstopo on a host (`lstopo FILE.xml`), which provides the hosts' cores, sockets"
         " and caches.  [default: as the host's preset]",
+    )
+    yield click.option(
+        "--cores",
+        type=click.IntRange(1, 65_536),
+        help="Cores of every host.  [default: as the host's preset]",
     )
     for device in DEVICES:
         yield click.option(
@@ -271,6 +339,23 @@ def _write_from(
     """Write the file for another tool's topology, and report what was taken and assumed."""
     name = name if name is not None else output.stem
     filled = read_file.fill_from(from_file, name, _asked(others))
+    _finish(filled, output, force=force, strict=strict)
+
+
+def _write_sized(
+    hosts: int,
+    oversubscription: str,
+    radix: int,
+    output: Path,
+    force: bool,
+    strict: bool,
+    name: str | None,
+    **others: Any,
+) -> None:
+    """Write the file for the smallest tree, and report it."""
+    tree = tree_of(hosts, oversubscription, radix)
+    filled = fill_sized(tree, radix, output.stem if name is None else name, _asked(others))
+    click.echo(f"weft: {output}: {tree.said}", err=True)
     _finish(filled, output, force=force, strict=strict)
 
 
