@@ -85,15 +85,3 @@ def _zero_bubble(stages: int, stage: int, microbatches: int) -> list[Pass]:
         found.append(Pass(INPUT, backward))
         backward += 1
     return found + [Pass(WEIGHT, one) for one in range(weight, microbatches)]
-
-
-def in_flight(order: list[Pass]) -> int:
-    """Return the most microbatches, counted by chunk, whose activations a stage keeps at once."""
-    now = most = 0
-    for one in order:
-        if one.kind == FORWARD:
-            now += 1
-        elif one.kind in (BACKWARD, WEIGHT):
-            now -= 1
-        most = max(most, now)
-    return most

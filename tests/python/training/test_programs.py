@@ -9,7 +9,7 @@ import pytest
 from tests.support.workloads import Executor, Recorder
 from weft.base.errors import WeftError
 from weft.base.options import Options
-from weft.training.accelerator import Accelerator
+from weft.training.accelerator import Accelerator, load_accelerator
 from weft.training.build import build
 from weft.training.file import TrainingFile, of_tables
 from weft.training.parallelism import SHARDINGS
@@ -386,6 +386,60 @@ def test_bubbles_of_zero_bubble_h1(microbatches: int) -> None:
     assert time == pytest.approx(microbatches * both + lost, rel=2e-3)
 
 
-def test_a_model_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(WeftError, match="give layers_per_stage"):
-        training(parallel={"pipeline": 3})
+@pytest.mark.parametrize("sharding", ["zero-1", "fsdp"])
+def test_programs_of_a_large_cluster_are_small(sharding: str) -> None:
+    parallel = {"tensor": 8, "pipeline": 16, "data": 128, "sharding": sharding}
+    tables = {
+        "like": "llama-3-70b",
+        "parallel": parallel,
+        "batch": {"sequence": 8192, "global": 2048},
+    }
+    file = of_tables(Options("test.toml", "", tables), "test")
+    workload, summary = build(file, load_accelerator("h100-sxm"), Recorder)
+    assert len(workload.program_of) == summary.ranks == 16_384
+    assert len(workload.programs) == 16
+    assert max(summary.operations) < 2_000
+    assert [len(recorded(workload, one)) for one in range(16)] == list(summary.operations)
+
+
+def test_the_summary_describes_the_iteration() -> None:
+    file = training(
+        model={**MODEL, **EXPERTS, "layers": 4},
+        parallel={"tensor": 2, "data": 2, "pipeline": 2, "expert": 2, "sharding": "fsdp"},
+    )
+    _, summary = build(file, GPU, Recorder)
+    assert summary.layout == (
+        "8 GPUs: 2 tensor x 2 data x 2 pipeline. Experts are divided among 2 of the data and"
+        " context ranks. 2 stages follow the schedule 1f1b. Data parallel ranks divide their state by fsdp."
+        " An iteration has 4 sequences of 64 tokens, 2 microbatches of 1 a rank."
+    )
+    assert summary.tokens == 256
+    assert summary.mfu(1.0) == pytest.approx(summary.tflops(1.0) * 1e12 / summary.peak)
+
+
+def test_a_precision_that_the_gpu_lacks_is_refused() -> None:
+    file = training(train={"precision": "fp8"})
+    with pytest.raises(WeftError, match=r"\[train\] precision: found 'fp8', but plain has bf16"):
+        build(file, GPU, Recorder)
+
+
+# ---- The executor itself -------------------------------------------------------------------------
+
+
+def _pair(first: Recorder, second: Recorder) -> Workload:
+    return Workload([first, second], [0, 1], [("tensor", [[0, 1]])])
+
+
+def test_the_executor_finds_deadlocks_and_disagreements() -> None:
+    waiting, sending = Recorder(), Recorder()
+    waiting.receive(0, 1, 8)
+    waiting.send(0, 1, 8)
+    sending.receive(0, -1, 8)
+    sending.send(0, -1, 8)
+    with pytest.raises(AssertionError, match="deadlock"):
+        Executor(_pair(waiting, sending)).run()
+    small, large = Recorder(), Recorder()
+    small.collective(0, 0, "allgather", 8)
+    large.collective(0, 0, "allgather", 16)
+    with pytest.raises(AssertionError):
+        Executor(_pair(small, large)).run()
