@@ -410,8 +410,8 @@ def test_the_summary_describes_the_iteration() -> None:
     _, summary = build(file, GPU, Recorder)
     assert summary.layout == (
         "8 GPUs: 2 tensor x 2 data x 2 pipeline. Experts are divided among 2 of the data and"
-        " context ranks. 2 stages follow the schedule 1f1b. Data parallel ranks divide their state by fsdp."
-        " An iteration has 4 sequences of 64 tokens, 2 microbatches of 1 a rank."
+        " context ranks. 2 stages follow the schedule 1f1b. Data parallel ranks divide their state"
+        " by fsdp. An iteration has 4 sequences of 64 tokens, 2 microbatches of 1 a rank."
     )
     assert summary.tokens == 256
     assert summary.mfu(1.0) == pytest.approx(summary.tflops(1.0) * 1e12 / summary.peak)
