@@ -189,12 +189,8 @@ class Costs:
         return self._part([product], 2 * normed + 2 * logits, 3 * normed + 2 * logits)
 
     def optimizer_s(self, parameters: float) -> float:
-        """Return the time of Adam's step for so many parameters of a rank.
-
-        It reads gradient, parameter and two moments in FP32, and writes the last three and a
-        parameter in BF16.
-        """
-        return self.gpu.memory_s(parameters * (4 * 4 + 3 * 4 + 2)) if parameters else 0.0
+        """Return the time of Adam's step for so many parameters of a rank."""
+        return self.gpu.memory_s(parameters * self.training.method.optimizer.step_bytes)
 
     def _both(self, tokens: float, width: float, count: float) -> Times:
         """Return the times of both products of a feed-forward part."""

@@ -103,12 +103,35 @@ RECOMPUTATIONS: Mapping[str, str] = {
 }
 """Activations that the backward pass computes again."""
 
+
+@dataclass(frozen=True)
+class Optimizer:
+    """State of an optimizer."""
+
+    meaning: str
+    state_bytes: int
+    """Bytes that it keeps for a parameter."""
+    step_bytes: int
+    """Bytes of a parameter that a step reads or writes."""
+
+
+# A step reads gradient, parameter and moments, and writes all but the gradient; with an FP32 copy,
+# it writes the BF16 parameter too.
+OPTIMIZERS: Mapping[str, Optimizer] = {
+    "mixed": Optimizer("a copy of the parameters and both moments in FP32", 12, 4 * 4 + 3 * 4 + 2),
+    "bf16": Optimizer("both moments in BF16, no copy", 4, 4 * 2 + 3 * 2),
+}
+"""Optimizers."""
+
 TRAIN: Mapping[str, str] = {
     "gpu": "Preset of the GPU (presets/accelerator)",
     "precision": "Precision of matrix products: "
     + "; ".join(f"`{name}`, {what}" for name, what in PRECISIONS.items())
     + "; `bf16` by default",
     "gradients": "Precision in which gradients are summed, `fp32` (by default) or `bf16`",
+    "optimizer": "State of Adam. "
+    + "; ".join(f"`{name}`: {one.meaning}" for name, one in OPTIMIZERS.items())
+    + "; `mixed` by default",
     "recomputation": "Activations that the backward pass computes again. "
     + "; ".join(f"`{name}`: {what}" for name, what in RECOMPUTATIONS.items())
     + "; `none` by default",
@@ -146,6 +169,7 @@ class Method:
     """Name of a preset; empty if the file has none."""
     precision: str = "bf16"
     gradient_bytes: int = 4
+    optimizer: Optimizer = OPTIMIZERS["mixed"]
     recomputation: str = "none"
     overlap: bool = True
     slowdown: float = 1.0
@@ -459,6 +483,7 @@ def _method(table: Options, model: Model) -> Method:
         gpu=table.text("gpu") if "gpu" in table.values else "",
         precision=table.choice("precision", tuple(PRECISIONS), "bf16"),
         gradient_bytes=_GRADIENT_BYTES[table.choice("gradients", tuple(_GRADIENT_BYTES), "fp32")],
+        optimizer=OPTIMIZERS[table.choice("optimizer", tuple(OPTIMIZERS), "mixed")],
         recomputation=table.choice("recomputation", tuple(RECOMPUTATIONS), "none"),
         overlap=table.truth("overlap", default=True),
         slowdown=table.number("slowdown", 0.01, 100, 1),

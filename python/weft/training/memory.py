@@ -19,8 +19,6 @@ from weft.training.schedule import BACKWARD, FORWARD, WEIGHT, passes
 from weft.training.shards import PARAMETER_BYTES
 from weft.training.units import Unit, stage_units
 
-_OPTIMIZER_BYTES = 12
-"""Bytes of a parameter's FP32 copy and two moments (Adam)."""
 _STATISTICS_BYTES = 4
 """Bytes that FlashAttention keeps for a token and head."""
 _LOGIT_BYTES = 2 + 4
@@ -110,7 +108,7 @@ class _Stage:
             parameters=PARAMETER_BYTES * self._kept(units, self._parallel.divides_parameters),
             gradients=self._training.method.gradient_bytes
             * self._kept(units, self._divides_gradients),
-            optimizer=_OPTIMIZER_BYTES * self._updated(units),
+            optimizer=self._training.method.optimizer.state_bytes * self._updated(units),
             activations=self._activations(),
         )
 
