@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from tests.support.workloads import Executor, Recorder
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
@@ -34,10 +35,17 @@ from weft.testbed.running import diff
 from weft.testbed.tables import tables
 from weft.trace.calls import CALLS
 from weft.trace.folder import read_folder
+from weft.training.accelerator import load_accelerator
+from weft.training.build import build
+from weft.training.file import load_model
 
 SHARED = Path(_core.__file__).parent
 _MOST_HOSTS = 256
 _MOST_RUNS = 60
+_MOST_TRAINED = 32
+"""Ranks of an iteration that is executed."""
+_MOST_PASSES = 200
+"""Microbatches times layers times ring steps of an iteration that is executed."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +166,18 @@ def _runs(path: Path) -> str:
 
 def _cluster(path: Path) -> str:
     return " ".join(cluster_file.read(path).setup)
+
+
+def _training(path: Path) -> str:
+    """Writes the programs of small files."""
+    found = load_model(path)
+    parallel = found.parallel
+    passes = found.microbatches * found.model.layers * parallel.context
+    if parallel.ranks > _MOST_TRAINED or passes > _MOST_PASSES:
+        return found.name
+    workload, summary = build(found, load_accelerator("h100-sxm"), Recorder, ignore_memory=True)
+    Executor(workload).run()
+    return summary.layout
 
 
 def _record(path: Path) -> str:
@@ -344,6 +364,41 @@ logs = "logs"
 address = "10.0.0.1"
 patience = "00:10:00"
 """
+_TRAINING = """
+[model]
+layers = 8
+hidden = 64
+feed_forward = 128
+heads = 8
+kv_heads = 4
+vocabulary = 512
+experts = 8
+experts_per_token = 2
+expert_feed_forward = 32
+shared_experts = 1
+dense_layers = 1
+window = 16
+window_period = 2
+[parallel]
+tensor = 2
+context = 2
+pipeline = 2
+virtual_stages = 2
+data = 2
+expert = 2
+sharding = "fsdp"
+schedule = "interleaved"
+context_exchange = "ring"
+[batch]
+sequence = 64
+global = 8
+[train]
+recomputation = "selective"
+slowdown = 1.5
+copies = 1.5
+bucket = "10KiB"
+overlap = true
+"""
 _RULES = """rule-file-version-2
 2 # collectives
 2 # allreduce
@@ -417,6 +472,7 @@ def targets(directory: Path) -> list[Target]:
         Target("campaign", "c.toml", [_CAMPAIGN], _campaign),
         Target("runs", "c.toml", [_CAMPAIGN], _runs),
         Target("cluster", "c.toml", [_CLUSTER], _cluster),
+        Target("training", "t.toml", [_TRAINING], _training),
         Target("record", "r.json", [_record_text()], _record),
         Target("manifest", "manifest.json", [_MANIFEST, _CALLS_MANIFEST], _manifest),
         Target("actions", "actions.txt", [_ACTIONS], _actions),
