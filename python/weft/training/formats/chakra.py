@@ -299,7 +299,7 @@ class _Reader:
         self._refuse(
             node,
             f"names process group '{printable(name)}', which the trace does not list; name"
-            " ASTRA-sim's JSON file of groups with --groups",
+            " ASTRA-sim's JSON file of groups with --process-groups",
         )
 
     def _of_dimensions(self, node: _Node) -> Group:
@@ -313,7 +313,7 @@ class _Reader:
             self._refuse(
                 node,
                 "involves some dimensions of ASTRA-sim's logical topology only (involved_dim);"
-                " name their sizes with --dimensions",
+                " name their sizes with --logical-dimensions",
             )
         members, stride = [0], 1
         for index, size in enumerate(sizes):
@@ -325,7 +325,8 @@ class _Reader:
         if stride != self._ranks:
             self._refuse(
                 node,
-                f"the trace has {self._ranks} ranks, and --dimensions gives {stride}; correct it",
+                f"the trace has {self._ranks} ranks, and --logical-dimensions gives {stride};"
+                " correct it",
             )
         name = "dimensions " + ",".join(str(index) for index, one in enumerate(flags) if one)
         return Group(name, tuple(sorted(members)))

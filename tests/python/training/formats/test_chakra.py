@@ -38,6 +38,8 @@ from tests.support.training_traces import (
     write_ranks,
 )
 from weft.base.errors import WeftError
+from weft.training.accelerator import load_accelerator
+from weft.training.formats.roofline import roofline_of
 
 MIB = 1 << 20
 
@@ -163,8 +165,8 @@ def test_involved_dimensions_are_ranks_of_a_grid(tmp_path: Path) -> None:
         ("3 ranks, stride 2", [[0, 2, 4], [1, 3, 5]]),
         ("all ranks", [[0, 1, 2, 3, 4, 5]]),
     ]
-    assert "name their sizes with --dimensions" in refusal(folder)
-    assert "--dimensions gives 4" in refusal(folder, dimensions=(2, 2))
+    assert "name their sizes with --logical-dimensions" in refusal(folder)
+    assert "--logical-dimensions gives 4" in refusal(folder, dimensions=(2, 2))
 
 
 def test_parts_of_an_alltoall_may_differ(tmp_path: Path) -> None:
@@ -553,3 +555,20 @@ def test_lists_may_be_unpacked(tmp_path: Path) -> None:
     after = node(2, COMPUTE, (), 1) + whole(5, 0) + whole(5, 1)
     path.write_bytes(et_bytes([node(0, COMPUTE, (), 1), node(1, COMPUTE, (), 1), after]))
     assert operations_of(workload_of(path))[2].after == (0, 1)
+
+
+def test_the_roofline_of_a_gpu(tmp_path: Path) -> None:
+    gpu = load_accelerator("h100-sxm")
+    bound_by_operations, bound_by_bytes = 1e15, 10**12
+    nodes = [
+        node(0, COMPUTE, num_ops=int(bound_by_operations), tensor_size=8),
+        node(1, COMPUTE, num_ops=8, tensor_size=bound_by_bytes),
+    ]
+    found = operations_of(
+        workload_of(write_ranks(tmp_path, nodes), roofline=roofline_of("h100-sxm"))
+    )
+    rate = gpu.peak["bf16"] * gpu.efficiency
+    assert found[0].amount == pytest.approx(bound_by_operations / rate + gpu.launch_s)
+    assert found[1].amount == pytest.approx(gpu.memory_s(bound_by_bytes))
+    with pytest.raises(WeftError, match="gpu: found 'h101'"):
+        roofline_of("h101")
