@@ -12,6 +12,8 @@ from weft.base.models import Model, schema
 from weft.campaign.export_files import Table
 from weft.campaign.store.store import Result
 from weft.runs.record import Record
+from weft.schemas.input_files import SCHEMAS as INPUT_SCHEMAS
+from weft.schemas.input_files import schema_of
 from weft.study.comparison.comparison import ComparisonRecord
 from weft.testbed.plan.file import PlanRecord
 from weft.trace.folder import CallsManifest, Manifest
@@ -27,16 +29,21 @@ FILES: dict[str, type[Model]] = {
     "weft-trace-2": CallsManifest,
 }
 
+INPUTS = [f"weft-{name}" for name in INPUT_SCHEMAS]
+"""Files that users write."""
+
 
 def text(name: str) -> str:
     """Return a schema in the form of its file."""
+    if name in INPUTS:
+        return json.dumps(schema_of(name.removeprefix("weft-")), indent=1) + "\n"
     return json.dumps(schema(FILES[name], name), indent=1) + "\n"
 
 
 def write(folder: Path = SCHEMAS) -> None:
     """Write all of them."""
     folder.mkdir(exist_ok=True)
-    for name in FILES:
+    for name in (*FILES, *INPUTS):
         (folder / f"{name}.json").write_text(text(name), encoding="utf-8")
 
 

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from weft.api.input_checks import ArgumentError
     from weft.api.results import Results, Status, write_report
     from weft.api.running import compare, read_record, record_trace, replay, run, run_jobs
+    from weft.api.schemas import schema
     from weft.api.testbeds import (
         P4Switch,
         TestbedChange,
@@ -156,6 +157,7 @@ __all__ = [
     "replay",
     "run",
     "run_jobs",
+    "schema",
     "testbed_down",
     "testbed_inventories",
     "testbed_iterate",
@@ -237,6 +239,7 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "run",
         "run_jobs",
     ),
+    "weft.api.schemas": ("schema",),
     "weft.api.testbeds": (
         "P4Switch",
         "TestbedChange",

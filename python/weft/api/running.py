@@ -37,8 +37,6 @@ from weft.base.units import parse_size
 from weft.runs import launch, offload_modes, value_types
 from weft.runs import record as records
 from weft.runs import replay as replaying
-from weft.runs.budget import add_budget
-from weft.runs.budget import check as check_budget
 from weft.runs.jobs import file as jobs_file
 from weft.runs.jobs import launch as several
 from weft.runs.jobs.alone import add_alone
@@ -49,6 +47,8 @@ from weft.runs.replay import Recording
 from weft.runs.request import Request
 from weft.study.comparison import compare as comparing
 from weft.study.comparison.comparison import Comparison
+from weft.study.comparison.fault_budget import add_budget
+from weft.study.comparison.fault_budget import check as check_budget
 from weft.trace.folder import check_target
 from weft.trace.foreign import is_trace, read_trace
 

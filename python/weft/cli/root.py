@@ -25,6 +25,7 @@ _COMMANDS = {
     "testbed": ("weft.cli.testbed", "Emulate a topology on a real P4 switch."),
     "demo": ("weft.cli.demo", "Compare simulated latencies with measured ones."),
     "help": ("weft.cli.help", "Show a page of the documentation."),
+    "schema": ("weft.cli.schema", "Print the JSON schema of a kind of file."),
     "env": ("weft.cli.env", "Print the line that puts mpicc and mpiexec into PATH."),
     "completion": ("weft.cli.completion", "Print the completion script of a shell."),
     "cc": ("weft.cli.compilers", "Compile C MPI programs for the simulator."),

@@ -16,8 +16,6 @@ from weft.cli.compare import compare_option, run_comparison
 from weft.cli.files import Arguments, Input, OutputDirectory, Program, command
 from weft.cli.run_options import options_of_programs
 from weft.runs import launch, replay
-from weft.runs.budget import add_budget
-from weft.runs.budget import check as check_budget
 from weft.runs.jobs import launch as several
 from weft.runs.jobs.alone import add_alone
 from weft.runs.jobs.file import read as read_jobs
@@ -25,6 +23,8 @@ from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
 from weft.runs.request import Request
 from weft.study.comparison.compare import input_of_all
+from weft.study.comparison.fault_budget import add_budget
+from weft.study.comparison.fault_budget import check as check_budget
 from weft.trace.folder import check_target
 
 _HELP = """

@@ -73,6 +73,7 @@ VALUES = {
         "record": "weft.record_trace",
         "jobs": "weft.run_jobs",
     },
+    "weft schema": {"output": "weft.schema"},
     "weft replay": {"compare": "weft.compare", "no_intervals": "weft.compare"},
     "weft cache hash": {"switch": "HashProof.tags"},
     "weft testbed diff": {"given": "self", "name": "change_to", "p4runtime": "change_to"},

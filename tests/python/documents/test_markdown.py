@@ -172,6 +172,7 @@ NOT_RUN = {
     "docs/install.md": "installations; install/test_wheel.py and install/test_pip.py make two",
     "docs/multicast.md": "half a minute; studies/multicast runs it",
     "docs/real-programs.md": "NAS's sources from SimGrid's; test_real_programs.py runs them",
+    "docs/record.md": "taplo, an editor's tool; api/test_input_schemas.py runs it",
     "docs/testbed.md": "a switch, or root; testbed/test_netns.py runs them where it is root",
     "docs/trace-files.md": "traces of the reader's; trace/test_foreign.py makes and replays some",
 }

@@ -116,14 +116,16 @@ def test_comparisons_plans_and_traces_are_what_their_models_say(
         assert json.dumps(read.to_json()) == json.dumps(found)
 
 
-@pytest.mark.parametrize("name", schemas.FILES)
+@pytest.mark.parametrize("name", [*schemas.FILES, *schemas.INPUTS])
 def test_published_schemas_are_those_of_the_models(name: str) -> None:
     file = schemas.SCHEMAS / f"{name}.json"
     assert file.read_text("utf-8") == schemas.text(name), "run `python -m studies.schemas`"
 
 
 def test_only_models_have_schemas() -> None:
-    assert sorted(path.stem for path in schemas.SCHEMAS.iterdir()) == sorted(schemas.FILES)
+    assert sorted(path.stem for path in schemas.SCHEMAS.iterdir()) == sorted(
+        [*schemas.FILES, *schemas.INPUTS]
+    )
 
 
 class Part(Model, kw_only=True):

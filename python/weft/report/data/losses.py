@@ -15,7 +15,7 @@ from weft.campaign.file.file import REPEATS
 from weft.campaign.pairs import OFF, OFFLOAD, Point
 from weft.report.data.axes import Axis
 from weft.report.data.study import Study
-from weft.runs.budget import Budget
+from weft.runs.faults.budget import Budget
 
 FAULTS, SCALE, POLICY = "faults", "fault.scale", "recovery.collectives"
 _TABLES = ("fault.", "recovery.")

@@ -1,49 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Budget of faults: what a failure costs, times how often it happens.
+"""Budget of a run with faults: the program runs again without faults.
 
-The program runs again without faults. The difference of the simulated times, divided by the number
-of failures, is the cost of one; its product with the failures per day is the time lost in a day.
-That holds as long as failures do not overlap, and counts all failures of the file alike.
+The difference of the simulated times, divided by the number of failures, is the cost of one; its
+product with the failures per day is the time lost in a day.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.base.errors import WeftError, named
+from weft.runs.faults.budget import Budget
 from weft.runs.faults.changes import of_fabric
-from weft.runs.faults.presets import DAY_S
 from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
 from weft.runs.record_data import BudgetPart
-
-
-@dataclass(frozen=True)
-class Budget:
-    """Cost of failures."""
-
-    lost_s: float
-    """Time that some failures cost together."""
-    failures: int
-    """Number of these."""
-    per_day: float | None
-    """Failures in a day; None if unknown."""
-
-    @property
-    def per_failure_s(self) -> float | None:
-        """Mean cost of a failure; None if none happened."""
-        return self.lost_s / self.failures if self.failures else None
-
-    @property
-    def per_day_s(self) -> float | None:
-        """Time lost in a day; None if unknown."""
-        if self.per_failure_s is None or self.per_day is None:
-            return None
-        return self.per_failure_s * self.per_day
-
-    @property
-    def fraction(self) -> float | None:
-        """Fraction of the time that is lost; None if unknown."""
-        return None if self.per_day_s is None else self.per_day_s / DAY_S
 
 
 def check(plan: PreparedRun) -> None:

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""JSON schemas of the files that users write: fabrics, campaigns, jobs, faults and traffic.
+
+Fabric files have the core's tables of keys. The other files have the keys and meanings that their
+readers know, and the types below. A schema accepts each file that weft accepts; it does not know
+what a fabric has, nor which keys exclude each other.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from weft import _core
+from weft.base.units import UNITS
+from weft.campaign.file import keys as campaign
+from weft.runs import offload_modes
+from weft.runs.faults import file as faults
+from weft.runs.faults import presets
+from weft.runs.jobs import file as jobs
+from weft.runs.traffic import file as traffic
+
+if TYPE_CHECKING:
+    from weft._core import Option
+
+Schema = dict[str, Any]
+
+_DRAFT = "http://json-schema.org/draft-07/schema#"
+_ARRAY = re.compile(r"\[\[([\w.]+)\]\]")
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+_QUOTED = re.compile(r'"([^"]+)"')
+_SIZE_UNITS = "|".join(sorted((unit for unit in UNITS if unit), key=len, reverse=True))
+
+
+def _quantity(kind: str) -> Schema:
+    units = "|".join(name for name, _ in _core.units()[kind])
+    return {"type": "string", "pattern": rf"^[-+]?[0-9.]+([eE][-+]?[0-9]+)? *({units})$"}
+
+
+_TEXT: Schema = {"type": "string"}
+_TEXTS: Schema = {"type": "array", "items": _TEXT}
+_TRUTH: Schema = {"type": "boolean"}
+_WHOLE: Schema = {"type": "integer", "minimum": 0}
+_COUNT: Schema = {"type": "integer", "minimum": 1}
+_NUMBER: Schema = {"type": "number", "minimum": 0}
+_WEIGHT: Schema = {"type": "number", "minimum": 0.001, "maximum": 1000}
+_PERCENT: Schema = {"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,12})? ?%$"}
+_TIME: Schema = {"anyOf": [_quantity("duration"), {"const": 0}]}
+_BYTES: Schema = {"type": "string", "pattern": rf"^[0-9]+(\.[0-9]+)? *({_SIZE_UNITS})$"}
+
+
+def _one_of(words: Sequence[str]) -> Schema:
+    return {"type": "string", "enum": list(words)}
+
+
+def _file(title: str, properties: Mapping[str, Schema], required: Sequence[str]) -> Schema:
+    return {"$schema": _DRAFT, "title": title, **_table(properties, required)}
+
+
+def _table(properties: Mapping[str, Schema], required: Sequence[str] = ()) -> Schema:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "additionalProperties": False,
+        **({"required": list(required)} if required else {}),
+    }
+
+
+def _array(table: Schema, about: str = "") -> Schema:
+    return {
+        "type": "array",
+        "items": table,
+        **({"description": about} if about else {}),
+    }
+
+
+def _described(
+    meanings: Mapping[str, str], types: Mapping[str, Schema], required: Sequence[str] = ()
+) -> Schema:
+    """Return the schema of a table with a type for each key that the reader knows."""
+    return _table(
+        {key: {**types[key], "description": _plain(text)} for key, text in meanings.items()},
+        required,
+    )
+
+
+def _plain(text: str) -> str:
+    """Return a meaning without Markdown."""
+    return _LINK.sub(r"\1", text).replace("`", "")
+
+
+# ---- Faults, traffic, jobs
+
+
+FAULT_TYPES: Mapping[str, Schema] = {
+    **dict.fromkeys(("link", "switch", "nic", "host"), _TEXT),
+    "kind": _one_of(list(faults.KINDS)),
+    **dict.fromkeys(("at", "until", "every", "mtbf", "repair", "start", "end"), _TIME),
+    **dict.fromkeys(("bandwidth", "loss"), _PERCENT),
+    "rates": _one_of(presets.rate_presets()),
+    "scale": _NUMBER,
+    "seed": _WHOLE,
+}
+RECOVERY_TYPES: Mapping[str, Schema] = {
+    "routing": _one_of(presets.routing_presets()),
+    "transport": _one_of(presets.transport_presets()),
+    **dict.fromkeys(("detection", "convergence", "timeout"), _TIME),
+    "backoff": {"type": "number", "minimum": 1, "maximum": 1000},
+    "retries": _WHOLE,
+    **dict.fromkeys(("packet", "go_back"), _BYTES),
+    "seed": _WHOLE,
+    "collectives": _one_of(list(faults.POLICIES)),
+}
+TRAFFIC_TYPES: Mapping[str, Schema] = {
+    **dict.fromkeys(("name", "hosts", "targets", "file"), _TEXT),
+    "pattern": _one_of(list(traffic.PATTERNS)),
+    **dict.fromkeys(("load", "part", "hot"), _PERCENT),
+    "bytes": _BYTES,
+    "window": _COUNT,
+    "weight": _WEIGHT,
+    "seed": _WHOLE,
+    **dict.fromkeys(("start", "end"), _TIME),
+    "repeat": _TRUTH,
+}
+JOB_TYPES: Mapping[str, Schema] = {
+    **dict.fromkeys(("name", "program", "trace", "fallback", "output"), _TEXT),
+    "arguments": _TEXTS,
+    **dict.fromkeys(("ranks", "ppn"), _COUNT),
+    "placement": _one_of(list(jobs.PLACEMENTS)),
+    "seed": _WHOLE,
+    "hosts": {"anyOf": [_TEXT, _TEXTS]},
+    "weight": _WEIGHT,
+    "start": _TIME,
+    "offload": _one_of(list(offload_modes.OFFLOADS)),
+    "privatize": _TRUTH,
+    "environment": {"type": "object", "additionalProperties": _TEXT},
+}
+TOP_TYPES: Mapping[str, Schema] = {"shared_hosts": _TRUTH, "topology": _TEXT}
+
+
+def _faults() -> Schema:
+    tables = {
+        "recovery": _described(faults.RECOVERY, RECOVERY_TYPES),
+        "fault": _array(_described(faults.FAULT, FAULT_TYPES)),
+    }
+    return _file("Fault file of weft", tables, ())
+
+
+def _traffic() -> Schema:
+    table = _described(traffic.TRAFFIC, TRAFFIC_TYPES, ["pattern"])
+    return _file("Traffic file of weft", {"traffic": _array(table)}, ["traffic"])
+
+
+def _jobs() -> Schema:
+    top = _described(jobs.TOP, TOP_TYPES)["properties"]
+    job = _described(jobs.JOB, JOB_TYPES, ["name"])
+    return _file("Jobs file of weft", {**top, "jobs": _array(job)}, ["jobs"])
+
+
+# ---- Campaigns
+
+
+CAMPAIGN_TYPES: Mapping[str, Schema] = {
+    **dict.fromkeys(("name", "description", "memory"), _TEXT),
+    "timeout": _quantity("duration"),
+    "most_runs": _COUNT,
+    **dict.fromkeys(("best", "intervals"), _TRUTH),
+}
+PROGRAM_TYPES: Mapping[str, Schema] = {
+    **dict.fromkeys(("source", "path", "build", "jobs"), _TEXT),
+    **dict.fromkeys(("flags", "arguments", "inputs"), _TEXTS),
+    "privatize": _TRUTH,
+}
+RULE_TYPES: Mapping[str, Schema] = {
+    "repetitions": _COUNT,
+    "zip": {"type": "array", "items": _TEXTS},
+    "leave_out": {"type": "array", "items": {"type": "object"}},
+}
+
+
+def _campaign() -> Schema:
+    value: Schema = {"type": ["string", "number", "boolean"]}
+    spread = _table(
+        {key: {"type": ["string", "number"]} for key in ("from", "to", "times", "plus")},
+        ["from", "to"],
+    )
+    one: Schema = {"anyOf": [value, spread]}
+    values: Schema = {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
+    runs = {key: {**values, "description": _plain(text)} for key, text in campaign.RUNS.items()}
+    rules = _described(campaign.RULES, RULE_TYPES)["properties"]
+    # Any other key is a placeholder, or a table with keys of the fabric.
+    table = {
+        "type": "object",
+        "properties": {**runs, **rules},
+        "additionalProperties": {"anyOf": [values, {"type": "object"}]},
+        "required": ["program", "fabric"],
+    }
+    program = _described(campaign.PROGRAM, PROGRAM_TYPES)
+    return _file(
+        "Campaign file of weft",
+        {
+            "campaign": _described(campaign.CAMPAIGN, CAMPAIGN_TYPES, ["name"]),
+            "programs": {"type": "object", "additionalProperties": program},
+            "runs": _array(table),
+            "report": _table({"baseline": {"type": "object"}}, ["baseline"]),
+        },
+        ["campaign", "programs", "runs"],
+    )
+
+
+# ---- Fabrics
+
+
+_PRESETS: Mapping[str, str] = {
+    "switches": "switch",
+    "progress_engines": "progress_engine",
+    "mpi": "messages",
+}
+"""Kinds of presets of tables that are named otherwise."""
+
+
+def _fabric() -> Schema:
+    tables = {table["table"]: table for table in _core.fabric_schema()}
+    arrays = {name for table in tables.values() for name in _ARRAY.findall(table["meaning"])}
+    top: dict[str, Schema] = {}
+    for name, table in tables.items():
+        if name.partition(".")[0] in ("topology", "calibration"):
+            continue
+        place = _place_of(name, top)
+        own = place.setdefault(name.rpartition(".")[2], {})
+        schema = _table_of_options(name, table["options"])
+        schema["description"] = table["meaning"]
+        own.update(_array(schema, table["meaning"]) if name in arrays else schema)
+    top["topology"] = _topologies()
+    # Its intervals are of any key of the file.
+    top["calibration"] = {"type": "object", "description": tables["calibration"]["meaning"]}
+    return _file("Fabric file of weft", top, ["fabric", "topology"])
+
+
+def _place_of(name: str, top: dict[str, Schema]) -> dict[str, Schema]:
+    """Return the properties of the table that holds another one."""
+    properties = top
+    for part in name.split(".")[:-1]:
+        outer = properties[part]
+        properties = outer.get("items", outer)["properties"]
+    return properties
+
+
+def _table_of_options(name: str, options: "Sequence[Option]") -> Schema:
+    properties = {}
+    for option in options:
+        properties[option["key"]] = _option(option)
+        if option["key"] == "preset":
+            known = _core.list_presets(_PRESETS.get(name, name))
+            properties["preset"] |= {"enum": known} if known else {}
+    # What a table requires, a preset may give.
+    needed = [one["key"] for one in options if one["required"]]
+    return _table(properties, [] if "preset" in properties else needed)
+
+
+def _topologies() -> Schema:
+    return {
+        "type": "object",
+        "required": ["kind"],
+        "properties": {
+            "kind": {**_one_of([row["kind"] for row in _core.topologies()]), "type": "string"}
+        },
+        "oneOf": [_topology(row["kind"], row["options"]) for row in _core.topologies()],
+    }
+
+
+def _topology(kind: str, options: "Sequence[Option]") -> Schema:
+    own = [one for one in options if "." not in one["key"]]
+    properties = {one["key"]: _option(one) for one in own}
+    for one in own:
+        if one["type"] == "tables":
+            start = f"{one['key']}."
+            inner: list[Option] = [
+                {**row, "key": row["key"].removeprefix(start)}
+                for row in options
+                if row["key"].startswith(start)
+            ]
+            properties[one["key"]] = _array(_table_of_options("", inner), one["meaning"])
+    needed = ["kind", *(one["key"] for one in own if one["required"])]
+    return _table({"kind": {"const": kind}, **properties}, needed)
+
+
+def _option(option: "Option") -> Schema:
+    """Return the schema of a key of a fabric file."""
+    found: Schema
+    match option["type"]:
+        case "integer" | "number" as name:
+            found = {"type": name, **_bounds(option["allowed"])}
+        case "integers":
+            found = {"type": "array", "items": {"type": "integer", **_bounds(option["allowed"])}}
+        case "texts":
+            found = dict(_TEXTS)
+        case "text":
+            words = option["names"] or _words(option["allowed"])
+            found = _one_of(words) if words else dict(_TEXT)
+        case "tables":
+            found = {"type": "array", "items": {"type": "object"}}
+        case kind:
+            found = _quantity(kind)
+    said = option["meaning"]
+    if option["otherwise"]:
+        said += f" (default: {option['otherwise']})"
+    return {**found, "description": said}
+
+
+def _words(allowed: str) -> list[str]:
+    """Return the words that a text allows, if it allows no others."""
+    words = _QUOTED.findall(allowed)
+    return words if ", ".join(f'"{one}"' for one in words) == allowed else []
+
+
+def _bounds(allowed: str) -> Schema:
+    return {
+        "more than zero": {"exclusiveMinimum": 0},
+        "zero or more": {"minimum": 0},
+        "0 to 1": {"minimum": 0, "maximum": 1},
+    }.get(allowed, {})
+
+
+SCHEMAS: Mapping[str, Callable[[], Schema]] = {
+    "fabric": _fabric,
+    "campaign": _campaign,
+    "jobs": _jobs,
+    "faults": _faults,
+    "traffic": _traffic,
+}
+"""Schemas by kind of file."""
+
+
+def schema_of(name: str) -> Schema:
+    """Return the schema of a kind of file in `SCHEMAS`."""
+    return SCHEMAS[name]()
