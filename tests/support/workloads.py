@@ -1,81 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Workloads in tests: a recorder of programs, and a small executor that knows no network."""
+"""A small executor of recorded workloads that knows no network."""
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from weft.training.recorder import Operation, Recorder
 from weft.training.workload import Workload
 
-
-@dataclass(frozen=True)
-class Operation:
-    """One operation of a recorded program; fields that its type lacks are empty."""
-
-    type: str
-    stream: int
-    name: str
-    after: tuple[int, ...] = ()
-    amount: float = 0.0
-    """Seconds or bytes."""
-    kind: int = -1
-    collective: str = ""
-    peer: int = 0
-    tag: int = 0
-
-
-@dataclass
-class Recorder:
-    """Program that keeps its operations."""
-
-    operations: list[Operation] = field(default_factory=list)
-
-    def _add(self, operation: Operation) -> int:
-        assert all(0 <= one < len(self.operations) for one in operation.after)
-        assert operation.amount >= 0
-        self.operations.append(operation)
-        return len(self.operations) - 1
-
-    def compute(
-        self, stream: int, seconds: float, after: Sequence[int] = (), name: str = ""
-    ) -> int:
-        return self._add(Operation("compute", stream, name, tuple(after), seconds))
-
-    def collective(
-        self,
-        stream: int,
-        kind: int,
-        collective: str,
-        size: float,
-        after: Sequence[int] = (),
-        name: str = "",
-    ) -> int:
-        return self._add(
-            Operation("collective", stream, name, tuple(after), size, kind, collective)
-        )
-
-    def send(
-        self,
-        stream: int,
-        peer: int,
-        size: float,
-        tag: int = 0,
-        after: Sequence[int] = (),
-        name: str = "",
-    ) -> int:
-        return self._add(Operation("send", stream, name, tuple(after), size, peer=peer, tag=tag))
-
-    def receive(
-        self,
-        stream: int,
-        peer: int,
-        size: float,
-        tag: int = 0,
-        after: Sequence[int] = (),
-        name: str = "",
-    ) -> int:
-        return self._add(Operation("receive", stream, name, tuple(after), size, peer=peer, tag=tag))
-
+__all__ = ["Executor", "Operation", "Recorder"]
 
 Key = tuple[object, ...]
 
@@ -85,6 +17,7 @@ def _predecessors(operations: Sequence[Operation]) -> list[list[int]]:
     last: dict[int, int] = {}
     found = []
     for index, one in enumerate(operations):
+        assert one.amount >= 0 and all(0 <= other < index for other in one.after)
         found.append([last[one.stream]] if one.stream in last else [])
         last[one.stream] = index
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from tests.support.workloads import Executor, Recorder
+from tests.support.workloads import Executor
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
@@ -38,6 +38,7 @@ from weft.trace.folder import read_folder
 from weft.training.accelerator import load_accelerator
 from weft.training.build import build
 from weft.training.file import load_model
+from weft.training.recorder import Recorder
 
 SHARED = Path(_core.__file__).parent
 _MOST_HOSTS = 256

@@ -7,7 +7,6 @@ import pytest
 
 from tests.python.training.test_programs import EXPERTS, GPU, MODEL, training
 from tests.support.places import ROOT
-from tests.support.workloads import Recorder
 from weft.base.errors import WeftError
 from weft.base.measured import read_rows
 from weft.training.accelerator import accelerators, load_accelerator
@@ -15,6 +14,7 @@ from weft.training.build import build
 from weft.training.costs import Costs
 from weft.training.file import load_model, models
 from weft.training.memory import memory_of
+from weft.training.recorder import Recorder
 
 # Billions of parameters, all and those of a token, as published (sources: the presets).
 PUBLISHED = {

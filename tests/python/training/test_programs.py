@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.workloads import Executor, Recorder
+from tests.support.workloads import Executor
 from weft.base.errors import WeftError
 from weft.base.options import Options
 from weft.training.accelerator import Accelerator, load_accelerator
 from weft.training.build import build
 from weft.training.file import TrainingFile, of_tables
 from weft.training.parallelism import SHARDINGS
+from weft.training.recorder import Recorder
 from weft.training.workload import Workload
 
 GPU = Accelerator(

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Programs that keep their operations, for whoever wants to read them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of a recorded program; fields that its type lacks are empty."""
+
+    type: str
+    stream: int
+    name: str
+    after: tuple[int, ...] = ()
+    amount: float = 0.0
+    """Seconds or bytes."""
+    kind: int = -1
+    collective: str = ""
+    peer: int = 0
+    tag: int = 0
+
+
+@dataclass
+class Recorder:
+    """Program that keeps its operations."""
+
+    operations: list[Operation] = field(default_factory=list)
+
+    def _add(self, operation: Operation) -> int:
+        self.operations.append(operation)
+        return len(self.operations) - 1
+
+    def compute(
+        self, stream: int, seconds: float, after: Sequence[int] = (), name: str = ""
+    ) -> int:
+        """Add a computation."""
+        return self._add(Operation("compute", stream, name, tuple(after), seconds))
+
+    def collective(
+        self,
+        stream: int,
+        kind: int,
+        collective: str,
+        size: float,
+        after: Sequence[int] = (),
+        name: str = "",
+    ) -> int:
+        """Add a collective of the rank's group of a kind."""
+        return self._add(
+            Operation("collective", stream, name, tuple(after), size, kind, collective)
+        )
+
+    def send(
+        self,
+        stream: int,
+        peer: int,
+        size: float,
+        tag: int = 0,
+        after: Sequence[int] = (),
+        name: str = "",
+    ) -> int:
+        """Add a message."""
+        return self._add(Operation("send", stream, name, tuple(after), size, peer=peer, tag=tag))
+
+    def receive(
+        self,
+        stream: int,
+        peer: int,
+        size: float,
+        tag: int = 0,
+        after: Sequence[int] = (),
+        name: str = "",
+    ) -> int:
+        """Add the receipt of a message."""
+        return self._add(Operation("receive", stream, name, tuple(after), size, peer=peer, tag=tag))
