@@ -12,7 +12,7 @@ def schema(name: str) -> dict[str, Any]:
     """Return the JSON schema of the files that users write, for editors and for checks.
 
     Args:
-        name: Kind of file: fabric, campaign, jobs, faults or traffic.
+        name: Kind of file: fabric, campaign, jobs, faults, traffic or training.
 
     Returns:
         The schema, draft 7, with the meaning of each key.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""JSON schemas of the files that users write: fabrics, campaigns, jobs, faults and traffic.
+"""JSON schemas of files that users write: fabrics, campaigns, jobs, faults, traffic, training.
 
 Fabric files have the core's tables of keys. The other files have the keys and meanings that their
 readers know, and the types below. A schema accepts each file that weft accepts; it does not know
@@ -18,6 +18,8 @@ from weft.runs.faults import file as faults
 from weft.runs.faults import presets
 from weft.runs.jobs import file as jobs
 from weft.runs.traffic import file as traffic
+from weft.training import accelerator, parallelism
+from weft.training import file as training
 
 if TYPE_CHECKING:
     from weft._core import Option
@@ -154,6 +156,52 @@ def _jobs() -> Schema:
     top = _described(jobs.TOP, TOP_TYPES)["properties"]
     job = _described(jobs.JOB, JOB_TYPES, ["name"])
     return _file("Jobs file of weft", {**top, "jobs": _array(job)}, ["jobs"])
+
+
+# ---- Training
+
+
+MODEL_TYPES: Mapping[str, Schema] = {
+    **dict.fromkeys(training.MODEL, _COUNT),
+    **dict.fromkeys(
+        ("positions", "window", "query_rank", "kv_rank", "rope_size", "experts"), _WHOLE
+    ),
+    **dict.fromkeys(("shared_experts", "dense_layers"), _WHOLE),
+    **dict.fromkeys(("gated", "tied", "biases", "query_key_norm"), _TRUTH),
+    "norm": _one_of(["rms", "layer"]),
+}
+PARALLEL_TYPES: Mapping[str, Schema] = {
+    **dict.fromkeys(training.PARALLEL, _COUNT),
+    "layers_per_stage": {"type": "array", "items": _WHOLE},
+    "sequence": _TRUTH,
+    "context_exchange": _one_of(["allgather", "ring"]),
+    "sharding": _one_of(list(parallelism.SHARDINGS)),
+    "schedule": _one_of(list(parallelism.SCHEDULES)),
+}
+BATCH_TYPES: Mapping[str, Schema] = dict.fromkeys(training.BATCH, _COUNT)
+TRAIN_TYPES: Mapping[str, Schema] = {
+    "gpu": _TEXT,
+    "precision": _one_of(list(accelerator.PRECISIONS)),
+    "gradients": _one_of(["fp32", "bf16"]),
+    "optimizer": _one_of(list(training.OPTIMIZERS)),
+    "recomputation": _one_of(list(training.RECOMPUTATIONS)),
+    "overlap": _TRUTH,
+    "slowdown": {"type": "number", "minimum": 0.01, "maximum": 100},
+    "copies": {"type": "number", "minimum": 0.01},
+    "bucket": _BYTES,
+}
+LIKE_TYPES: Mapping[str, Schema] = {"like": _TEXT, "description": _TEXT}
+
+
+def _training() -> Schema:
+    tables = {
+        **_described(training.TOP, LIKE_TYPES)["properties"],
+        "model": _described(training.MODEL, MODEL_TYPES),
+        "parallel": _described(training.PARALLEL, PARALLEL_TYPES),
+        "batch": _described(training.BATCH, BATCH_TYPES, ["sequence", "global"]),
+        "train": _described(training.TRAIN, TRAIN_TYPES),
+    }
+    return _file("Training file of weft", tables, ["batch"])
 
 
 # ---- Campaigns
@@ -327,6 +375,7 @@ SCHEMAS: Mapping[str, Callable[[], Schema]] = {
     "jobs": _jobs,
     "faults": _faults,
     "traffic": _traffic,
+    "training": _training,
 }
 """Schemas by kind of file."""
 

@@ -21,6 +21,7 @@ from weft.runs.faults.file import FAULT, RECOVERY
 from weft.runs.jobs.file import JOB, TOP
 from weft.runs.traffic.file import TRAFFIC
 from weft.schemas import input_files as schemas
+from weft.training import file as training
 
 TAPLO = Path(sys.executable).parent / "taplo"
 _BLOCK = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -31,6 +32,7 @@ MARKS = {
     "jobs": "jobs",
     "faults": "fault",
     "traffic": "traffic",
+    "training": "parallel",
 }
 
 
@@ -52,6 +54,11 @@ def test_all_keys_of_the_readers_have_a_type() -> None:
         (TRAFFIC, schemas.TRAFFIC_TYPES),
         (JOB, schemas.JOB_TYPES),
         (TOP, schemas.TOP_TYPES),
+        (training.MODEL, schemas.MODEL_TYPES),
+        (training.PARALLEL, schemas.PARALLEL_TYPES),
+        (training.BATCH, schemas.BATCH_TYPES),
+        (training.TRAIN, schemas.TRAIN_TYPES),
+        (training.TOP, schemas.LIKE_TYPES),
         (campaign.CAMPAIGN, schemas.CAMPAIGN_TYPES),
         (campaign.PROGRAM, schemas.PROGRAM_TYPES),
         (campaign.RULES, schemas.RULE_TYPES),
@@ -73,7 +80,8 @@ def documented() -> list[tuple[str, str, dict[str, Any]]]:
     ]
     texts += [
         (path.name, path.read_text(encoding="utf-8"))
-        for path in sorted((ROOT / "examples" / "campaigns").glob("*.toml"))
+        for folder in ("campaigns", "training")
+        for path in sorted((ROOT / "examples" / folder).glob("*.toml"))
     ]
     found = []
     for place, text in texts:
@@ -103,6 +111,7 @@ WRONG = [
     ("traffic", '[[traffic]]\npattern = "uniform"\nload = "much"', "much"),
     ("jobs", '[[jobs]]\nname = "a"\nprogram = "./a"\nranks = "4"', "'4'"),
     ("campaign", '[campaign]\nname = "a"\nbest = "no"\n[programs]\n[[runs]]', "'no'"),
+    ("training", "[batch]\nsequence = 64\nglobal = 4\n[parallel]\ntensors = 2", "tensors"),
     ("fabric", '[fabric]\nname = "a"\n[topology]\nkind = "star"\nhost = 4', "not valid"),
     (
         "fabric",
@@ -146,6 +155,11 @@ def right_files() -> list[tuple[str, str, str]]:
         ("jobs", "", '[[jobs]]\nname = "a"\nprogram = "./a"\nranks = 4\nstart = "1ms"\n'),
         ("faults", "", '[recovery]\ntransport = "ucx"\n[[fault]]\nlink = "*"\nat = "2h"\n'),
         ("traffic", "", '[[traffic]]\npattern = "uniform"\nload = "30%"\n'),
+        (
+            "training",
+            "",
+            (ROOT / "examples" / "training" / "deepseek-v3-256.toml").read_text(),
+        ),
     ]
 
 
