@@ -40,6 +40,8 @@ from weft.runs import replay as replaying
 from weft.runs.jobs import file as jobs_file
 from weft.runs.jobs import launch as several
 from weft.runs.jobs.alone import add_alone
+from weft.runs.jobs.without_offload import add_without_offload
+from weft.runs.jobs.without_offload import check as check_offload
 from weft.runs.launch import PreparedRun
 from weft.runs.options import DeclaredOption, run_options
 from weft.runs.record import Record
@@ -223,6 +225,7 @@ def run_jobs(
     *,
     shared_hosts: bool = False,
     alone: bool = False,
+    compare: bool = False,
     host_speed: str | None = None,
     privatize: bool = True,
     **options: Unpack[NetworkOptions],
@@ -235,6 +238,8 @@ def run_jobs(
         shared_hosts: With tables: jobs may share hosts. A file has its own key.
         alone: Also run each job alone, on the same hosts: each part of `jobs` then has `alone`,
             `slowdown` and `slowdowns()`.
+        compare: Also run all jobs without offloading: each part of `jobs` then has
+            `without_offload` and `speed_up`.
         host_speed: As for `weft.run`.
         privatize: False: all ranks of each job share the program's global variables.
         options: Those of `weft.run` that say where and how; not `platform`, `ppn` and `timeline`.
@@ -255,10 +260,14 @@ def run_jobs(
         **_fields(options),
     )
     plan = several.prepare(_jobs_file(jobs, shared_hosts=shared_hosts), request)
+    if compare:
+        check_offload(plan)
     printed = _ProgramOutput(options.get("on_line"))
     with _input(None) as stdin:
         record = several.run(plan, printed.take, Streams(stdin, None, subprocess.STDOUT))
     record.output = printed.text
+    if compare:
+        add_without_offload(record, plan)
     return add_alone(record, plan) if alone else record
 
 

@@ -19,6 +19,8 @@ from weft.runs import launch, replay
 from weft.runs.jobs import launch as several
 from weft.runs.jobs.alone import add_alone
 from weft.runs.jobs.file import read as read_jobs
+from weft.runs.jobs.without_offload import add_without_offload
+from weft.runs.jobs.without_offload import check as check_offload
 from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
 from weft.runs.request import Request
@@ -103,11 +105,16 @@ def run(
     """Check the options, run the program, and report the results."""
     command_line = ("weft", *sys.argv[1:])
     if jobs is not None:
-        one = {"--record": record is not None, "--compare": compare, "--budget": budget}
+        one = {"--record": record is not None, "--budget": budget}
         _check_jobs(program=program, ranks=options["ranks"], one_program=one)
         request = Request.of(command=command_line, program="", **{**options, "ranks": 1})
         plan_of_jobs = several.prepare(read_jobs(jobs), request)
+        if compare:
+            check_offload(plan_of_jobs)
         together = several.run(plan_of_jobs)
+        if compare:
+            sys.stdout.flush()
+            add_without_offload(together, plan_of_jobs)
         if alone:
             sys.stdout.flush()
             add_alone(together, plan_of_jobs, None if quiet else _tell)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _DERIVED = {CollectivePart: ("way", "mean_time_s")}
 """Properties included as columns, in addition to the fields."""
+_OF_JOBS = ("collectives", "profile")
+"""Lists that each job of a run has of its own; the record's are empty then."""
 
 
 def frame(record: RecordData, part: Part) -> "DataFrame":
@@ -22,6 +24,8 @@ def frame(record: RecordData, part: Part) -> "DataFrame":
     if part not in allowed:
         raise WeftError(f"part: found {part!r}; {suggestion(str(part), allowed)}")
     rows = [_row(one) for one in getattr(record, part)]
+    if part in _OF_JOBS and record.jobs:
+        rows = [{"job": job.name, **_row(one)} for job in record.jobs for one in getattr(job, part)]
     # A number that is an integer in the first row may be fractional in the last.
     return polars.DataFrame(rows, infer_schema_length=None, strict=False)
 

@@ -556,7 +556,7 @@ class _JobResult(Model, kw_only=True):
 
 
 class AlonePart(_JobResult, kw_only=True):
-    """A job in a run of its own, on the same hosts."""
+    """A job in another run on the same hosts: alone, or without offloading."""
 
 
 class SchedulePart(Model, kw_only=True):
@@ -613,8 +613,17 @@ class JobPart(_JobResult, kw_only=True):
     links: list[JobLinkPart] = field(default_factory=list)
     alone: AlonePart | UnsetType = UNSET
     """Present if each job also ran alone."""
+    without_offload: AlonePart | UnsetType = UNSET
+    """Present if all jobs also ran together without offloading."""
     schedule: SchedulePart | UnsetType = UNSET
     """Present if the job was a schedule in GOAL that ended."""
+
+    @property
+    def speed_up(self) -> float | None:
+        """Time without offloading divided by the time with it; None if unknown."""
+        if not self.without_offload or not self.without_offload.time_s or not self.time_s:
+            return None
+        return self.without_offload.time_s / self.time_s
 
     @property
     def shared_links(self) -> list[JobLinkPart]:

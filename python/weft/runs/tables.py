@@ -258,8 +258,26 @@ def _print_jobs(record: RecordData, jobs: Sequence[JobPart], on: Console) -> Non
         if job.collectives:
             print_title(f"job {job.name}", on)
             print_table(_collectives(job.collectives, on), on)
+    if any(job.without_offload for job in jobs):
+        _print_gains(record, jobs, on)
     if any(job.alone for job in jobs):
         _print_slowdowns(record, jobs, on)
+
+
+def _print_gains(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:
+    """Print the gain of each job, with its own time and not that of the whole run."""
+    print_title(f"gain of jobs, --offload {record.offload} and off for all", on)
+    rows = [
+        {
+            "job": job.name,
+            "offload": job.offload,
+            "offload(us)": microseconds(job.time_s),
+            "hosts(us)": microseconds(job.without_offload.time_s if job.without_offload else None),
+            "speed-up": _ratio(job.speed_up),
+        }
+        for job in jobs
+    ]
+    print_table(fitting(rows, (), ("job", "offload"), on), on)
 
 
 def _print_slowdowns(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:

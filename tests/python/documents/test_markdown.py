@@ -440,7 +440,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         f"{run} {disk} --json file.json -- ./file",
         "weft cc late.c -o late",
         f"{run} --json late.json -- ./late",
-        "weft run -q --fabric tofino-4 --jobs one.toml --alone --json jobs.json",
+        "weft run -q --fabric tofino-4 --jobs one.toml --alone --compare --json jobs.json",
         "weft run -q --fabric tofino-4 --jobs goal-job.toml --json goal-job.json",
         "weft replay -q two.goal --fabric tofino-4 --json goal.json",
         f"{run} --traffic others.toml --json traffic.json -- ./ring",
@@ -466,7 +466,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         said |= {f"{place}{_CODE.findall(row[0])[0]}" for row in rows}
     found = {field for record in records for field in fields(record)}
     # A job's lists are those of the record.
-    same = re.compile(r"jobs\.(outcome|profile|collectives|alone|schedule)\.")
+    same = re.compile(r"jobs\.(outcome|profile|collectives|alone|without_offload|schedule)\.")
     assert said == {field for field in found if not same.match(field)}
 
 

@@ -30,7 +30,7 @@ def add_alone(
             lambda _: None,
             Streams(subprocess.DEVNULL, None, subprocess.STDOUT),
         )
-        job.alone = _part(only.jobs[0] if only.jobs else job)
+        job.alone = part_of(only.jobs[0] if only.jobs else job)
     return record
 
 
@@ -48,7 +48,8 @@ def _plan_of(one: PreparedJob, plan: PreparedJobs) -> PreparedJobs:
     )
 
 
-def _part(alone: JobPart) -> AlonePart:
+def part_of(alone: JobPart) -> AlonePart:
+    """Return the results of a job in another run."""
     return AlonePart(
         start_s=alone.start_s,
         end_s=alone.end_s,

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Runs the same jobs together again without offloading, for the gain of each job."""
+
+import subprocess
+from dataclasses import replace
+
+from weft.base.errors import WeftError, named
+from weft.base.process import Streams
+from weft.runs.jobs import launch
+from weft.runs.jobs.alone import part_of
+from weft.runs.jobs.launch import PreparedJobs
+from weft.runs.record import Record
+
+
+def check(plan: PreparedJobs) -> None:
+    """Refuse a comparison of jobs of which none offloads."""
+    asked = plan.request.collectives.offload
+    if all((one.job.offload or asked) == "off" for one in plan.jobs):
+        raise WeftError(
+            f"{named('compare')}: found with jobs that all have offload off, the baseline of the"
+            " comparison; name an offload mechanism for one of them"
+        )
+
+
+def add_without_offload(record: Record, plan: PreparedJobs) -> Record:
+    """Run all jobs again with offload off, and add each one's results to its part of the record.
+
+    All jobs run together in both runs: the factor of a job holds the effects of its neighbours. The
+    output of the second run is dropped.
+    """
+    jobs = tuple(
+        replace(one, job=replace(one.job, offload="off", output=None)) for one in plan.jobs
+    )
+    second = replace(
+        plan,
+        request=plan.request.changed(offload="off"),
+        file=replace(plan.file, jobs=tuple(one.job for one in jobs)),
+        jobs=jobs,
+    )
+    hosts = launch.run(second, lambda _: None, Streams(subprocess.DEVNULL, None, subprocess.STDOUT))
+    for job, without in zip(record.jobs or (), hosts.jobs or (), strict=True):
+        job.without_offload = part_of(without)
+    return record
