@@ -19,5 +19,7 @@ void bind_lists(pybind11::module_& module);
 void bind_nccl(pybind11::module_& module);
 /** Registers the check of recorded calls. */
 void bind_traces(const pybind11::module_& module);
+/** Registers programs of accelerators, and their execution. */
+void bind_workloads(pybind11::module_& module);
 
 } // namespace weft::python

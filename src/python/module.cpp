@@ -74,5 +74,6 @@ PYBIND11_MODULE(_core, module)
   weft::python::bind_lists(module);
   weft::python::bind_nccl(module);
   weft::python::bind_traces(module);
+  weft::python::bind_workloads(module);
   module.def("row_kinds", &row_kinds, "Every kind of row: its meaning, and its keys with their types.");
 }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "workload/group_call.hpp"
+
+#include "collective/host/nccl/nccl_library.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+
+Schedule PlannedCall::schedule(int rank) const
+{
+  return NcclLibrary::algorithm(*call.nccl).schedule(call, rank, {});
+}
+
+namespace {
+
+constexpr double PICOSECOND = 1e-12;
+
+struct EndsOfRanks : RankCallbacks {
+  Agenda& agenda;
+  std::vector<double> at;
+  explicit EndsOfRanks(Agenda& its_agenda, std::size_t ranks) : agenda(its_agenda), at(ranks) {}
+  void rank_ended(int rank) override { at[static_cast<std::size_t>(rank)] = agenda.now().value(); }
+};
+
+} // namespace
+
+namespace {
+
+/** Returns when each rank of a call ends, in seconds after the last one has entered. */
+std::vector<double> executed_on(const CallNetwork& network, const PlannedCall& call,
+                                const std::vector<std::int64_t>& before)
+{
+  Agenda& agenda    = network.agenda;
+  const double last = agenda.now().value() + PICOSECOND * static_cast<double>(*std::ranges::max_element(before));
+  EndsOfRanks ends(agenda, before.size());
+  Execution execution(
+      agenda, network.messages, network.costs, call.hosts, [&call](int rank) { return call.schedule(rank); }, ends,
+      network.memory);
+  for (std::size_t rank = 0; rank < before.size(); ++rank)
+    execution.enter(static_cast<int>(rank), Seconds(last - PICOSECOND * static_cast<double>(before[rank])));
+  while (std::isfinite(agenda.next().value()))
+    agenda.run_until(agenda.next());
+  for (double& end : ends.at)
+    end -= last;
+  return ends.at;
+}
+
+/** Returns the most messages of a rank that are in flight at once. */
+int flows_of(const NcclPlan& plan)
+{
+  const int lanes = static_cast<int>(plan.lanes.size());
+  if (plan.collective == NcclCollective::alltoall)
+    return plan.window;
+  const bool one = plan.choice.algorithm == NcclAlgorithm::ring || plan.choice.algorithm == NcclAlgorithm::nvls;
+  constexpr int UP_AND_DOWN = 6; // of a tree: to a parent and up to three children, and to neighbours
+  return one ? lanes : lanes * UP_AND_DOWN;
+}
+
+} // namespace
+
+const std::vector<double>& KnownCalls::ends(const std::shared_ptr<const PlannedCall>& call, int wiring,
+                                            const std::vector<double>& entered)
+{
+  const double last = *std::ranges::max_element(entered);
+  Signature signature{call->call.nccl.get(), wiring, {}};
+  auto& before = std::get<2>(signature);
+  before.reserve(entered.size());
+  for (const double time : entered)
+    before.push_back(std::llround((last - time) / PICOSECOND));
+  if (const auto found = known_.find(signature); found != known_.end())
+    return found->second.ends;
+  if (known_.size() == MOST) {
+    known_.clear();
+    forgot_ = true;
+  }
+  ++executed_;
+  std::vector<double> times = executed_on(network_, *call, before);
+  return known_.emplace(std::move(signature), Known{call, std::move(times)}).first->second.ends;
+}
+
+bool KnownCalls::hold_on(const CallNetwork& other) const
+{
+  const auto holds = [&other](const auto& one) {
+    const auto times = executed_on(other, *one.second.call, std::get<2>(one.first));
+    return std::ranges::equal(times, one.second.ends,
+                              [](double now, double then) { return std::abs(now - then) <= 2 * PICOSECOND; });
+  };
+  return not forgot_ && std::ranges::all_of(known_, holds);
+}
+
+int KnownCalls::most_flows() const
+{
+  int most = 1;
+  for (const auto& [signature, known] : known_)
+    most = std::max(most, flows_of(*known.call->call.nccl));
+  return most;
+}
+
+GroupCall::GroupCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, const CallNetwork& network,
+                     KnownCalls* known, int wiring, GroupCallEnds& ends)
+    : number_(number), planned_(std::move(planned)), network_(network), known_(known), wiring_(wiring), ends_(ends),
+      entered_(planned_->hosts.size())
+{
+  if (not known_)
+    execution_.emplace(
+        network.agenda, network.messages, network.costs, planned_->hosts,
+        [this](int rank) { return planned_->schedule(rank); }, static_cast<RankCallbacks&>(*this), network.memory);
+}
+
+void GroupCall::enter(int rank)
+{
+  ++inside_;
+  if (execution_) {
+    execution_->enter(rank, network_.agenda.now());
+    return;
+  }
+  const Seconds now                        = network_.agenda.now();
+  entered_[static_cast<std::size_t>(rank)] = now.value();
+  if (not is_complete())
+    return;
+  const auto& ends = known_->ends(planned_, wiring_, entered_);
+  for (std::size_t at = 0; at < ends.size(); ++at)
+    network_.agenda.add(now + Seconds(ends[at]), *this, at);
+}
+
+} // namespace weft

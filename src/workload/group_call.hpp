@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Collective of a group in time. By default each rank takes the steps of NCCL's schedule when it enters. A group with
+ * links of its own waits until all have entered, and then ends as an equal call has ended: times depend on nothing but
+ * how much earlier than the last rank the others have entered. The first such call is executed on a network of its own.
+ */
+#pragma once
+
+#include "collective/host/engine/execution.hpp"
+#include "collective/host/engine/host_call.hpp"
+#include "collective/host/nccl/nccl_plan.hpp"
+#include "network/agenda.hpp"
+#include "network/flow_network.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace weft {
+
+/** Call of a collective, as all its ranks make it. */
+struct PlannedCall {
+  HostCall call; ///< with its plan
+  std::vector<int> hosts;
+
+  Schedule schedule(int rank) const;
+};
+
+/** Network on which calls are executed in time. */
+struct CallNetwork {
+  Agenda& agenda;
+  Messages& messages;
+  const MessageCosts& costs;
+  std::shared_ptr<Execution::Memory> memory;
+};
+
+/** Ends of calls on links of their own. */
+class KnownCalls {
+  static constexpr std::size_t MOST = 1 << 20; ///< that are kept
+  /** Plan, links, and how much earlier than the last rank each enters, in picoseconds. */
+  using Signature = std::tuple<const NcclPlan*, int, std::vector<std::int64_t>>;
+  struct Known {
+    std::shared_ptr<const PlannedCall> call; ///< on the links on which it was executed
+    std::vector<double> ends;                ///< by rank, in seconds after the last one has entered
+  };
+  CallNetwork network_;
+  std::map<Signature, Known> known_;
+  std::size_t executed_ = 0;
+  bool forgot_          = false;
+
+public:
+  explicit KnownCalls(CallNetwork network) : network_(std::move(network)) {}
+  /** Returns when each rank ends, in seconds after the last one has entered; @p entered by rank, in seconds. */
+  const std::vector<double>& ends(const std::shared_ptr<const PlannedCall>& call, int wiring,
+                                  const std::vector<double>& entered);
+  std::size_t executed() const { return executed_; }
+  /** Returns whether all calls end at the same times on another network. */
+  bool hold_on(const CallNetwork& other) const;
+  /** Returns the most messages of a rank that are in flight at once, of all calls. */
+  int most_flows() const;
+};
+
+/** Receiver of the ends of calls. */
+class GroupCallEnds {
+public:
+  GroupCallEnds()                                                      = default;
+  GroupCallEnds(const GroupCallEnds&)                                  = delete;
+  GroupCallEnds& operator=(const GroupCallEnds&)                       = delete;
+  virtual ~GroupCallEnds()                                             = default;
+  virtual void left(std::uint64_t call, int rank)                      = 0;
+  virtual void call_failed(std::uint64_t call, const std::string& why) = 0;
+};
+
+class GroupCall : RankCallbacks, Due {
+  const std::uint64_t number_;
+  std::shared_ptr<const PlannedCall> planned_;
+  const CallNetwork& network_;
+  KnownCalls* known_; // null: the call is executed on the network
+  int wiring_;
+  GroupCallEnds& ends_;
+  std::vector<double> entered_; // by rank
+  std::size_t inside_ = 0;
+  std::optional<Execution> execution_;
+
+  void rank_ended(int rank) override { ends_.left(number_, rank); }
+  void due(std::uint64_t rank) override { ends_.left(number_, static_cast<int>(rank)); }
+  void call_failed(const std::string& why) override { ends_.call_failed(number_, why); }
+
+public:
+  /** @p number identifies the call to @p ends. All references must outlive the call. */
+  GroupCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, const CallNetwork& network,
+            KnownCalls* known, int wiring, GroupCallEnds& ends);
+  /** Enters a rank now. */
+  void enter(int rank);
+  std::size_t inside() const { return inside_; }
+  bool is_complete() const { return inside_ == planned_->hosts.size(); }
+};
+
+} // namespace weft

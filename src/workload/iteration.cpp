@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "workload/iteration.hpp"
+
+#include "base/error.hpp"
+#include "collective/host/nccl/nccl_coarse.hpp"
+#include "model/noise/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <stdexcept>
+
+namespace weft {
+namespace {
+
+constexpr unsigned NUMBER_BITS = 32;
+
+std::uint64_t packed(int one, std::uint32_t other)
+{
+  return (static_cast<std::uint64_t>(one) << NUMBER_BITS) | other;
+}
+
+/** Costs of messages of GPUs: connections have all of them. */
+MessageCosts free_messages()
+{
+  const auto nothing = [](Bytes, int, int) { return Seconds(); };
+  MessageCosts costs;
+  costs.detached_below = Bytes(0);
+  costs.eager_below    = Bytes(0);
+  costs.blocking_send  = nothing;
+  costs.send           = nothing;
+  costs.receive        = nothing;
+  return costs;
+}
+
+/** Returns whether no rank can end a collective before all have begun it. */
+bool ends_need_all(NcclCollective collective)
+{
+  return collective != NcclCollective::broadcast && collective != NcclCollective::reduce;
+}
+
+/** Returns a number of the standard normal distribution (G. E. P. Box, M. E. Muller, 1958). */
+double normal(std::uint64_t seed, RandomPlace place)
+{
+  const double one   = 1 - uniform(seed, place);
+  place[2]           = 1;
+  const double other = uniform(seed, place);
+  return std::sqrt(-2 * std::log(one)) * std::cos(2 * std::numbers::pi * other);
+}
+
+} // namespace
+
+void Iteration::GuardedRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute& into)
+{
+  FabricRoutes::find(from, to, bytes, missed, into);
+  if (links_)
+    links_->note_message(into.resources);
+}
+
+Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOptions options)
+    : workload_(workload), fabric_(fabric), options_(std::move(options)), nccl_(options_.library, fabric),
+      routes_(fabric), network_(agenda_, routes_, FabricRoutes::capacities(fabric), fabric.host_count()),
+      costs_(free_messages()), calls_on_{agenda_, network_, costs_, std::make_shared<Execution::Memory>()},
+      hosts_(static_cast<std::size_t>(workload.ranks())), ranks_left_(hosts_.size())
+{
+  check(workload);
+  if (workload.ranks() > fabric.host_count())
+    throw UserError("found " + std::to_string(workload.ranks()) + " ranks; " + fabric.name() + " has " +
+                    std::to_string(fabric.host_count()) + " GPUs");
+  std::iota(hosts_.begin(), hosts_.end(), 0);
+  for (const Program& program : workload.programs)
+    orders_.emplace_back(program);
+  progress_.reserve(hosts_.size());
+  for (const int program : workload.program_of) {
+    progress_.emplace_back(orders_[static_cast<std::size_t>(program)]);
+    works_ += progress_.back().left();
+  }
+  works_left_ = works_;
+  accounts_.assign(hosts_.size(), RankAccounts(message_kind() + 1));
+  for (const GroupDivision& division : workload.divisions) {
+    begun_.emplace_back(hosts_.size(), 0);
+    open_calls_of_.emplace_back(static_cast<std::size_t>(division.number()), 0);
+    shape_of_.emplace_back(static_cast<std::size_t>(division.number()), -1);
+  }
+  if (not options_.listed.empty()) {
+    listed_.resize(hosts_.size());
+    for (const int rank : options_.listed)
+      if (rank >= 0 && rank < workload.ranks())
+        listed_[static_cast<std::size_t>(rank)] = true;
+  }
+  if (options_.execute_all)
+    return;
+  capacities_    = FabricRoutes::capacities(fabric);
+  alone_agenda_  = std::make_unique<Agenda>();
+  alone_routes_  = std::make_unique<FabricRoutes>(fabric);
+  alone_network_ = std::make_unique<FlowNetwork>(*alone_agenda_, *alone_routes_, capacities_, fabric.host_count());
+  links_ = std::make_unique<GroupLinks>(workload, hosts_, fabric.nccl()->gpus_per_node, *alone_routes_, capacities_);
+  known_ = std::make_unique<KnownCalls>(
+      CallNetwork{*alone_agenda_, *alone_network_, costs_, std::make_shared<Execution::Memory>()});
+  routes_.guard(links_.get());
+}
+
+Iteration::~Iteration() = default;
+
+// ---- A rank proceeds
+// ---------------------------------------------------------------------------------------------------
+
+void Iteration::advance(int rank)
+{
+  while (const auto number = progress_[static_cast<std::size_t>(rank)].begin_next())
+    begin(rank, *number);
+}
+
+void Iteration::begin(int rank, WorkNumber number)
+{
+  const Work& work = workload_.program(rank)[number];
+  if (work.kind == WorkKind::collective)
+    return join(rank, number);
+  if (work.kind != WorkKind::compute)
+    return post(rank, number);
+  if (not workload_.program(rank).is_on_host(work.stream))
+    accounts_[static_cast<std::size_t>(rank)].begin_computation(agenda_.now());
+  agenda_.add(agenda_.now() + Seconds(computation(rank, number)), *this, packed(rank, number));
+}
+
+double Iteration::computation(int rank, WorkNumber number) const
+{
+  double seconds = workload_.program(rank)[number].amount;
+  if (not options_.slowdown.empty())
+    seconds *= options_.slowdown[static_cast<std::size_t>(rank)];
+  if (options_.noise > 0)
+    seconds *= std::exp(options_.noise * normal(options_.seed, {static_cast<std::uint32_t>(rank), number, 0,
+                                                                RandomPurpose::COMPUTATION}));
+  return seconds;
+}
+
+void Iteration::due(std::uint64_t rank_and_number)
+{
+  const int rank    = static_cast<int>(rank_and_number >> NUMBER_BITS);
+  const auto number = static_cast<WorkNumber>(rank_and_number);
+  const Work& work  = workload_.program(rank)[number];
+  const double now  = agenda_.now().value();
+  if (work.kind == WorkKind::compute && not workload_.program(rank).is_on_host(work.stream))
+    accounts_[static_cast<std::size_t>(rank)].end_computation(agenda_.now());
+  const double since = work.kind == WorkKind::compute ? now - computation(rank, number) : now;
+  end(rank, {rank, number, since, since, now});
+}
+
+void Iteration::end(int rank, const TimedWork& work)
+{
+  RankProgress& its = progress_[static_cast<std::size_t>(rank)];
+  if (not listed_.empty() && listed_[static_cast<std::size_t>(rank)])
+    times_.listed.push_back(work);
+  its.end(work.number);
+  --works_left_;
+  if (its.left() == 0) {
+    accounts_[static_cast<std::size_t>(rank)].close(agenda_.now());
+    --ranks_left_;
+  }
+  advance(rank);
+}
+
+// ---- Collectives
+// -------------------------------------------------------------------------------------------------------
+
+int Iteration::shape(std::uint32_t division, int group)
+{
+  int& known = shape_of_[division][static_cast<std::size_t>(group)];
+  if (known < 0) {
+    std::map<int, int> numbers;
+    std::vector<int> nodes;
+    for (const int rank : workload_.divisions[division].members(group)) {
+      const int node = hosts_[static_cast<std::size_t>(rank)] / fabric_.nccl()->gpus_per_node;
+      nodes.push_back(numbers.try_emplace(node, static_cast<int>(numbers.size())).first->second);
+    }
+    known = shapes_.try_emplace(std::move(nodes), static_cast<int>(shapes_.size())).first->second;
+  }
+  return known;
+}
+
+std::shared_ptr<const PlannedCall> Iteration::plan(std::uint32_t division, int group, const Work& work)
+{
+  auto& planned = planned_[{division, group, work.collective, work.amount}];
+  if (planned)
+    return planned;
+  PlannedCall one;
+  for (const int rank : workload_.divisions[division].members(group))
+    one.hosts.push_back(hosts_[static_cast<std::size_t>(rank)]);
+  HostCall& call   = one.call;
+  const auto ranks = static_cast<double>(one.hosts.size());
+  const bool whole = work.collective == NcclCollective::broadcast || work.collective == NcclCollective::reduce ||
+                     work.collective == NcclCollective::allreduce;
+  call.collective  = to_text(work.collective);
+  call.ranks       = static_cast<int>(one.hosts.size());
+  call.count       = 1;
+  call.element     = Bytes(whole ? work.amount : work.amount / ranks);
+  auto& its        = plans_[{shape(division, group), work.collective, work.amount}];
+  if (not its) {
+    call.host = [&one](int rank) { return one.hosts[static_cast<std::size_t>(rank)]; };
+    its       = nccl_.plan(call);
+    if (not options_.fine)
+      its = std::make_shared<const NcclPlan>(coarse(*its, call.ranks));
+    call.host = {};
+  }
+  call.nccl = its;
+  planned   = std::make_shared<const PlannedCall>(std::move(one));
+  return planned;
+}
+
+std::uint64_t Iteration::open_call(std::uint32_t division, int group, std::uint32_t sequence, const Work& work)
+{
+  const auto [found, is_new] = open_.try_emplace({division, group, sequence}, calls_.size());
+  if (not is_new)
+    return found->second;
+  if (not idle_calls_.empty()) {
+    found->second = idle_calls_.back();
+    idle_calls_.pop_back();
+  } else {
+    calls_.emplace_back();
+  }
+  OpenCall& open = calls_[found->second];
+  open.division  = division;
+  open.group     = group;
+  open.planned   = plan(division, group, work);
+  open.left      = static_cast<int>(open.planned->hosts.size());
+  open.at.assign(open.planned->hosts.size(), {0, -1});
+  const auto* own = known_ && ends_need_all(work.collective) ? links_->own(division, group) : nullptr;
+  open.call       = std::make_unique<GroupCall>(found->second, open.planned, calls_on_, own ? known_.get() : nullptr,
+                                                own ? own->wiring : -1, *this);
+  // Calls of a group that overlap share its links.
+  if (++open_calls_of_[division][static_cast<std::size_t>(group)] > 1 && own)
+    reuse_was_wrong_ = true;
+  ++times_.calls;
+  if (not own)
+    ++times_.executed;
+  ++times_.algorithms[std::string(NcclLibrary::algorithm(*open.planned->call.nccl).name)];
+  return found->second;
+}
+
+void Iteration::check_agreement(const OpenCall& open, int rank, WorkNumber number) const
+{
+  const auto first = std::ranges::find_if(open.at, [](const auto& one) { return one.second >= 0; });
+  if (first == open.at.end())
+    return;
+  const int other =
+      workload_.divisions[open.division].members(open.group)[static_cast<std::size_t>(first - open.at.begin())];
+  const Work& its    = workload_.program(rank)[number];
+  const Work& theirs = workload_.program(other)[first->first];
+  if (its.collective == theirs.collective && its.amount == theirs.amount)
+    return;
+  const auto bytes = [](const Work& work) { return std::to_string(std::llround(work.amount)) + " bytes"; };
+  throw UserError("group " + std::to_string(open.group) + " of \"" + workload_.divisions[open.division].name() +
+                  "\": ranks do not call the same collective: " + describe(workload_, rank, number) + " has " +
+                  bytes(its) + ", " + describe(workload_, other, first->first) + " has " + bytes(theirs) +
+                  "; all ranks of a group must call its collectives in the same order and with the same sizes");
+}
+
+void Iteration::join(int rank, WorkNumber number)
+{
+  const Work& work              = workload_.program(rank)[number];
+  const GroupDivision& division = workload_.divisions[work.groups];
+  const int group               = division.group_of(rank);
+  if (division.members(group).size() < 2) {
+    agenda_.add(agenda_.now(), *this, packed(rank, number));
+    return;
+  }
+  const std::uint32_t sequence = begun_[work.groups][static_cast<std::size_t>(rank)]++;
+  const std::uint64_t place    = open_call(work.groups, group, sequence, work);
+  OpenCall& open               = calls_[place];
+  check_agreement(open, rank, number);
+  open.at[static_cast<std::size_t>(division.place_of(rank))] = {number, agenda_.now().value()};
+  accounts_[static_cast<std::size_t>(rank)].begin_waiting(work.groups, agenda_.now());
+  GroupCall& call = *open.call; // calls_ may grow while the rank enters
+  if (call.inside() + 1 == open.at.size()) {
+    open.complete = agenda_.now().value();
+    for (const int member : division.members(group)) {
+      RankAccounts& its = accounts_[static_cast<std::size_t>(member)];
+      its.end_waiting(work.groups, agenda_.now());
+      its.begin_communication(work.groups, agenda_.now());
+    }
+    open_.erase({work.groups, group, sequence});
+  }
+  call.enter(division.place_of(rank));
+}
+
+void Iteration::left(std::uint64_t call, int place)
+{
+  OpenCall& open               = calls_[call];
+  const std::uint32_t division = open.division;
+  const int rank               = workload_.divisions[division].members(open.group)[static_cast<std::size_t>(place)];
+  const auto [number, since]   = open.at[static_cast<std::size_t>(place)];
+  const TimedWork work{rank, number, since, open.complete, agenda_.now().value()};
+  if (--open.left == 0) {
+    --open_calls_of_[division][static_cast<std::size_t>(open.group)];
+    ended_.push_back(std::move(open.call));
+    open.planned.reset();
+    idle_calls_.push_back(call);
+  }
+  accounts_[static_cast<std::size_t>(rank)].end_communication(division, Seconds(work.active), agenda_.now());
+  end(rank, work);
+}
+
+// ---- Messages
+// ----------------------------------------------------------------------------------------------------------
+
+void Iteration::post(int rank, WorkNumber number)
+{
+  const Work& work = workload_.program(rank)[number];
+  const int peer   = rank + work.peer;
+  const bool sends = work.kind == WorkKind::send;
+  const Posted own{number, agenda_.now().value()};
+  auto& all   = unmatched_[sends ? packed(rank, static_cast<std::uint32_t>(peer))
+                                 : packed(peer, static_cast<std::uint32_t>(rank))];
+  auto& its   = all[work.tag];
+  auto& other = sends ? its.receives : its.sends;
+  accounts_[static_cast<std::size_t>(rank)].begin_waiting(message_kind(), agenda_.now());
+  if (other.empty()) {
+    (sends ? its.sends : its.receives).push_back(own);
+    return;
+  }
+  const Posted partner = other.front();
+  other.pop_front();
+  if (its.sends.empty() && its.receives.empty())
+    all.erase(work.tag);
+  if (sends)
+    depart(rank, peer, own, partner);
+  else
+    depart(peer, rank, partner, own);
+}
+
+void Iteration::depart(int from, int to, Posted send, Posted receive)
+{
+  const double bytes   = workload_.program(from)[send.number].amount;
+  const double awaited = workload_.program(to)[receive.number].amount;
+  if (bytes != awaited)
+    throw UserError(describe(workload_, from, send.number) + " has " + std::to_string(std::llround(bytes)) +
+                    " bytes, but its " + describe(workload_, to, receive.number) + " has " +
+                    std::to_string(std::llround(awaited)));
+  for (const int rank : {from, to}) {
+    RankAccounts& its = accounts_[static_cast<std::size_t>(rank)];
+    its.end_waiting(message_kind(), agenda_.now());
+    its.begin_communication(message_kind(), agenda_.now());
+  }
+  std::uint64_t number = flights_.size();
+  if (idle_flights_.empty()) {
+    flights_.emplace_back();
+  } else {
+    number = idle_flights_.back();
+    idle_flights_.pop_back();
+  }
+  flights_[number] = {from, to, send, receive, agenda_.now().value()};
+  network_.send(hosts_[static_cast<std::size_t>(from)], hosts_[static_cast<std::size_t>(to)], Bytes(bytes), 0, *this,
+                number);
+}
+
+void Iteration::arrived(std::uint64_t flight)
+{
+  const Flight one = flights_[flight];
+  idle_flights_.push_back(flight);
+  for (const int rank : {one.from, one.to})
+    accounts_[static_cast<std::size_t>(rank)].end_communication(message_kind(), Seconds(one.left), agenda_.now());
+  const double now = agenda_.now().value();
+  end(one.from, {one.from, one.send.number, one.send.since, one.left, now});
+  end(one.to, {one.to, one.receive.number, one.receive.since, one.left, now});
+}
+
+void Iteration::failed(std::uint64_t flight, const std::string& why)
+{
+  const Flight& one = flights_[flight];
+  throw UserError(describe(workload_, one.from, one.send.number) + " to rank " + std::to_string(one.to) +
+                  " does not arrive: " + why);
+}
+
+void Iteration::call_failed(std::uint64_t call, const std::string& why)
+{
+  const OpenCall& open = calls_[call];
+  throw UserError("a collective of group " + std::to_string(open.group) + " of \"" +
+                  workload_.divisions[open.division].name() + "\" does not end: " + why);
+}
+
+// ---- The loop
+// ----------------------------------------------------------------------------------------------------------
+
+std::string Iteration::reason_to_wait(int rank, WorkNumber number) const
+{
+  const Work& work = workload_.program(rank)[number];
+  const int peer   = rank + work.peer;
+  switch (work.kind) {
+    case WorkKind::send:
+      return "no receive of rank " + std::to_string(peer) + " matches it (tag " + std::to_string(work.tag) + ")";
+    case WorkKind::receive:
+      return "no send of rank " + std::to_string(peer) + " matches it (tag " + std::to_string(work.tag) + ")";
+    case WorkKind::collective: {
+      const GroupDivision& division = workload_.divisions[work.groups];
+      for (const int member : division.members(division.group_of(rank)))
+        if (begun_[work.groups][static_cast<std::size_t>(member)] < begun_[work.groups][static_cast<std::size_t>(rank)])
+          return "rank " + std::to_string(member) + " of its group \"" + division.name() + "\" does not call it";
+      return "its group \"" + division.name() + "\" does not end it";
+    }
+    case WorkKind::compute:
+      break;
+  }
+  return "it does not end";
+}
+
+void Iteration::refuse_to_hang() const
+{
+  std::string text;
+  int named = 0;
+  for (int rank = 0; rank < workload_.ranks() && named < 3; ++rank)
+    for (const WorkNumber number : progress_[static_cast<std::size_t>(rank)].current()) {
+      text += "\n  " + describe(workload_, rank, number) + ": " + reason_to_wait(rank, number);
+      if (++named == 3)
+        break;
+    }
+  if (named == 0)
+    text = "\n  operations wait for each other in a cycle";
+  throw UserError("the workload cannot end: " + std::to_string(ranks_left_) + " of " +
+                  std::to_string(workload_.ranks()) + " ranks wait for ever" + text);
+}
+
+/** Returns whether messages of others may have slowed down calls that were executed by themselves. */
+bool Iteration::calls_were_disturbed() const
+{
+  if (not known_ || not links_->is_crossed())
+    return false;
+  Agenda agenda;
+  FabricRoutes routes(fabric_);
+  FlowNetwork network(agenda, routes, links_->left_for_groups(known_->most_flows()), fabric_.host_count());
+  return not known_->hold_on({agenda, network, costs_, std::make_shared<Execution::Memory>()});
+}
+
+IterationTimes Iteration::run()
+{
+  for (int rank = 0; rank < workload_.ranks(); ++rank) {
+    if (progress_[static_cast<std::size_t>(rank)].left() == 0)
+      --ranks_left_;
+    advance(rank);
+  }
+  constexpr std::size_t INSTANTS = 1 << 14; // between two reports
+  for (std::size_t instant = 1; std::isfinite(agenda_.next().value()) && not reuse_was_wrong_; ++instant) {
+    agenda_.run_until(agenda_.next());
+    ended_.clear();
+    if (options_.progress && instant % INSTANTS == 0)
+      options_.progress(1 - static_cast<double>(works_left_) / static_cast<double>(works_));
+  }
+  if (not reuse_was_wrong_ && ranks_left_ > 0)
+    refuse_to_hang();
+  reuse_was_wrong_ = reuse_was_wrong_ || (links_ && links_->is_shared()) || calls_were_disturbed();
+  if (reuse_was_wrong_)
+    return {};
+  for (const RankAccounts& its : accounts_)
+    times_.ranks.push_back(its.times());
+  for (const RankTimes& its : times_.ranks)
+    times_.end = std::max(times_.end, its.end);
+  times_.messages = network_.work().messages;
+  if (known_) {
+    times_.messages += alone_network_->work().messages;
+    times_.executed += known_->executed();
+  }
+  return std::move(times_);
+}
+
+IterationTimes run_iteration(const Workload& workload, const Fabric& fabric, IterationOptions options)
+{
+  {
+    Iteration iteration(workload, fabric, options);
+    IterationTimes times = iteration.run();
+    if (not iteration.reuse_was_wrong())
+      return times;
+  }
+  options.execute_all = true;
+  return Iteration(workload, fabric, std::move(options)).run();
+}
+
+} // namespace weft

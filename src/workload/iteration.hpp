@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Execution of a workload in time, without SimGrid and without stacks: a rank is the progress in its program.
+ *
+ * A collective begins at each rank when the rank reaches it, by NCCL's choice, and ends there by NCCL's schedule
+ * (group_call.hpp). A message leaves when both ranks have reached it: NCCL's channels have buffers of some hundred KiB,
+ * activations have megabytes.
+ *
+ * Equal calls on links that belong to one group are executed once. That is wrong if two calls of such a group overlap,
+ * or if messages of others may slow it down (group_links.hpp): reuse_was_wrong() says so after run(). */
+#pragma once
+
+#include "collective/host/nccl/nccl_library.hpp"
+#include "fabric/fabric.hpp"
+#include "network/agenda.hpp"
+#include "network/fabric_routes.hpp"
+#include "network/flow_network.hpp"
+#include "workload/group_call.hpp"
+#include "workload/group_links.hpp"
+#include "workload/program.hpp"
+#include "workload/rank_accounts.hpp"
+#include "workload/rank_progress.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+struct IterationOptions {
+  std::string library = "nccl-2.29"; ///< of presets/nccl, which chooses and schedules collectives
+  bool execute_all    = false;       ///< executes equal calls again
+  bool fine           = false;       ///< all messages of NCCL's rings, instead of one for each step
+  /// By rank: factor by which its computation takes longer; empty: 1 for all.
+  std::vector<double> slowdown = {};
+  /// Standard deviation of the logarithm of a further factor, drawn for each computation of each rank; 0: none.
+  double noise       = 0;
+  std::uint64_t seed = 0;
+  /// Ranks of which all operations are listed with their times.
+  std::vector<int> listed = {};
+  /// Called now and then with the fraction of operations that have ended.
+  std::function<void(double done)> progress = {};
+};
+
+/** Operation of a rank in time, in seconds. */
+struct TimedWork {
+  int rank;
+  WorkNumber number;
+  double begin;  ///< the rank has reached it
+  double active; ///< all ranks that it needs have reached it, too
+  double end;
+};
+
+/** Times of an iteration. */
+struct IterationTimes {
+  double end = 0; ///< of the last rank, in seconds
+  std::vector<RankTimes> ranks;
+  std::size_t messages = 0; ///< on the network
+  std::size_t calls    = 0; ///< collectives
+  std::size_t executed = 0; ///< of these, those that no equal one has preceded
+  std::vector<TimedWork> listed;
+  std::map<std::string, int> algorithms; ///< calls by what NCCL has chosen: "nccl_ring_Simple"
+};
+
+class Iteration : public Due, public Receiving, public GroupCallEnds {
+public:
+  /** @p workload and @p fabric must outlive the object. Ranks are on the hosts with their numbers. Throws UserError if
+   * workload and fabric do not fit each other. */
+  Iteration(const Workload& workload, const Fabric& fabric, IterationOptions options);
+  ~Iteration() override;
+  /** Executes the workload. Throws UserError that names ranks and operations if it cannot end. */
+  IterationTimes run();
+  /** Returns whether groups turned out not to have links of their own. */
+  bool reuse_was_wrong() const { return reuse_was_wrong_; }
+
+private:
+  /** Routes that note messages over links of groups. */
+  class GuardedRoutes : public FabricRoutes {
+    GroupLinks* links_ = nullptr;
+
+  public:
+    using FabricRoutes::FabricRoutes;
+    void guard(GroupLinks* links) { links_ = links; }
+    void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override;
+  };
+  /** Call in flight: its operations and times, by place in the group. */
+  struct OpenCall {
+    std::unique_ptr<GroupCall> call;
+    std::uint32_t division                        = 0;
+    int group                                     = 0;
+    std::shared_ptr<const PlannedCall> planned    = {};
+    std::vector<std::pair<WorkNumber, double>> at = {}; ///< operation and time of entry
+    double complete                               = 0;  ///< time at which the last rank entered
+    int left                                      = 0;
+  };
+  struct Posted {
+    WorkNumber number;
+    double since;
+  };
+  /** Messages from one rank to another with the same tag, of which only one side is there. */
+  struct Unmatched {
+    std::deque<Posted> sends;
+    std::deque<Posted> receives;
+  };
+  struct Flight {
+    int from;
+    int to;
+    Posted send;
+    Posted receive;
+    double left;
+  };
+
+  const Workload& workload_;
+  const Fabric& fabric_;
+  const IterationOptions options_;
+  const NcclLibrary nccl_;
+  Agenda agenda_;
+  GuardedRoutes routes_;
+  FlowNetwork network_;
+  MessageCosts costs_;
+  CallNetwork calls_on_;
+  // Of calls that are executed by themselves; null: all are executed with the rest.
+  std::vector<double> capacities_;
+  std::unique_ptr<Agenda> alone_agenda_;
+  std::unique_ptr<FabricRoutes> alone_routes_;
+  std::unique_ptr<FlowNetwork> alone_network_;
+  std::unique_ptr<KnownCalls> known_;
+  std::unique_ptr<GroupLinks> links_;
+
+  std::vector<int> hosts_; // by rank
+  std::vector<ProgramOrder> orders_;
+  std::vector<RankProgress> progress_;
+  std::vector<RankAccounts> accounts_;
+  std::vector<bool> listed_;                      // by rank; empty: none
+  std::vector<std::vector<std::uint32_t>> begun_; // by division and rank: collectives that have begun
+  std::vector<std::vector<int>> open_calls_of_;   // by division and group
+  std::map<std::tuple<std::uint32_t, int, std::uint32_t>, std::uint64_t> open_; // by division, group and sequence
+  std::vector<OpenCall> calls_;                                                 // places are reused
+  std::vector<std::uint64_t> idle_calls_;
+  std::vector<std::unique_ptr<GroupCall>> ended_;                         // until nothing of them is on the stack
+  std::unordered_map<std::uint64_t, std::map<int, Unmatched>> unmatched_; // by both ranks, then tag
+  std::vector<Flight> flights_;
+  std::vector<std::uint64_t> idle_flights_;
+  std::map<std::vector<int>, int> shapes_; // of groups: the node of each rank
+  std::vector<std::vector<int>> shape_of_; // by division and group; -1: not yet known
+  std::map<std::tuple<int, NcclCollective, double>, std::shared_ptr<const NcclPlan>> plans_; // by shape
+  std::map<std::tuple<std::uint32_t, int, NcclCollective, double>, std::shared_ptr<const PlannedCall>> planned_;
+  IterationTimes times_;
+  std::size_t ranks_left_;
+  bool reuse_was_wrong_   = false;
+  std::size_t works_      = 0; // operations of all ranks,
+  std::size_t works_left_ = 0; // and those that have not ended
+
+  std::uint32_t message_kind() const { return static_cast<std::uint32_t>(workload_.divisions.size()); }
+  bool calls_were_disturbed() const;
+  void advance(int rank);
+  void begin(int rank, WorkNumber number);
+  void end(int rank, const TimedWork& work);
+  double computation(int rank, WorkNumber number) const;
+  void join(int rank, WorkNumber number);
+  std::uint64_t open_call(std::uint32_t division, int group, std::uint32_t sequence, const Work& work);
+  void check_agreement(const OpenCall& open, int rank, WorkNumber number) const;
+  int shape(std::uint32_t division, int group);
+  std::shared_ptr<const PlannedCall> plan(std::uint32_t division, int group, const Work& work);
+  void post(int rank, WorkNumber number);
+  void depart(int from, int to, Posted send, Posted receive);
+  [[noreturn]] void refuse_to_hang() const;
+  std::string reason_to_wait(int rank, WorkNumber number) const;
+
+  void due(std::uint64_t rank_and_number) override;
+  void arrived(std::uint64_t flight) override;
+  void failed(std::uint64_t flight, const std::string& why) override;
+  void left(std::uint64_t call, int place) override;
+  void call_failed(std::uint64_t call, const std::string& why) override;
+};
+
+/** Executes a workload; again with all calls if reusing some turns out to be wrong. */
+IterationTimes run_iteration(const Workload& workload, const Fabric& fabric, IterationOptions options);
+
+} // namespace weft

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* How a rank spends its time. At each moment it computes, or else communicates, or else waits for others; the first
+ * that holds counts, so that the parts add up to the whole. Communication beside computation is hidden: it counts in
+ * the duration of its kind only.
+ *
+ * Kinds of communication are the divisions of the ranks into groups, then messages. */
+#pragma once
+
+#include "base/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+/** Times of a rank in seconds. */
+struct RankTimes {
+  double computing = 0;             ///< on the GPU
+  std::vector<double> exposed;      ///< communicating without computing, by kind
+  std::vector<double> late;         ///< waiting for other ranks to begin a collective, or to send, by kind
+  std::vector<double> communicated; ///< duration of all communication, hidden or not, by kind
+  double idle = 0;                  ///< neither: on the CPU, or waiting for operations of other streams
+  double end  = 0;                  ///< end of the last operation
+};
+
+class RankAccounts {
+  std::uint32_t kinds_;
+  std::vector<std::uint32_t> active_; // states that hold now; the least counts
+  double since_ = 0;
+  RankTimes times_;
+
+  std::uint32_t exposed(std::uint32_t kind) const { return 1 + kind; }
+  std::uint32_t late(std::uint32_t kind) const { return 1 + kinds_ + kind; }
+  void count_until(Seconds now);
+  void begin(std::uint32_t state, Seconds now);
+  void end(std::uint32_t state, Seconds now);
+
+public:
+  /** @p kinds: number of kinds of communication. */
+  explicit RankAccounts(std::uint32_t kinds);
+  void begin_computation(Seconds now) { begin(0, now); }
+  void end_computation(Seconds now) { end(0, now); }
+  void begin_waiting(std::uint32_t kind, Seconds now) { begin(late(kind), now); }
+  void end_waiting(std::uint32_t kind, Seconds now) { end(late(kind), now); }
+  void begin_communication(std::uint32_t kind, Seconds now) { begin(exposed(kind), now); }
+  /** Ends communication that had begun at @p since. */
+  void end_communication(std::uint32_t kind, Seconds since, Seconds now);
+  /** Ends the rank: it has nothing left to do. */
+  void close(Seconds now);
+  const RankTimes& times() const { return times_; }
+};
+
+} // namespace weft
