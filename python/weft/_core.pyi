@@ -9,6 +9,12 @@ import numpy
 import numpy.typing
 import typing
 
+class AlgorithmCalls(typing.TypedDict):
+    """Calls that NCCL executes with an algorithm and protocol."""
+
+    algorithm: str
+    calls: int
+
 class Cable(typing.TypedDict):
     """One cable; its links are `NAME.up`, from the lower vertex to the upper, and `NAME.down`."""
 
@@ -81,6 +87,18 @@ class HostSchedule(typing.TypedDict):
     rounds: int
     messages: list[tuple[int, int, int, float]]
     combined_bytes: list[float]
+
+class IterationTimes(typing.TypedDict):
+    """Times of an iteration: its end in seconds, ranks, operations of listed ranks; messages on the
+    network, collectives, and those of them that no equal one has preceded."""
+
+    end_s: float
+    ranks: list[RankTimes]
+    listed: list[TimedWork]
+    algorithms: list[AlgorithmCalls]
+    messages: int
+    calls: int
+    executed: int
 
 class Mechanism(typing.TypedDict):
     """A mechanism that executes collectives in the network."""
@@ -180,6 +198,17 @@ class Option(typing.TypedDict):
     allowed: str
     names: list[str]
 
+class RankTimes(typing.TypedDict):
+    """How a rank spends an iteration, in seconds. Lists have an entry for each division into
+    groups, then one for messages."""
+
+    computing_s: float
+    exposed_s: list[float]
+    late_s: list[float]
+    communicated_s: list[float]
+    idle_s: float
+    end_s: float
+
 class Segment(typing.TypedDict):
     """Factors of point-to-point messages from a size on."""
 
@@ -229,6 +258,19 @@ class Table(typing.TypedDict):
     meaning: str
     options: list[Option]
 
+class TimedWork(typing.TypedDict):
+    """Operation of a rank in time, in seconds: reached, active once all ranks that it needs have
+    reached it, ended."""
+
+    rank: int
+    operation: int
+    name: str
+    kind: str
+    stream: int
+    begin_s: float
+    active_s: float
+    end_s: float
+
 class Topology(typing.TypedDict):
     """One kind of topology with the keys of its [topology] table."""
 
@@ -260,6 +302,7 @@ __all__: list[str] = [
     "SMPI_EAGER_THRESHOLD_BYTES",
     "SMPI_ENVELOPE_BYTES",
     "UserError",
+    "WorkloadProgram",
     "alltoall_messages",
     "bitmap_bytes",
     "cache_of_hosts",
@@ -289,6 +332,7 @@ __all__: list[str] = [
     "prove_cube_hash",
     "prove_hash",
     "row_kinds",
+    "run_workload",
     "selected_algorithms",
     "selections",
     "simgrid_prefix",
@@ -452,6 +496,62 @@ class CallCheck:
     def end(self) -> int:
         """
         Prove that nothing is missing; return the number of lines of ranks.
+        """
+
+class WorkloadProgram:
+    """
+    Operations of a rank in streams. Each method adds one, which begins when those of `after` have ended, and returns its number.
+    """
+    def __init__(self, in_order: bool) -> None:
+        """
+        `in_order`: operations of a stream follow each other as they were added; otherwise a stream takes the first one that waits for nothing.
+        """
+    def __len__(self) -> int: ...
+    def collective(
+        self,
+        stream: int,
+        kind: int,
+        collective: str,
+        size: float,
+        after: collections.abc.Sequence[int] = [],
+        name: str = "",
+    ) -> int:
+        """
+        Add a collective of the rank's group in division `kind`. `size` in bytes: the vector, or all blocks of an Allgather, Reduce-Scatter or Alltoall.
+        """
+    def compute(
+        self, stream: int, seconds: float, after: collections.abc.Sequence[int] = [], name: str = ""
+    ) -> int:
+        """
+        Add computation.
+        """
+    def host_stream(self, stream: int) -> None:
+        """
+        Make a stream one of the CPU: its computation is none of the GPU.
+        """
+    def receive(
+        self,
+        stream: int,
+        peer: int,
+        size: float,
+        tag: int = 0,
+        after: collections.abc.Sequence[int] = [],
+        name: str = "",
+    ) -> int:
+        """
+        Add the receipt of a message from the rank that has this one's number plus `peer`.
+        """
+    def send(
+        self,
+        stream: int,
+        peer: int,
+        size: float,
+        tag: int = 0,
+        after: collections.abc.Sequence[int] = [],
+        name: str = "",
+    ) -> int:
+        """
+        Add a message of `size` bytes to the rank that has this one's number plus `peer`.
         """
 
 def alltoall_messages(fabric: Fabric, count: int) -> list[tuple[int, int]]:
@@ -654,6 +754,27 @@ def prove_hash(fabric: Fabric, hash: str, step: int = 1) -> HashProof:
 def row_kinds() -> dict[str, tuple[str, list[tuple[str, str]]]]:
     """
     Every kind of row: its meaning, and its keys with their types.
+    """
+
+def run_workload(
+    fabric: Fabric,
+    library: str,
+    programs: collections.abc.Sequence[WorkloadProgram],
+    program_of: collections.abc.Sequence[int],
+    groups: collections.abc.Sequence[
+        tuple[str, collections.abc.Sequence[collections.abc.Sequence[int]]]
+    ],
+    *,
+    execute_all: bool = False,
+    fine: bool = False,
+    slowdown: collections.abc.Sequence[float] = [],
+    noise: float = 0.0,
+    seed: int = 0,
+    listed: collections.abc.Sequence[int] = [],
+    progress: collections.abc.Callable[[float], None] = None,
+) -> IterationTimes:
+    """
+    Execute programs on a fabric of GPUs: the number of each rank's program, and the groups of ranks that communicate, by division. `execute_all`: execute equal calls again. `fine`: all messages of NCCL's rings, instead of one for each step. `slowdown`: factor of computation by rank; `noise`: standard deviation of the logarithm of a random one. `listed`: ranks whose operations are returned. `progress` is called with the fraction of operations that have ended.
     """
 
 def selected_algorithms(

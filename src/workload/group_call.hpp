@@ -38,7 +38,7 @@ struct CallNetwork {
 
 /** Ends of calls on links of their own. */
 class KnownCalls {
-  static constexpr std::size_t MOST = 1 << 20; ///< that are kept
+  static constexpr std::size_t MOST = 1048576; ///< that are kept
   /** Plan, links, and how much earlier than the last rank each enters, in picoseconds. */
   using Signature = std::tuple<const NcclPlan*, int, std::vector<std::int64_t>>;
   struct Known {

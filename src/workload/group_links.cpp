@@ -10,9 +10,9 @@ namespace weft {
 namespace {
 
 /** Message whose route shows the links between two ranks. */
-constexpr Bytes PROBE(1 << 20);
+constexpr Bytes PROBE(1024 * 1024);
 /** Part of a link's bandwidth that is as good as none. */
-constexpr double NOTHING = 1e-3;
+constexpr double NEXT_TO_NOTHING = 1e-3;
 
 struct HostPair {
   int from;
@@ -67,7 +67,7 @@ public:
   {
     for (const int resource : resources) {
       int& its = owner_[static_cast<std::size_t>(resource)];
-      if (its == NOBODY || its == static_cast<int>(owner)) {
+      if (its == NOBODY || std::cmp_equal(its, owner)) {
         its = static_cast<int>(owner);
         continue;
       }
@@ -203,7 +203,7 @@ std::vector<double> GroupLinks::left_for_groups(int flows) const
         widest = std::max(widest, capacity(neck));
       }
       // Max-min sharing gives a message what its narrowest link does, if flows of the group would get as much.
-      left[at] = std::min(left[at], rest >= widest * flows ? rest : NOTHING * capacity(resource));
+      left[at] = std::min(left[at], rest >= widest * flows ? rest : NEXT_TO_NOTHING * capacity(resource));
     }
   }
   std::vector<double> all = capacities_;

@@ -80,7 +80,7 @@ Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOp
   accounts_.assign(hosts_.size(), RankAccounts(message_kind() + 1));
   for (const GroupDivision& division : workload.divisions) {
     begun_.emplace_back(hosts_.size(), 0);
-    open_calls_of_.emplace_back(static_cast<std::size_t>(division.number()), 0);
+    inside_.emplace_back(hosts_.size(), 0);
     shape_of_.emplace_back(static_cast<std::size_t>(division.number()), -1);
   }
   if (not options_.listed.empty()) {
@@ -103,8 +103,7 @@ Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOp
 
 Iteration::~Iteration() = default;
 
-// ---- A rank proceeds
-// ---------------------------------------------------------------------------------------------------
+// ---- A rank proceeds ------------------------------------------------------------------------------------------------
 
 void Iteration::advance(int rank)
 {
@@ -161,8 +160,7 @@ void Iteration::end(int rank, const TimedWork& work)
   advance(rank);
 }
 
-// ---- Collectives
-// -------------------------------------------------------------------------------------------------------
+// ---- Collectives ----------------------------------------------------------------------------------------------------
 
 int Iteration::shape(std::uint32_t division, int group)
 {
@@ -223,14 +221,12 @@ std::uint64_t Iteration::open_call(std::uint32_t division, int group, std::uint3
   open.division  = division;
   open.group     = group;
   open.planned   = plan(division, group, work);
+  open.complete  = -1;
   open.left      = static_cast<int>(open.planned->hosts.size());
   open.at.assign(open.planned->hosts.size(), {0, -1});
   const auto* own = known_ && ends_need_all(work.collective) ? links_->own(division, group) : nullptr;
   open.call       = std::make_unique<GroupCall>(found->second, open.planned, calls_on_, own ? known_.get() : nullptr,
                                                 own ? own->wiring : -1, *this);
-  // Calls of a group that overlap share its links.
-  if (++open_calls_of_[division][static_cast<std::size_t>(group)] > 1 && own)
-    reuse_was_wrong_ = true;
   ++times_.calls;
   if (not own)
     ++times_.executed;
@@ -270,11 +266,18 @@ void Iteration::join(int rank, WorkNumber number)
   OpenCall& open               = calls_[place];
   check_agreement(open, rank, number);
   open.at[static_cast<std::size_t>(division.place_of(rank))] = {number, agenda_.now().value()};
-  accounts_[static_cast<std::size_t>(rank)].begin_waiting(work.groups, agenda_.now());
+  // A rank of a Bcast or Reduce can end before others begin: there is no time at which it waits for all.
+  const bool waits = ends_need_all(work.collective);
+  if (waits)
+    accounts_[static_cast<std::size_t>(rank)].begin_waiting(work.groups, agenda_.now());
+  else
+    accounts_[static_cast<std::size_t>(rank)].begin_communication(work.groups, agenda_.now());
+  if (++inside_[work.groups][static_cast<std::size_t>(rank)] > 1 && known_ && links_->own(work.groups, group))
+    reuse_was_wrong_ = true;
   GroupCall& call = *open.call; // calls_ may grow while the rank enters
   if (call.inside() + 1 == open.at.size()) {
-    open.complete = agenda_.now().value();
-    for (const int member : division.members(group)) {
+    open.complete = waits ? agenda_.now().value() : -1;
+    for (const int member : waits ? division.members(group) : std::vector<int>()) {
       RankAccounts& its = accounts_[static_cast<std::size_t>(member)];
       its.end_waiting(work.groups, agenda_.now());
       its.begin_communication(work.groups, agenda_.now());
@@ -290,9 +293,9 @@ void Iteration::left(std::uint64_t call, int place)
   const std::uint32_t division = open.division;
   const int rank               = workload_.divisions[division].members(open.group)[static_cast<std::size_t>(place)];
   const auto [number, since]   = open.at[static_cast<std::size_t>(place)];
-  const TimedWork work{rank, number, since, open.complete, agenda_.now().value()};
+  const TimedWork work{rank, number, since, std::max(since, open.complete), agenda_.now().value()};
+  --inside_[division][static_cast<std::size_t>(rank)];
   if (--open.left == 0) {
-    --open_calls_of_[division][static_cast<std::size_t>(open.group)];
     ended_.push_back(std::move(open.call));
     open.planned.reset();
     idle_calls_.push_back(call);
@@ -301,8 +304,7 @@ void Iteration::left(std::uint64_t call, int place)
   end(rank, work);
 }
 
-// ---- Messages
-// ----------------------------------------------------------------------------------------------------------
+// ---- Messages -------------------------------------------------------------------------------------------------------
 
 void Iteration::post(int rank, WorkNumber number)
 {
@@ -379,8 +381,7 @@ void Iteration::call_failed(std::uint64_t call, const std::string& why)
                   workload_.divisions[open.division].name() + "\" does not end: " + why);
 }
 
-// ---- The loop
-// ----------------------------------------------------------------------------------------------------------
+// ---- The loop -------------------------------------------------------------------------------------------------------
 
 std::string Iteration::reason_to_wait(int rank, WorkNumber number) const
 {
@@ -438,7 +439,7 @@ IterationTimes Iteration::run()
       --ranks_left_;
     advance(rank);
   }
-  constexpr std::size_t INSTANTS = 1 << 14; // between two reports
+  constexpr std::size_t INSTANTS = 16384; // between two reports
   for (std::size_t instant = 1; std::isfinite(agenda_.next().value()) && not reuse_was_wrong_; ++instant) {
     agenda_.run_until(agenda_.next());
     ended_.clear();

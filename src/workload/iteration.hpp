@@ -5,8 +5,9 @@
  * (group_call.hpp). A message leaves when both ranks have reached it: NCCL's channels have buffers of some hundred KiB,
  * activations have megabytes.
  *
- * Equal calls on links that belong to one group are executed once. That is wrong if two calls of such a group overlap,
- * or if messages of others may slow it down (group_links.hpp): reuse_was_wrong() says so after run(). */
+ * Equal calls on links that belong to one group are executed once. That is wrong if a rank is in two calls of such a
+ * group at a time, or if messages of others may slow it down (group_links.hpp): reuse_was_wrong() says so after run().
+ */
 #pragma once
 
 #include "collective/host/nccl/nccl_library.hpp"
@@ -140,7 +141,7 @@ private:
   std::vector<RankAccounts> accounts_;
   std::vector<bool> listed_;                      // by rank; empty: none
   std::vector<std::vector<std::uint32_t>> begun_; // by division and rank: collectives that have begun
-  std::vector<std::vector<int>> open_calls_of_;   // by division and group
+  std::vector<std::vector<int>> inside_;          // by division and rank: calls in which it is
   std::map<std::tuple<std::uint32_t, int, std::uint32_t>, std::uint64_t> open_; // by division, group and sequence
   std::vector<OpenCall> calls_;                                                 // places are reused
   std::vector<std::uint64_t> idle_calls_;

@@ -131,7 +131,7 @@ void check(const Workload& workload)
   if (workload.ranks() == 0)
     throw UserError("there are no ranks");
   for (const int program : workload.program_of)
-    if (program < 0 || program >= static_cast<int>(workload.programs.size()))
+    if (program < 0 || std::cmp_greater_equal(program, workload.programs.size()))
       throw UserError("found program " + std::to_string(program) + " of a rank; there are " +
                       std::to_string(workload.programs.size()));
   std::vector<std::vector<WorkNumber>> partners;

@@ -32,7 +32,8 @@ NcclPlan coarse(NcclPlan plan, int ranks)
     most       = std::max(most, chunks * plan.slices);
     lane.chunk = std::max(block, Bytes(1));
   }
-  plan.window = std::max(1, static_cast<int>(std::ceil(plan.window / most)));
+  constexpr int LEAST = 2; // a rank waits for its send before it posts the receive after the next one
+  plan.window         = std::max(LEAST, static_cast<int>(std::ceil(plan.window / most)));
   plan.slices = 1;
   return plan;
 }

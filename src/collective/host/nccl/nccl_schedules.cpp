@@ -287,7 +287,10 @@ Schedule nccl_steps(const HostCall& call, int rank, Tuning /*tuning*/)
       add_strands(strands, call, {plan, lane, rank}, tag);
       tag += 2;
     }
-    co_yield together(std::move(strands));
+    if (algorithm == NcclAlgorithm::ring && strands.size() == 1)
+      co_yield strands.front().steps; // all ranks have one, and need no wait for any of several
+    else
+      co_yield together(std::move(strands));
     if (two_levels)
       co_yield meet_on_node(plan, rank);
   }
