@@ -771,7 +771,7 @@ def run_workload(
     noise: float = 0.0,
     seed: int = 0,
     listed: collections.abc.Sequence[int] = [],
-    progress: collections.abc.Callable[[float], None] = None,
+    progress: collections.abc.Callable[[float], None] | None = None,
 ) -> IterationTimes:
     """
     Execute programs on a fabric of GPUs: the number of each rank's program, and the groups of ranks that communicate, by division. `execute_all`: execute equal calls again. `fine`: all messages of NCCL's rings, instead of one for each step. `slowdown`: factor of computation by rank; `noise`: standard deviation of the logarithm of a random one. `listed`: ranks whose operations are returned. `progress` is called with the fraction of operations that have ended.

@@ -5,6 +5,7 @@
 #include "python/rows.hpp"
 #include "workload/iteration.hpp"
 
+#include <optional>
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 #include <string>
@@ -107,7 +108,7 @@ Row<"IterationTimes"> run_workload(const Fabric& fabric, const std::string& libr
                                    const std::vector<const Program*>& programs, std::vector<int> program_of,
                                    const Groups& groups, bool execute_all, bool fine, std::vector<double> slowdown,
                                    double noise, std::uint64_t seed, std::vector<int> listed,
-                                   const std::function<void(double)>& progress)
+                                   const std::optional<std::function<void(double)>>& progress)
 {
   Workload workload;
   for (const Program* const program : programs)
@@ -126,7 +127,7 @@ Row<"IterationTimes"> run_workload(const Fabric& fabric, const std::string& libr
     if (PyErr_CheckSignals() != 0)
       throw py::error_already_set();
     if (progress)
-      progress(done);
+      (*progress)(done);
   };
   const IterationTimes times = run_iteration(workload, fabric, std::move(options));
   return ITERATION_TIMES({workload, times});
