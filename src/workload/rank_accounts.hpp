@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* How a rank spends its time. At each moment it computes, or else communicates, or else waits for others; the first
+/* Time of a rank, by use. At each moment it computes, or else communicates, or else waits for others; the first
  * that holds counts, so that the parts add up to the whole. Communication beside computation is hidden: it counts in
  * the duration of its kind only.
  *

@@ -15,7 +15,7 @@
 
 namespace weft {
 
-/** What ranks need to know about a program. */
+/** Order of a program's operations, which its ranks share. */
 class ProgramOrder {
   const Program& program_;
   std::vector<std::vector<WorkNumber>> streams_; // in order: operations of each stream
