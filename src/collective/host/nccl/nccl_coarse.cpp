@@ -34,7 +34,7 @@ NcclPlan coarse(NcclPlan plan, int ranks)
   }
   constexpr int LEAST = 2; // a rank waits for its send before it posts the receive after the next one
   plan.window         = std::max(LEAST, static_cast<int>(std::ceil(plan.window / most)));
-  plan.slices = 1;
+  plan.slices         = 1;
   return plan;
 }
 
