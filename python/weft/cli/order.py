@@ -30,6 +30,10 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "--back-to-back",
         *("--percentiles", "--modes", "--unchecked", "--format", "--full"),
     ),
+    "Traces of training": (
+        *("--replicate", "--gpu", "--allgather-size", "--process-groups"),
+        "--logical-dimensions",
+    ),
     SIMULATION: _of_runs(SIMULATION),
 }
 _WITH_OUTPUT = ("-o", "--json", "--csv", "--trace", "--record", "--plot")
