@@ -18,9 +18,11 @@
 training-models.md describes the keys, from the tables below.
 """
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from weft import _core
 from weft.base import paths
@@ -210,21 +212,50 @@ def models() -> list[str]:
     return _core.list_presets("model")
 
 
-def load_model(name: str | Path) -> TrainingFile:
-    """Read a training file, or the preset of a model for one GPU. Raises `WeftError`."""
+def load_model(name: str | Path, changes: Sequence[str] = ()) -> TrainingFile:
+    """Read a training file, or the preset of a model for one GPU. Raises `WeftError`.
+
+    `changes` are TABLE.KEY=VALUE each, as of fabric files.
+    """
     path = Path(name)
     if not path.exists() and str(name) in models():
-        return of_tables(Options(str(name), "", {"like": str(name), "batch": _ONE}), str(name))
+        tables = {"like": str(name), "batch": dict(_ONE)}
+        return of_tables(_changed(Options(str(name), "", tables), changes), str(name))
     if not path.exists() and path.suffix != ".toml":
         allowed = suggestion(str(name), models())
         raise WeftError(f"{named('model')}: found '{name}', which is no file; {allowed}")
     try:
-        return of_tables(parse(read_text(path), str(path)), path.stem)
+        return of_tables(_changed(parse(read_text(path), str(path)), changes), path.stem)
     except UnreadableError as error:
         raise WeftError(f"{path}: {error}") from None
 
 
 _ONE = {"sequence": 4096, "global": 1}
+
+
+def _changed(top: Options, changes: Sequence[str]) -> Options:
+    """Return the file with keys that are set from outside. Values are TOML's, or texts."""
+    tables = {**top.values}
+    for change in changes:
+        place, sign, text = change.partition("=")
+        table, dot, key = place.strip().partition(".")
+        if not sign or not dot or table not in _TABLES:
+            raise WeftError(
+                f"{named('model_changes')}: found '{change}'; write TABLE.KEY=VALUE with one of the"
+                f" tables {', '.join(_TABLES)}"
+            )
+        tables[table] = {**dict(tables.get(table, {})), key: _value(text.strip())}
+    return Options(top.source, top.table, tables)
+
+
+_TABLES = ("model", "parallel", "batch", "train")
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
 
 
 def of_tables(top: Options, name: str) -> TrainingFile:

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""An iteration in time: a workload on a fabric of GPUs, and how its ranks spend it.
+
+At each moment a rank computes, or else communicates, or else waits for others, or else is idle; the
+first that holds counts, so that the parts add up to the iteration. Communication while a rank
+computes is hidden.
+"""
+
+import resource
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from weft import _core
+from weft.base.errors import WeftError
+from weft.training.workload import Workload
+
+LIBRARY = "nccl-2.29"
+"""Default library of collectives."""
+MESSAGES = "messages"
+"""Name of point-to-point messages among the kinds of groups."""
+
+Progress = Callable[[float], None]
+"""Called with the fraction of operations that have ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """What an iteration runs on, and how."""
+
+    fabric: str
+    changes: tuple[str, ...] = ()
+    """Changes of the fabric file, TABLE.KEY=VALUE each."""
+    library: str = LIBRARY
+    execute_all: bool = False
+    """True: equal calls are executed again, instead of taking the times of the first one."""
+    fine: bool = False
+    """True: rings send all messages that NCCL sends, instead of one for each step."""
+    slowdown: Mapping[int, float] = field(default_factory=dict)
+    """Factor by which the computation of a rank takes longer."""
+    noise: float = 0.0
+    """Standard deviation of the logarithm of a random factor of each computation."""
+    seed: int = 0
+    listed: tuple[int, ...] = ()
+    """Ranks of which all operations are listed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Seconds of a use of time: the mean over the ranks, and the most of a rank."""
+
+    name: str
+    """`computation`, `exposed KIND`, `waiting KIND` or `idle`."""
+    mean_s: float
+    most_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Iteration:
+    """Times of an iteration."""
+
+    fabric: str
+    conditions: Conditions
+    ranks: int
+    time_s: float
+    parts: tuple[Part, ...]
+    """Uses of time, whose means add up to the iteration; those of no rank are left out."""
+    communicated_s: Mapping[str, float]
+    """Mean duration of communication by kind, hidden or not."""
+    calls: int
+    executed: int
+    """Calls that no equal one has preceded."""
+    messages: int
+    algorithms: Mapping[str, int]
+    """Calls by NCCL's algorithm and protocol."""
+    rows: "tuple[_core.RankTimes, ...]"
+    """Times by rank; lists have an entry for each of `kinds`."""
+    kinds: tuple[str, ...]
+    """Kinds of groups, then `messages`."""
+    listed: "tuple[_core.TimedWork, ...]"
+    cpu_s: float
+    memory_bytes: int
+    """Largest memory of the process so far."""
+
+    def part(self, name: str) -> float:
+        """Return the mean seconds of a use of time."""
+        return next((one.mean_s for one in self.parts if one.name == name), 0.0)
+
+    @property
+    def bound(self) -> str:
+        """Name of the part that takes most."""
+        return max(self.parts, key=lambda one: one.mean_s).name
+
+
+def simulate(
+    workload: Workload, conditions: Conditions, progress: Progress | None = None
+) -> Iteration:
+    """Execute a workload, one rank a GPU, in the order of the fabric's hosts.
+
+    Raises `WeftError` if it cannot end, or if the fabric has too few GPUs.
+    """
+    fabric = _core.load_fabric(conditions.fabric, list(conditions.changes))
+    ranks = len(workload.program_of)
+    _check(conditions, ranks)
+    slowdown = [conditions.slowdown.get(rank, 1.0) for rank in range(ranks)]
+    begun = time.process_time()
+    times = _core.run_workload(
+        *(fabric, conditions.library, _programs(workload)),
+        *(list(workload.program_of), list(workload.groups)),
+        execute_all=conditions.execute_all,
+        fine=conditions.fine,
+        slowdown=slowdown if conditions.slowdown else [],
+        noise=conditions.noise,
+        seed=conditions.seed,
+        listed=list(conditions.listed),
+        progress=progress,
+    )
+    kinds = (*(name for name, _ in workload.groups), MESSAGES)
+    rows = tuple(times["ranks"])
+    return Iteration(
+        fabric=fabric.name,
+        conditions=conditions,
+        ranks=ranks,
+        time_s=times["end_s"],
+        parts=tuple(_parts(rows, kinds, times["end_s"])),
+        communicated_s={
+            kind: _mean([row["communicated_s"][at] for row in rows])
+            for at, kind in enumerate(kinds)
+            if any(row["communicated_s"][at] for row in rows)
+        },
+        calls=times["calls"],
+        executed=times["executed"],
+        messages=times["messages"],
+        algorithms={one["algorithm"]: one["calls"] for one in times["algorithms"]},
+        rows=rows,
+        kinds=kinds,
+        listed=tuple(times["listed"]),
+        cpu_s=time.process_time() - begun,
+        memory_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    )
+
+
+def _programs(workload: Workload) -> list[_core.WorkloadProgram]:
+    programs = []
+    for one in workload.programs:
+        assert isinstance(one, _core.WorkloadProgram)
+        programs.append(one)
+    return programs
+
+
+def _check(conditions: Conditions, ranks: int) -> None:
+    for option, numbers in (("slowdown", conditions.slowdown), ("listed", conditions.listed)):
+        for rank in numbers:
+            if not 0 <= rank < ranks:
+                raise WeftError(f"{option}: found rank {rank}; allowed: 0 to {ranks - 1}")
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _parts(rows: "Sequence[_core.RankTimes]", kinds: Sequence[str], end_s: float) -> Iterator[Part]:
+    """Yield the uses of time; ranks are idle from their end to that of the iteration."""
+    uses = {"computation": [row["computing_s"] for row in rows]}
+    for at, kind in enumerate(kinds):
+        uses[f"exposed {kind}"] = [row["exposed_s"][at] for row in rows]
+    for at, kind in enumerate(kinds):
+        uses[f"waiting {kind}"] = [row["late_s"][at] for row in rows]
+    uses["idle"] = [row["idle_s"] + end_s - row["end_s"] for row in rows]
+    for name, values in uses.items():
+        if any(values):
+            yield Part(name=name, mean_s=_mean(values), most_s=max(values))

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Records of iterations as JSON, and their ranks as CSV."""
+
+import csv
+from pathlib import Path
+
+from weft import _core
+from weft.base.errors import named
+from weft.base.models import Model, write_json
+from weft.base.output import whole_file
+from weft.training.build import Summary
+from weft.training.iteration import Iteration
+
+FORMAT = "weft-iteration"
+
+
+class PartRecord(Model):
+    """Use of time: the mean over the ranks, and the most of a rank."""
+
+    name: str
+    mean_s: float
+    most_s: float
+
+
+class TrainingRecord(Model):
+    """What the iteration does for the model."""
+
+    model: str
+    gpu: str
+    layout: str
+    parameters: int
+    active_parameters: int
+    tokens: int
+    flops: float
+    memory_needed_bytes: float
+    memory_available_bytes: float
+    tflops_per_gpu: float
+    mfu: float
+    tokens_per_s_per_gpu: float
+
+
+class IterationRecord(Model):
+    """An iteration of training on a fabric."""
+
+    format: str
+    version: int
+    weft: str
+    workload: str
+    """Training file, preset or trace."""
+    fabric: str
+    fabric_changes: list[str]
+    library: str
+    execute_all: bool
+    fine: bool
+    slowdown: dict[str, float]
+    noise: float
+    seed: int
+    ranks: int
+    time_s: float
+    bound: str
+    """Name of the part that takes most."""
+    parts: list[PartRecord]
+    communicated_s: dict[str, float]
+    calls: int
+    calls_executed: int
+    messages: int
+    algorithms: dict[str, int]
+    training: TrainingRecord | None
+    """None for traces."""
+    cpu_s: float
+    memory_bytes: int
+
+
+def record_of(workload: str, its: Iteration, summary: Summary | None = None) -> IterationRecord:
+    """Return the record of an iteration."""
+    given = its.conditions
+    return IterationRecord(
+        format=FORMAT,
+        version=1,
+        weft=_core.version,
+        workload=workload,
+        fabric=its.fabric,
+        fabric_changes=list(given.changes),
+        library=given.library,
+        execute_all=given.execute_all,
+        fine=given.fine,
+        slowdown={str(rank): factor for rank, factor in given.slowdown.items()},
+        noise=given.noise,
+        seed=given.seed,
+        ranks=its.ranks,
+        time_s=its.time_s,
+        bound=its.bound,
+        parts=[
+            PartRecord(name=one.name, mean_s=one.mean_s, most_s=one.most_s) for one in its.parts
+        ],
+        communicated_s=dict(its.communicated_s),
+        calls=its.calls,
+        calls_executed=its.executed,
+        messages=its.messages,
+        algorithms=dict(its.algorithms),
+        training=_training(summary, its.time_s) if summary else None,
+        cpu_s=its.cpu_s,
+        memory_bytes=its.memory_bytes,
+    )
+
+
+def _training(summary: Summary, time_s: float) -> TrainingRecord:
+    return TrainingRecord(
+        model=summary.model,
+        gpu=summary.gpu,
+        layout=summary.layout,
+        parameters=summary.parameters,
+        active_parameters=summary.active_parameters,
+        tokens=summary.tokens,
+        flops=summary.flops,
+        memory_needed_bytes=float(summary.memory.total),
+        memory_available_bytes=float(summary.memory_available),
+        tflops_per_gpu=summary.tflops(time_s),
+        mfu=summary.mfu(time_s),
+        tokens_per_s_per_gpu=summary.tokens / time_s / summary.ranks,
+    )
+
+
+def write_record(record: IterationRecord, target: Path, option: str = named("json")) -> None:
+    """Write a record, atomically."""
+    with whole_file(option, target) as file:
+        write_json(record.to_json(), file)
+
+
+def write_ranks(its: Iteration, target: Path, option: str = named("csv")) -> None:
+    """Write a row for each rank: its uses of time in seconds."""
+    names = ["rank", "computing_s"]
+    names += [f"exposed_{kind}_s" for kind in its.kinds]
+    names += [f"waiting_{kind}_s" for kind in its.kinds]
+    names += ["idle_s", "end_s"]
+    with whole_file(option, target) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([name.replace(" ", "_") for name in names])
+        for rank, row in enumerate(its.rows):
+            values = [row["computing_s"], *row["exposed_s"], *row["late_s"]]
+            values += [row["idle_s"], row["end_s"]]
+            writer.writerow([rank, *(f"{value:.9g}" for value in values)])

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Iterations on the terminal: where their time goes, and what different algorithms make of it."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from weft.base.tables import new_table, print_table, print_title
+from weft.base.units import format_seconds
+from weft.training.build import Summary
+from weft.training.comparison import Variant
+from weft.training.iteration import Iteration
+
+
+def print_iteration(its: Iteration, summary: Summary | None, on: Console) -> None:
+    """Print an iteration's time, its parts and what bounds it."""
+    if summary:
+        on.print(summary.layout, soft_wrap=True)
+    print_title(f"Iteration on {its.fabric}: {format_seconds(its.time_s)}", on)
+    if summary:
+        on.print(_rates(its, summary), soft_wrap=True)
+    table = new_table(["part", "mean of ranks", "share", "most of a rank"], left=["part"])
+    for one in its.parts:
+        share = f"{one.mean_s / its.time_s:.1%}"
+        table.add_row(one.name, format_seconds(one.mean_s), share, format_seconds(one.most_s))
+    print_table(table, on)
+    on.print(_sentence(its), soft_wrap=True)
+
+
+def _rates(its: Iteration, summary: Summary) -> str:
+    tokens = summary.tokens / its.time_s / its.ranks
+    return (
+        f"{summary.tflops(its.time_s):.0f} TFLOP/s a GPU, {summary.mfu(its.time_s):.1%} of the peak"
+        f" (MFU); {tokens:,.0f} tokens/s a GPU; {summary.memory.total / 1e9:.0f} of"
+        f" {summary.memory_available / 1e9:.0f} GB of memory"
+    )
+
+
+def _sentence(its: Iteration) -> str:
+    hidden = sum(its.communicated_s.values()) - sum(
+        one.mean_s for one in its.parts if one.name.startswith("exposed")
+    )
+    text = f"Most time: {its.bound}. Computation hides {format_seconds(max(hidden, 0.0))} of"
+    text += f" communication. {its.calls:,} collectives, {its.executed:,} of them executed"
+    return f"{text}; {its.messages:,} messages; {its.cpu_s:.1f} s of CPU."
+
+
+def print_comparison(variants: Sequence[Variant], on: Console) -> None:
+    """Print a row for each variant: its time, and how many times as fast it is as the first."""
+    first = next((one.iteration for one in variants if one.iteration), None)
+    table = new_table(
+        ["collectives by", "iteration", "times as fast", "computation", "exposed", "waiting"],
+        left=["collectives by"],
+    )
+    notes = []
+    for one in variants:
+        if one.iteration is None:
+            notes.append(f"{one.name}: {one.refusal}")
+            continue
+        its = one.iteration
+        assert first
+        table.add_row(
+            one.name,
+            format_seconds(its.time_s),
+            f"{first.time_s / its.time_s:.3f}",
+            *(format_seconds(_sum(its, part)) for part in ("computation", "exposed", "waiting")),
+        )
+    print_table(table, on)
+    for note in notes:
+        on.print(note, soft_wrap=True)
+
+
+def _sum(its: Iteration, part: str) -> float:
+    return sum(one.mean_s for one in its.parts if one.name.startswith(part))
