@@ -17,6 +17,8 @@ from weft.schemas.input_files import schema_of
 from weft.study.comparison.comparison import ComparisonRecord
 from weft.testbed.plan.file import PlanRecord
 from weft.trace.folder import CallsManifest, Manifest
+from weft.training.comparison import IterationComparison
+from weft.training.record import IterationRecord
 
 SCHEMAS = DOCS / "schema"
 FILES: dict[str, type[Model]] = {
@@ -27,6 +29,8 @@ FILES: dict[str, type[Model]] = {
     "weft-testbed-plan-1": PlanRecord,
     "weft-trace-1": Manifest,
     "weft-trace-2": CallsManifest,
+    "weft-iteration-1": IterationRecord,
+    "weft-iteration-comparison-1": IterationComparison,
 }
 
 INPUTS = [f"weft-{name}" for name in INPUT_SCHEMAS]

@@ -85,6 +85,7 @@ if TYPE_CHECKING:
         testbed_running,
         testbed_status,
     )
+    from weft.api.training import TrainedIteration, compare_training, train
     from weft.base import paths
     from weft.base.errors import WeftError
     from weft.runs.record import FailedRunError, Record
@@ -117,6 +118,7 @@ __all__ = [
     "SwitchCalibration",
     "TestbedChange",
     "TestbedPlan",
+    "TrainedIteration",
     "Validation",
     "WeftError",
     "__version__",
@@ -141,6 +143,7 @@ __all__ = [
     "collective_schedule",
     "collective_selections",
     "compare",
+    "compare_training",
     "compile",
     "demo",
     "fabric_from",
@@ -166,6 +169,7 @@ __all__ = [
     "testbed_probe",
     "testbed_running",
     "testbed_status",
+    "train",
     "validate",
     "write_report",
 ]
@@ -253,6 +257,7 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "testbed_running",
         "testbed_status",
     ),
+    "weft.api.training": ("TrainedIteration", "compare_training", "train"),
     "weft.base": ("paths",),
     "weft.base.errors": ("WeftError",),
     "weft.runs.record": (

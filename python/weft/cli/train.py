@@ -53,7 +53,6 @@ Examples:
 @click.option("--gpu", metavar="NAME", help="GPU that computes, instead of the file's.")
 @click.option(
     "--nccl",
-    "library",
     metavar="VERSION",
     default=LIBRARY.removeprefix("nccl-"),
     show_default=True,
@@ -78,7 +77,11 @@ Examples:
     help="Vary each computation: standard deviation of the logarithm of its factor.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of --noise."
+    "--noise-seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed of --noise.",
 )
 @click.option(
     "--execute-all", is_flag=True, help="Execute equal calls again, instead of reusing their times."
@@ -100,11 +103,11 @@ def train(
     changes: tuple[str, ...],
     model_changes: tuple[str, ...],
     gpu: str | None,
-    library: str,
+    nccl: str,
     compare: bool,
     slowdown: tuple[str, ...],
     noise: float,
-    seed: int,
+    noise_seed: int,
     execute_all: bool,
     all_messages: bool,
     ignore_memory: bool,
@@ -118,12 +121,12 @@ def train(
     conditions = Conditions(
         fabric=fabric,
         changes=changes,
-        library=f"nccl-{library}",
+        library=f"nccl-{nccl}",
         execute_all=execute_all,
         fine=all_messages,
         slowdown=parsed_slowdown(slowdown, "--slowdown"),
         noise=noise,
-        seed=seed,
+        seed=noise_seed,
         listed=training.representatives() if timeline else (),
     )
     if compare:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft import _core
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.training.workload import Workload
 
 LIBRARY = "nccl-2.29"
@@ -152,7 +152,7 @@ def _check(conditions: Conditions, ranks: int) -> None:
     for option, numbers in (("slowdown", conditions.slowdown), ("listed", conditions.listed)):
         for rank in numbers:
             if not 0 <= rank < ranks:
-                raise WeftError(f"{option}: found rank {rank}; allowed: 0 to {ranks - 1}")
+                raise WeftError(f"{named(option)}: found rank {rank}; allowed: 0 to {ranks - 1}")
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -74,6 +74,7 @@ VALUES = {
         "jobs": "weft.run_jobs",
     },
     "weft schema": {"output": "weft.schema"},
+    "weft train": {"compare": "weft.compare_training", "timeline": "weft.train"},
     "weft replay": {"compare": "weft.compare", "no_intervals": "weft.compare"},
     "weft cache hash": {"switch": "HashProof.tags"},
     "weft testbed diff": {"given": "self", "name": "change_to", "p4runtime": "change_to"},

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Iterations of training on fabrics of GPUs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.api.fabrics import FabricLike, fabric_and_changes
+from weft.api.input_checks import Changes, PathLike, call, changes
+from weft.base.tables import printed
+from weft.study.bench.nccl import DEFAULT_VERSION
+from weft.training import run, timeline
+from weft.training.build import Summary
+from weft.training.comparison import VARIANTS
+from weft.training.iteration import Conditions, Iteration
+from weft.training.record import IterationRecord, record_of, write_record
+from weft.training.tables import print_iteration
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+
+@dataclass(frozen=True)
+class TrainedIteration:
+    """An iteration of training, as `weft train` prints it."""
+
+    iteration: Iteration
+    summary: Summary
+    source: str
+
+    @property
+    def time_s(self) -> float:
+        """Seconds of the iteration."""
+        return self.iteration.time_s
+
+    @property
+    def mfu(self) -> float:
+        """Model FLOPs utilisation: part of the GPUs' peak rate that the model uses."""
+        return self.summary.mfu(self.time_s)
+
+    @property
+    def record(self) -> IterationRecord:
+        """Record of the iteration."""
+        return record_of(self.source, self.iteration, self.summary)
+
+    def frame(self) -> "DataFrame":
+        """Return how ranks spend the iteration: `part`, `mean_s`, `most_s`."""
+        import polars
+
+        rows = [(one.name, one.mean_s, one.most_s) for one in self.iteration.parts]
+        return polars.DataFrame(rows, schema=["part", "mean_s", "most_s"], orient="row")
+
+    @call
+    def save(self, path: PathLike) -> None:
+        """Write the record as JSON.
+
+        Args:
+            path: File to write.
+        """
+        write_record(self.record, Path(path), "path")
+
+    @call
+    def save_timeline(self, path: PathLike) -> None:
+        """Write the operations of a rank of each stage for Perfetto.
+
+        Args:
+            path: File to write.
+        """
+        timeline.write_timeline(self.iteration, Path(path), "path")
+
+    def __str__(self) -> str:
+        """Return what `weft train` prints."""
+        return "\n".join(printed(lambda on: print_iteration(self.iteration, self.summary, on)))
+
+
+@call
+def train(
+    model: PathLike,
+    fabric: FabricLike,
+    *,
+    set: Changes | None = None,
+    model_changes: Changes | None = None,
+    gpu: str | None = None,
+    nccl: str = DEFAULT_VERSION,
+    slowdown: Mapping[int, float] | None = None,
+    noise: float = 0.0,
+    noise_seed: int = 0,
+    execute_all: bool = False,
+    all_messages: bool = False,
+    ignore_memory: bool = False,
+) -> TrainedIteration:
+    """Simulate an iteration of training a language model, as `weft train` does.
+
+    Args:
+        model: Training file, or the preset of a model.
+        fabric: A fabric of GPUs: a shipped name, a file or a `weft.Fabric`.
+        set: Values that override keys of the fabric file.
+        model_changes: Values that override keys of the training file, such as
+            `{"parallel.tensor": 4}`.
+        gpu: Preset of the GPU that computes, instead of the file's.
+        nccl: Version of NCCL.
+        slowdown: Factor by which the computation of a rank takes longer, by rank.
+        noise: Standard deviation of the logarithm of a random factor of each computation.
+        noise_seed: Seed of `noise`.
+        execute_all: Execute equal calls again, instead of reusing their times.
+        all_messages: Send all messages of NCCL's rings, instead of one for each step.
+        ignore_memory: Allow what a GPU's memory does not hold.
+
+    Raises:
+        WeftError: The file is wrong, or does not fit the fabric or the GPU; the text says why.
+    """
+    training = run.load_training(
+        *(model, changes(model_changes)), gpu=gpu, ignore_memory=ignore_memory
+    )
+    where, changed = fabric_and_changes(fabric, set)
+    conditions = Conditions(
+        fabric=where,
+        changes=changed,
+        library=f"nccl-{nccl}",
+        execute_all=execute_all,
+        fine=all_messages,
+        slowdown=dict(slowdown or {}),
+        noise=noise,
+        seed=noise_seed,
+        listed=training.representatives(),
+    )
+    return TrainedIteration(training.simulate(conditions), training.summary, training.file.source)
+
+
+@call
+def compare_training(
+    model: PathLike,
+    fabric: FabricLike,
+    *,
+    set: Changes | None = None,
+    model_changes: Changes | None = None,
+    gpu: str | None = None,
+    nccl: str = DEFAULT_VERSION,
+    ignore_memory: bool = False,
+) -> "DataFrame":
+    """Compare an iteration with collectives of GPUs, of NVSwitches, and of the network's switches.
+
+    Args:
+        model: Training file, or the preset of a model.
+        fabric: A fabric of GPUs: a shipped name, a file or a `weft.Fabric`.
+        set: Values that override keys of the fabric file.
+        model_changes: Values that override keys of the training file.
+        gpu: Preset of the GPU that computes, instead of the file's.
+        nccl: Version of NCCL.
+        ignore_memory: Allow what a GPU's memory does not hold.
+
+    Returns:
+        `collectives_by`, `time_s`, `times_as_fast` (as the first row), `mfu`, `refusal` (why the
+        fabric cannot have a variant; its times are null).
+    """
+    import polars
+
+    training = run.load_training(
+        *(model, changes(model_changes)), gpu=gpu, ignore_memory=ignore_memory
+    )
+    where, changed = fabric_and_changes(fabric, set)
+    variants = training.compare(Conditions(fabric=where, changes=changed, library=f"nccl-{nccl}"))
+    first = variants[0].iteration
+    assert first and len(variants) == len(VARIANTS)
+    rows = []
+    for one in variants:
+        time_s = one.iteration.time_s if one.iteration else None
+        factor = first.time_s / time_s if time_s else None
+        mfu = training.summary.mfu(time_s) if time_s else None
+        rows.append((one.name, time_s, factor, mfu, one.refusal))
+    names = ["collectives_by", "time_s", "times_as_fast", "mfu", "refusal"]
+    return polars.DataFrame(rows, schema=names, orient="row")
