@@ -2,10 +2,10 @@
 #include "workload/iteration.hpp"
 
 #include "base/error.hpp"
-#include "collective/host/nccl/nccl_coarse.hpp"
 #include "model/noise/random.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -60,8 +60,9 @@ void Iteration::GuardedRoutes::find(int from, int to, Bytes bytes, double missed
 
 Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOptions options)
     : workload_(workload), fabric_(fabric), options_(std::move(options)), nccl_(options_.library, fabric),
-      routes_(fabric), network_(agenda_, routes_, FabricRoutes::capacities(fabric), fabric.host_count()),
-      costs_(free_messages()), calls_on_{agenda_, network_, costs_, std::make_shared<Execution::Memory>()},
+      routes_(fabric), unguarded_(fabric),
+      network_(agenda_, routes_, FabricRoutes::capacities(fabric), fabric.host_count()), costs_(free_messages()),
+      calls_on_{agenda_, network_, costs_, std::make_shared<Execution::Memory>()},
       hosts_(static_cast<std::size_t>(workload.ranks())), ranks_left_(hosts_.size())
 {
   check(workload);
@@ -177,6 +178,30 @@ int Iteration::shape(std::uint32_t division, int group)
   return known;
 }
 
+/** Returns the routes between the first neighbours of a group within a node, and on two nodes. */
+NcclWays Iteration::ways(const std::vector<int>& hosts)
+{
+  const int gpus                       = fabric_.nccl()->gpus_per_node;
+  const std::vector<double> capacities = FabricRoutes::capacities(fabric_);
+  NcclWays all;
+  std::array<bool, 2> known{};
+  FlowRoute way;
+  for (std::size_t at = 0; at < hosts.size() && not(known[0] && known[1]); ++at) {
+    const int from     = hosts[at];
+    const int to       = hosts[(at + 1) % hosts.size()];
+    const bool between = from / gpus != to / gpus;
+    if (known[between])
+      continue;
+    known[between] = true;
+    unguarded_.find(from, to, Bytes(1), 0, way);
+    double rate = way.bound;
+    for (const int resource : way.resources)
+      rate = std::min(rate, capacities[static_cast<std::size_t>(resource)]);
+    (between ? all.between : all.within) = {Seconds(way.latency), BytesPerSecond(rate)};
+  }
+  return all;
+}
+
 std::shared_ptr<const PlannedCall> Iteration::plan(std::uint32_t division, int group, const Work& work)
 {
   auto& planned = planned_[{division, group, work.collective, work.amount}];
@@ -198,7 +223,7 @@ std::shared_ptr<const PlannedCall> Iteration::plan(std::uint32_t division, int g
     call.host = [&one](int rank) { return one.hosts[static_cast<std::size_t>(rank)]; };
     its       = nccl_.plan(call);
     if (not options_.fine)
-      its = std::make_shared<const NcclPlan>(coarse(*its, call.ranks));
+      its = std::make_shared<const NcclPlan>(coarse(*its, call.ranks, ways(one.hosts)));
     call.host = {};
   }
   call.nccl = its;

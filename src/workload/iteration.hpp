@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "collective/host/nccl/nccl_coarse.hpp"
 #include "collective/host/nccl/nccl_library.hpp"
 #include "fabric/fabric.hpp"
 #include "network/agenda.hpp"
@@ -124,6 +125,7 @@ private:
   const NcclLibrary nccl_;
   Agenda agenda_;
   GuardedRoutes routes_;
+  FabricRoutes unguarded_;
   FlowNetwork network_;
   MessageCosts costs_;
   CallNetwork calls_on_;
@@ -169,6 +171,7 @@ private:
   std::uint64_t open_call(std::uint32_t division, int group, std::uint32_t sequence, const Work& work);
   void check_agreement(const OpenCall& open, int rank, WorkNumber number) const;
   int shape(std::uint32_t division, int group);
+  NcclWays ways(const std::vector<int>& hosts);
   std::shared_ptr<const PlannedCall> plan(std::uint32_t division, int group, const Work& work);
   void post(int rank, WorkNumber number);
   void depart(int from, int to, Posted send, Posted receive);

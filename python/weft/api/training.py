@@ -111,7 +111,7 @@ def train(
         WeftError: The file is wrong, or does not fit the fabric or the GPU; the text says why.
     """
     training = run.load_training(
-        *(model, changes(model_changes)), gpu=gpu, ignore_memory=ignore_memory
+        Path(model), changes(model_changes), gpu=gpu, ignore_memory=ignore_memory
     )
     where, changed = fabric_and_changes(fabric, set)
     conditions = Conditions(
@@ -157,7 +157,7 @@ def compare_training(
     import polars
 
     training = run.load_training(
-        *(model, changes(model_changes)), gpu=gpu, ignore_memory=ignore_memory
+        Path(model), changes(model_changes), gpu=gpu, ignore_memory=ignore_memory
     )
     where, changed = fabric_and_changes(fabric, set)
     variants = training.compare(Conditions(fabric=where, changes=changed, library=f"nccl-{nccl}"))

@@ -18,7 +18,7 @@ FILE = """
 like = "llama-3-8b"
 
 [parallel]
-tensor = 4
+tensor = 8
 pipeline = 2
 data = 4
 sharding = "zero-1"
@@ -60,7 +60,7 @@ def test_computation_is_what_the_programs_say(file: Path) -> None:
     workload, _ = build(load_model(file), load_accelerator("h100-sxm"), Recorder)
     first = workload.programs[0]
     assert isinstance(first, Recorder)
-    seconds = sum(one.amount for one in first.operations if one.kind == "compute")
+    seconds = sum(one.amount for one in first.operations if one.type == "compute")
     assert iterated(file).rows[0]["computing_s"] == pytest.approx(seconds, rel=1e-9)
 
 
@@ -82,7 +82,7 @@ def test_a_straggler_is_waited_for(file: Path) -> None:
     usual, slow = iterated(file), iterated(file, slowdown={0: 2.0})
     assert slow.rows[0]["computing_s"] == pytest.approx(2 * usual.rows[0]["computing_s"])
     assert slow.part("waiting tensor") > usual.part("waiting tensor")
-    assert slow.time_s > 1.5 * usual.time_s
+    assert slow.time_s > usual.time_s + 0.5 * usual.rows[0]["computing_s"]
 
 
 def test_noise_depends_on_its_seed(file: Path) -> None:
@@ -105,9 +105,9 @@ def test_command_prints_and_writes(file: Path, tmp_path: Path) -> None:
     assert record["time_s"] == its.time_s
     assert 0 < record["training"]["mfu"] < 1
     with targets["its.csv"].open(encoding="utf-8") as rows:
-        assert len(list(csv.DictReader(rows))) == 32
+        assert len(list(csv.DictReader(rows))) == 64
     events = json.loads(targets["timeline.json"].read_text("utf-8"))["traceEvents"]
-    assert {one["pid"] for one in events} == {0, 16}
+    assert {one["pid"] for one in events} == {0, 32}
     slices = [one for one in events if one["ph"] == "X"]
     assert max(one["ts"] + one["dur"] for one in slices) <= its.time_s * 1e6 * (1 + 1e-9)
 
@@ -141,19 +141,19 @@ def test_comparison_names_what_a_fabric_cannot(file: Path) -> None:
 
 def test_api_returns_what_the_command_prints(file: Path, tmp_path: Path) -> None:
     its = weft.train(file, FABRIC, model_changes={"parallel.data": 2})
-    assert its.record.ranks == 16
+    assert its.record.ranks == 32
     assert its.frame()["mean_s"].sum() == pytest.approx(its.time_s)
-    assert str(its).startswith("16 GPUs: 4 tensor x 2 data x 2 pipeline.")
+    assert str(its).startswith("32 GPUs: 8 tensor x 2 data x 2 pipeline.")
     its.save(tmp_path / "its.json")
-    assert json.loads((tmp_path / "its.json").read_text("utf-8"))["ranks"] == 16
+    assert json.loads((tmp_path / "its.json").read_text("utf-8"))["ranks"] == 32
 
 
 REFUSED = {
     "--with parallel.tensor=3": "[parallel] tensor: found 3, which does not divide heads = 32",
     "--with tensor=3": "--with: found 'tensor=3'; write TABLE.KEY=VALUE with one of the tables"
     " model, parallel, batch, train",
-    "--with parallel.tensor=8 --with parallel.data=32": "found 512 ranks; superpod-h100-32 has 256 GPUs",
-    "--slowdown 40=2": "--slowdown: found rank 40; allowed: 0 to 31",
+    "--with parallel.data=32": "found 512 ranks; superpod-h100-32 has 256 GPUs",
+    "--slowdown 70=2": "--slowdown: found rank 70; allowed: 0 to 63",
     "--slowdown many": "--slowdown: found 'many'; write RANK=FACTOR or FIRST-LAST=FACTOR, with a"
     " factor from 0.01 to 1000",
     "--gpu tpu": "gpu",

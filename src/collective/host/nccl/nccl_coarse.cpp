@@ -7,6 +7,40 @@
 namespace weft {
 namespace {
 
+/** Slices of a step of a ring, as NCCL sends them. */
+struct RingSlices {
+  double chunks; ///< of a block
+  double each;   ///< slices of a chunk
+  Bytes bytes;   ///< of a slice, on the wire
+};
+
+/** Returns how long a rank sends a message: as long as the connection's rate and the route need. */
+Seconds sending(const Connection& over, const NcclWay& way, Bytes bytes)
+{
+  const Seconds carried = way.latency + (way.rate > BytesPerSecond() ? bytes / way.rate : Seconds());
+  return over.rate > BytesPerSecond() ? std::max(carried, bytes / over.rate) : carried;
+}
+
+/** Returns the time between the begins of two steps: the first slice must have come, and the last one have been sent.
+ */
+Seconds period(const Connection& over, const NcclWay& way, const RingSlices& slices)
+{
+  const Seconds one = sending(over, way, slices.bytes);
+  return std::max(one * slices.each, one + over.latency) * slices.chunks;
+}
+
+/** Returns the connection on which one message for all slices of a step occupies the sender, and comes, when these do.
+ */
+Connection connection_of_all(Connection over, const NcclWay& way, const RingSlices& slices)
+{
+  const double number = slices.each * slices.chunks;
+  const Seconds sent  = sending(over, way, slices.bytes) * number;
+  over.latency        = std::max(Seconds(), period(over, way, slices) - sent);
+  if (sent > Seconds() && slices.bytes > Bytes())
+    over.rate = slices.bytes * number / sent;
+  return over;
+}
+
 /** Makes a connection's overhead that of @p messages messages, of which those after the first @p early are late. */
 void merge_messages(NcclLane& lane, double messages, double early)
 {
@@ -18,23 +52,35 @@ void merge_messages(NcclLane& lane, double messages, double early)
 
 } // namespace
 
-NcclPlan coarse(NcclPlan plan, int ranks)
+NcclPlan coarse(NcclPlan plan, int ranks, const NcclWays& ways)
 {
   const bool sums   = plan.collective == NcclCollective::allreduce;
   const bool blocks = plan.collective == NcclCollective::allgather || plan.collective == NcclCollective::reduce_scatter;
   if (plan.choice.algorithm != NcclAlgorithm::ring || not(sums || blocks))
     return plan;
   double most = 1;
+  Seconds last;
   for (NcclLane& lane : plan.lanes) {
     const Bytes block   = plan.vector * lane.share / (sums ? static_cast<double>(ranks) : 1.0);
     const double chunks = std::max(1.0, std::ceil(block / lane.chunk - 1e-9));
-    merge_messages(lane, chunks * plan.slices, plan.window);
-    most       = std::max(most, chunks * plan.slices);
+    const double each   = plan.slices;
+    const RingSlices slices{chunks, each, block * plan.wire / (chunks * each)};
+    const bool one_node     = plan.nodes.number() <= 1;
+    const Connection& usual = one_node ? lane.within : lane.between;
+    const NcclWay& way      = one_node ? ways.within : ways.between;
+    const Seconds rest      = sending(usual, way, slices.bytes) * each + usual.latency;
+    last                    = std::max(last, rest - period(usual, way, slices) / chunks);
+    lane.within             = connection_of_all(lane.within, ways.within, slices);
+    lane.between            = connection_of_all(lane.between, ways.between, slices);
+    lane.late               = connection_of_all(lane.late, ways.between, slices);
+    merge_messages(lane, chunks * each, plan.window);
+    most       = std::max(most, chunks * each);
     lane.chunk = std::max(block, Bytes(1));
   }
   constexpr int LEAST = 2; // a rank waits for its send before it posts the receive after the next one
   plan.window         = std::max(LEAST, static_cast<int>(std::ceil(plan.window / most)));
   plan.slices         = 1;
+  plan.end.latency += last;
   return plan;
 }
 
