@@ -26,7 +26,7 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """What an iteration runs on, and how."""
+    """Fabric and settings of an iteration."""
 
     fabric: str
     changes: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ class PartRecord(Model):
 
 
 class TrainingRecord(Model):
-    """What the iteration does for the model."""
+    """Model, and rates of its training."""
 
     model: str
     gpu: str
