@@ -2,10 +2,10 @@
 """Options and output that several commands share."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from rich.progress import (
@@ -15,15 +15,24 @@ from rich.progress import (
     ProgressColumn,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
 )
 
 from weft.base.errors import WeftError
+from weft.base.models import write_json
+from weft.base.output import whole_file
 from weft.base.tables import console
 from weft.base.units import format_size
 from weft.cli.files import Output
 from weft.runs.record import Record, write_record
 from weft.runs.tables import print_run
 from weft.study.bench.checks import Progress as BenchProgress
+
+if TYPE_CHECKING:
+    from weft.training.build import Summary
+    from weft.training.comparison import Variant
+    from weft.training.iteration import Iteration
+    from weft.training.iteration import Progress as OnProgress
 
 _ROOM_FOR_A_BAR = 60
 Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
@@ -84,3 +93,129 @@ def progress_bar(total: int) -> Iterator[BenchProgress | None]:
         yield lambda mode, size: bar.update(
             task, advance=1, description=f"{mode}, {format_size(size)}"
         )
+
+
+# ---- Iterations of training
+
+
+def iteration_options(all_messages: str) -> Callable[[Command], Command]:
+    """Return what adds the options of iterations.
+
+    `all_messages` is the default of the option of this name, in words; its value is None then.
+    """
+
+    def add(command: Command) -> Command:
+        for option in reversed(_iteration_options(all_messages)):
+            command = option(command)
+        return command
+
+    return add
+
+
+def _iteration_options(all_messages: str) -> Sequence[Callable[[Any], Any]]:
+    return (
+        click.option(
+            "--slowdown",
+            metavar="RANK=FACTOR",
+            multiple=True,
+            help="Lengthen the computation of a rank, or of ranks FIRST-LAST. Repeatable.",
+        ),
+        click.option(
+            "--noise",
+            type=click.FloatRange(0, 2),
+            default=0.0,
+            show_default=True,
+            help="Vary each computation: standard deviation of the logarithm of its factor.",
+        ),
+        click.option(
+            "--noise-seed",
+            type=click.IntRange(0),
+            default=0,
+            show_default=True,
+            help="Seed of --noise.",
+        ),
+        click.option(
+            "--execute-all",
+            is_flag=True,
+            help="Execute equal calls again, instead of reusing their times.",
+        ),
+        click.option(
+            "--all-messages/--fewer-messages",
+            default=None,
+            help="Send all messages of NCCL's rings, or one for each step.  [default:"
+            f" {all_messages}]",
+        ),
+        output_option("--csv", "csv_file", help="Write the times of all ranks as CSV."),
+    )
+
+
+def report_iteration(
+    source: str,
+    its: "Iteration",
+    summary: "Summary | None" = None,
+    *,
+    timeline: Path | None,
+    csv_file: Path | None,
+    json_file: Path | None,
+    quiet: bool,
+) -> None:
+    """Print an iteration, and write it where options say so."""
+    from weft.training.record import record_of, write_ranks, write_record
+    from weft.training.tables import print_iteration
+    from weft.training.timeline import write_timeline
+
+    if not quiet:
+        print_iteration(its, summary, console())
+    if timeline:
+        write_timeline(its, timeline)
+    if csv_file:
+        write_ranks(its, csv_file)
+    if json_file:
+        write_record(record_of(source, its, summary), json_file)
+
+
+def report_variants(
+    source: str,
+    variants: "list[Variant]",
+    summary: "Summary | None" = None,
+    *,
+    json_file: Path | None,
+    quiet: bool,
+) -> None:
+    """Print a comparison of collectives, and write it where --json says so."""
+    from weft.training.comparison import comparison_record
+    from weft.training.tables import print_comparison
+
+    if not quiet:
+        if summary:
+            click.echo(summary.layout)
+        print_comparison(variants, console())
+    if json_file:
+        record = comparison_record(source, variants, summary)
+        with whole_file("--json", json_file) as file:
+            write_json(record.to_json(), file)
+
+
+def refuse_files_of_one(*files: Path | None) -> None:
+    """Refuse outputs that exist for one iteration, with --compare."""
+    if any(files):
+        raise click.UsageError("--compare has several iterations: no timeline, no --csv")
+
+
+@contextmanager
+def operations_bar() -> "Iterator[OnProgress | None]":
+    """Show the fraction of operations that have ended on a terminal, and nothing elsewhere."""
+    on = console(stderr=True)
+    if not on.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("operations"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=on, transient=True) as bar:
+        task = bar.add_task("", total=1.0)
+        yield lambda done: bar.update(task, completed=done)

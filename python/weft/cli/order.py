@@ -30,9 +30,10 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "--back-to-back",
         *("--percentiles", "--modes", "--unchecked", "--format", "--full"),
     ),
-    "Traces of training": (
-        *("--replicate", "--gpu", "--allgather-size", "--process-groups"),
-        "--logical-dimensions",
+    "Training": (
+        *("--with", "--replicate", "--gpu", "--nccl", "--ignore-memory"),
+        *("--allgather-size", "--process-groups", "--logical-dimensions"),
+        *("--slowdown", "--noise", "--noise-seed", "--execute-all", "--all-messages"),
     ),
     SIMULATION: _of_runs(SIMULATION),
 }

@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft replay`."""
+"""`weft replay`: calls of MPI programs, and iterations of training."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from weft import _core
 from weft.base.errors import WeftError
-from weft.base.tables import console, print_table, print_title, table_of
-from weft.cli.common import report, result_options
+from weft.base.tables import console
+from weft.cli.common import (
+    Command,
+    iteration_options,
+    operations_bar,
+    refuse_files_of_one,
+    report,
+    report_iteration,
+    report_variants,
+    result_options,
+)
 from weft.cli.compare import compare_option, run_comparison
 from weft.cli.files import Input, command
 from weft.cli.run_options import options_of_replays
@@ -21,10 +29,13 @@ from weft.runs import replay as api
 from weft.trace.foreign import read_trace
 from weft.training.accelerator import accelerators
 from weft.training.formats.options import ReadOptions
-from weft.training.formats.reading import detect, read
+from weft.training.formats.reading import detect
 from weft.training.formats.roofline import roofline_of
 from weft.training.formats.source import Progress
 from weft.training.formats.source import quiet as silent
+from weft.training.formats.trace import MOST_FINE, load_trace
+from weft.training.iteration import LIBRARY, Conditions
+from weft.training.run import parsed_slowdown
 
 _HELP = """
 Replay the trace of a program on another fabric, or with other offload options.
@@ -41,7 +52,9 @@ file with the actions of all ranks. Or a schedule in GOAL, the language of LogGO
 its text form; the record and the last line then tell when each rank has ended.
 
 Or a trace of training on GPUs: the JSON files of PyTorch's profiler (Kineto), Chakra execution
-traces, or SimAI's workload text. Collectives are then NCCL's.
+traces, or SimAI's workload text. Collectives are then NCCL's, and the output is that of `weft
+train`. --compare compares collectives by GPUs alone, by NVSwitches (NVLS), and by the network
+(SHARP).
 
 \b
 Examples:
@@ -59,23 +72,17 @@ Exit status: 0; 1 for a deadlock; 2 if weft refuses to start; 124 after --timeou
 above --memory.
 """
 
-Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
-
-_OPTIONS: Mapping[str, str] = {
-    "replicate": "--replicate",
-    "allgather_size": "--allgather-size",
-    "process_groups": "--process-groups",
-    "logical_dimensions": "--logical-dimensions",
-    "gpu": "--gpu",
-}
-"""Options that apply to traces of training only, by parameter."""
-_SHARED = ("trace", "fabric", "changes", "chains", "trees", "drop_rate", "fallback", "quiet")
+_OF_TRAINING = (
+    *("replicate", "allgather_size", "process_groups", "logical_dimensions", "gpu", "slowdown"),
+    *("noise", "noise_seed", "execute_all", "all_messages", "csv_file"),
+)
+"""Parameters that apply to traces of training only."""
+_SHARED = (
+    *("trace", "fabric", "changes", "chains", "trees", "drop_rate", "fallback"),
+    *("compare", "timeline", "json_file", "quiet"),
+)
 """Parameters that apply to all traces."""
 _MOST_RANKS = 1 << 20
-_LIBRARY = "nccl-2.29"
-_MESSAGES = "messages"
-_LEAST = 0.0005
-"""Fraction of the iteration from which a part is shown."""
 
 
 # ---- Traces of training
@@ -132,7 +139,7 @@ def _training_options(command: Command) -> Command:
         ),
     ):
         command = option(command)
-    return command
+    return iteration_options(f"all up to {MOST_FINE} ranks")(command)
 
 
 def _read_options(values: Mapping[str, Any], progress: Progress) -> ReadOptions:
@@ -148,40 +155,41 @@ def _read_options(values: Mapping[str, Any], progress: Progress) -> ReadOptions:
     )
 
 
-def _replay_training(
-    trace: Path, context: click.Context, values: Mapping[str, Any], *, quiet: bool
-) -> int:
-    """Simulate a trace of training on a fabric of GPUs, and print how ranks spend their time."""
-    _refuse_options(context, lambda name: name not in (*_SHARED, *_OPTIONS), "traces of training")
+def _replay_training(trace: Path, values: Mapping[str, Any], *, compare: bool) -> int:
+    """Simulate a trace of training on a fabric of GPUs, and report as `weft train` does."""
+    timeline, csv_file = values["timeline"], values["csv_file"]
+    output = {"json_file": values["json_file"], "quiet": values["quiet"]}
     library = _library(values["fallback"])
-    fabric = _core.load_fabric(values["fabric"], list(values["changes"]))
-    with _progress() as show:
-
-        def on_simulated(done: float) -> None:
-            show(f"simulating: {done:.0%} of all operations")
-
-        workload = read(trace, _read_options(values, show), _core.WorkloadProgram)
-        times = _core.run_workload(
-            fabric,
-            library,
-            [one for one in workload.programs if isinstance(one, _core.WorkloadProgram)],
-            list(workload.program_of),
-            list(workload.groups),
-            progress=on_simulated,
-        )
-    if not quiet:
-        kinds = [name for name, _ in workload.groups]
-        _print(f"{trace.name} on {fabric.name}, {library}", kinds, times)
+    if not values["fabric"]:
+        raise WeftError("--fabric is missing; traces of training need a fabric of GPUs")
+    with _reading() as show:
+        read = load_trace(trace, _read_options(values, show))
+    all_messages = values["all_messages"]
+    conditions = Conditions(
+        fabric=values["fabric"],
+        changes=tuple(values["changes"]),
+        library=library,
+        execute_all=values["execute_all"],
+        fine=read.is_fine if all_messages is None else all_messages,
+        slowdown=parsed_slowdown(values["slowdown"], "--slowdown"),
+        noise=values["noise"],
+        seed=values["noise_seed"],
+        listed=read.representatives() if timeline else (),
+    )
+    if compare:
+        refuse_files_of_one(timeline, csv_file)
+        with operations_bar() as progress:
+            variants = read.compare(conditions, progress)
+        report_variants(read.source, variants, **output)
+        return 0
+    with operations_bar() as progress:
+        its = read.simulate(conditions, progress)
+    report_iteration(read.source, its, timeline=timeline, csv_file=csv_file, **output)
     return 0
 
 
-def _refuse_training_options(context: click.Context) -> None:
-    """Refuse the options for traces of training, as the trace is none."""
-    _refuse_options(context, lambda name: name in _OPTIONS, "a trace that is none of training")
-
-
 @contextmanager
-def _progress() -> Iterator[Progress]:
+def _reading() -> Iterator[Progress]:
     """Show a line of progress on a terminal, and nothing elsewhere."""
     if not sys.stderr.isatty():
         yield silent
@@ -193,38 +201,25 @@ def _progress() -> Iterator[Progress]:
 def _library(fallback: str | None) -> str:
     """Return the version of NCCL that --fallback names, or the newest."""
     if not fallback:
-        return _LIBRARY
+        return LIBRARY
     if not fallback.startswith("nccl-"):
         raise WeftError(
-            f"--fallback: found '{fallback}'; collectives of training are NCCL's: name {_LIBRARY}"
+            f"--fallback: found '{fallback}'; collectives of training are NCCL's: name {LIBRARY}"
             " or leave the option out"
         )
     return fallback
 
 
-def _print(title: str, kinds: Sequence[str], times: Mapping[str, Any]) -> None:
-    """Print the end of an iteration, and the mean times of its ranks."""
-    ranks = times["ranks"]
-    end_s = times["end_s"]
+def _refuse_options_of_programs(context: click.Context) -> None:
+    """Refuse options that have no meaning for traces of training."""
+    fit = {*_SHARED, *_OF_TRAINING}
+    _refuse_options(context, lambda name: name not in fit, "traces of training")
 
-    def mean(seconds: Callable[[Mapping[str, Any]], float]) -> float:
-        return sum(map(seconds, ranks)) / len(ranks)
 
-    parts = {"computation": mean(lambda one: one["computing_s"])}
-    for number, kind in enumerate((*kinds, _MESSAGES)):
-        parts[f"exposed: {kind}"] = mean(lambda one, at=number: one["exposed_s"][at])  # type: ignore[misc]
-        parts[f"waiting: {kind}"] = mean(lambda one, at=number: one["late_s"][at])  # type: ignore[misc]
-    parts["idle"] = end_s - sum(parts.values())
-    on = console(stderr=True)
-    print_title(
-        f"{title}: {len(ranks):,} ranks, {end_s * 1e3:.6g} ms; {times['calls']:,} collectives", on
-    )
-    rows = [
-        {"mean of ranks": name, "ms": f"{seconds * 1e3:.3f}", "%": f"{100 * seconds / end_s:.1f}"}
-        for name, seconds in parts.items()
-        if seconds > _LEAST * end_s or name == "computation"
-    ]
-    print_table(table_of(rows, ("mean of ranks",)), on)
+def _refuse_options_of_training(context: click.Context) -> None:
+    """Refuse options that have a meaning for traces of training only."""
+    what = "a trace that is none of training"
+    _refuse_options(context, lambda name: name in _OF_TRAINING, what)
 
 
 def _refuse_options(context: click.Context, unfit: Callable[[str], bool], trace: str) -> None:
@@ -246,22 +241,26 @@ def _refuse_options(context: click.Context, unfit: Callable[[str], bool], trace:
 @_training_options
 @click.argument("trace", type=Input(), metavar="TRACE")
 @click.pass_context
-def replay(
-    context: click.Context,
-    /,
+def replay(context: click.Context, /, trace: Path, compare: bool, **options: Any) -> int:
+    """Check, replay, report."""
+    if detect(trace) is not None:
+        _refuse_options_of_programs(context)
+        return _replay_training(trace, options, compare=compare)
+    _refuse_options_of_training(context)
+    return _replay_program(trace, compare=compare, **options)
+
+
+def _replay_program(
     trace: Path,
-    json_file: Path | None,
+    *,
     compare: bool,
+    json_file: Path | None,
     no_intervals: bool,
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Check, replay, report."""
-    if detect(trace) is not None:
-        return _replay_training(trace, context, options, quiet=quiet)
-    _refuse_training_options(context)
-    for name in _OPTIONS:
-        del options[name]
+    """Replay the calls of an MPI program."""
+    options = {name: value for name, value in options.items() if name not in _OF_TRAINING}
     request = api.replay_request(read_trace(trace), command=("weft", *sys.argv[1:]), **options)
     plan = launch.prepare(request)
     if compare:

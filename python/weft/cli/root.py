@@ -10,7 +10,7 @@ from weft.runs.offload_modes import meanings
 _COMMANDS = {
     "run": ("weft.cli.run", "Run an MPI program on a simulated fabric."),
     "replay": ("weft.cli.replay", "Replay a recorded program on another fabric."),
-    "train": ("weft.cli.train", "Simulate an iteration of training a language model."),
+    "train": ("weft.cli.training", "Simulate an iteration of training a language model."),
     "bench": ("weft.cli.bench", "Measure collectives on a simulated fabric."),
     "calibrate": ("weft.cli.calibrate", "Fit the parameters of a fabric file to measurements."),
     "validate": ("weft.cli.validate", "Compare the simulator with measured tables."),

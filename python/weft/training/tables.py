@@ -42,7 +42,8 @@ def _sentence(its: Iteration) -> str:
     )
     text = f"Most time: {its.bound}. Computation hides {format_seconds(max(hidden, 0.0))} of"
     text += f" communication. {its.calls:,} collectives, {its.executed:,} of them executed"
-    return f"{text}; {its.messages:,} messages; {its.cpu_s:.1f} s of CPU."
+    sent = "all that NCCL sends" if its.conditions.fine else "one for each step of rings"
+    return f"{text}; {its.messages:,} messages, {sent}; {its.cpu_s:.1f} s of CPU."
 
 
 def print_comparison(variants: Sequence[Variant], on: Console) -> None:

@@ -43,7 +43,7 @@ NO_FILE = {
     *("buffer", "link", "memory_bytes", "host_speed", "p4runtime", "experiment", "chassis"),
     *("baseline", "pair", "caches", "end", "up_as", "listen", "benchmark", "ppn", "command"),
     *("ended", "bytes_", "tunings", "job", "source", "target", "test", "version"),
-    "oversubscription",
+    *("oversubscription", "logical_dimensions", "slowdown"),
 }
 MORE = [
     f"{RUN} --fallback openmpi-5.0+rules.conf --json rules.conf -- ./latency 4 1",

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`weft replay` of training traces: times on a fabric, options, errors."""
 
+import csv
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,23 +25,25 @@ from tests.support.training_traces import (
     write_ranks,
 )
 from weft import _core
-from weft.training.formats.options import ReadOptions
-from weft.training.formats.reading import read
 
 MIB = 1 << 20
 FABRIC = "dgx-h100"
 
 
-def replayed(path: Path, *options: str) -> str:
-    status, _, errors = run(["replay", str(path), "--fabric", FABRIC, *options])
-    assert status == 0, errors
-    return errors
+def replayed(path: Path, *options: str, fabric: str = FABRIC) -> str:
+    status, output, errors = run(["replay", str(path), "--fabric", fabric, *options])
+    assert (status, errors) == (0, "")
+    return output
 
 
-def total_ms(output: str) -> float:
-    found = re.search(r"([0-9.e+-]+) ms", output)
-    assert found is not None
-    return float(found[1])
+def record(path: Path, *options: str, fabric: str = FABRIC) -> dict[str, Any]:
+    output = replayed(path, *options, "--quiet", "--json", "-", fabric=fabric)
+    found: dict[str, Any] = json.loads(output)
+    return found
+
+
+def total_ms(path: Path, *options: str) -> float:
+    return float(record(path, *options)["time_s"]) * 1e3
 
 
 def refused(path: Path, *options: str) -> str:
@@ -49,7 +54,7 @@ def refused(path: Path, *options: str) -> str:
 
 def test_recorded_times_are_kept(tmp_path: Path) -> None:
     nodes = [node(0, COMPUTE, micros=400), node(1, COMPUTE, (0,), 600)]
-    assert total_ms(replayed(write_ranks(tmp_path, nodes))) == 1.0
+    assert total_ms(write_ranks(tmp_path, nodes)) == pytest.approx(1.0, rel=1e-12)
 
 
 @pytest.mark.parametrize(("kind", "name"), [(ALL_REDUCE, "all_reduce"), (ALL_TO_ALL, "alltoall")])
@@ -59,20 +64,12 @@ def test_a_collective_takes_as_long_as_in_nccl_tests(
 ) -> None:
     """ASTRA-sim's microbenchmarks are such traces."""
     nodes = [node(0, COLLECTIVE, comm_type=kind, comm_size=MIB, is_cpu_op=False)]
-    workload = read(write_ranks(tmp_path, *[nodes] * ranks), ReadOptions(), _core.WorkloadProgram)
-    times = _core.run_workload(
-        _core.load_fabric(FABRIC),
-        "nccl-2.29",
-        [one for one in workload.programs if isinstance(one, _core.WorkloadProgram)],
-        list(workload.program_of),
-        list(workload.groups),
-        fine=True,
-    )
+    trace = write_ranks(tmp_path, *[nodes] * ranks)
     words = ["bench", f"nccl-{name}", "--fabric", FABRIC, "-n", str(ranks), "--sizes", "1MiB"]
     status, output, errors = run([*words, "--iterations", "1"])
     assert status == 0, errors
     (row,) = (line.split() for line in output.splitlines() if line.split()[:1] == [str(MIB)])
-    assert times["end_s"] * 1e6 == pytest.approx(float(row[5]), abs=0.006)
+    assert total_ms(trace) * 1e3 == pytest.approx(float(row[5]), abs=0.006)
 
 
 def test_a_ring_takes_the_sum_of_its_steps(tmp_path: Path) -> None:
@@ -94,7 +91,7 @@ def test_a_ring_takes_the_sum_of_its_steps(tmp_path: Path) -> None:
 
     def of(steps: int) -> float:
         folder = write_ranks(tmp_path / str(steps), *(rank(me, steps) for me in range(ranks)))
-        return total_ms(replayed(folder))
+        return total_ms(folder)
 
     one = of(1)
     assert one > 7e-3
@@ -109,9 +106,10 @@ def test_collectives_take_the_time_of_the_fabric(tmp_path: Path) -> None:
         kernel("optimizer", 7, 1_001_001.0, 500.0),
     ]
     path = write_kineto(tmp_path / "t.json", events, world=2)
-    output = replayed(path, "--replicate", "2")
-    assert "t.json on dgx-h100, nccl-2.29: 2 ranks" in output
-    assert 1.5 < total_ms(output) < 3
+    found = record(path, "--replicate", "2")
+    assert (found["ranks"], found["library"], found["training"]) == (2, "nccl-2.29", None)
+    assert found["workload"] == str(path)
+    assert 1.5e-3 < found["time_s"] < 3e-3
     assert "rank 1 of 2 missing" in refused(path)
 
 
@@ -121,8 +119,53 @@ def test_the_text_of_simai(tmp_path: Path) -> None:
         "MICRO all_gpus: 8\n1\nlayer -1 1000000 NONE 0 0 NONE 0 0 ALLREDUCE 1048576 0\n"
     )
     output = replayed(path)
-    assert re.search(r"computation +1\.000", output)
-    assert "exposed: DP" in output
+    assert re.search(r"computation +1 ms", output)
+    assert "exposed DP" in output
+
+
+def simai(tmp_path: Path, ranks: int) -> Path:
+    """Return a layer whose gradients groups of 8 ranks sum and divide."""
+    path = tmp_path / f"{ranks}.txt"
+    path.write_text(
+        f"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: {ranks // 8} ep: 1 pp: 1"
+        f" vpp: 1 ga: 1 all_gpus: {ranks}\n1\n"
+        "layer -1 1000000 NONE 0 0 NONE 0 1000000 REDUCESCATTER 16777216 0\n"
+    )
+    return path
+
+
+@pytest.mark.parametrize(("ranks", "fine"), [(256, True), (512, False)])
+def test_rings_send_all_messages_of_256_ranks_and_fewer(
+    tmp_path: Path, ranks: int, fine: bool
+) -> None:
+    path, fabric = simai(tmp_path, ranks), "superpod-h100-32"
+    options = ["--set", "topology.nodes=64"]
+    found = record(path, *options, fabric=fabric)
+    chosen = "--all-messages" if fine else "--fewer-messages"
+    other = "--fewer-messages" if fine else "--all-messages"
+    assert found["fine"] == fine
+    assert found["messages"] == record(path, *options, chosen, fabric=fabric)["messages"]
+    others = record(path, *options, other, fabric=fabric)
+    assert (others["messages"] < found["messages"]) == fine
+    said = "all that NCCL sends" if fine else "one for each step of rings"
+    assert f"messages, {said};" in replayed(path, *options, fabric=fabric)
+
+
+def test_output_is_that_of_training(tmp_path: Path) -> None:
+    path = simai(tmp_path, 8)
+    csv_file, timeline = tmp_path / "ranks.csv", tmp_path / "timeline.json"
+    replayed(path, "--csv", str(csv_file), "--trace", str(timeline), "--slowdown", "3=2")
+    rows = list(csv.DictReader(csv_file.read_text("utf-8").splitlines()))
+    assert [float(row["computing_s"]) for row in rows] == pytest.approx(
+        [2e-3] * 3 + [4e-3] + [2e-3] * 4
+    )
+    events = json.loads(timeline.read_text("utf-8"))["traceEvents"]
+    assert {"layer"} < {event["name"] for event in events}
+    output = replayed(path, "--compare")
+    assert all(variant in output for variant in ("rings and trees", "NVLS"))
+    status, _, errors = run(["replay", str(path), "--fabric", FABRIC, "--compare", "--csv", "a"])
+    assert status == 2
+    assert "--compare has several iterations" in errors
 
 
 def test_options_that_do_not_fit(tmp_path: Path) -> None:
@@ -131,17 +174,24 @@ def test_options_that_do_not_fit(tmp_path: Path) -> None:
         "weft: --offload does not apply to traces of training; leave it out\n"
     )
     assert "collectives of training are NCCL's" in refused(folder, "--fallback", "mpich-4")
+    status, _, errors = run(["replay", str(folder)])
+    assert (status, errors) == (
+        2,
+        "weft: --fabric is missing; traces of training need a fabric of GPUs\n",
+    )
     goal = tmp_path / "a.goal"
     goal.write_text("num_ranks 1\nrank 0 {\nl1: calc 1\n}\n")
-    assert refused(goal, "--replicate", "4") == (
-        "weft: --replicate does not apply to a trace that is none of training; leave it out\n"
-    )
+    for option in ("--replicate=4", "--slowdown=0=2", "--all-messages", "--csv=a.csv"):
+        name = option.split("=")[0]
+        assert refused(goal, option) == (
+            f"weft: {name} does not apply to a trace that is none of training; leave it out\n"
+        )
 
 
 def test_gpus_for_operations(tmp_path: Path) -> None:
     folder = write_ranks(tmp_path, [node(0, COMPUTE, num_ops=10**15, tensor_size=1)])
     assert "--gpu" in refused(folder)
-    assert total_ms(replayed(folder, "--gpu", "h100-sxm")) > 1000
+    assert total_ms(folder, "--gpu", "h100-sxm") > 1000
     assert "8,x" in refused(folder, "--logical-dimensions", "8,x")
 
 

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""A trace of training on a fabric: from its path to an iteration in time."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft import _core
+from weft.training.comparison import Variant, compare
+from weft.training.formats.options import ReadOptions
+from weft.training.formats.reading import read
+from weft.training.iteration import Conditions, Iteration, Progress, simulate
+from weft.training.workload import Workload
+
+MOST_FINE = 256
+"""Ranks up to which rings send all messages unless told otherwise: up to four times as many."""
+_MOST_LISTED = 16
+"""Ranks of a timeline."""
+
+
+@dataclass(frozen=True)
+class TrainingTrace:
+    """A trace and its programs."""
+
+    source: str
+    workload: Workload
+
+    @property
+    def is_fine(self) -> bool:
+        """True if rings send all messages unless told otherwise."""
+        return len(self.workload.program_of) <= MOST_FINE
+
+    def representatives(self) -> tuple[int, ...]:
+        """Return the first rank of each program, of the first programs if there are many."""
+        first: dict[int, int] = {}
+        for rank, program in enumerate(self.workload.program_of):
+            first.setdefault(program, rank)
+        return tuple(first.values())[:_MOST_LISTED]
+
+    def simulate(self, conditions: Conditions, progress: Progress | None = None) -> Iteration:
+        """Execute the iteration."""
+        return simulate(self.workload, conditions, progress)
+
+    def compare(self, conditions: Conditions, progress: Progress | None = None) -> list[Variant]:
+        """Execute the iteration with collectives of GPUs, of NVSwitches and of the network."""
+        return list(compare(conditions, lambda varied: self.simulate(varied, progress)))
+
+
+def load_trace(path: Path, options: ReadOptions) -> TrainingTrace:
+    """Read a trace. Raises `WeftError` if it is wrong, or could not end."""
+    return TrainingTrace(str(path), read(path, options, _core.WorkloadProgram))
