@@ -85,7 +85,7 @@ if TYPE_CHECKING:
         testbed_running,
         testbed_status,
     )
-    from weft.api.training import TrainedIteration, compare_training, train
+    from weft.api.training import TrainedIteration, compare_training, replay_training, train
     from weft.base import paths
     from weft.base.errors import WeftError
     from weft.runs.record import FailedRunError, Record
@@ -158,6 +158,7 @@ __all__ = [
     "read_record",
     "record_trace",
     "replay",
+    "replay_training",
     "run",
     "run_jobs",
     "schema",
@@ -257,7 +258,7 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "testbed_running",
         "testbed_status",
     ),
-    "weft.api.training": ("TrainedIteration", "compare_training", "train"),
+    "weft.api.training": ("TrainedIteration", "compare_training", "replay_training", "train"),
     "weft.base": ("paths",),
     "weft.base.errors": ("WeftError",),
     "weft.runs.record": (

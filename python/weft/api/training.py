@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Iterations of training on fabrics of GPUs."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from weft.api.fabrics import FabricLike, fabric_and_changes
 from weft.api.input_checks import Changes, PathLike, call, changes
@@ -13,6 +14,9 @@ from weft.study.bench.nccl import DEFAULT_VERSION
 from weft.training import run, timeline
 from weft.training.build import Summary
 from weft.training.comparison import VARIANTS
+from weft.training.formats.options import ReadOptions
+from weft.training.formats.roofline import roofline_of
+from weft.training.formats.trace import load_trace
 from weft.training.iteration import Conditions, Iteration
 from weft.training.record import IterationRecord, record_of, write_record
 from weft.training.tables import print_iteration
@@ -26,7 +30,8 @@ class TrainedIteration:
     """An iteration of training, as `weft train` prints it."""
 
     iteration: Iteration
-    summary: Summary
+    summary: Summary | None
+    """None for traces."""
     source: str
 
     @property
@@ -36,8 +41,11 @@ class TrainedIteration:
 
     @property
     def mfu(self) -> float:
-        """Model FLOPs utilisation: part of the GPUs' peak rate that the model uses."""
-        return self.summary.mfu(self.time_s)
+        """Model FLOPs utilisation: part of the GPUs' peak rate that the model uses.
+
+        Not a number for traces, which do not tell the model.
+        """
+        return self.summary.mfu(self.time_s) if self.summary else math.nan
 
     @property
     def record(self) -> IterationRecord:
@@ -171,3 +179,68 @@ def compare_training(
         rows.append((one.name, time_s, factor, mfu, one.refusal))
     names = ["collectives_by", "time_s", "times_as_fast", "mfu", "refusal"]
     return polars.DataFrame(rows, schema=names, orient="row")
+
+
+@call
+def replay_training(
+    trace: PathLike,
+    fabric: FabricLike,
+    *,
+    set: Changes | None = None,
+    nccl: str = DEFAULT_VERSION,
+    replicate: int | None = None,
+    allgather_size: Literal["input", "total"] = "input",
+    process_groups: PathLike | None = None,
+    logical_dimensions: Sequence[int] = (),
+    gpu: str | None = None,
+    slowdown: Mapping[int, float] | None = None,
+    noise: float = 0.0,
+    noise_seed: int = 0,
+    execute_all: bool = False,
+    all_messages: bool | None = None,
+) -> TrainedIteration:
+    """Simulate an iteration that traces of training have recorded, as `weft replay` does.
+
+    Args:
+        trace: Traces of PyTorch's profiler (Kineto), of Chakra, or SimAI's text: folder or file.
+        fabric: A fabric of GPUs: a shipped name, a file or a `weft.Fabric`.
+        set: Values that override keys of the fabric file.
+        nccl: Version of NCCL.
+        replicate: So many ranks do what the only recorded rank does.
+        allgather_size: Chakra: meaning of an Allgather's size, what a rank contributes or the
+            result.
+        process_groups: Chakra: JSON file with the ranks of process groups by number.
+        logical_dimensions: Chakra: ranks in each dimension of ASTRA-sim's logical topology, the
+            fastest first.
+        gpu: Preset of the GPU that executes computations without recorded time.
+        slowdown: Factor by which the computation of a rank takes longer, by rank.
+        noise: Standard deviation of the logarithm of a random factor of each computation.
+        noise_seed: Seed of `noise`.
+        execute_all: Execute equal calls again, instead of reusing their times.
+        all_messages: Send all messages of NCCL's rings (True), or one for each step (False); all up
+            to 256 ranks by default.
+
+    Raises:
+        WeftError: The trace is wrong or does not fit the fabric; the text says why.
+    """
+    options = ReadOptions(
+        replicate=replicate,
+        sizes=allgather_size,
+        groups=Path(process_groups) if process_groups is not None else None,
+        dimensions=tuple(logical_dimensions),
+        roofline=roofline_of(gpu) if gpu else None,
+    )
+    read = load_trace(Path(trace), options)
+    where, changed = fabric_and_changes(fabric, set)
+    conditions = Conditions(
+        fabric=where,
+        changes=changed,
+        library=f"nccl-{nccl}",
+        execute_all=execute_all,
+        fine=read.is_fine if all_messages is None else all_messages,
+        slowdown=dict(slowdown or {}),
+        noise=noise,
+        seed=noise_seed,
+        listed=read.representatives(),
+    )
+    return TrainedIteration(read.simulate(conditions), None, read.source)

@@ -31,7 +31,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         *("--percentiles", "--modes", "--unchecked", "--format", "--full"),
     ),
     "Training": (
-        *("--with", "--replicate", "--gpu", "--nccl", "--ignore-memory"),
+        *("--with", "--replicate", "--gpu", "--ignore-memory"),
         *("--allgather-size", "--process-groups", "--logical-dimensions"),
         *("--slowdown", "--noise", "--noise-seed", "--execute-all", "--all-messages"),
     ),

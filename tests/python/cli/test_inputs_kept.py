@@ -27,12 +27,13 @@ from weft.base.errors import WeftError
 from weft.cli import files
 
 RUN = "run --fabric tofino-4 -n 4"
-# By parameter, a command that reads sel.toml, rules.conf or f.toml through it and writes to the
-# same file.
+# By parameter, a command that reads a file of the fixture `here` through it and writes to the same
+# file.
 READ_BY = {
     "fallback": f"{RUN} --fallback ./sel.toml --json sel.toml -- ./latency 4 1",
     "modes": "bench allreduce --fabric tofino-4 -n 4 --sizes 4 --modes ./sel.toml --csv sel.toml",
     "mode": "validate t.csv --fabric tofino-4 --mode ./sel.toml --json sel.toml --ranks 4",
+    "model": "train model.toml --fabric dgx-h100 --json model.toml",
     "config": f"{RUN} --cfg smpi/comp-adjustment-file:sel.toml --json sel.toml -- ./latency 4 1",
 }
 # Texts that do not name files.
@@ -43,9 +44,11 @@ NO_FILE = {
     *("buffer", "link", "memory_bytes", "host_speed", "p4runtime", "experiment", "chassis"),
     *("baseline", "pair", "caches", "end", "up_as", "listen", "benchmark", "ppn", "command"),
     *("ended", "bytes_", "tunings", "job", "source", "target", "test", "version"),
-    *("oversubscription", "logical_dimensions", "slowdown"),
+    *("oversubscription", "logical_dimensions", "slowdown", "model_changes", "gpu", "nccl"),
 }
 MORE = [
+    "replay layers.conf --fabric dgx-h100 --json layers.conf",
+    "replay layers.conf --fabric dgx-h100 --csv layers.conf",
     f"{RUN} --fallback openmpi-5.0+rules.conf --json rules.conf -- ./latency 4 1",
     f"{RUN} --fallback ./sel.toml,bcast=binomial --trace sel.toml -- ./latency 4 1",
     f"{RUN} --json in.toml -- ./latency --input=in.toml",
@@ -68,6 +71,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(paths.example("allreduce_latency.c"), "latency.c")
     shutil.copy(example("allreduce_latency"), "latency")
     Path("rules.conf").write_text("0\n")
+    Path("model.toml").write_text(
+        'like = "llama-3-8b"\n[parallel]\ntensor = 8\n[batch]\nsequence = 4096\nglobal = 1\n'
+        '[train]\ngpu = "h100-sxm"\n'
+    )
+    Path("layers.conf").write_text(
+        "MICRO all_gpus: 8\n1\nlayer -1 1000 NONE 0 0 NONE 0 0 ALLREDUCE 1024 0\n"
+    )
     Path("in.toml").write_text("x\n")
     Path("osu.txt").write_text(
         "# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n4 5\n"
@@ -165,6 +175,7 @@ READ = {
     *("programs", "axes", "folder", "store", "cluster", "source", "inventory", "keep", "new"),
     *("tls", "hosts_like", "plan", "engine", "selection", "modes", "mode", "files", "set", "flags"),
     *("command", "leave_out", "file", "from_file", "host_from", "jobs", "hosts"),
+    *("model", "process_groups"),
 }
 NAMES = {
     *("collective", "algorithm", "segment", "bytes", "sizes", "column", "rows", "hash", "pattern"),
@@ -174,6 +185,7 @@ NAMES = {
     *("baseline", "pair", "caches", "end", "switch", "up_as", "experiment", "listen"),
     *("benchmark", "ppn", "tunings", "job", "source", "target", "test", "version", "type", "op"),
     *("on_size", "on_line", "on_turn", "on_step"),
+    *("model_changes", "gpu", "nccl", "allgather_size"),
 }
 
 

@@ -3,12 +3,14 @@
 
 import csv
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import weft
 from tests.support.in_process import run
 from tests.support.training_traces import (
     ALL_REDUCE,
@@ -166,6 +168,17 @@ def test_output_is_that_of_training(tmp_path: Path) -> None:
     status, _, errors = run(["replay", str(path), "--fabric", FABRIC, "--compare", "--csv", "a"])
     assert status == 2
     assert "--compare has several iterations" in errors
+
+
+def test_python_returns_what_the_command_writes(tmp_path: Path) -> None:
+    path = simai(tmp_path, 8)
+    its = weft.replay_training(path, FABRIC, slowdown={3: 2}, all_messages=False)
+    found = record(path, "--slowdown", "3=2", "--fewer-messages")
+    assert (its.time_s, its.record.messages) == (found["time_s"], found["messages"])
+    assert math.isnan(its.mfu)
+    assert str(its).partition("\n")[0] in replayed(path, "--slowdown=3=2", "--fewer-messages")
+    with pytest.raises(weft.WeftError, match="rank 8; allowed: 0 to 7"):
+        weft.replay_training(path, FABRIC, slowdown={8: 2})
 
 
 def test_options_that_do_not_fit(tmp_path: Path) -> None:
