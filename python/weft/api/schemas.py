@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Schemas of input files, as `weft schema` prints them."""
 
-from typing import Any
-
 from weft.api.input_checks import call, choice
 from weft.schemas.input_files import SCHEMAS, schema_of
 
 
 @call
-def schema(name: str) -> dict[str, Any]:
+def schema(name: str) -> dict[str, object]:
     """Return the JSON schema of the files that users write, for editors and for checks.
 
     Args:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
@@ -90,7 +90,9 @@ def documented() -> list[tuple[str, str, dict[str, Any]]]:
         tables = tomllib.loads(text)
         kinds = [kind for kind, mark in MARKS.items() if mark in tables]
         # Fragments of fabrics and campaigns lack tables that a whole file must have.
-        whole = not kinds or set(weft.schema(kinds[0]).get("required", ())) <= set(tables)
+        whole = not kinds or set(
+            cast("list[str]", weft.schema(kinds[0]).get("required", []))
+        ) <= set(tables)
         found += [(kind, place, tables) for kind in kinds[:1] if whole]
     return found
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Protocol
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.training.formats.operations import (
     ALLTOALL,
     COLLECTIVE,
@@ -172,7 +172,7 @@ def _check_members(traces: Sequence[RankTrace], ranks: int) -> None:
             trace.refuse(
                 one,
                 f"{listed}, and the trace has ranks 0 to {ranks - 1} only; add the files of the"
-                " missing ranks, or use --replicate if all ranks do the same",
+                f" missing ranks, or use {named('replicate')} if all ranks do the same",
             )
 
 
@@ -336,8 +336,8 @@ def _check_ring(trace: RankTrace, ranks: int) -> None:
         if one.kind in (SEND, RECEIVE) and any(balance.values()):
             trace.refuse(
                 one,
-                "a message that no copy of this rank answers; --replicate needs as many receives as"
-                " sends over each distance: add the files of the other ranks",
+                f"a message that no copy of this rank answers; {named('replicate')} needs as"
+                " many receives as sends over each distance: add the files of the other ranks",
             )
 
 

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from weft.base.errors import WeftError, printable
+from weft.base.errors import WeftError, named, printable
 from weft.base.user_files import UnreadableError, read_json
 from weft.training.formats import operations as ops
 from weft.training.formats.assembly import NewProgram, assemble
@@ -299,7 +299,7 @@ class _Reader:
         self._refuse(
             node,
             f"names process group '{printable(name)}', which the trace does not list; name"
-            " ASTRA-sim's JSON file of groups with --process-groups",
+            f" ASTRA-sim's JSON file of groups with {named('process_groups')}",
         )
 
     def _of_dimensions(self, node: _Node) -> Group:
@@ -313,7 +313,7 @@ class _Reader:
             self._refuse(
                 node,
                 "involves some dimensions of ASTRA-sim's logical topology only (involved_dim);"
-                " name their sizes with --logical-dimensions",
+                f" name their sizes with {named('logical_dimensions')}",
             )
         members, stride = [0], 1
         for index, size in enumerate(sizes):
@@ -325,8 +325,8 @@ class _Reader:
         if stride != self._ranks:
             self._refuse(
                 node,
-                f"the trace has {self._ranks} ranks, and --logical-dimensions gives {stride};"
-                " correct it",
+                f"the trace has {self._ranks} ranks, and {named('logical_dimensions')} gives"
+                f" {stride}; correct it",
             )
         name = "dimensions " + ",".join(str(index) for index, one in enumerate(flags) if one)
         return Group(name, tuple(sorted(members)))
@@ -395,7 +395,7 @@ class _Reader:
                 self._refuse(
                     node,
                     f"has no duration, but {flops:,} operations on {size:,} bytes; name the GPU"
-                    " that executes them with --gpu",
+                    f" that executes them with {named('gpu')}",
                 )
             seconds = self._options.roofline(flops, size)
         return self._operation(node, ops.COMPUTE, self._lane(node, default), seconds)

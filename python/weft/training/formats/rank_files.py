@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.training.formats.options import ReadOptions
 
 _RANK_FILE = re.compile(r"(?P<name>.+)\.(?P<rank>\d{1,9})(?P<kind>\.et|\.json)(?P<packed>\.gz)?")
@@ -84,14 +84,15 @@ def number_of_ranks(
     if options.replicate is not None:
         if len(files) != 1:
             raise WeftError(
-                f"trace: {path}: found the files of {len(files):,} ranks, and --replicate repeats"
-                " the only one; leave the option out, or name a folder with one file"
+                f"trace: {path}: found the files of {len(files):,} ranks, and {named('replicate')}"
+                " repeats the only one; leave the option out, or name a folder with one file"
             )
         rank = next(iter(files))
         if not rank < options.replicate:
             raise WeftError(
-                f"trace: {path}: found rank {rank}, and --replicate {options.replicate}; a job of"
-                f" {options.replicate} ranks has no rank {rank}: name a larger number"
+                f"trace: {path}: found rank {rank}, and {named('replicate')}"
+                f" {options.replicate}; a job of {options.replicate} ranks has no rank"
+                f" {rank}: name a larger number"
             )
         return options.replicate
     ranks = max(world or 0, max(files) + 1)
@@ -102,7 +103,7 @@ def number_of_ranks(
         word = "rank" if len(missing) == 1 else "ranks"
         advice = "add their files"
         if len(files) == 1:
-            advice += f", or use --replicate {ranks} if all ranks do the same"
+            advice += f", or use {named('replicate')} {ranks} if all ranks do the same"
         raise WeftError(
             f"trace: {path}: {word} {listed}{more} of {ranks:,} missing: found the"
             f" {'files' if len(files) > 1 else 'file'} of {len(files):,}; {advice}"

@@ -24,7 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
-from weft.base.errors import WeftError, printable
+from weft.base.errors import WeftError, named, printable
 from weft.base.user_files import UnreadableError, read_text
 from weft.training.formats import operations as ops
 from weft.training.formats.assembly import NewProgram
@@ -187,7 +187,9 @@ class _Reader:
                 found.setdefault(key, int(value))
         ranks = replicate or found.get("all_gpus", 0)
         if not ranks:
-            self._refuse(line, "found no all_gpus, the number of GPUs; give it with --replicate")
+            self._refuse(
+                line, f"found no all_gpus, the number of GPUs; give it with {named('replicate')}"
+            )
         job = _Job(
             tensor=found.get("model_parallel_NPU_group", 1) or 1,
             expert=found.get("ep", 1) or 1,
@@ -202,7 +204,7 @@ class _Reader:
             self._refuse(
                 line,
                 f"found {ranks} GPUs, which tensor parallelism {job.tensor} and {job.pipeline}"
-                " stages do not divide; correct all_gpus or --replicate",
+                f" stages do not divide; correct all_gpus or {named('replicate')}",
             )
         if job.data % job.expert:
             self._refuse(

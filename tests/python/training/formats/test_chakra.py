@@ -165,8 +165,8 @@ def test_involved_dimensions_are_ranks_of_a_grid(tmp_path: Path) -> None:
         ("3 ranks, stride 2", [[0, 2, 4], [1, 3, 5]]),
         ("all ranks", [[0, 1, 2, 3, 4, 5]]),
     ]
-    assert "name their sizes with --logical-dimensions" in refusal(folder)
-    assert "--logical-dimensions gives 4" in refusal(folder, dimensions=(2, 2))
+    assert "name their sizes with logical_dimensions" in refusal(folder)
+    assert "logical_dimensions gives 4" in refusal(folder, dimensions=(2, 2))
 
 
 def test_parts_of_an_alltoall_may_differ(tmp_path: Path) -> None:
@@ -389,7 +389,7 @@ def test_missing_ranks(tmp_path: Path) -> None:
         f"trace: {tmp_path}: ranks 1, 2 of 4 missing: found the files of 2; add their files"
     )
     (tmp_path / "trace.0.et").unlink()
-    assert "or use --replicate 4 if all ranks do the same" in refusal(tmp_path)
+    assert "or use replicate 4 if all ranks do the same" in refusal(tmp_path)
     workload = workload_of(tmp_path, replicate=8)
     assert workload.groups == [("all ranks", [list(range(8))])]
     assert "name a larger number" in refusal(tmp_path, replicate=2)

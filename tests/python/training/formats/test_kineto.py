@@ -331,7 +331,7 @@ def test_one_file_of_many_ranks(tmp_path: Path) -> None:
     path = write_kineto(tmp_path / "t.json", some, 0, 4)
     assert refusal(path) == (
         f"trace: {path}: ranks 1, 2, 3 of 4 missing: found the file of 1; add their files, or use"
-        " --replicate 4 if all ranks do the same"
+        " replicate 4 if all ranks do the same"
     )
     assert workload_of(path, replicate=4).program_of == [0, 0, 0, 0]
 
