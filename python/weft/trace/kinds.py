@@ -18,7 +18,7 @@ _MAGIC = (
 _SUFFIXES = {
     ".def": "a part of an OTF2 trace; name its .otf2 file",
     ".evt": "a part of an OTF2 trace; name its .otf2 file",
-    ".et": "an execution trace of Chakra, which weft does not read",
+    ".et": "an execution trace of Chakra",
     ".toml": "a TOML file, such as a fabric or a jobs file",
     ".csv": "a table",
     ".c": "a source in C; compile it with `weft cc`",

@@ -370,7 +370,7 @@ TEST(BadFabric, WithBadQuantities)
   EXPECT_EQ(fabric_message(with("\"1Gf\"", "\"0Gf\"")), "FILE: [host] speed: found \"0Gf\"; allowed: more than zero");
   EXPECT_EQ(fabric_message(with("\"2us\"", "\"2ux\"")),
             "FILE: [nic] offload_overhead: found \"2ux\"; allowed: a duration, a number and one of the units ps, ns, "
-            "us, ms, s, m");
+            "us, ms, s, m, h, d, w");
 }
 
 TEST(BadFabric, WithSegmentsThatDoNotRise)

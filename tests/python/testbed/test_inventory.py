@@ -124,7 +124,7 @@ BAD = {
     "unit": (
         ('loopback = ["[13-16]"]', 'pass_latency = "495"'),
         "[chassis] pass_latency: found '495'; write a text with one of the units ps, ns, us, ms,"
-        ' s, m, more than 0, such as "495.5ns"',
+        ' s, m, h, d, w, more than 0, such as "495.5ns"',
     ),
     "type": (
         ("ports = 16", 'ports = "16"'),

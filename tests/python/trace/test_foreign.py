@@ -230,7 +230,6 @@ def test_an_index_that_names_no_file(hand_written: Path) -> None:
         ("run.json", b'{"schema": "weft-run/1"}', "it is the record of a run"),
         ("other.json", b'{"a": 1}', "it is a JSON file"),
         ("trace.def", b"OTF2\x00", "it is a part of an OTF2 trace; name its .otf2 file"),
-        ("graph.et", b"\x00\x01", "it is an execution trace of Chakra, which weft does not read"),
         ("trace.paje", b"%EventDef PajeX 0\n", "it is a timeline in Paje's form"),
         ("notes.txt", b"hello world\n", "it is text that begins with 'hello world'"),
         ("calls.gz", b"\x1f\x8b\x08", "it is a file compressed by gzip"),

@@ -14,7 +14,7 @@ from weft.training.workload import Workload
 
 CHAKRA, KINETO, SIMAI, HOST = "chakra", "kineto", "simai", "pytorch-host"
 _SNIFFED = 1 << 12
-_HOST_TRACE = re.compile(rb'^\s*\{\s*"schema"\s*:\s*"')
+_HOST_TRACE = re.compile(rb'^\s*\{\s*"schema"\s*:\s*"\d')
 
 Read = Callable[[Path, ReadOptions, NewProgram], Workload]
 
