@@ -60,8 +60,8 @@ void Iteration::GuardedRoutes::find(int from, int to, Bytes bytes, double missed
 
 Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOptions options)
     : workload_(workload), fabric_(fabric), options_(std::move(options)), nccl_(options_.library, fabric),
-      routes_(fabric), unguarded_(fabric),
-      network_(agenda_, routes_, FabricRoutes::capacities(fabric), fabric.host_count()), costs_(free_messages()),
+      capacities_(FabricRoutes::capacities(fabric)), routes_(fabric), unguarded_(fabric),
+      network_(agenda_, routes_, capacities_, fabric.host_count()), costs_(free_messages()),
       calls_on_{agenda_, network_, costs_, std::make_shared<Execution::Memory>()},
       hosts_(static_cast<std::size_t>(workload.ranks())), ranks_left_(hosts_.size())
 {
@@ -92,14 +92,15 @@ Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOp
   }
   if (options_.execute_all)
     return;
-  capacities_    = FabricRoutes::capacities(fabric);
-  alone_agenda_  = std::make_unique<Agenda>();
-  alone_routes_  = std::make_unique<FabricRoutes>(fabric);
-  alone_network_ = std::make_unique<FlowNetwork>(*alone_agenda_, *alone_routes_, capacities_, fabric.host_count());
-  links_ = std::make_unique<GroupLinks>(workload, hosts_, fabric.nccl()->gpus_per_node, *alone_routes_, capacities_);
-  known_ = std::make_unique<KnownCalls>(
-      CallNetwork{*alone_agenda_, *alone_network_, costs_, std::make_shared<Execution::Memory>()});
-  routes_.guard(links_.get());
+  apart_ = std::make_unique<Apart>(*this);
+  routes_.guard(&apart_->links);
+}
+
+Iteration::Apart::Apart(Iteration& its)
+    : links(its.workload_, its.hosts_, its.fabric_.nccl()->gpus_per_node, its.unguarded_, its.capacities_),
+      network(agenda, its.unguarded_, its.capacities_, its.fabric_.host_count()),
+      known({agenda, network, its.costs_, std::make_shared<Execution::Memory>()})
+{
 }
 
 Iteration::~Iteration() = default;
@@ -143,14 +144,15 @@ void Iteration::due(std::uint64_t rank_and_number)
   const double now  = agenda_.now().value();
   if (work.kind == WorkKind::compute && not workload_.program(rank).is_on_host(work.stream))
     accounts_[static_cast<std::size_t>(rank)].end_computation(agenda_.now());
-  const double since = work.kind == WorkKind::compute ? now - computation(rank, number) : now;
+  const bool lasted  = is_listed(rank) && work.kind == WorkKind::compute; // else nobody asks when it has begun
+  const double since = lasted ? now - computation(rank, number) : now;
   end(rank, {rank, number, since, since, now});
 }
 
 void Iteration::end(int rank, const TimedWork& work)
 {
   RankProgress& its = progress_[static_cast<std::size_t>(rank)];
-  if (not listed_.empty() && listed_[static_cast<std::size_t>(rank)])
+  if (is_listed(rank))
     times_.listed.push_back(work);
   its.end(work.number);
   --works_left_;
@@ -181,8 +183,7 @@ int Iteration::shape(std::uint32_t division, int group)
 /** Returns the routes between the first neighbours of a group within a node, and on two nodes. */
 NcclWays Iteration::ways(const std::vector<int>& hosts)
 {
-  const int gpus                       = fabric_.nccl()->gpus_per_node;
-  const std::vector<double> capacities = FabricRoutes::capacities(fabric_);
+  const int gpus = fabric_.nccl()->gpus_per_node;
   NcclWays all;
   std::array<bool, 2> known{};
   FlowRoute way;
@@ -196,7 +197,7 @@ NcclWays Iteration::ways(const std::vector<int>& hosts)
     unguarded_.find(from, to, Bytes(1), 0, way);
     double rate = way.bound;
     for (const int resource : way.resources)
-      rate = std::min(rate, capacities[static_cast<std::size_t>(resource)]);
+      rate = std::min(rate, capacities_[static_cast<std::size_t>(resource)]);
     (between ? all.between : all.within) = {Seconds(way.latency), BytesPerSecond(rate)};
   }
   return all;
@@ -249,13 +250,13 @@ std::uint64_t Iteration::open_call(std::uint32_t division, int group, std::uint3
   open.complete  = -1;
   open.left      = static_cast<int>(open.planned->hosts.size());
   open.at.assign(open.planned->hosts.size(), {0, -1});
-  const auto* own = known_ && ends_need_all(work.collective) ? links_->own(division, group) : nullptr;
-  open.call       = std::make_unique<GroupCall>(found->second, open.planned, calls_on_, own ? known_.get() : nullptr,
+  const auto* own = apart_ && ends_need_all(work.collective) ? apart_->links.own(division, group) : nullptr;
+  open.call       = std::make_unique<GroupCall>(found->second, open.planned, calls_on_, own ? &apart_->known : nullptr,
                                                 own ? own->wiring : -1, *this);
   ++times_.calls;
   if (not own)
     ++times_.executed;
-  ++times_.algorithms[std::string(NcclLibrary::algorithm(*open.planned->call.nccl).name)];
+  ++calls_of_[open.planned->call.nccl.get()];
   return found->second;
 }
 
@@ -275,6 +276,17 @@ void Iteration::check_agreement(const OpenCall& open, int rank, WorkNumber numbe
                   "\": ranks do not call the same collective: " + describe(workload_, rank, number) + " has " +
                   bytes(its) + ", " + describe(workload_, other, first->first) + " has " + bytes(theirs) +
                   "; all ranks of a group must call its collectives in the same order and with the same sizes");
+}
+
+/** Begins the communication of a call whose last rank enters now. */
+void Iteration::end_waiting(OpenCall& open)
+{
+  open.complete = agenda_.now().value();
+  for (const int member : workload_.divisions[open.division].members(open.group)) {
+    RankAccounts& its = accounts_[static_cast<std::size_t>(member)];
+    its.end_waiting(open.division, agenda_.now());
+    its.begin_communication(open.division, agenda_.now());
+  }
 }
 
 void Iteration::join(int rank, WorkNumber number)
@@ -297,16 +309,12 @@ void Iteration::join(int rank, WorkNumber number)
     accounts_[static_cast<std::size_t>(rank)].begin_waiting(work.groups, agenda_.now());
   else
     accounts_[static_cast<std::size_t>(rank)].begin_communication(work.groups, agenda_.now());
-  if (++inside_[work.groups][static_cast<std::size_t>(rank)] > 1 && known_ && links_->own(work.groups, group))
+  if (++inside_[work.groups][static_cast<std::size_t>(rank)] > 1 && apart_ && apart_->links.own(work.groups, group))
     reuse_was_wrong_ = true;
   GroupCall& call = *open.call; // calls_ may grow while the rank enters
   if (call.inside() + 1 == open.at.size()) {
-    open.complete = waits ? agenda_.now().value() : -1;
-    for (const int member : waits ? division.members(group) : std::vector<int>()) {
-      RankAccounts& its = accounts_[static_cast<std::size_t>(member)];
-      its.end_waiting(work.groups, agenda_.now());
-      its.begin_communication(work.groups, agenda_.now());
-    }
+    if (waits)
+      end_waiting(open);
     open_.erase({work.groups, group, sequence});
   }
   call.enter(division.place_of(rank));
@@ -449,12 +457,13 @@ void Iteration::refuse_to_hang() const
 /** Returns whether messages of others may have slowed down calls that were executed by themselves. */
 bool Iteration::calls_were_disturbed() const
 {
-  if (not known_ || not links_->is_crossed())
+  if (not apart_ || not apart_->links.is_crossed())
     return false;
   Agenda agenda;
   FabricRoutes routes(fabric_);
-  FlowNetwork network(agenda, routes, links_->left_for_groups(known_->most_flows()), fabric_.host_count());
-  return not known_->hold_on({agenda, network, costs_, std::make_shared<Execution::Memory>()});
+  const std::vector<double> left = apart_->links.left_for_groups(apart_->known.most_flows());
+  FlowNetwork network(agenda, routes, left, fabric_.host_count());
+  return not apart_->known.hold_on({agenda, network, costs_, std::make_shared<Execution::Memory>()});
 }
 
 IterationTimes Iteration::run()
@@ -473,7 +482,7 @@ IterationTimes Iteration::run()
   }
   if (not reuse_was_wrong_ && ranks_left_ > 0)
     refuse_to_hang();
-  reuse_was_wrong_ = reuse_was_wrong_ || (links_ && links_->is_shared()) || calls_were_disturbed();
+  reuse_was_wrong_ = reuse_was_wrong_ || (apart_ && apart_->links.is_shared()) || calls_were_disturbed();
   if (reuse_was_wrong_)
     return {};
   for (const RankAccounts& its : accounts_)
@@ -481,9 +490,11 @@ IterationTimes Iteration::run()
   for (const RankTimes& its : times_.ranks)
     times_.end = std::max(times_.end, its.end);
   times_.messages = network_.work().messages;
-  if (known_) {
-    times_.messages += alone_network_->work().messages;
-    times_.executed += known_->executed();
+  for (const auto& [plan, calls] : calls_of_)
+    times_.algorithms[std::string(NcclLibrary::algorithm(*plan).name)] += calls;
+  if (apart_) {
+    times_.messages += apart_->network.work().messages;
+    times_.executed += apart_->known.executed();
   }
   return std::move(times_);
 }

@@ -102,6 +102,14 @@ private:
     double complete                               = 0;  ///< time at which the last rank entered
     int left                                      = 0;
   };
+  /** Calls of groups with links of their own, which are executed by themselves. */
+  struct Apart {
+    Agenda agenda;
+    GroupLinks links;
+    FlowNetwork network;
+    KnownCalls known;
+    explicit Apart(Iteration& its);
+  };
   struct Posted {
     WorkNumber number;
     double since;
@@ -124,18 +132,13 @@ private:
   const IterationOptions options_;
   const NcclLibrary nccl_;
   Agenda agenda_;
+  const std::vector<double> capacities_; // by resource
   GuardedRoutes routes_;
   FabricRoutes unguarded_;
   FlowNetwork network_;
   MessageCosts costs_;
   CallNetwork calls_on_;
-  // Of calls that are executed by themselves; null: all are executed with the rest.
-  std::vector<double> capacities_;
-  std::unique_ptr<Agenda> alone_agenda_;
-  std::unique_ptr<FabricRoutes> alone_routes_;
-  std::unique_ptr<FlowNetwork> alone_network_;
-  std::unique_ptr<KnownCalls> known_;
-  std::unique_ptr<GroupLinks> links_;
+  std::unique_ptr<Apart> apart_; // null: all calls are executed with the rest
 
   std::vector<int> hosts_; // by rank
   std::vector<ProgramOrder> orders_;
@@ -155,6 +158,7 @@ private:
   std::vector<std::vector<int>> shape_of_; // by division and group; -1: not yet known
   std::map<std::tuple<int, NcclCollective, double>, std::shared_ptr<const NcclPlan>> plans_; // by shape
   std::map<std::tuple<std::uint32_t, int, NcclCollective, double>, std::shared_ptr<const PlannedCall>> planned_;
+  std::map<const NcclPlan*, int> calls_of_; // by plan
   IterationTimes times_;
   std::size_t ranks_left_;
   bool reuse_was_wrong_   = false;
@@ -166,7 +170,9 @@ private:
   void advance(int rank);
   void begin(int rank, WorkNumber number);
   void end(int rank, const TimedWork& work);
+  bool is_listed(int rank) const { return not listed_.empty() && listed_[static_cast<std::size_t>(rank)]; }
   double computation(int rank, WorkNumber number) const;
+  void end_waiting(OpenCall& open);
   void join(int rank, WorkNumber number);
   std::uint64_t open_call(std::uint32_t division, int group, std::uint32_t sequence, const Work& work);
   void check_agreement(const OpenCall& open, int rank, WorkNumber number) const;
