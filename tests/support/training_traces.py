@@ -5,7 +5,7 @@ import gzip
 import json
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,32 +19,13 @@ ALL_REDUCE, REDUCE, ALL_GATHER, GATHER, SCATTER, BROADCAST = range(6)
 ALL_TO_ALL, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, BARRIER = range(6, 10)
 
 
-@dataclass
-class TraceRecorder(Recorder):
-    """Program that keeps its operations, whose dependencies may name later ones."""
-
-    in_order: bool = True
-    hosts: set[int] = field(default_factory=set)
-
-    def _add(self, operation: Operation) -> int:
-        self.operations.append(operation)
-        return len(self.operations) - 1
-
-    def host_stream(self, stream: int) -> None:
-        self.hosts.add(stream)
-
-
-def new_program(in_order: bool) -> TraceRecorder:
-    return TraceRecorder(in_order=in_order)
-
-
 def workload_of(path: Path, **options: Any) -> Workload:
-    return read(path, ReadOptions(**options), new_program)
+    return read(path, ReadOptions(**options), Recorder)
 
 
-def program_of(workload: Workload, rank: int = 0) -> TraceRecorder:
+def program_of(workload: Workload, rank: int = 0) -> Recorder:
     program = workload.programs[workload.program_of[rank]]
-    assert isinstance(program, TraceRecorder)
+    assert isinstance(program, Recorder)
     return program
 
 

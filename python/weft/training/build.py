@@ -3,7 +3,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
 
 from weft import _core
 from weft.base.errors import WeftError
@@ -35,7 +34,7 @@ class Summary:
     peak: float
     """Operations per second of a GPU in the precision."""
     layout: str
-    """How ranks share the work, in words."""
+    """Division of the work among the ranks, in words."""
     memory: Memory
     """Needs of a GPU of the stage that needs most."""
     memory_available: float
@@ -58,7 +57,7 @@ class Summary:
 def build(
     training: TrainingFile,
     gpu: Accelerator,
-    new_program: NewProgram | None = None,
+    new_program: NewProgram = _core.WorkloadProgram,
     *,
     ignore_memory: bool = False,
 ) -> tuple[Workload, Summary]:
@@ -77,7 +76,7 @@ def build(
     sizes: list[int] = []
     for stage in range(parallel.pipeline):
         for ring in rings:
-            program = (new_program or _new_program)()
+            program = new_program(True)
             sizes.append(write_program(program, costs, stage, ring))
             programs.append(program)
     program_of = [
@@ -95,10 +94,6 @@ def _check_precision(training: TrainingFile, gpu: Accelerator) -> None:
             f"{training.source}: [train] precision: found '{precision}', but {gpu.name} has"
             f" {', '.join(gpu.peak)}"
         )
-
-
-def _new_program() -> Program:
-    return cast(Program, cast(Any, _core).WorkloadProgram(True))
 
 
 def _rings(parallel: Parallelism) -> list[Ring]:

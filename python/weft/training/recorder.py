@@ -25,7 +25,9 @@ class Operation:
 class Recorder:
     """Program that keeps its operations."""
 
+    in_order: bool = True
     operations: list[Operation] = field(default_factory=list)
+    host_streams: set[int] = field(default_factory=set)
 
     def _add(self, operation: Operation) -> int:
         self.operations.append(operation)
@@ -74,3 +76,7 @@ class Recorder:
     ) -> int:
         """Add the receipt of a message."""
         return self._add(Operation("receive", stream, name, tuple(after), size, peer=peer, tag=tag))
+
+    def host_stream(self, stream: int) -> None:
+        """Declare that a stream is a CPU thread."""
+        self.host_streams.add(stream)

@@ -54,9 +54,15 @@ class Program(Protocol):
     ) -> int:
         """Add the receipt of a message from the rank whose number is higher by `peer`."""
 
+    def host_stream(self, stream: int) -> None:
+        """Declare that a stream is a CPU thread."""
 
-NewProgram = Callable[[], Program]
-"""Returns an empty program."""
+
+NewProgram = Callable[[bool], Program]
+"""Returns an empty program; the argument: streams execute operations in the order of addition.
+
+Otherwise a stream executes the operation with the lowest index among those that are ready.
+"""
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ whose programs are equal, with peers counted from the own rank, share one.
 import hashlib
 import marshal
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Protocol
 
 from weft.base.errors import WeftError, named
 from weft.training.formats.operations import (
@@ -24,21 +23,7 @@ from weft.training.formats.operations import (
     Operation,
     RankTrace,
 )
-from weft.training.workload import Program, Workload
-
-
-class TraceProgram(Program, Protocol):
-    """Program of a rank whose CPU threads are streams too."""
-
-    def host_stream(self, stream: int) -> None:
-        """Declare that a stream is a CPU thread."""
-
-
-NewProgram = Callable[[bool], TraceProgram]
-"""Returns an empty program; the argument: streams execute operations in the order of addition.
-
-Otherwise a stream executes the operation with the lowest index among those that are ready.
-"""
+from weft.training.workload import NewProgram, Program, Workload
 
 _LARGEST_TAG = (1 << 31) - 1
 _MOST = 1e15
@@ -442,7 +427,7 @@ class _Writer:
     def __init__(
         self, kind_of: dict[Group, int], tags: dict[tuple[int, float], int], new: NewProgram
     ) -> None:
-        self.programs: list[TraceProgram] = []
+        self.programs: list[Program] = []
         self._kind_of = kind_of
         self._tags = tags
         self._new = new
@@ -478,7 +463,7 @@ class _Writer:
         in_order: bool,
         hosts: Sequence[int],
         rows: Sequence[tuple[str, int, float, tuple[int, ...], str, str, int, int]],
-    ) -> TraceProgram:
+    ) -> Program:
         program = self._new(in_order)
         for stream in hosts:
             program.host_stream(stream)

@@ -21,7 +21,7 @@ import msgspec
 from weft.base.errors import WeftError, named, printable
 from weft.base.user_files import UnreadableError, read_json
 from weft.training.formats import operations as ops
-from weft.training.formats.assembly import NewProgram, assemble
+from weft.training.formats.assembly import assemble
 from weft.training.formats.json_stream import ArrayReader
 from weft.training.formats.operations import Group, Operation, RankTrace
 from weft.training.formats.options import ReadOptions
@@ -37,7 +37,7 @@ from weft.training.formats.wire import (
     signed,
     zigzag,
 )
-from weft.training.workload import Workload
+from weft.training.workload import NewProgram, Workload
 
 _INVALID, _METADATA, _LOAD, _STORE, _COMPUTE, _SEND, _RECEIVE, _COLLECTIVE = range(8)
 _GATHER, _SCATTER, _BARRIER = 3, 4, 9

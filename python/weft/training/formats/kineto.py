@@ -29,13 +29,13 @@ import msgspec
 
 from weft.base.errors import WeftError, printable
 from weft.training.formats import operations as ops
-from weft.training.formats.assembly import NewProgram, assemble
+from weft.training.formats.assembly import assemble
 from weft.training.formats.json_stream import ArrayReader
 from weft.training.formats.operations import Group, Operation, RankTrace
 from weft.training.formats.options import ReadOptions
 from weft.training.formats.rank_files import number_of_ranks
 from weft.training.formats.source import Source, head_of
-from weft.training.workload import Workload
+from weft.training.workload import NewProgram, Workload
 
 _KEY = "traceEvents"
 _SNIFFED = 1 << 20

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from weft.base.errors import WeftError
 from weft.training.formats import chakra, kineto, simai
-from weft.training.formats.assembly import NewProgram
 from weft.training.formats.options import ReadOptions
 from weft.training.formats.source import head_of
-from weft.training.workload import Workload
+from weft.training.workload import NewProgram, Workload
 
 CHAKRA, KINETO, SIMAI, HOST = "chakra", "kineto", "simai", "pytorch-host"
 _SNIFFED = 1 << 12

@@ -27,10 +27,9 @@ from typing import NoReturn
 from weft.base.errors import WeftError, named, printable
 from weft.base.user_files import UnreadableError, read_text
 from weft.training.formats import operations as ops
-from weft.training.formats.assembly import NewProgram
 from weft.training.formats.options import ReadOptions
 from weft.training.formats.source import head_of
-from weft.training.workload import Program, Workload
+from weft.training.workload import NewProgram, Program, Workload
 
 _POLICIES = (
     "HYBRID_TRANSFORMER_FWD_IN_BCKWD",

@@ -185,7 +185,7 @@ def test_integers_of_any_type(tmp_path: Path, form: int) -> None:
     nodes = [node(0, COMPUTE, micros=3, is_cpu_op=Typed(form, flag)), node(1, COMPUTE, micros=4)]
     program = program_of(workload_of(write_ranks(tmp_path, nodes)))
     host, gpu = program.operations
-    assert program.hosts == {host.stream}
+    assert program.host_streams == {host.stream}
     assert host.stream != gpu.stream
     assert (host.amount, gpu.amount) == pytest.approx((3e-6, 4e-6))
 
@@ -230,7 +230,7 @@ def test_streams_and_threads_that_the_trace_names(tmp_path: Path) -> None:
     streams = [one.stream for one in program.operations]
     assert len(set(streams)) == 4
     assert streams[4] == streams[1]
-    assert program.hosts == {streams[2], streams[3]}
+    assert program.host_streams == {streams[2], streams[3]}
 
 
 def test_nodes_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from tests.support.training_traces import (
     REDUCE_SCATTER,
     SCATTER,
     SEND,
-    new_program,
     node,
     operations_of,
     write_ranks,
@@ -32,6 +31,7 @@ from tests.support.workloads import Operation
 from weft import _core
 from weft.training.formats.options import ReadOptions
 from weft.training.formats.reading import read
+from weft.training.recorder import Recorder
 
 KINDS = (ALL_REDUCE, ALL_GATHER, ALL_TO_ALL, REDUCE_SCATTER, BROADCAST, BARRIER, GATHER, SCATTER)
 ROUNDING_S = 1e-12
@@ -144,7 +144,7 @@ def test_random_traces(tmp_path: Path, seed: int) -> None:
     for case in range(30):
         job = Job(dice)
         folder = write_ranks(tmp_path / str(case), *job.nodes)
-        recorded = read(folder, ReadOptions(), new_program)
+        recorded = read(folder, ReadOptions(), Recorder)
         workload = read(folder, ReadOptions(), _core.WorkloadProgram)
         times = _core.run_workload(
             fabric,

@@ -21,12 +21,12 @@ from tests.support.training_traces import (
     SEND,
     kernel,
     nccl,
-    new_program,
     node,
     write_kineto,
     write_ranks,
 )
 from weft import _core
+from weft.training.recorder import Recorder
 
 MIB = 1 << 20
 FABRIC = "dgx-h100"
@@ -217,5 +217,5 @@ def test_gpus_for_operations(tmp_path: Path) -> None:
 def test_the_recorder_has_the_methods_of_programs() -> None:
     """Tests of readers stand for the core's programs."""
     methods = ("compute", "collective", "send", "receive", "host_stream")
-    for one in (new_program(True), _core.WorkloadProgram(True)):
+    for one in (Recorder(True), _core.WorkloadProgram(True)):
         assert all(callable(getattr(one, name)) for name in methods)
