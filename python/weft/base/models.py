@@ -10,11 +10,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import IO, Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
+from weft.base.output import whole_file
 from weft.base.user_files import UnreadableError, described
 
 Whole = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
@@ -145,6 +147,12 @@ def _keep_extra(found: Any, data: Any) -> None:
     elif isinstance(found, dict):
         for name, one in found.items():
             _keep_extra(one, data[name])
+
+
+def write_model(model: Model, target: Path, option: str) -> None:
+    """Write a model as JSON, atomically; `option` names the file in messages."""
+    with whole_file(option, target) as file:
+        write_json(model.to_json(), file)
 
 
 def write_json(data: Any, file: IO[str]) -> None:

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 from weft import _core
 from weft.base.errors import WeftError, printable, suggestion
+from weft.base.units import QUANTITY
 
-_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
 # Bits/s and seconds.
 _BANDWIDTHS = {
     name: factor * 8 for name, factor in _core.units()["bandwidth"] if name.endswith("bps")
@@ -34,6 +34,14 @@ def parse(text: str, source: str) -> "Options":
         raise WeftError(
             f"{source}: invalid TOML: nested too deeply, or too long a number"
         ) from None
+
+
+def value_of(text: str) -> Any:
+    """Return a value of TOML that is set from outside a file; quotes of texts may be left out."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
 
 
 @dataclass(frozen=True)
@@ -186,7 +194,7 @@ class Options:
         self, key: str, units: Mapping[str, float], example: str, default: str | None
     ) -> float:
         value = self.need(key) if default is None else self.values.get(key, default)
-        match = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
+        match = QUANTITY.fullmatch(value) if isinstance(value, str) else None
         if match is None or match[2] not in units or not 0 < float(match[1]) < 1e15:
             self.fail(
                 key,

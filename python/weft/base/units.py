@@ -12,7 +12,8 @@ UNIT_NAMES = ", ".join(name for name in UNITS if name)
 _LARGEST = 2**53  # # doubles represent all integers up to here
 _COUNTS = re.compile(r"[1-9][0-9]{0,5}([,:][1-9][0-9]{0,5})*")
 _SIZE = re.compile(r"([0-9]+)\s*([A-Za-z]*)")
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
+QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
+"""A number and its unit."""
 _SECONDS = dict(_core.units()["duration"])
 _DIGITS = 18
 
@@ -34,7 +35,7 @@ def parse_size(text: str, option: str = "size") -> int:
 
 def parse_duration(text: str) -> float | None:
     """Parse a duration with its unit, such as `90s`, `2h` or `1d`, into seconds; None if not."""
-    match = _DURATION.fullmatch(text.strip())
+    match = QUANTITY.fullmatch(text.strip())
     if match is None or match[2] not in _SECONDS:
         return None
     return float(match[1]) * _SECONDS[match[2]]

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from weft.base.errors import WeftError, named
-from weft.base.models import SchemaModel, write_json
-from weft.base.output import whole_file
+from weft.base.models import SchemaModel, write_model
 from weft.base.user_files import UnreadableError, described, read_json
 from weft.runs.record_data import COMPARISON_SCHEMA, SCHEMA, Part, RecordData
 
@@ -106,5 +105,4 @@ def read_record(path: Path) -> Record:
 
 def write_record(record: Record, target: Path, option: str = named("json")) -> None:
     """Write a record atomically."""
-    with whole_file(option, target) as file:
-        write_json(record.to_json(), file)
+    write_model(record, target, option)

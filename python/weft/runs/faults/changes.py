@@ -4,12 +4,11 @@
 `recovery.KEY` sets a key of [recovery], `fault.KEY` one of each [[fault]] table that it belongs to.
 """
 
-import tomllib
 from collections.abc import Sequence
 from typing import Any
 
 from weft.base.errors import WeftError, suggestion
-from weft.base.options import Options
+from weft.base.options import Options, value_of
 from weft.runs.faults.file import ANYWHERE_AT_RANDOM, AT_RANDOM, FAULT, RECOVERY
 
 _FAULT, _RECOVERY = "fault", "recovery"
@@ -45,9 +44,9 @@ def changed(top: Options, changes: Sequence[str]) -> Options:
         if key not in FAULT_KEYS[table]:
             raise WeftError(f"{name}: no such key; {suggestion(key, FAULT_KEYS[table])}")
         if table == _RECOVERY:
-            tables[_RECOVERY] = {**tables.get(_RECOVERY, {}), key: _value(text)}
+            tables[_RECOVERY] = {**tables.get(_RECOVERY, {}), key: value_of(text)}
         else:
-            tables[_FAULT] = _set(top, tables.get(_FAULT, []), key, _value(text))
+            tables[_FAULT] = _set(top, tables.get(_FAULT, []), key, value_of(text))
     return Options(f"{top.source} with {', '.join(changes)}", top.table, tables)
 
 
@@ -61,11 +60,3 @@ def _set(top: Options, tables: list[dict[str, Any]], key: str, value: Any) -> li
     return [
         {**table, key: value} if any(has in table for has in wanted) else table for table in tables
     ]
-
-
-def _value(text: str) -> Any:
-    """Return a value of TOML; quotes of texts may be left out."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from weft.base.errors import named
-from weft.base.models import Model, Number, Whole, write_json
-from weft.base.output import whole_file
+from weft.base.models import Model, Number, Whole, write_model
 from weft.runs.record import Record
 from weft.runs.record_data import COMPARISON_SCHEMA
 from weft.study.comparison.certainty import Certainty
@@ -83,5 +82,4 @@ class Comparison(ComparedRuns):
 
 def write_comparison(comparison: Comparison, target: Path, option: str = named("json")) -> None:
     """Write a comparison with all records, atomically."""
-    with whole_file(option, target) as file:
-        write_json(comparison.record().to_json(), file)
+    write_model(comparison.record(), target, option)
