@@ -5,20 +5,21 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from weft.api.fabrics import FabricLike, fabric_and_changes
 from weft.api.input_checks import Changes, PathLike, call, changes
+from weft.base.models import write_model
 from weft.base.tables import printed
 from weft.study.bench.nccl import DEFAULT_VERSION
 from weft.training import run, timeline
 from weft.training.build import Summary
-from weft.training.comparison import VARIANTS
+from weft.training.comparison import VARIANTS, compare
 from weft.training.formats.options import ReadOptions
 from weft.training.formats.roofline import roofline_of
 from weft.training.formats.trace import load_trace
-from weft.training.iteration import Conditions, Iteration
-from weft.training.record import IterationRecord, record_of, write_record
+from weft.training.iteration import Conditions, Iteration, simulate
+from weft.training.record import IterationRecord, record_of
 from weft.training.tables import print_iteration
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class TrainedIteration:
         Args:
             path: File to write.
         """
-        write_record(self.record, Path(path), "path")
+        write_model(self.record, Path(path), "path")
 
     @call
     def save_timeline(self, path: PathLike) -> None:
@@ -80,6 +81,20 @@ class TrainedIteration:
     def __str__(self) -> str:
         """Return what `weft train` prints."""
         return "\n".join(printed(lambda on: print_iteration(self.iteration, self.summary, on)))
+
+
+def _conditions(
+    fabric: FabricLike,
+    changed: Changes | None,
+    nccl: str,
+    slowdown: Mapping[int, float] | None = None,
+    **more: Any,
+) -> Conditions:
+    """Return what an iteration runs on; `more` are fields of the conditions."""
+    where, all_changes = fabric_and_changes(fabric, changed)
+    factors = dict(slowdown or {})
+    library = f"nccl-{nccl}"
+    return Conditions(fabric=where, changes=all_changes, library=library, slowdown=factors, **more)
 
 
 @call
@@ -121,19 +136,17 @@ def train(
     training = run.load_training(
         Path(model), changes(model_changes), gpu=gpu, ignore_memory=ignore_memory
     )
-    where, changed = fabric_and_changes(fabric, set)
-    conditions = Conditions(
-        fabric=where,
-        changes=changed,
-        library=f"nccl-{nccl}",
+    conditions = _conditions(
+        *(fabric, set, nccl, slowdown),
         execute_all=execute_all,
         fine=all_messages,
-        slowdown=dict(slowdown or {}),
         noise=noise,
         seed=noise_seed,
         listed=training.representatives(),
     )
-    return TrainedIteration(training.simulate(conditions), training.summary, training.file.source)
+    return TrainedIteration(
+        simulate(training.workload, conditions), training.summary, training.file.source
+    )
 
 
 @call
@@ -167,8 +180,7 @@ def compare_training(
     training = run.load_training(
         Path(model), changes(model_changes), gpu=gpu, ignore_memory=ignore_memory
     )
-    where, changed = fabric_and_changes(fabric, set)
-    variants = training.compare(Conditions(fabric=where, changes=changed, library=f"nccl-{nccl}"))
+    variants = compare(training.workload, _conditions(fabric, set, nccl))
     first = variants[0].iteration
     assert first and len(variants) == len(VARIANTS)
     rows = []
@@ -231,16 +243,12 @@ def replay_training(
         roofline=roofline_of(gpu) if gpu else None,
     )
     read = load_trace(Path(trace), options)
-    where, changed = fabric_and_changes(fabric, set)
-    conditions = Conditions(
-        fabric=where,
-        changes=changed,
-        library=f"nccl-{nccl}",
+    conditions = _conditions(
+        *(fabric, set, nccl, slowdown),
         execute_all=execute_all,
         fine=read.is_fine if all_messages is None else all_messages,
-        slowdown=dict(slowdown or {}),
         noise=noise,
         seed=noise_seed,
         listed=read.representatives(),
     )
-    return TrainedIteration(read.simulate(conditions), None, read.source)
+    return TrainedIteration(simulate(read.workload, conditions), None, read.source)

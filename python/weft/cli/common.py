@@ -18,9 +18,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from weft.base.errors import WeftError
-from weft.base.models import write_json
-from weft.base.output import whole_file
+from weft.base.errors import WeftError, named
+from weft.base.models import write_model
 from weft.base.tables import console
 from weft.base.units import format_size
 from weft.cli.files import Output
@@ -30,9 +29,9 @@ from weft.study.bench.checks import Progress as BenchProgress
 
 if TYPE_CHECKING:
     from weft.training.build import Summary
-    from weft.training.comparison import Variant
-    from weft.training.iteration import Iteration
+    from weft.training.iteration import Conditions
     from weft.training.iteration import Progress as OnProgress
+    from weft.training.workload import Workload
 
 _ROOM_FOR_A_BAR = 60
 Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
@@ -149,61 +148,49 @@ def _iteration_options(all_messages: str) -> Sequence[Callable[[Any], Any]]:
     )
 
 
-def report_iteration(
+def execute_iteration(
+    workload: "Workload",
+    conditions: "Conditions",
     source: str,
-    its: "Iteration",
     summary: "Summary | None" = None,
     *,
+    compare: bool,
     timeline: Path | None,
     csv_file: Path | None,
     json_file: Path | None,
     quiet: bool,
 ) -> None:
-    """Print an iteration, and write it where options say so."""
-    from weft.training.record import record_of, write_ranks, write_record
-    from weft.training.tables import print_iteration
+    """Execute an iteration, or compare its variants; print it, and write it as options say."""
+    from weft.training import comparison, iteration, record, tables
     from weft.training.timeline import write_timeline
 
+    if compare:
+        if timeline or csv_file:
+            raise click.UsageError("--compare has several iterations: no timeline, no --csv")
+        with _operations_bar() as progress:
+            variants = comparison.compare(workload, conditions, progress)
+        if not quiet:
+            if summary:
+                click.echo(summary.layout)
+            tables.print_comparison(variants, console())
+        if json_file:
+            compared = comparison.comparison_record(source, variants, summary)
+            write_model(compared, json_file, named("json"))
+        return
+    with _operations_bar() as progress:
+        its = iteration.simulate(workload, conditions, progress)
     if not quiet:
-        print_iteration(its, summary, console())
+        tables.print_iteration(its, summary, console())
     if timeline:
         write_timeline(its, timeline)
     if csv_file:
-        write_ranks(its, csv_file)
+        record.write_ranks(its, csv_file)
     if json_file:
-        write_record(record_of(source, its, summary), json_file)
-
-
-def report_variants(
-    source: str,
-    variants: "list[Variant]",
-    summary: "Summary | None" = None,
-    *,
-    json_file: Path | None,
-    quiet: bool,
-) -> None:
-    """Print a comparison of collectives, and write it where --json says so."""
-    from weft.training.comparison import comparison_record
-    from weft.training.tables import print_comparison
-
-    if not quiet:
-        if summary:
-            click.echo(summary.layout)
-        print_comparison(variants, console())
-    if json_file:
-        record = comparison_record(source, variants, summary)
-        with whole_file("--json", json_file) as file:
-            write_json(record.to_json(), file)
-
-
-def refuse_files_of_one(*files: Path | None) -> None:
-    """Refuse outputs that exist for one iteration, with --compare."""
-    if any(files):
-        raise click.UsageError("--compare has several iterations: no timeline, no --csv")
+        write_model(record.record_of(source, its, summary), json_file, named("json"))
 
 
 @contextmanager
-def operations_bar() -> "Iterator[OnProgress | None]":
+def _operations_bar() -> "Iterator[OnProgress | None]":
     """Show the fraction of operations that have ended on a terminal, and nothing elsewhere."""
     on = console(stderr=True)
     if not on.is_terminal:

@@ -13,12 +13,9 @@ from weft.base.errors import WeftError
 from weft.base.tables import console
 from weft.cli.common import (
     Command,
+    execute_iteration,
     iteration_options,
-    operations_bar,
-    refuse_files_of_one,
     report,
-    report_iteration,
-    report_variants,
     result_options,
 )
 from weft.cli.compare import compare_option, run_comparison
@@ -157,8 +154,6 @@ def _read_options(values: Mapping[str, Any], progress: Progress) -> ReadOptions:
 
 def _replay_training(trace: Path, values: Mapping[str, Any], *, compare: bool) -> int:
     """Simulate a trace of training on a fabric of GPUs, and report as `weft train` does."""
-    timeline, csv_file = values["timeline"], values["csv_file"]
-    output = {"json_file": values["json_file"], "quiet": values["quiet"]}
     library = _library(values["fallback"])
     if not values["fabric"]:
         raise WeftError("--fabric is missing; traces of training need a fabric of GPUs")
@@ -174,17 +169,10 @@ def _replay_training(trace: Path, values: Mapping[str, Any], *, compare: bool) -
         slowdown=parsed_slowdown(values["slowdown"], "--slowdown"),
         noise=values["noise"],
         seed=values["noise_seed"],
-        listed=read.representatives() if timeline else (),
+        listed=read.representatives() if values["timeline"] else (),
     )
-    if compare:
-        refuse_files_of_one(timeline, csv_file)
-        with operations_bar() as progress:
-            variants = read.compare(conditions, progress)
-        report_variants(read.source, variants, **output)
-        return 0
-    with operations_bar() as progress:
-        its = read.simulate(conditions, progress)
-    report_iteration(read.source, its, timeline=timeline, csv_file=csv_file, **output)
+    output = {name: values[name] for name in ("timeline", "csv_file", "json_file", "quiet")}
+    execute_iteration(read.workload, conditions, read.source, compare=compare, **output)
     return 0
 
 

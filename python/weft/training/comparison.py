@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The same iteration with collectives on the GPUs, in NVSwitches, and in the network's switches."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from weft import _core
 from weft.base.errors import WeftError
 from weft.base.models import Model
 from weft.training.build import Summary
-from weft.training.iteration import Conditions, Iteration
+from weft.training.iteration import Conditions, Iteration, Progress, simulate
 from weft.training.record import FORMAT, IterationRecord, record_of
+from weft.training.workload import Workload
 
 VARIANTS: Mapping[str, tuple[str, ...]] = {
     "rings and trees": ("nccl.NCCL_ALGO=ring,tree,pat",),
     "NVLS": ("nccl.NCCL_ALGO=^collnetdirect,collnetchain",),
     "SHARP": ("nccl.collnet=yes",),
 }
-"""Who may reduce and copy, and the changes of the fabric that allow it: GPUs alone; NVSwitches,
-too; the switches of the network, too. NCCL chooses the fastest among what it may use."""
+"""Changes of the fabric that let GPUs alone reduce and copy; NVSwitches, too; the switches of the
+network, too. NCCL chooses the fastest among what it may use."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +47,20 @@ class IterationComparison(Model):
     variants: list[VariantRecord]
 
 
-def compare(conditions: Conditions, run: Callable[[Conditions], Iteration]) -> Iterator[Variant]:
-    """Run each variant. The first must be possible; of others, the reason is returned."""
+def compare(
+    workload: Workload, conditions: Conditions, progress: Progress | None = None
+) -> list[Variant]:
+    """Execute each variant. The first must be possible; of others, the reason is returned."""
+    found: list[Variant] = []
     for name, changes in VARIANTS.items():
         varied = replace(conditions, changes=(*conditions.changes, *changes))
         try:
-            yield Variant(name, run(varied))
+            found.append(Variant(name, simulate(workload, varied, progress)))
         except (WeftError, _core.UserError) as error:
-            if name == next(iter(VARIANTS)):
+            if not found:
                 raise
-            yield Variant(name, None, str(error))
+            found.append(Variant(name, None, str(error)))
+    return found
 
 
 def comparison_record(

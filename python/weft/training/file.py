@@ -18,16 +18,14 @@
 training-models.md describes the keys, from the tables below.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError, named, suggestion
-from weft.base.options import Options, parse
+from weft.base.options import Options, parse, value_of
 from weft.base.user_files import UnreadableError, read_text
 from weft.training.accelerator import PRECISIONS
 from weft.training.model import Model
@@ -244,18 +242,11 @@ def _changed(top: Options, changes: Sequence[str]) -> Options:
                 f"{named('model_changes')}: found '{change}'; write TABLE.KEY=VALUE with one of the"
                 f" tables {', '.join(_TABLES)}"
             )
-        tables[table] = {**dict(tables.get(table, {})), key: _value(text.strip())}
+        tables[table] = {**dict(tables.get(table, {})), key: value_of(text.strip())}
     return Options(top.source, top.table, tables)
 
 
 _TABLES = ("model", "parallel", "batch", "train")
-
-
-def _value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 def of_tables(top: Options, name: str) -> TrainingFile:

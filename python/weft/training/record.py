@@ -6,7 +6,7 @@ from pathlib import Path
 
 from weft import _core
 from weft.base.errors import named
-from weft.base.models import Model, write_json
+from weft.base.models import Model
 from weft.base.output import whole_file
 from weft.training.build import Summary
 from weft.training.iteration import Iteration
@@ -119,12 +119,6 @@ def _training(summary: Summary, time_s: float) -> TrainingRecord:
         mfu=summary.mfu(time_s),
         tokens_per_s_per_gpu=summary.tokens / time_s / summary.ranks,
     )
-
-
-def write_record(record: IterationRecord, target: Path, option: str = named("json")) -> None:
-    """Write a record, atomically."""
-    with whole_file(option, target) as file:
-        write_json(record.to_json(), file)
 
 
 def write_ranks(its: Iteration, target: Path, option: str = named("csv")) -> None:

@@ -8,9 +8,7 @@ from pathlib import Path
 from weft.base.errors import WeftError
 from weft.training.accelerator import load_accelerator
 from weft.training.build import Summary, build
-from weft.training.comparison import Variant, compare
 from weft.training.file import TrainingFile, load_model
-from weft.training.iteration import Conditions, Iteration, Progress, simulate
 from weft.training.workload import Workload
 
 
@@ -26,14 +24,6 @@ class Training:
         """Return the first rank of each pipeline stage."""
         parallel = self.file.parallel
         return tuple(range(0, parallel.ranks, parallel.ranks // parallel.pipeline))
-
-    def simulate(self, conditions: Conditions, progress: Progress | None = None) -> Iteration:
-        """Execute the iteration; a rank of each stage is listed, if `conditions` lists any."""
-        return simulate(self.workload, conditions, progress)
-
-    def compare(self, conditions: Conditions, progress: Progress | None = None) -> list[Variant]:
-        """Execute the iteration with collectives of GPUs, of NVSwitches and of the network."""
-        return list(compare(conditions, lambda varied: self.simulate(varied, progress)))
 
 
 def load_training(

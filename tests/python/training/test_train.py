@@ -10,7 +10,7 @@ import pytest
 
 import weft
 from tests.support.simulated import weft_says as weft_command
-from weft.training.iteration import Conditions, Iteration
+from weft.training.iteration import Conditions, Iteration, simulate
 from weft.training.run import load_training, parsed_slowdown
 
 FABRIC = "superpod-h100-32"
@@ -40,7 +40,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def iterated(file: Path, **conditions: Any) -> Iteration:
-    return load_training(file).simulate(Conditions(fabric=FABRIC, **conditions))
+    return simulate(load_training(file).workload, Conditions(fabric=FABRIC, **conditions))
 
 
 def test_parts_add_up_to_the_iteration(file: Path) -> None:

@@ -5,14 +5,7 @@ from pathlib import Path
 
 import click
 
-from weft.cli.common import (
-    iteration_options,
-    operations_bar,
-    output_option,
-    refuse_files_of_one,
-    report_iteration,
-    report_variants,
-)
+from weft.cli.common import execute_iteration, iteration_options, output_option
 from weft.cli.files import command
 from weft.cli.run_options import click_option
 from weft.training.iteration import LIBRARY, Conditions
@@ -97,14 +90,11 @@ def train(
         seed=noise_seed,
         listed=training.representatives() if timeline else (),
     )
-    source, summary = training.file.source, training.summary
-    if compare:
-        refuse_files_of_one(timeline, csv_file)
-        with operations_bar() as progress:
-            variants = training.compare(conditions, progress)
-        report_variants(source, variants, summary, json_file=json_file, quiet=quiet)
-        return
-    with operations_bar() as progress:
-        its = training.simulate(conditions, progress)
-    files = {"timeline": timeline, "csv_file": csv_file, "json_file": json_file}
-    report_iteration(source, its, summary, quiet=quiet, **files)
+    execute_iteration(
+        *(training.workload, conditions, training.file.source, training.summary),
+        compare=compare,
+        timeline=timeline,
+        csv_file=csv_file,
+        json_file=json_file,
+        quiet=quiet,
+    )

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weft import _core
-from weft.training.comparison import Variant, compare
 from weft.training.formats.options import ReadOptions
 from weft.training.formats.reading import read
-from weft.training.iteration import Conditions, Iteration, Progress, simulate
 from weft.training.workload import Workload
 
 MOST_FINE = 256
@@ -35,14 +33,6 @@ class TrainingTrace:
         for rank, program in enumerate(self.workload.program_of):
             first.setdefault(program, rank)
         return tuple(first.values())[:_MOST_LISTED]
-
-    def simulate(self, conditions: Conditions, progress: Progress | None = None) -> Iteration:
-        """Execute the iteration."""
-        return simulate(self.workload, conditions, progress)
-
-    def compare(self, conditions: Conditions, progress: Progress | None = None) -> list[Variant]:
-        """Execute the iteration with collectives of GPUs, of NVSwitches and of the network."""
-        return list(compare(conditions, lambda varied: self.simulate(varied, progress)))
 
 
 def load_trace(path: Path, options: ReadOptions) -> TrainingTrace:
