@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from weft import _core
 from weft.base.errors import WeftError
+from weft.base.units import plural
 from weft.training.accelerator import Accelerator
 from weft.training.costs import Costs
 from weft.training.file import TrainingFile
@@ -152,6 +153,6 @@ def _sentences(training: TrainingFile) -> Iterator[str]:
         among = f" in groups of {parallel.shard_group}" if parallel.shard_group else ""
         yield f"Data parallel ranks divide their state by {parallel.sharding}{among}."
     yield (
-        f"An iteration has {batch.sequences:,} sequences of {batch.sequence:,} tokens,"
-        f" {training.microbatches:,} microbatches of {batch.micro} a rank."
+        f"An iteration has {plural(batch.sequences, 'sequence')} of {batch.sequence:,} tokens,"
+        f" {plural(training.microbatches, 'microbatch')} of {batch.micro} a rank."
     )
