@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -137,9 +138,12 @@ def hold_against_document(directory: Path, document: Path, block: str) -> None:
     "document", [d for d in DOCUMENTS if blocks(d, "console") and d != FIRST_HOUR], ids=name_of
 )
 @pytest.mark.slow
-def test_commands_print_what_the_document_says(document: Path, desk: Path) -> None:
+def test_commands_print_what_the_document_says(document: Path, desk: Path, tmp_path: Path) -> None:
+    """Run them where no other document has left files, and its own names win."""
+    shutil.copytree(desk, tmp_path, dirs_exist_ok=True)
+    write_files(tmp_path, document)
     for block in blocks(document, "console"):
-        hold_against_document(desk, document, block)
+        hold_against_document(tmp_path, document, block)
 
 
 @pytest.mark.slow
