@@ -1,132 +1,42 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Iterations of training: measured, and estimated from a rank of each stage.
+"""Iterations of training: measured, and as `weft train` executes them."""
 
-The ranks of a stage do the same at the same time, so that one of them stands for all. Collectives
-take the time that they take alone, by NCCL's algorithms on an idle fabric; messages that of a NIC.
-What ranks and stages lose to each other on shared links is thus not in these times.
-"""
-
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 
 from studies.study import DOCS, ROOT, Study, Table, markdown, read_table, write_table
-from weft import _core
 from weft.training.accelerator import Accelerator, load_accelerator
-from weft.training.build import build
+from weft.training.build import Summary, build
 from weft.training.file import TrainingFile, load_model
-from weft.training.recorder import Operation, Recorder
+from weft.training.iteration import Conditions, simulate
 
 MEASURED = ROOT / "data" / "training_iterations.csv"
 TIMES = DOCS / "training-iterations.csv"
-LIBRARY = "nccl-2.29"
-GPUS_OF_NODE = 8
-NIC_BPS = 50e9
-"""Bytes per second of a NIC of 400 Gb/s."""
-NIC_LATENCY_S = 2e-6
-"""Four links of 500 ns (fabrics/superpod-h100-32.toml)."""
-_NODES_OF_UNIT = 32
-_BLOCKS = ("allgather", "reduce_scatter_block", "alltoall")
-
-Index = tuple[int, int]
-"""Stage and operation."""
+_GPUS_OF_NODE, _NODES_OF_UNIT = 8, 32
+_SPINES_OF_RAIL = 32
 
 
-@cache
-def collective_s(collective: str, ranks: int, per_node: int, size: int) -> float:
-    """Return the time of a collective of GPUs of which so many share a node."""
-    nodes = -(-ranks // per_node)
-    unit = min(nodes, _NODES_OF_UNIT)
-    changes = [f"topology.nodes={nodes}", f"topology.nodes_per_unit={unit}"]
-    if per_node < GPUS_OF_NODE:
-        changes += [f"topology.gpus={per_node}", f"nccl.gpus_per_node={per_node}"]
-    file = "superpod-h100-32" if nodes > 1 else "dgx-h100"
-    fabric = _core.load_fabric(file, changes if nodes > 1 else [])
-    count = max(size // ranks if collective in _BLOCKS else size, 1)
-    return _core.predicted_times(fabric, LIBRARY, [(collective, ranks, 1, count, 1.0)])[0]
+def conditions(gpus: int) -> Conditions:
+    """Return a node of H100s, a scalable unit of them, or as many units as needed, by rails."""
+    nodes = -(-gpus // _GPUS_OF_NODE)
+    if nodes == 1:
+        return Conditions(fabric="dgx-h100")
+    if nodes <= _NODES_OF_UNIT:
+        return Conditions(fabric="superpod-h100-32")
+    shape = {"nodes": nodes, "network": "rail-only", "spines": _SPINES_OF_RAIL}
+    changes = tuple(f"topology.{key}={value}" for key, value in shape.items())
+    return Conditions(fabric="superpod-h100-32", changes=changes)
 
 
-class Stages:
-    """Timeline of one rank of each stage."""
-
-    def __init__(self, training: TrainingFile, gpu: Accelerator) -> None:
-        """Write the programs."""
-        self._parallel = training.parallel
-        workload, self.summary = build(training, gpu, Recorder, ignore_memory=True)
-        self._groups = workload.groups
-        self._programs: list[Sequence[Operation]] = [
-            one.operations for one in workload.programs if isinstance(one, Recorder)
-        ]
-        self._before = [list(_predecessors(one)) for one in self._programs]
-        self._partner = self._partners()
-        self._begins: dict[Index, float] = {}
-        self._ends: dict[Index, float] = {}
-
-    def time_s(self) -> float:
-        """Return the end of the last operation."""
-        left = [(stage, k) for stage, ops in enumerate(self._programs) for k in range(len(ops))]
-        while left:
-            still = [at for at in left if not self._end(at)]
-            if len(still) == len(left):
-                raise ValueError("stages wait for each other")
-            left = still
-        return max(self._ends.values())
-
-    def _end(self, at: Index) -> bool:
-        """Return true if an operation has ended, or can now end."""
-        if at in self._ends:
-            return True
-        stage, index = at
-        one = self._programs[stage][index]
-        waits = [(stage, other) for other in (*one.after, *self._before[stage][index])]
-        if any(other not in self._ends for other in waits):
-            return False
-        self._begins[at] = max((self._ends[other] for other in waits), default=0.0)
-        if one.type == "compute":
-            self._ends[at] = self._begins[at] + one.amount
-        elif one.type == "collective":
-            self._ends[at] = self._begins[at] + self._collective_s(one)
-        elif (other := self._partner[at]) in self._begins:
-            end = max(self._begins[at], self._begins[other]) + NIC_LATENCY_S + one.amount / NIC_BPS
-            self._ends[at] = self._ends[other] = end
-        return at in self._ends
-
-    def _collective_s(self, one: Operation) -> float:
-        ranks = self._groups[one.kind][1][0]
-        near = [rank for rank in ranks if rank // GPUS_OF_NODE == ranks[0] // GPUS_OF_NODE]
-        return collective_s(one.collective, len(ranks), len(near), round(one.amount))
-
-    def _partners(self) -> dict[Index, Index]:
-        """Return the receipt of each message, and the reverse."""
-        queues: dict[tuple[int, int, int, str], list[Index]] = defaultdict(list)
-        for stage, operations in enumerate(self._programs):
-            for index, one in enumerate(operations):
-                other = stage + one.peer // self._parallel.stage_ranks
-                if one.type in ("send", "receive"):
-                    pair = (stage, other) if one.type == "send" else (other, stage)
-                    queues[(*pair, one.tag, one.type)].append((stage, index))
-        found: dict[Index, Index] = {}
-        for (source, target, tag, kind), sends in queues.items():
-            if kind == "send":
-                receives = queues[(source, target, tag, "receive")]
-                found |= zip(sends, receives, strict=True)
-                found |= zip(receives, sends, strict=True)
-        return found
+def training_of(name: str) -> TrainingFile:
+    """Return a file of examples/training."""
+    return load_model(ROOT / "examples" / "training" / f"{name}.toml")
 
 
-def _predecessors(operations: Sequence[Operation]) -> Iterator[tuple[int, ...]]:
-    """Yield the operation before each one on its stream."""
-    last: dict[int, int] = {}
-    for index, one in enumerate(operations):
-        yield (last[one.stream],) if one.stream in last else ()
-        last[one.stream] = index
-
-
-def estimated(name: str) -> Stages:
-    """Return the timeline of a file of examples/training."""
-    training = load_model(ROOT / "examples" / "training" / f"{name}.toml")
-    return Stages(training, load_accelerator(training.method.gpu))
+def simulated(training: TrainingFile, gpu: Accelerator) -> tuple[float, Summary]:
+    """Return the seconds of an iteration, and its summary."""
+    workload, summary = build(training, gpu, ignore_memory=True)
+    return simulate(workload, conditions(summary.ranks)).time_s, summary
 
 
 def fitted(names: Sequence[str], measured_s: Sequence[float]) -> Accelerator:
@@ -135,10 +45,10 @@ def fitted(names: Sequence[str], measured_s: Sequence[float]) -> Accelerator:
     Newton's method on the logarithms of `efficiency` and `half_size`.
     """
     gpu = load_accelerator("h100-sxm")
-    files = [load_model(ROOT / "examples" / "training" / f"{name}.toml") for name in names]
+    files = [training_of(name) for name in names]
     for _ in range(_STEPS):
         tried = [gpu, *_nearby(gpu)]
-        (here, *near) = [[Stages(one, with_gpu).time_s() for one in files] for with_gpu in tried]
+        (here, *near) = [[simulated(one, with_gpu)[0] for one in files] for with_gpu in tried]
         (a, b), (c, d) = [
             [(changed[k] - here[k]) / _NEAR for changed in near] for k in range(len(files))
         ]
@@ -161,38 +71,40 @@ def _nearby(gpu: Accelerator) -> list[Accelerator]:
 
 
 def measure() -> None:
-    """Estimate all measured iterations."""
+    """Execute all measured iterations."""
     rows = []
     for row in read_table(MEASURED):
-        stages = estimated(row["training"])
-        time_s, summary = stages.time_s(), stages.summary
+        training = training_of(row["training"])
+        time_s, summary = simulated(training, load_accelerator(training.method.gpu))
         rows.append(
             {
                 **{key: row[key] for key in ("training", "gpus", "use")},
                 "measured_s": row["seconds"],
-                "estimated_s": f"{time_s:.4g}",
+                "simulated_s": f"{time_s:.4g}",
                 "measured_mfu": f"{summary.mfu(float(row['seconds'])):.4f}",
-                "estimated_mfu": f"{summary.mfu(time_s):.4f}",
+                "simulated_mfu": f"{summary.mfu(time_s):.4f}",
                 "memory_GB": f"{summary.memory.total / 1e9:.1f}",
             }
         )
-    write_table(TIMES, rows, "# studies/iterations.py: iterations of training, estimated by weft\n")
+    write_table(
+        TIMES, rows, "# studies/iterations.py: iterations of training, as weft executes them\n"
+    )
 
 
 _USES = {"fit": "GPU fitted", "slowdown": "`slowdown` fitted", "check": ""}
 
 
 def _row(row: dict[str, str]) -> tuple[str, ...]:
-    error = float(row["estimated_s"]) / float(row["measured_s"]) - 1
+    error = float(row["simulated_s"]) / float(row["measured_s"]) - 1
     return (
         f"[`{row['training']}`](../examples/training/{row['training']}.toml)",
         _USES[row["use"]],
         f"{int(row['gpus']):,}",
         f"{float(row['measured_s']):.2f}",
-        f"{float(row['estimated_s']):.2f}",
+        f"{float(row['simulated_s']):.2f}",
         f"{error:+.0%}".replace("+0%", "0%").replace("-0%", "0%"),
         f"{float(row['measured_mfu']):.1%}",
-        f"{float(row['estimated_mfu']):.1%}",
+        f"{float(row['simulated_mfu']):.1%}",
         f"{float(row['memory_GB']):.0f}",
     )
 
@@ -207,7 +119,7 @@ def _table(rows: Table) -> str:
 
 STUDY = Study(
     "iterations",
-    "iterations of training: measured, and estimated",
+    "iterations of training: measured, and simulated",
     measure=measure,
     page=DOCS / "training-models.md",
     texts=lambda: {"table: iterations": _table(read_table(TIMES))},
