@@ -13,7 +13,7 @@ from weft import _core
 from weft.api.input_checks import Changes, PathLike, call, changes, choice, existing, whole
 from weft.base.errors import WeftError
 from weft.base.plots import check_format
-from weft.base.units import plural
+from weft.base.units import natural_order, plural
 from weft.benchmarks import measured
 from weft.fabric import export as exports
 from weft.runs import launch
@@ -254,7 +254,9 @@ def fabrics() -> "DataFrame":
     """Return the shipped fabrics: `name`, `hosts`, `switches`, `description`."""
     import polars
 
-    loaded = [(name, _core.load_fabric(name)) for name in _core.list_fabrics()]
+    loaded = [
+        (name, _core.load_fabric(name)) for name in sorted(_core.list_fabrics(), key=natural_order)
+    ]
     return polars.DataFrame(
         [
             {

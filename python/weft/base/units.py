@@ -11,6 +11,7 @@ UNITS = {"": 1, **{name: int(factor) for name, factor in _core.units()["size"]}}
 UNIT_NAMES = ", ".join(name for name in UNITS if name)
 _LARGEST = 2**53  # # doubles represent all integers up to here
 _COUNTS = re.compile(r"[1-9][0-9]{0,5}([,:][1-9][0-9]{0,5})*")
+_NUMBER = re.compile(r"[0-9]+")
 _SIZE = re.compile(r"([0-9]+)\s*([A-Za-z]*)")
 QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
 """A number and its unit."""
@@ -99,6 +100,13 @@ def format_ratio(ratio: float | None) -> str:
     if ratio is None:
         return ""
     return f"{ratio:,.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
+
+
+def natural_order(name: str) -> tuple[tuple[str, int], ...]:
+    """Return a sort key of names by their numbers: `hdr200-64` before `hdr200-512`."""
+    parts = _NUMBER.split(name)
+    numbers = [int(one) for one in _NUMBER.findall(name)]
+    return tuple(zip(parts, [*numbers, -1], strict=True))
 
 
 def ended(text: str) -> str:

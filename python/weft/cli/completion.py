@@ -7,6 +7,7 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from weft import _core
+from weft.base.units import natural_order
 from weft.cli.files import command
 from weft.runs import offload_modes
 
@@ -85,4 +86,6 @@ def _last_of_list(typed: str, names: Iterable[str]) -> list[CompletionItem]:
 
 
 def _beginning(typed: str, names: Iterable[str]) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in sorted(names) if name.startswith(typed)]
+    return [
+        CompletionItem(name) for name in sorted(names, key=natural_order) if name.startswith(typed)
+    ]

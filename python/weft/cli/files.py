@@ -22,7 +22,7 @@ from click.shell_completion import CompletionItem
 from weft import _core
 from weft.base import inputs, output, topology_files
 from weft.base.errors import WeftError, printable, suggestion
-from weft.base.units import parse_duration, parse_size
+from weft.base.units import natural_order, parse_duration, parse_size
 from weft.cli import order
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -115,7 +115,7 @@ class NamedFile(click.ParamType[str]):
     ) -> list[CompletionItem]:
         """Return the shipped names; if none matches, the shell completes files."""
         folder = Path(_core.__file__).parent / self._folder
-        names = sorted(path.stem for path in folder.glob(f"{incomplete}*.toml"))
+        names = sorted((one.stem for one in folder.glob(f"{incomplete}*.toml")), key=natural_order)
         return [CompletionItem(incomplete, type="file"), *map(CompletionItem, names)]
 
     def files(self, value: Any) -> Iterator[Path]:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from weft.base.units import plural
+from weft.base.units import natural_order, plural
 from weft.fabric.graph import GraphNode, in_levels
 from weft.fabric.layout import Layout
 
@@ -112,7 +112,8 @@ class NameRow:
     def caption(self) -> str:
         """Return the first and the last name, and their number."""
         marks = [self.layout.marks[k] for k in self.marks]
-        names = sorted(name for mark in marks for name in self._all_names(mark))
+        names = [name for mark in marks for name in self._all_names(mark)]
+        names.sort(key=natural_order)
         return f"{names[0]} to {names[-1]}:\n{plural(len(names), self._noun)}"
 
     @property

@@ -108,8 +108,8 @@ def test_the_answer_counts_and_names_both_sides(tmp_path: Path) -> None:
     assert said == (
         "On tofino-16, program sum, stream is faster than the hosts (offload = off) in 1 of 6"
         " combinations: at most 3.67 times, for 16 ranks, 1KiB (4.41 µs against 16.2 µs); slower in"
-        " 5, mostly from 64KiB on: at worst it takes 1.98 times as long as the hosts, for 4 ranks,"
-        " 1MiB (423 µs against 214 µs)."
+        " 5, mostly with 64KiB or more: at worst it takes 1.98 times as long as the hosts, for 4"
+        " ranks, 1MiB (423 µs against 214 µs)."
     )
     (verdict,) = verdicts(study)
     assert (verdict.number("faster"), verdict.number("slower")) == (1, 5)
@@ -147,7 +147,7 @@ def test_where_it_is_slower_is_said_by_the_axis_that_says_it_best(tmp_path: Path
         return dict(done(time_s, offloaded=1))
 
     (said,) = headline(made(tmp_path, SMALL, result))
-    assert "slower in 4, all from 64KiB on: at worst it takes 2.00 times as long" in said
+    assert "slower in 4, all with 64KiB or more: at worst it takes 2.00 times as long" in said
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_many_programs_and_fabrics_have_one_sentence_and_a_table(tmp_path: Path)
     )
     assert sections.verdict_table(study).count("<tr>") == 1 + 6
     assert ranked(study) == [
-        "The fastest fabric for sum, each by the fastest of its ways (stream, message, off), of 6"
+        "The fastest fabric for sum, each with its fastest mode (stream, message, off), of 6"
         " combinations: tofino-16 and hdr100-8 tie, within 0.5 %, in 6; never tofino-4."
     ]
 
@@ -273,7 +273,7 @@ def of_vendors(one: Point) -> dict[str, Any]:
 def test_a_campaign_of_fabrics_says_which_is_the_fastest(tmp_path: Path) -> None:
     study = made(tmp_path, VENDORS, of_vendors)
     assert ranked(study) == [
-        "The fastest fabric for sum, each by the fastest of its ways (stream, off), of 4"
+        "The fastest fabric for sum, each with its fastest mode (stream, off), of 4"
         " combinations: hdr100-8 in 2; tofino-16 in 2; never star-8."
     ]
     assert [one.name for one in study.references] == [

@@ -137,6 +137,27 @@ def vendors(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a page of several programs, fabrics and sizes."""
+    fabrics = '["fat-tree-1024-radix-32", "tofino-16", "tofino-4", "hdr100-8"]'
+    text = SMALL.replace('"tofino-16"', fabrics).replace(
+        'program = "sum"', 'program = ["sum", "more"]'
+    )
+    text = text.replace("[[runs]]", '[programs.more]\nsource = "sum.c"\n[[runs]]')
+    gains = {"fat-tree-1024-radix-32": 3, "tofino-16": 2, "tofino-4": 1.5, "hdr100-8": 0.8}
+
+    def result(point: Point) -> Any:
+        if point["offload"] == "off":
+            return done(1.0)
+        more = 0.5 if point["program"] == "more" else 0
+        return done(
+            1.0 / (gains[str(point["fabric"])] + int(point["ranks"]) / 100 - more), offloaded=10
+        )
+
+    return pages.render(made(tmp_path_factory.mktemp("many"), text, result))
+
+
+@pytest.fixture(scope="module")
 def bars(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return a page of a single size, on fabrics with the longest possible names."""
     fabrics = '["tofino-4", "fat-tree-1024-radix-32", "dragonfly-16x16"]'
@@ -196,7 +217,14 @@ def test_a_page_opens_without_a_network_and_answers_on_its_first_screen(
 ) -> None:
     page = opened(small)
     answer = page.locator("p.answer")
-    assert "stream is faster than the hosts (offload = off) in 1 of 6" in answer.inner_text()
+    assert answer.inner_text() == (
+        "Worth it for sum on tofino-16 in 1 of 6 combinations: 0.505 to 3.67 times as fast as the"
+        " hosts; most for 16 ranks, 1KiB."
+    )
+    page.locator("#answer summary").first.click()
+    counts = page.locator("#answer details").first.inner_text()
+    assert "stream is faster than the hosts (offload = off) in 1 of 6" in counts
+    page.locator("#answer summary").first.click()
     for place in (answer, page.locator("#map svg")):
         box = place.bounding_box()
         assert box is not None
@@ -275,10 +303,16 @@ def test_tooltips_name_both_sides_with_units_and_go(opened: Open, small: str) ->
 
 def test_both_gains_and_their_intervals_are_in_reach(opened: Open, both: str) -> None:
     page = opened(both)
-    answers = page.locator("#answer [data-baseline='0'] .answer")
+    shown = page.locator("#answer [data-baseline='0']").first
+    assert shown.locator(".answer").all_inner_texts() == [
+        "Cannot tell whether it is worth it for sum on tofino-16: 0.505 to 3.67 times as fast as"
+        " openmpi-5.0 (80 %: 0.750 to 5.00); over the best of all algorithms: 0.252 to 1.84 (80 %:"
+        " 0.750 to 5.00)."
+    ]
+    counts = shown.locator("details").text_content() or ""
     unsure = "cannot tell whether it is faster than the hosts"
-    assert f"{unsure} (openmpi-5.0) in all of 6" in answers.nth(0).inner_text()
-    assert f"{unsure} (best of all algorithms) in all of 6" in answers.nth(1).inner_text()
+    assert f"{unsure} (openmpi-5.0) in all of 6" in counts
+    assert f"{unsure} (best of all algorithms) in all of 6" in counts
     chosen = page.locator("#chosen").inner_text()
     assert "6 cannot tell; against the best of all algorithms: 6 cannot tell." in chosen
     assert "“?”: cannot tell, the interval contains 1" in page.locator("#map-about").inner_text()
@@ -336,7 +370,10 @@ def test_runs_are_searched_sorted_and_made_again(opened: Open, wide: str) -> Non
         assert (
             page.locator("#runs th", has_text="simulated time").get_attribute("aria-sort") == order
         )
-    first = rows.first.locator("td").nth(1 + 8).inner_text()
+    titles = page.locator("#runs th").all_inner_texts()
+    assert "program" not in titles, "it is alike in all runs"
+    assert "All with program sum." in page.locator("#runs-about").inner_text()
+    first = rows.first.locator('td[data-head="simulated time"]').inner_text()
     assert first.endswith("s")
     rows.first.get_by_role("button").press("Enter")
     assert "weft run" in page.locator("#runs tr.more pre").inner_text()
@@ -346,6 +383,8 @@ def test_the_keyboard_reaches_all_and_stays_where_it_is(opened: Open, small: str
     page = opened(small)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "theme"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "compared"
     page.keyboard.press("ArrowDown")
@@ -404,9 +443,14 @@ CUT_OFF = """
 """
 
 
-@pytest.mark.parametrize("kind", ["small", "wide", "vendors", "bars", "both"])
+MOST_HEIGHT = 12_000
+"""Height of a page on a telephone with all tables closed, in pixels."""
+
+
+@pytest.mark.parametrize("kind", ["small", "wide", "vendors", "bars", "both", "many"])
 def test_a_telephone_shows_all_of_it(kind: str, opened: Open, request: Any) -> None:
     page = opened(request.getfixturevalue(kind), TELEPHONE)
+    assert page.evaluate("document.documentElement.scrollHeight") < MOST_HEIGHT
     for details in page.locator("details.numbers summary").all():
         details.click()
     assert page.evaluate(CUT_OFF) == []
@@ -415,6 +459,39 @@ def test_a_telephone_shows_all_of_it(kind: str, opened: Open, request: Any) -> N
     page.set_viewport_size(LAPTOP)
     until(page, "document.querySelector('#latency svg.marks').clientWidth > 600")
     assert page.evaluate("document.documentElement.scrollWidth") <= LAPTOP["width"]
+    tables = "[...document.querySelectorAll('.scroll')]"
+    cut = f"{tables}.filter((one) => one.scrollWidth > one.clientWidth + 1)"
+    assert page.evaluate(f"{cut}.map((one) => one.textContent.slice(0, 60))") == []
+
+
+# ---- Many programs and fabrics -------------------------------------------------------------------
+
+
+def test_many_programs_and_fabrics_are_ranked(opened: Open, many: str) -> None:
+    page = opened(many)
+    labels = page.locator("#ranking .role-axis-label text").all_text_contents()
+    names = [one for one in labels if " on " in one]
+    assert names[:2] == ["sum on A: stream", "more on A: stream"]
+    points = page.locator("#ranking .mark-symbol path")
+    assert points.count() == 8
+    assert page.locator("#ranking .mark-rule.role-mark line").count() > 1, (
+        "whiskers, and a gain of 1"
+    )
+    assert "Key: A is fat-tree-1024-radix-32." in page.locator("#ranking").inner_text()
+    control(page, "fabric").select_option(label="tofino-16")
+    until(page, "document.querySelector('#ranking').parentElement.hidden")
+
+
+def test_axes_are_labelled(opened: Open, many: str, small: str) -> None:
+    page = opened(many)
+    titles = page.locator("#map .role-axis-title text").all_text_contents()
+    assert {"ranks", "bytes"} <= set(titles)
+    assert page.locator("#ranking .role-axis-title text").all_text_contents() == [
+        "times as fast as off"
+    ]
+    for chart in ("latency", "shares", "use"):
+        titles = opened(small).locator(f"#{chart} .role-axis-title text").all_text_contents()
+        assert titles, chart
 
 
 def test_it_prints_light_and_without_what_can_only_be_clicked(opened: Open, small: str) -> None:
@@ -458,7 +535,7 @@ def test_pages_of_other_campaigns_are_whole(
     text: str, result: Result, said: str, opened: Open, tmp_path: Path
 ) -> None:
     page = opened(pages.render(made(tmp_path / "other", text, result)))
-    assert said in page.locator("#answer").inner_text()
+    assert said in (page.locator("#answer").text_content() or "")
     assert page.locator("#map svg, #map p").count() >= 1
 
 
@@ -499,7 +576,7 @@ def test_the_reader_picks_the_baseline(opened: Open, vendors: str) -> None:
     until(page, "document.querySelector('#map-about').textContent.includes('fabric star-8')")
     assert page.locator("h2").first.inner_text() == "Which fabric is faster"
     assert page.locator("#answer [data-baseline]:visible").count() == 3
-    assert "Program sum, stream, fabric hdr100-8 is faster than" in answer.inner_text()
+    assert "Program sum, stream, fabric hdr100-8 is faster than" in (answer.text_content() or "")
     assert cells(page).count("4.00") == 2
     assert "4.00 times as fast as fabric star-8" in point_at_first_cell(page)
     assert "times as fast as star-8" in page.locator("#runs th").all_inner_texts()

@@ -8,6 +8,7 @@ import click
 from weft import _core
 from weft.base.errors import WeftError, named
 from weft.base.plots import check_format
+from weft.base.units import natural_order
 from weft.benchmarks import measured
 from weft.cli.common import output_option
 from weft.cli.fabric.new import STRICT, new
@@ -27,7 +28,7 @@ fabric.add_command(new)
 @fabric.command(name="list", help="List the shipped fabrics.")
 def list_fabrics() -> None:
     """Print name and description of each."""
-    names = _core.list_fabrics()
+    names = sorted(_core.list_fabrics(), key=natural_order)
     width = max(map(len, names), default=0)
     for name in names:
         click.echo(f"{name:{width}}  {_core.load_fabric(name).description}")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 // Charts below the maps: time per call, breakdown of the time, utilisation of the network.
 
-const MOST_BARS = 24;
+const MOST_BARS = () => (innerWidth > 640 ? 24 : 8);
 
 const lineName = (row) => {
   if (bestRows.has(row)) return "hosts alone (best of all algorithms)";
@@ -108,7 +108,7 @@ const measuredPoints = (found, ways) => {
 const drawLatency = (changed) => {
   const found = latencyControls(changed);
   const simulated = latencyPoints(found);
-  const lines = [...new Set(simulated.map((one) => one.way))].sort((a, b) => a.localeCompare(b));
+  const lines = [...new Set(simulated.map((one) => one.way))].sort(byName);
   const bars = new Set(simulated.map((one) => one.size)).size === 1;
   const real = measuredPoints(found, lines).filter((one) => !bars || one.size === simulated[0].size);
   const values = [...simulated, ...real].filter((one) => one.time > 0);
@@ -146,14 +146,15 @@ const drawLatency = (changed) => {
   const band = simulated.some((one) => one.low < one.high) ? ` ${bars ? "Thin lines" : "Bands"} are from the least to the most of several runs.` : "";
   const marksSaid = real.length ? ` Open ${bars ? "bars" : "marks"} are measured on real devices.` : " Nothing of this was measured on real devices: no table of data/ is of this collective, with these devices and as many ranks.";
   const axesSaid = bars ? `of ${values[0].x}, ${of.join(", ")}` : `by its message, ${of.join(", ")}; both axes are logarithmic`;
-  about.textContent = `Mean simulated time of one call of ${local["latency-collective"]} ${axesSaid}.${band}${marksSaid}`;
+  const waits = " The time of a rank in a call includes its wait for ranks that enter the call later.";
+  about.textContent = `Mean simulated time of one rank in one call of ${local["latency-collective"]} ${axesSaid}.${waits}${band}${marksSaid}`;
   tabulate("latency", ["way", "message", "mean time of a call", "measured"], values.map((one) => [one.way, one.x, inTime(one.time), one.measured ? "yes" : "no"]));
   return draw("latency", legend, spec, values, about.textContent);
 };
 
 // ---- Shares
 
-const PARTS = ["in collectives", "in other calls of MPI", "outside MPI"];
+const PARTS = ["in collectives", "in other MPI calls", "outside MPI"];
 
 const sharesOf = (row) => {
   const total = rows.time[row];
@@ -165,14 +166,14 @@ const drawShares = () => {
   const found = chosenAndHosts([layout.across, layout.down]).filter((row) => stateOf(row) === "done" && rows.time[row] > 0 && rows.collectives[row] !== null);
   const about = document.getElementById("shares-about");
   const fabrics = valuesIn(found, "fabric").length > 1 && reference?.axis !== "fabric";
-  const name = (row) => `${valueOf(row, "program")}${fabrics ? ` on ${valueOf(row, "fabric")}` : ""}: ${lineName(row)}`;
-  const bars = [...grouped(found, name)].sort(([a], [b]) => a.localeCompare(b));
+  const name = (row) => `${shortName(valueOf(row, "program"))}${fabrics ? ` on ${shortName(valueOf(row, "fabric"))}` : ""}: ${lineName(row)}`;
+  const bars = [...grouped(found, name)].sort(([a], [b]) => byName(a, b));
   if (!bars.length) {
     about.textContent = "";
     tabulate("shares", [], []);
     return instead("shares", "No run with these values has come to an end.");
   }
-  const values = bars.slice(0, MOST_BARS).flatMap(([who, some], wi) => {
+  const values = bars.slice(0, MOST_BARS()).flatMap(([who, some], wi) => {
     const shares = some.map(sharesOf);
     return PARTS.map((part, pi) => {
       const share = mean(shares.map((one) => one[pi]));
@@ -182,11 +183,12 @@ const drawShares = () => {
   });
   const spec = copyOf("shares");
   colours(spec, PARTS);
-  const more = bars.length > MOST_BARS ? ` ${bars.length - MOST_BARS} more: choose a program or fabric.` : "";
-  about.textContent = `Part of the simulated time that ranks spend in collectives, in other calls of MPI, and outside MPI; mean of ${counted(found.length, "run")}, each counting the same.${more}`;
+  const more = bars.length > MOST_BARS() ? ` ${bars.length - MOST_BARS()} more: choose a program or fabric.` : "";
+  about.textContent = `Fraction of the simulated time that ranks spend in collectives, in other MPI calls, and outside MPI; mean of ${counted(found.length, "run")}, each counting the same.${more}`;
   tabulate("shares", ["runs", "part", "share"], values.map((one) => [one.who, one.part, inPercent(one.share)]));
   fitBars(spec, values, widthOf("shares"));
-  return draw("shares", namesOf(PARTS.map((name, number) => ({ name, number, mark: "bar" }))), spec, values, about.textContent);
+  const parts = namesOf(PARTS.map((name, number) => ({ name, number, mark: "bar" })));
+  return draw("shares", parts, spec, values, about.textContent).then(() => document.getElementById("shares").append(...keyOfNames(found)));
 };
 
 // ---- Use of links and switches
@@ -202,7 +204,7 @@ const drawUse = (changed) => {
   const ended = chosenAndHosts([layout.across, layout.down]).filter((row) => stateOf(row) === "done");
   const [parts, some] = narrowed("use", ended, ["program", "fabric", ...openAxes()].filter((name) => ![layout.across, reference?.axis].includes(name)), changed);
   let found = some;
-  const [column, , meaning, shown] = USED.find(([name]) => name === local.use);
+  const [column, label, meaning, shown] = USED.find(([name]) => name === local.use);
   found = found.filter((row) => rows[column][row] !== null);
   form("use-bar", [...what, ...parts]);
   const about = document.getElementById("use-about");
@@ -221,7 +223,7 @@ const drawUse = (changed) => {
   });
   const bars = new Set(values.map((one) => one.xi)).size === 1;
   const spec = copyOf(bars ? "use_bars" : "use");
-  const names = [...new Set(values.map((one) => one.way))].sort((a, b) => a.localeCompare(b));
+  const names = [...new Set(values.map((one) => one.way))].sort(byName);
   colours(spec, names);
   marks(spec, names);
   const room = widthOf("use");
@@ -230,11 +232,11 @@ const drawUse = (changed) => {
   if (bars) {
     for (const one of values) Object.assign(one, { who: one.way, wi: names.indexOf(one.way) });
     fitBars(spec, values, room);
-    for (const one of channels(spec, "x")) one.axis = { format, title: null, tickCount: 5 };
+    for (const one of channels(spec, "x")) one.axis = { format, title: label, tickCount: 5 };
   } else {
     for (const one of channels(spec, "x")) one.axis = { labelAngle: 0, title: layout.across, labelOverlap: true };
-    for (const one of channels(spec, "y")) one.axis = { format, title: null };
-    spec.width = Math.max(200, room - 60);
+    for (const one of channels(spec, "y")) one.axis = { format, title: label };
+    spec.width = Math.max(200, room - 76);
     spec.height = 220;
   }
   const band = values.some((one) => one.low < one.high) ? ` ${bars ? "Thin lines" : "Bands"} are from the least to the most of several runs.` : "";

@@ -40,6 +40,7 @@ const choice = {};
 const layout = { metric: "time" };
 // Maximum number of maps for axes with a map per value.
 const MOST_PANELS = 12;
+const mostPanels = () => (innerWidth > 640 || print.on ? MOST_PANELS : 3);
 const compareWith = (number) => {
   baseline = data.baselines[number];
   reference = baseline.reference;

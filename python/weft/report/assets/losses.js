@@ -15,20 +15,21 @@ const drawLosses = (changed) => {
     return instead("losses", "No run with these values has come to an end.");
   }
   const values = found.map((one) => {
-    const [least, low, median, high, most] = one.lost;
+    const [smallest, low, median, high, largest] = one.lost;
     const x = losses.across ? `${losses.across} ${one.x}\n` : "";
-    const spread = one.runs > 1 ? `\n5 to 95 %: ${inLostTime(low)} to ${inLostTime(high)}\nleast to most: ${inLostTime(least)} to ${inLostTime(most)}` : "";
-    return { x: one.x, xi: one.xi, way: one.way, value: median, low, high, least, most,
+    const spread = one.runs > 1 ? `\n5 to 95 %: ${inLostTime(low)} to ${inLostTime(high)}\nleast to most: ${inLostTime(smallest)} to ${inLostTime(largest)}` : "";
+    return { x: one.x, xi: one.xi, way: one.way, value: median, low, high,
       tip: `${one.way}: ${inLostTime(median)} lost, the median of ${counted(one.runs, "run")}\n${x.trimEnd()}${spread}` };
   });
   const spec = copyOf("losses");
   const names = losses.ways.filter((way) => values.some((one) => one.way === way));
   colours(spec, names);
   marks(spec, names);
+  for (const one of channels(spec, "xOffset")) one.scale = { domain: names };
   for (const one of channels(spec, "x")) one.axis = { labelAngle: 0, title: losses.across || null, labelOverlap: true };
   spec.width = Math.max(200, widthOf("losses") - 80);
   spec.height = 240;
-  const several = values.some((one) => one.least < one.most) ? " Lines are medians over seeds, bands from 5 to 95 per cent, and bars from the least to the most." : "";
+  const several = values.some((one) => one.low < one.high) ? " Points are medians over seeds, and lines reach from 5 to 95 per cent of the runs." : "";
   about.textContent = `${losses.meaning}${losses.across ? `, by ${losses.across}` : ""}${kinds.length > 1 ? `, of ${local.losses}` : ""}.${several}`;
-  return draw("losses", namesOf(names.map((name, number) => ({ name, number, mark: "line" }))), spec, values, about.textContent);
+  return draw("losses", namesOf(names.map((name, number) => ({ name, number, mark: "point" }))), spec, values, about.textContent);
 };

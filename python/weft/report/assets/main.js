@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 // Draws the page, and redraws parts that change.
 
-const drawCharts = () => Promise.all([drawMap(), drawLatency(drawLatencyAgain), drawShares(), drawUse(drawUseAgain), drawLosses(drawLossesAgain)]);
+const drawCharts = () => Promise.all([drawMap(), drawRanking(), drawLatency(drawLatencyAgain), drawShares(), drawUse(drawUseAgain), drawLosses(drawLossesAgain)]);
 const drawLatencyAgain = () => drawLatency(drawLatencyAgain);
 const drawUseAgain = () => drawUse(drawUseAgain);
 const drawLossesAgain = () => drawLosses(drawLossesAgain);

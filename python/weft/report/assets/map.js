@@ -16,10 +16,10 @@ const SAID = {
 const UNSURE = "cannot tell";
 const isUnsure = (row, of = baseline) => layout.metric === "time" && data.outcomes[of.rows.outcome[row]] === UNSURE;
 
-const panelOf = (row) => {
+const panelOf = (row, shown = (name) => name) => {
   const placed = [layout.across, layout.down];
   const names = ["program", "fabric"].filter((name) => !placed.includes(name));
-  const [program, fabric] = ["program", "fabric"].map((name) => (names.includes(name) ? valueOf(row, name) : ""));
+  const [program, fabric] = ["program", "fabric"].map((name) => (names.includes(name) ? shown(valueOf(row, name)) : ""));
   const on = program && fabric ? `${program} on ${fabric}` : program || fabric;
   const further = axes.filter((axis) => choice[axis.name] === EACH && !placed.includes(axis.name));
   const values = further.map((axis) => `, ${axis.name} ${shownValue(valueOf(row, axis.name))}`).join("");
@@ -62,6 +62,7 @@ const cellOf = (found) => {
   const label = isCompared ? inTimes(value) : inTime(value);
   const overs = isCompared ? good.map((row) => speedUpOver(bestOf(row), row)).filter((one) => one !== null) : [];
   cell.overBest = overs.length ? inTimes(Math.exp(mean(overs.map(Math.log)))) : "";
+  cell.ends = isCompared && good.length === 1 ? intervalOf(good[0]) : null;
   cell.interval = isCompared && good.length === 1 && intervalOf(good[0]) ? inInterval(intervalOf(good[0])) : "";
   // Cells that say nothing have the colour of no gain.
   const log = cell.unsure ? 0 : Math.log2(value);
@@ -139,13 +140,13 @@ const MAPS_HEIGHT = 400;
 const fit = (spec, cells, room, lines) => {
   const nx = new Set(cells.map((cell) => cell.xi)).size;
   const ny = new Set(cells.map((cell) => cell.yi)).size;
-  const beside = 22 + 7.2 * most(cells.map((cell) => cell.y.length));
+  const beside = 40 + 7.2 * most(cells.map((cell) => cell.y.length));
   const step = Math.max(8, Math.min(84, (room - beside) / nx));
   spec.width = { step };
   spec.height = { step: Math.max(15, Math.min(32, (MAPS_HEIGHT / lines - 70) / ny)) };
   const long = most(cells.map((cell) => cell.x.length)) * 7.4 > step;
   for (const one of channels(spec, "x")) one.axis = { labelAngle: long ? -50 : 0, title: layout.across, labelOverlap: true };
-  for (const one of channels(spec, "y")) one.axis = { title: null, labelOverlap: true };
+  for (const one of channels(spec, "y")) one.axis = { title: layout.down, labelOverlap: true };
   // Numbers that do not fit appear only in the tooltip and the table.
   return cells.map((cell) => {
     const short = cell.label.replace("×", "");
@@ -153,7 +154,7 @@ const fit = (spec, cells, room, lines) => {
     return { ...cell, label };
   });
 };
-const widest = (cells) => 40 + new Set(cells.map((cell) => cell.xi)).size * 50 + 7.2 * most(cells.map((cell) => cell.y.length));
+const widest = (cells) => 58 + new Set(cells.map((cell) => cell.xi)).size * 50 + 7.2 * most(cells.map((cell) => cell.y.length));
 
 const drawMap = () => {
   const found = mapRows();
@@ -165,12 +166,12 @@ const drawMap = () => {
     all.map((cell) => [cell.panel, cell.y, cell.x, cell.log === null ? SAID[cell.label] : cell.label, ...more.map(([name]) => cell[name] ?? "")]));
   if (!all.length) return instead("map", "There is nothing with these values; choose others.");
   const scale = scaleOf(all);
-  const shown = [...panels].slice(0, MOST_PANELS);
+  if (isSingle([...panels])) return drawBars(found, [...panels].map(([, [cell]]) => cell));
+  const shown = [...panels].slice(0, mostPanels());
   const room = widthOf("map");
   const common = commonPart(shown.map(([name]) => name));
   const head = common ? [element("h3", common.replace(/[,: ]+$/, ""))] : [];
   const titleOf = (name) => name.slice(common.length).replace(/^[,: ]+/, "");
-  if (isSingle(shown)) return drawBars(head, shown.map(([name, [cell]]) => ({ ...cell, who: titleOf(name) || " ", wi: cell.pi })), room);
   const columns = Math.max(1, Math.min(shown.length, Math.floor(room / Math.max(260, Math.min(620, widest(all))))));
   const grid = element("div", "", { class: "maps" });
   grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
@@ -191,18 +192,62 @@ const drawMap = () => {
 };
 // Maps with a single cell each become a bar chart.
 const isSingle = (panels) => panels.every(([, cells]) => cells.length === 1);
-const drawBars = (head, cells, room) => {
-  const spec = copyOf("map_bars");
-  if (!isCompared) spec.layer = spec.layer.filter((layer) => layer.mark.type !== "rule");
-  const { diverging, names, quiet } = theme();
-  const fillOf = ({ value, unsure }) => (!isCompared ? names[0] : unsure ? quiet : outcomeFill(value, diverging, quiet));
-  const values = cells.map((cell) => ({ ...cell, value: cell.value ?? 0, fill: cell.value ? fillOf(cell) : quiet }));
-  fitBars(spec, values, room);
+const mostRanked = () => (innerWidth > 640 ? 30 : 12);
+// Names of bars without their common parts; each of them starts with its program or fabric.
+const namesOfBars = (cells) => {
+  const names = cells.map((cell) => panelOf(cell.pi, shortName));
+  const common = commonPart(names);
+  const tails = names.map((name) => name.slice(common.length).replace(/^[,: ]+/, ""));
+  const tail = tails.length > 1 ? commonTail(tails) : "";
+  return [common.replace(/[,: ]+$/, ""), tails.map((name) => name.slice(0, name.length - tail.length) || " "), tail.trim()];
+};
+const commonTail = (names) => {
+  let end = 0;
+  while (end < names[0].length && names.every((name) => name.at(-1 - end) === names[0].at(-1 - end))) end += 1;
+  const tail = names[0].slice(names[0].length - end);
+  return tail.includes(" against ") ? tail.slice(tail.indexOf(" against ")) : "";
+};
+const drawRanked = (id, kind, found, cells, about) => {
+  const spec = copyOf(kind);
+  if (!isCompared) spec.layer = spec.layer.filter((layer) => layer.encoding?.x?.datum !== 1);
+  const { diverging, names: colours, quiet } = theme();
+  const fillOf = ({ value, unsure }) => (!isCompared ? colours[0] : unsure ? quiet : outcomeFill(value, diverging, quiet));
+  const ranked = [...cells].sort((a, b) => (b.value ?? 0) - (a.value ?? 0)).slice(0, mostRanked());
+  const [common, names, tail] = namesOfBars(ranked);
+  const values = ranked.map((cell, wi) => {
+    const [low, high] = cell.ends ?? [cell.value ?? 0, cell.value ?? 0];
+    return { ...cell, who: names[wi], wi, value: cell.value ?? 0, low, high, end: Math.max(high, cell.value ?? 0), fill: cell.value ? fillOf(cell) : quiet };
+  });
+  fitBars(spec, values, widthOf(id));
   // Leave room for the label of the longest bar.
-  const longest = Math.max(most(values.map((one) => one.value)), isCompared ? 1 : 0) || 1;
-  const reach = (longest * spec.width) / (spec.width - 60);
-  for (const one of channels(spec, "x")) Object.assign(one, { scale: { domain: [0, reach] } });
-  return draw("map", head, spec, values, document.getElementById("map-about").textContent);
+  const longest = Math.max(most(values.map((one) => one.end)), isCompared ? 1 : 0) || 1;
+  const reach = (longest * spec.width) / Math.max(50, spec.width - 60);
+  const title = isCompared ? `times as fast${tail ? ` as ${tail.replace("against ", "")}` : ""}` : metricName();
+  const axis = isCompared ? { title, tickCount: 5 } : { title, tickCount: 5, labelExpr: specs.latency_bars.layer[0].encoding.x.axis.labelExpr };
+  for (const one of channels(spec, "x")) Object.assign(one, { scale: { domain: [0, reach] }, axis, title });
+  const parts = common ? [element("h3", common)] : [];
+  return draw(id, parts, spec, values, about).then(() => document.getElementById(id).append(...keyOfNames(found)));
+};
+const drawBars = (found, cells) => drawRanked("map", "map_bars", found, cells, document.getElementById("map-about").textContent);
+
+// Ranking of all programs, fabrics and modes over the combinations that the maps show.
+const drawRanking = () => {
+  const found = mapRows();
+  const panels = [...grouped(found.filter(isMeasured), (row) => panelOf(row)).values()];
+  const figure = document.getElementById("ranking").parentElement;
+  const cells = panels.map((some) => {
+    const values = some.map((row) => (isCompared ? speedUp(row) : timeOf(row)));
+    const value = isCompared ? Math.exp(mean(values.map(Math.log))) : mean(values);
+    const shown = isCompared ? inTimes : inTime;
+    return { pi: some[0], value, ends: [least(values), most(values)], unsure: isCompared && some.every((row) => isUnsure(row)), label: shown(value),
+      tip: `${panelOf(some[0])}\n${shown(value)}: ${isCompared ? "geometric mean" : "mean"} of ${counted(some.length, "combination")}, ${shown(least(values))} to ${shown(most(values))}` };
+  });
+  figure.hidden = cells.length < 3 || isSingle([...grouped(cellsOf(found), (cell) => cell.panel)]);
+  if (figure.hidden) return Promise.resolve();
+  const more = cells.length > mostRanked() ? ` The ${mostRanked()} largest of ${cells.length}.` : "";
+  const about = `${isCompared ? "Geometric means" : "Means"} over the combinations of each row, the largest first; lines from the least to the most.${more}`;
+  document.getElementById("ranking-about").textContent = about;
+  return drawRanked("ranking", "ranking", found, cells, about);
 };
 const outcomeFill = (value, diverging, quiet) => (Math.abs(value - 1) <= 0.005 ? quiet : diverging[value > 1 ? 3 : 1]);
 // Common prefix of all map names, up to a separator.
@@ -219,7 +264,8 @@ const say = (found, panels) => {
   const fixed = axes.filter((axis) => oneOf(axis.name)).map((axis) => `${axis.name} ${shownValue(axis.values[choice[axis.name]])}`);
   const of = fixed.length ? ` with ${fixed.join(", ")}` : "";
   document.getElementById("chosen").textContent = `Shown: ${counted(found.length, "combination")}${of}${numbers ? `: ${numbers}` : ""}${best}.`;
-  const more = panels.length > MOST_PANELS ? ` ${panels.length - MOST_PANELS} more maps: choose a program or fabric.` : "";
+  const left = panels.length - (isSingle(panels) ? mostRanked() : mostPanels());
+  const more = left > 0 ? ` ${left} more ${isSingle(panels) ? "bars" : "maps"}: choose a program or fabric.` : "";
   const placed = isSingle(panels) ? "" : layout.across === layout.down ? ` by ${layout.across}` : ` by ${layout.across} (left to right) and ${layout.down} (top to bottom)`;
   const legend = isCompared
     ? `How many times as fast as ${reference.name}: ${metricName()}${placed}. Above 1 (blue) it is faster, below 1 (orange) slower.`

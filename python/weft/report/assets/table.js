@@ -2,12 +2,14 @@
 // Searchable and sortable table of all runs, with the command that reproduces each.
 
 // On a phone each run is a separate block.
-const PAGE = () => (innerWidth > 640 ? 50 : 10);
+const PAGE = () => (innerWidth > 640 ? 50 : 5);
 const runs = { words: "", chosen: false, sort: "", falling: false, page: 0, open: new Set() };
 
+// Axes and states that are alike in all rows are in the caption, not in columns.
+const isTelling = (axis) => axis.values.length > 1;
 const columns = () => [
-  { name: "state", cell: (row) => stateOf(row), order: (row) => rows.state[row] },
-  ...axes.map((axis) => ({ name: axis.name, cell: (row) => valueOf(row, axis.name), order: (row) => keyOf(row, axis.name) })),
+  { name: "state", only: new Set(rows.state).size > 1, cell: (row) => stateOf(row), order: (row) => rows.state[row] },
+  ...axes.filter(isTelling).map((axis) => ({ name: axis.name, cell: (row) => valueOf(row, axis.name), order: (row) => keyOf(row, axis.name) })),
   { name: "simulated time", number: true, cell: (row) => inTime(rows.time[row]), order: (row) => rows.time[row] },
   gainColumn(`times as fast as ${reference?.said || reference?.value}`, isCompared, (row) => rows.reference[row], baseline),
   gainColumn(`times as fast as ${overBest?.reference.said}`, overBest !== null, bestOf, overBest),
@@ -15,8 +17,7 @@ const columns = () => [
   { name: "offloaded", number: true, order: (row) => rows.offloaded[row],
     cell: (row) => (rows.calls[row] === null ? "" : `${rows.offloaded[row]} of ${rows.calls[row]}`) },
   { name: "busiest link", number: true, order: (row) => rows.busiest[row],
-    cell: (row) => (rows.busiest[row] === null ? "" : `${inPercent(rows.busiest[row])} ${word(rows.link[row])}`) },
-  { name: "run", cell: (row) => rows.run[row], order: (row) => rows.run[row] },
+    cell: (row) => inPercent(rows.busiest[row]) },
 ].filter((column) => column.only !== false);
 const gainColumn = (name, only, otherOf, of) => {
   const gain = (row) => speedUpOver(otherOf(row), row, "time");
@@ -92,6 +93,8 @@ const moreOf = (row) => {
   const line = element("tr", "", { class: "more" });
   const cell = element("td", "", { colspan: columns().length + 1 });
   cell.append(element("pre", commandOf(row)));
+  const link = word(rows.link[row]);
+  cell.append(element("p", `Run ${rows.run[row]}${link ? `; its busiest link is ${link}` : ""}.`));
   if (word(rows.message[row])) cell.append(element("p", `${stateOf(row)}: ${word(rows.message[row])}`));
   if (outcomeOf(row) === "fell back") cell.append(element("p", ended(`Every call fell back: ${reasonOf(row)}`)));
   const other = rows.reference[row];
@@ -121,6 +124,11 @@ const pages = (number) => {
   document.getElementById("runs-pages").replaceChildren(...(last ? parts : []));
 };
 
+const alike = () => {
+  const same = axes.filter((axis) => !isTelling(axis) && axis.values[0]).map((axis) => `${axis.name} ${axis.values[0]}`);
+  return same.length ? ` All with ${same.join(", ")}.` : "";
+};
+
 const drawTable = () => {
   const found = listedRows();
   pages(found.length);
@@ -135,7 +143,7 @@ const drawTable = () => {
   document.getElementById("runs").replaceChildren(table);
   const of = found.length < data.n ? ` of ${data.n.toLocaleString("en-US")}` : "";
   const part = found.length > PAGE() ? `; rows ${runs.page * PAGE() + 1} to ${runs.page * PAGE() + shown.length} are listed` : "";
-  document.getElementById("runs-about").textContent = `${counted(found.length, "combination")}${of}${part}.`;
+  document.getElementById("runs-about").textContent = `${counted(found.length, "combination")}${of}${part}.${alike()}`;
 };
 
 const tableControls = () => {

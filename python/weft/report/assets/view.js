@@ -102,7 +102,7 @@ const marks = (spec, names, numbers = names.map((_, k) => k)) => {
   }
 };
 // Legend in HTML, with room for names of any length. Each entry has a name, the index of its colour, and a `mark`
-// for its appearance in the chart: `line` (with points), `open` points, or `bar`.
+// for its appearance in the chart: `line` (with points), `point`, `open` points, or `bar`.
 const keyOfMark = (number, mark, shape) => {
   const colour = theme().names[number % theme().names.length];
   const drawn = (tag, attributes) => {
@@ -117,10 +117,10 @@ const keyOfMark = (number, mark, shape) => {
     const dashes = DASHES[number % DASHES.length].join(" ");
     key.append(drawn("path", { d: "M0,7H36", ...hollow, "stroke-dasharray": dashes }));
   }
-  if (mark === "line" || mark === "open") {
-    const size = mark === "line" ? 4 : 5;
+  if (mark !== "bar") {
+    const size = mark === "open" ? 5 : 4;
     const place = { d: SHAPES[shape % SHAPES.length], transform: `translate(18,7) scale(${size})`, "vector-effect": "non-scaling-stroke" };
-    key.append(drawn("path", mark === "line" ? { ...place, fill: colour } : { ...place, ...hollow }));
+    key.append(drawn("path", mark === "open" ? { ...place, ...hollow } : { ...place, fill: colour }));
   }
   return key;
 };

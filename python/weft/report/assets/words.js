@@ -37,6 +37,17 @@ const wrapped = (name, most) => {
   }
   return lines.map((line) => line.trim()).filter((line) => line).join("\n");
 };
+const byName = (a, b) => a.localeCompare(b, "en", { numeric: true });
+// Letters for long names of fabrics and programs, so that the names of bars stay short; the key is below the chart.
+const LONG_NAME = 16;
+const letters = new Map();
+for (const axis of axes.filter(({ name, values }) => ["program", "fabric"].includes(name) && values.length > 1))
+  for (const value of axis.values) if (value.length > LONG_NAME) letters.set(value, String.fromCharCode(65 + (letters.size % 26)) + (letters.size > 25 ? Math.floor(letters.size / 26) : ""));
+const shortName = (value) => letters.get(value) ?? value;
+const keyOfNames = (found) => {
+  const used = [...new Set(found.flatMap((row) => ["fabric", "program"].map((name) => valueOf(row, name))))].filter((name) => letters.has(name));
+  return used.length ? [element("p", `Key: ${used.map((name) => `${letters.get(name)} is ${name}`).join(", ")}.`, { class: "quiet" })] : [];
+};
 const listed = (parts) => parts.filter((part) => part).join(", ");
 
 // A combination in words: all keys that vary in the campaign, except those in `but`.

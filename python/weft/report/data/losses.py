@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from weft.base.units import natural_order
 from weft.campaign.file.file import REPEATS
 from weft.campaign.pairs import OFF, OFFLOAD, Point
 from weft.report.data.axes import Axis
@@ -162,7 +163,8 @@ def _way(point: Point) -> str:
 
 def ways(rows: Sequence[Lost]) -> list[str]:
     """Return all ways in the order of their names, the hosts last."""
-    return sorted({one.way for one in rows}, key=lambda way: (way == "hosts alone", way))
+    names = sorted({one.way for one in rows}, key=natural_order)
+    return sorted(names, key="hosts alone".__eq__)
 
 
 def groups(rows: Sequence[Lost]) -> Iterator[tuple[Mapping[str, str], list[Lost]]]:

@@ -32,9 +32,10 @@ def specs() -> dict[str, dict[str, Any]]:
     charts = {
         "map": _map(),
         "map_bars": _map_bars(),
+        "ranking": _ranking(),
         "latency": _lines("size", quantitative=True),
         "latency_by": _lines("x", quantitative=False),
-        "latency_bars": _bars(alt.Axis(labelExpr=_TIME, title=None, tickCount=5)),
+        "latency_bars": _bars(alt.Axis(labelExpr=_TIME, title="mean time of a call", tickCount=5)),
         "shares": _shares(),
         "use": _use(),
         "losses": _losses(),
@@ -66,12 +67,29 @@ def _map() -> _Chart:
 def _map_bars() -> _Chart:
     """Return bars, which replace maps with one cell each, and a line at a gain of 1."""
     base = alt.Chart(_ROWS).encode(
-        y=_names(), x=alt.X("value:Q", title=None, axis=None), tooltip=_TIP
+        y=_names(), x=alt.X("value:Q", axis=alt.Axis(tickCount=5)), tooltip=_TIP
     )
     bars = base.mark_bar(color=alt.expr("datum.fill"))
-    labels = base.mark_text(align="left", dx=5).encode(text="label:N")
-    one = alt.Chart(_ROWS).mark_rule(strokeDash=[4, 3]).encode(x=alt.XDatum(1, axis=None))
-    return alt.layer(bars, one, labels)
+    labels = base.mark_text(align="left", dx=5).encode(x="end:Q", text="label:N")
+    one = alt.Chart(_ROWS).mark_rule(strokeDash=[4, 3]).encode(x=alt.XDatum(1))
+    return alt.layer(bars, _whiskers(base), one, labels)
+
+
+def _ranking() -> _Chart:
+    """Return a point for each program, fabric and mode, with a line from its least to its most."""
+    base = alt.Chart(_ROWS).encode(
+        y=_names(), x=alt.X("value:Q", axis=alt.Axis(tickCount=5)), tooltip=_TIP
+    )
+    points = base.mark_point(filled=True, size=70, opacity=1, color=alt.expr("datum.fill"))
+    labels = base.mark_text(align="left", dx=8).encode(x="end:Q", text="label:N")
+    one = alt.Chart(_ROWS).mark_rule(strokeDash=[4, 3]).encode(x=alt.XDatum(1))
+    return alt.layer(_whiskers(base), points, one, labels)
+
+
+def _whiskers(base: _Chart) -> _Chart:
+    """Return lines from `low` to `high`, for rows where they differ."""
+    there = base.transform_filter("datum.low < datum.high")
+    return there.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q")
 
 
 def _lines(field: str, *, quantitative: bool) -> _Chart:
@@ -142,7 +160,7 @@ def _shares() -> _Chart:
                 "share:Q",
                 stack="zero",
                 scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format="%", title=None, tickCount=5),
+                axis=alt.Axis(format="%", title="fraction of the simulated time", tickCount=5),
             ),
             color=alt.Color("part:N", legend=None),
             order=alt.Order("pi:Q"),
@@ -169,19 +187,23 @@ def _use() -> _Chart:
 
 
 def _losses() -> _Chart:
-    """Return the time lost by faults: medians, a band of quantiles, and bars to the extremes."""
+    """Return the time lost by faults: medians as points, side by side for each way."""
     base = alt.Chart(_ROWS).encode(
-        x=alt.X("x:N", sort=alt.EncodingSortField("xi", op="min"), title=None),
+        x=alt.X(
+            "x:N",
+            sort=alt.EncodingSortField("xi", op="min"),
+            scale=alt.Scale(paddingInner=0.6),
+            title=None,
+        ),
+        xOffset=alt.XOffset("way:N"),
         color=alt.Color("way:N", legend=None),
     )
-    axis = alt.Axis(labelExpr=_TIME, title=None)
-    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", axis=axis), y2="high:Q")
-    reach = base.mark_rule(strokeWidth=1, opacity=0.6).encode(y=alt.Y("least:Q"), y2="most:Q")
-    middle = alt.Y("value:Q", scale=alt.Scale(zero=True))
-    line = base.mark_line(strokeWidth=2).encode(
-        y=middle, strokeDash=alt.StrokeDash("way:N", legend=None)
+    axis = alt.Axis(labelExpr=_TIME, title="simulated time lost")
+    several = base.transform_filter("datum.low < datum.high")
+    whiskers = several.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", axis=axis), y2="high:Q")
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(
+        y=alt.Y("value:Q", scale=alt.Scale(zero=True), axis=axis),
+        shape=alt.Shape("way:N", legend=None),
+        tooltip=_TIP,
     )
-    point = base.mark_point(filled=True, size=45, opacity=1).encode(
-        y=middle, shape=alt.Shape("way:N", legend=None), tooltip=_TIP
-    )
-    return alt.layer(band, reach, line, point)
+    return alt.layer(whiskers, points)

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from weft.base.units import format_seconds, plural
+from weft.base.units import plural
 from weft.report.data.losses import Losses, Lost, losses, ways
 from weft.report.data.study import Study
 from weft.report.page.sections import table
+from weft.report.page.sentences import in_time
 
 _QUANTILES = (0.0, 0.05, 0.5, 0.95, 1.0)
 _MOST_ROWS = 200
@@ -47,7 +48,7 @@ def _budget(found: Losses) -> str:
         return ""
     across = [found.across.name] if found.across else []
     heads = (
-        *(*found.others, "way", *across, "failures in the runs"),
+        *(*found.others, "mode", *across, "failures in the runs"),
         *("cost of one", "failures per day", "lost per day", "fraction of the time"),
     )
     shown = table(
@@ -100,7 +101,7 @@ def _sentences(found: Losses) -> list[str]:
 def _table(found: Losses) -> str:
     across = [found.across.name] if found.across else []
     heads = (
-        *(*found.others, "way", *across, "runs", "without faults"),
+        *(*found.others, "mode", *across, "runs", "without faults"),
         *("least", "5 %", "median", "95 %", "most", "ended"),
     )
     rows = [_row(found, one) for one in found.rows[:_MOST_ROWS]]
@@ -112,14 +113,14 @@ def _row(found: Losses, one: Lost) -> list[str]:
     return [
         *(*one.others.values(), one.way, *([one.x] if found.across else [])),
         f"{len(one.lost_s):,}",
-        "" if one.without_s is None else format_seconds(one.without_s),
+        "" if one.without_s is None else in_time(one.without_s),
         *times,
         f"{one.ended:,}",
     ]
 
 
 def _time(lost_s: float) -> str:
-    return f"-{format_seconds(-lost_s)}" if lost_s < 0 else format_seconds(lost_s)
+    return f"-{in_time(-lost_s)}" if lost_s < 0 else in_time(lost_s)
 
 
 def payload(study: Study) -> dict[str, Any] | None:

@@ -30,8 +30,8 @@ def ranked(study: Study) -> list[str]:
     if len(races) > _MOST_PROGRAMS:
         whole = [race for some in races.values() for race in some]
         races = {f"all {len(races)} programs": whole}
-    ways = [axis.values for axis in study.axes if axis.name == OFFLOAD and len(axis.values) > 1]
-    how = f", each by the fastest of its ways ({', '.join(ways[0])})" if ways else ""
+    modes = [axis.values for axis in study.axes if axis.name == OFFLOAD and len(axis.values) > 1]
+    how = f", each with its fastest mode ({', '.join(modes[0])})" if modes else ""
     return [_sentence(name, fabrics, some, how) for name, some in races.items()]
 
 

@@ -7,16 +7,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from weft.base.units import ended, format_ratio, plural
+from weft.base.units import ended, format_ratio, natural_order, plural
 from weft.report.data.study import ComparedRuns, Study
 from weft.report.page import provenance
 from weft.report.page.ranking import ranked
 from weft.report.page.runtime import vega_versions
 from weft.report.page.sentences import DECIDED, Verdict, group_keys, headline, verdicts
+from weft.report.page.verdict import basis as rule
+from weft.report.page.verdict import verdict
 from weft.study.comparison.certainty import CALIBRATION, CANNOT_TELL, LEVEL, MEASUREMENTS, shown
 
 _TIMES = "\N{MULTIPLICATION SIGN}"
 _MOST_GROUPS, _MOST_EXAMPLES, _MOST_VERDICTS = 30, 20, 60
+_MOST_ALIKE = 2
+"""Number of comparisons up to which each has its own sentence in front."""
+_MOST_OPEN = 6
+"""Number of rows up to which a table is shown at once."""
 
 
 def about(study: Study) -> str:
@@ -60,11 +66,18 @@ def by_baseline(study: Study, part: Callable[[Study], str]) -> str:
 
 
 def answer(study: Study) -> str:
-    """Return the sentences of the first screen."""
-    said = [escape(one) for one in (*headline(study), *ranked(study))]
-    large = 2 if study.over_best and len(verdicts(study)) == 1 else 1
-    kinds = [' class="answer"'] * large + [""] * len(said)
-    return "\n".join(f"<p{kind}>{one}</p>" for kind, one in zip(kinds, said, strict=False))
+    """Return the sentences of the first screen: the verdict first, its counts on demand."""
+    lead, order, counts = verdict(study), ranked(study), headline(study)
+    if not lead:
+        alike = order if len(verdicts(study)) > _MOST_ALIKE and order else counts
+        lead = alike[:1]
+        order, counts = ([one for one in some if one not in lead] for some in (order, counts))
+    parts = [f'<p class="answer">{escape(one)}</p>' for one in lead]
+    parts += [f"<p>{escape(one)}</p>" for one in order]
+    if counts:
+        said = "".join(f"<p>{escape(one)}</p>" for one in counts)
+        parts.append(f"<details><summary>Counts of the comparison</summary>{said}</details>")
+    return "\n".join(parts)
 
 
 def basis(study: Study) -> str:
@@ -80,6 +93,8 @@ def _basis(study: Study) -> Iterable[str]:
             f" of the whole program in two runs that differ only in {against.axis}: the baseline's"
             " time divided by that of the other run."
         )
+    if verdict(study):
+        yield rule()
     if study.over_best and study.over_best.compared:
         yield (
             "Best of all algorithms: for each call, the hosts use the algorithm of any library"
@@ -133,7 +148,7 @@ def _why(study: Study) -> str:
 
 def verdict_table(study: Study) -> str:
     """Return the answer by program, fabric and offload mode as a table."""
-    found = verdicts(study)
+    found = sorted(verdicts(study), key=lambda one: natural_order(" ".join(one.values.values())))
     if not found:
         return ""
     keys = group_keys(study)
@@ -142,7 +157,7 @@ def verdict_table(study: Study) -> str:
     named = ("against",) if also else ()
     heads = (
         *(*keys, *named, "compared", "faster", "same", "slower", CANNOT_TELL),
-        *("fell back", "failed", "not run", "at most", "at worst"),
+        *("fell back", "failed", "not run", "largest gain", "largest loss"),
     )
     groups = [(study, found), *([(best, verdicts(best))] if best and also else [])]
     rows = [
@@ -152,9 +167,20 @@ def verdict_table(study: Study) -> str:
     ]
     more = len(found) - _MOST_VERDICTS
     note = f"<p>{more:,} more are not listed.</p>" if more > 0 else ""
-    return (
-        f"<h3>By {escape(', '.join(keys))}</h3>" + table(heads, rows, left=len(keys) + also) + note
-    )
+    shown = table(*_telling(heads, rows, len(keys) + also)) + note
+    title = f"By {escape(', '.join(keys))}"
+    if len(rows) <= _MOST_OPEN:
+        return f"<h3>{title}</h3>{shown}"
+    return f"<details><summary>{title}: {len(rows):,} rows</summary>{shown}</details>"
+
+
+def _telling(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], left: int
+) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
+    """Return a table without the columns that are empty or 0 in all rows."""
+    kept = [k for k in range(len(heads)) if any(row[k] not in ("", "0") for row in rows)]
+    shown = [[row[k] for k in kept] for row in rows]
+    return [heads[k] for k in kept], shown, sum(k < left for k in kept)
 
 
 def _against(study: Study) -> str:
@@ -294,8 +320,9 @@ def _statement(one: provenance.Statement) -> str:
         )
     items = "".join(f"<li>{escape(found)}</li>" for found in one.known)
     return (
-        f"{head}{changed}<p>Compared with measurements by <code>weft validate</code>, whose errors"
-        f" are logarithmic:</p><ul>{items}</ul>"
+        f"{head}{changed}<details><summary>{plural(len(one.known), 'comparison')} with measurements"
+        " by <code>weft validate</code>; errors are logarithmic</summary>"
+        f"<ul>{items}</ul></details>"
     )
 
 

@@ -402,5 +402,5 @@ def _conditions(axis: Axis) -> Iterator[tuple[str, set[str]]]:
         return
     for place in range(1, len(axis.values) - 1):
         said = named_value(axis.name, axis.values[place])
-        yield f"from {said} on", set(axis.values[place:])
-        yield f"up to {said}", set(axis.values[: place + 1])
+        yield f"with {said} or more", set(axis.values[place:])
+        yield f"with {said} or less", set(axis.values[: place + 1])

@@ -16,6 +16,7 @@ from typing import Literal
 from weft.base import options, paths
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.options import Options
+from weft.base.units import natural_order
 from weft.base.user_files import UnreadableError, read_text
 from weft.testbed.hardware import cables
 from weft.testbed.hardware.cables import Port
@@ -151,7 +152,7 @@ class Inventory:
 
 def shipped() -> list[str]:
     """Return the names of the shipped inventories."""
-    return sorted(path.stem for path in paths.installed(FOLDER).glob("*.toml"))
+    return sorted((path.stem for path in paths.installed(FOLDER).glob("*.toml")), key=natural_order)
 
 
 def find(name_or_path: str) -> Path:
