@@ -8,7 +8,13 @@ from collections.abc import Mapping
 
 from studies.command_line import marked_up
 from studies.study import DOCS, Study, markdown
-from weft.campaign.file.columns import COLLECTIVE_COLUMNS, COLUMNS, Column
+from weft.campaign.file.columns import (
+    COLLECTIVE_COLUMNS,
+    COLUMNS,
+    ITERATION_COLUMNS,
+    PART_COLUMNS,
+    Column,
+)
 from weft.campaign.file.keys import AXES, CAMPAIGN, OTHERS, PROGRAM, RULES, RUNS
 
 PAGE = DOCS / "campaign-files.md"
@@ -34,6 +40,8 @@ def texts() -> dict[str, str]:
         "table: keys of programs": _keys(PROGRAM),
         "table: keys of runs": _keys({**RUNS, **OTHERS, **RULES}),
         "table: runs": _table(COLUMNS),
+        "table: iterations": _table(ITERATION_COLUMNS),
+        "table: parts": _table(PART_COLUMNS),
         "table: collectives": _table(COLLECTIVE_COLUMNS),
     }
 

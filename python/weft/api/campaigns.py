@@ -40,12 +40,14 @@ _MOST_JOBS = 1024
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """Program of a campaign: a source that weft compiles, or an executable."""
+    """Program of a campaign: a source that weft compiles, an executable, or a model to train."""
 
     source: PathLike | None = None
     """Source file in C, C++ or Fortran, relative to the campaign's folder."""
     path: PathLike | None = None
     """Path of an executable, instead of a source."""
+    model: PathLike | None = None
+    """Training file or preset of a model, instead of a source; its runs have no `ranks`."""
     arguments: Sequence[Word] = ()
     """`{KEY}` stands for the value of an axis, `{KEY:B}` for a size in bytes."""
     flags: Sequence[str] = ()
@@ -135,7 +137,8 @@ class Campaign:
             programs: Programs by name: a `Program`, or the path of a source or program.
             axes: Each key with its values: `fabric` and `ranks`; the other keys of `[[runs]]` in
                 campaign files (`offload`, `ppn`, `repetition` …); keys of fabrics, TABLE.KEY; and
-                the names in braces in the programs' arguments. `program` defaults to all of them.
+                the names in braces in the programs' arguments; for models, keys of the training
+                file, TABLE.KEY. `program` defaults to all of them.
                 Several tables are a list, each with its own `zip` and `leave_out`.
             zip: Lists of keys that vary together, `[["ranks", "ppn"]]`.
             leave_out: A combination is left out if all keys of a table have one of the values
@@ -333,7 +336,10 @@ def _program(name: str, given: Program | PathLike) -> dict[str, object]:
         "flags": list(words(f"programs: {name}: flags", given.flags)),
         "source": None if given.source is None else os.fspath(given.source),
         "path": None if given.path is None else os.fspath(given.path),
+        "model": None if given.model is None else os.fspath(given.model),
     }
+    if given.model is not None and given.privatize:
+        del table["privatize"]
     return {key: value for key, value in table.items() if value not in (None, "", [])}
 
 

@@ -218,7 +218,10 @@ def forget_failures(prepared: Prepared) -> None:
 def _task(prepared: Prepared, run: Run) -> Task:
     store = prepared.store.folder.absolute()
     request = run.request.changed(isolated=True)
-    return Task(store, prepared.campaign.name, run.digest, run.point, request, run.jobs)
+    return Task(
+        *(store, prepared.campaign.name, run.digest, run.point, request, run.jobs),
+        iteration=run.iteration,
+    )
 
 
 def states(prepared: Prepared, found: Index | None = None) -> Counter[str]:

@@ -18,7 +18,7 @@ from weft.benchmarks.measured import Machine, machine_of
 from weft.campaign.campaign import Prepared
 from weft.campaign.file.columns import NOT_MEASURED
 from weft.campaign.file.runs import columns
-from weft.campaign.pairs import FABRIC, HOSTS, only_offloads, pairs, text
+from weft.campaign.pairs import FABRIC, GPUS, HOSTS, only_offloads, pairs, text
 from weft.campaign.store.index import Index
 from weft.runs.faults.changes import of_fabric
 from weft.study.comparison.certainty import (
@@ -52,7 +52,7 @@ class IndexedRun:
     ranks: int
     ppn: int | None
     row: Mapping[str, Any] | None
-    """Row of the index; None if the run has not ended."""
+    """Row of the index; None if the run has not ended, or is an iteration of training."""
 
 
 @dataclass
@@ -118,7 +118,7 @@ def of(prepared: Prepared, found: Index) -> CertaintyOf:
             of_fabric(run.request.placement.changes),
             run.request.placement.ranks,
             run.request.placement.ppn,
-            rows.get(run.digest),
+            None if run.iteration else rows.get(run.digest),
         )
         for run in prepared.runs
     ]
@@ -137,7 +137,10 @@ def rows(prepared: Prepared, found: Index) -> list[dict[str, Any]]:
     of_row = [times.get(run.digest) for run in prepared.runs]
     certainty_of = of(prepared, found)
     table: list[dict[str, Any]] = [{} for _ in points]
-    for name, against in (("speed_up", HOSTS), ("speed_up_over_best", replace(HOSTS, best=True))):
+    for name, against in (
+        *(("speed_up", HOSTS), ("speed_up_over_best", replace(HOSTS, best=True))),
+        ("speed_up", GPUS),
+    ):
         for row, other in enumerate(pairs(points, against).of if points else ()):
             own, theirs = of_row[row], None if other is None else of_row[other]
             if other is None or not own or not theirs:

@@ -17,7 +17,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from weft.campaign.file.file import REPEATS
+from weft.campaign.file.iterations import is_of_model
+from weft.campaign.file.keys import COLLECTIVES
 from weft.study.comparison.compare import BEST
+from weft.training.comparison import VARIANTS
 
 OFF = "off"
 OFFLOAD = "offload"
@@ -81,6 +84,8 @@ class Reference:
 
 
 HOSTS = Reference(OFFLOAD, OFF)
+GPUS = Reference(COLLECTIVES, next(iter(VARIANTS)))
+"""Baseline of iterations of training: GPUs alone reduce and copy."""
 
 
 def best_rows(points: Sequence[Point]) -> dict[tuple[str, ...], int]:
@@ -123,7 +128,9 @@ def pairs(points: Sequence[Point], against: Reference = HOSTS) -> Pairs:
         ]
         return Pairs(others, of.relaxed)
     apart = set() if against.axis == FALLBACK else set(best.values())
-    keys = [key for key in (points[0] if points else {}) if key != against.axis]
+    # The ranks of an iteration of training follow from its keys.
+    alone = (against.axis, *(("ranks",) if is_of_model(against.axis) else ()))
+    keys = [key for key in (points[0] if points else {}) if key not in alone]
     hosts = [
         number
         for number, one in enumerate(points)

@@ -20,31 +20,52 @@ from weft.campaign.file.columns import (
     BEST_TIME,
     COLLECTIVE_COLUMNS,
     COLUMNS,
+    COMMON_COLUMNS,
     GAINS,
+    ITERATION_COLUMNS,
     NOT_MEASURED,
+    PART_COLUMNS,
     Column,
     collective_name,
 )
 from weft.campaign.file.runs import OFF, Run
 from weft.campaign.store.index import Index
 
-__all__ = ["COLLECTIVE_COLUMNS", "COLUMNS", "Column", "collectives", "described", "frame"]
+__all__ = [
+    "COLLECTIVE_COLUMNS",
+    "COLUMNS",
+    "ITERATION_COLUMNS",
+    "PART_COLUMNS",
+    "Column",
+    "collectives",
+    "described",
+    "frame",
+    "parts",
+]
 
 _KEY = Column("", "Key of the campaign, as in its file")
 
 
 def frame(
-    prepared: Prepared, *, missing: bool = False, found: Index | None = None, best: bool = False
+    prepared: Prepared,
+    *,
+    missing: bool = False,
+    found: Index | None = None,
+    best: bool = False,
+    whole: bool = False,
 ) -> pl.DataFrame:
     """Return a row for each finished combination: the campaign's keys, then `COLUMNS`.
 
-    Rows are in the campaign's order. With `missing`, unfinished combinations are included with the
-    `state` `missing`. `found` is the store's index, if already read. With `best`, runs with the
-    hosts' fastest algorithms are included.
+    If the campaign has iterations of training, `ITERATION_COLUMNS` follow; columns that none of its
+    runs can have are left out unless `whole` is set. Rows are in the campaign's order. With
+    `missing`, unfinished combinations are included with the `state` `missing`. `found` is the
+    store's index, if already read. With `best`, runs with the hosts' fastest algorithms are
+    included.
     """
     found = found or prepared.index()
     added = (BEST_TIME, *GAINS)
-    rows = found.rows.select(*(one for one in COLUMNS if one not in added))
+    kept = (*COLUMNS, *ITERATION_COLUMNS)
+    rows = found.rows.select(*(one for one in kept if one not in added))
     times = pl.Series(BEST_TIME, _best_times(prepared, rows, best=best), pl.Float64)
     table = (
         _points(prepared, best=best)
@@ -52,7 +73,19 @@ def frame(
         .join(rows, on="run", how="left" if missing else "inner", maintain_order="left")
     )
     keys = table.columns[: table.columns.index("run")]
-    return table.select(*keys, *COLUMNS).with_columns(pl.col("state").fill_null("missing"))
+    shown = kept if whole else _columns(prepared)
+    return table.select(*keys, *shown).with_columns(pl.col("state").fill_null("missing"))
+
+
+def _columns(prepared: Prepared) -> list[str]:
+    """Return the columns that runs of the campaign can have."""
+    trains = {run.iteration is not None for run in prepared.runs}
+    if True not in trains:
+        return list(COLUMNS)
+    return [
+        *(name for name in COLUMNS if False in trains or name in COMMON_COLUMNS),
+        *ITERATION_COLUMNS,
+    ]
 
 
 def _best_times(prepared: Prepared, rows: pl.DataFrame, *, best: bool) -> list[float | None]:
@@ -112,6 +145,16 @@ def calls(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.explode("collectives").unnest("collectives").select(*COLLECTIVE_COLUMNS)
 
 
+def parts(prepared: Prepared, *, found: Index | None = None) -> pl.DataFrame:
+    """Return a row for each use of time of each iteration: the keys, then `PART_COLUMNS`."""
+    rows = (found or prepared.index()).rows.select("run", "parts")
+    rows = rows.filter(pl.col("parts").list.len() > 0).explode("parts").unnest("parts")
+    points = _points(prepared, best=False)
+    return points.join(
+        rows.select(*PART_COLUMNS), on="run", how="inner", maintain_order="left_right"
+    )
+
+
 def _points(prepared: Prepared, *, best: bool) -> pl.DataFrame:
     """Return the campaign's combinations in order: keys, then `run`."""
     shown = _shown(prepared, best=best)
@@ -129,9 +172,11 @@ def _column(name: str, values: Sequence[Any]) -> pl.Series:
     return pl.Series(name, values)
 
 
-def described(rows: pl.DataFrame, *, collectives: bool = False) -> dict[str, Column]:
+def described(
+    rows: pl.DataFrame, *, collectives: bool = False, parts: bool = False
+) -> dict[str, Column]:
     """Return descriptions of a table's columns, including the campaign's keys."""
-    known = dict(COLUMNS)
+    known = dict(PART_COLUMNS) if parts else {**COLUMNS, **ITERATION_COLUMNS}
     keys = rows.columns[: rows.columns.index("run")]
     if collectives:
         known = {collective_name(name, keys): one for name, one in COLLECTIVE_COLUMNS.items()}

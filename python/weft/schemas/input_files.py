@@ -214,7 +214,7 @@ CAMPAIGN_TYPES: Mapping[str, Schema] = {
     **dict.fromkeys(("best", "intervals"), _TRUTH),
 }
 PROGRAM_TYPES: Mapping[str, Schema] = {
-    **dict.fromkeys(("source", "path", "build", "jobs"), _TEXT),
+    **dict.fromkeys(("source", "path", "build", "jobs", "model"), _TEXT),
     **dict.fromkeys(("flags", "arguments", "inputs"), _TEXTS),
     "privatize": _TRUTH,
 }

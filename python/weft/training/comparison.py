@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The same iteration with collectives on the GPUs, in NVSwitches, and in the network's switches."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from weft import _core
@@ -12,13 +12,24 @@ from weft.training.iteration import Conditions, Iteration, Progress, simulate
 from weft.training.record import FORMAT, IterationRecord, record_of
 from weft.training.workload import Workload
 
-VARIANTS: Mapping[str, tuple[str, ...]] = {
-    "rings and trees": ("nccl.NCCL_ALGO=ring,tree,pat",),
-    "NVLS": ("nccl.NCCL_ALGO=^collnetdirect,collnetchain",),
-    "SHARP": ("nccl.collnet=yes",),
+COMPARISON_FORMAT = f"{FORMAT}-comparison"
+
+
+@dataclass(frozen=True)
+class Executors:
+    """Devices that may reduce and copy. NCCL chooses the fastest among what it may use."""
+
+    meaning: str
+    changes: tuple[str, ...]
+    """Changes of the fabric file."""
+
+
+VARIANTS: Mapping[str, Executors] = {
+    "rings and trees": Executors("GPUs alone", ("nccl.NCCL_ALGO=ring,tree,pat",)),
+    "NVLS": Executors("NVSwitches too", ("nccl.NCCL_ALGO=^collnetdirect,collnetchain",)),
+    "SHARP": Executors("the network's switches too", ("nccl.collnet=yes",)),
 }
-"""Changes of the fabric that let GPUs alone reduce and copy; NVSwitches, too; the switches of the
-network, too. NCCL chooses the fastest among what it may use."""
+"""Variants of an iteration, by name; the first is the base of the factors."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +63,8 @@ def compare(
 ) -> list[Variant]:
     """Execute each variant. The first must be possible; of others, the reason is returned."""
     found: list[Variant] = []
-    for name, changes in VARIANTS.items():
-        varied = replace(conditions, changes=(*conditions.changes, *changes))
+    for name, executors in VARIANTS.items():
+        varied = replace(conditions, changes=(*conditions.changes, *executors.changes))
         try:
             found.append(Variant(name, simulate(workload, varied, progress)))
         except (WeftError, _core.UserError) as error:
@@ -64,19 +75,24 @@ def compare(
 
 
 def comparison_record(
-    workload: str, variants: list[Variant], summary: Summary | None
+    workload: str,
+    variants: list[Variant],
+    summary: Summary | None,
+    model_changes: Sequence[str] = (),
 ) -> IterationComparison:
     """Return the record of a comparison."""
     first = variants[0].iteration
     assert first
     return IterationComparison(
-        format=f"{FORMAT}-comparison",
+        format=COMPARISON_FORMAT,
         version=1,
         variants=[
             VariantRecord(
                 name=one.name,
                 times_as_fast=first.time_s / one.iteration.time_s if one.iteration else None,
-                iteration=record_of(workload, one.iteration, summary) if one.iteration else None,
+                iteration=record_of(workload, one.iteration, summary, model_changes)
+                if one.iteration
+                else None,
                 refusal=one.refusal,
             )
             for one in variants

@@ -237,16 +237,22 @@ def _changed(top: Options, changes: Sequence[str]) -> Options:
     for change in changes:
         place, sign, text = change.partition("=")
         table, dot, key = place.strip().partition(".")
-        if not sign or not dot or table not in _TABLES:
+        if not sign or not dot or table not in KEYS:
             raise WeftError(
                 f"{named('model_changes')}: found '{change}'; write TABLE.KEY=VALUE with one of the"
-                f" tables {', '.join(_TABLES)}"
+                f" tables {', '.join(KEYS)}"
             )
         tables[table] = {**dict(tables.get(table, {})), key: value_of(text.strip())}
     return Options(top.source, top.table, tables)
 
 
-_TABLES = ("model", "parallel", "batch", "train")
+KEYS: Mapping[str, Mapping[str, str]] = {
+    "model": MODEL,
+    "parallel": PARALLEL,
+    "batch": BATCH,
+    "train": TRAIN,
+}
+"""Tables whose keys can be changed from outside."""
 
 
 def of_tables(top: Options, name: str) -> TrainingFile:

@@ -2,7 +2,10 @@
 """Records of iterations as JSON, and their ranks as CSV."""
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
+
+from msgspec import field
 
 from weft import _core
 from weft.base.errors import named
@@ -10,6 +13,7 @@ from weft.base.models import Model
 from weft.base.output import whole_file
 from weft.training.build import Summary
 from weft.training.iteration import Iteration
+from weft.training.timeline import Uses, uses_of
 
 FORMAT = "weft-iteration"
 
@@ -39,7 +43,7 @@ class TrainingRecord(Model):
     tokens_per_s_per_gpu: float
 
 
-class IterationRecord(Model):
+class IterationRecord(Model, kw_only=True):
     """An iteration of training on a fabric."""
 
     format: str
@@ -47,6 +51,8 @@ class IterationRecord(Model):
     weft: str
     workload: str
     """Training file, preset or trace."""
+    model_changes: list[str] = field(default_factory=list)
+    """Changes of the training file."""
     fabric: str
     fabric_changes: list[str]
     library: str
@@ -69,9 +75,16 @@ class IterationRecord(Model):
     """None for traces."""
     cpu_s: float
     memory_bytes: int
+    uses: Uses | None = None
+    """Picture of the iteration; None if no rank was listed."""
 
 
-def record_of(workload: str, its: Iteration, summary: Summary | None = None) -> IterationRecord:
+def record_of(
+    workload: str,
+    its: Iteration,
+    summary: Summary | None = None,
+    model_changes: Sequence[str] = (),
+) -> IterationRecord:
     """Return the record of an iteration."""
     given = its.conditions
     return IterationRecord(
@@ -79,6 +92,7 @@ def record_of(workload: str, its: Iteration, summary: Summary | None = None) -> 
         version=1,
         weft=_core.version,
         workload=workload,
+        model_changes=list(model_changes),
         fabric=its.fabric,
         fabric_changes=list(given.changes),
         library=given.library,
@@ -101,6 +115,7 @@ def record_of(workload: str, its: Iteration, summary: Summary | None = None) -> 
         training=_training(summary, its.time_s) if summary else None,
         cpu_s=its.cpu_s,
         memory_bytes=its.memory_bytes,
+        uses=uses_of(its),
     )
 
 

@@ -10,14 +10,17 @@ from contextlib import suppress
 from pathlib import Path
 
 from weft.base import paths
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, suggestion
+from weft.base.options import parse
 from weft.base.output import whole_file
+from weft.base.user_files import UnreadableError, read_text
 from weft.campaign.file.file import Campaign
 from weft.campaign.file.programs import Program
 from weft.campaign.store.store import can_write, cannot_make, make
 from weft.runs.jobs.file import read as read_jobs
 from weft.runs.program import check_program, find_program
 from weft.runs.toolchain import LANGUAGES, call_tool
+from weft.training.file import models
 
 _INCLUDE = re.compile(r"""^\s*\#?include\s*['"]([^'"]+)['"]""", re.MULTILINE | re.IGNORECASE)
 
@@ -42,6 +45,8 @@ def _made(
 ) -> Path:
     if program.jobs is not None:
         return _jobs_file(campaign, program)
+    if program.model:
+        return _model_file(campaign, program)
     if program.source is not None:
         source = campaign.folder.absolute() / program.source
         return _compiled(campaign, program, source, *places)
@@ -66,6 +71,25 @@ def _jobs_file(campaign: Campaign, program: Program) -> Path:
                 check_program(find_program(job.program))
     except WeftError as error:
         raise WeftError(f"{campaign.file}: [programs.{program.name}] jobs: {error}") from None
+    return path
+
+
+def _model_file(campaign: Campaign, program: Program) -> Path:
+    """Return a training file, or the name of a preset, after a check that it can be read.
+
+    Its keys are checked with those of each combination.
+    """
+    path = campaign.folder.absolute() / program.model
+    if not path.exists() and program.model in models():
+        return Path(program.model)
+    try:
+        if not path.exists():
+            raise WeftError(
+                f"found '{program.model}'; {path} is no file; {suggestion(program.model, models())}"
+            )
+        parse(read_text(path), program.model)
+    except (WeftError, UnreadableError) as error:
+        raise WeftError(f"{campaign.file}: [programs.{program.name}] model: {error}") from None
     return path
 
 

@@ -11,7 +11,9 @@ from typing import IO
 from weft import _core
 from weft.base.errors import WeftError, printable
 from weft.base.process import Streams, signals_held
+from weft.campaign.execution import training
 from weft.campaign.file.axes import Point
+from weft.campaign.file.iterations import IterationPlan
 from weft.campaign.store.store import Result, Store
 from weft.runs import launch
 from weft.runs.jobs import launch as several
@@ -37,6 +39,8 @@ class Task:
     request: Request
     jobs: bool = False
     """True if the request's program is a jobs file."""
+    iteration: IterationPlan | None = None
+    """The iteration of training that the run executes instead of a program."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ def carry_out(task: Task) -> TaskResult:
 
 def said(digest: str, result: Result) -> TaskResult:
     """Return the summary of a result."""
+    if one := result.iteration:
+        return TaskResult(digest, result.state, one.message, one.wall_time_s, one.peak_memory_bytes)
     if not result.record:
         return TaskResult(digest, result.state, result.refused)
     record = result.record
@@ -92,7 +98,18 @@ def _record(task: Task, streams: Streams, printed: IO[bytes]) -> Record:
     return several.run(plan, keep, joined)
 
 
+def _train(task: Task, plan: IterationPlan) -> Result:
+    limits = task.request.limits
+    try:
+        part = training.execute(plan, limits.timeout_s, limits.memory_bytes)
+    except (WeftError, _core.UserError) as error:
+        return Result(point=dict(task.point), refused=str(error))
+    return Result(point=dict(task.point), iteration=part)
+
+
 def _run(task: Task) -> Result:
+    if task.iteration is not None:
+        return _train(task, task.iteration)
     point = dict(task.point)
     with tempfile.TemporaryFile() as printed, open(os.devnull, "rb") as nothing:
         streams = Streams(nothing.fileno(), printed.fileno(), printed.fileno())

@@ -57,7 +57,11 @@ COLUMNS: dict[str, Column] = {
         "Simulated time of the run with [the hosts' fastest algorithms](campaigns.md#gains), in"
         " rows with `offload` `off`; empty if there is none",
     ),
-    **_gain("speed_up", "the hosts (`offload` `off`)"),
+    **_gain(
+        "speed_up",
+        "the hosts (`offload` `off`), of an iteration of training over `collectives` `rings and"
+        " trees`",
+    ),
     **_gain("speed_up_over_best", "the hosts' fastest algorithms"),
     NOT_MEASURED: Column(
         "",
@@ -103,6 +107,43 @@ COLUMNS: dict[str, Column] = {
     ),
 }
 """Columns of the table of runs, after the campaign's own keys."""
+
+ITERATION_COLUMNS: dict[str, Column] = {
+    "computation_s": Column("s", "Time in which a rank computes, mean of the ranks"),
+    "exposed_s": Column("s", "Communication that no computation hides, mean of the ranks"),
+    "waiting_s": Column(
+        "s",
+        "Time in which a rank waits for other ranks to begin a collective or a message, such as the"
+        " bubbles of a pipeline; mean of the ranks",
+    ),
+    "idle_s": Column("s", "Time in which a rank has nothing to do, mean of the ranks"),
+    "communicated_s": Column("s", "Communication, hidden or not, mean of the ranks"),
+    "bound": Column("", "[Part](training.md#where-the-time-goes) that takes most of the time"),
+    "mfu": Column("1", "Model FLOPs utilisation"),
+    "tflops_per_gpu": Column("TFLOP/s", "Operations of the model per second and GPU"),
+    "tokens_per_s_per_gpu": Column("1/s", "Tokens per second and GPU"),
+    "memory_needed_bytes": Column("bytes", "Memory that a GPU needs"),
+    "messages": Column("messages", "Messages that were simulated"),
+}
+"""Columns of the table of runs for iterations of training, after `COLUMNS`."""
+
+COMMON_COLUMNS = (
+    *("run", "state", "outcome", "message", "simulated_time_s", "speed_up", "calls"),
+    *("wall_time_s", "cpu_time_s", "peak_memory_bytes"),
+)
+"""Names in `COLUMNS` that iterations of training have too."""
+
+PART_COLUMNS: dict[str, Column] = {
+    "run": COLUMNS["run"],
+    "part": Column(
+        "",
+        "[Use of time](training.md#where-the-time-goes): `computation`, `exposed KIND`, `waiting"
+        " KIND`, `idle`, with the kind of group",
+    ),
+    "mean_s": Column("s", "Time of the part, mean of the ranks"),
+    "most_s": Column("s", "Time of the part, maximum of the ranks"),
+}
+"""Columns of the table of parts of iterations, after the campaign's own keys."""
 
 COLLECTIVE_COLUMNS: dict[str, Column] = {
     "run": COLUMNS["run"],

@@ -34,11 +34,22 @@ from weft.base.units import parse_size
 from weft.base.user_files import UnreadableError, read_text
 from weft.campaign.file.axes import Grid, Point, Value
 from weft.campaign.file.columns import COLUMNS
-from weft.campaign.file.keys import AXES, CAMPAIGN, RULES, RUNS, in_brief
+from weft.campaign.file.keys import (
+    AXES,
+    CAMPAIGN,
+    COLLECTIVES,
+    FOR_TRAINING,
+    OF_TRAINING,
+    RULES,
+    RUNS,
+    in_brief,
+)
 from weft.campaign.file.programs import Program, read_programs, truth
 from weft.campaign.file.ranges import is_range, spread
 from weft.runs import value_types
 from weft.runs.faults.changes import FAULT_KEYS
+from weft.training.comparison import VARIANTS
+from weft.training.file import KEYS as MODEL_KEYS
 
 REPEATS = ("repetition", "seed", "noise.seed", "fault.seed")
 """Keys whose values repeat the same experiment."""
@@ -186,21 +197,84 @@ def _grid(table: Options, programs: Mapping[str, Program]) -> Grid:
 def _check_needed(
     table: Options, values: Mapping[str, Sequence[Value]], programs: Mapping[str, Program]
 ) -> None:
-    """Check that the keys without a default are there; a jobs file has the ranks of its jobs."""
+    """Check that the keys without a default are there.
+
+    Jobs files and training files have the numbers of ranks themselves.
+    """
     named = [programs[str(name)] for name in values.get("program", ()) if name in programs]
     of_jobs = [one for one in named if one.jobs is not None]
-    if of_jobs and len(of_jobs) < len(named):
-        table.fail(
-            "program",
-            f"found {of_jobs[0].name}, which is a jobs file, beside programs; write a table"
-            " [[runs]] of its own",
-        )
+    models = [one for one in named if one.model]
+    for some, what in ((of_jobs, "is a jobs file"), (models, "is a model")):
+        if some and len(some) < len(named):
+            table.fail(
+                "program",
+                f"found {some[0].name}, which {what}, beside programs; write a table [[runs]] of"
+                " its own",
+            )
     for key in ("ranks", "ppn"):
         if of_jobs and key in values:
             table.fail(key, f"found with {of_jobs[0].name}; the jobs file has it for each job")
-    for key in ("program", "fabric", *(() if of_jobs else ("ranks",))):
+    if models:
+        _check_training_keys(table, values, models[0])
+    elif named:
+        _check_program_keys(table, values, named)
+    for key in ("program", "fabric", *(() if of_jobs or models else ("ranks",))):
         if key not in values:
             table.fail(key, f"is missing; write {in_brief(key)}, or a list of them")
+
+
+def _check_training_keys(
+    table: Options, values: Mapping[str, Sequence[Value]], model: Program
+) -> None:
+    """Refuse keys that iterations of training lack, and unknown ones of the training file."""
+    for key in values:
+        if key in ("ranks", "ppn"):
+            table.fail(
+                key,
+                f"found with {model.name}; the training file's [parallel] gives it: write"
+                " parallel.tensor, parallel.data …",
+            )
+        if "." not in key and key not in FOR_TRAINING:
+            table.fail(
+                key,
+                f"found with {model.name}, an iteration of training;"
+                f" {suggestion(key, FOR_TRAINING)}",
+            )
+        place, _, own = key.partition(".")
+        if place in FAULT_KEYS:
+            table.fail(key, f"found with {model.name}; an iteration of training has no fault file")
+        if own and place in MODEL_KEYS and own not in MODEL_KEYS[place]:
+            table.fail(
+                key, f"training files have no such key; {suggestion(own, list(MODEL_KEYS[place]))}"
+            )
+    for value in values.get(COLLECTIVES, ()):
+        if value not in VARIANTS:
+            table.fail(COLLECTIVES, f"found {value!r}; allowed are {', '.join(VARIANTS)}")
+    for value in values.get("slowdown", ()):
+        if not isinstance(value, str):
+            table.fail("slowdown", f'found {value!r}; write RANK=FACTOR, such as "17=1.2"')
+    for value in values.get("fallback", ()):
+        if not str(value).startswith("nccl-"):
+            table.fail(
+                "fallback",
+                f"found {value!r}; collectives of training are NCCL's: name a version, such as"
+                " nccl-2.29",
+            )
+
+
+def _check_program_keys(
+    table: Options, values: Mapping[str, Sequence[Value]], named: Sequence[Program]
+) -> None:
+    """Refuse keys that only iterations of training have, unless an argument has such a name."""
+    wanted = {key for program in named for key in program.placeholders}
+    for key in values:
+        place, dot, _ = key.partition(".")
+        if (key in OF_TRAINING and key not in wanted) or (dot and place in MODEL_KEYS):
+            table.fail(
+                key,
+                f"found with {named[0].name}, a program; it applies to models only: write"
+                " [programs.NAME] with model",
+            )
 
 
 def _flattened(

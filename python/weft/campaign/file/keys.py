@@ -8,6 +8,7 @@ Run options are declared in `weft.runs.options`; those with a `campaigns` text a
 from collections.abc import Mapping
 
 from weft.runs.options import DeclaredOption, run_option, run_options, sentences
+from weft.training.comparison import VARIANTS
 
 AXES: Mapping[str, DeclaredOption] = {
     one.name: one for one in run_options() if one.option.campaigns is not None
@@ -50,12 +51,32 @@ PROGRAM: Mapping[str, str] = {
     "build": "With `path`: shell command that builds it, run in the campaign's folder",
     "jobs": "[Jobs file](jobs.md), instead of a source or a path: its programs and traces run at"
     " once. Runs of it have no `ranks`",
+    "model": "[Training file](training-models.md) or preset of a model, instead of a source or a"
+    " path: a run is an [iteration of training](training.md) on the fabric's GPUs. Its ranks follow"
+    " from the file's `[parallel]`",
     "arguments": "List of arguments. `{KEY}` is replaced by the value of a key of `[[runs]]`,"
     " `{KEY:B}` by a size in bytes",
     "inputs": "List of files that the program reads; a change of their contents repeats the runs",
     "privatize": _meaning(run_option("privatize")),
 }
 """Keys of [programs.NAME]."""
+
+_VARIANT_MEANINGS = {name: one.meaning for name, one in VARIANTS.items()}
+
+COLLECTIVES = "collectives"
+"""Key of [[runs]] with who reduces and copies in an iteration of training."""
+
+OF_TRAINING: Mapping[str, str] = {
+    COLLECTIVES: "With `model`: what NCCL may use, "
+    + "; ".join(f"`{name}`, {meaning}" for name, meaning in _VARIANT_MEANINGS.items())
+    + ". By default what the fabric file allows",
+    "slowdown": "With `model`: GPUs that compute more slowly, as `--slowdown` of `weft train`:"
+    " `17=1.2`",
+}
+"""Keys of [[runs]] that only iterations of training have."""
+
+FOR_TRAINING = ("program", "fabric", "fallback", "repetition", *OF_TRAINING)
+"""Keys of [[runs]] that apply to iterations of training, besides TABLE.KEY."""
 
 RUNS: Mapping[str, str] = {
     "program": "Names of programs described in the file",
@@ -64,12 +85,15 @@ RUNS: Mapping[str, str] = {
     " one run each",
     "repetition": "Integers; runs that differ only in it are repetitions, equal except for timed"
     " computation",
+    **OF_TRAINING,
 }
 """Keys of [[runs]], besides keys of the fabric and placeholders of programs' arguments."""
 
 OTHERS: Mapping[str, str] = {
     "TABLE.KEY": "Values of a key of the fabric, as for `--set`; those of a key of the fault file"
-    " with `fault.KEY` (in each `[[fault]]` table that it belongs to) and `recovery.KEY`",
+    " with `fault.KEY` (in each `[[fault]]` table that it belongs to) and `recovery.KEY`; with"
+    " `model`, those of a key of the training file with `model.KEY`, `parallel.KEY`, `batch.KEY`"
+    " and `train.KEY`",
     "any other": "Placeholder in the arguments of a program of the table",
 }
 

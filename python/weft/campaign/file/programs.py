@@ -13,7 +13,7 @@ from weft.campaign.file.keys import PROGRAM
 
 @dataclass(frozen=True)
 class Program:
-    """Program: a source compiled by weft, a binary, or a jobs file."""
+    """Program: a source compiled by weft, a binary, a jobs file, or a model to train."""
 
     name: str
     arguments: tuple[str, ...]
@@ -21,6 +21,8 @@ class Program:
     flags: tuple[str, ...] = ()
     path: Path | None = None
     jobs: Path | None = None
+    model: str = ""
+    """Training file or preset of a model."""
     build: str = ""
     """Shell command, called in the campaign's folder before the first run."""
     privatize: bool = True
@@ -50,14 +52,18 @@ def read_programs(top: Options) -> Iterator[Program]:
 
 def _program(table: Options, name: str) -> Program:
     table.allow(*PROGRAM)
-    if sum(key in table.values for key in ("source", "path", "jobs")) != 1:
+    if sum(key in table.values for key in ("source", "path", "jobs", "model")) != 1:
         table.fail(
             "source",
-            "write one of source, a file to compile; path, a program; jobs, a jobs file",
+            "write one of source, a file to compile; path, a program; jobs, a jobs file; model, a"
+            " training file or preset",
         )
     for key in ("arguments", "privatize"):
         if "jobs" in table.values and key in table.values:
             table.fail(key, "found beside jobs; the jobs file has it for each of its jobs")
+    for key in ("arguments", "privatize", "inputs"):
+        if "model" in table.values and key in table.values:
+            table.fail(key, "found beside model, which is not a program; leave it out")
     for key, wants in (("flags", "source"), ("build", "path")):
         if key in table.values and wants not in table.values:
             table.fail(key, f"is allowed only with {wants}; leave it out")
@@ -68,6 +74,7 @@ def _program(table: Options, name: str) -> Program:
         flags=tuple(_texts(table, "flags")),
         path=Path(table.text("path")) if "path" in table.values else None,
         jobs=Path(table.text("jobs")) if "jobs" in table.values else None,
+        model=table.text("model") if "model" in table.values else "",
         build=table.text("build", ""),
         privatize=truth(table, "privatize"),
         inputs=tuple(Path(one) for one in _texts(table, "inputs")),

@@ -23,6 +23,7 @@ from weft.base.units import parse_size
 from weft.base.user_files import UnreadableError, read_text
 from weft.campaign.file.axes import Point
 from weft.campaign.file.file import Campaign
+from weft.campaign.file.iterations import IterationPlan, in_toml, model_digest, plan
 from weft.campaign.file.keys import AXES
 from weft.campaign.file.programs import Program
 from weft.runs.faults import file as fault_file
@@ -49,6 +50,8 @@ class Run:
     """Name in the store."""
     jobs: bool = False
     """True if the request's program is a jobs file."""
+    iteration: IterationPlan | None = None
+    """The iteration of training that the run executes instead of a program."""
     best: bool = False
     """True for runs with the hosts' fastest algorithms, which the campaign file does not list."""
     ends: "Mapping[str, tuple[Run, Run]]" = field(default_factory=dict)
@@ -160,6 +163,7 @@ def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point]
             )
         ]
         for name, one in campaign.programs.items()
+        if not one.model
     }
     read = cache(_read_fabric)  # not cached globally, as files may change between calls
     fabric_of = cache(lambda name: _fabric(campaign, name))
@@ -168,8 +172,37 @@ def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point]
     file_digest = cache(_file_digest)
     check_faults = cache(_check_faults)
 
+    models = {
+        name: model_digest(str(programs[name]))
+        for name, one in campaign.programs.items()
+        if one.model
+    }
+
+    def train(name: str, point: Point) -> Run:
+        fabric = fabric_of(str(point["fabric"]))
+        its = plan(point, str(programs[name]), fabric)
+        point = {**point, "ranks": its.ranks}
+        request = Request.of(
+            program=its.model,
+            fabric=fabric,
+            changes=its.conditions.changes,
+            ranks=its.ranks,
+            timeout_s=campaign.timeout_s,
+            memory_bytes=campaign.memory_bytes,
+        )
+        decides = {
+            "model": models[name],
+            "model changes": its.model_changes,
+            "fabric": read(fabric).digest,
+            "library": its.conditions.library,
+            "slowdown": sorted(its.conditions.slowdown.items()),
+        }
+        return Run(point, request, _digest(point, request, decides), iteration=its)
+
     def make(point: Point) -> Run:
         name = str(point["program"])
+        if name in models:
+            return train(name, point)
         if name in jobs:
             point = {**point, "ranks": jobs[name].ranks}
         fabric = fabric_of(str(point["fabric"]))
@@ -254,7 +287,7 @@ def _digest(point: Point, request: Request, decides: Mapping[str, Any]) -> str:
 
 def _changes(point: Point) -> Iterator[str]:
     """Yield the changes to the fabric file."""
-    yield from (f"{key}={_in_toml(value)}" for key, value in point.items() if "." in key)
+    yield from (f"{key}={in_toml(value)}" for key, value in point.items() if "." in key)
 
 
 def _seeds(point: Point, drawn: frozenset[str]) -> Iterator[str]:
@@ -340,10 +373,6 @@ class _Word(str):
         if form == "B":
             return str(parse_size(self))
         return super().__format__(form)
-
-
-def _in_toml(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _fabric(campaign: Campaign, name: str) -> str:

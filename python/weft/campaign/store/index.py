@@ -24,9 +24,10 @@ import msgspec
 import polars as pl
 
 from weft.base.errors import WeftError
-from weft.campaign.store.store import Result, Store
+from weft.campaign.store.store import IterationPart, Result, Store
 from weft.runs.record import Record
 from weft.runs.record_data import FaultsPart
+from weft.training.record import IterationRecord
 
 _NAME = "index.parquet"
 _FORMAT = "1"
@@ -50,6 +51,7 @@ _COLLECTIVE = pl.Struct(
         "max_time_s": pl.Float64,
     }
 )
+_PART = pl.Struct({"part": pl.String, "mean_s": pl.Float64, "most_s": pl.Float64})
 _RESULT: dict[str, pl.DataType | type[pl.DataType]] = {
     "run": pl.String,
     "state": pl.String,
@@ -76,10 +78,23 @@ _RESULT: dict[str, pl.DataType | type[pl.DataType]] = {
     "calls_hit": pl.Int64,
     "waited_s": pl.Float64,
     "lost_in_calls_s": pl.Float64,
+    "computation_s": pl.Float64,
+    "exposed_s": pl.Float64,
+    "waiting_s": pl.Float64,
+    "idle_s": pl.Float64,
+    "communicated_s": pl.Float64,
+    "bound": pl.String,
+    "mfu": pl.Float64,
+    "tflops_per_gpu": pl.Float64,
+    "tokens_per_s_per_gpu": pl.Float64,
+    "memory_needed_bytes": pl.Float64,
+    "messages": pl.Int64,
 }
-_SCHEMA = pl.Schema(
-    {"size": pl.Int64, "changed_ns": pl.Int64, **_RESULT, "collectives": pl.List(_COLLECTIVE)}
-)
+_LISTS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "collectives": pl.List(_COLLECTIVE),
+    "parts": pl.List(_PART),
+}
+_SCHEMA = pl.Schema({"size": pl.Int64, "changed_ns": pl.Int64, **_RESULT, **_LISTS})
 _decoder = msgspec.json.Decoder(Result)
 
 
@@ -88,7 +103,7 @@ class Index:
     """Snapshot of all results of a store."""
 
     rows: pl.DataFrame
-    """One row per run: the columns of `weft.campaign.file.columns.COLUMNS`, and `collectives`."""
+    """One row per run: columns of `weft.campaign.file.columns`, `collectives` and `parts`."""
     damaged: dict[str, str] = field(default_factory=dict)
     """Runs with an unreadable file, and why; they count as missing."""
     outgrown: frozenset[str] = frozenset()
@@ -182,22 +197,63 @@ def _read(
             except WeftError as error:
                 damaged[name] = error.message
                 continue
-        rows.append((*there[name], *(found.get(column) for column in (*_RESULT, "collectives"))))
+        rows.append((*there[name], *(found.get(column) for column in (*_RESULT, *_LISTS))))
     return rows, damaged
 
 
 def table(results: Iterable[tuple[str, Result]]) -> pl.DataFrame:
     """Return the index rows of results that are in no store, by run."""
     rows = [_row(name, result) for name, result in results]
-    schema = pl.Schema({**_RESULT, "collectives": pl.List(_COLLECTIVE)})
+    schema = pl.Schema({**_RESULT, **_LISTS})
     return pl.DataFrame(
         [tuple(row.get(column) for column in schema) for row in rows], schema=schema, orient="row"
     )
 
 
 def _row(name: str, result: Result) -> dict[str, Any]:
-    row = {"run": name, "state": result.state, "message": result.refused, "collectives": []}
+    row = {
+        **{"run": name, "state": result.state, "message": result.refused},
+        **{"collectives": [], "parts": []},
+    }
+    if result.iteration:
+        return row | _of_iteration(result.iteration)
     return row | _of_record(result.record) if result.record else row
+
+
+def _of_iteration(its: IterationPart) -> dict[str, Any]:
+    row = {
+        "outcome": its.outcome,
+        "message": its.message,
+        "wall_time_s": its.wall_time_s,
+        "cpu_time_s": its.cpu_time_s,
+        "peak_memory_bytes": its.peak_memory_bytes,
+    }
+    return row | _of_times(its.record) if its.record else row
+
+
+def _of_times(record: IterationRecord) -> dict[str, Any]:
+    def sum_of(kind: str) -> float:
+        return sum(one.mean_s for one in record.parts if one.name.split()[0] == kind)
+
+    model = record.training
+    return {
+        "simulated_time_s": record.time_s,
+        "calls": record.calls,
+        "computation_s": sum_of("computation"),
+        "exposed_s": sum_of("exposed"),
+        "waiting_s": sum_of("waiting"),
+        "idle_s": sum_of("idle"),
+        "communicated_s": float(sum(record.communicated_s.values())),
+        "bound": record.bound,
+        "mfu": model.mfu if model else None,
+        "tflops_per_gpu": model.tflops_per_gpu if model else None,
+        "tokens_per_s_per_gpu": model.tokens_per_s_per_gpu if model else None,
+        "memory_needed_bytes": model.memory_needed_bytes if model else None,
+        "messages": record.messages,
+        "parts": [
+            {"part": one.name, "mean_s": one.mean_s, "most_s": one.most_s} for one in record.parts
+        ],
+    }
 
 
 def _of_record(record: Record) -> dict[str, Any]:

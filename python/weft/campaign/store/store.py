@@ -28,10 +28,28 @@ from weft.base.models import Model
 from weft.base.output import check_directory, whole_file
 from weft.base.user_files import UnreadableError, read_json
 from weft.runs.record import Record
+from weft.training.record import IterationRecord
 
 _KIND = "weft-campaign-store"
 _VERSION = 1
 _PARTS = ("store.json", "index.parquet", "runs", "claims")
+
+
+Outcome = Literal["completed", "timeout", "memory-limit"]
+"""End of an iteration of training."""
+
+
+class IterationPart(Model, kw_only=True):
+    """Iteration of training, and what it took to simulate it."""
+
+    outcome: Outcome
+    message: str
+    """Reason if a limit of the campaign ended it."""
+    wall_time_s: float
+    cpu_time_s: float
+    peak_memory_bytes: int
+    record: IterationRecord | None
+    """None if a limit ended it."""
 
 
 class Result(Model, kw_only=True):
@@ -45,10 +63,14 @@ class Result(Model, kw_only=True):
     refused: str = ""
     """Reason why weft did not start the run."""
     record: Record | UnsetType = UNSET
+    iteration: IterationPart | UnsetType = UNSET
+    """In place of a record, if the run is an iteration of training."""
 
     @property
     def state(self) -> str:
         """One of `done`, `failed`, `refused`."""
+        if self.iteration is not UNSET:
+            return "done" if self.iteration.record else "failed"
         if self.record is UNSET:
             return "refused"
         return "failed" if self.record.failed else "done"

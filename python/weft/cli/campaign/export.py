@@ -20,6 +20,11 @@ from weft.cli.files import command
 @file_argument
 @looked_at_option
 @click.option("--collectives", is_flag=True, help="Write a line per run and collective instead.")
+@click.option(
+    "--parts",
+    is_flag=True,
+    help="Write a line per iteration of training and use of its time instead.",
+)
 @click.option("--missing", is_flag=True, help="Also write a line for each missing run.")
 @output_option(
     "-o",
@@ -28,16 +33,24 @@ from weft.cli.files import command
     help="Table to write; its suffix is the format: .csv, .parquet or .json. - writes CSV.",
 )
 def export(
-    file: Path, store: Path | None, output: Path, *, collectives: bool, missing: bool
+    file: Path,
+    store: Path | None,
+    output: Path,
+    *,
+    collectives: bool,
+    parts: bool,
+    missing: bool,
 ) -> None:
     """Write a table with a line for each finished run.
 
     The columns are the keys of the run, its state, its simulated time (seconds), the calls of
     collectives and how many of them were offloaded, the load of links and switches, and the cost of
-    the simulation.
+    the simulation; for iterations of training, the parts of their time, and MFU.
     """
-    if collectives and missing:
-        raise WeftError("--missing: found together with --collectives; leave one out")
+    asked = {"--collectives": collectives, "--parts": parts, "--missing": missing}
+    together = [option for option, given in asked.items() if given]
+    if len(together) > 1:
+        raise WeftError(f"{together[1]}: found together with {together[0]}; leave one out")
     check_format("-o", output)
     prepared = api.prepare(file, store, again=False, look=True)
     found = prepared.index()
@@ -48,5 +61,12 @@ def export(
     if collectives:
         rows = table.collectives(prepared, found=found)
         number += f", {plural(len(rows), 'line')}"
-    write("-o", output, rows, table.described(rows, collectives=collectives))
+    if parts:
+        rows = table.parts(prepared, found=found)
+        if rows.is_empty():
+            raise WeftError(
+                f"--parts: {file} has no finished iteration of training; leave the option out"
+            )
+        number += f", {plural(len(rows), 'line')}"
+    write("-o", output, rows, table.described(rows, collectives=collectives, parts=parts))
     click.echo(f"{shown(output)}: {number}", err=output == STANDARD_OUTPUT)

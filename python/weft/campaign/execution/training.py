@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Execution of an iteration of training as a run of a campaign, in the worker's own process.
+
+The engine reports its progress every few thousand events, and limits are checked then.
+"""
+
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from weft.base import memory
+from weft.base.units import format_size
+from weft.campaign.file.iterations import IterationPlan
+from weft.campaign.store.store import IterationPart, Outcome
+from weft.training.iteration import simulate
+from weft.training.record import record_of
+from weft.training.run import load_training
+from weft.training.timeline import listed_ranks
+
+_FORGET_PEAK = "5"
+"""Written to clear_refs, resets the peak RSS of a process (Linux, proc(5))."""
+
+
+class _LimitError(Exception):
+    """The iteration exceeds a limit of the campaign."""
+
+    def __init__(self, outcome: Outcome, message: str) -> None:
+        super().__init__(message)
+        self.outcome: Outcome = outcome
+
+
+@dataclass
+class _Limits:
+    """Limits of a run, counted from its beginning."""
+
+    timeout_s: float | None
+    memory_bytes: int | None
+    begun_s: float = field(default_factory=time.monotonic)
+    cpu_s: float = field(default_factory=time.process_time)
+
+    def check(self, _done: float = 0.0) -> None:
+        """Raise `_LimitError` if the run has exceeded a limit."""
+        if self.timeout_s is not None and self.wall_time_s > self.timeout_s:
+            raise _LimitError(
+                "timeout",
+                f"the run exceeded its time limit of {self.timeout_s:g} s; raise it with"
+                " [campaign] timeout",
+            )
+        if self.memory_bytes is not None and self.peak_bytes > self.memory_bytes:
+            raise _LimitError(
+                "memory-limit",
+                f"the run exceeded its memory limit of {format_size(self.memory_bytes)}; raise it"
+                " with [campaign] memory",
+            )
+
+    @property
+    def wall_time_s(self) -> float:
+        """Time since the beginning."""
+        return time.monotonic() - self.begun_s
+
+    @property
+    def peak_bytes(self) -> int:
+        """Peak RSS of the process since the beginning."""
+        return memory.peak(os.getpid())
+
+
+def execute(
+    plan: IterationPlan, timeout_s: float | None, memory_bytes: int | None
+) -> IterationPart:
+    """Execute an iteration within limits. Raises `WeftError` or `UserError` if it cannot begin."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text(_FORGET_PEAK, encoding="ascii")
+    limits = _Limits(timeout_s, memory_bytes)
+    outcome: Outcome = "completed"
+    record, message = None, ""
+    try:
+        training = load_training(plan.model, plan.model_changes)
+        limits.check()
+        conditions = replace(plan.conditions, listed=listed_ranks(training.summary))
+        its = simulate(training.workload, conditions, limits.check)
+        record = record_of(
+            training.file.source, its, training.summary, model_changes=plan.model_changes
+        )
+    except _LimitError as ended:
+        outcome, message = ended.outcome, str(ended)
+    return IterationPart(
+        outcome=outcome,
+        message=message,
+        wall_time_s=limits.wall_time_s,
+        cpu_time_s=time.process_time() - limits.cpu_s,
+        peak_memory_bytes=limits.peak_bytes,
+        record=record,
+    )
