@@ -10,20 +10,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import FloatRect, Page, sync_playwright
 
 from studies.resume import RESULTS
 from studies.study import IMAGES, ROOT, Study
 from weft.base.errors import WeftError
 from weft.campaign import campaign as campaigns
-from weft.report.data import loading
+from weft.report.data import loading, records
 from weft.report.page import page
+from weft.training.iteration import Conditions, simulate
+from weft.training.record import record_of
+from weft.training.run import load_training
+from weft.training.timeline import listed_ranks
 
 CAMPAIGN = ROOT / "examples" / "campaigns" / "slots.toml"
-FIRST_SCREEN, LATENCY, TELEPHONE = (
-    IMAGES / f"report-{name}.png" for name in ("first-screen", "latency", "telephone")
+FIRST_SCREEN, LATENCY, TELEPHONE, TRAINING = (
+    IMAGES / f"report-{name}.png" for name in ("first-screen", "latency", "telephone", "training")
 )
-PICTURES = (FIRST_SCREEN, LATENCY, TELEPHONE)
+PICTURES = (FIRST_SCREEN, LATENCY, TELEPHONE, TRAINING)
+PIPELINE = ("tensor=8", "data=2", "pipeline=4")
+"""Parallelism of the iteration in a picture."""
 
 
 def measure() -> None:
@@ -35,6 +41,27 @@ def measure() -> None:
         file.write_text(page.render(loading.of(prepared)), encoding="utf-8")
         with _browser() as new_page:
             _take(new_page, file)
+            take_training(new_page, Path(folder) / "training.html")
+
+
+def take_training(new_page: Callable[[int, int, str], Page], file: Path) -> None:
+    """Take the sections about an iteration of a pipeline."""
+    changes = [f"parallel.{one}" for one in PIPELINE] + ["batch.global=16"]
+    trained = load_training("llama-3-8b", changes, gpu="h100-sxm")
+    listed = listed_ranks(trained.summary)
+    its = simulate(trained.workload, Conditions(fabric="superpod-h100-32", listed=listed))
+    record = record_of("llama-3-8b", its, trained.summary, changes)
+    file.write_text(page.render(records.of([record])), encoding="utf-8")
+    opened = new_page(1200, 800, "light")
+    opened.goto(file.as_uri())
+    opened.wait_for_selector("html.drawn")
+    first, last = (
+        opened.locator("section", has=opened.locator(f"#{name}")).bounding_box()
+        for name in ("parts", "timeline")
+    )
+    assert first and last
+    clip: FloatRect = {**first, "height": last["y"] + last["height"] - first["y"]}
+    opened.screenshot(path=TRAINING, clip=clip, full_page=True)
 
 
 def _take(new_page: Callable[[int, int, str], Page], file: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.api.input_checks import PathLike, call
+from weft.api.training import TrainedIteration
 from weft.base import inputs
 from weft.base.errors import WeftError
 from weft.base.output import whole_file
@@ -19,10 +20,13 @@ from weft.campaign.campaign import Prepared
 from weft.campaign.file.axes import Point
 from weft.runs.html import table as html_table
 from weft.runs.record import Record
-from weft.study.comparison.comparison import Comparison, ComparisonRecord
+from weft.study.comparison.comparison import Comparison
+from weft.training.record import IterationRecord
 
 if TYPE_CHECKING:
     from polars import DataFrame
+
+    from weft.report.data.records import AnyRecord
 
 _SHOWN = 20
 
@@ -95,16 +99,22 @@ class Results:
         return table.collectives(self._prepared)
 
     @call
-    def columns(self, *, collectives: bool = False) -> "DataFrame":
+    def parts(self) -> "DataFrame":
+        """Return a row for each iteration of training and use of its time."""
+        return table.parts(self._prepared)
+
+    @call
+    def columns(self, *, collectives: bool = False, parts: bool = False) -> "DataFrame":
         """Return descriptions of the columns of `frame()`: `column`, `unit`, `meaning`.
 
         Args:
             collectives: Describe those of `collectives()` instead.
+            parts: Describe those of `parts()` instead.
         """
         import polars
 
-        rows = self.collectives() if collectives else self.frame(missing=True)
-        found = table.described(rows, collectives=collectives)
+        rows = self._table(collectives=collectives, parts=parts, missing=not (collectives or parts))
+        found = table.described(rows, collectives=collectives, parts=parts)
         return polars.DataFrame(
             [
                 {"column": name, "unit": one.unit, "meaning": one.meaning}
@@ -113,23 +123,39 @@ class Results:
         )
 
     @call
-    def export(self, path: PathLike, *, collectives: bool = False, missing: bool = False) -> None:
+    def export(
+        self,
+        path: PathLike,
+        *,
+        collectives: bool = False,
+        parts: bool = False,
+        missing: bool = False,
+    ) -> None:
         """Write the table: .csv, .parquet or .json; the last two include column descriptions.
 
         Args:
             path: The file to write.
             collectives: Write the table of collectives instead.
+            parts: Write the table of the parts of iterations of training instead.
             missing: Include combinations that have not been run.
         """
         from weft.campaign import export_files
 
-        if collectives and missing:
-            raise WeftError("missing: cannot be combined with collectives: missing runs have none")
-
         export_files.check_format("path", Path(path))
-        rows = self.collectives() if collectives else self.frame(missing=missing)
-        columns = table.described(rows, collectives=collectives)
+        rows = self._table(collectives=collectives, parts=parts, missing=missing)
+        columns = table.described(rows, collectives=collectives, parts=parts)
         export_files.write("path", Path(path), rows, columns)
+
+    def _table(self, *, collectives: bool, parts: bool, missing: bool) -> "DataFrame":
+        """Return one of the tables. Raises `WeftError` if several are asked for."""
+        if collectives and parts:
+            raise WeftError("parts: cannot be combined with collectives: these are two tables")
+        if missing and (collectives or parts):
+            which = "collectives" if collectives else "parts"
+            raise WeftError(f"missing: cannot be combined with {which}: missing runs have none")
+        if collectives:
+            return self.collectives()
+        return self.parts() if parts else self.frame(missing=missing)
 
     @call
     def report(self, path: PathLike) -> None:
@@ -148,10 +174,20 @@ class Results:
 
     @call
     def records(self) -> Iterator[tuple[Point, Record]]:
-        """Yield each combination that has a record, with the record read from its file."""
+        """Yield each combination that has a record, with the record read from its file.
+
+        Iterations of training have other records; see `iterations()`.
+        """
         for run, result in self._prepared.results():
             if isinstance(result.record, Record) and not run.best:
                 yield run.point, result.record
+
+    @call
+    def iterations(self) -> Iterator[tuple[Point, IterationRecord]]:
+        """Yield each finished iteration of training with its record, read from its file."""
+        for run, result in self._prepared.results():
+            if result.iteration and result.iteration.record:
+                yield run.point, result.iteration.record
 
     @call
     def record(self, **keys: object) -> Record:
@@ -206,7 +242,9 @@ class Results:
 
 
 @call
-def write_report(records: Sequence[PathLike | Record | Comparison], path: PathLike) -> None:
+def write_report(
+    records: Sequence[PathLike | Record | Comparison | TrainedIteration], path: PathLike
+) -> None:
     """Write an HTML report of single runs: their differences, and where offloading pays.
 
     This is the report of `Results.report` for runs outside a campaign. The keys in which the runs
@@ -214,7 +252,8 @@ def write_report(records: Sequence[PathLike | Record | Comparison], path: PathLi
     options, versions of weft and SimGrid.
 
     Args:
-        records: Runs: records, comparisons, or files of either that `weft run --json` has written.
+        records: Runs: records, comparisons, iterations of training, or files that `weft run --json`
+            or `weft train --json` has written.
         path: The file to write.
     """
     from weft.report.data import records as found
@@ -227,12 +266,14 @@ def write_report(records: Sequence[PathLike | Record | Comparison], path: PathLi
         file.write(page.render(study))
 
 
-def _record(given: "PathLike | Record | Comparison") -> Record | ComparisonRecord:
+def _record(given: "PathLike | Record | Comparison | TrainedIteration") -> "AnyRecord":
     """Return the record for one of a report's inputs."""
     from weft.report.data.records import read
 
     if isinstance(given, Comparison):
         return given.record()
+    if isinstance(given, TrainedIteration):
+        return given.record
     return given if isinstance(given, Record) else read(Path(given))
 
 

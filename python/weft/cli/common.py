@@ -154,6 +154,7 @@ def execute_iteration(
     source: str,
     summary: "Summary | None" = None,
     *,
+    model_changes: Sequence[str] = (),
     compare: bool,
     timeline: Path | None,
     csv_file: Path | None,
@@ -174,7 +175,7 @@ def execute_iteration(
                 click.echo(summary.layout)
             tables.print_comparison(variants, console())
         if json_file:
-            compared = comparison.comparison_record(source, variants, summary)
+            compared = comparison.comparison_record(source, variants, summary, model_changes)
             write_model(compared, json_file, named("json"))
         return
     with _operations_bar() as progress:
@@ -186,7 +187,8 @@ def execute_iteration(
     if csv_file:
         record.write_ranks(its, csv_file)
     if json_file:
-        write_model(record.record_of(source, its, summary), json_file, named("json"))
+        found = record.record_of(source, its, summary, model_changes)
+        write_model(found, json_file, named("json"))
 
 
 @contextmanager

@@ -13,15 +13,17 @@ from weft.cli.files import Input, command
 _HELP = """
 Write a report page about single runs: their differences, and where offloading pays off.
 
-Records are files written by weft run --json, with or without --compare. The page has the form of
-weft campaign report: one self-contained HTML file. It shows the keys in which the runs differ, and
-compares runs that differ only in offload.
+Records are files written by weft run --json or weft train --json, with or without --compare. The
+page has the form of weft campaign report: one self-contained HTML file. It shows the keys in which
+the runs differ, and compares runs that differ only in offload, or in what NCCL may use.
 
 \b
 Example:
   weft run --compare --json small.json --fabric tofino-16 -n 16 -- ./program 1024
   weft run --compare --json large.json --fabric tofino-16 -n 16 -- ./program 1048576
   weft report small.json large.json -o report.html
+  weft train --compare --json llama.json --fabric superpod-h100-32 llama.toml
+  weft report llama.json -o training.html
 """
 
 

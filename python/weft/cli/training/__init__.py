@@ -9,7 +9,8 @@ from weft.cli.common import execute_iteration, iteration_options, output_option
 from weft.cli.files import command
 from weft.cli.run_options import click_option
 from weft.training.iteration import LIBRARY, Conditions
-from weft.training.run import load_training, parsed_slowdown
+from weft.training.run import Training, load_training, parsed_slowdown
+from weft.training.timeline import listed_ranks
 
 _HELP = """
 Simulate an iteration of training a language model on a fabric of GPUs.
@@ -88,13 +89,21 @@ def train(
         slowdown=parsed_slowdown(slowdown, "--slowdown"),
         noise=noise,
         seed=noise_seed,
-        listed=training.representatives() if timeline else (),
+        listed=_listed(training, timeline, json_file),
     )
     execute_iteration(
         *(training.workload, conditions, training.file.source, training.summary),
+        model_changes=model_changes,
         compare=compare,
         timeline=timeline,
         csv_file=csv_file,
         json_file=json_file,
         quiet=quiet,
     )
+
+
+def _listed(training: Training, timeline: Path | None, json_file: Path | None) -> tuple[int, ...]:
+    """Return the ranks whose operations an output needs."""
+    if timeline:
+        return training.representatives()
+    return listed_ranks(training.summary) if json_file else ()

@@ -5,6 +5,7 @@ const MOST_BARS = () => (innerWidth > 640 ? 24 : 8);
 
 const lineName = (row) => {
   if (bestRows.has(row)) return "hosts alone (best of all algorithms)";
+  if (trains(row)) return (isHosts ? valueOf(row, "collectives") : sideOf(row)) || valueOf(row, "program");
   const several = axisNamed("fallback") && !oneOf("fallback") && axisNamed("fallback").values.length > 1;
   const side = isHosts || reference.axis === "offload" ? "" : `, ${sideOf(row)}`;
   return modeName(modeOf(row)) + (side || (several && valueOf(row, "fallback") ? ` (${valueOf(row, "fallback")})` : ""));

@@ -63,15 +63,15 @@ const bar = (changed) => {
   const placed = [layout.across, layout.down];
   const free = differing().filter((axis) => !placed.includes(axis.name) && !data.repeats.includes(axis.name));
   const parts = free.filter((axis) => !isCompared || panelValues(axis).length > 1);
-  const metrics = [["time", "time of the whole program"], ["collectives", "time in collectives"]];
+  const metrics = [["time", `time of ${metricName("time")}`], ...(data.training?.only ? [] : [["collectives", "time in collectives"]])];
   for (const name of collectivesByTime()) metrics.push([`call:${name}`, `mean time of one call of ${name}`]);
   form("bar", [
     ...baselineControl(changed),
     ...parts.map((axis) => axisControl(axis, changed)),
-    select(isCompared ? "compared" : "shown", metrics, layout.metric, (value) => {
+    ...(metrics.length < 2 ? [] : [select(isCompared ? "compared" : "shown", metrics, layout.metric, (value) => {
       layout.metric = value;
       changed();
-    }),
+    })]),
     ...(differing().length > 1 ? [mapAxis("left to right", "across", changed), mapAxis("top to bottom", "down", changed)] : []),
   ]);
 };

@@ -21,7 +21,8 @@ const valueOf = (row, name) => {
   return axis ? axis.values[keyOf(row, name)] : "";
 };
 const shownValue = (value) => value || "(none)";
-const modeOf = (row) => (axisNumber("offload") < 0 ? data.offload : valueOf(row, "offload"));
+const trains = (row) => rows.trains[row] === 1;
+const modeOf = (row) => (trains(row) ? "" : axisNumber("offload") < 0 ? data.offload : valueOf(row, "offload"));
 const stateOf = (row) => data.states[rows.state[row]];
 const outcomeOf = (row) => (rows.outcome[row] < 0 ? "" : data.outcomes[rows.outcome[row]]);
 const word = (number) => (number < 0 ? "" : words[number]);

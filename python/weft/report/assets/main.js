@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 // Draws the page, and redraws parts that change.
 
-const drawCharts = () => Promise.all([drawMap(), drawRanking(), drawLatency(drawLatencyAgain), drawShares(), drawUse(drawUseAgain), drawLosses(drawLossesAgain)]);
+const drawCharts = () => Promise.all([drawMap(), drawRanking(), ...ofPrograms(), ...ofTraining(), drawLosses(drawLossesAgain)]);
+const ofPrograms = () => (training?.only ? [] : [drawLatency(drawLatencyAgain), drawShares(), drawUse(drawUseAgain)]);
+const ofTraining = () => (training ? [drawParts(), drawRates(drawRatesAgain), drawTimeline(drawTimelineAgain)] : []);
+const drawRatesAgain = () => drawRates(drawRatesAgain);
+const drawTimelineAgain = () => drawTimeline(drawTimelineAgain);
 const drawLatencyAgain = () => drawLatency(drawLatencyAgain);
 const drawUseAgain = () => drawUse(drawUseAgain);
 const drawLossesAgain = () => drawLosses(drawLossesAgain);

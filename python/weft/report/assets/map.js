@@ -23,7 +23,8 @@ const panelOf = (row, shown = (name) => name) => {
   const on = program && fabric ? `${program} on ${fabric}` : program || fabric;
   const further = axes.filter((axis) => choice[axis.name] === EACH && !placed.includes(axis.name));
   const values = further.map((axis) => `, ${axis.name} ${shownValue(valueOf(row, axis.name))}`).join("");
-  return `${on}${on ? ": " : ""}${modeOf(row)}${isCompared ? against(row) : ""}${values}`;
+  const said = `${modeOf(row)}${isCompared ? against(row) : ""}${values}`.replace(/^, /, "");
+  return on && said ? `${on}: ${said}` : on + said;
 };
 
 const against = (row) => {
@@ -90,7 +91,8 @@ const goodTip = (good, found, label) => {
         lines.push(`${inTimes(over).slice(0, -1)} times as fast as ${overBest.reference.name}${open}: against ${inTime(timeOf(bestOf(row)))}`);
       }
     } else lines.push(`${label}, ${metricName()}`);
-    lines.push(`${rows.offloaded[row]} of ${counted(rows.calls[row], "call")} of collectives offloaded`);
+    if (trains(row) && rows.mfu[row] !== null) lines.push(`MFU ${inPercent(rows.mfu[row])}`);
+    if (!trains(row)) lines.push(`${rows.offloaded[row]} of ${counted(rows.calls[row], "call")} of collectives offloaded`);
     if (rows.partly[row]) lines.push("a part of the calls of one collective fell back");
   } else {
     const values = good.map((row) => (isCompared ? speedUp(row) : timeOf(row)));

@@ -13,10 +13,12 @@ const columns = () => [
   { name: "simulated time", number: true, cell: (row) => inTime(rows.time[row]), order: (row) => rows.time[row] },
   gainColumn(`times as fast as ${reference?.said || reference?.value}`, isCompared, (row) => rows.reference[row], baseline),
   gainColumn(`times as fast as ${overBest?.reference.said}`, overBest !== null, bestOf, overBest),
-  { name: "in collectives", number: true, order: (row) => partOf(row), cell: (row) => inPercent(partOf(row)) },
-  { name: "offloaded", number: true, order: (row) => rows.offloaded[row],
-    cell: (row) => (rows.calls[row] === null ? "" : `${rows.offloaded[row]} of ${rows.calls[row]}`) },
-  { name: "busiest link", number: true, order: (row) => rows.busiest[row],
+  { name: "MFU", number: true, only: Boolean(data.training), order: (row) => rows.mfu[row], cell: (row) => inPercent(rows.mfu[row]) },
+  ...["computation", "exposed", "waiting"].map((name) => ({ name, number: true, only: Boolean(data.training), order: (row) => rows[name][row], cell: (row) => inTime(rows[name][row]) })),
+  { name: "in collectives", number: true, only: !data.training?.only, order: (row) => partOf(row), cell: (row) => inPercent(partOf(row)) },
+  { name: "offloaded", number: true, only: !data.training?.only, order: (row) => rows.offloaded[row],
+    cell: (row) => (rows.calls[row] === null || trains(row) ? "" : `${rows.offloaded[row]} of ${rows.calls[row]}`) },
+  { name: "busiest link", number: true, only: !data.training?.only, order: (row) => rows.busiest[row],
     cell: (row) => inPercent(rows.busiest[row]) },
 ].filter((column) => column.only !== false);
 const gainColumn = (name, only, otherOf, of) => {

@@ -54,11 +54,11 @@ const listed = (parts) => parts.filter((part) => part).join(", ");
 const inWords = (row, but = []) =>
   listed(
     axes
-      .filter((axis) => axis.values.length > 1 && !but.includes(axis.name) && valueOf(row, axis.name))
+      .filter((axis) => axis.values.length > 1 && !but.includes(axis.name) && !(data.training?.only && axis.name === "ranks") && valueOf(row, axis.name))
       .map((axis) => `${axis.name} ${valueOf(row, axis.name)}`),
   );
 const metricName = (metric = layout.metric) => {
-  if (metric === "time") return "the whole program";
+  if (metric === "time") return data.training?.only ? "an iteration" : "the whole program";
   if (metric === "collectives") return "time in collectives";
   return `one call of ${metric.slice("call:".length)}`;
 };

@@ -2,12 +2,13 @@
 """Commands that reproduce a campaign's programs and runs one by one, in its folder."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os.path import relpath
 from typing import Any
 
 from weft.campaign.file.file import Campaign
+from weft.campaign.file.iterations import fabric_changes, model_changes, slowdowns
 from weft.campaign.file.programs import Program
 from weft.campaign.pairs import text
 from weft.runs.options import run_option
@@ -34,6 +35,8 @@ def command(campaign: Campaign, point: Mapping[str, Any], request: Request) -> C
     fabric = text(point.get("fabric", request.placement.fabric))
     words = ["weft", "run", *as_words(request.changed(fabric=fabric))]
     program = campaign.programs[text(point["program"])]
+    if program.model:
+        return Command(shlex.join(_training_words(program, fabric, point)), "")
     if program.jobs is not None:
         ranks = words.index(run_option("ranks").option.flag)
         del words[ranks : ranks + 2]
@@ -41,6 +44,19 @@ def command(campaign: Campaign, point: Mapping[str, Any], request: Request) -> C
     return Command(
         shlex.join([*words, "--", _file(program)]), shlex.join(request.workload.arguments)
     )
+
+
+def _training_words(program: Program, fabric: str, point: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the command of an iteration of training."""
+    yield from ("weft", "train", program.model, "--fabric", fabric)
+    for change in fabric_changes(point):
+        yield from ("--set", change)
+    for change in model_changes(point):
+        yield from ("--with", change)
+    if library := text(point.get("fallback")):
+        yield from ("--nccl", library.removeprefix("nccl-"))
+    for factor in slowdowns(point):
+        yield from ("--slowdown", factor)
 
 
 def _file(program: Program) -> str:
@@ -54,9 +70,12 @@ _COMPILERS = {".c": "cc", **dict.fromkeys((".cpp", ".cc", ".cxx"), "cxx")}
 
 
 def built(program: Program) -> str:
-    """Return the command that builds a program in the campaign's folder; empty if none."""
+    """Return the command that builds a program in the campaign's folder, or its model's name.
+
+    Empty if there is none.
+    """
     if program.source is None:
-        return program.build
+        return program.build or program.model
     compiler = _COMPILERS.get(program.source.suffix, "f90")
     source = str(program.source)
     if program.source.is_absolute():

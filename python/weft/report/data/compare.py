@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from weft.campaign.file.file import REPEATS
+from weft.campaign.file.keys import COLLECTIVES
 from weft.campaign.pairs import FABRIC, HOSTS, OFF, OFFLOAD, Reference
 from weft.report.data.axes import Axis
 
@@ -31,7 +32,7 @@ def references(
         found.append(HOSTS)
     if len(ways) > 2 or OFF not in ways:  # otherwise these are the same pairs reversed
         found += [Reference(OFFLOAD, value) for value in ways]
-    for name in (FABRIC, "fallback"):
+    for name in (COLLECTIVES, FABRIC, "fallback"):
         found += [Reference(name, value) for value in several.get(name, ())]
     found = [one for one in found if one.value]
     if not found:

@@ -6,7 +6,9 @@ from weft.campaign.campaign import Prepared
 from weft.campaign.file import runs
 from weft.campaign.file.columns import COLLECTIVE_COLUMNS, collective_name
 from weft.campaign.store import index
+from weft.campaign.store.index import Index
 from weft.report.data.commands import command
+from weft.report.data.iterations import MOST_PICTURES, Iterations, parts_of
 from weft.report.data.study import Study, study
 from weft.runs.launch import fallback_of
 
@@ -19,13 +21,40 @@ def of(prepared: Prepared) -> Study:
     names = {collective_name(name, keys): name for name in COLLECTIVE_COLUMNS}
     return study(
         prepared.campaign,
-        table.frame(prepared, missing=True, found=found, best=True),
+        table.frame(prepared, missing=True, found=found, best=True, whole=True),
         calls.select(list(names)).rename(names).unique(maintain_order=True),
         {run.digest: command(prepared.campaign, run.point, run.request) for run in prepared.runs},
         keys,
         prepared.found.impossible,
         _library(prepared),
         gains.of(prepared, found),
+        _iterations(prepared, found),
+    )
+
+
+def _iterations(prepared: Prepared, found: Index) -> Iterations:
+    """Read the parts of all iterations, and the pictures of the first ones."""
+    trained = [run for run in prepared.runs if run.iteration is not None]
+    if not trained:
+        return Iterations()
+    done = set(found.rows.filter(found.rows["state"] == "done")["run"])
+    shown = dict.fromkeys(run.digest for run in trained if run.digest in done)
+    records = {
+        digest: part.record
+        for digest in list(shown)[:MOST_PICTURES]
+        if (part := prepared.store.read(digest).iteration)
+    }
+    models: dict[str, str] = {}
+    for run in trained:
+        name = str(run.point["program"])
+        record = records.get(run.digest)
+        models[name] = models.get(name) or (
+            record.training.model if record and record.training else ""
+        )
+    return Iterations(
+        parts_of(table.parts(prepared, found=found).iter_rows(named=True)),
+        {digest: one.uses for digest, one in records.items() if one and one.uses},
+        {name: model or name for name, model in models.items()},
     )
 
 

@@ -22,18 +22,22 @@ from weft.base.errors import WeftError
 from weft.base.models import SchemaModel
 from weft.base.user_files import UnreadableError, read_json
 from weft.campaign import table
+from weft.campaign.file.keys import COLLECTIVES
 from weft.campaign.gains import IndexedRun, of_indexed
 from weft.campaign.pairs import best_rows
 from weft.campaign.store import index
-from weft.campaign.store.store import Result
+from weft.campaign.store.store import IterationPart, Result
 from weft.report.data.axes import Axis
 from weft.report.data.commands import Command
+from weft.report.data.iterations import Iterations, parts_of
 from weft.report.data.study import Source, Study
 from weft.runs.faults.changes import of_fabric
 from weft.runs.record import Record, read_record
 from weft.runs.record_data import COMPARISON_SCHEMA
 from weft.study.comparison.certainty import Certainty
 from weft.study.comparison.comparison import ComparisonRecord
+from weft.training.comparison import COMPARISON_FORMAT, VARIANTS, IterationComparison
+from weft.training.record import FORMAT, IterationRecord
 
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 _SHOWN_IF_SEVERAL = ("ppn", "contention", "progress", "cfg", "weft", "simgrid", "repetition")
@@ -45,17 +49,24 @@ _SOURCE = Source(
 )
 
 
-def read(path: Path) -> Record | ComparisonRecord:
-    """Read the record of a run, or of a comparison."""
+AnyRecord = Record | ComparisonRecord | IterationRecord | IterationComparison
+
+
+def read(path: Path) -> AnyRecord:
+    """Read the record of a run or an iteration of training, or of a comparison."""
     try:
         data = read_json(path)
+        if isinstance(data, dict) and data.get("format") == FORMAT:
+            return IterationRecord.from_json(data)
+        if isinstance(data, dict) and data.get("format") == COMPARISON_FORMAT:
+            return IterationComparison.from_json(data)
         if SchemaModel.from_json(data).schema != COMPARISON_SCHEMA:
             return read_record(path)
         return ComparisonRecord.from_json(data)
     except UnreadableError as error:
         raise WeftError(
             f"record: {path} is not a record of a run: {error}; name files written by `weft run"
-            " --json`"
+            " --json` or `weft train --json`"
         ) from None
 
 
@@ -80,6 +91,8 @@ class _Run:
     """Other keys in which runs may differ."""
     command: Sequence[str]
     versions: Sequence[str]
+    trains: bool = False
+    """True for an iteration of training."""
 
     @classmethod
     def of(cls, record: Record) -> "_Run":
@@ -95,6 +108,77 @@ class _Run:
             record.command,
             (f"weft {record.weft}", f"SimGrid {record.simgrid}"),
         )
+
+
+# ---- Iterations of training
+
+
+def _of_iteration(record: IterationRecord) -> _Run:
+    changes = tuple(record.fabric_changes)
+    chosen, changes = _collectives(changes)
+    keys = {"ranks": str(record.ranks), COLLECTIVES: chosen, "fallback": record.library}
+    keys["slowdown"] = ",".join(f"{rank}={factor:g}" for rank, factor in record.slowdown.items())
+    keys["noise"] = f"{record.noise:g}" if record.noise else ""
+    keys |= dict(one.split("=", 1) for one in (*record.model_changes, *changes) if "=" in one)
+    keys["weft"] = record.weft
+    verb = "train" if record.training else "replay"
+    words = ["weft", verb, record.workload, "--fabric", record.fabric]
+    words += [word for one in record.fabric_changes for word in ("--set", one)]
+    words += [word for one in record.model_changes for word in ("--with", one)]
+    return _Run(
+        hashlib.sha256(json.dumps(record.to_json(), sort_keys=True).encode()).hexdigest()[:32],
+        record.workload,
+        record.training is None,
+        (),
+        record.fabric,
+        record.fabric,
+        keys,
+        words,
+        (f"weft {record.weft}",),
+        trains=True,
+    )
+
+
+def _collectives(changes: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return the variant of a comparison that changes end with, and the other changes."""
+    for name, executors in VARIANTS.items():
+        count = len(executors.changes)
+        if changes[-count:] == executors.changes:
+            return name, changes[:-count]
+    return "", changes
+
+
+def _part(record: IterationRecord) -> IterationPart:
+    return IterationPart(
+        outcome="completed",
+        message="",
+        wall_time_s=record.cpu_s,
+        cpu_time_s=record.cpu_s,
+        peak_memory_bytes=record.memory_bytes,
+        record=record,
+    )
+
+
+def _data_of(
+    runs: Sequence[_Run],
+    points: Sequence[Mapping[str, str]],
+    trained: Mapping[str, IterationRecord],
+    rows: pl.DataFrame,
+) -> Iterations:
+    """Return the data of iterations for the page."""
+    parts = rows.select("run", "parts").explode("parts").unnest("parts").drop_nulls("part")
+    return Iterations(
+        parts_of(parts.iter_rows(named=True)),
+        {digest: one.uses for digest, one in trained.items() if one.uses},
+        {
+            point["program"]: one.training.model if one.training else point["program"]
+            for run, point in zip(runs, points, strict=True)
+            if (one := trained.get(run.digest))
+        },
+    )
+
+
+# ---- Keys of runs
 
 
 def _file(record: Record) -> str:
@@ -130,13 +214,25 @@ def _keys(record: Record) -> Iterator[tuple[str, str]]:
     yield "simgrid", record.simgrid
 
 
-def of(given: Iterable[Record | ComparisonRecord]) -> Study:
+def _iterations(given: IterationComparison) -> list[IterationRecord]:
+    return [one.iteration for one in given.variants if one.iteration is not None]
+
+
+def of(given: Iterable[AnyRecord]) -> Study:
     """Build the study of records and comparisons; duplicates count once."""
     found: dict[str, _Run] = {}
+    trained: dict[str, IterationRecord] = {}
     stored: dict[tuple[str, ...], Certainty | None] = {}
 
     def results() -> Iterator[tuple[str, Result]]:
         for one in given:
+            if isinstance(one, IterationRecord | IterationComparison):
+                for its in [one] if isinstance(one, IterationRecord) else _iterations(one):
+                    run = _of_iteration(its)
+                    if run.digest not in found:
+                        found[run.digest], trained[run.digest] = run, its
+                        yield run.digest, Result(point={}, iteration=_part(its))
+                continue
             records = [one] if isinstance(one, Record) else _records(one)
             digests = []
             for record in records:
@@ -164,10 +260,11 @@ def of(given: Iterable[Record | ComparisonRecord]) -> Study:
         "",
         [Axis.of(key, (point[key] for point in points)) for key in points[0]],
         points,
-        rows.drop("collectives"),
+        rows.drop("collectives", "parts"),
         table.calls(rows),
         [_command(run.command) for run in runs],
         dict.fromkeys((point["program"] for point in points), ""),
+        iterations=_data_of(runs, points, trained, rows),
         fabrics={point["fabric"]: run.file for point, run in zip(points, runs, strict=True)},
         library=_library(points),
         certainty_of=certainty_of,
@@ -183,8 +280,8 @@ def _indexed(runs: Sequence[_Run], rows: pl.DataFrame) -> list[IndexedRun]:
             run.file,
             of_fabric([f"{key}={value}" for key, value in run.keys.items() if "." in key]),
             int(run.keys["ranks"]),
-            int(run.keys["ppn"] or 0) or None,
-            by_run[run.digest],
+            int(run.keys.get("ppn") or 0) or None,
+            None if run.trains else by_run[run.digest],
         )
         for run in runs
     ]
@@ -214,7 +311,7 @@ def _points(runs: Sequence[_Run]) -> list[dict[str, str]]:
 def _library(points: Sequence[Mapping[str, str]]) -> str:
     """Return the fallback of the hosts without offload; empty if runs differ in it."""
     best = set(best_rows(points).values())
-    names = {point["fallback"] for row, point in enumerate(points) if row not in best}
+    names = {point.get("fallback", "") for row, point in enumerate(points) if row not in best}
     return names.pop() if len(names) == 1 else ""
 
 

@@ -33,6 +33,7 @@ from weft.campaign.pairs import (
 from weft.report.data.axes import Axis, Roles, roles
 from weft.report.data.commands import Command, built
 from weft.report.data.compare import Outcome, outcome, references
+from weft.report.data.iterations import NO_ITERATIONS, Iterations
 from weft.study.comparison.certainty import CANNOT_TELL, Certainty
 
 
@@ -104,6 +105,8 @@ class Study:
     """Fallback of the hosts without offload, if all runs share it."""
     certainty_of: CertaintyOf = unknown
     """Returns how sure a row's gain over another row is."""
+    iterations: Iterations = NO_ITERATIONS
+    """Data of iterations of training."""
 
     @cached_property
     def best_rows(self) -> frozenset[int]:
@@ -114,7 +117,15 @@ class Study:
     def varying(self) -> Sequence[Axis]:
         """Axes in which runs differ, not counting runs with the hosts' fastest algorithms."""
         own = [point for row, point in enumerate(self.points) if row not in self.best_rows]
-        return [axis for axis in self.axes if len({point[axis.name] for point in own}) > 1]
+        found = [axis for axis in self.axes if len({point[axis.name] for point in own}) > 1]
+        # The ranks of an iteration follow from its other keys.
+        return [axis for axis in found if not (self.only_trains and axis.name == "ranks")]
+
+    @property
+    def only_trains(self) -> bool:
+        """True if all runs are iterations of training."""
+        models = self.iterations.models
+        return bool(models) and all(point["program"] in models for point in self.points)
 
     @cached_property
     def roles(self) -> Roles:
@@ -246,6 +257,7 @@ def study(
     impossible: Sequence[tuple[Mapping[str, Any], str]] = (),
     library: str = "",
     certainty_of: CertaintyOf = unknown,
+    iterations: Iterations = NO_ITERATIONS,
 ) -> Study:
     """Build the study of a campaign's tables."""
     points = [
@@ -266,6 +278,7 @@ def study(
         picked=_picked(campaign),
         library=library,
         certainty_of=certainty_of,
+        iterations=iterations,
     )
 
 

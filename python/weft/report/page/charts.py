@@ -39,6 +39,8 @@ def specs() -> dict[str, dict[str, Any]]:
         "shares": _shares(),
         "use": _use(),
         "losses": _losses(),
+        "parts": _parts(),
+        "timeline": _timeline(),
         "use_bars": _bars(alt.Axis(title=None, tickCount=5)),
     }
     return {name: _plain(chart.to_dict()) for name, chart in charts.items()}
@@ -164,6 +166,40 @@ def _shares() -> _Chart:
             ),
             color=alt.Color("part:N", legend=None),
             order=alt.Order("pi:Q"),
+            tooltip=_TIP,
+        )
+    )
+
+
+def _parts() -> _Chart:
+    """Return the parts of iterations, as bars that add up to their time."""
+    return (
+        alt.Chart(_ROWS)
+        .mark_bar()
+        .encode(
+            y=_names(),
+            x=alt.X(
+                "value:Q",
+                stack="zero",
+                axis=alt.Axis(labelExpr=_TIME, title="mean time of a rank", tickCount=5),
+            ),
+            color=alt.Color("part:N", legend=None),
+            order=alt.Order("pi:Q"),
+            tooltip=_TIP,
+        )
+    )
+
+
+def _timeline() -> _Chart:
+    """Return a row for each rank of an iteration, with its uses of time."""
+    return (
+        alt.Chart(_ROWS)
+        .mark_bar(height=alt.RelativeBandSize(0.8))
+        .encode(
+            y=alt.Y("rank:N", sort=alt.EncodingSortField("ri", op="min"), title=None),
+            x=alt.X("begin:Q", axis=alt.Axis(labelExpr=_TIME, title="simulated time", tickCount=5)),
+            x2="end:Q",
+            color=alt.Color("use:N", legend=None),
             tooltip=_TIP,
         )
     )

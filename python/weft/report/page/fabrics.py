@@ -8,6 +8,7 @@ from functools import cached_property
 from weft import _core
 from weft.base.errors import WeftError
 from weft.base.units import plural
+from weft.campaign.file.iterations import fabric_changes
 from weft.report.data.study import Study
 from weft.report.page.measured import Measurement, measurements
 from weft.runs.faults.changes import of_fabric
@@ -71,8 +72,7 @@ def variants(study: Study) -> list[Variant]:
     """Return all fabrics of a campaign in order of appearance."""
     rows: dict[tuple[str, tuple[str, ...]], list[int]] = {}
     for number, point in enumerate(study.points):
-        keys = [f"{key}={value}" for key, value in point.items() if "." in key and value]
-        changes = of_fabric(keys)
+        changes = of_fabric(list(fabric_changes(point)))
         rows.setdefault((point["fabric"], changes), []).append(number)
     return [
         Variant(fabric, _file(study, fabric), changes, numbers)

@@ -9,7 +9,7 @@ from weft.base.units import plural
 from weft.report.data.losses import Losses, Lost, losses, ways
 from weft.report.data.study import Study
 from weft.report.page.sections import table
-from weft.report.page.sentences import in_time
+from weft.report.page.words import in_time
 
 _QUANTILES = (0.0, 0.05, 0.5, 0.95, 1.0)
 _MOST_ROWS = 200

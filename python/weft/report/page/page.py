@@ -15,7 +15,7 @@ from html import escape
 from typing import Any
 
 from weft.report.data.study import Study
-from weft.report.page import charts, losses, payload, runtime, sections
+from weft.report.page import charts, losses, payload, runtime, sections, training
 from weft.report.page.provenance import versions
 from weft.report.page.sentences import question
 
@@ -35,6 +35,7 @@ def render(study: Study) -> str:
         "answer": sections.by_baseline(study, sections.answer),
         "basis": sections.by_baseline(study, sections.basis),
         "verdicts": sections.by_baseline(study, sections.verdict_table),
+        "charts": _charts(study),
         "losses": losses.section(study),
         "failures": sections.failures(study),
         "made": sections.made(study),
@@ -46,6 +47,13 @@ def render(study: Study) -> str:
         "script": script,
     }
     return _filled(runtime.asset("page.html"), parts)
+
+
+def _charts(study: Study) -> str:
+    """Return the sections with charts of programs, and of iterations of training."""
+    found = training.trains(study)
+    programs = "" if study.only_trains else runtime.asset("programs.html")
+    return programs + (runtime.asset("training.html") if any(found) else "")
 
 
 def _filled(template: str, parts: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ import polars as pl
 from weft.campaign.file.file import REPEATS
 from weft.report.data.axes import Axis
 from weft.report.data.study import Study
-from weft.report.page import losses
+from weft.report.page import losses, training
 from weft.report.page.fabrics import Variant, variants
 from weft.report.page.sentences import DECIDED, question
 from weft.runs import offload_modes
@@ -33,6 +33,14 @@ _NUMBERS = {
     "slots": "slots_used_max",
 }
 """Columns of runs by their names in the page's script."""
+_OF_ITERATIONS = {
+    "mfu": "mfu",
+    "tokens": "tokens_per_s_per_gpu",
+    "computation": "computation_s",
+    "exposed": "exposed_s",
+    "waiting": "waiting_s",
+}
+"""Columns of iterations of training."""
 
 
 class _Words:
@@ -73,6 +81,7 @@ def payload(study: Study) -> dict[str, Any]:
         "words": words.all(),
         "measured": _measured(found),
         "losses": losses.payload(study),
+        "training": training.payload(study),
     }
 
 
@@ -156,10 +165,12 @@ def _defaults(study: Study) -> dict[str, int]:
 def _rows(
     study: Study, words: _Words, runs: _Words, found: Sequence[Variant]
 ) -> dict[str, list[Any]]:
-    columns = {name: _rounded(study.rows[column].to_list()) for name, column in _NUMBERS.items()}
+    numbers = {**_NUMBERS, **(_OF_ITERATIONS if study.iterations.models else {})}
+    columns = {name: _rounded(study.rows[column].to_list()) for name, column in numbers.items()}
     records = study.records
     return {
         **columns,
+        "trains": [int(one) for one in training.trains(study)],
         "keys": [_indices(axis, study.points) for axis in study.axes],
         "state": [STATES.index(row["state"]) for row in records],
         "message": [words.number(row["message"]) for row in records],

@@ -38,6 +38,12 @@ def accuracy(study: Study) -> list[Statement]:
 
 def computation(study: Study) -> str:
     """Return whether the simulated times include computation, in words."""
+    programs = {point["program"] for point in study.points} - set(study.iterations.models)
+    if not programs:
+        return (
+            "Computation takes the time of the GPU's preset: operations at a rate that depends on"
+            " the shapes, and bytes of memory (docs/training-models.md)."
+        )
     speeds = {point.get("host_speed", "") for point in study.points}
     without = (
         "computation took no simulated time (no host_speed): times include communication and sleep"

@@ -12,7 +12,7 @@ from weft.base.units import plural
 from weft.campaign.pairs import FABRIC, OFFLOAD, only_offloads
 from weft.report.data.compare import alike
 from weft.report.data.study import Study
-from weft.report.page.sentences import in_time
+from weft.report.page.words import in_time
 
 _MOST_PROGRAMS = 3
 _MOST_NAMED = 4

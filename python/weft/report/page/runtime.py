@@ -7,7 +7,18 @@ from importlib.resources import files
 import vl_convert
 
 # In order of dependencies.
-_SCRIPTS = ("data", "words", "view", "controls", "map", "charts", "losses", "table", "main")
+_SCRIPTS = (
+    "data",
+    "words",
+    "view",
+    "controls",
+    "map",
+    "charts",
+    "training",
+    "losses",
+    "table",
+    "main",
+)
 
 
 @cache

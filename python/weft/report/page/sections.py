@@ -68,6 +68,8 @@ def by_baseline(study: Study, part: Callable[[Study], str]) -> str:
 def answer(study: Study) -> str:
     """Return the sentences of the first screen: the verdict first, its counts on demand."""
     lead, order, counts = verdict(study), ranked(study), headline(study)
+    if study.only_trains:
+        lead, order, counts = counts[:1], [*counts[1:], *order], []
     if not lead:
         alike = order if len(verdicts(study)) > _MOST_ALIKE and order else counts
         lead = alike[:1]
@@ -87,10 +89,11 @@ def basis(study: Study) -> str:
 
 def _basis(study: Study) -> Iterable[str]:
     against = study.reference
+    what = "an iteration" if study.only_trains else "the whole program"
     if study.compared and against:
         yield (
             f"The baseline is {against.name}{_why(study)}. The comparison uses the simulated time"
-            f" of the whole program in two runs that differ only in {against.axis}: the baseline's"
+            f" of {what} in two runs that differ only in {against.axis}: the baseline's"
             " time divided by that of the other run."
         )
     if verdict(study):

@@ -9,13 +9,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from weft.base import units
 from weft.base.units import format_ratio, plural
 from weft.campaign.file.file import REPEATS
+from weft.campaign.file.keys import COLLECTIVES
 from weft.campaign.pairs import FABRIC, OFF, OFFLOAD
 from weft.report.data.axes import Axis
 from weft.report.data.compare import alike
 from weft.report.data.study import ComparedRuns, Study
+from weft.report.page import training
+from weft.report.page.words import in_time, named_value
 from weft.runs import offload_modes
 from weft.runs.offload_modes import REASONS
 from weft.study.comparison.certainty import CALIBRATION, CANNOT_TELL, Certainty, shown
@@ -27,18 +29,6 @@ _MOSTLY = 2 / 3
 _NUMBERS = re.compile(r"[\d.,]+ ?(B|KiB|MiB|GiB)?")
 DECIDED = ("faster", "same", "slower", CANNOT_TELL)
 """Outcomes of two times that were compared."""
-
-
-def in_time(seconds: float) -> str:
-    """Return a time in the notation of pages."""
-    return units.format_seconds(seconds).replace(" us", " µs")
-
-
-def named_value(axis: str, value: str) -> str:
-    """Return a key's value in words: `16 ranks`, `64KiB`, `switch.slots 256`."""
-    if axis == "ranks":
-        return units.plural(int(value), "rank")
-    return value if axis == "bytes" else f"{axis} {value or '(none)'}"
 
 
 @dataclass(frozen=True)
@@ -80,22 +70,36 @@ def verdicts(study: Study) -> list[Verdict]:
 def group_keys(study: Study) -> tuple[str, ...]:
     """Return the keys whose values get separate verdicts."""
     compared = (study.reference.axis,) if study.reference else ()
-    return tuple(dict.fromkeys((*_GROUPS, *compared)))
+    groups = [key for key in _GROUPS if not (key == OFFLOAD and study.only_trains)]
+    return tuple(dict.fromkeys((*groups, *compared)))
 
 
 def question(study: Study) -> str:
     """Return the heading of the first part of the page."""
+    if study.iterations.models and study.reference is None:
+        return "What an iteration takes"
     if study.reference is None or study.reference.hosts:
         return "Where offloading pays off"
+    if study.reference.axis == COLLECTIVES:
+        return "What reductions in switches gain"
     return "Which fabric is faster" if study.reference.axis == FABRIC else "What pays"
 
 
 def headline(study: Study) -> list[str]:
     """Return the answer: a sentence for each program, fabric and offload mode, or for all."""
+    if study.iterations.models and any(study.rows["state"] == "done"):
+        return _of_training(study)
     if not study.compared:
         return [_nothing_compared(study)]
     best = _answers(study.over_best) if study.over_best else []
     return [*_answers(study), *best, *_unanswered(study)]
+
+
+def _of_training(study: Study) -> list[str]:
+    """Return what is compared, then what the fastest iterations take."""
+    compared = training.answers(study) if training.compares_collectives(study) else ()
+    others = _answers(study) if study.compared and not training.compares_collectives(study) else ()
+    return [*compared, *others, *training.described(study)]
 
 
 def _unanswered(study: Study) -> Iterator[str]:
@@ -247,7 +251,7 @@ def _subject(study: Study, verdict: Verdict) -> str:
     said = [
         form.format(verdict.values[key])
         for key, form in parts.items()
-        if verdict.values[key] and key != against.axis
+        if verdict.values.get(key) and key != against.axis
     ]
     own = verdict.values[against.axis]
     text = ", ".join([*said, own if against.hosts else f"{against.axis} {own}"])

@@ -16,7 +16,8 @@ from weft.base.units import format_ratio, natural_order
 from weft.campaign.file.file import REPEATS
 from weft.campaign.pairs import FABRIC, OFFLOAD
 from weft.report.data.study import ComparedRuns, Study
-from weft.report.page.sentences import DECIDED, named_value, pattern
+from weft.report.page.sentences import DECIDED, pattern
+from weft.report.page.words import named_value
 from weft.runs.offload_modes import REASONS
 from weft.study.comparison.certainty import CANNOT_TELL, LEVEL, MEASUREMENTS, Certainty
 
