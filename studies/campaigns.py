@@ -12,6 +12,7 @@ from weft.campaign.file.columns import (
     COLLECTIVE_COLUMNS,
     COLUMNS,
     ITERATION_COLUMNS,
+    JOB_COLUMNS,
     PART_COLUMNS,
     Column,
 )
@@ -42,6 +43,7 @@ def texts() -> dict[str, str]:
         "table: runs": _table(COLUMNS),
         "table: iterations": _table(ITERATION_COLUMNS),
         "table: parts": _table(PART_COLUMNS),
+        "table: jobs": _table(JOB_COLUMNS),
         "table: collectives": _table(COLLECTIVE_COLUMNS),
     }
 

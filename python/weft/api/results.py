@@ -104,6 +104,11 @@ class Results:
         return table.parts(self._prepared)
 
     @call
+    def jobs(self) -> "DataFrame":
+        """Return a row for each run and job of jobs files, with the gain of the job's own time."""
+        return table.jobs(self._prepared)
+
+    @call
     def columns(self, *, collectives: bool = False, parts: bool = False) -> "DataFrame":
         """Return descriptions of the columns of `frame()`: `column`, `unit`, `meaning`.
 

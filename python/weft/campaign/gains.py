@@ -17,7 +17,8 @@ from weft.base.errors import WeftError
 from weft.benchmarks.measured import Machine, machine_of
 from weft.campaign.campaign import Prepared
 from weft.campaign.file.columns import NOT_MEASURED
-from weft.campaign.file.runs import columns
+from weft.campaign.file.runs import Run, columns
+from weft.campaign.own_job import own_job, own_results
 from weft.campaign.pairs import FABRIC, GPUS, HOSTS, only_offloads, pairs, text
 from weft.campaign.store.index import Index
 from weft.runs.faults.changes import of_fabric
@@ -110,14 +111,14 @@ def of_indexed(runs: Sequence[IndexedRun], calibrated: RangeOf | None = None) ->
 
 
 def of(prepared: Prepared, found: Index) -> CertaintyOf:
-    """Return a function that compares two rows of a campaign."""
+    """Return a function that compares two rows of a campaign, jobs files by their first job."""
+    found = replace(found, rows=own_results(found.rows))
     rows = {row["run"]: row for row in found.rows.iter_rows(named=True) if row["state"] == "done"}
     runs = [
         IndexedRun(
             run.request.placement.fabric or "",
             of_fabric(run.request.placement.changes),
-            run.request.placement.ranks,
-            run.request.placement.ppn,
+            *_placed(run, rows.get(run.digest)),
             None if run.iteration else rows.get(run.digest),
         )
         for run in prepared.runs
@@ -125,11 +126,19 @@ def of(prepared: Prepared, found: Index) -> CertaintyOf:
     return of_indexed(runs, _calibrated(prepared, found))
 
 
+def _placed(run: Run, row: Mapping[str, Any] | None) -> tuple[int, int | None]:
+    """Return ranks and ranks per host of a run, or of its own job."""
+    job = None if row is None else own_job(row)
+    place = run.request.placement
+    return (place.ranks, place.ppn) if job is None else (job["job_ranks"], job["job_ppn"])
+
+
 # ---- Columns of tables ---------------------------------------------------------------------------
 
 
 def rows(prepared: Prepared, found: Index) -> list[dict[str, Any]]:
     """Return the gain of each run of a campaign over the hosts, by the columns of its table."""
+    found = replace(found, rows=own_results(found.rows))
     keys = list(columns(prepared.runs))
     points = [{key: text(run.point.get(key)) for key in keys} for run in prepared.runs]
     done = found.rows.filter(found.rows["state"] == "done")

@@ -23,23 +23,30 @@ from weft.campaign.file.columns import (
     COMMON_COLUMNS,
     GAINS,
     ITERATION_COLUMNS,
+    JOB_COLUMNS,
     NOT_MEASURED,
+    OWN_TIME,
     PART_COLUMNS,
     Column,
     collective_name,
+    job_name,
 )
 from weft.campaign.file.runs import OFF, Run
+from weft.campaign.own_job import own_results
+from weft.campaign.pairs import pairs, text
 from weft.campaign.store.index import Index
 
 __all__ = [
     "COLLECTIVE_COLUMNS",
     "COLUMNS",
     "ITERATION_COLUMNS",
+    "JOB_COLUMNS",
     "PART_COLUMNS",
     "Column",
     "collectives",
     "described",
     "frame",
+    "jobs",
     "parts",
 ]
 
@@ -63,9 +70,10 @@ def frame(
     included.
     """
     found = found or prepared.index()
-    added = (BEST_TIME, *GAINS)
+    added = (OWN_TIME, BEST_TIME, *GAINS)
     kept = (*COLUMNS, *ITERATION_COLUMNS)
-    rows = found.rows.select(*(one for one in kept if one not in added))
+    own = own_results(found.rows).select("run", pl.col("simulated_time_s").alias(OWN_TIME))
+    rows = found.rows.select(*(one for one in kept if one not in added)).join(own, on="run")
     times = pl.Series(BEST_TIME, _best_times(prepared, rows, best=best), pl.Float64)
     table = (
         _points(prepared, best=best)
@@ -91,7 +99,7 @@ def _columns(prepared: Prepared) -> list[str]:
 def _best_times(prepared: Prepared, rows: pl.DataFrame, *, best: bool) -> list[float | None]:
     """Return the time of the same run with the hosts' fastest algorithms for each row."""
     done = rows.filter(rows["state"] == "done")
-    times = dict(zip(done["run"], done["simulated_time_s"], strict=True))
+    times = dict(zip(done["run"], done[OWN_TIME], strict=True))
     by_point = {
         _but_fallback(run.point): times.get(run.digest) for run in prepared.runs if run.best
     }
@@ -139,6 +147,35 @@ def collectives(
     return points.join(rows, on="run", how="inner", maintain_order="left")
 
 
+def jobs(prepared: Prepared, *, found: Index | None = None) -> pl.DataFrame:
+    """Return a row for each job of each run of a jobs file: the keys, then `JOB_COLUMNS`.
+
+    A column whose name clashes with a campaign key is prefixed with `its_`.
+    """
+    shown = _shown(prepared, best=False)
+    rows = (found or prepared.index()).rows.select("run", "jobs")
+    rows = rows.filter(pl.col("jobs").list.len() > 0).explode("jobs").unnest("jobs")
+    times = {(run, job): time_s for run, job, time_s in rows.select("run", "job", "time_s").rows()}
+    keys = list(runs.columns(shown))
+    points = [{key: text(run.point.get(key)) for key in keys} for run in shown]
+    others = {
+        run.digest: shown[other].digest
+        for run, other in zip(shown, pairs(points).of if points else (), strict=True)
+        if other is not None
+    }
+
+    def gain(row: tuple[str, str, float | None]) -> float | None:
+        run, job, time_s = row
+        hosts_s = times.get((others.get(run, ""), job))
+        return hosts_s / time_s if hosts_s and time_s else None
+
+    gains_of = [gain(row) for row in rows.select("run", "job", "time_s").rows()]
+    rows = rows.with_columns(pl.Series("job_speed_up", gains_of, pl.Float64)).select(*JOB_COLUMNS)
+    names = {name: job_name(name, keys) for name in JOB_COLUMNS if name != "run"}
+    points_of = _points(prepared, best=False)
+    return points_of.join(rows.rename(names), on="run", how="inner", maintain_order="left")
+
+
 def calls(rows: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each collective of each run of an index: `COLLECTIVE_COLUMNS`."""
     rows = rows.select("run", "collectives").filter(pl.col("collectives").list.len() > 0)
@@ -173,11 +210,13 @@ def _column(name: str, values: Sequence[Any]) -> pl.Series:
 
 
 def described(
-    rows: pl.DataFrame, *, collectives: bool = False, parts: bool = False
+    rows: pl.DataFrame, *, collectives: bool = False, jobs: bool = False, parts: bool = False
 ) -> dict[str, Column]:
     """Return descriptions of a table's columns, including the campaign's keys."""
     known = dict(PART_COLUMNS) if parts else {**COLUMNS, **ITERATION_COLUMNS}
     keys = rows.columns[: rows.columns.index("run")]
+    if jobs:
+        known = {job_name(name, keys): one for name, one in JOB_COLUMNS.items()}
     if collectives:
         known = {collective_name(name, keys): one for name, one in COLLECTIVE_COLUMNS.items()}
     return {name: known.get(name, _KEY) for name in rows.columns}

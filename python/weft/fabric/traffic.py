@@ -86,12 +86,13 @@ def _job(record: Record, name: str, source: str) -> JobPart:
 
 
 def _utilisation(record: Record, job: JobPart | None) -> dict[str, float]:
-    """Return the utilisation of links by all traffic, or by that of a job."""
+    """Return the utilisation of links by all traffic, or by that of a job during its time."""
     if job is None:
         return {link.name: link.utilisation for link in record.links}
     share = {link.name: link.share for link in job.links}
+    longer = record.simulated_time_s / job.time_s if job.time_s else 1.0
     return {
-        link.name: link.utilisation * share[link.name]
+        link.name: link.utilisation * share[link.name] * longer
         for link in record.links
         if link.name in share
     }
@@ -116,8 +117,12 @@ def _title(record: Record, job: JobPart | None) -> str:
     program = Path(record.program).name or "a program"
     ranks, offload = record.ranks, record.offload
     if job is not None:
-        program, ranks, offload = f"traffic of job {job.name}", job.ranks, job.offload
-    elif len(record.jobs or ()) > 1:
+        hosts, time_s = plural(job.hosts_used, "host"), job.time_s or record.simulated_time_s
+        return (
+            f"traffic of job {job.name} with {plural(job.ranks, 'rank')} on {hosts}, offload"
+            f" {job.offload}, {format_seconds(time_s)} of simulated time"
+        )
+    if len(record.jobs or ()) > 1:
         program = plural(len(record.jobs or ()), "job")
     return (
         f"{program} on {plural(ranks, 'rank')}, offload {offload},"

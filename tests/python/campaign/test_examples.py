@@ -60,7 +60,7 @@ def test_which_vendors_switch(tmp_path: Path) -> None:
     api.carry_out(prepared, lambda _run, _done: None, local.cores())
     study = loading.of(prepared)
     assert ranked(study) == [
-        "The fastest fabric for allreduce, each by the fastest of its ways (off, stream), of 12"
+        "The fastest fabric for allreduce, each with its fastest mode (off, stream), of 12"
         " combinations: vendors/sharp.toml in 9; vendors/tofino.toml in 3; never"
         " vendors/plain.toml."
     ]
@@ -71,7 +71,7 @@ def test_which_vendors_switch(tmp_path: Path) -> None:
     assert "cannot tell in 4 (all with 4 ranks): 1.14 to 1.26 times" in sharp
     assert "cannot tell whether it is faster than fabric vendors/plain.toml in all of 12" in alone
     assert "faster than fabric vendors/plain.toml in 6 of 12 combinations: at most 3.86" in tofino
-    assert "cannot tell in 6 (all up to 4KiB)" in tofino
+    assert "cannot tell in 6 (all with 4KiB or less)" in tofino
     sharp, tofino = headline(study)[4:6]
     best = "vendors/plain.toml (best of all algorithms) in"
     assert f"vendors/sharp.toml is faster than fabric {best} 7 of 12" in sharp

@@ -181,7 +181,7 @@ def test_the_best_is_a_baseline_and_never_an_answer(tmp_path: Path) -> None:
         " within 0.5 %, in all of 2 combinations.",
     ]
     assert ranked(both(tmp_path / "other")) == [
-        "The fastest fabric for sum, each by the fastest of its ways (off, stream), of 2"
+        "The fastest fabric for sum, each with its fastest mode (off, stream), of 2"
         " combinations: smart in 2; never plain."
     ]
 

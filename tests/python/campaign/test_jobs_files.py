@@ -62,6 +62,69 @@ def test_jobs_files_are_values_of_an_axis(folder: Path) -> None:
     assert "--jobs one.toml" in report.read_text(encoding="utf-8")
 
 
+def test_the_gain_is_that_of_the_own_job(folder: Path) -> None:
+    """The second job starts late and gains nothing, so the whole run takes as long either way."""
+    jobs = folder / "two.toml"
+    jobs.write_text(jobs.read_text().replace('"sum", "2"', '"sum", "40"', 1) + 'start = "5ms"\n')
+    file = written(folder, CAMPAIGN)
+    assert weft("run", str(file)).status == 0
+    found = {row["offload"]: row for row in rows(file) if row["program"] == "two"}
+    whole = [float(found[mode]["simulated_time_s"]) for mode in ("off", "stream")]
+    own = [float(found[mode]["own_time_s"]) for mode in ("off", "stream")]
+    assert whole[0] / whole[1] == pytest.approx(1, rel=0.02)
+    assert float(found["stream"]["speed_up"]) == own[0] / own[1] != pytest.approx(1, rel=0.05)
+    table = file.with_name("jobs.csv")
+    assert weft("export", str(file), "--jobs", "-o", str(table)).status == 0
+    lines = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    assert len(lines) == 2 * (1 + 2)
+    gains = {
+        line["job"]: line for line in lines if line["job_speed_up"] and line["program"] == "two"
+    }
+    assert float(gains["a"]["job_speed_up"]) == own[0] / own[1]
+    assert float(gains["a"]["time_s"]) == own[1]
+    assert float(gains["b"]["start_s"]) == pytest.approx(5e-3)
+    assert {line["job_ranks"] for line in lines} == {"4"}
+    calls = file.with_name("calls.csv")
+    assert weft("export", str(file), "--collectives", "-o", str(calls)).status == 0
+    named = list(csv.DictReader(calls.read_text(encoding="utf-8").splitlines()))
+    assert {line["job"] for line in named if line["program"] == "two"} == {"a", "b"}
+    frame = api.Campaign(file).run().jobs()
+    assert len(frame) == len(lines)
+    report = file.with_suffix(".html")
+    assert weft("report", str(file), "-o", str(report)).status == 0
+    text = report.read_text(encoding="utf-8")
+    assert "counts everywhere on this page by its first job" in text
+    both = weft("export", str(file), "--jobs", "--missing", "-o", str(table))
+    assert (both.status, both.stderr) == (
+        2,
+        "weft: --missing: found together with --jobs; leave one out\n",
+    )
+
+
+ONE_PROGRAM = """
+[campaign]
+name = "small"
+[programs.one]
+source = "one.c"
+[[runs]]
+program = "one"
+fabric = "tofino-4"
+ranks = 2
+offload = "off"
+"""
+
+
+def test_runs_of_one_program_have_no_jobs(tmp_path: Path) -> None:
+    (tmp_path / "one.c").write_text(
+        "#include <mpi.h>\nint main(void){MPI_Init(0,0);MPI_Finalize();}"
+    )
+    file = written(tmp_path, ONE_PROGRAM)
+    assert weft("run", str(file)).status == 0
+    said = weft("export", str(file), "--jobs", "-o", str(tmp_path / "jobs.csv"))
+    assert said.status == 2
+    assert "has no finished run of a jobs file" in said.stderr
+
+
 def test_a_changed_jobs_file_repeats_its_runs(folder: Path) -> None:
     file = written(folder, CAMPAIGN)
     assert weft("run", str(file)).status == 0

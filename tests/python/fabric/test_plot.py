@@ -338,7 +338,14 @@ def test_a_job_is_shown_with_its_traffic_and_hosts(tmp_path: Path) -> None:
     traffic = read_traffic(path, fabric, "a")
     assert traffic.utilisation_max == 0.125
     assert traffic.hosts == {fabric.hosts[0]}
-    assert traffic.title == "traffic of job a on 2 ranks, offload off, 1 ms of simulated time"
+    assert traffic.title == (
+        "traffic of job a with 2 ranks on 1 host, offload off, 1 ms of simulated time"
+    )
+    short = record_of_jobs(fabric)
+    assert short.jobs
+    short.jobs[0].end_s = short.simulated_time_s / 2
+    write_record(short, path)
+    assert read_traffic(path, fabric, "a").utilisation_max == 0.25, "of the job's time"
     picture.plot(fabric, tmp_path / "x.png", traffic)
     assert share(tmp_path / "x.png", to_rgb(picture._OF_JOB)) > 0.0001
 

@@ -17,6 +17,7 @@ class Column:
     meaning: str
 
 
+OWN_TIME = "own_time_s"
 BEST_TIME = "best_time_s"
 NOT_MEASURED = "not_measured"
 
@@ -52,9 +53,14 @@ COLUMNS: dict[str, Column] = {
     "simulated_time_s": Column(
         "s", "Simulated time from the program's start to the end of its last rank"
     ),
+    OWN_TIME: Column(
+        "s",
+        "Time that gains compare: of the first job of a [jobs file](jobs.md), from its start to its"
+        " end; else `simulated_time_s`",
+    ),
     BEST_TIME: Column(
         "s",
-        "Simulated time of the run with [the hosts' fastest algorithms](campaigns.md#gains), in"
+        "`own_time_s` of the run with [the hosts' fastest algorithms](campaigns.md#gains), in"
         " rows with `offload` `off`; empty if there is none",
     ),
     **_gain(
@@ -145,8 +151,31 @@ PART_COLUMNS: dict[str, Column] = {
 }
 """Columns of the table of parts of iterations, after the campaign's own keys."""
 
+JOB_COLUMNS: dict[str, Column] = {
+    "run": COLUMNS["run"],
+    "job": Column("", "Name of the job in its [jobs file](jobs.md)"),
+    "job_ranks": Column("ranks", "Number of its ranks"),
+    "job_ppn": Column("ranks", "Ranks per host"),
+    "hosts_used": Column("hosts", "Number of its hosts"),
+    "start_s": Column("s", "Simulated time of its start"),
+    "time_s": Column("s", "Time from its start to its end; empty if it failed"),
+    "outcome": Column("", "[`outcome.kind`](record.md#jobs) of the job"),
+    "job_speed_up": Column(
+        "1",
+        "Time of the same job in the run with `offload` `off`, divided by its own; empty in the"
+        " rows of that run",
+    ),
+    "collectives_s": Column("s", "Part of its time in collectives, mean of its ranks"),
+    "mpi_s": Column("s", "Part of its time in MPI calls of any kind, mean of its ranks"),
+    "calls": Column("calls", "Collective calls of the job"),
+    "offloaded_calls": Column("calls", "Number of these that were offloaded"),
+    "fallback_calls": Column("calls", "Number of these that were to be offloaded and fell back"),
+}
+"""Columns of the table of jobs, after the campaign's own keys."""
+
 COLLECTIVE_COLUMNS: dict[str, Column] = {
     "run": COLUMNS["run"],
+    "job": Column("", "Job of a jobs file; empty if the run had one program"),
     "collective": Column("", "`allreduce`, `bcast`, …; non-blocking ones with the prefix `i`"),
     "communicator_size": Column("ranks", "Number of ranks of the communicators"),
     "datatype": Column("", "MPI's name of it"),
@@ -171,3 +200,8 @@ def collective_name(column: str, keys: list[str]) -> str:
     clash.
     """
     return f"call_{column}" if column in keys else column
+
+
+def job_name(column: str, keys: list[str]) -> str:
+    """Return a column's name in the table of jobs of a campaign with these keys."""
+    return f"its_{column}" if column in keys else column

@@ -26,18 +26,35 @@ import polars as pl
 from weft.base.errors import WeftError
 from weft.campaign.store.store import IterationPart, Result, Store
 from weft.runs.record import Record
-from weft.runs.record_data import FaultsPart
+from weft.runs.record_data import CollectivePart, FaultsPart, JobPart
 from weft.training.record import IterationRecord
 
 _NAME = "index.parquet"
-_FORMAT = "1"
+_FORMAT = "2"
 """Incremented whenever the meaning of a column changes."""
 _KEY = "weft-campaign-index"
 _OUTSIDE = ("outside MPI", "ended")
 """Kinds of a record's profile in which a rank is not in an MPI call."""
 
+_JOB = pl.Struct(
+    {
+        "job": pl.String,
+        "job_ranks": pl.Int64,
+        "job_ppn": pl.Int64,
+        "hosts_used": pl.Int64,
+        "start_s": pl.Float64,
+        "time_s": pl.Float64,
+        "outcome": pl.String,
+        "collectives_s": pl.Float64,
+        "mpi_s": pl.Float64,
+        "calls": pl.Int64,
+        "offloaded_calls": pl.Int64,
+        "fallback_calls": pl.Int64,
+    }
+)
 _COLLECTIVE = pl.Struct(
     {
+        "job": pl.String,
         "collective": pl.String,
         "communicator_size": pl.Int64,
         "datatype": pl.String,
@@ -91,6 +108,7 @@ _RESULT: dict[str, pl.DataType | type[pl.DataType]] = {
     "messages": pl.Int64,
 }
 _LISTS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "jobs": pl.List(_JOB),
     "collectives": pl.List(_COLLECTIVE),
     "parts": pl.List(_PART),
 }
@@ -103,7 +121,7 @@ class Index:
     """Snapshot of all results of a store."""
 
     rows: pl.DataFrame
-    """One row per run: columns of `weft.campaign.file.columns`, `collectives` and `parts`."""
+    """One row per run: columns of `weft.campaign.file.columns`, and the lists of each run."""
     damaged: dict[str, str] = field(default_factory=dict)
     """Runs with an unreadable file, and why; they count as missing."""
     outgrown: frozenset[str] = frozenset()
@@ -213,7 +231,7 @@ def table(results: Iterable[tuple[str, Result]]) -> pl.DataFrame:
 def _row(name: str, result: Result) -> dict[str, Any]:
     row = {
         **{"run": name, "state": result.state, "message": result.refused},
-        **{"collectives": [], "parts": []},
+        **{"jobs": [], "collectives": [], "parts": []},
     }
     if result.iteration:
         return row | _of_iteration(result.iteration)
@@ -279,10 +297,40 @@ def _of_record(record: Record) -> dict[str, Any]:
         "bytes_reduced": sum(one.bytes_reduced for one in record.switches),
         "bytes_multicast": sum(one.bytes_multicast for one in record.switches),
         **(_of_faults(record.faults) if record.faults else {}),
+        "jobs": [_of_job(one) for one in record.jobs or ()],
         "collectives": [
-            {name: getattr(one, name) for name in _COLLECTIVE.to_schema()}
-            for one in record.collectives
+            {"job": job} | {name: getattr(one, name) for name in _CALL_FIELDS}
+            for job, rows in _calls(record)
+            for one in rows
         ],
+    }
+
+
+_CALL_FIELDS = tuple(name for name in _COLLECTIVE.to_schema() if name != "job")
+
+
+def _calls(record: Record) -> Iterator[tuple[str, list[CollectivePart]]]:
+    """Yield the collectives of each job; without jobs those of the run, with an empty name."""
+    if record.jobs:
+        yield from ((job.name, job.collectives) for job in record.jobs)
+    else:
+        yield "", record.collectives
+
+
+def _of_job(job: JobPart) -> dict[str, Any]:
+    return {
+        "job": job.name,
+        "job_ranks": job.ranks,
+        "job_ppn": job.ppn,
+        "hosts_used": job.hosts_used,
+        "start_s": job.start_s,
+        "time_s": job.time_s,
+        "outcome": job.outcome.kind,
+        "collectives_s": sum(one.total_time_s or 0 for one in job.collectives) / job.ranks,
+        "mpi_s": sum(one.mean_s for one in job.profile if one.kind not in _OUTSIDE),
+        "calls": sum(one.calls for one in job.collectives),
+        "offloaded_calls": job.offloaded_calls,
+        "fallback_calls": job.fallback_calls,
     }
 
 

@@ -25,6 +25,7 @@ from weft.cli.files import command
     is_flag=True,
     help="Write a line per iteration of training and use of its time instead.",
 )
+@click.option("--jobs", is_flag=True, help="Write a line per run and job of jobs files instead.")
 @click.option("--missing", is_flag=True, help="Also write a line for each missing run.")
 @output_option(
     "-o",
@@ -39,6 +40,7 @@ def export(
     *,
     collectives: bool,
     parts: bool,
+    jobs: bool,
     missing: bool,
 ) -> None:
     """Write a table with a line for each finished run.
@@ -47,7 +49,7 @@ def export(
     collectives and how many of them were offloaded, the load of links and switches, and the cost of
     the simulation; for iterations of training, the parts of their time, and MFU.
     """
-    asked = {"--collectives": collectives, "--parts": parts, "--missing": missing}
+    asked = {"--collectives": collectives, "--parts": parts, "--jobs": jobs, "--missing": missing}
     together = [option for option, given in asked.items() if given]
     if len(together) > 1:
         raise WeftError(f"{together[1]}: found together with {together[0]}; leave one out")
@@ -68,5 +70,13 @@ def export(
                 f"--parts: {file} has no finished iteration of training; leave the option out"
             )
         number += f", {plural(len(rows), 'line')}"
-    write("-o", output, rows, table.described(rows, collectives=collectives, parts=parts))
+    if jobs:
+        rows = table.jobs(prepared, found=found)
+        if rows.is_empty():
+            raise WeftError(
+                f"--jobs: {file} has no finished run of a jobs file; leave the option out"
+            )
+        number += f", {plural(len(rows), 'line')}"
+    described = table.described(rows, collectives=collectives, jobs=jobs, parts=parts)
+    write("-o", output, rows, described)
     click.echo(f"{shown(output)}: {number}", err=output == STANDARD_OUTPUT)

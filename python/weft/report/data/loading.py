@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Loads the data of a report from the index of a campaign's store."""
 
+from dataclasses import replace
+
 from weft.campaign import gains, table
 from weft.campaign.campaign import Prepared
 from weft.campaign.file import runs
 from weft.campaign.file.columns import COLLECTIVE_COLUMNS, collective_name
+from weft.campaign.own_job import own_results
 from weft.campaign.store import index
 from weft.campaign.store.index import Index
 from weft.report.data.commands import command
@@ -17,6 +20,8 @@ def of(prepared: Prepared) -> Study:
     """Read a campaign's results from its store's index."""
     keys = list(runs.columns(prepared.runs))
     found = index.read(prepared.store)
+    certainty_of = gains.of(prepared, found)
+    found = replace(found, rows=own_results(found.rows))
     calls = table.collectives(prepared, found=found, best=True)
     names = {collective_name(name, keys): name for name in COLLECTIVE_COLUMNS}
     return study(
@@ -27,8 +32,9 @@ def of(prepared: Prepared) -> Study:
         keys,
         prepared.found.impossible,
         _library(prepared),
-        gains.of(prepared, found),
+        certainty_of,
         _iterations(prepared, found),
+        table.jobs(prepared, found=found),
     )
 
 

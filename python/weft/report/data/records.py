@@ -24,6 +24,7 @@ from weft.base.user_files import UnreadableError, read_json
 from weft.campaign import table
 from weft.campaign.file.keys import COLLECTIVES
 from weft.campaign.gains import IndexedRun, of_indexed
+from weft.campaign.own_job import own_job, own_results
 from weft.campaign.pairs import best_rows
 from weft.campaign.store import index
 from weft.campaign.store.store import IterationPart, Result
@@ -248,6 +249,7 @@ def of(given: Iterable[AnyRecord]) -> Study:
     rows = index.table(results())
     runs = list(found.values())
     points = _points(runs)
+    rows = own_results(rows)
     computed = of_indexed(_indexed(runs, rows))
 
     def certainty_of(row: int, other: int) -> Certainty | None:
@@ -260,7 +262,7 @@ def of(given: Iterable[AnyRecord]) -> Study:
         "",
         [Axis.of(key, (point[key] for point in points)) for key in points[0]],
         points,
-        rows.drop("collectives", "parts"),
+        rows.drop("jobs", "collectives", "parts"),
         table.calls(rows),
         [_command(run.command) for run in runs],
         dict.fromkeys((point["program"] for point in points), ""),
@@ -275,12 +277,18 @@ def of(given: Iterable[AnyRecord]) -> Study:
 def _indexed(runs: Sequence[_Run], rows: pl.DataFrame) -> list[IndexedRun]:
     """Return everything that the certainty of the runs' gains rests on."""
     by_run = {row["run"]: row for row in rows.iter_rows(named=True)}
+
+    def placed(run: _Run) -> tuple[int, int | None]:
+        job = own_job(by_run[run.digest])
+        if job is not None:
+            return job["job_ranks"], job["job_ppn"]
+        return int(run.keys["ranks"]), int(run.keys.get("ppn") or 0) or None
+
     return [
         IndexedRun(
             run.file,
             of_fabric([f"{key}={value}" for key, value in run.keys.items() if "." in key]),
-            int(run.keys["ranks"]),
-            int(run.keys.get("ppn") or 0) or None,
+            *placed(run),
             None if run.trains else by_run[run.digest],
         )
         for run in runs

@@ -107,6 +107,8 @@ class Study:
     """Returns how sure a row's gain over another row is."""
     iterations: Iterations = NO_ITERATIONS
     """Data of iterations of training."""
+    jobs: pl.DataFrame = field(default_factory=pl.DataFrame)
+    """Rows of `weft.campaign.table.jobs`; runs of jobs files count by their first job."""
 
     @cached_property
     def best_rows(self) -> frozenset[int]:
@@ -258,6 +260,7 @@ def study(
     library: str = "",
     certainty_of: CertaintyOf = unknown,
     iterations: Iterations = NO_ITERATIONS,
+    jobs: pl.DataFrame | None = None,
 ) -> Study:
     """Build the study of a campaign's tables."""
     points = [
@@ -279,6 +282,7 @@ def study(
         library=library,
         certainty_of=certainty_of,
         iterations=iterations,
+        jobs=pl.DataFrame() if jobs is None else jobs,
     )
 
 

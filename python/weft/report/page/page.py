@@ -15,7 +15,7 @@ from html import escape
 from typing import Any
 
 from weft.report.data.study import Study
-from weft.report.page import charts, losses, payload, runtime, sections, training
+from weft.report.page import charts, jobs, losses, payload, runtime, sections, training
 from weft.report.page.provenance import versions
 from weft.report.page.sentences import question
 
@@ -36,6 +36,7 @@ def render(study: Study) -> str:
         "basis": sections.by_baseline(study, sections.basis),
         "verdicts": sections.by_baseline(study, sections.verdict_table),
         "charts": _charts(study),
+        "jobs": jobs.section(study),
         "losses": losses.section(study),
         "failures": sections.failures(study),
         "made": sections.made(study),
