@@ -127,6 +127,8 @@ def run(
         _check_recorded(record, compare=compare)
     request = Request.of(command=command_line, program=program, arguments=arguments, **options)
     plan = launch.prepare(request)
+    if not quiet and (warning := launch.forecast(plan)):
+        click.echo(f"weft: {warning}", err=True)
     if budget:
         _check_budget(record=record, compare=compare)
         check_budget(plan)

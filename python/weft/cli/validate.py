@@ -2,11 +2,20 @@
 """`weft validate`."""
 
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from weft.base.errors import WeftError, named
 from weft.base.extras import need
@@ -19,7 +28,7 @@ from weft.cli.measurement_options import benchmark_option, column_option
 from weft.runs.options import MOST_RANKS
 from weft.study.validation import accuracy, errors, gain, gain_report, gain_runs, own_tables
 from weft.study.validation.gain import GainResult
-from weft.study.validation.validate import SCHEMA, Check, Result, plot, read_checks, run
+from weft.study.validation.validate import SCHEMA, Check, Result, cost, plot, read_checks, run
 
 _HELP = """
 Simulate measured tables and report the error: of the shipped tables, or of your own TABLEs.
@@ -48,9 +57,31 @@ Examples:
 \b
 Exit status: 1 if an error exceeds its bound.
 """
+_ROOM_FOR_A_BAR = 72
 _OF_OWN = ("fabric", "mode", "column", "benchmark", "ranks", "bytes_", "rows", "mean", "worst")
 ABOVE = "BOUND EXCEEDED"
 _BOUND = click.FloatRange(min=0, min_open=True)
+
+
+@contextmanager
+def progress_of_checks(checks: Sequence[Check]) -> Iterator[Callable[[str], None] | None]:
+    """Show the checks on a terminal, with the time that is left by their rows and ranks."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    on = console(stderr=True)
+    bars = (BarColumn(16),) if on.width >= _ROOM_FOR_A_BAR else ()
+    columns = (*bars, TaskProgressColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=on, transient=True) as bar:
+        task = bar.add_task("", total=sum(map(cost, checks)))
+        before = [0.0]
+        costs = iter(map(cost, checks))
+
+        def begin(name: str) -> None:
+            bar.update(task, advance=before[0], description=name)
+            before[0] = next(costs)
+
+        yield begin
 
 
 @command(help=_HELP)
@@ -121,7 +152,9 @@ def validate(
         need("report")
     checks = _own_checks(tables, asked)
     gains = gain_runs.run(gain.read_gains()) if checks is None else []
-    results = run(read_checks() if checks is None else checks)
+    todo = read_checks() if checks is None else checks
+    with progress_of_checks(todo) as progress:
+        results = run(todo, progress)
     if gains:
         _print_gains(gains)
     _print(results)

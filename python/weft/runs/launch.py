@@ -145,6 +145,11 @@ def prepare(request: Request) -> PreparedRun:
     return replace(plan, seen=limits.check(_needs(plan)))
 
 
+def forecast(plan: PreparedRun) -> str:
+    """Return a warning if ranks may need more memory than there is; empty if they hardly can."""
+    return limits.forecast(_needs(plan), plan.seen) if plan.seen else ""
+
+
 def _check_gpus(request: Request, site: Site) -> None:
     """Refuse ranks that would share a GPU in a run with NCCL."""
     asked = fallback_of(request)

@@ -49,6 +49,8 @@ _RECORD = 4 << 10
 """Lower bound of a record's size in bytes."""
 _TEMPORARY_FILES = 6
 """The directory, its lock, hosts, two logs, and the record."""
+_WRITABLE = 2
+"""Flag of a segment in an ELF file."""
 _MOMENT_S = 1.0
 """Validity of the machine's observed resources."""
 _SHARED = f"{named('privatize=False')} if the program writes no global variable"
@@ -137,6 +139,53 @@ def _check_memory(needs: ResourceInputs, start: StartResources) -> None:
             f" {format_size(start.memory_bytes)} left; take{less} fewer ranks, a smaller fabric,"
             " or a machine with more memory"
         )
+
+
+_AMPLE = 256 << 10
+"""Memory for the data of a rank above which there is no warning."""
+_THRESHOLD = "smpi/auto-shared-malloc-thresh"
+
+
+def forecast(needs: ResourceInputs, start: StartResources) -> str:
+    """Return a warning if the machine leaves each rank little memory for the program's data.
+
+    The data of the program is unknown before it runs, except for the variables of its copies, so
+    the warning gives the memory that is left and the ways to need less. Empty if it is ample.
+    """
+    fixed = needs.memory_bytes + needs.ranks * sum(map(_variables, needs.copied))
+    each = max(0, start.memory_bytes - fixed) // needs.ranks
+    if each >= _AMPLE:
+        return ""
+    hints = []
+    if not needs.setting(_THRESHOLD):
+        hints.append(f"--cfg {_THRESHOLD}:4096 shares blocks of 4 KiB or more among all ranks")
+    most = start.machine.number("sys/vm/max_map_count", 65530)
+    if (count := _OTHER_MAPPINGS + needs.ranks) > most:
+        hints.append(
+            f"each shared block then takes a mapping per rank, and Linux allows {most:,}: raise it"
+            f" first (as root, sysctl vm.max_map_count={4 * count})"
+        )
+    if needs.copied:
+        hints.append(f"take {_SHARED}")
+    return (
+        f"memory: {needs.ranks:,} ranks need at least {format_size(fixed)}, and {start.whose} has"
+        f" {format_size(start.memory_bytes)} left: {format_size(each)} for the data of each rank."
+        f" If it needs more: {'; '.join([*hints, 'or take fewer ranks'])}"
+    )
+
+
+@kept
+def _variables(path: Path) -> int:
+    """Return the size of the variables of a program or library, in bytes."""
+    try:
+        with path.open("rb") as file:
+            return sum(
+                segment["p_memsz"]
+                for segment in ELFFile(file).iter_segments()
+                if segment["p_type"] == "PT_LOAD" and segment["p_flags"] & _WRITABLE
+            )
+    except (OSError, ELFError):
+        return 0
 
 
 def _check_disk(needs: ResourceInputs, machine: Machine) -> None:

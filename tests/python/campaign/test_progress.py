@@ -13,6 +13,7 @@ import pytest
 from tests.support import simulated
 from tests.support.campaign_files import LATENCY
 from weft.campaign.execution.work import TaskResult
+from weft.campaign.file.axes import Point
 from weft.campaign.file.runs import Run
 from weft.cli.campaign import progress
 from weft.cli.campaign.progress import RunCounter
@@ -37,6 +38,30 @@ def test_the_line_says_what_has_ended_and_what_is_left(monkeypatch: pytest.Monke
     short = shown.line(short=True)
     assert short == "302/1,000, 1 failed, 2 running, 2 min left"
     assert len(shown.line(short=True)) <= 45
+
+
+def test_the_time_left_is_weighted_by_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight small runs take a second each; two large ones have 64 times as many ranks."""
+
+    def run(ranks: int, offload: str) -> Run:
+        point: Point = {"program": "x", "ranks": ranks, "offload": offload}
+        return Run(point, Request.of(program="x", ranks=ranks), f"{ranks}{offload}")
+
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    runs = [run(4, "off")] * 8 + [run(256, "off"), run(256, "stream")]
+    shown = RunCounter(10, 10, runs=runs)
+    now[0] = 4.0  # two at a time
+    for one in runs[:8]:
+        shown.take(one, TaskResult("3f02", "done", wall_time_s=1.0))
+    assert "about 64 s left" in shown.line(), "2 runs of 64 s, two at a time"
+    now[0] = 14.0
+    shown.take(runs[8], TaskResult("3f02", "done", wall_time_s=20.0))
+    # 28 s of runs in 14 s: 2 at a time. The last costs as much per rank as all that have ended.
+    each = 28 / (8 * 4 + 256)
+    assert f"about {256 * each / 2:.0f} s left" in shown.line()
+    shown.take(runs[9], TaskResult("3f02", "done", wall_time_s=20.0))
+    assert "about 0 s left" in shown.line()
 
 
 def test_a_log_has_a_line_now_and_then(

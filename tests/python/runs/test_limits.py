@@ -56,6 +56,31 @@ def test_more_memory_than_there_is_is_told_with_both_numbers(machine: Machine) -
     assert "(4,194,304 ranks), and this machine has 8 GiB left; take fewer ranks" in said
 
 
+def forecast(needs: ResourceInputs, machine: Machine) -> str:
+    return limits.forecast(needs, StartResources.seen(machine))
+
+
+def test_little_memory_for_data_is_told_with_what_helps(machine: Machine) -> None:
+    said = forecast(ResourceInputs(ranks=65536), machine)
+    assert said.startswith("memory: 65,536 ranks need at least 404 MiB, and this machine has 8 GiB")
+    assert "left: 122 KiB for the data of each rank" in said
+    assert "--cfg smpi/auto-shared-malloc-thresh:4096 shares blocks" in said
+    assert "Linux allows 65,530: raise it first (as root, sysctl vm.max_map_count=264144)" in said
+    told = ("smpi/auto-shared-malloc-thresh:4096",)
+    assert "shares blocks" not in forecast(ResourceInputs(ranks=65536, settings=told), machine)
+    (machine.proc / "sys/vm/max_map_count").write_text("1000000\n")
+    assert "vm.max_map_count" not in forecast(ResourceInputs(ranks=65536), machine)
+    assert forecast(ResourceInputs(ranks=1024), machine) == ""
+
+
+def test_variables_of_copies_are_in_the_forecast(program: Program, machine: Machine) -> None:
+    copied = (Path(program("first.c")),)
+    before = forecast(ResourceInputs(ranks=65536), machine)
+    said = forecast(ResourceInputs(ranks=65536, copied=copied), machine)
+    assert said != before
+    assert "if the program writes no global variable" in said
+
+
 def test_swap_counts(machine: Machine) -> None:
     meminfo = machine.proc / "meminfo"
     meminfo.write_text("MemAvailable: 8388608 kB\nSwapFree: 999999999 kB\n")

@@ -4,7 +4,7 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import click
@@ -21,13 +21,63 @@ _EVERY_S = 10.0
 _MOST_MESSAGES = 20
 _ROOM_FOR_A_BAR = 72
 _BAR = 16
+_Kind = tuple[str, int, str]
+"""Program, ranks and offload mode of runs that cost about the same."""
+
+
+class Costs:
+    """Estimates the cost of the runs that are left from that of the runs that have ended.
+
+    Runs of a program with as many ranks and the same offload mode cost the same; others, in
+    proportion to their ranks.
+    """
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        """Begin with all runs that are missing."""
+        self._left = Counter(map(self._key, runs))
+        self._ended: dict[_Kind, list[float]] = {}
+
+    def take(self, run: Run, wall_time_s: float) -> None:
+        """Learn the cost of a run that has ended; without a time, it only is no longer left."""
+        key = self._key(run)
+        self._left[key] -= 1
+        if wall_time_s > 0:
+            self._ended.setdefault(key, []).append(wall_time_s)
+
+    def left(self) -> float | None:
+        """Return the cost that is left in relation to that of the ended runs; None if unknown."""
+        spent_s = sum(map(sum, self._ended.values()))
+        if spent_s <= 0 or not self._left:
+            return None
+        ranks = sum(key[1] * len(times) for key, times in self._ended.items())
+        left_s = sum(
+            number * self._cost(key, spent_s / max(1, ranks))
+            for key, number in self._left.items()
+            if number > 0
+        )
+        return left_s / spent_s
+
+    def _cost(self, key: _Kind, rank_s: float) -> float:
+        times = self._ended.get(key)
+        return sum(times) / len(times) if times else rank_s * key[1]
+
+    @staticmethod
+    def _key(run: Run) -> _Kind:
+        return (
+            str(run.point.get("program", "")),
+            int(run.point.get("ranks") or 1),
+            str(run.point.get("offload", "")),
+        )
 
 
 class RunCounter:
     """Counts ended runs and reports progress."""
 
-    def __init__(self, total: int, missing: int, bar: Progress | None = None) -> None:
-        """Begin with the total number of runs and the number still missing."""
+    def __init__(
+        self, total: int, missing: int, bar: Progress | None = None, runs: Sequence[Run] = ()
+    ) -> None:
+        """Begin with the total number of runs, and the number still missing, which are `runs`."""
+        self._costs = Costs(runs)
         self._total, self._before = total, total - missing
         self._states: Counter[str] = Counter()
         self._running = 0
@@ -39,6 +89,7 @@ class RunCounter:
     def take(self, run: Run, done: TaskResult) -> None:
         """Count a run that has ended."""
         self._states[done.state] += 1
+        self._costs.take(run, done.wall_time_s)
         if done.state in ("failed", "refused", "killed"):
             self._complain(run, done)
         if self._bar is not None and self._task is not None:
@@ -94,8 +145,11 @@ class RunCounter:
         ended = self._states.total()
         if not ended:
             return None
+        spent_s = time.monotonic() - self._start
+        if (share := self._costs.left()) is not None:
+            return share * spent_s
         rest = self._total - self._before - ended
-        return rest * (time.monotonic() - self._start) / ended
+        return rest * spent_s / ended
 
 
 class _Line(ProgressColumn):
@@ -121,21 +175,26 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def progress(total: int, missing: int, at_once: int | None) -> Iterator[RunCounter]:
-    """Show progress on a terminal or in a log; nothing if no run is missing."""
+def progress(
+    total: int, missing: int, at_once: int | None, runs: Sequence[Run] = ()
+) -> Iterator[RunCounter]:
+    """Show progress on a terminal or in a log; nothing if no run is missing.
+
+    The missing `runs` weigh the remaining time by their costs.
+    """
     if not missing:
         yield RunCounter(total, missing)
         return
     if not sys.stderr.isatty():
         most = f", up to {at_once:,} at a time" if at_once else ""
         click.echo(f"{plural(missing, 'run')} to execute{most}", err=True)
-        yield RunCounter(total, missing)
+        yield RunCounter(total, missing, runs=runs)
         return
     on = console(stderr=True)
     wide = on.width >= _ROOM_FOR_A_BAR
     line = _Line(short=not wide)
     columns = (*((BarColumn(_BAR),) if wide else ()), line)
     bar = Progress(*columns, console=on, refresh_per_second=2, transient=True)
-    line.shown = shown = RunCounter(total, missing, bar)
+    line.shown = shown = RunCounter(total, missing, bar, runs)
     with bar:
         yield shown

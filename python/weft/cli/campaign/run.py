@@ -71,11 +71,12 @@ def run(
     found = prepared.index()
     say_damaged(found)
     total = len(prepared.every)
-    missing = len(prepared.missing(found))
+    to_do = prepared.missing(found)
+    missing = len(to_do)
     for line in cost(prepared) if missing else ():
         click.echo(f"weft: its runs include {line}", err=True)
     at_once = where.at_once if where else jobs or local.cores()
-    with progress(total, missing, at_once) as shown:
+    with progress(total, missing, at_once, to_do) as shown:
         make = api.on_cluster(where, shown.note)
         api.carry_out(prepared, shown.take, at_once, shown.running, make)
     states = api.states(prepared)

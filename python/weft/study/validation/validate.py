@@ -198,6 +198,15 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         raise WeftError(f"{path}: {error}") from None
 
 
+def cost(check: Check) -> float:
+    """Return the relative cost of a check: its rows, times the ranks of each."""
+    table = read_table(paths.data(check.table), "Allreduce")
+    ranks = [
+        table.number(row, "ranks") if "ranks" in table.names else check.ranks for row in table.rows
+    ]
+    return sum(max(2, one) for one in ranks[part(check.rows)])
+
+
 def run(checks: Sequence[Check], progress: Progress | None = None) -> list[Result]:
     """Run all checks."""
     results = []
