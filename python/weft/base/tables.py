@@ -82,6 +82,10 @@ def _least_column(column: Column) -> int:
     return max(map(cell_len, parts), default=0)
 
 
+_SPARE = 6
+"""Columns without which Rich breaks words, though the longest ones of all columns would fit."""
+
+
 def fitting(
     rows: Sequence[dict[str, str]], dispensable: Sequence[str], left: Sequence[str], on: Console
 ) -> Table:
@@ -95,7 +99,7 @@ def fitting(
             return table
         rows = [{key: cell for key, cell in row.items() if key != name} for row in rows]
         table = table_of(rows, left)
-    return table if _least_width(table) <= on.width else whole
+    return table if _least_width(table) + _SPARE <= on.width else whole
 
 
 def _width(table: Table, on: Console) -> int:
