@@ -91,7 +91,7 @@ def test_combinations_that_are_worth_it_are_described(tmp_path: Path) -> None:
     study = made(tmp_path, SMALL, gains(lambda point: 2.0 if point["ranks"] == 16 else 0.5))
     assert verdict(study) == [
         "Worth it for sum on tofino-16 in 3 of 6 combinations: 0.500 to 2.00 times as fast as the"
-        " hosts; worth it all with 16 ranks."
+        " hosts; those that are worth it are all with 16 ranks."
     ]
 
 

@@ -149,7 +149,7 @@ def _gain_of(study: Study, one: Choice) -> str:
     """Return the range of the gains, or the interval of a single one."""
     against = study.reference
     assert against is not None
-    than = against.said or "the hosts"
+    than = f"the {against.said}" if against.best else against.said or "the hosts"
     return f"{_range(one.found)} times as fast as {than}{_level(one.found)}"
 
 
@@ -189,7 +189,7 @@ def _where(study: Study, one: Choice) -> str:
     """Return what the combinations have in common that are worth it, or the best of them."""
     worth = [found for found in one.found if judge(found.speed_up, found.certainty) == "worth it"]
     if common := pattern(study.varying, worth, one.found):
-        return f"; worth it {common}"
+        return f"; those that are worth it are {common}"
     best = max(worth, key=lambda found: found.speed_up)
     names = [
         named_value(axis.name, best.point[axis.name])
