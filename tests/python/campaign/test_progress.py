@@ -16,7 +16,7 @@ from weft.campaign.execution.work import TaskResult
 from weft.campaign.file.axes import Point
 from weft.campaign.file.runs import Run
 from weft.cli.campaign import progress
-from weft.cli.campaign.progress import RunCounter
+from weft.cli.campaign.progress import Costs, RunCounter
 from weft.runs.request import Request
 
 RUN = Run({"ranks": 4}, Request.of(program="x", ranks=4), "3f02")
@@ -113,3 +113,14 @@ def test_a_terminal_has_one_line_that_fits(tmp_path: Path, columns: int) -> None
     assert any("1 running" in line for line in lines)
     assert all(len(line) <= columns for line in lines)
     assert ("━" in text) == (columns == 80)
+
+
+def test_the_time_left_of_iterations_depends_on_what_nccl_may_use() -> None:
+    def run(collectives: str) -> Run:
+        point: Point = {"program": "x", "ranks": 8, "collectives": collectives}
+        return Run(point, Request.of(program="x", ranks=8), collectives)
+
+    costs = Costs([run("rings and trees")] * 2 + [run("NVLS")] * 2)
+    costs.take(run("rings and trees"), 1.0)
+    costs.take(run("NVLS"), 20.0)
+    assert costs.left() == pytest.approx(1.0)

@@ -14,6 +14,7 @@ from rich.text import Text
 from weft.base.tables import console
 from weft.base.units import plural
 from weft.campaign.execution.work import TaskResult
+from weft.campaign.file.keys import COLLECTIVES
 from weft.campaign.file.runs import Run
 from weft.cli.campaign.shared import label
 
@@ -22,7 +23,7 @@ _MOST_MESSAGES = 20
 _ROOM_FOR_A_BAR = 72
 _BAR = 16
 _Kind = tuple[str, int, str]
-"""Program, ranks and offload mode of runs that cost about the same."""
+"""Program, ranks and offload mode (or what NCCL may use) of runs that cost about the same."""
 
 
 class Costs:
@@ -66,7 +67,7 @@ class Costs:
         return (
             str(run.point.get("program", "")),
             int(run.point.get("ranks") or 1),
-            str(run.point.get("offload", "")),
+            str(run.point.get("offload", run.point.get(COLLECTIVES, ""))),
         )
 
 
