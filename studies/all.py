@@ -32,6 +32,7 @@ from studies import (
     testbed,
     traffic,
     training,
+    training_study,
     tunings,
     tutorial,
 )
@@ -87,6 +88,7 @@ STUDIES: dict[str, Study] = {
             nccl,
             reports,
             training,
+            training_study,
             tunings,
         ),
         *(failures, fault_rates, faults, traffic),
