@@ -113,7 +113,7 @@ TEST_F(SprayPoolsTest, AMessageWaitsIfNoSpineIsLeft)
       recovery_.apply({{FabricChange::What::device, index, true}});
   });
   run();
-  // It goes on at 16 us, and 2,000 bytes arrive until 22 us, when routing learns of both faults and knows no link. At
+  // It continues at 16 us, and 2,000 bytes arrive until 22 us, when routing learns of both faults and knows no link. At
   // 23 us it learns of the repairs.
   EXPECT_NEAR(arrivals_.times.at(1), 24e-6 + LATENCY_S + 8000 / RATE, 1e-15);
   EXPECT_EQ(recovery_.counts().cut, 2);

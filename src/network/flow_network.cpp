@@ -566,7 +566,7 @@ void FlowNetwork::collect(int resource)
       add(use.resource);
 }
 
-/** Notes that a change waits for the next update. Until then its group @p number, if there is one, goes on at its
+/** Notes that a change waits for the next update. Until then its group @p number, if there is one, continues at its
  * present rate, or begins at a provisional one. */
 void FlowNetwork::note_change(GroupNumber number)
 {
@@ -603,7 +603,7 @@ bool FlowNetwork::wait_for_changes()
   return true;
 }
 
-/** Returns how long groups take to send one of their flows' bytes each, in the mean. */
+/** Returns how long groups take to send one of their flows' bytes each, on average. */
 double FlowNetwork::duration(const std::vector<GroupNumber>& changed) const
 {
   double volume = 0;

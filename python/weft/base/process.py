@@ -48,7 +48,7 @@ _LONGEST_LINE = 1 << 20
 _TASKS = 4
 """weft, the shell that cleans up after it, the simulator, and the thread that polls its memory."""
 _LAST_BYTES = 256 << 20
-"""More than a child that touches fresh memory can allocate between two polls."""
+"""Upper bound of the memory that a child can allocate between two polls."""
 _FIRST_LOOK_S, _LOOK_S = 0.005, 0.05
 """Polling intervals of memory; short at first, doubling up to the maximum."""
 _LOOK_FOR_ORPHANS_S = 10.0

@@ -425,7 +425,7 @@ class HitCallPart(Model, kw_only=True):
 
     hit_s: Number
     went_on_s: Number
-    """Time at which it went on, or failed."""
+    """Time at which it continued, or failed."""
     collective: str
     communicator: Whole
     what: Literal["resent", "rebuilt", "on hosts", "failed"]
@@ -501,13 +501,13 @@ class FaultsPart(Model, kw_only=True):
     broken_calls: Whole
     """Times that a collective in the network was hit."""
     resent_calls: Whole
-    """Times that one went on over the same tree."""
+    """Times that one continued over the same tree."""
     rebuilt_calls: Whole
     """Times that one was repeated over a new tree."""
     calls_on_hosts: Whole
     """Times that the hosts repeated one."""
     lost_in_calls_s: Number
-    """Time from hits until calls went on, with the time of what they repeated."""
+    """Time from hits until calls continued, with the time of what they repeated."""
     cut_branches: Whole = 0
     """Flows of multicasts that faults have cut, which nobody sends again."""
     lost_chunks: Whole = 0

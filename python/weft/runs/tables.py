@@ -459,7 +459,7 @@ def _progress_of_messages(record: RecordData) -> list[str]:
     return [
         "rendezvous messages progress only inside MPI calls, as Open MPI over UCX does without a"
         f" progress thread: {plural(late.delayed, 'message')} started"
-        f" {format_seconds(late.delay_s / late.delayed)} late in the mean, when {whom} entered MPI"
+        f" {format_seconds(late.delay_s / late.delayed)} late on average, when {whom} entered MPI"
         ' ([mpi] progress = "calls"; --set mpi.progress=thread starts them at once)'
     ]
 

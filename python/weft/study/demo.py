@@ -83,7 +83,7 @@ def gain(hosts: Column, offloaded: Column, widths: Column | None = None) -> Gain
     """Return the gain from offloading over the sizes of both columns.
 
     `widths` has ln of the factor by which a simulated gain may be off, by size. Errors of one model
-    do not cancel in the mean.
+    do not cancel on average.
     """
     gains = {size: hosts[size] / offloaded[size] for size in hosts}
     most_at = max(gains, key=lambda size: gains[size])

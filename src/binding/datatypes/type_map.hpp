@@ -27,7 +27,7 @@ public:
 
   /** Map of a predefined type; @p alignment as the C compiler's. */
   TypeMap(MPI_Datatype basic, std::int64_t size, MPI_Aint extent, std::int64_t alignment);
-  /** Map of a type with elements of others. */
+  /** Map of a datatype that is composed of other datatypes. */
   explicit TypeMap(std::vector<Part> parts);
 
   /** Maps of MPI_LB and MPI_UB, members of structures that set a bound. */

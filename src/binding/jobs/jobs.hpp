@@ -8,7 +8,7 @@
  * Ranks of a job may spawn further worlds (MPI_Comm_spawn): these belong to the job, count as its traffic and end with
  * it, and have an MPI_COMM_WORLD of their own.
  *
- * A job of weft's launcher that fails ends alone: the others go on, and the run ends with the last
+ * A job of weft's launcher that fails ends alone: the other jobs continue, and the run ends with the last
  * of them. */
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Ranks of a job that has failed, while other jobs go on.
+/* Ranks of a job that has failed, while other jobs continue.
  *
  * They are not killed: unwinding a rank's stack would run the program's destructors, and messages in
  * flight still refer to its memory. They are suspended for good, and keep their memory until the

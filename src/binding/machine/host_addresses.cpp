@@ -80,7 +80,7 @@ const char* host_at(const void* address, std::size_t size, int family, const voi
                                                                           : nullptr;
 }
 
-/** Description of a host in memory of its own. */
+/** Host entry (`hostent`) that owns its memory. */
 struct HostEntry {
   std::string name;
   in_addr address{};

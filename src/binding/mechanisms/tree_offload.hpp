@@ -55,7 +55,7 @@ protected:
   /** Changes to the present tree and takes its channels, if the policy is to rebuild it. Returns false if there is none
    * that is free. */
   bool find_tree();
-  /** Counts that the call, which was hit at time @p hit, goes on over a tree. It has lost what it has done since @p
+  /** Counts that the call, which was hit at time @p hit, continues over a tree. It has lost what it has done since @p
    * since. */
   void count_restart(double hit, double since);
   /** Lets the hosts repeat the call, likewise. All ranks must have entered it. */

@@ -58,7 +58,7 @@ protected:
 public:
   const MessageCosts costs;
   /// Ends the job with this world, or the run if there is none, because of a UserError. Called by a rank or SimGrid's
-  /// kernel; returns if other jobs go on.
+  /// kernel; returns if other jobs continue.
   std::function<void(const std::string& why, std::optional<int> world)> refuse;
   CoreNoise* core_noise                           = nullptr; ///< OS noise of the ranks' cores
   const std::shared_ptr<Execution::Memory> memory = std::make_shared<Execution::Memory>(); ///< memory of the calls

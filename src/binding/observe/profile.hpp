@@ -106,7 +106,7 @@ public:
     const RankActivity& rank = *by_actor_.get(actor);
     return attends(actor) ? now : rank.attended;
   }
-  /** Lets the current thread of a rank, which is about to wait, attend. Returns false if it does so already. */
+  /** Marks the current thread of a rank as progressing MPI while it waits; returns false if it does already. */
   bool begin_attending(aid_t actor);
   void end_attending(aid_t actor);
   /** The record's `profile`, `mpi_calls`, `slices`. Empty if the program's calls were not seen (no

@@ -19,7 +19,7 @@ namespace weft {
 
 /** Reaction of a call in the network whose tree is hit. */
 enum class CallPolicy : std::uint8_t {
-  resend,  ///< it goes on from its last complete window when its tree is up again
+  resend,  ///< it continues from its last complete window when its tree is up again
   rebuild, ///< it is repeated over a new tree
   hosts,   ///< it is repeated by the hosts
   abort,   ///< the job ends
@@ -41,7 +41,7 @@ public:
 /** Call in the network that a fault has hit, and what became of it. */
 struct HitCall {
   double hit;     ///< time
-  double went_on; ///< time at which it went on or failed
+  double went_on; ///< time at which it continued or failed
   std::string collective;
   int communicator;
   const char* what; ///< "resent", "rebuilt", "on hosts" or "failed"
@@ -50,17 +50,17 @@ struct HitCall {
 /** Faults as offloaded calls see them; of a run with faults. */
 struct CallRecovery {
   CallPolicy policy;
-  const RecoveryModel& model; ///< timeouts: from a fault until a call notices it, and between two attempts to go on
+  const RecoveryModel& model; ///< timeouts: from a fault until a call notices it, and between two attempts to continue
   const FabricState& actual;  ///< what is up, known or not
   LinkLosses& losses;
 
   std::vector<BreakableCall*> running = {}; ///< calls in the network, in the order of their starts
   std::map<LinkId, double> bandwidths = {}; ///< parts of their bandwidth that slow links have
   std::int64_t broken                 = 0;  ///< times that a call was hit
-  std::int64_t resent                 = 0;  ///< times that one went on over its tree
+  std::int64_t resent                 = 0;  ///< times that one continued over its tree
   std::int64_t rebuilt                = 0;  ///< times that one was repeated over a new tree
   std::int64_t moved                  = 0;  ///< calls that the hosts repeated
-  double lost_s                       = 0;  ///< from hits until calls went on, and what they repeated
+  double lost_s                       = 0;  ///< from hits until calls continued, and what they repeated
   std::int64_t cut_branches           = 0;  ///< flows of multicasts that were cut
   std::int64_t lost_chunks            = 0;  ///< chunks of multicasts that did not reach a rank, over all ranks
   std::vector<HitCall> hits           = {}; ///< the first of these

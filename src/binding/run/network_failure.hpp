@@ -9,7 +9,7 @@ namespace weft {
 class RunContext;
 
 /** Ends the job with this @p world because the network has failed. @p whose: the subject of a clause, which needs the
- * network. Called by SimGrid's kernel; returns if other jobs go on. */
+ * network. Called by SimGrid's kernel; returns if other jobs continue. */
 void end_job_for_failure(RunContext& context, int world, const std::string& failure, const std::string& whose);
 
 } // namespace weft

@@ -114,13 +114,13 @@ public:
   /** Ends the job if a call in flight on @p communicator waits for a rank that has ended. */
   void check_members(const Communicator& communicator);
 
-  /** Notes that the current rank, whose job goes on, exits with a @p status other than 0. */
+  /** Notes that the current rank, whose job continues, exits with a @p status other than 0. */
   void note_exit(const std::string& message, int status);
   /** Ends the program with @p status, because it cannot continue. The record says why. Ends the process, unless the
    * program is one of several jobs of weft's launcher. */
   [[noreturn]] void abort(const std::string& kind, const std::string& message, int status = 1);
   /** Ends the program of @p communicator because the network has failed. Called by a rank or SimGrid's kernel; returns
-   * if other jobs go on. */
+   * if other jobs continue. */
   void abort_on(const Communicator& communicator, const std::string& message);
   /** Keeps an object of a failed call, or its communicator, until the process ends: messages in flight refer to them.
    */

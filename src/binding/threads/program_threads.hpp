@@ -4,7 +4,7 @@
  * All ranks run on SimGrid's thread, one at a time. While a rank's own code runs there, its other
  * threads run beside it, and one of them may call MPI. It does so as the rank, until the call has to
  * wait. Then SimGrid's thread, interrupted by a signal, leaves the rank and runs the others; once
- * the call can go on, it resumes the rank where it was interrupted, and the other thread goes on,
+ * the call can continue, it resumes the rank where it was interrupted, and the other thread continues,
  * too. No simulated time passes for the rank but in MPI calls, so its thread loses nothing by that.
  *
  * The signal interrupts the rank only in its own code, in OpenMP's, or while it is blocked in the

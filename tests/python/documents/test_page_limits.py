@@ -38,7 +38,7 @@ class Page:
 
 BEYOND = {
     "docs/README.md": Page(0, 0, 1),
-    "docs/accuracy-tables.md": Page(3200, 0, 1),
+    "docs/accuracy-tables.md": Page(3300, 0, 1),
     "docs/accuracy.md": Page(0, 2, 0),
     "docs/campaign-files.md": Page(0, 0, 2),
     "docs/command-line.md": Page(10800, 0, 4),

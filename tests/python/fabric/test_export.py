@@ -189,7 +189,7 @@ def sharing(directory: Path) -> Path:
 
 
 def overheads(directory: Path) -> Path:
-    """Return a torus with message costs on hosts by size, and rendezvous from 64 KiB on."""
+    """Return a torus with message costs on hosts by size, and rendezvous at 64 KiB or more."""
     path = make(directory, "torus")
     rows = [("32B", "2us", "1GBps"), ("1KiB", "3us", "2GBps"), ("64KiB", "1us", "4GBps")]
     costs = "".join(

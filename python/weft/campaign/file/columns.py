@@ -109,7 +109,8 @@ COLUMNS: dict[str, Column] = {
         "s", "Time from cuts until senders sent the rest again, over all messages that were cut"
     ),
     "lost_in_calls_s": Column(
-        "s", "Time from hits of collectives until they went on, with the time of what they repeated"
+        "s",
+        "Time from hits of collectives until they continued, with the time of what they repeated",
     ),
 }
 """Columns of the table of runs, after the campaign's own keys."""

@@ -100,7 +100,7 @@ OTHERS: Mapping[str, str] = {
 RULES: Mapping[str, str] = {
     "repetitions": "Number of repetitions of each run, for programs whose computation is timed:"
     " `repetition` is 1, 2 …",
-    "zip": 'Lists of keys that go on together, `[["ranks", "ppn"]]`: the first value of each, the'
+    "zip": 'Lists of keys that vary together, `[["ranks", "ppn"]]`: the first value of each, the'
     " second of each",
     "leave_out": "Tables; combinations that match all keys of a table are left out",
 }

@@ -45,7 +45,7 @@ KINDS: Mapping[str, str] = {
     DOWN: "it forwards nothing, and a host's ranks die",
     SLOW: "a link has only a part of its bandwidth",
     LOSSY: "a link loses packets",
-    STATE: "a switch loses what it has aggregated, and goes on",
+    STATE: "a switch loses what it has aggregated, and continues",
 }
 """Kinds of faults, with their meanings."""
 
@@ -62,7 +62,7 @@ STILL = "still "
 """Begin of the texts of events that leave a link, switch or host as it was: faults overlap."""
 
 POLICIES: Mapping[str, str] = {
-    "resend": "it goes on from its last complete window once its tree is up again",
+    "resend": "it continues from its last complete window once its tree is up again",
     "rebuild": "it is repeated over a new tree, or by the hosts if there is none",
     "hosts": "the hosts repeat it with their own algorithm",
     "abort": "its job ends",
@@ -73,7 +73,7 @@ FAULT: Mapping[str, str] = {
     "link": "Link that fails: a cable for both directions, one direction of it such as"
     ' `"host-3.up"`, or a pattern with `*` and `?`',
     "switch": "Switch that fails, or a pattern",
-    "nic": "Host whose cables all fail, while its ranks go on, or a pattern",
+    "nic": "Host whose cables all fail, while its ranks continue, or a pattern",
     "host": "Host that fails: its ranks die, which ends their job, and its cables are down. Or a"
     " pattern",
     "kind": "What happens. "

@@ -72,7 +72,7 @@ def _off(logs: Sequence[float]) -> str:
     """Return the mean and the worst error of ln(simulated / measured)."""
     sizes = [abs(one) for one in logs]
     mean, worst = math.expm1(sum(sizes) / len(sizes)), math.expm1(max(sizes))
-    return f"{mean:.0%} off in the mean, {worst:.0%} at worst"
+    return f"{mean:.0%} off on average, {worst:.0%} at worst"
 
 
 def _intervals(results: Sequence[GainResult]) -> str:

@@ -5,8 +5,8 @@
  * down. Sizes up and down are those of traffic.hpp; messages without payload are sent too.
  *
  * Faults: senders resend what a link has lost. A switch that goes down or loses its state interrupts all calls that
- * its tree has not completed. After a timeout they go on in their order, repeated as CallPolicy says; calls that ranks
- * make meanwhile wait behind them. */
+ * its tree has not completed. After a timeout they continue in their order, repeated as CallPolicy says; calls that
+ * ranks make meanwhile wait behind them. */
 #include "binding/mechanisms/message/message.hpp"
 
 #include "binding/mechanisms/message/served_tree.hpp"
@@ -29,7 +29,7 @@ namespace {
 
 class MessageCall;
 
-/** Calls of a communicator that wait until they can go on, in their order. */
+/** Calls of a communicator that wait until they can continue, in their order. */
 class InterruptedCalls : public Due {
   std::vector<std::shared_ptr<MessageCall>> calls_;
   int timeouts_ = 0;

@@ -4,7 +4,7 @@
  *
  * In runs with faults, each link of a tree has a flow of its own. A fault cuts the flow of its link, and the blocks on
  * it reach no further (collective/multicast/reach.hpp): the flows behind it are shortened, and the other branches and
- * the roots go on. */
+ * the roots continue. */
 #pragma once
 
 #include "binding/mechanisms/multicast/block_runs.hpp"

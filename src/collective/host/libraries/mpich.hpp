@@ -51,7 +51,7 @@ Schedule allreduce_smp(const HostCall& call, int rank, Tuning tuning);
 Schedule barrier_smp(const HostCall& call, int rank, Tuning tuning);
 /** The root sends its vector to the first rank of its host. */
 Schedule bcast_smp(const HostCall& call, int rank, Tuning tuning);
-/** The root's host has the vector before the others. */
+/** The root's host has the vector before the other hosts. */
 Schedule bcast_smp_node_first(const HostCall& call, int rank, Tuning tuning);
 /** Reduces to rank 0, which sends the sum to the root. */
 Schedule reduce_smp(const HostCall& call, int rank, Tuning tuning);

@@ -90,7 +90,7 @@ def test_fortran_has_the_functions_too(run: Run, messages: str, ranks: int, sour
 @pytest.mark.parametrize("messages", ["smpi", "weft"])
 @pytest.mark.parametrize("ranks", [1, 2, 4, 7, 8])
 def test_exclusive_locks_of_windows_exclude_all_others(run: Run, ranks: int, messages: str) -> None:
-    """SMPI forgets who holds a window, and the program deadlocked from 4 ranks on."""
+    """SMPI forgets who holds a window, and the program deadlocked at 4 ranks or more."""
     options = ("--messages", messages)
     lines = run("window_locks.c", on="star-8", ranks=ranks, options=options).lines
     assert lines == [f"{20 * ranks} and {20 * ranks} of {20 * ranks}"]
