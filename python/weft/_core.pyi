@@ -766,7 +766,8 @@ def run_workload(
     ],
     *,
     execute_all: bool = False,
-    fine: bool = False,
+    detail: str = "step",
+    sms: int = 0,
     slowdown: collections.abc.Sequence[float] = [],
     noise: float = 0.0,
     seed: int = 0,
@@ -774,7 +775,7 @@ def run_workload(
     progress: collections.abc.Callable[[float], None] | None = None,
 ) -> IterationTimes:
     """
-    Execute programs on a fabric of GPUs: the number of each rank's program, and the groups of ranks that communicate, by division. `execute_all`: execute equal calls again. `fine`: all messages of NCCL's rings, instead of one for each step. `slowdown`: factor of computation by rank; `noise`: standard deviation of the logarithm of a random one. `listed`: ranks whose operations are returned. `progress` is called with the fraction of operations that have ended.
+    Execute programs on a fabric of GPUs: the number of each rank's program, and the groups of ranks that communicate, by division. `execute_all`: execute equal calls again. `detail`: all messages of NCCL ("slice"), one for each step of its rings ("step"), or one flow for each call ("call"). `sms`: multiprocessors of a GPU, of which NCCL's channels take one each from computation. `slowdown`: factor of computation by rank; `noise`: standard deviation of the logarithm of a random one. `listed`: ranks whose operations are returned. `progress` is called with the fraction of operations that have ended.
     """
 
 def selected_algorithms(

@@ -99,6 +99,8 @@ public:
   /** Returns links and media. */
   const std::vector<int>* known_route(int from, int to) override;
   bool repeats() const override { return not routes_each_message_ && most_stripes_ == 1; }
+  /** Returns whether messages between the same hosts may have different routes. */
+  bool routes_each_message() const { return routes_each_message_; }
   bool follows() const override { return policy_ && policy_->uses_loads(); }
   void entered(const FlowRoute& way) override { policy_->enter(way.resources); }
   void left(const FlowRoute& way) override

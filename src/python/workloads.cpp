@@ -19,12 +19,13 @@ namespace {
 using After  = std::vector<WorkNumber>;
 using Groups = std::vector<std::pair<std::string, std::vector<std::vector<int>>>>;
 
-NcclCollective collective_named(const std::string& name)
+/** Returns the value called @p name; @p kind is what it is, for messages. */
+template <Named E> E value_named(const std::string& kind, const std::string& name)
 {
-  if (const auto found = find_named<NcclCollective>(name))
+  if (const auto found = find_named<E>(name))
     return *found;
-  const std::vector<std::string> known = names_of<NcclCollective>();
-  throw UserError("found collective \"" + name + "\"; " + did_you_mean(name, known) + "allowed: " + join(known));
+  const std::vector<std::string> known = names_of<E>();
+  throw UserError("found " + kind + " \"" + name + "\"; " + did_you_mean(name, known) + "allowed: " + join(known));
 }
 
 // Statics are constructed when the module is loaded: nothing could catch their exceptions.
@@ -106,9 +107,9 @@ const RowKind<"IterationTimes", NamedTimes> ITERATION_TIMES{
 
 Row<"IterationTimes"> run_workload(const Fabric& fabric, const std::string& library,
                                    const std::vector<const Program*>& programs, std::vector<int> program_of,
-                                   const Groups& groups, bool execute_all, bool fine, std::vector<double> slowdown,
-                                   double noise, std::uint64_t seed, std::vector<int> listed,
-                                   const std::optional<std::function<void(double)>>& progress)
+                                   const Groups& groups, bool execute_all, const std::string& detail, int sms,
+                                   std::vector<double> slowdown, double noise, std::uint64_t seed,
+                                   std::vector<int> listed, const std::optional<std::function<void(double)>>& progress)
 {
   Workload workload;
   for (const Program* const program : programs)
@@ -118,7 +119,8 @@ Row<"IterationTimes"> run_workload(const Fabric& fabric, const std::string& libr
     workload.divisions.emplace_back(name, members, workload.ranks());
   IterationOptions options{.library     = library,
                            .execute_all = execute_all,
-                           .fine        = fine,
+                           .detail      = value_named<CallDetail>("detail", detail),
+                           .sms         = sms,
                            .slowdown    = std::move(slowdown),
                            .noise       = noise,
                            .seed        = seed,
@@ -154,7 +156,8 @@ void bind_workloads(py::module_& module)
           "collective",
           [](Program& program, std::uint32_t stream, std::uint32_t kind, const std::string& collective, double size,
              const After& after, const std::string& name) {
-            return program.add_collective(stream, kind, collective_named(collective), size, after, name);
+            return program.add_collective(stream, kind, value_named<NcclCollective>("collective", collective), size,
+                                          after, name);
           },
           py::arg("stream"), py::arg("kind"), py::arg("collective"), py::arg("size"), py::arg("after") = After(),
           py::arg("name") = "",
@@ -177,12 +180,14 @@ void bind_workloads(py::module_& module)
       .def("__len__", &Program::size);
   module.def(
       "run_workload", &run_workload, py::arg("fabric"), py::arg("library"), py::arg("programs"), py::arg("program_of"),
-      py::arg("groups"), py::kw_only(), py::arg("execute_all") = false, py::arg("fine") = false,
+      py::arg("groups"), py::kw_only(), py::arg("execute_all") = false, py::arg("detail") = "step", py::arg("sms") = 0,
       py::arg("slowdown") = std::vector<double>(), py::arg("noise") = 0.0, py::arg("seed") = 0,
       py::arg("listed") = std::vector<int>(), py::arg("progress") = py::none(),
       "Execute programs on a fabric of GPUs: the number of each rank's program, and the groups of ranks that "
-      "communicate, by division. `execute_all`: execute equal calls again. `fine`: all messages of NCCL's rings, "
-      "instead of one for each step. `slowdown`: factor of computation by rank; `noise`: standard deviation of "
+      "communicate, by division. `execute_all`: execute equal calls again. `detail`: all messages of NCCL (\"slice\"), "
+      "one for each step of its rings (\"step\"), or one flow for each call (\"call\"). `sms`: "
+      "multiprocessors of a GPU, of which NCCL's channels take one each from computation. `slowdown`: factor of "
+      "computation by rank; `noise`: standard deviation of "
       "the logarithm of a random one. `listed`: ranks whose operations are returned. `progress` is called with "
       "the fraction of operations that have ended.");
 }

@@ -26,18 +26,14 @@ struct EndsOfRanks : RankCallbacks {
 
 } // namespace
 
-namespace {
-
-/** Returns when each rank of a call ends, in seconds after the last one has entered. */
-std::vector<double> executed_on(const CallNetwork& network, const PlannedCall& call,
-                                const std::vector<std::int64_t>& before)
+std::vector<double> ends_of_call(const CallNetwork& network, const std::vector<int>& hosts,
+                                 const std::function<Schedule(int rank)>& schedule,
+                                 const std::vector<std::int64_t>& before)
 {
   Agenda& agenda    = network.agenda;
   const double last = agenda.now().value() + PICOSECOND * static_cast<double>(*std::ranges::max_element(before));
   EndsOfRanks ends(agenda, before.size());
-  Execution execution(
-      agenda, network.messages, network.costs, call.hosts, [&call](int rank) { return call.schedule(rank); }, ends,
-      network.memory);
+  Execution execution(agenda, network.messages, network.costs, hosts, schedule, ends, network.memory);
   for (std::size_t rank = 0; rank < before.size(); ++rank)
     execution.enter(static_cast<int>(rank), Seconds(last - PICOSECOND * static_cast<double>(before[rank])));
   while (std::isfinite(agenda.next().value()))
@@ -45,6 +41,14 @@ std::vector<double> executed_on(const CallNetwork& network, const PlannedCall& c
   for (double& end : ends.at)
     end -= last;
   return ends.at;
+}
+
+namespace {
+
+std::vector<double> executed_on(const CallNetwork& network, const PlannedCall& call,
+                                const std::vector<std::int64_t>& before)
+{
+  return ends_of_call(network, call.hosts, [&call](int rank) { return call.schedule(rank); }, before);
 }
 
 /** Returns the most messages of a rank that are in flight at once. */
@@ -98,31 +102,31 @@ int KnownCalls::most_flows() const
   return most;
 }
 
-GroupCall::GroupCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, const CallNetwork& network,
-                     KnownCalls* known, int wiring, GroupCallEnds& ends)
-    : number_(number), planned_(std::move(planned)), network_(network), known_(known), wiring_(wiring), ends_(ends),
-      entered_(planned_->hosts.size())
+SteppedCall::SteppedCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, const CallNetwork& network,
+                         GroupCallEnds& ends)
+    : GroupCall(number, std::move(planned), ends), agenda_(network.agenda),
+      execution_(
+          network.agenda, network.messages, network.costs, this->planned()->hosts,
+          [this](int rank) { return this->planned()->schedule(rank); }, *this, network.memory)
 {
-  if (not known_)
-    execution_.emplace(
-        network.agenda, network.messages, network.costs, planned_->hosts,
-        [this](int rank) { return planned_->schedule(rank); }, static_cast<RankCallbacks&>(*this), network.memory);
 }
 
-void GroupCall::enter(int rank)
+KnownCall::KnownCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, Agenda& agenda,
+                     KnownCalls& known, int wiring, GroupCallEnds& ends)
+    : GroupCall(number, std::move(planned), ends), agenda_(agenda), known_(known), wiring_(wiring),
+      times_(this->planned()->hosts.size())
 {
-  ++inside_;
-  if (execution_) {
-    execution_->enter(rank, network_.agenda.now());
-    return;
-  }
-  const Seconds now                        = network_.agenda.now();
-  entered_[static_cast<std::size_t>(rank)] = now.value();
+}
+
+void KnownCall::entered(int rank)
+{
+  const Seconds now                      = agenda_.now();
+  times_[static_cast<std::size_t>(rank)] = now.value();
   if (not is_complete())
     return;
-  const auto& ends = known_->ends(planned_, wiring_, entered_);
-  for (std::size_t at = 0; at < ends.size(); ++at)
-    network_.agenda.add(now + Seconds(ends[at]), *this, at);
+  const auto& after = known_.ends(planned(), wiring_, times_);
+  for (std::size_t at = 0; at < after.size(); ++at)
+    agenda_.add(now + Seconds(after[at]), *this, at);
 }
 
 } // namespace weft

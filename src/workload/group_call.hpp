@@ -2,7 +2,7 @@
 /* Collective of a group in time. By default each rank takes the steps of NCCL's schedule when it enters. A group with
  * links of its own waits until all have entered, and then ends as an equal call has ended: times depend on nothing but
  * how much earlier than the last rank the others have entered. The first such call is executed on a network of its own.
- */
+ * A call may be one flow instead (call_flows.hpp). */
 #pragma once
 
 #include "collective/host/engine/execution.hpp"
@@ -12,10 +12,12 @@
 #include "network/flow_network.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
-#include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -35,6 +37,12 @@ struct CallNetwork {
   const MessageCosts& costs;
   std::shared_ptr<Execution::Memory> memory;
 };
+
+/** Executes a call whose ranks have the steps of @p schedule until nothing is left to do. Returns when each rank ends,
+ * in seconds after the last one has entered; @p before: how much earlier it has entered, in picoseconds. */
+std::vector<double> ends_of_call(const CallNetwork& network, const std::vector<int>& hosts,
+                                 const std::function<Schedule(int rank)>& schedule,
+                                 const std::vector<std::int64_t>& before);
 
 /** Ends of calls on links of their own. */
 class KnownCalls {
@@ -73,29 +81,66 @@ public:
   virtual void call_failed(std::uint64_t call, const std::string& why) = 0;
 };
 
-class GroupCall : RankCallbacks, Due {
+/** Call in time. */
+class GroupCall {
   const std::uint64_t number_;
-  std::shared_ptr<const PlannedCall> planned_;
-  const CallNetwork& network_;
-  KnownCalls* known_; // null: the call is executed on the network
-  int wiring_;
+  const std::shared_ptr<const PlannedCall> planned_;
   GroupCallEnds& ends_;
-  std::vector<double> entered_; // by rank
   std::size_t inside_ = 0;
-  std::optional<Execution> execution_;
 
-  void rank_ended(int rank) override { ends_.left(number_, rank); }
-  void due(std::uint64_t rank) override { ends_.left(number_, static_cast<int>(rank)); }
-  void call_failed(const std::string& why) override { ends_.call_failed(number_, why); }
+protected:
+  /** @p number identifies the call to @p ends, which must outlive it. */
+  GroupCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, GroupCallEnds& ends)
+      : number_(number), planned_(std::move(planned)), ends_(ends)
+  {
+  }
+  const std::shared_ptr<const PlannedCall>& planned() const { return planned_; }
+  void leave(int rank) { ends_.left(number_, rank); }
+  void fail(const std::string& why) { ends_.call_failed(number_, why); }
+  virtual void entered(int rank) = 0;
 
 public:
-  /** @p number identifies the call to @p ends. All references must outlive the call. */
-  GroupCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, const CallNetwork& network,
-            KnownCalls* known, int wiring, GroupCallEnds& ends);
+  GroupCall(const GroupCall&)            = delete;
+  GroupCall& operator=(const GroupCall&) = delete;
+  virtual ~GroupCall()                   = default;
   /** Enters a rank now. */
-  void enter(int rank);
+  void enter(int rank)
+  {
+    ++inside_;
+    entered(rank);
+  }
   std::size_t inside() const { return inside_; }
   bool is_complete() const { return inside_ == planned_->hosts.size(); }
+};
+
+/** Call of which each rank takes the steps of its schedule. */
+class SteppedCall : public GroupCall, RankCallbacks {
+  Agenda& agenda_;
+  Execution execution_;
+
+  void entered(int rank) override { execution_.enter(rank, agenda_.now()); }
+  void rank_ended(int rank) override { leave(rank); }
+  void call_failed(const std::string& why) override { fail(why); }
+
+public:
+  /** @p network must outlive the call, as for all calls. */
+  SteppedCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, const CallNetwork& network,
+              GroupCallEnds& ends);
+};
+
+/** Call on links of its own, which ends as an equal one has ended. */
+class KnownCall : public GroupCall, Due {
+  Agenda& agenda_;
+  KnownCalls& known_;
+  int wiring_;
+  std::vector<double> times_; // of entries, by rank
+
+  void entered(int rank) override;
+  void due(std::uint64_t rank) override { leave(static_cast<int>(rank)); }
+
+public:
+  KnownCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, Agenda& agenda, KnownCalls& known,
+            int wiring, GroupCallEnds& ends);
 };
 
 } // namespace weft

@@ -84,11 +84,22 @@ Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOp
     inside_.emplace_back(hosts_.size(), 0);
     shape_of_.emplace_back(static_cast<std::size_t>(division.number()), -1);
   }
+  if (options_.sms > 0) {
+    computing_.resize(hosts_.size());
+    taken_.resize(hosts_.size());
+  }
   if (not options_.listed.empty()) {
     listed_.resize(hosts_.size());
     for (const int rank : options_.listed)
       if (rank >= 0 && rank < workload.ranks())
         listed_[static_cast<std::size_t>(rank)] = true;
+  }
+  if (options_.detail == CallDetail::call) {
+    if (unguarded_.routes_each_message())
+      throw UserError(fabric.name() + ": [routing] policy: each message has a route of its own, but a call that is one "
+                                      "flow has one route between two ranks; choose the policy \"static\" or \"ecmp\", "
+                                      "or the detail \"step\"");
+    as_flows_ = std::make_unique<CallFlows>(routes_, capacities_, costs_, fabric.host_count());
   }
   if (options_.execute_all)
     return;
@@ -120,9 +131,57 @@ void Iteration::begin(int rank, WorkNumber number)
     return join(rank, number);
   if (work.kind != WorkKind::compute)
     return post(rank, number);
-  if (not workload_.program(rank).is_on_host(work.stream))
-    accounts_[static_cast<std::size_t>(rank)].begin_computation(agenda_.now());
-  agenda_.add(agenda_.now() + Seconds(computation(rank, number)), *this, packed(rank, number));
+  const double now     = agenda_.now().value();
+  const double seconds = computation(rank, number);
+  const bool on_host   = workload_.program(rank).is_on_host(work.stream);
+  agenda_.add(Seconds(now + (on_host ? seconds : seconds / speed(rank))), *this, packed(rank, number));
+  if (on_host)
+    return;
+  accounts_[static_cast<std::size_t>(rank)].begin_computation(agenda_.now());
+  if (not computing_.empty())
+    computing_[static_cast<std::size_t>(rank)].push_back({number, now, seconds, now});
+}
+
+/** Returns the part of a GPU's multiprocessors that calls leave to computation. */
+double Iteration::speed(int rank) const
+{
+  if (taken_.empty())
+    return 1;
+  const int left = std::max(1, options_.sms - taken_[static_cast<std::size_t>(rank)]);
+  return static_cast<double>(left) / options_.sms;
+}
+
+/** Notes that calls of a rank have @p number more of its multiprocessors, or less. */
+void Iteration::take_multiprocessors(int rank, int number)
+{
+  if (taken_.empty())
+    return;
+  const double now    = agenda_.now().value();
+  const double before = speed(rank);
+  taken_[static_cast<std::size_t>(rank)] += number;
+  const double after = speed(rank);
+  for (Computing& one : computing_[static_cast<std::size_t>(rank)]) {
+    one.left -= (now - one.since) * before;
+    one.since = now;
+    agenda_.add(Seconds(now + std::max(0.0, one.left) / after), *this, packed(rank, one.number));
+  }
+}
+
+/** Ends a computation and returns when it has begun; nothing if it does not end now: its speed has changed. */
+std::optional<double> Iteration::end_computing(int rank, WorkNumber number)
+{
+  const double now = agenda_.now().value();
+  if (computing_.empty())
+    return is_listed(rank) ? now - computation(rank, number) : now; // else nobody asks
+  auto& all      = computing_[static_cast<std::size_t>(rank)];
+  const auto one = std::ranges::find(all, number, &Computing::number);
+  if (one == all.end())
+    return std::nullopt;
+  if (const double end = one->since + one->left / speed(rank); end > now && not Agenda::same(end, now))
+    return std::nullopt;
+  const double begin = one->begin;
+  all.erase(one);
+  return begin;
 }
 
 double Iteration::computation(int rank, WorkNumber number) const
@@ -142,10 +201,16 @@ void Iteration::due(std::uint64_t rank_and_number)
   const auto number = static_cast<WorkNumber>(rank_and_number);
   const Work& work  = workload_.program(rank)[number];
   const double now  = agenda_.now().value();
-  if (work.kind == WorkKind::compute && not workload_.program(rank).is_on_host(work.stream))
-    accounts_[static_cast<std::size_t>(rank)].end_computation(agenda_.now());
-  const bool lasted  = is_listed(rank) && work.kind == WorkKind::compute; // else nobody asks when it has begun
-  const double since = lasted ? now - computation(rank, number) : now;
+  double since      = now;
+  if (work.kind == WorkKind::compute) {
+    const bool on_host = workload_.program(rank).is_on_host(work.stream);
+    const auto begin   = on_host ? now - computation(rank, number) : end_computing(rank, number);
+    if (not begin)
+      return;
+    since = *begin;
+    if (not on_host)
+      accounts_[static_cast<std::size_t>(rank)].end_computation(agenda_.now());
+  }
   end(rank, {rank, number, since, since, now});
 }
 
@@ -223,13 +288,22 @@ std::shared_ptr<const PlannedCall> Iteration::plan(std::uint32_t division, int g
   if (not its) {
     call.host = [&one](int rank) { return one.hosts[static_cast<std::size_t>(rank)]; };
     its       = nccl_.plan(call);
-    if (not options_.fine)
+    if (options_.detail != CallDetail::slice)
       its = std::make_shared<const NcclPlan>(coarse(*its, call.ranks, ways(one.hosts)));
     call.host = {};
   }
   call.nccl = its;
   planned   = std::make_shared<const PlannedCall>(std::move(one));
   return planned;
+}
+
+std::unique_ptr<GroupCall> Iteration::begun_call(std::uint64_t number, const OpenCall& open, const GroupLinks::Own* own)
+{
+  if (own)
+    return std::make_unique<KnownCall>(number, open.planned, agenda_, apart_->known, own->wiring, *this);
+  if (as_flows_)
+    return std::make_unique<FlowCall>(number, open.planned, network_, agenda_, as_flows_->flow(*open.planned), *this);
+  return std::make_unique<SteppedCall>(number, open.planned, calls_on_, *this);
 }
 
 std::uint64_t Iteration::open_call(std::uint32_t division, int group, std::uint32_t sequence, const Work& work)
@@ -251,8 +325,7 @@ std::uint64_t Iteration::open_call(std::uint32_t division, int group, std::uint3
   open.left      = static_cast<int>(open.planned->hosts.size());
   open.at.assign(open.planned->hosts.size(), {0, -1});
   const auto* own = apart_ && ends_need_all(work.collective) ? apart_->links.own(division, group) : nullptr;
-  open.call       = std::make_unique<GroupCall>(found->second, open.planned, calls_on_, own ? &apart_->known : nullptr,
-                                                own ? own->wiring : -1, *this);
+  open.call       = begun_call(found->second, open, own);
   ++times_.calls;
   if (not own)
     ++times_.executed;
@@ -309,6 +382,7 @@ void Iteration::join(int rank, WorkNumber number)
     accounts_[static_cast<std::size_t>(rank)].begin_waiting(work.groups, agenda_.now());
   else
     accounts_[static_cast<std::size_t>(rank)].begin_communication(work.groups, agenda_.now());
+  take_multiprocessors(rank, open.planned->call.nccl->choice.channels);
   if (++inside_[work.groups][static_cast<std::size_t>(rank)] > 1 && apart_ && apart_->links.own(work.groups, group))
     reuse_was_wrong_ = true;
   GroupCall& call = *open.call; // calls_ may grow while the rank enters
@@ -328,6 +402,7 @@ void Iteration::left(std::uint64_t call, int place)
   const auto [number, since]   = open.at[static_cast<std::size_t>(place)];
   const TimedWork work{rank, number, since, std::max(since, open.complete), agenda_.now().value()};
   --inside_[division][static_cast<std::size_t>(rank)];
+  take_multiprocessors(rank, -open.planned->call.nccl->choice.channels);
   if (--open.left == 0) {
     ended_.push_back(std::move(open.call));
     open.planned.reset();

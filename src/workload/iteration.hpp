@@ -10,18 +10,21 @@
  */
 #pragma once
 
+#include "base/named.hpp"
 #include "collective/host/nccl/nccl_coarse.hpp"
 #include "collective/host/nccl/nccl_library.hpp"
 #include "fabric/fabric.hpp"
 #include "network/agenda.hpp"
 #include "network/fabric_routes.hpp"
 #include "network/flow_network.hpp"
+#include "workload/call_flows.hpp"
 #include "workload/group_call.hpp"
 #include "workload/group_links.hpp"
 #include "workload/program.hpp"
 #include "workload/rank_accounts.hpp"
 #include "workload/rank_progress.hpp"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -29,6 +32,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -36,10 +40,25 @@
 
 namespace weft {
 
+/** Form in which a call of a collective is executed. */
+enum class CallDetail : std::uint8_t {
+  slice, ///< all messages of NCCL
+  step,  ///< one message for each step of its rings
+  call   ///< one flow for each call (call_flows.hpp)
+};
+template <> struct Names<CallDetail> {
+  static constexpr std::array ROWS{std::pair{CallDetail::slice, std::string_view("slice")},
+                                   std::pair{CallDetail::step, std::string_view("step")},
+                                   std::pair{CallDetail::call, std::string_view("call")}};
+};
+
 struct IterationOptions {
   std::string library = "nccl-2.29"; ///< of presets/nccl, which chooses and schedules collectives
   bool execute_all    = false;       ///< executes equal calls again
-  bool fine           = false;       ///< all messages of NCCL's rings, instead of one for each step
+  CallDetail detail   = CallDetail::step;
+  /// Streaming multiprocessors of a GPU. NCCL's channels of the calls in which a rank is take one each, and leave its
+  /// computation the others; 0: computation does not notice calls.
+  int sms = 0;
   /// By rank: factor by which its computation takes longer; empty: 1 for all.
   std::vector<double> slowdown = {};
   /// Standard deviation of the logarithm of a further factor, drawn for each computation of each rank; 0: none.
@@ -110,6 +129,13 @@ private:
     KnownCalls known;
     explicit Apart(Iteration& its);
   };
+  /** Computation of a GPU that has begun. */
+  struct Computing {
+    WorkNumber number;
+    double begin;
+    double left;  ///< seconds on all multiprocessors, at time `since`
+    double since; ///< time
+  };
   struct Posted {
     WorkNumber number;
     double since;
@@ -138,7 +164,8 @@ private:
   FlowNetwork network_;
   MessageCosts costs_;
   CallNetwork calls_on_;
-  std::unique_ptr<Apart> apart_; // null: all calls are executed with the rest
+  std::unique_ptr<Apart> apart_;        // null: all calls are executed with the rest
+  std::unique_ptr<CallFlows> as_flows_; // null: calls are messages
 
   std::vector<int> hosts_; // by rank
   std::vector<ProgramOrder> orders_;
@@ -148,7 +175,9 @@ private:
   std::vector<std::vector<std::uint32_t>> begun_; // by division and rank: collectives that have begun
   std::vector<std::vector<int>> inside_;          // by division and rank: calls in which it is
   std::map<std::tuple<std::uint32_t, int, std::uint32_t>, std::uint64_t> open_; // by division, group and sequence
-  std::vector<OpenCall> calls_;                                                 // places are reused
+  std::vector<std::vector<Computing>> computing_; // by rank, as the next; empty if computation does not notice calls
+  std::vector<int> taken_;                        // multiprocessors that calls have
+  std::vector<OpenCall> calls_;                   // places are reused
   std::vector<std::uint64_t> idle_calls_;
   std::vector<std::unique_ptr<GroupCall>> ended_;                         // until nothing of them is on the stack
   std::unordered_map<std::uint64_t, std::map<int, Unmatched>> unmatched_; // by both ranks, then tag
@@ -172,8 +201,12 @@ private:
   void end(int rank, const TimedWork& work);
   bool is_listed(int rank) const { return not listed_.empty() && listed_[static_cast<std::size_t>(rank)]; }
   double computation(int rank, WorkNumber number) const;
+  double speed(int rank) const;
+  void take_multiprocessors(int rank, int number);
+  std::optional<double> end_computing(int rank, WorkNumber number);
   void end_waiting(OpenCall& open);
   void join(int rank, WorkNumber number);
+  std::unique_ptr<GroupCall> begun_call(std::uint64_t number, const OpenCall& open, const GroupLinks::Own* own);
   std::uint64_t open_call(std::uint32_t division, int group, std::uint32_t sequence, const Work& work);
   void check_agreement(const OpenCall& open, int rank, WorkNumber number) const;
   int shape(std::uint32_t division, int group);

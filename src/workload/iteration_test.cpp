@@ -130,6 +130,25 @@ TEST(Iteration, CallsOfAGroupThatOverlapAreAllExecuted)
   EXPECT_DOUBLE_EQ(times.end, times_on(gpu_fabric(1, 4), all, {.execute_all = true}).end);
 }
 
+TEST(Iteration, CallsLeaveComputationTheMultiprocessorsWithoutChannels)
+{
+  Workload all;
+  Program& program = all.programs.emplace_back(true);
+  program.add_computation(0, 10e-3);
+  program.add_collective(1, 0, NcclCollective::allgather, 200 * MEGA);
+  program.add_computation(2, 1e-3);
+  all.program_of = {0, 0, 0, 0};
+  all.divisions.emplace_back("data", Members{{0, 1, 2, 3}}, 4);
+  const IterationTimes apart  = times_on(gpu_fabric(1, 4), all);
+  const IterationTimes beside = times_on(gpu_fabric(1, 4), all, {.sms = 8, .listed = {0}});
+  EXPECT_DOUBLE_EQ(apart.end, 10e-3);
+  const double call = apart.ranks[0].communicated[0];
+  ASSERT_LT(call, 8e-3);
+  EXPECT_NEAR(beside.end, 10e-3 + call * 2 / 8, 1e-9); // two channels
+  for (const TimedWork& work : beside.listed)
+    EXPECT_NEAR(work.end - work.begin, work.number == 0 ? beside.end : work.number == 2 ? 1e-3 * 8 / 6 : call, 1e-9);
+}
+
 TEST(Iteration, AnAllgatherTakesItsBytesOverTheRateOfItsChannels)
 {
   Workload all;
@@ -137,7 +156,7 @@ TEST(Iteration, AnAllgatherTakesItsBytesOverTheRateOfItsChannels)
   all.program_of = {0, 0, 0, 0};
   all.divisions.emplace_back("tensor", Members{{0, 1, 2, 3}}, 4);
   for (const bool fine : {false, true}) {
-    const double seconds = times_on(gpu_fabric(1, 4), all, {.fine = fine}).end;
+    const double seconds = times_on(gpu_fabric(1, 4), all, {.detail = fine ? CallDetail::slice : CallDetail::step}).end;
     // Two channels of 20 GB/s carry three of four blocks past each rank.
     EXPECT_NEAR(seconds / (300 * MEGA / 40e9), 1, 0.05) << fine;
   }

@@ -110,7 +110,7 @@ def train(
     noise: float = 0.0,
     noise_seed: int = 0,
     execute_all: bool = False,
-    all_messages: bool = False,
+    detail: str = "step",
     ignore_memory: bool = False,
 ) -> TrainedIteration:
     """Simulate an iteration of training a language model, as `weft train` does.
@@ -127,7 +127,8 @@ def train(
         noise: Standard deviation of the logarithm of a random factor of each computation.
         noise_seed: Seed of `noise`.
         execute_all: Execute equal calls again, instead of reusing their times.
-        all_messages: Send all messages of NCCL's rings, instead of one for each step.
+        detail: What collectives are executed as: all messages of NCCL ("slice"), one for each step
+            of its rings ("step"), or one flow for each call ("call").
         ignore_memory: Allow what a GPU's memory does not hold.
 
     Raises:
@@ -139,7 +140,7 @@ def train(
     conditions = _conditions(
         *(fabric, set, nccl, slowdown),
         execute_all=execute_all,
-        fine=all_messages,
+        detail=detail,
         noise=noise,
         seed=noise_seed,
         listed=training.representatives(),
@@ -209,7 +210,7 @@ def replay_training(
     noise: float = 0.0,
     noise_seed: int = 0,
     execute_all: bool = False,
-    all_messages: bool | None = None,
+    detail: str | None = None,
 ) -> TrainedIteration:
     """Simulate an iteration that traces of training have recorded, as `weft replay` does.
 
@@ -229,8 +230,9 @@ def replay_training(
         noise: Standard deviation of the logarithm of a random factor of each computation.
         noise_seed: Seed of `noise`.
         execute_all: Execute equal calls again, instead of reusing their times.
-        all_messages: Send all messages of NCCL's rings (True), or one for each step (False); all up
-            to 256 ranks by default.
+        detail: What collectives are executed as: all messages of NCCL ("slice", the default up to
+            256 ranks), one for each step of its rings ("step", the default of more), or one flow
+            for each call ("call").
 
     Raises:
         WeftError: The trace is wrong or does not fit the fabric; the text says why.
@@ -246,7 +248,7 @@ def replay_training(
     conditions = _conditions(
         *(fabric, set, nccl, slowdown),
         execute_all=execute_all,
-        fine=read.is_fine if all_messages is None else all_messages,
+        detail=detail or read.detail,
         noise=noise,
         seed=noise_seed,
         listed=read.representatives(),

@@ -97,21 +97,21 @@ def progress_bar(total: int) -> Iterator[BenchProgress | None]:
 # ---- Iterations of training
 
 
-def iteration_options(all_messages: str) -> Callable[[Command], Command]:
+def iteration_options(detail: str) -> Callable[[Command], Command]:
     """Return what adds the options of iterations.
 
-    `all_messages` is the default of the option of this name, in words; its value is None then.
+    `detail` is the default of the option of this name, in words; its value is None then.
     """
 
     def add(command: Command) -> Command:
-        for option in reversed(_iteration_options(all_messages)):
+        for option in reversed(_iteration_options(detail)):
             command = option(command)
         return command
 
     return add
 
 
-def _iteration_options(all_messages: str) -> Sequence[Callable[[Any], Any]]:
+def _iteration_options(detail: str) -> Sequence[Callable[[Any], Any]]:
     return (
         click.option(
             "--slowdown",
@@ -139,10 +139,11 @@ def _iteration_options(all_messages: str) -> Sequence[Callable[[Any], Any]]:
             help="Execute equal calls again, instead of reusing their times.",
         ),
         click.option(
-            "--all-messages/--fewer-messages",
+            "--detail",
+            type=click.Choice(["slice", "step", "call"]),
             default=None,
-            help="Send all messages of NCCL's rings, or one for each step.  [default:"
-            f" {all_messages}]",
+            help="Execute collectives as all messages of NCCL, one for each step of its rings, or"
+            f" one flow for each call.  [default: {detail}]",
         ),
         output_option("--csv", "csv_file", help="Write the times of all ranks as CSV."),
     )

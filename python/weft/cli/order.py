@@ -33,7 +33,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Training": (
         *("--with", "--replicate", "--gpu", "--ignore-memory"),
         *("--allgather-size", "--process-groups", "--logical-dimensions"),
-        *("--slowdown", "--noise", "--noise-seed", "--execute-all", "--all-messages"),
+        *("--slowdown", "--noise", "--noise-seed", "--execute-all", "--detail"),
     ),
     SIMULATION: _of_runs(SIMULATION),
 }

@@ -71,7 +71,7 @@ above --memory.
 
 _OF_TRAINING = (
     *("replicate", "allgather_size", "process_groups", "logical_dimensions", "gpu", "slowdown"),
-    *("noise", "noise_seed", "execute_all", "all_messages", "csv_file"),
+    *("noise", "noise_seed", "execute_all", "detail", "csv_file"),
 )
 """Parameters that apply to traces of training only."""
 _SHARED = (
@@ -136,7 +136,7 @@ def _training_options(command: Command) -> Command:
         ),
     ):
         command = option(command)
-    return iteration_options(f"all up to {MOST_FINE} ranks")(command)
+    return iteration_options(f"slice up to {MOST_FINE} ranks, step beyond")(command)
 
 
 def _read_options(values: Mapping[str, Any], progress: Progress) -> ReadOptions:
@@ -159,13 +159,12 @@ def _replay_training(trace: Path, values: Mapping[str, Any], *, compare: bool) -
         raise WeftError("--fabric is missing; traces of training need a fabric of GPUs")
     with _reading() as show:
         read = load_trace(trace, _read_options(values, show))
-    all_messages = values["all_messages"]
     conditions = Conditions(
         fabric=values["fabric"],
         changes=tuple(values["changes"]),
         library=library,
         execute_all=values["execute_all"],
-        fine=read.is_fine if all_messages is None else all_messages,
+        detail=values["detail"] or read.detail,
         slowdown=parsed_slowdown(values["slowdown"], "--slowdown"),
         noise=values["noise"],
         seed=values["noise_seed"],

@@ -84,7 +84,7 @@ def build(
         parallel.stage_of(rank) * len(rings) + _ring_of(parallel, rank)
         for rank in range(parallel.ranks)
     ]
-    workload = Workload(programs, program_of, parallel.groups)
+    workload = Workload(programs, program_of, parallel.groups, gpu.sms)
     return workload, _summary(training, gpu, memory, tuple(sizes[:: len(rings)]))
 
 

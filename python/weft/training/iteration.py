@@ -24,6 +24,14 @@ Progress = Callable[[float], None]
 """Called with the fraction of operations that have ended."""
 
 
+DETAILS = {
+    "slice": "all that NCCL sends",
+    "step": "one for each step of rings",
+    "call": "and a flow for each call",
+}
+"""Messages that are executed, by detail."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
     """Fabric and settings of an iteration."""
@@ -34,8 +42,8 @@ class Conditions:
     library: str = LIBRARY
     execute_all: bool = False
     """True: equal calls are executed again, instead of taking the times of the first one."""
-    fine: bool = False
-    """True: rings send all messages that NCCL sends, instead of one for each step."""
+    detail: str = "step"
+    """What a call is executed as, one of DETAILS."""
     slowdown: Mapping[int, float] = field(default_factory=dict)
     """Factor by which the computation of a rank takes longer."""
     noise: float = 0.0
@@ -108,7 +116,8 @@ def simulate(
         *(fabric, conditions.library, _programs(workload)),
         *(list(workload.program_of), list(workload.groups)),
         execute_all=conditions.execute_all,
-        fine=conditions.fine,
+        detail=conditions.detail,
+        sms=workload.sms,
         slowdown=slowdown if conditions.slowdown else [],
         noise=conditions.noise,
         seed=conditions.seed,

@@ -57,7 +57,7 @@ class IterationRecord(Model, kw_only=True):
     fabric_changes: list[str]
     library: str
     execute_all: bool
-    fine: bool
+    detail: str
     slowdown: dict[str, float]
     noise: float
     seed: int
@@ -97,7 +97,7 @@ def record_of(
         fabric_changes=list(given.changes),
         library=given.library,
         execute_all=given.execute_all,
-        fine=given.fine,
+        detail=given.detail,
         slowdown={str(rank): factor for rank, factor in given.slowdown.items()},
         noise=given.noise,
         seed=given.seed,

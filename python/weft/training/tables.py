@@ -9,7 +9,7 @@ from weft.base.tables import new_table, print_table, print_title
 from weft.base.units import format_seconds
 from weft.training.build import Summary
 from weft.training.comparison import Variant
-from weft.training.iteration import Iteration
+from weft.training.iteration import DETAILS, Iteration
 
 
 def print_iteration(its: Iteration, summary: Summary | None, on: Console) -> None:
@@ -42,8 +42,8 @@ def _sentence(its: Iteration) -> str:
     )
     text = f"Most time: {its.bound}. Computation hides {format_seconds(max(hidden, 0.0))} of"
     text += f" communication. {its.calls:,} collectives, {its.executed:,} of them executed"
-    sent = "all that NCCL sends" if its.conditions.fine else "one for each step of rings"
-    return f"{text}; {its.messages:,} messages, {sent}; {its.cpu_s:.1f} s of CPU."
+    sent = f"{its.messages:,} messages, {DETAILS[its.conditions.detail]}"
+    return f"{text}; {sent}; {its.cpu_s:.1f} s of CPU."
 
 
 def print_comparison(variants: Sequence[Variant], on: Console) -> None:

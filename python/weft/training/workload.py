@@ -74,3 +74,8 @@ class Workload:
     """Index of each rank's program."""
     groups: Sequence[tuple[str, list[list[int]]]]
     """Name of each kind of group, and the ranks of its groups, which are disjoint."""
+    sms: int = 0
+    """Multiprocessors of a GPU, of which NCCL's channels take one each from computation.
+
+    0: computation does not notice collectives, as where its times were recorded beside them.
+    """

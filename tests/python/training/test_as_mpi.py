@@ -83,7 +83,7 @@ def simulated(
     return _core.run_workload(
         *(_core.load_fabric(FABRIC), LIBRARY, [program]),
         *(list(workload.program_of), list(workload.groups)),
-        fine=True,
+        detail="slice",
         execute_all=execute_all,
     )
 

@@ -73,7 +73,7 @@ def test_equal_calls_once_take_the_times_of_all(file: Path) -> None:
 
 
 def test_one_message_a_step_is_close_to_all_messages(file: Path) -> None:
-    coarse, fine = iterated(file), iterated(file, fine=True)
+    coarse, fine = iterated(file), iterated(file, detail="slice")
     assert coarse.messages < fine.messages
     assert coarse.time_s == pytest.approx(fine.time_s, rel=0.02)
 

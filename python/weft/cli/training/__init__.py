@@ -53,7 +53,7 @@ Examples:
     is_flag=True,
     help="Compare collectives by GPUs alone, by NVSwitches (NVLS), and by the network (SHARP).",
 )
-@iteration_options("one for each step")
+@iteration_options("step")
 @click.option("--ignore-memory", is_flag=True, help="Allow what a GPU's memory does not hold.")
 @output_option("--timeline", "timeline", help="Write a rank of each stage for Perfetto.")
 @output_option("--json", "json_file", help="Write the record as JSON.")
@@ -71,7 +71,7 @@ def train(
     noise: float,
     noise_seed: int,
     execute_all: bool,
-    all_messages: bool | None,
+    detail: str | None,
     ignore_memory: bool,
     timeline: Path | None,
     csv_file: Path | None,
@@ -85,7 +85,7 @@ def train(
         changes=changes,
         library=f"nccl-{nccl}",
         execute_all=execute_all,
-        fine=bool(all_messages),
+        detail=detail or "step",
         slowdown=parsed_slowdown(slowdown, "--slowdown"),
         noise=noise,
         seed=noise_seed,

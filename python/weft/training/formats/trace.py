@@ -23,9 +23,9 @@ class TrainingTrace:
     workload: Workload
 
     @property
-    def is_fine(self) -> bool:
-        """True if rings send all messages unless told otherwise."""
-        return len(self.workload.program_of) <= MOST_FINE
+    def detail(self) -> str:
+        """Detail of collectives, unless told otherwise (iteration.DETAILS)."""
+        return "slice" if len(self.workload.program_of) <= MOST_FINE else "step"
 
     def representatives(self) -> tuple[int, ...]:
         """Return the first rank of each program, of the first programs if there are many."""

@@ -142,20 +142,20 @@ def simai(tmp_path: Path, ranks: int) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("ranks", "fine"), [(256, True), (512, False)])
+@pytest.mark.parametrize(("ranks", "detail"), [(256, "slice"), (512, "step")])
 def test_rings_send_all_messages_of_256_ranks_and_fewer(
-    tmp_path: Path, ranks: int, fine: bool
+    tmp_path: Path, ranks: int, detail: str
 ) -> None:
     path, fabric = simai(tmp_path, ranks), "superpod-h100-32"
     options = ["--set", "topology.nodes=64"]
     found = record(path, *options, fabric=fabric)
-    chosen = "--all-messages" if fine else "--fewer-messages"
-    other = "--fewer-messages" if fine else "--all-messages"
-    assert found["fine"] == fine
-    assert found["messages"] == record(path, *options, chosen, fabric=fabric)["messages"]
-    others = record(path, *options, other, fabric=fabric)
-    assert (others["messages"] < found["messages"]) == fine
-    said = "all that NCCL sends" if fine else "one for each step of rings"
+    other = "step" if detail == "slice" else "slice"
+    assert found["detail"] == detail
+    chosen = record(path, *options, "--detail", detail, fabric=fabric)
+    assert found["messages"] == chosen["messages"]
+    others = record(path, *options, "--detail", other, fabric=fabric)
+    assert (others["messages"] < found["messages"]) == (detail == "slice")
+    said = "all that NCCL sends" if detail == "slice" else "one for each step of rings"
     assert f"messages, {said};" in replayed(path, *options, fabric=fabric)
 
 
@@ -178,7 +178,7 @@ def test_output_is_that_of_training(tmp_path: Path) -> None:
 
 def test_python_returns_what_the_command_writes(tmp_path: Path) -> None:
     path = simai(tmp_path, 8)
-    its = weft.replay_training(path, FABRIC, slowdown={3: 2}, all_messages=False)
+    its = weft.replay_training(path, FABRIC, slowdown={3: 2}, detail="step")
     found = record(path, "--slowdown", "3=2", "--fewer-messages")
     assert (its.time_s, its.record.messages) == (found["time_s"], found["messages"])
     assert math.isnan(its.mfu)

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "workload/call_flows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace weft {
+namespace {
+
+/** Most uses of a link by a flow: loads of links are rounded to this part of the largest one. */
+constexpr double MOST_USES = 16;
+
+using SentBytes = std::map<std::pair<int, int>, Bytes>; // by sender and receiver
+
+/** Returns the same steps, and adds what @p rank sends to @p sent, which must outlive them. */
+Schedule noting_sends(Schedule steps, int rank, SentBytes& sent)
+{
+  while (steps.next()) {
+    const Step& step = steps.step();
+    if (step.kind == Step::Kind::send)
+      sent[{rank, step.peer}] += step.bytes + (step.over ? step.over->overhead : Bytes());
+    co_yield step;
+  }
+}
+
+} // namespace
+
+CallFlows::CallFlows(MessageRoutes& routes, const std::vector<double>& capacities, const MessageCosts& costs,
+                     int vertices)
+    : routes_(routes), capacities_(capacities), costs_(costs), vertices_(vertices)
+{
+}
+
+/** Returns the links of a call's messages. */
+CallFlows::Links CallFlows::links(const PlannedCall& call, const std::vector<Pair>& pairs)
+{
+  std::map<int, double> loads;
+  Links all;
+  all.way.bound   = std::numeric_limits<double>::infinity();
+  all.way.penalty = 0;
+  FlowRoute one;
+  for (const Pair& pair : pairs) {
+    one.resources.clear();
+    routes_.find(call.hosts[static_cast<std::size_t>(pair.from)], call.hosts[static_cast<std::size_t>(pair.to)],
+                 pair.bytes, 0, one);
+    for (const int resource : one.resources)
+      loads[resource] += one.volume;
+    all.way.penalty = std::max(all.way.penalty, one.penalty);
+  }
+  double largest = 0;
+  double narrow  = 0; // load of the link that limits the call
+  for (const auto& [resource, load] : loads) {
+    largest = std::max(largest, load);
+    if (const double seconds = load / capacities_[static_cast<std::size_t>(resource)]; seconds > all.seconds) {
+      all.seconds = seconds;
+      narrow      = load;
+    }
+  }
+  // The limiting link has its load exactly.
+  const double uses = narrow > 0 ? std::max(1.0, std::round(MOST_USES * narrow / largest)) : 1;
+  all.way.volume    = narrow / uses;
+  for (const auto& [resource, load] : loads)
+    all.way.resources.insert(all.way.resources.end(),
+                             std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(load / all.way.volume))),
+                             resource);
+  return all;
+}
+
+/** Executes a call alone. */
+CallFlows::Traffic CallFlows::measured(const PlannedCall& call)
+{
+  Agenda agenda;
+  FlowNetwork network(agenda, routes_, capacities_, vertices_);
+  SentBytes sent;
+  std::vector<double> ends = ends_of_call(
+      {agenda, network, costs_, nullptr}, call.hosts,
+      [&](int rank) { return noting_sends(call.schedule(rank), rank, sent); },
+      std::vector<std::int64_t>(call.hosts.size()));
+  Traffic its;
+  its.pairs.reserve(sent.size());
+  for (const auto& [ranks, bytes] : sent)
+    its.pairs.push_back({ranks.first, ranks.second, bytes});
+  // Ranks of a Bcast may end before the flow does.
+  const NcclPlan& plan = *call.call.nccl;
+  const double first   = std::max(std::ranges::min(ends), links(call, its.pairs).seconds);
+  its.latency          = std::min(first, (plan.begin.latency + plan.end.latency).value());
+  its.seconds          = first - its.latency;
+  for (double& end : ends)
+    end = std::max(0.0, end - first);
+  its.after = std::make_shared<const std::vector<double>>(std::move(ends));
+  return its;
+}
+
+const CallFlow& CallFlows::flow(const PlannedCall& call)
+{
+  const auto [at, is_new] = flows_.try_emplace(&call);
+  if (not is_new)
+    return at->second;
+  const NcclPlan* const plan = call.call.nccl.get();
+  auto found                 = traffic_.find(plan);
+  if (found == traffic_.end())
+    found = traffic_.emplace(plan, measured(call)).first;
+  const Traffic& traffic = found->second;
+  CallFlow& its          = at->second;
+  its.way                = links(call, traffic.pairs).way;
+  its.way.latency        = traffic.latency;
+  its.way.bound          = its.way.volume / traffic.seconds;
+  its.after              = traffic.after;
+  return its;
+}
+
+FlowCall::FlowCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, FlowNetwork& network,
+                   Agenda& agenda, const CallFlow& flow, GroupCallEnds& ends)
+    : GroupCall(number, std::move(planned), ends), network_(network), agenda_(agenda), flow_(flow)
+{
+}
+
+void FlowCall::entered(int /*rank*/)
+{
+  if (is_complete())
+    network_.start(flow_.way, agenda_.now(), *this, 0);
+}
+
+void FlowCall::arrived(std::uint64_t /*flow*/)
+{
+  for (std::size_t at = 0; at < flow_.after->size(); ++at)
+    agenda_.add(agenda_.now() + Seconds((*flow_.after)[at]), *this, at);
+}
+
+} // namespace weft

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Collectives as one flow each, for workloads whose messages are too many: over all links of the call's messages at
+ * once, loaded as these load them.
+ *
+ * A plan is executed once, alone, on the links of the first group that calls it. Its flows have at most the rate that
+ * this time gives. Where others use the links, or messages of the group meet on them, a flow has the rate that the most
+ * loaded link leaves it: a ring is as fast as its slowest step once blocks wait there, which hides the latencies of the
+ * others, and an Alltoall is so on average. The flow begins when the last rank enters, and the ranks end at the times
+ * relative to each other at which they end if all enter at once. */
+#pragma once
+
+#include "network/flow_network.hpp"
+#include "workload/group_call.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace weft {
+
+/** Flow of a call. */
+struct CallFlow {
+  FlowRoute way;                                    ///< over all links of its messages
+  std::shared_ptr<const std::vector<double>> after; ///< by rank: seconds from the flow's end to the rank's
+};
+
+class CallFlows {
+  /** Messages from one rank to another, of all steps. */
+  struct Pair {
+    int from;
+    int to;
+    Bytes bytes;
+  };
+  /** Messages of a plan, and the times of a call that is alone. */
+  struct Traffic {
+    std::vector<Pair> pairs;
+    double latency = 0; ///< seconds before its flow shares links
+    double seconds = 0; ///< of the flow, at least
+    std::shared_ptr<const std::vector<double>> after;
+  };
+  /** Links of a call: each as often as the flow loads it, if it carries `volume` bytes. */
+  struct Links {
+    FlowRoute way;
+    double seconds = 0; ///< of the most loaded one, alone
+  };
+
+  MessageRoutes& routes_;
+  const std::vector<double>& capacities_;
+  const MessageCosts& costs_;
+  int vertices_;
+  std::map<const NcclPlan*, Traffic> traffic_;
+  std::unordered_map<const PlannedCall*, CallFlow> flows_;
+
+  Traffic measured(const PlannedCall& call);
+  Links links(const PlannedCall& call, const std::vector<Pair>& pairs);
+
+public:
+  /** @p capacities by resource; @p vertices as FlowNetwork's. References must outlive the object, as must the plans of
+   * all calls. @p routes do not depend on the message. */
+  CallFlows(MessageRoutes& routes, const std::vector<double>& capacities, const MessageCosts& costs, int vertices);
+  /** Returns the flow of a call, which must outlive the object. */
+  const CallFlow& flow(const PlannedCall& call);
+};
+
+/** Call that is one flow. */
+class FlowCall : public GroupCall, Due, Receiving {
+  FlowNetwork& network_;
+  Agenda& agenda_;
+  const CallFlow& flow_;
+
+  void entered(int rank) override;
+  void arrived(std::uint64_t flow) override;
+  void failed(std::uint64_t /*flow*/, const std::string& why) override { fail(why); }
+  void due(std::uint64_t rank) override { leave(static_cast<int>(rank)); }
+
+public:
+  FlowCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, FlowNetwork& network, Agenda& agenda,
+           const CallFlow& flow, GroupCallEnds& ends);
+};
+
+} // namespace weft
