@@ -219,6 +219,11 @@ class Results:
         if not self._prepared.store.has(digest):
             raise WeftError(f"keys: {dict(run.point)} has not been run yet")
         result = self._prepared.store.read(digest)
+        if result.iteration:
+            raise WeftError(
+                f"keys: {dict(run.point)} is an iteration of training; its record is among"
+                " iterations()"
+            )
         if not isinstance(result.record, Record):
             raise WeftError(f"keys: {dict(run.point)} was refused: {result.refused}")
         result.record.output = result.output

@@ -232,6 +232,8 @@ def test_campaigns_in_python_train_models(folder: Path) -> None:
     assert record.uses
     assert {len(one.columns) for one in record.uses.ranks} == {240}
     assert list(results.records()) == []
+    with pytest.raises(api.WeftError, match="is an iteration of training; its record is among"):
+        results.record(collectives="NVLS")
 
 
 def test_the_example_shows_what_sharp_gains(tmp_path: Path) -> None:
