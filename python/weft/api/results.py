@@ -134,6 +134,7 @@ class Results:
         *,
         collectives: bool = False,
         parts: bool = False,
+        jobs: bool = False,
         missing: bool = False,
     ) -> None:
         """Write the table: .csv, .parquet or .json; the last two include column descriptions.
@@ -142,24 +143,30 @@ class Results:
             path: The file to write.
             collectives: Write the table of collectives instead.
             parts: Write the table of the parts of iterations of training instead.
+            jobs: Write the table of the jobs of jobs files instead.
             missing: Include combinations that have not been run.
         """
         from weft.campaign import export_files
 
         export_files.check_format("path", Path(path))
-        rows = self._table(collectives=collectives, parts=parts, missing=missing)
-        columns = table.described(rows, collectives=collectives, parts=parts)
+        rows = self._table(collectives=collectives, parts=parts, jobs=jobs, missing=missing)
+        columns = table.described(rows, collectives=collectives, jobs=jobs, parts=parts)
         export_files.write("path", Path(path), rows, columns)
 
-    def _table(self, *, collectives: bool, parts: bool, missing: bool) -> "DataFrame":
+    def _table(
+        self, *, collectives: bool, parts: bool, missing: bool, jobs: bool = False
+    ) -> "DataFrame":
         """Return one of the tables. Raises `WeftError` if several are asked for."""
-        if collectives and parts:
-            raise WeftError("parts: cannot be combined with collectives: these are two tables")
-        if missing and (collectives or parts):
-            which = "collectives" if collectives else "parts"
-            raise WeftError(f"missing: cannot be combined with {which}: missing runs have none")
+        asked = {"collectives": collectives, "parts": parts, "jobs": jobs}
+        names = [name for name, given in asked.items() if given]
+        if len(names) > 1:
+            raise WeftError(f"{names[1]}: cannot be combined with {names[0]}: these are two tables")
+        if missing and names:
+            raise WeftError(f"missing: cannot be combined with {names[0]}: missing runs have none")
         if collectives:
             return self.collectives()
+        if jobs:
+            return self.jobs()
         return self.parts() if parts else self.frame(missing=missing)
 
     @call
