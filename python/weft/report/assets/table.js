@@ -77,7 +77,11 @@ const commandOf = (row) => `${word(rows.head[row])} ${word(rows.tail[row])}`.tri
 
 const rowOf = (row) => {
   const line = element("tr");
-  for (const column of columns()) line.append(element("td", column.cell(row), { "data-head": column.name, ...(column.number ? { class: "number" } : {}) }));
+  for (const column of columns()) {
+    const text = column.cell(row);
+    const kind = column.number ? "number" : text.length > LONG_NAME ? "long" : "";
+    line.append(element("td", text, { "data-head": column.name, ...(kind ? { class: kind } : {}) }));
+  }
   const button = element("button", runs.open.has(row) ? "hide" : "show", {
     type: "button", "aria-expanded": String(runs.open.has(row)), "aria-label": `How run ${rows.run[row]} was made`, "data-row": row,
   });
