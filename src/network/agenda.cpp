@@ -58,20 +58,37 @@ void Agenda::clear()
   last_ = NONE;
   for (Settling* one : settling_)
     one->cleared();
+  if (source_)
+    source_->cleared();
+}
+
+/** Processes the entries of this instant. Returns whether there were any. */
+bool Agenda::run_entries()
+{
+  bool any = false;
+  while (not heap_.empty() && (heap_.front().time <= now_ || same(now_, heap_.front().time))) {
+    const std::size_t instant = heap_.front().instant;
+    std::ranges::pop_heap(heap_, Place::later);
+    heap_.pop_back();
+    run(instant);
+    any = true;
+  }
+  return any;
 }
 
 void Agenda::run_until(Seconds time)
 {
   while (next() <= time) {
-    now_ = next().value();
-    while (next().value() <= now_ || same(now_, next().value())) {
-      const std::size_t instant = heap_.front().instant;
-      std::ranges::pop_heap(heap_, Place::later);
-      heap_.pop_back();
-      run(instant);
-    }
-    for (Settling* one : settling_)
-      one->settle();
+    now_      = next().value();
+    bool seen = false; // by receivers: events of a source alone need no settling
+    do {
+      seen |= run_entries();
+      if (source_ && (source_->next() <= now_ || same(now_, source_->next())))
+        seen |= source_->run(now_);
+    } while (next().value() <= now_ || same(now_, next().value()));
+    if (seen)
+      for (Settling* one : settling_)
+        one->settle();
   }
   now_ = std::max(now_, time.value());
 }

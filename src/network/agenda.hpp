@@ -5,6 +5,7 @@
 
 #include "base/units.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,23 @@ public:
   virtual void cleared() {}
 };
 
+/** Simulation with a queue of its own for events that are too many for the agenda. */
+class EventSource {
+public:
+  EventSource()                              = default;
+  EventSource(const EventSource&)            = delete;
+  EventSource& operator=(const EventSource&) = delete;
+  virtual ~EventSource()                     = default;
+  /** Returns the time of its next event in seconds; infinity if there is none. */
+  virtual double next() const = 0;
+  /** Processes all events up to @p now, and those within rounding. Returns whether anything has happened outside the
+   * source, such as an arrival. */
+  virtual bool run(double now) = 0;
+  /** Called when all entries have been removed without being processed. The source must not offer its events until
+   * something new begins. */
+  virtual void cleared() = 0;
+};
+
 class Agenda {
   struct Entry {
     Due* who;
@@ -62,12 +80,14 @@ class Agenda {
   std::vector<std::size_t> idle_; // free positions in instants_
   std::vector<Place> heap_;
   std::vector<Settling*> settling_;
+  EventSource* source_  = nullptr;
   std::uint64_t opened_ = 0;    // number of instants opened so far
   std::size_t last_     = NONE; // the instant that was added to last
   double now_           = 0;
 
   std::size_t open(double time);
   void run(std::size_t instant);
+  bool run_entries();
 
 public:
   /** Returns whether two times are the same instant, since times that should be equal differ by
@@ -80,12 +100,18 @@ public:
   }
   Seconds now() const { return Seconds(now_); }
   /** Returns the next instant at which something is due; infinity if there is none. */
-  Seconds next() const { return Seconds(heap_.empty() ? std::numeric_limits<double>::infinity() : heap_.front().time); }
+  Seconds next() const
+  {
+    const double entry = heap_.empty() ? std::numeric_limits<double>::infinity() : heap_.front().time;
+    return Seconds(source_ ? std::min(entry, source_->next()) : entry);
+  }
   /** Schedules a call of @p who at @p time, or now if that has passed. @p who must outlive the call
    * or the agenda. */
   void add(Seconds time, Due& who, std::uint64_t what);
   /** Calls @p who at the end of every instant from now on. */
   void tell(Settling& who) { settling_.push_back(&who); }
+  /** Processes the events of @p source, too, from now on. An agenda has at most one source. */
+  void include(EventSource& source) { source_ = &source; }
   /** Returns whether an entry is due for another receiver than those that @p excluded accepts. */
   bool any_but(const std::function<bool(const Due&)>& excluded) const;
   /** Removes all entries. Must not be called while entries are processed. */
