@@ -20,6 +20,7 @@
 #include "model/nic/nic_model.hpp"
 #include "model/nic/progress_engine.hpp"
 #include "model/noise/noise_model.hpp"
+#include "model/packets/packet_model.hpp"
 #include "model/storage/storage_model.hpp"
 #include "model/switch/switch_model.hpp"
 
@@ -48,6 +49,7 @@ struct FabricParts {
   std::vector<Link> links; ///< two per cable of the topology, by id
   LinkSharing sharing = LinkSharing::flow;
   TimeResolution resolution;
+  PacketModel packets;
   std::vector<SharedMedium> shared;
   std::vector<int> shared_of; ///< by link: index in `shared`, or -1; empty if nothing is shared
   std::vector<PointToPointSegment> segments{PointToPointSegment{}}; ///< by increasing `from`; the first has 0 B
@@ -101,6 +103,8 @@ public:
   LinkSharing sharing() const { return parts_.sharing; }
   /** Returns the time within which changes of flows are one event. */
   const TimeResolution& resolution() const { return parts_.resolution; }
+  /** Returns what messages are on the network, and what applies to them if they are packets. */
+  const PacketModel& packets() const { return parts_.packets; }
   const std::vector<SharedMedium>& shared() const { return parts_.shared; }
   const std::vector<PointToPointSegment>& segments() const { return parts_.segments; }
   /** Returns the costs of the MPI library; without them, SMPI's own settings apply. */

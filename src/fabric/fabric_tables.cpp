@@ -173,7 +173,6 @@ TimeResolution read_network(const OptionTable& file, Seconds latency, BytesPerSe
     return automatic_resolution(bandwidth);
   const OptionTable table = file.table("network");
   NetworkTable given;
-  table.allow_only(std::vector<std::string>{"resolution", "coarse_resolution"});
   if (const auto coarse = table.text("coarse_resolution")) {
     check_name(table, "coarse_resolution", *coarse, std::vector<std::string>{"refused", "allowed"});
     given.coarse = *coarse;

@@ -173,7 +173,7 @@ struct NetworkTable {
 };
 const std::vector<Option<NetworkTable>>& network_options();
 
-/** Reads the [network] table of a fabric file, whose links have at least this @p latency and at most this @p bandwidth.
+/** Reads the resolution in the [network] table of a fabric file, whose links have at least this @p latency and at most this @p bandwidth.
  * Throws UserError. */
 TimeResolution read_network(const OptionTable& file, Seconds latency, BytesPerSecond bandwidth);
 

@@ -398,6 +398,7 @@ class FabricReader {
       latency   = std::min(latency, link.latency);
       bandwidth = std::max(bandwidth, link.bandwidth);
     }
+    parts_.packets    = read_packets(file_.table("network"), {"resolution", "coarse_resolution"});
     parts_.resolution = read_network(file_, latency, bandwidth);
   }
 

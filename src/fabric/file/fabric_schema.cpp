@@ -11,6 +11,7 @@
 #include "model/nic/nic_model.hpp"
 #include "model/nic/progress_engine.hpp"
 #include "model/noise/noise_model.hpp"
+#include "model/packets/packet_model.hpp"
 #include "model/storage/storage_model.hpp"
 #include "model/switch/switch_model.hpp"
 
@@ -58,6 +59,15 @@ std::vector<OptionHelp> link_table()
   return options;
 }
 
+/** Returns the keys of [network]: those of both models, then those of packets. */
+std::vector<OptionHelp> network_table()
+{
+  std::vector<OptionHelp> options = describe_options(packet_options());
+  for (OptionHelp& option : describe_options(network_options()))
+    options.insert(options.begin() + 1, std::move(option));
+  return options;
+}
+
 void add_nccl(std::vector<TableHelp>& schema)
 {
   schema.push_back({"nccl", "GPUs and graphs that NCCL finds, where hosts are GPUs", describe_options(nccl_options())});
@@ -86,7 +96,9 @@ std::vector<TableHelp> fabric_schema()
   schema.push_back({"link", "every cable", link_table()});
   schema.push_back({"links", "overrides of [link] for cables whose names match, as [[links]]", links_table()});
   schema.push_back({"shared", "bandwidth that several links share, as [[shared]]", describe_options(shared_options())});
-  schema.push_back({"network", "precision of the simulated network", describe_options(network_options())});
+  schema.push_back({"network", "model and precision of the simulated network", network_table()});
+  schema.push_back({"network.dcqcn", "parameters of congestion_control = \"dcqcn\"", describe_options(dcqcn_options())});
+  schema.push_back({"network.swift", "parameters of congestion_control = \"swift\"", describe_options(swift_options())});
   schema.push_back({"switch", "every switch", with_preset("switch", describe_options(switch_options()))});
   schema.push_back({"switch.offload",
                     "smart: collectives that a switch executes, as [[switch.offload]]; replaces those of a preset",

@@ -101,6 +101,11 @@ const std::map<std::string, std::string>& fitting_samples()
       {"links.port", "3"},
       {"network.resolution", "\"1us\""},
       {"network.coarse_resolution", "\"allowed\""},
+      {"network.ecn_probability", "0.7"},
+      {"network.dcqcn.g", "0.7"},
+      {"network.dcqcn.initial_alpha", "0.7"},
+      {"network.swift.beta", "0.7"},
+      {"network.swift.largest_cut", "0.7"},
       {"shared.links", "[\"host-0.up\"]"},
       {"switches.match", "\"*\""},
       {"switches.preset", "\"l2\""},
@@ -209,6 +214,9 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
   ASSERT_EQ(fabric.multicast().drops.size(), 1);
   EXPECT_EQ(fabric.multicast().drops.front().receiver, 7);
   EXPECT_DOUBLE_EQ(fabric.resolution().time.value(), 1e-6);
+  EXPECT_TRUE(fabric.packets().carries());
+  EXPECT_EQ(fabric.packets().headroom, Bytes(7));
+  EXPECT_EQ(fabric.packets().swift.beta, 0.7);
   ASSERT_TRUE(fabric.disk() && fabric.storage());
   EXPECT_EQ(fabric.disk()->mount, "/seven");
   EXPECT_EQ(fabric.storage()->host_of, std::vector<int>(7, 6));

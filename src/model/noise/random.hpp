@@ -18,6 +18,7 @@ struct RandomPurpose {
   static constexpr std::uint32_t DETOUR_STARTS  = 0;
   static constexpr std::uint32_t DETOUR_LENGTHS = 1;
   static constexpr std::uint32_t JITTER         = 2; ///< and what follows: by who crosses the link
+  static constexpr std::uint32_t MARKS          = 0xfffffff9;
   static constexpr std::uint32_t COMPUTATION    = 0xfffffffa;
   static constexpr std::uint32_t LOSSES         = 0xfffffffb;
   static constexpr std::uint32_t ROUTE_HOPS     = 0xfffffffc;

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "model/packets/packet_model.hpp"
+
+#include <set>
+
+namespace weft {
+
+const std::vector<Option<DcqcnModel>>& dcqcn_options()
+{
+  using M = DcqcnModel;
+  static const std::vector<Option<M>> ROWS{
+      {"g", "weight of a notification in the estimate of congestion, alpha", &M::g, Need::otherwise("1/256"),
+       Allowed::up_to(1)},
+      {"initial_alpha", "alpha before the first notification", &M::initial_alpha, Need::optional, Allowed::up_to(1)},
+      {"alpha_interval", "time without notification after which alpha decreases", &M::alpha_interval, Need::optional},
+      {"increase_timer", "interval between increases of the rate", &M::increase_timer, Need::optional},
+      {"byte_counter", "bytes sent between further increases of the rate", &M::byte_counter, Need::optional},
+      {"fast_recovery", "increases that halve the distance to the earlier rate, before that rate increases too",
+       &M::fast_recovery, Need::optional},
+      {"additive_increase", "increase of the target rate after fast recovery", &M::additive_increase, Need::optional},
+      {"hyper_increase", "increase of the target rate once timer and byte counter have passed fast recovery",
+       &M::hyper_increase, Need::optional},
+      {"minimum_rate", "least rate of a connection", &M::minimum_rate, Need::optional},
+      {"cnp_interval", "least interval between two notifications to a connection", &M::cnp_interval, Need::optional},
+  };
+  return ROWS;
+}
+
+const std::vector<Option<SwiftModel>>& swift_options()
+{
+  using M = SwiftModel;
+  static const std::vector<Option<M>> ROWS{
+      {"base_target", "target delay of a round trip without hops and without flow scaling", &M::base_target,
+       Need::optional},
+      {"hop_target", "increase of the target delay for each link of the route", &M::hop_target, Need::optional,
+       Allowed::non_negative},
+      {"additive_increase", "packets by which the window increases in a round trip below the target",
+       &M::additive_increase, Need::optional},
+      {"beta", "decrease of the window, times the relative excess over the target", &M::beta, Need::optional,
+       Allowed::up_to(1)},
+      {"largest_cut", "largest part of the window that a decrease takes", &M::largest_cut, Need::optional,
+       Allowed::up_to(1)},
+      {"initial_window", "packets in flight at first", &M::initial_window, Need::optional},
+      {"least_window", "least window in packets; below one, packets are paced", &M::least_window, Need::optional},
+      {"most_window", "largest window in packets", &M::most_window, Need::optional},
+      {"scaling_from", "window in packets below which flow scaling is largest", &M::scaling_from, Need::optional},
+      {"scaling_to", "window in packets above which the target is not scaled", &M::scaling_to, Need::optional},
+      {"scaling_range", "largest increase of the target by flow scaling", &M::scaling_range, Need::optional,
+       Allowed::non_negative},
+  };
+  return ROWS;
+}
+
+const std::vector<Option<PacketModel>>& packet_options()
+{
+  using M = PacketModel;
+  static const std::vector<Option<M>> ROWS{
+      {"model", "what messages between hosts are on the network: flows that share links, or packets that queue",
+       &M::network, Need::optional},
+      {"packet", "packets: bytes of a packet on a link; larger segments are faster to simulate", &M::packet,
+       Need::otherwise("InfiniBand's largest, 4KiB")},
+      {"switching", "packets: when a switch forwards a packet", &M::switching, Need::optional},
+      {"flow_control",
+       "packets: how links avoid full buffers; with none, full output queues drop packets, which are "
+       "sent again (go-back-N)",
+       &M::flow_control, Need::optional},
+      {"buffer", "packets: buffer of an input port (credits), or of an output port (flow_control = \"none\")",
+       &M::buffer,
+       Need::otherwise("credits: 64,000B, or what a round trip of the cable fills if that is more; none: 200 packets")},
+      {"xoff", "packets, pfc: bytes of an input port above which it pauses its link", &M::xoff,
+       Need::otherwise("15 packets")},
+      {"xon", "packets, pfc: bytes at or below which it lets the link resume", &M::xon, Need::otherwise("12 packets")},
+      {"headroom", "packets, pfc: buffer above xoff for what arrives until the link has paused", &M::headroom,
+       Need::otherwise("as much as can arrive")},
+      {"congestion_control", "packets: how senders react to congestion", &M::congestion_control, Need::optional},
+      {"ecn_min", "packets, dcqcn: bytes in an output queue above which packets may be marked", &M::ecn_min,
+       Need::otherwise("100kB for each 25 Gb/s of the link")},
+      {"ecn_max", "packets, dcqcn: bytes above which all packets are marked", &M::ecn_max,
+       Need::otherwise("400kB for each 25 Gb/s of the link")},
+      {"ecn_probability", "packets, dcqcn: probability of a mark just below ecn_max", &M::ecn_probability,
+       Need::optional, Allowed::up_to(1)},
+      {"retransmission_timeout", "packets: time without acknowledgement after which a sender goes back",
+       &M::retransmission_timeout, Need::optional},
+      {"control_packet", "packets: bytes of an acknowledgement, a notification of congestion or a pause frame",
+       &M::control_packet, Need::optional},
+  };
+  return ROWS;
+}
+
+namespace {
+
+/** Refuses sizes that contradict each other. Keys of a flow control or congestion control that is not in use are
+ * allowed, so that a run can choose another one. */
+void check_packet_sizes(const OptionTable& table, const PacketModel& model, const std::set<std::string>& given)
+{
+  const auto at_least_a_packet = [&](const char* key, Bytes value) {
+    if (given.contains(key) && value < model.packet)
+      table.fail(key, "found " + table.found(key) + ", which is less than a packet (" + to_text(model.packet) +
+                          "); allowed: at least that");
+  };
+  at_least_a_packet("buffer", model.buffer);
+  at_least_a_packet("xoff", model.xoff);
+  if (given.contains("xon") != given.contains("xoff"))
+    table.fail(given.contains("xon") ? "xon" : "xoff",
+               "found without " + std::string(given.contains("xon") ? "xoff" : "xon") + "; allowed: both or neither");
+  if (model.xon > model.xoff)
+    table.fail("xon", "found " + table.found("xon") + ", which is more than xoff (" + to_text(model.xoff) +
+                          "); allowed: at most that");
+  if (given.contains("ecn_min") != given.contains("ecn_max"))
+    table.fail(given.contains("ecn_min") ? "ecn_min" : "ecn_max", "found alone; allowed: ecn_min and ecn_max, or "
+                                                                  "neither");
+  if (model.ecn_min > model.ecn_max)
+    table.fail("ecn_min", "found " + table.found("ecn_min") + ", which is more than ecn_max (" +
+                              to_text(model.ecn_max) + "); allowed: at most that");
+}
+
+} // namespace
+
+PacketModel read_packets(const OptionTable& network, std::vector<std::string> others)
+{
+  others.insert(others.end(), {"dcqcn", "swift"});
+  PacketModel model;
+  const std::set<std::string> given = read_options(network, packet_options(), std::move(others), model);
+  check_packet_sizes(network, model, given);
+  read_options(network.table("dcqcn"), dcqcn_options(), {}, model.dcqcn);
+  read_options(network.table("swift"), swift_options(), {}, model.swift);
+  return model;
+}
+
+} // namespace weft

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Packets, buffers, flow control and congestion control of a fabric: keys of [network] that apply if messages are
+ * packets. docs/packets.md lists the source of each default. */
+#pragma once
+
+#include "base/named.hpp"
+#include "base/option.hpp"
+#include "base/units.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/** What a message is on the network. */
+enum class NetworkKind : std::uint8_t { flows, packets };
+template <> struct Names<NetworkKind> {
+  static constexpr std::array ROWS{std::pair{NetworkKind::flows, std::string_view("flows")},
+                                   std::pair{NetworkKind::packets, std::string_view("packets")}};
+};
+
+/** Reaction of a link to a full buffer behind it. */
+enum class FlowControl : std::uint8_t {
+  credits, ///< a packet starts once the next switch has room for it (InfiniBand)
+  pfc,     ///< the next switch pauses the link (IEEE 802.1Qbb)
+  none,    ///< full output queues drop packets
+};
+template <> struct Names<FlowControl> {
+  static constexpr std::array ROWS{std::pair{FlowControl::credits, std::string_view("credits")},
+                                   std::pair{FlowControl::pfc, std::string_view("pfc")},
+                                   std::pair{FlowControl::none, std::string_view("none")}};
+};
+
+/** Time at which a switch forwards a packet: once its head, or all of it, has arrived. */
+enum class Switching : std::uint8_t { cut_through, store_and_forward };
+template <> struct Names<Switching> {
+  static constexpr std::array ROWS{std::pair{Switching::cut_through, std::string_view("cut-through")},
+                                   std::pair{Switching::store_and_forward, std::string_view("store-and-forward")}};
+};
+
+enum class CongestionControl : std::uint8_t { none, dcqcn, swift };
+template <> struct Names<CongestionControl> {
+  static constexpr std::array ROWS{std::pair{CongestionControl::none, std::string_view("none")},
+                                   std::pair{CongestionControl::dcqcn, std::string_view("dcqcn")},
+                                   std::pair{CongestionControl::swift, std::string_view("swift")}};
+};
+
+/** [network.dcqcn] table. The state machine and its defaults are those of the authors' simulator (bobzhuyb/ns3-rdma),
+ * with the g of 1/256 that all later configurations share. */
+struct DcqcnModel {
+  double g               = 1.0 / 256;
+  double initial_alpha   = 1;
+  Seconds alpha_interval = Seconds(55e-6);
+  Seconds increase_timer = Seconds(60e-6);
+  Bytes byte_counter{300e6};
+  int fast_recovery = 5;
+  BytesPerSecond additive_increase{40e6 / 8};
+  BytesPerSecond hyper_increase{200e6 / 8};
+  BytesPerSecond minimum_rate{100e6 / 8};
+  Seconds cnp_interval = Seconds(50e-6);
+};
+const std::vector<Option<DcqcnModel>>& dcqcn_options();
+
+/** [network.swift] table. Defaults are those of csg-htsim's sim/swift.cpp. */
+struct SwiftModel {
+  Seconds base_target      = Seconds(20e-6);
+  Seconds hop_target       = Seconds(20e-6 / 6.55);
+  double additive_increase = 1;
+  double beta              = 0.8;
+  double largest_cut       = 0.5;
+  double initial_window    = 12;
+  double least_window      = 0.01;
+  double most_window       = 1000;
+  double scaling_from      = 0.1;
+  double scaling_to        = 100;
+  Seconds scaling_range    = Seconds(5 * 20e-6);
+};
+const std::vector<Option<SwiftModel>>& swift_options();
+
+/** [network] keys of packets. Sizes of zero are derived from the links. */
+struct PacketModel {
+  NetworkKind network = NetworkKind::flows;
+  Bytes packet{4096};
+  Switching switching      = Switching::cut_through;
+  FlowControl flow_control = FlowControl::credits;
+  Bytes buffer;
+  Bytes xoff;
+  Bytes xon;
+  Bytes headroom;
+  CongestionControl congestion_control = CongestionControl::none;
+  Bytes ecn_min;
+  Bytes ecn_max;
+  double ecn_probability         = 0.2;
+  Seconds retransmission_timeout = Seconds(5e-3);
+  Bytes control_packet{64};
+  DcqcnModel dcqcn;
+  SwiftModel swift;
+
+  bool carries() const { return network == NetworkKind::packets; }
+  /** Returns whether packets carry marks of congestion (ECN). */
+  bool marks() const { return congestion_control == CongestionControl::dcqcn; }
+  /** Returns whether receivers acknowledge packets. */
+  bool acknowledges() const
+  {
+    return flow_control == FlowControl::none || congestion_control == CongestionControl::swift;
+  }
+};
+const std::vector<Option<PacketModel>>& packet_options();
+
+/** Reads the keys of packets in [network], whose other keys are @p others, and its tables of congestion control. Throws
+ * UserError. */
+PacketModel read_packets(const OptionTable& network, std::vector<std::string> others);
+
+} // namespace weft

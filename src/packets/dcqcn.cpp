@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* DCQCN (Y. Zhu et al.: Congestion control for large-scale RDMA deployments, SIGCOMM '15), with the state machine of
+ * the authors' simulator (bobzhuyb/ns3-rdma, qbb-net-device.cc): a notification cuts the rate at once, a timer and a
+ * byte counter let it recover. A connection sends at line rate until its first notification. The halving of timer and
+ * counter in hyper increase is left out. */
+#include "packets/congestion_control.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+namespace {
+
+constexpr double RECOVERED = 0.999; // part of the line rate above which the rate is no longer limited
+
+void begin_dcqcn(ConnectionState& state, const PacketModel& model)
+{
+  state.alpha = model.dcqcn.initial_alpha;
+}
+
+void increase_rate(ConnectionState& state, const DcqcnModel& model)
+{
+  const int most  = std::max(state.timer_stage, state.byte_stage);
+  const int least = std::min(state.timer_stage, state.byte_stage);
+  if (least >= model.fast_recovery)
+    state.target += model.hyper_increase.value() * (least - model.fast_recovery + 1);
+  else if (most >= model.fast_recovery)
+    state.target += model.additive_increase.value();
+  state.target = std::min(state.target, state.line_rate);
+  state.rate   = (state.rate + state.target) / 2;
+  if (state.rate < RECOVERED * state.line_rate)
+    return;
+  state.rate = ConnectionState::UNLIMITED;
+  state.due  = ConnectionState::UNLIMITED;
+}
+
+void send_by_dcqcn(ConnectionState& state, const PacketModel& model, double bytes)
+{
+  if (state.rate == ConnectionState::UNLIMITED)
+    return;
+  state.counted += bytes;
+  if (state.counted < model.dcqcn.byte_counter.value())
+    return;
+  state.counted = 0;
+  increase_rate(state, model.dcqcn);
+  ++state.byte_stage;
+}
+
+void cut_by_dcqcn(ConnectionState& state, const PacketModel& model, double now)
+{
+  const DcqcnModel& dcqcn = model.dcqcn;
+  if (state.last_change >= 0) // alpha decreases after each interval without notification
+    state.alpha *= std::pow(1 - dcqcn.g, std::floor((now - state.last_change) / dcqcn.alpha_interval.value()));
+  state.last_change = now;
+  state.alpha       = (1 - dcqcn.g) * state.alpha + dcqcn.g;
+  state.target      = std::min(state.rate, state.line_rate);
+  state.rate        = std::max(dcqcn.minimum_rate.value(), state.target * (1 - state.alpha / 2));
+  state.timer_stage = 0;
+  state.byte_stage  = 0;
+  state.counted     = 0;
+  state.due         = now + dcqcn.increase_timer.value();
+}
+
+void increase_by_timer(ConnectionState& state, const PacketModel& model, double now)
+{
+  state.due = now + model.dcqcn.increase_timer.value();
+  increase_rate(state, model.dcqcn);
+  ++state.timer_stage;
+}
+
+} // namespace
+
+const CongestionControlRow& dcqcn_row()
+{
+  static const CongestionControlRow ROW{
+      CongestionControl::dcqcn,
+      begin_dcqcn,
+      send_by_dcqcn,
+      [](ConnectionState& /*state*/, const PacketModel& /*model*/, const AcknowledgedPacket& /*packet*/) {},
+      cut_by_dcqcn,
+      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {},
+      increase_by_timer};
+  return ROW;
+}
+
+} // namespace weft
