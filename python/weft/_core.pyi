@@ -361,6 +361,10 @@ class Fabric:
         """
         Verify the routes; returns a description, raises UserError if the check fails.
         """
+    def check_packets(self) -> None:
+        """
+        Raises UserError if messages on this fabric cannot be packets.
+        """
     def describe(self) -> str: ...
     def route(self, source: int, destination: int) -> Way:
         """
@@ -406,6 +410,11 @@ class Fabric:
         """
     @property
     def name(self) -> str: ...
+    @property
+    def network(self) -> str:
+        """
+        What messages between hosts are: flows or packets.
+        """
     @property
     def nic(self) -> Nic: ...
     @property

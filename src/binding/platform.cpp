@@ -25,6 +25,7 @@
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
 #include "binding/traffic/background_traffic.hpp"
+#include "packets/credit_cycles.hpp"
 
 #include <charconv>
 #include <csignal>
@@ -300,13 +301,30 @@ weft::LinkWeights link_weights(const weft::RunContext& context)
   return weights;
 }
 
+/** Refuses what messages cannot be packets with. */
+void check_packet_run(const weft::Fabric& fabric)
+{
+  weft::check_packets(fabric);
+  const weft::Settings& settings = weft::settings();
+  const auto refuse              = [&fabric](const std::string& what, const std::string& why) {
+    throw weft::UserError(fabric.file() + ": [network] model: found \"packets\" together with " + what + ", " + why +
+                          "; leave out one of them");
+  };
+  if (not settings.contention)
+    refuse("--no-contention", "but packets queue at links");
+  if (not settings.faults.empty())
+    refuse("--faults", "which are modelled for flows only");
+}
+
 weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
 {
   describe_network();
   auto& state =
       *new weft::FabricState(*new weft::Fabric(weft::Fabric::load(name_or_path, weft::settings().fabric_changes)));
   const weft::Fabric& fabric = state.fabric();
-  weft::FabricZone& zone     = *weft::FabricZone::create(state, hosts_of(jobs), weft::settings().messages);
+  if (fabric.packets().carries())
+    check_packet_run(fabric);
+  weft::FabricZone& zone = *weft::FabricZone::create(state, hosts_of(jobs), weft::settings().messages);
   if (not weft::settings().contention && zone.ports_bound())
     throw weft::UserError("--no-contention: the ports of " + fabric.file() +
                           " share their lookups among messages ([switch.forwarding] frame); leave out frame");
@@ -380,6 +398,14 @@ void supply_hosts(weft::RunContext& context)
       cores, [&context, cores](weft::VertexId host) { return context.network.make_host_at(host, cores(host)); }};
 }
 
+/** Refuses packets where flows of SimGrid are messages. */
+void check_packet_messages(const weft::RunContext& context, const std::string& why)
+{
+  if (context.fabric.packets().carries())
+    throw weft::UserError(context.fabric.file() + ": [network] model: \"packets\" needs weft's own messages, and " +
+                          why + "; allowed: flows");
+}
+
 /** Selects the transport of point-to-point messages. */
 void choose_messages(weft::RunContext& context, bool on_fabric)
 {
@@ -393,6 +419,7 @@ void choose_messages(weft::RunContext& context, bool on_fabric)
     check_routing(context, "SMPI carries the messages");
     check_message_rate(context, "SMPI carries the messages");
     check_resolution(context, "SMPI carries the messages");
+    check_packet_messages(context, "SMPI carries the messages");
     return;
   }
   const bool serves              = on_fabric || not weft::settings().faults.empty(); // a platform's profiles are faults
@@ -407,6 +434,7 @@ void choose_messages(weft::RunContext& context, bool on_fabric)
     check_routing(context, *refusal);
     check_message_rate(context, *refusal);
     check_resolution(context, *refusal);
+    check_packet_messages(context, *refusal);
     return;
   }
   context.record.messages = "weft";

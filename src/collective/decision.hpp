@@ -38,6 +38,7 @@ enum class Fallback {
   reserved,      ///< other jobs have reserved all channels of a switch
   host_faster,   ///< as predicted
   no_nic_memory, ///< the NIC's fast memory has no room for the call's state
+  packets,       ///< messages are packets, and offloaded calls flows
 };
 /** Text of each reason in the record. */
 template <> struct Names<Fallback> {
@@ -56,7 +57,8 @@ template <> struct Names<Fallback> {
                                    std::pair{Fallback::locked, std::string_view("locked by another job")},
                                    std::pair{Fallback::reserved, std::string_view("reserved by other jobs")},
                                    std::pair{Fallback::host_faster, std::string_view("host is faster")},
-                                   std::pair{Fallback::no_nic_memory, std::string_view("no NIC memory")}};
+                                   std::pair{Fallback::no_nic_memory, std::string_view("no NIC memory")},
+                                   std::pair{Fallback::packets, std::string_view("network of packets")}};
 };
 
 /** Verdicts of the mechanisms on a call. The decision asks only for those that it depends on, since

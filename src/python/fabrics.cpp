@@ -5,6 +5,7 @@
 #include "fabric/fabric.hpp"
 #include "fabric/file/fabric_schema.hpp"
 #include "fabric/route_check.hpp"
+#include "packets/credit_cycles.hpp"
 #include "python/bindings.hpp"
 #include "python/rows.hpp"
 
@@ -295,6 +296,10 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
                                return SHARED.all(fabric.sprays() ? std::vector<SharedMedium>()
                                                                  : fabric.shared()); // not pools
                              })
+      .def_property_readonly(
+          "network", [](const Fabric& fabric) { return std::string(to_text(fabric.packets().network)); },
+          "What messages between hosts are: flows or packets.")
+      .def("check_packets", &check_packets, "Raises UserError if messages on this fabric cannot be packets.")
       .def("cables", &cables)
       .def("route", &route, py::arg("source"), py::arg("destination"), "Raises IndexError if there is no such vertex.")
       .def("describe", [](const Fabric& fabric) { return describe(fabric); })

@@ -135,6 +135,7 @@ def prepare(request: Request) -> PreparedRun:
     _check_measured(request, site)
     check_options(request, simgrid)
     _check_gpus(request, site)
+    _check_packets(request, site)
     program = program_of(request.workload.program, replays=request.workload.replay is not None)
     libraries = libraries_of(request, program, simgrid)
     copies = needs_copies(request, program, libraries)
@@ -159,6 +160,27 @@ def _check_gpus(request: Request, site: Site) -> None:
             f" for each rank, which is a host of the fabric: use at most {len(site.fabric.hosts)}"
             " ranks with one per host, or a larger fabric"
         )
+
+
+def _check_packets(request: Request, site: Site) -> None:
+    """Refuse packets on fabrics and with options that only flows support."""
+    if not isinstance(site, FabricSite) or site.fabric.network == "flows":
+        return
+    try:
+        site.fabric.check_packets()
+    except _core.UserError as error:
+        raise WeftError(str(error)) from None
+    placement = request.placement
+    for found, option in (
+        (not placement.contention, named("contention=False")),
+        (placement.faults is not None, named("faults")),
+        (request.simulation.point_to_point == "smpi", f"{named('messages')} smpi"),
+    ):
+        if found:
+            raise WeftError(
+                f"{option}: found in a run whose messages are packets ([network] model of"
+                f" {site.fabric.file}); allowed: with flows only"
+            )
 
 
 def _check_measured(request: Request, site: Site) -> None:

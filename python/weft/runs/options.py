@@ -456,6 +456,13 @@ SHORTCUTS: Sequence[Shortcut] = (
         "Fraction of multicast chunks that each receiver loses, from 0 to 1",
     ),
     Shortcut(
+        "--network",
+        "network.model={}",
+        value_types.Choice(("flows", "packets")),
+        "flows|packets",
+        "Messages between hosts as flows that share links, or as packets that queue",
+    ),
+    Shortcut(
         "--seed",
         "noise.seed={}",
         value_types.Count(0, 2**31 - 1),

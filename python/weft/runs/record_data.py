@@ -316,6 +316,40 @@ class ResolutionPart(Model, kw_only=True):
     """Short messages that queued at links."""
 
 
+class PacketsPart(Model, kw_only=True):
+    """Work of a network of packets."""
+
+    packet_bytes: Number
+    """Largest packet."""
+    switching: str
+    """`cut-through` or `store-and-forward`; this and the next two as in the fabric file."""
+    flow_control: str
+    congestion_control: str
+    messages: Whole
+    """Messages between hosts."""
+    packets: Whole
+    """Packets of data, with those sent again."""
+    hops: Whole
+    """Links that packets of any kind crossed."""
+    dropped: Whole
+    """Packets that found a full queue."""
+    sent_again: Whole
+    timeouts: Whole
+    """Times that a sender went back since nothing was acknowledged."""
+    marked: Whole
+    """Packets marked with congestion (ECN)."""
+    notifications: Whole
+    """Notifications of congestion to senders (CNP)."""
+    pauses: Whole
+    """Times that a link was paused."""
+    paused_s: Number
+    """Sum of the times for which links were paused."""
+    most_queued_bytes: Number
+    """Bytes in the fullest output queue of a switch."""
+    most_packets: Whole
+    """Most packets in flight at a time."""
+
+
 class StacksPart(Model, kw_only=True):
     """Stacks of ranks and their helpers, if weft allocated them."""
 
@@ -705,6 +739,8 @@ class RecordData(Model, kw_only=True):
     """Present if the fabric has a [noise] table."""
     resolution: ResolutionPart | UnsetType = UNSET
     """Present if the network's resolution took effect."""
+    packets: PacketsPart | UnsetType = UNSET
+    """Present if messages were packets."""
     stacks: StacksPart | UnsetType = UNSET
     """Absent if SimGrid allocated the stacks, or the run ended before there were any."""
     faults: FaultsPart | UnsetType = UNSET

@@ -578,6 +578,11 @@ def summary(record: RecordData) -> str:
     """Return place and simulated time in one line."""
     where = place(record)
     where += "" if record.contention else ", without contention"
+    packets = record.packets
+    if not isinstance(packets, UnsetType):
+        where += f", as {packets.packets:,} packets"
+        if packets.dropped > 0:
+            where += f" ({packets.dropped:,} dropped)"
     merged = record.resolution
     if not isinstance(merged, UnsetType):
         if merged.merged_updates > 0:

@@ -108,6 +108,11 @@ def simulate(
     Raises `WeftError` if it cannot end, or if the fabric has too few GPUs.
     """
     fabric = _core.load_fabric(conditions.fabric, list(conditions.changes))
+    if fabric.network != "flows":
+        raise WeftError(
+            f"{fabric.file}: [network] model: found {fabric.network!r}; allowed: flows, in which"
+            " training is executed"
+        )
     ranks = len(workload.program_of)
     _check(conditions, ranks)
     slowdown = [conditions.slowdown.get(rank, 1.0) for rank in range(ranks)]

@@ -3,6 +3,7 @@
 
 #include "binding/settings/settings.hpp"
 #include "network/nic_queues.hpp"
+#include "packets/packet_network.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -211,27 +212,27 @@ public:
 
 /** Messages of one job. */
 class JobMessages : public Messages {
-  FlowNetwork& flows_;
+  Messages& network_;
   JobRoutes& routes_;
   int job_;
 
 public:
-  JobMessages(FlowNetwork& flows, JobRoutes& routes, int job) : flows_(flows), routes_(routes), job_(job) {}
+  JobMessages(Messages& network, JobRoutes& routes, int job) : network_(network), routes_(routes), job_(job) {}
   void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override
   {
     routes_.turn_to(job_);
-    flows_.send(from, to, bytes, missed, receiver, message);
+    network_.send(from, to, bytes, missed, receiver, message);
     routes_.turn_to(JobTraffic::UNKNOWN);
   }
   void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number) override
   {
     routes_.turn_to(job_);
-    flows_.send_on_sockets(message, receiver, number);
+    network_.send_on_sockets(message, receiver, number);
     routes_.turn_to(JobTraffic::UNKNOWN);
   }
   void work(const SocketWork& work, Receiving& receiver, std::uint64_t number) override
   {
-    flows_.work(work, receiver, number);
+    network_.work(work, receiver, number);
   }
 };
 
@@ -511,14 +512,17 @@ class FabricHostNetwork : public HostNetwork {
   ZoneFlows others_;
   CallFlows offloaded_;
   FlowNetwork flows_;
-  std::deque<JobMessages> background_; // by table, if links are shared by job
-  std::deque<JobMessages> messages_;   // by world; empty if there is one job
-  std::optional<NicQueues> nics_;      // if they limit the number of messages
-  std::deque<QueuedMessages> queued_;  // before flows_, messages_ and background_
+  std::optional<PacketNetwork> packets_; // of messages between hosts, if the fabric says so
+  std::deque<JobMessages> background_;   // by table, if links are shared by job
+  std::deque<JobMessages> messages_;     // by world; empty if there is one job
+  std::optional<NicQueues> nics_;        // if they limit the number of messages
+  std::deque<QueuedMessages> queued_;    // before flows_, messages_ and background_
   std::unordered_map<const Messages*, QueuedMessages*> queue_before_;
   std::optional<Recovery> recovery_;                          // of runs with faults
   const bool simgrids_ = not need_of_simgrid_flows().empty(); // flows of offloaded calls
 
+  /** Returns the network of messages between hosts. */
+  Messages& network() { return packets_ ? static_cast<Messages&>(*packets_) : flows_; }
   /** Puts the NICs' queues before all messages. */
   void queue_all(const Fabric& fabric)
   {
@@ -526,7 +530,7 @@ class FabricHostNetwork : public HostNetwork {
     const auto put_before = [this](Messages& onward) {
       queue_before_.emplace(&onward, &queued_.emplace_back(*nics_, onward));
     };
-    put_before(flows_);
+    put_before(network());
     for (JobMessages& one : background_)
       put_before(one);
     for (JobMessages& one : messages_)
@@ -551,22 +555,24 @@ public:
     others_.serve(flows_);
     offloaded_.serve(flows_);
     flows_.set_resolution(fabric.resolution());
+    if (fabric.packets().carries())
+      packets_.emplace(agenda_, *ways_, fabric, flows_);
     classes_.apply(fabric, weights, flows_);
     const int tables = classes_.sharing() == LinkSharing::job ? static_cast<int>(weights.background.size()) : 1;
     for (int table = 0; traffic_ && table < tables; ++table)
-      background_.emplace_back(flows_, static_cast<JobRoutes&>(*ways_), JobTraffic::NONE - table);
+      background_.emplace_back(network(), static_cast<JobRoutes&>(*ways_), JobTraffic::NONE - table);
     for (int job = 0; traffic_ && job < traffic_->jobs(); ++job)
-      messages_.emplace_back(flows_, static_cast<JobRoutes&>(*ways_), job);
+      messages_.emplace_back(network(), static_cast<JobRoutes&>(*ways_), job);
     if (fabric.nic().limits_messages())
       queue_all(fabric);
   }
-  Messages& messages() override { return queued(flows_); }
+  Messages& messages() override { return queued(network()); }
   Messages& messages_of(int world) override
   {
     if (world <= JobTraffic::NONE && not background_.empty())
       return queued(background_[std::min(static_cast<std::size_t>(JobTraffic::NONE - world), background_.size() - 1)]);
     const auto job = static_cast<std::size_t>(world);
-    return queued(job < messages_.size() ? static_cast<Messages&>(messages_[job]) : flows_);
+    return queued(job < messages_.size() ? static_cast<Messages&>(messages_[job]) : network());
   }
   void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world, FlowEnd done) override
   {
@@ -602,19 +608,28 @@ public:
   void start_storage_flow(VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
                           BytesPerSecond limit, FlowEnd done) override
   {
+    if (packets_) {
+      refuse("files of MPI need flows; run without --network packets", {});
+      return;
+    }
     offloaded_.start_on_storage(*ways_, from, to, storage, bytes, limit, std::move(done));
   }
   bool has_foreground() const override
   {
-    return flows_.carries_foreground() || agenda_.any_but([this](const Due& due) {
-      return &due == static_cast<const Due*>(&flows_) || dynamic_cast<const BackgroundReceiver*>(&due) != nullptr;
-    });
+    return flows_.carries_foreground() || (packets_ && packets_->carries_foreground()) ||
+           agenda_.any_but([this](const Due& due) {
+             return &due == static_cast<const Due*>(&flows_) ||
+                    dynamic_cast<const BackgroundReceiver*>(&due) != nullptr;
+           });
   }
   FlowNetwork::Work work() const override { return flows_.work(); }
+  const PacketNetwork::Work* packet_work() const override { return packets_ ? &packets_->work() : nullptr; }
   double use_of(LinkId link) override
   {
     std::vector<int> resources;
     zone_.append_numbers(link, resources);
+    if (packets_ && packets_->is_sending(link, Seconds(sg::Engine::get_clock())))
+      return fabric_.link(link).bandwidth.value();
     double most = 0;
     for (const int resource : resources) {
       const double load  = flows_.load(resource, Seconds(sg::Engine::get_clock()));

@@ -9,6 +9,7 @@
 #include "faults/recovery.hpp"
 #include "network/flow_network.hpp"
 #include "network/job_traffic.hpp"
+#include "packets/packet_network.hpp"
 
 #include <simgrid/kernel/Timer.hpp>
 
@@ -97,6 +98,8 @@ public:
                                   BytesPerSecond limit, FlowEnd done);
   /** Returns counters of weft's own network. */
   virtual FlowNetwork::Work work() const { return {}; }
+  /** Returns counters of the network of packets; null if messages are flows. */
+  virtual const PacketNetwork::Work* packet_work() const { return nullptr; }
   /** Returns the load of a link in bytes per second. */
   virtual double use_of(LinkId link) = 0;
   /** Returns whether events are left that may wake a rank: those of schedules, and messages other than background

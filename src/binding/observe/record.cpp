@@ -315,6 +315,8 @@ void Record::write_json(const Run& run, std::ostream& file) const
     last["spawned"] = run.spawned;
   if (not run.resolution.is_null())
     last["resolution"] = run.resolution;
+  if (not run.packets.is_null())
+    last["packets"] = run.packets;
   if (run.stacks)
     last["stacks"] = {{"bytes", run.stacks->bytes}, {"number", run.stacks->made}, {"unguarded", run.stacks->unguarded}};
   if (run.fabric.noise())

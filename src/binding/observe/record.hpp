@@ -144,6 +144,7 @@ public:
     Json jobs;       ///< rows of the jobs; null if smpirun launched the only one
     Json spawned;    ///< rows of the worlds that ranks have spawned; null if there are none
     Json resolution; ///< when the network's resolution took effect; null if it did not
+    Json packets;    ///< work of the network of packets; null if messages are flows
   };
   /** Writes the record as JSON text. Deterministic. */
   void write_json(const Run& run, std::ostream& file) const;

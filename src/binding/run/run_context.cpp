@@ -194,7 +194,8 @@ void RunContext::write_record()
                         poll_overhead(fabric),
                         jobs_of_record(now),
                         spawned_to_json(jobs, fabric),
-                        resolution_of_record()};
+                        resolution_of_record(),
+                        packets_of_record()};
   record_file_.write([&](std::ostream& file) { record.write_json(run, file); });
 }
 
@@ -209,6 +210,32 @@ Json RunContext::resolution_of_record() const
           {"merged_updates", work.merged},
           {"most_flows", work.crowd},
           {"queued", work.queued}};
+}
+
+/** Returns the work of the network of packets; null if messages are flows. */
+Json RunContext::packets_of_record() const
+{
+  if (not fabric.packets().carries())
+    return {};
+  const PacketNetwork::Work* const done = host_network_ ? host_network_->packet_work() : nullptr;
+  const PacketNetwork::Work work        = done ? *done : PacketNetwork::Work();
+  const PacketModel& model              = fabric.packets();
+  return {{"packet_bytes", model.packet.value()},
+          {"switching", std::string(to_text(model.switching))},
+          {"flow_control", std::string(to_text(model.flow_control))},
+          {"congestion_control", std::string(to_text(model.congestion_control))},
+          {"messages", work.messages},
+          {"packets", work.packets},
+          {"hops", work.hops},
+          {"dropped", work.dropped},
+          {"sent_again", work.sent_again},
+          {"timeouts", work.timeouts},
+          {"marked", work.marked},
+          {"notifications", work.notifications},
+          {"pauses", work.pauses},
+          {"paused_s", work.paused_s},
+          {"most_queued_bytes", work.most_queued},
+          {"most_packets", work.most_packets}};
 }
 
 Json RunContext::jobs_of_record(double now) const

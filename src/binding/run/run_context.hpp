@@ -52,6 +52,7 @@ class RunContext {
   void write_record();
   Json jobs_of_record(double now) const;
   Json resolution_of_record() const;
+  Json packets_of_record() const;
   [[noreturn]] void end_run(const Outcome& outcome, int status);
   [[noreturn]] void leave_job(Job& job, const Outcome& outcome, int status);
   [[noreturn]] void end_all_jobs();

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Messages as packets: programs' results and times, records, and what is refused."""
+
+from typing import Any
+
+import pytest
+from msgspec import UnsetType
+
+import weft
+from tests.support import compiled
+from tests.support.places import TESTS
+from tests.support.simulated import weft_says
+from weft.runs.record import Record
+from weft.runs.record_data import PacketsPart
+
+BYTES = 100_000
+
+
+@pytest.fixture(scope="module")
+def program() -> str:
+    return str(compiled.program(TESTS / "smpi" / "incast.c"))
+
+
+def incast(program: str, ranks: int, network: dict[str, Any] | None, **more: Any) -> Record:
+    """Run it with keys of [network]; flows if there are none."""
+    keys = {} if network is None else {"network.model": "packets"}
+    keys |= {f"network.{key}": value for key, value in (network or {}).items()}
+    record = weft.run(
+        program, [str(BYTES), "3"], ranks=ranks, **{"fabric": "tofino-4", **more}, set=keys
+    )
+    record.check()
+    assert record.output.split()[1] == "right"
+    return record
+
+
+def packets_of(record: Record) -> PacketsPart:
+    assert not isinstance(record.packets, UnsetType)
+    return record.packets
+
+
+def time_of(record: Record) -> float:
+    return float(record.output.split()[0])
+
+
+def test_an_incast_takes_as_long_as_flows(program: str) -> None:
+    flows = incast(program, 4, None, offload="off")
+    packets = incast(program, 4, {}, offload="off")
+    assert time_of(packets) == pytest.approx(time_of(flows), rel=0.01)
+    assert isinstance(flows.packets, UnsetType)
+    work = packets_of(packets)
+    assert (work.flow_control, work.congestion_control) == ("credits", "none")
+    assert work.hops == 2 * work.packets
+    assert work.packets >= 9 * (BYTES // 4096 + 1)
+    assert work.dropped == 0
+    assert f"as {work.packets:,} packets" in str(packets).splitlines()[-1]
+
+
+LOSSES = {"flow_control": "none", "buffer": "8KiB", "retransmission_timeout": "100us"}
+
+
+@pytest.mark.parametrize("control", ["none", "swift"])
+def test_results_are_right_despite_losses(program: str, control: str) -> None:
+    asked = LOSSES | {"congestion_control": control}
+    first, second = (incast(program, 4, asked) for _ in range(2))
+    work = packets_of(first)
+    assert work.dropped > 0
+    assert work.sent_again >= work.dropped
+    assert work == packets_of(second)
+    assert first.simulated_time_s == second.simulated_time_s
+
+
+def test_pauses_lose_nothing(program: str) -> None:
+    work = packets_of(incast(program, 4, {"flow_control": "pfc", "packet": "1KiB"}))
+    assert work.pauses > 0
+    assert work.paused_s > 0
+    assert work.dropped == 0
+
+
+def test_hosts_execute_collectives(program: str) -> None:
+    record = incast(program, 4, {})
+    reasons = {row.reason for row in record.collectives if row.collective == "allreduce"}
+    assert reasons == {"network of packets"}
+
+
+def refusal(*words: str) -> str:
+    """Return the message with which weft refuses to run."""
+    said = weft_says(*words)
+    assert said.returncode == 2, said.stderr
+    assert len(said.stderr.splitlines()) == 1, said.stderr
+    return said.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--messages", "smpi"], "--messages smpi: found in a run whose messages are packets"),
+        (["--offload", "off", "--no-contention"], "--no-contention: found in a run whose"),
+        (["--set", "network.buffer=1kB"], "which is less than a packet (4KiB)"),
+        (["--set", "network.xoff=64KiB"], "xoff: found without xon"),
+        (["--set", "routing.policy=spray"], "spreads flows over pools of links"),
+    ],
+)
+def test_what_packets_lack_is_refused(program: str, options: list[str], message: str) -> None:
+    words = ["run", "--fabric", "tofino-4", "--network", "packets", "-n", "4", *options]
+    assert message in refusal(*words, "--", program, "10", "1")
+
+
+def test_routes_that_can_deadlock_are_refused(program: str) -> None:
+    words = ["run", "--fabric", "ring-6", "--network", "packets", "-n", "4", "--", program]
+    assert "with which routes can deadlock" in refusal(*words, "10", "1")
+
+
+def test_training_refuses_packets() -> None:
+    words = ["train", "llama-3-8b", "--fabric", "dgx-h100", "--gpu", "h100-sxm"]
+    layout = ["--with", "parallel.tensor=8", "--with", "batch.global=4"]
+    assert "allowed: flows" in refusal(*words, *layout, "--set", "network.model=packets")
