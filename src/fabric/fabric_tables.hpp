@@ -173,8 +173,8 @@ struct NetworkTable {
 };
 const std::vector<Option<NetworkTable>>& network_options();
 
-/** Reads the resolution in the [network] table of a fabric file, whose links have at least this @p latency and at most this @p bandwidth.
- * Throws UserError. */
+/** Reads the resolution in the [network] table of a fabric file, whose links have at least this @p latency and at most
+ * this @p bandwidth. Throws UserError. */
 TimeResolution read_network(const OptionTable& file, Seconds latency, BytesPerSecond bandwidth);
 
 } // namespace weft

@@ -129,7 +129,7 @@ private:
     bool injects                   = false; ///< the last packet came from the host
     ReturningCredits returning;
   };
-  /** What a port does seldom or never change. */
+  /** Values of a port that are used seldom. */
   struct PortLimits {
     double ecn_min   = 0;
     double ecn_max   = 0;

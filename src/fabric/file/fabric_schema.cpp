@@ -97,8 +97,10 @@ std::vector<TableHelp> fabric_schema()
   schema.push_back({"links", "overrides of [link] for cables whose names match, as [[links]]", links_table()});
   schema.push_back({"shared", "bandwidth that several links share, as [[shared]]", describe_options(shared_options())});
   schema.push_back({"network", "model and precision of the simulated network", network_table()});
-  schema.push_back({"network.dcqcn", "parameters of congestion_control = \"dcqcn\"", describe_options(dcqcn_options())});
-  schema.push_back({"network.swift", "parameters of congestion_control = \"swift\"", describe_options(swift_options())});
+  schema.push_back(
+      {"network.dcqcn", "parameters of congestion_control = \"dcqcn\"", describe_options(dcqcn_options())});
+  schema.push_back(
+      {"network.swift", "parameters of congestion_control = \"swift\"", describe_options(swift_options())});
   schema.push_back({"switch", "every switch", with_preset("switch", describe_options(switch_options()))});
   schema.push_back({"switch.offload",
                     "smart: collectives that a switch executes, as [[switch.offload]]; replaces those of a preset",

@@ -16,7 +16,7 @@
 
 namespace weft {
 
-/** What a message is on the network. */
+/** Kind of network that carries messages between hosts. */
 enum class NetworkKind : std::uint8_t { flows, packets };
 template <> struct Names<NetworkKind> {
   static constexpr std::array ROWS{std::pair{NetworkKind::flows, std::string_view("flows")},
