@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from studies.study import DOCS, ROOT, Study, Table, markdown, read_table, write_table
+from weft.iterations.iteration import Conditions, simulate
 from weft.training.accelerator import Accelerator, load_accelerator
 from weft.training.build import Summary, build
 from weft.training.file import TrainingFile, load_model
-from weft.training.iteration import Conditions, simulate
 
 MEASURED = ROOT / "data" / "training_iterations.csv"
 TIMES = DOCS / "training-iterations.csv"

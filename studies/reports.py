@@ -16,12 +16,12 @@ from studies.resume import RESULTS
 from studies.study import IMAGES, ROOT, Study
 from weft.base.errors import WeftError
 from weft.campaign import campaign as campaigns
+from weft.iterations.iteration import Conditions, simulate
+from weft.iterations.record import record_of
+from weft.iterations.timeline import listed_ranks
 from weft.report.data import loading, records
 from weft.report.page import page
-from weft.training.iteration import Conditions, simulate
-from weft.training.record import record_of
 from weft.training.run import load_training
-from weft.training.timeline import listed_ranks
 
 CAMPAIGN = ROOT / "examples" / "campaigns" / "slots.toml"
 FIRST_SCREEN, LATENCY, TELEPHONE, TRAINING = (

@@ -11,14 +11,14 @@ from studies.study import DOCS
 from weft.base.models import Model, schema
 from weft.campaign.export_files import Table
 from weft.campaign.store.store import Result
+from weft.iterations.comparison import IterationComparison
+from weft.iterations.record import IterationRecord
 from weft.runs.record import Record
 from weft.schemas.input_files import SCHEMAS as INPUT_SCHEMAS
 from weft.schemas.input_files import schema_of
 from weft.study.comparison.comparison import ComparisonRecord
 from weft.testbed.plan.file import PlanRecord
 from weft.trace.folder import CallsManifest, Manifest
-from weft.training.comparison import IterationComparison
-from weft.training.record import IterationRecord
 
 SCHEMAS = DOCS / "schema"
 FILES: dict[str, type[Model]] = {

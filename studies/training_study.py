@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 from studies.study import DOCS, IMAGES, ROOT, Study, Table, markdown, read_table, write_table
 from weft.base.plots import COLOURS, HATCHES
 from weft.base.units import format_ratio
-from weft.training.comparison import VARIANTS
-from weft.training.iteration import Conditions, Iteration, simulate
+from weft.iterations.iteration import Conditions, Iteration, simulate
 from weft.training.run import Training, load_training
+from weft.training.variants import VARIANTS
 
 FABRIC = "superpod-h100-32"
 GPUS_OF_NODE = 8

@@ -89,16 +89,24 @@ class HostSchedule(typing.TypedDict):
     combined_bytes: list[float]
 
 class IterationTimes(typing.TypedDict):
-    """Times of an iteration: its end in seconds, ranks, operations of listed ranks; messages on the
-    network, collectives, and those of them that no equal one has preceded."""
+    """Times of an iteration: its outcome and, unless it has completed, why; its end in seconds,
+    ranks, kinds of communication, uses of time, operations of listed ranks; messages on the
+    network, collectives, and those of them that no equal one has preceded; faults (empty if there
+    were none to happen) and traffic, as the record has them."""
 
+    outcome: str
+    message: str
     end_s: float
     ranks: list[RankTimes]
+    kinds: list[str]
+    parts: list[TimePart]
     listed: list[TimedWork]
     algorithms: list[AlgorithmCalls]
     messages: int
     calls: int
     executed: int
+    faults: str
+    traffic: str
 
 class Mechanism(typing.TypedDict):
     """A mechanism that executes collectives in the network."""
@@ -258,6 +266,13 @@ class Table(typing.TypedDict):
     meaning: str
     options: list[Option]
 
+class TimePart(typing.TypedDict):
+    """Use of time in seconds: the mean over the ranks, and the most of a rank."""
+
+    name: str
+    mean_s: float
+    most_s: float
+
 class TimedWork(typing.TypedDict):
     """Operation of a rank in time, in seconds: reached, active once all ranks that it needs have
     reached it, ended."""
@@ -309,6 +324,7 @@ __all__: list[str] = [
     "cache_of_messages",
     "cache_of_port",
     "cache_of_torus",
+    "describe_workload",
     "fabric_schema",
     "fallback_reasons",
     "forwarding_addresses",
@@ -627,6 +643,19 @@ def cache_of_torus(
     The same of a torus under uniform traffic: ports of hosts, then of each dimension.
     """
 
+def describe_workload(
+    fabric: Fabric,
+    library: str,
+    programs: collections.abc.Sequence[WorkloadProgram],
+    program_of: collections.abc.Sequence[int],
+    groups: collections.abc.Sequence[
+        tuple[str, collections.abc.Sequence[collections.abc.Sequence[int]]]
+    ],
+) -> str:
+    """
+    Return the text of a workload for a run of several jobs, in JSON; the arguments are those of run_workload(), which are checked.
+    """
+
 def fabric_schema() -> list[Table]:
     """
     Every table and key of a fabric file.
@@ -781,10 +810,12 @@ def run_workload(
     noise: float = 0.0,
     seed: int = 0,
     listed: collections.abc.Sequence[int] = [],
+    faults: str = "",
+    traffic: str = "",
     progress: collections.abc.Callable[[float], None] | None = None,
 ) -> IterationTimes:
     """
-    Execute programs on a fabric of GPUs: the number of each rank's program, and the groups of ranks that communicate, by division. `execute_all`: execute equal calls again. `detail`: all messages of NCCL ("slice"), one for each step of its rings ("step"), or one flow for each call ("call"). `sms`: multiprocessors of a GPU, of which NCCL's channels take one each from computation. `slowdown`: factor of computation by rank; `noise`: standard deviation of the logarithm of a random one. `listed`: ranks whose operations are returned. `progress` is called with the fraction of operations that have ended.
+    Execute programs on a fabric of GPUs: the number of each rank's program, and the groups of ranks that communicate, by division. `execute_all`: execute equal calls again. `detail`: all messages of NCCL ("slice"), one for each step of its rings ("step"), or one flow for each call ("call"). `sms`: multiprocessors of a GPU, of which NCCL's channels take one each from computation. `slowdown`: factor of computation by rank; `noise`: standard deviation of the logarithm of a random one. `listed`: ranks whose operations are returned. `faults`, `traffic`: descriptions in JSON of what disturbs them. `progress` is called with the fraction of operations that have ended.
     """
 
 def selected_algorithms(

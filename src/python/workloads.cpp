@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Python bindings of workloads of accelerators. */
 #include "base/error.hpp"
+#include "descriptions/disturbance_rows.hpp"
+#include "descriptions/fault_file.hpp"
+#include "descriptions/traffic_file.hpp"
+#include "descriptions/workload_file.hpp"
 #include "python/bindings.hpp"
 #include "python/rows.hpp"
 #include "workload/iteration.hpp"
@@ -58,6 +62,10 @@ const RowKind<"TimedWork", NamedWork> TIMED_WORK{
      {"active_s", [](const NamedWork& one) { return one.work.active; }},
      {"end_s", [](const NamedWork& one) { return one.work.end; }}}};
 
+const RowKind<"TimePart", TimePart> TIME_PART{
+    "Use of time in seconds: the mean over the ranks, and the most of a rank.",
+    {{"name", &TimePart::name}, {"mean_s", &TimePart::mean}, {"most_s", &TimePart::most}}};
+
 struct AlgorithmCalls {
   std::string algorithm;
   int calls;
@@ -71,6 +79,11 @@ struct NamedTimes {
   const IterationTimes& times;
 
   py::typing::List<Row<"RankTimes">> ranks() const { return RANK_TIMES.all(times.ranks); }
+  py::typing::List<Row<"TimePart">> parts() const
+  {
+    return TIME_PART.all(parts_of(times.ranks, kinds_of(workload), times.end));
+  }
+  std::vector<std::string> kinds() const { return kinds_of(workload); }
   py::typing::List<Row<"TimedWork">> listed() const
   {
     Rows<"TimedWork"> all;
@@ -84,6 +97,14 @@ struct NamedTimes {
     }
     return all;
   }
+  std::string faults() const { return times.faults ? fault_rows(*times.faults).dump() : ""; }
+  std::string traffic() const
+  {
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (const TrafficReport& report : times.traffic)
+      rows.push_back(traffic_row(report));
+    return rows.dump();
+  }
   py::typing::List<Row<"AlgorithmCalls">> algorithms() const
   {
     Rows<"AlgorithmCalls"> all;
@@ -94,22 +115,26 @@ struct NamedTimes {
 };
 
 const RowKind<"IterationTimes", NamedTimes> ITERATION_TIMES{
-    "Times of an iteration: its end in seconds, ranks, operations of listed ranks; messages on the network, "
-    "collectives, and those of them that no equal one has preceded.",
-    {{"end_s", [](const NamedTimes& all) { return all.times.end; }},
+    "Times of an iteration: its outcome and, unless it has completed, why; its end in seconds, ranks, kinds "
+    "of communication, uses of time, operations of listed ranks; messages on the network, collectives, and those of "
+    "them that no equal one has preceded; faults "
+    "(empty if there were none to happen) and traffic, as the record has them.",
+    {{"outcome", [](const NamedTimes& all) { return all.times.outcome; }},
+     {"message", [](const NamedTimes& all) { return all.times.message; }},
+     {"end_s", [](const NamedTimes& all) { return all.times.end; }},
      {"ranks", &NamedTimes::ranks},
+     {"kinds", &NamedTimes::kinds},
+     {"parts", &NamedTimes::parts},
      {"listed", &NamedTimes::listed},
      {"algorithms", &NamedTimes::algorithms},
      {"messages", [](const NamedTimes& all) { return all.times.messages; }},
      {"calls", [](const NamedTimes& all) { return all.times.calls; }},
-     {"executed", [](const NamedTimes& all) { return all.times.executed; }}}};
+     {"executed", [](const NamedTimes& all) { return all.times.executed; }},
+     {"faults", &NamedTimes::faults},
+     {"traffic", &NamedTimes::traffic}}};
 // NOLINTEND(bugprone-throwing-static-initialization)
 
-Row<"IterationTimes"> run_workload(const Fabric& fabric, const std::string& library,
-                                   const std::vector<const Program*>& programs, std::vector<int> program_of,
-                                   const Groups& groups, bool execute_all, const std::string& detail, int sms,
-                                   std::vector<double> slowdown, double noise, std::uint64_t seed,
-                                   std::vector<int> listed, const std::optional<std::function<void(double)>>& progress)
+Workload workload_of(const std::vector<const Program*>& programs, std::vector<int> program_of, const Groups& groups)
 {
   Workload workload;
   for (const Program* const program : programs)
@@ -117,6 +142,17 @@ Row<"IterationTimes"> run_workload(const Fabric& fabric, const std::string& libr
   workload.program_of = std::move(program_of);
   for (const auto& [name, members] : groups)
     workload.divisions.emplace_back(name, members, workload.ranks());
+  return workload;
+}
+
+Row<"IterationTimes"> run_workload(const Fabric& fabric, const std::string& library,
+                                   const std::vector<const Program*>& programs, std::vector<int> program_of,
+                                   const Groups& groups, bool execute_all, const std::string& detail, int sms,
+                                   std::vector<double> slowdown, double noise, std::uint64_t seed,
+                                   std::vector<int> listed, const std::string& faults, const std::string& traffic,
+                                   const std::optional<std::function<void(double)>>& progress)
+{
+  const Workload workload = workload_of(programs, std::move(program_of), groups);
   IterationOptions options{.library     = library,
                            .execute_all = execute_all,
                            .detail      = value_named<CallDetail>("detail", detail),
@@ -125,6 +161,10 @@ Row<"IterationTimes"> run_workload(const Fabric& fabric, const std::string& libr
                            .noise       = noise,
                            .seed        = seed,
                            .listed      = std::move(listed)};
+  if (not faults.empty())
+    options.disturbances.faults = parse_faults(faults, "faults");
+  if (not traffic.empty())
+    options.disturbances.traffic = parse_traffic(traffic, "traffic");
   options.progress = [&progress](double done) {
     if (PyErr_CheckSignals() != 0)
       throw py::error_already_set();
@@ -133,6 +173,35 @@ Row<"IterationTimes"> run_workload(const Fabric& fabric, const std::string& libr
   };
   const IterationTimes times = run_iteration(workload, fabric, std::move(options));
   return ITERATION_TIMES({workload, times});
+}
+
+void bind_execution(py::module_& module)
+{
+  module.def(
+      "describe_workload",
+      [](const Fabric& fabric, const std::string& library, const std::vector<const Program*>& programs,
+         std::vector<int> program_of, const Groups& groups) {
+        const Workload workload = workload_of(programs, std::move(program_of), groups);
+        check(workload);
+        const NcclLibrary suits(library, fabric);
+        return describe(workload);
+      },
+      py::arg("fabric"), py::arg("library"), py::arg("programs"), py::arg("program_of"), py::arg("groups"),
+      "Return the text of a workload for a run of several jobs, in JSON; the arguments are those of run_workload(), "
+      "which are checked.");
+  module.def(
+      "run_workload", &run_workload, py::arg("fabric"), py::arg("library"), py::arg("programs"), py::arg("program_of"),
+      py::arg("groups"), py::kw_only(), py::arg("execute_all") = false, py::arg("detail") = "step", py::arg("sms") = 0,
+      py::arg("slowdown") = std::vector<double>(), py::arg("noise") = 0.0, py::arg("seed") = 0,
+      py::arg("listed") = std::vector<int>(), py::arg("faults") = "", py::arg("traffic") = "",
+      py::arg("progress") = py::none(),
+      "Execute programs on a fabric of GPUs: the number of each rank's program, and the groups of ranks that "
+      "communicate, by division. `execute_all`: execute equal calls again. `detail`: all messages of NCCL (\"slice\"), "
+      "one for each step of its rings (\"step\"), or one flow for each call (\"call\"). `sms`: multiprocessors of a "
+      "GPU, of which NCCL's channels take one each from computation. `slowdown`: factor of computation by rank; "
+      "`noise`: standard deviation of the logarithm of a random one. `listed`: ranks whose operations are returned. "
+      "`faults`, `traffic`: descriptions in JSON of what disturbs them. `progress` is called with the fraction of "
+      "operations that have ended.");
 }
 
 } // namespace
@@ -178,18 +247,7 @@ void bind_workloads(py::module_& module)
       .def("host_stream", &Program::set_host_stream, py::arg("stream"),
            "Make a stream one of the CPU: its computation is none of the GPU.")
       .def("__len__", &Program::size);
-  module.def(
-      "run_workload", &run_workload, py::arg("fabric"), py::arg("library"), py::arg("programs"), py::arg("program_of"),
-      py::arg("groups"), py::kw_only(), py::arg("execute_all") = false, py::arg("detail") = "step", py::arg("sms") = 0,
-      py::arg("slowdown") = std::vector<double>(), py::arg("noise") = 0.0, py::arg("seed") = 0,
-      py::arg("listed") = std::vector<int>(), py::arg("progress") = py::none(),
-      "Execute programs on a fabric of GPUs: the number of each rank's program, and the groups of ranks that "
-      "communicate, by division. `execute_all`: execute equal calls again. `detail`: all messages of NCCL (\"slice\"), "
-      "one for each step of its rings (\"step\"), or one flow for each call (\"call\"). `sms`: "
-      "multiprocessors of a GPU, of which NCCL's channels take one each from computation. `slowdown`: factor of "
-      "computation by rank; `noise`: standard deviation of "
-      "the logarithm of a random one. `listed`: ranks whose operations are returned. `progress` is called with "
-      "the fraction of operations that have ended.");
+  bind_execution(module);
 }
 
 } // namespace weft::python

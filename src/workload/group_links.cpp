@@ -123,7 +123,7 @@ public:
 } // namespace
 
 GroupLinks::GroupLinks(const Workload& workload, const std::vector<int>& hosts, int gpus, MessageRoutes& routes,
-                       const std::vector<double>& capacities)
+                       const std::vector<double>& capacities, const std::vector<int>& unsteady)
     : capacities_(capacities), necks_(capacities.size())
 {
   Claims claims(capacities.size());
@@ -154,6 +154,8 @@ GroupLinks::GroupLinks(const Workload& workload, const std::vector<int>& hosts, 
       routes.find(from, to, PROBE, 0, way);
       claims.claim(way.resources, claims.owners.size() - 1);
     }
+  claims.owners.push_back({{}, {-1, {}}});
+  claims.claim(unsteady, claims.owners.size() - 1);
   owned_ = claims.owned();
   for (Owner& owner : claims.owners)
     if (owner.links.wiring >= 0 && not owner.shares)

@@ -39,9 +39,9 @@ private:
 
 public:
   /** @p hosts by rank; @p gpus: consecutive hosts that are a node; @p capacities by resource, which must outlive the
-   * object. */
+   * object; @p unsteady: resources that are no group's own, since their capacities change. */
   GroupLinks(const Workload& workload, const std::vector<int>& hosts, int gpus, MessageRoutes& routes,
-             const std::vector<double>& capacities);
+             const std::vector<double>& capacities, const std::vector<int>& unsteady = {});
   /** Returns a group's own links; null if it has none. */
   const Own* own(std::uint32_t division, int group) const;
   /** Notes that a message of nobody with links of its own takes a route. */

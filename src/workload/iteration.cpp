@@ -40,6 +40,18 @@ bool ends_need_all(NcclCollective collective)
   return collective != NcclCollective::broadcast && collective != NcclCollective::reduce;
 }
 
+/** Returns the resources whose capacities faults change: links, and the pools of links over which packets are sprayed.
+ */
+std::vector<int> unsteady_resources(const DisturbanceDescription& disturbances, const Fabric& fabric,
+                                    std::size_t resources)
+{
+  std::vector<int> all = disturbances.faulty_links(fabric);
+  if (fabric.sprays() && not all.empty())
+    for (std::size_t pool = fabric.links().size(); pool < resources; ++pool)
+      all.push_back(static_cast<int>(pool));
+  return all;
+}
+
 /** Returns a number of the standard normal distribution (G. E. P. Box, M. E. Muller, 1958). */
 double normal(std::uint64_t seed, RandomPlace place)
 {
@@ -51,25 +63,14 @@ double normal(std::uint64_t seed, RandomPlace place)
 
 } // namespace
 
-void Iteration::GuardedRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute& into)
-{
-  FabricRoutes::find(from, to, bytes, missed, into);
-  if (links_)
-    links_->note_message(into.resources);
-}
-
-Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOptions options)
+Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOptions options, IterationPlace place)
     : workload_(workload), fabric_(fabric), options_(std::move(options)), nccl_(options_.library, fabric),
-      capacities_(FabricRoutes::capacities(fabric)), routes_(fabric), unguarded_(fabric),
-      network_(agenda_, routes_, capacities_, fabric.host_count()), costs_(free_messages()),
-      calls_on_{agenda_, network_, costs_, std::make_shared<Execution::Memory>()},
-      hosts_(static_cast<std::size_t>(workload.ranks())), ranks_left_(hosts_.size())
+      agenda_(place.agenda), network_(place.messages), on_over_(std::move(place.over)),
+      reports_errors_(place.reports_errors), capacities_(FabricRoutes::capacities(fabric)), unguarded_(fabric),
+      costs_(free_messages()), calls_on_{agenda_, network_, costs_, std::make_shared<Execution::Memory>()},
+      flows_(place.flows), hosts_(std::move(place.hosts)), ranks_left_(hosts_.size())
 {
   check(workload);
-  if (workload.ranks() > fabric.host_count())
-    throw UserError("found " + std::to_string(workload.ranks()) + " ranks; " + fabric.name() + " has " +
-                    std::to_string(fabric.host_count()) + " GPUs");
-  std::iota(hosts_.begin(), hosts_.end(), 0);
   for (const Program& program : workload.programs)
     orders_.emplace_back(program);
   progress_.reserve(hosts_.size());
@@ -78,7 +79,7 @@ Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOp
     works_ += progress_.back().left();
   }
   works_left_ = works_;
-  accounts_.assign(hosts_.size(), RankAccounts(message_kind() + 1));
+  accounts_.assign(hosts_.size(), RankAccounts(message_kind() + 1, agenda_.now()));
   for (const GroupDivision& division : workload.divisions) {
     begun_.emplace_back(hosts_.size(), 0);
     inside_.emplace_back(hosts_.size(), 0);
@@ -94,21 +95,27 @@ Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOp
       if (rank >= 0 && rank < workload.ranks())
         listed_[static_cast<std::size_t>(rank)] = true;
   }
-  if (options_.detail == CallDetail::call) {
-    if (unguarded_.routes_each_message())
-      throw UserError(fabric.name() + ": [routing] policy: each message has a route of its own, but a call that is one "
-                                      "flow has one route between two ranks; choose the policy \"static\" or \"ecmp\", "
-                                      "or the detail \"step\"");
-    as_flows_ = std::make_unique<CallFlows>(routes_, capacities_, costs_, fabric.host_count());
-  }
-  if (options_.execute_all)
-    return;
-  apart_ = std::make_unique<Apart>(*this);
-  routes_.guard(&apart_->links);
+  agenda_.tell(*this);
+  if (options_.detail == CallDetail::call)
+    execute_calls_as_flows(*place.routes);
+  if (not options_.execute_all)
+    apart_ = std::make_unique<Apart>(*this);
+}
+
+void Iteration::execute_calls_as_flows(MessageRoutes& routes)
+{
+  if (unguarded_.routes_each_message())
+    throw UserError(fabric_.name() + ": [routing] policy: each message has a route of its own, but a call that is one "
+                                     "flow has one route between two ranks; choose the policy \"static\" or \"ecmp\", "
+                                     "or the detail \"step\"");
+  if (options_.disturbances.faults)
+    throw UserError("a call that is one flow has no messages that faults could cut; choose the detail \"step\"");
+  as_flows_ = std::make_unique<CallFlows>(routes, capacities_, costs_, fabric_.host_count());
 }
 
 Iteration::Apart::Apart(Iteration& its)
-    : links(its.workload_, its.hosts_, its.fabric_.nccl()->gpus_per_node, its.unguarded_, its.capacities_),
+    : links(its.workload_, its.hosts_, its.fabric_.nccl()->gpus_per_node, its.unguarded_, its.capacities_,
+            unsteady_resources(its.options_.disturbances, its.fabric_, its.capacities_.size())),
       network(agenda, its.unguarded_, its.capacities_, its.fabric_.host_count()),
       known({agenda, network, its.costs_, std::make_shared<Execution::Memory>()})
 {
@@ -120,8 +127,56 @@ Iteration::~Iteration() = default;
 
 void Iteration::advance(int rank)
 {
-  while (const auto number = progress_[static_cast<std::size_t>(rank)].begin_next())
-    begin(rank, *number);
+  try {
+    while (not over_) {
+      const auto number = progress_[static_cast<std::size_t>(rank)].begin_next();
+      if (not number)
+        return;
+      begin(rank, *number);
+    }
+  } catch (const UserError& error) {
+    if (not reports_errors_)
+      throw;
+    fail("mismatch", error.what());
+  }
+}
+
+void Iteration::begin()
+{
+  for (int rank = 0; rank < workload_.ranks(); ++rank)
+    if (progress_[static_cast<std::size_t>(rank)].left() == 0) {
+      accounts_[static_cast<std::size_t>(rank)].close(agenda_.now());
+      --ranks_left_;
+    }
+  if (ranks_left_ == 0) {
+    over_ = true;
+    if (on_over_)
+      on_over_();
+  }
+  for (int rank = 0; rank < workload_.ranks(); ++rank)
+    advance(rank);
+}
+
+void Iteration::fail(const std::string& outcome, const std::string& message)
+{
+  if (over_)
+    return;
+  over_          = true;
+  times_.outcome = outcome;
+  times_.message = message;
+  for (std::size_t rank = 0; rank < hosts_.size(); ++rank)
+    if (progress_[rank].left() > 0)
+      accounts_[rank].close(agenda_.now());
+  if (on_over_)
+    on_over_();
+}
+
+void Iteration::host_failed(int host, Seconds since)
+{
+  const auto found = std::ranges::find(hosts_, host);
+  if (found != hosts_.end())
+    fail("host-failure", "host " + fabric_.topology().host_name(host) + " failed at " + to_text(since) +
+                             ", and with it rank " + std::to_string(found - hosts_.begin()));
 }
 
 void Iteration::begin(int rank, WorkNumber number)
@@ -197,6 +252,8 @@ double Iteration::computation(int rank, WorkNumber number) const
 
 void Iteration::due(std::uint64_t rank_and_number)
 {
+  if (over_)
+    return;
   const int rank    = static_cast<int>(rank_and_number >> NUMBER_BITS);
   const auto number = static_cast<WorkNumber>(rank_and_number);
   const Work& work  = workload_.program(rank)[number];
@@ -223,7 +280,9 @@ void Iteration::end(int rank, const TimedWork& work)
   --works_left_;
   if (its.left() == 0) {
     accounts_[static_cast<std::size_t>(rank)].close(agenda_.now());
-    --ranks_left_;
+    over_ = --ranks_left_ == 0;
+    if (over_ && on_over_)
+      on_over_();
   }
   advance(rank);
 }
@@ -302,7 +361,7 @@ std::unique_ptr<GroupCall> Iteration::begun_call(std::uint64_t number, const Ope
   if (own)
     return std::make_unique<KnownCall>(number, open.planned, agenda_, apart_->known, own->wiring, *this);
   if (as_flows_)
-    return std::make_unique<FlowCall>(number, open.planned, network_, agenda_, as_flows_->flow(*open.planned), *this);
+    return std::make_unique<FlowCall>(number, open.planned, *flows_, agenda_, as_flows_->flow(*open.planned), *this);
   return std::make_unique<SteppedCall>(number, open.planned, calls_on_, *this);
 }
 
@@ -396,6 +455,8 @@ void Iteration::join(int rank, WorkNumber number)
 
 void Iteration::left(std::uint64_t call, int place)
 {
+  if (over_)
+    return;
   OpenCall& open               = calls_[call];
   const std::uint32_t division = open.division;
   const int rank               = workload_.divisions[division].members(open.group)[static_cast<std::size_t>(place)];
@@ -466,6 +527,8 @@ void Iteration::depart(int from, int to, Posted send, Posted receive)
 
 void Iteration::arrived(std::uint64_t flight)
 {
+  if (over_)
+    return;
   const Flight one = flights_[flight];
   idle_flights_.push_back(flight);
   for (const int rank : {one.from, one.to})
@@ -478,18 +541,18 @@ void Iteration::arrived(std::uint64_t flight)
 void Iteration::failed(std::uint64_t flight, const std::string& why)
 {
   const Flight& one = flights_[flight];
-  throw UserError(describe(workload_, one.from, one.send.number) + " to rank " + std::to_string(one.to) +
-                  " does not arrive: " + why);
+  fail("network-failure", describe(workload_, one.from, one.send.number) + " to rank " + std::to_string(one.to) +
+                              " does not arrive: " + why);
 }
 
 void Iteration::call_failed(std::uint64_t call, const std::string& why)
 {
   const OpenCall& open = calls_[call];
-  throw UserError("a collective of group " + std::to_string(open.group) + " of \"" +
-                  workload_.divisions[open.division].name() + "\" does not end: " + why);
+  fail("network-failure", "a collective of group " + std::to_string(open.group) + " of \"" +
+                              workload_.divisions[open.division].name() + "\" does not end: " + why);
 }
 
-// ---- The loop -------------------------------------------------------------------------------------------------------
+// ---- The end --------------------------------------------------------------------------------------------------------
 
 std::string Iteration::reason_to_wait(int rank, WorkNumber number) const
 {
@@ -513,7 +576,7 @@ std::string Iteration::reason_to_wait(int rank, WorkNumber number) const
   return "it does not end";
 }
 
-void Iteration::refuse_to_hang() const
+std::string Iteration::waits() const
 {
   std::string text;
   int named = 0;
@@ -525,8 +588,8 @@ void Iteration::refuse_to_hang() const
     }
   if (named == 0)
     text = "\n  operations wait for each other in a cycle";
-  throw UserError("the workload cannot end: " + std::to_string(ranks_left_) + " of " +
-                  std::to_string(workload_.ranks()) + " ranks wait for ever" + text);
+  return "the workload cannot end: " + std::to_string(ranks_left_) + " of " + std::to_string(workload_.ranks()) +
+         " ranks wait for ever" + text;
 }
 
 /** Returns whether messages of others may have slowed down calls that were executed by themselves. */
@@ -541,30 +604,17 @@ bool Iteration::calls_were_disturbed() const
   return not apart_->known.hold_on({agenda, network, costs_, std::make_shared<Execution::Memory>()});
 }
 
-IterationTimes Iteration::run()
+bool Iteration::reuse_was_wrong() const
 {
-  for (int rank = 0; rank < workload_.ranks(); ++rank) {
-    if (progress_[static_cast<std::size_t>(rank)].left() == 0)
-      --ranks_left_;
-    advance(rank);
-  }
-  constexpr std::size_t INSTANTS = 16384; // between two reports
-  for (std::size_t instant = 1; std::isfinite(agenda_.next().value()) && not reuse_was_wrong_; ++instant) {
-    agenda_.run_until(agenda_.next());
-    ended_.clear();
-    if (options_.progress && instant % INSTANTS == 0)
-      options_.progress(1 - static_cast<double>(works_left_) / static_cast<double>(works_));
-  }
-  if (not reuse_was_wrong_ && ranks_left_ > 0)
-    refuse_to_hang();
-  reuse_was_wrong_ = reuse_was_wrong_ || (apart_ && apart_->links.is_shared()) || calls_were_disturbed();
-  if (reuse_was_wrong_)
-    return {};
+  return reuse_was_wrong_ || (apart_ && apart_->links.is_shared()) || calls_were_disturbed();
+}
+
+IterationTimes Iteration::take_times()
+{
   for (const RankAccounts& its : accounts_)
     times_.ranks.push_back(its.times());
   for (const RankTimes& its : times_.ranks)
     times_.end = std::max(times_.end, its.end);
-  times_.messages = network_.work().messages;
   for (const auto& [plan, calls] : calls_of_)
     times_.algorithms[std::string(NcclLibrary::algorithm(*plan).name)] += calls;
   if (apart_) {
@@ -574,16 +624,106 @@ IterationTimes Iteration::run()
   return std::move(times_);
 }
 
+// ---- An iteration on a network of its own ---------------------------------------------------------------------------
+
+namespace {
+
+/** Routes that note messages over links of groups. */
+class GuardedRoutes : public FabricRoutes {
+  GroupLinks* links_ = nullptr;
+
+public:
+  using FabricRoutes::FabricRoutes;
+  void guard(GroupLinks* links) { links_ = links; }
+  void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override
+  {
+    FabricRoutes::find(from, to, bytes, missed, into);
+    if (links_)
+      links_->note_message(into.resources);
+  }
+};
+
+std::vector<int> first_hosts(const Workload& workload, const Fabric& fabric)
+{
+  if (workload.ranks() > fabric.host_count())
+    throw UserError("found " + std::to_string(workload.ranks()) + " ranks; " + fabric.name() + " has " +
+                    std::to_string(fabric.host_count()) + " GPUs");
+  std::vector<int> hosts(static_cast<std::size_t>(workload.ranks()));
+  std::iota(hosts.begin(), hosts.end(), 0);
+  return hosts;
+}
+
+class OwnNetwork {
+  const IterationOptions& options_;
+  Agenda agenda_;
+  FabricState known_;
+  GuardedRoutes routes_;
+  FlowNetwork network_;
+  std::optional<Disturbances> disturbances_;
+  Iteration iteration_;
+
+  /** Returns whether events are left that may end an operation. */
+  bool something_happens() const
+  {
+    return network_.carries_foreground() || agenda_.any_but([this](const Due& due) {
+      return &due == static_cast<const Due*>(&network_) || dynamic_cast<const BackgroundReceiver*>(&due) != nullptr;
+    });
+  }
+
+public:
+  OwnNetwork(const Workload& workload, const Fabric& fabric, const IterationOptions& options)
+      : options_(options), known_(fabric),
+        routes_(options.disturbances.faults ? GuardedRoutes(&known_) : GuardedRoutes(fabric)),
+        network_(agenda_, routes_, FabricRoutes::capacities(fabric), fabric.host_count()),
+        iteration_(workload, fabric, options,
+                   {first_hosts(workload, fabric), agenda_, network_, {}, false, &network_, &routes_})
+  {
+    routes_.guard(iteration_.own_links());
+    if (options.disturbances.any())
+      disturbances_.emplace(options.disturbances, fabric, agenda_, network_, known_);
+  }
+
+  /** Returns the times; nothing if calls were reused wrongly. */
+  std::optional<IterationTimes> run()
+  {
+    constexpr std::size_t INSTANTS = 16384; // between two reports
+    if (disturbances_)
+      disturbances_->begin([this](int host, Seconds since) { iteration_.host_failed(host, since); });
+    iteration_.begin();
+    for (std::size_t instant = 1; std::isfinite(agenda_.next().value()) && not iteration_.reuse_is_wrong(); ++instant) {
+      if (disturbances_ && iteration_.is_over())
+        break;
+      agenda_.run_until(agenda_.next());
+      if (instant % INSTANTS != 0)
+        continue;
+      if (options_.progress)
+        options_.progress(iteration_.done());
+      if (disturbances_ && not iteration_.is_over() && not something_happens())
+        break;
+    }
+    if (not iteration_.reuse_is_wrong() && not iteration_.is_over())
+      throw UserError(iteration_.waits());
+    if (iteration_.reuse_was_wrong())
+      return {};
+    IterationTimes times = iteration_.take_times();
+    times.messages += network_.work().messages;
+    if (disturbances_) {
+      times.messages -= disturbances_->sent();
+      times.faults  = disturbances_->faults();
+      times.traffic = disturbances_->traffic();
+    }
+    return times;
+  }
+};
+
+} // namespace
+
 IterationTimes run_iteration(const Workload& workload, const Fabric& fabric, IterationOptions options)
 {
-  {
-    Iteration iteration(workload, fabric, options);
-    IterationTimes times = iteration.run();
-    if (not iteration.reuse_was_wrong())
-      return times;
-  }
+  if (auto times = OwnNetwork(workload, fabric, options).run())
+    return std::move(*times);
   options.execute_all = true;
-  return Iteration(workload, fabric, std::move(options)).run();
+  return OwnNetwork(workload, fabric, options).run().value();
 }
 
 } // namespace weft

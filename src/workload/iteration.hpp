@@ -6,13 +6,17 @@
  * activations have megabytes.
  *
  * Equal calls on links that belong to one group are executed once. That is wrong if a rank is in two calls of such a
- * group at a time, or if messages of others may slow it down (group_links.hpp): reuse_was_wrong() says so after run().
- */
+ * group at a time, or if messages of others may slow it down (group_links.hpp): reuse_was_wrong() says so. Groups whose
+ * links a fault names execute all their calls.
+ *
+ * run_iteration() executes a workload on a network of its own, which background traffic and faults may disturb. An
+ * Iteration on the network of others is one job of several; all its calls are executed. */
 #pragma once
 
 #include "base/named.hpp"
 #include "collective/host/nccl/nccl_coarse.hpp"
 #include "collective/host/nccl/nccl_library.hpp"
+#include "disturbances/disturbances.hpp"
 #include "fabric/fabric.hpp"
 #include "network/agenda.hpp"
 #include "network/fabric_routes.hpp"
@@ -68,6 +72,8 @@ struct IterationOptions {
   std::vector<int> listed = {};
   /// Called now and then with the fraction of operations that have ended.
   std::function<void(double done)> progress = {};
+  /// Traffic and faults beside the iteration.
+  DisturbanceDescription disturbances = {};
 };
 
 /** Operation of a rank in time, in seconds. */
@@ -81,36 +87,63 @@ struct TimedWork {
 
 /** Times of an iteration. */
 struct IterationTimes {
-  double end = 0; ///< of the last rank, in seconds
+  /** Outcome of an iteration in which all ranks have ended. */
+  static constexpr const char* COMPLETED = "completed";
+  std::string outcome = COMPLETED; ///< or "network-failure", "host-failure"; of jobs "mismatch" or "deadlock" too
+  std::string message = {};        ///< why it could not go on
+  double end          = 0;         ///< of the last rank, or of the iteration that could not go on, in seconds
   std::vector<RankTimes> ranks;
   std::size_t messages = 0; ///< on the network
   std::size_t calls    = 0; ///< collectives
   std::size_t executed = 0; ///< of these, those that no equal one has preceded
   std::vector<TimedWork> listed;
   std::map<std::string, int> algorithms; ///< calls by what NCCL has chosen: "nccl_ring_Simple"
+  std::optional<FaultReport> faults;
+  std::vector<TrafficReport> traffic;
 };
 
-class Iteration : public Due, public Receiving, public GroupCallEnds {
+/** Where an iteration runs. */
+struct IterationPlace {
+  std::vector<int> hosts; ///< by rank
+  Agenda& agenda;
+  Messages& messages;
+  /// Called once, within an event, when all ranks have ended or the iteration cannot go on.
+  std::function<void()> over = {};
+  /// Set if errors in the workload make it fail; otherwise they are thrown.
+  bool reports_errors = false;
+  /// Network and routes of calls that are one flow; null: there are none.
+  FlowNetwork* flows    = nullptr;
+  MessageRoutes* routes = nullptr;
+};
+
+class Iteration : public Due, public Settling, public Receiving, public GroupCallEnds {
 public:
-  /** @p workload and @p fabric must outlive the object. Ranks are on the hosts with their numbers. Throws UserError if
-   * workload and fabric do not fit each other. */
-  Iteration(const Workload& workload, const Fabric& fabric, IterationOptions options);
+  /** @p workload, @p fabric and what @p place refers to must outlive the object, and the object all events that it has
+   * added. Throws UserError if workload and fabric do not fit each other. */
+  Iteration(const Workload& workload, const Fabric& fabric, IterationOptions options, IterationPlace place);
   ~Iteration() override;
-  /** Executes the workload. Throws UserError that names ranks and operations if it cannot end. */
-  IterationTimes run();
-  /** Returns whether groups turned out not to have links of their own. */
-  bool reuse_was_wrong() const { return reuse_was_wrong_; }
+  /** Begins all ranks, at the time of the agenda. */
+  void begin();
+  /** Returns whether all ranks have ended, or the iteration cannot go on. */
+  bool is_over() const { return over_; }
+  /** Ends the iteration, which cannot go on, now. */
+  void fail(const std::string& outcome, const std::string& message);
+  /** Ends it if it has ranks on a host, which has failed at @p since. */
+  void host_failed(int host, Seconds since);
+  /** Returns what ranks wait for, for messages: nothing else will happen. */
+  std::string waits() const;
+  /** Returns the fraction of operations that have ended. */
+  double done() const { return 1 - static_cast<double>(works_left_) / static_cast<double>(works_); }
+  /** Returns whether it is known already that groups do not have links of their own. */
+  bool reuse_is_wrong() const { return reuse_was_wrong_; }
+  /** Returns whether groups turned out not to have links of their own, once the iteration is over. */
+  bool reuse_was_wrong() const;
+  /** Returns the links of groups whose equal calls are executed once; null if all are executed. */
+  GroupLinks* own_links() { return apart_ ? &apart_->links : nullptr; }
+  /** Returns the times of an iteration that is over. They lack messages on the network of @p place. */
+  IterationTimes take_times();
 
 private:
-  /** Routes that note messages over links of groups. */
-  class GuardedRoutes : public FabricRoutes {
-    GroupLinks* links_ = nullptr;
-
-  public:
-    using FabricRoutes::FabricRoutes;
-    void guard(GroupLinks* links) { links_ = links; }
-    void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override;
-  };
   /** Call in flight: its operations and times, by place in the group. */
   struct OpenCall {
     std::unique_ptr<GroupCall> call;
@@ -157,15 +190,17 @@ private:
   const Fabric& fabric_;
   const IterationOptions options_;
   const NcclLibrary nccl_;
-  Agenda agenda_;
+  Agenda& agenda_;
+  Messages& network_;
+  const std::function<void()> on_over_;
+  const bool reports_errors_;
   const std::vector<double> capacities_; // by resource
-  GuardedRoutes routes_;
   FabricRoutes unguarded_;
-  FlowNetwork network_;
   MessageCosts costs_;
   CallNetwork calls_on_;
   std::unique_ptr<Apart> apart_;        // null: all calls are executed with the rest
   std::unique_ptr<CallFlows> as_flows_; // null: calls are messages
+  FlowNetwork* const flows_;            // of calls that are one flow
 
   std::vector<int> hosts_; // by rank
   std::vector<ProgramOrder> orders_;
@@ -190,11 +225,13 @@ private:
   std::map<const NcclPlan*, int> calls_of_; // by plan
   IterationTimes times_;
   std::size_t ranks_left_;
+  bool over_              = false;
   bool reuse_was_wrong_   = false;
   std::size_t works_      = 0; // operations of all ranks,
   std::size_t works_left_ = 0; // and those that have not ended
 
   std::uint32_t message_kind() const { return static_cast<std::uint32_t>(workload_.divisions.size()); }
+  void execute_calls_as_flows(MessageRoutes& routes);
   bool calls_were_disturbed() const;
   void advance(int rank);
   void begin(int rank, WorkNumber number);
@@ -214,17 +251,18 @@ private:
   std::shared_ptr<const PlannedCall> plan(std::uint32_t division, int group, const Work& work);
   void post(int rank, WorkNumber number);
   void depart(int from, int to, Posted send, Posted receive);
-  [[noreturn]] void refuse_to_hang() const;
   std::string reason_to_wait(int rank, WorkNumber number) const;
 
   void due(std::uint64_t rank_and_number) override;
+  void settle() override { ended_.clear(); }
   void arrived(std::uint64_t flight) override;
   void failed(std::uint64_t flight, const std::string& why) override;
   void left(std::uint64_t call, int place) override;
   void call_failed(std::uint64_t call, const std::string& why) override;
 };
 
-/** Executes a workload; again with all calls if reusing some turns out to be wrong. */
+/** Executes a workload, a rank a host in their order; again with all calls if reusing some turns out to be wrong.
+ * Throws UserError that names ranks and operations if it cannot end. */
 IterationTimes run_iteration(const Workload& workload, const Fabric& fabric, IterationOptions options);
 
 } // namespace weft

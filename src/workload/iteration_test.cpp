@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <numeric>
 #include <random>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -352,6 +353,176 @@ TEST(Iteration, RandomWorkloadsRespectStreamsAndDependencies)
   }
   EXPECT_GE(ended, 200);
   EXPECT_GE(ended + refused, 400);
+}
+
+// ---- Beside others --------------------------------------------------------------------------------------------------
+
+/** Returns a message of 100 MB from rank 0 to rank 4, on the other of two nodes: 2 ms on its links of 50 GB/s. */
+Workload one_message()
+{
+  Program sends(true);
+  sends.add_send(0, 4, 100 * MEGA);
+  Program receives(true);
+  receives.add_receive(0, -4, 100 * MEGA);
+  return of_programs({sends, {Program(true)}, {Program(true)}, {Program(true)}, receives});
+}
+
+constexpr double TIMEOUT = 1e-3;
+
+/** Returns faults with a timeout of 1 ms and two retries. */
+FaultDescription faults_of(std::vector<FaultEvent> events)
+{
+  return {{Seconds(1e-6), Seconds(1e-6), Seconds(TIMEOUT), 2}, {}, CallPolicy::hosts, std::move(events)};
+}
+
+/** Returns a change of the links that enter a host at @p at. */
+FaultEvent change_at(double at, const Fabric& fabric, int host, FabricChange change)
+{
+  FaultEvent event{Seconds(at), "link", {}, {}, {}, {}};
+  for (LinkId id = 0; std::cmp_less(id, fabric.links().size()); ++id)
+    if (fabric.link(id).to == host) {
+      change.number = id;
+      event.changes.push_back(change);
+    }
+  return event;
+}
+
+IterationTimes with_faults(const Fabric& fabric, const Workload& workload, std::vector<FaultEvent> events)
+{
+  IterationOptions options;
+  options.disturbances.faults = faults_of(std::move(events));
+  return run_iteration(workload, fabric, std::move(options));
+}
+
+TEST(DisturbedIteration, ASlowLinkTakesInProportionLonger)
+{
+  const Fabric fabric        = fabric_of(gpu_fabric(2, 4));
+  const Workload all         = one_message();
+  FabricChange slow          = {FabricChange::What::bandwidth};
+  slow.factor                = 0.5;
+  const IterationTimes times = with_faults(fabric, all, {change_at(0, fabric, 4, slow)});
+  EXPECT_NEAR(times.end, 0.004, 1e-12);
+  EXPECT_EQ(times.outcome, IterationTimes::COMPLETED);
+  ASSERT_TRUE(times.faults);
+  EXPECT_EQ(times.faults->events.size(), 1U);
+}
+
+TEST(DisturbedIteration, ALinkThatIsDownDelaysByItsTimeAndTheRetry)
+{
+  const Fabric fabric     = fabric_of(gpu_fabric(2, 4));
+  const Workload all      = one_message();
+  const FabricChange down = {FabricChange::What::link};
+  FabricChange up         = down;
+  up.over                 = true;
+  // Half of it has arrived at 1 ms. The sender tries again at 2 ms, in vain, and at 3 ms.
+  const IterationTimes times =
+      with_faults(fabric, all, {change_at(0.001, fabric, 4, down), change_at(0.0025, fabric, 4, up)});
+  EXPECT_NEAR(times.end, 0.001 + 2 * TIMEOUT + 0.001, 1e-12);
+  EXPECT_EQ(times.faults->counts.cut, 1);
+  EXPECT_EQ(times.faults->counts.resumed, 1);
+  EXPECT_NEAR(times.ranks[4].exposed[0], times.end, 1e-12);
+}
+
+TEST(DisturbedIteration, AMessageThatIsGivenUpIsAnOutcome)
+{
+  const Fabric fabric        = fabric_of(gpu_fabric(2, 4));
+  const IterationTimes times = with_faults(fabric, one_message(), {change_at(0.001, fabric, 4, {})});
+  EXPECT_EQ(times.outcome, "network-failure");
+  EXPECT_NE(times.message.find("rank 0, operation 0"), std::string::npos) << times.message;
+  EXPECT_NE(times.message.find("2 retries"), std::string::npos) << times.message;
+  EXPECT_NEAR(times.end, 0.001 + 3 * TIMEOUT, 1e-12);
+  EXPECT_NEAR(times.ranks[0].exposed[0], times.end, 1e-12);
+}
+
+TEST(DisturbedIteration, AHostThatFailsEndsIt)
+{
+  const Fabric fabric = fabric_of(gpu_fabric(2, 4));
+  FaultEvent event{Seconds(0.001), "host down", {}, {}, {4}, {}};
+  const IterationTimes times = with_faults(fabric, one_message(), {event});
+  EXPECT_EQ(times.outcome, "host-failure");
+  EXPECT_NE(times.message.find("rank 4"), std::string::npos) << times.message;
+  EXPECT_DOUBLE_EQ(times.end, 0.001);
+}
+
+TEST(DisturbedIteration, GroupsOnFaultyLinksExecuteAllCalls)
+{
+  const Fabric fabric    = fabric_of(gpu_fabric(2, 4));
+  const Workload all     = two_divisions(10, false);
+  const auto undisturbed = run_iteration(all, fabric, {});
+  FabricChange slow      = {FabricChange::What::bandwidth};
+  slow.factor            = 0.5;
+  const double late      = 2 * undisturbed.end;
+  const auto disturbed   = with_faults(fabric, all, {change_at(late, fabric, 5, slow)});
+  EXPECT_NEAR(disturbed.end, undisturbed.end, 1e-12 * undisturbed.end);
+  EXPECT_GT(disturbed.executed, undisturbed.executed);
+  EXPECT_LT(disturbed.executed, disturbed.calls);
+  EXPECT_EQ(disturbed.faults->left, 1U);
+}
+
+TEST(DisturbedIteration, TrafficTakesItsShareOfLinks)
+{
+  // A schedule's message between other GPUs of the two nodes shares nothing; one between the same GPUs, all links.
+  const Fabric fabric = fabric_of(gpu_fabric(2, 4));
+  const auto beside   = [&fabric](int from) {
+    TrafficTable table{.name = "goal", .pattern = "goal", .start = {}};
+    table.load.hosts = {from, from + 4};
+    GoalOperation sends;
+    sends.kind             = GoalOperation::Kind::send;
+    sends.bytes            = Bytes(1000 * MEGA);
+    sends.peer             = 1;
+    GoalOperation receives = sends;
+    receives.kind          = GoalOperation::Kind::receive;
+    receives.peer          = 0;
+    table.goal             = {{sends}, {receives}};
+    IterationOptions options;
+    options.disturbances.traffic = {table};
+    return run_iteration(one_message(), fabric, std::move(options));
+  };
+  EXPECT_NEAR(beside(1).end, 0.002, 1e-12);
+  const IterationTimes shared = beside(0);
+  EXPECT_NEAR(shared.end, 0.004, 1e-12);
+  EXPECT_EQ(shared.messages, 1U);
+  ASSERT_EQ(shared.traffic.size(), 1U);
+  EXPECT_EQ(shared.traffic[0].counts.messages, 0);
+}
+
+TEST(DisturbedIteration, TwoOnOneNetworkHaveHalfOfALinkEach)
+{
+  const Fabric fabric = fabric_of(gpu_fabric(2, 4));
+  Agenda agenda;
+  FabricRoutes routes(fabric);
+  FlowNetwork network(agenda, routes, FabricRoutes::capacities(fabric), fabric.host_count());
+  const Workload all = one_message();
+  int over           = 0;
+  const IterationOptions options{.execute_all = true};
+  const auto place = [&] { return IterationPlace{{0, 1, 2, 3, 4}, agenda, network, [&over] { ++over; }, true}; };
+  Iteration one(all, fabric, options, place());
+  Iteration other(all, fabric, options, place());
+  one.begin();
+  other.begin();
+  agenda.run_until(Seconds(1));
+  EXPECT_EQ(over, 2);
+  EXPECT_NEAR(one.take_times().end, 0.004, 1e-12);
+  EXPECT_NEAR(other.take_times().end, 0.004, 1e-12);
+}
+
+TEST(DisturbedIteration, OneOfSeveralReportsItsErrors)
+{
+  const Fabric fabric = fabric_of(gpu_fabric(2, 4));
+  Agenda agenda;
+  FabricRoutes routes(fabric);
+  FlowNetwork network(agenda, routes, FabricRoutes::capacities(fabric), fabric.host_count());
+  Program sends(true);
+  sends.add_send(0, 1, 1 * MEGA);
+  Program receives(true);
+  receives.add_receive(0, -1, 2 * MEGA);
+  const Workload all = of_programs({sends, receives});
+  Iteration its(all, fabric, {.execute_all = true}, {{0, 1}, agenda, network, {}, true});
+  its.begin();
+  EXPECT_TRUE(its.is_over());
+  const IterationTimes times = its.take_times();
+  EXPECT_EQ(times.outcome, "mismatch");
+  EXPECT_NE(times.message.find("2000000"), std::string::npos) << times.message;
 }
 
 } // namespace

@@ -145,6 +145,15 @@ void check(const Workload& workload)
       check_partners(workload, rank, number);
 }
 
+std::vector<std::string> kinds_of(const Workload& workload)
+{
+  std::vector<std::string> kinds;
+  for (const GroupDivision& division : workload.divisions)
+    kinds.push_back(division.name());
+  kinds.emplace_back("messages");
+  return kinds;
+}
+
 std::string describe(const Workload& workload, int rank, WorkNumber number)
 {
   const Program& program = workload.program(rank);

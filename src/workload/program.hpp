@@ -126,6 +126,9 @@ struct Workload {
 /** Throws UserError if programs, divisions or peers that operations name do not exist. */
 void check(const Workload& workload);
 
+/** Returns the kinds of communication: the names of the divisions, then "messages". */
+std::vector<std::string> kinds_of(const Workload& workload);
+
 /** Describes an operation of a rank for messages: `rank 3, operation 17 "attention" (collective allreduce)`. */
 std::string describe(const Workload& workload, int rank, WorkNumber number);
 

@@ -6,7 +6,7 @@
 
 namespace weft {
 
-RankAccounts::RankAccounts(std::uint32_t kinds) : kinds_(kinds)
+RankAccounts::RankAccounts(std::uint32_t kinds, Seconds start) : kinds_(kinds), since_(start.value())
 {
   times_.exposed.resize(kinds);
   times_.late.resize(kinds);
@@ -53,6 +53,27 @@ void RankAccounts::close(Seconds now)
 {
   count_until(now);
   times_.end = now.value();
+}
+
+std::vector<TimePart> parts_of(std::span<const RankTimes> ranks, const std::vector<std::string>& kinds, double end)
+{
+  std::vector<TimePart> parts;
+  const auto add = [&parts, ranks](const std::string& name, const auto& seconds) {
+    TimePart part{name, 0, 0};
+    for (const RankTimes& rank : ranks) {
+      part.mean += seconds(rank) / static_cast<double>(ranks.size());
+      part.most = std::max(part.most, seconds(rank));
+    }
+    if (part.most > 0)
+      parts.push_back(part);
+  };
+  add("computation", [](const RankTimes& rank) { return rank.computing; });
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+    add("exposed " + kinds[kind], [kind](const RankTimes& rank) { return rank.exposed[kind]; });
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+    add("waiting " + kinds[kind], [kind](const RankTimes& rank) { return rank.late[kind]; });
+  add("idle", [end](const RankTimes& rank) { return rank.idle + end - rank.end; });
+  return parts;
 }
 
 } // namespace weft

@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace weft {
@@ -24,6 +26,17 @@ struct RankTimes {
   double end  = 0;                  ///< end of the last operation
 };
 
+/** Use of time: seconds, the mean over the ranks and the most of a rank. */
+struct TimePart {
+  std::string name; ///< "computation", "exposed KIND", "waiting KIND" or "idle"
+  double mean;
+  double most;
+};
+
+/** Returns the uses of time of an iteration that ended at @p end, without those of no rank. Their means add up to it:
+ * ranks are idle from their own ends on. @p kinds: names of the kinds of communication. */
+std::vector<TimePart> parts_of(std::span<const RankTimes> ranks, const std::vector<std::string>& kinds, double end);
+
 class RankAccounts {
   std::uint32_t kinds_;
   std::vector<std::uint32_t> active_; // states that hold now; the least counts
@@ -37,8 +50,8 @@ class RankAccounts {
   void end(std::uint32_t state, Seconds now);
 
 public:
-  /** @p kinds: number of kinds of communication. */
-  explicit RankAccounts(std::uint32_t kinds);
+  /** @p kinds: number of kinds of communication. @p start: when the rank begins. */
+  explicit RankAccounts(std::uint32_t kinds, Seconds start = {});
   void begin_computation(Seconds now) { begin(0, now); }
   void end_computation(Seconds now) { end(0, now); }
   void begin_waiting(std::uint32_t kind, Seconds now) { begin(late(kind), now); }

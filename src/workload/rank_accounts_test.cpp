@@ -44,5 +44,31 @@ TEST(RankAccounts, EndingWhatHasNotBegunThrows)
   EXPECT_THROW(its.end_waiting(0, Seconds(1)), std::logic_error);
 }
 
+TEST(RankAccounts, PartsAddUpToTheIteration)
+{
+  RankAccounts one(1, Seconds(1)); // begins at 1 s
+  one.begin_computation(Seconds(1));
+  one.end_computation(Seconds(3));
+  one.close(Seconds(3));
+  RankAccounts other(1, Seconds(1));
+  other.begin_waiting(0, Seconds(2));
+  other.end_waiting(0, Seconds(4));
+  other.begin_communication(0, Seconds(4));
+  other.end_communication(0, Seconds(4), Seconds(5));
+  other.close(Seconds(5));
+  const std::vector<RankTimes> ranks{one.times(), other.times()};
+  const std::vector<TimePart> parts = parts_of(ranks, {"data"}, 5);
+  ASSERT_EQ(parts.size(), 4U);
+  EXPECT_EQ(parts[0].name, "computation");
+  EXPECT_DOUBLE_EQ(parts[0].mean, 1);
+  EXPECT_DOUBLE_EQ(parts[0].most, 2);
+  EXPECT_EQ(parts[1].name, "exposed data");
+  EXPECT_DOUBLE_EQ(parts[1].mean, 0.5);
+  EXPECT_EQ(parts[2].name, "waiting data");
+  EXPECT_DOUBLE_EQ(parts[2].mean, 1);
+  EXPECT_EQ(parts[3].name, "idle");
+  EXPECT_DOUBLE_EQ(parts[3].mean, 1.5); // 2 s of the first at its end, 1 s of the other at its begin
+}
+
 } // namespace
 } // namespace weft

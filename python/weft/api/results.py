@@ -18,10 +18,10 @@ from weft.campaign import campaign as campaigns
 from weft.campaign import table
 from weft.campaign.campaign import Prepared
 from weft.campaign.file.axes import Point
+from weft.iterations.record import IterationRecord
 from weft.runs.html import table as html_table
 from weft.runs.record import Record
 from weft.study.comparison.comparison import Comparison
-from weft.training.record import IterationRecord
 
 if TYPE_CHECKING:
     from polars import DataFrame

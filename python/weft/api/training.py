@@ -11,16 +11,18 @@ from weft.api.fabrics import FabricLike, fabric_and_changes
 from weft.api.input_checks import Changes, PathLike, call, changes
 from weft.base.models import write_model
 from weft.base.tables import printed
+from weft.iterations import timeline
+from weft.iterations.comparison import compare
+from weft.iterations.iteration import Conditions, Iteration, simulate
+from weft.iterations.record import IterationRecord, record_of
+from weft.iterations.tables import print_iteration
 from weft.study.bench.nccl import DEFAULT_VERSION
-from weft.training import run, timeline
+from weft.training import run
 from weft.training.build import Summary
-from weft.training.comparison import VARIANTS, compare
 from weft.training.formats.options import ReadOptions
 from weft.training.formats.roofline import roofline_of
 from weft.training.formats.trace import load_trace
-from weft.training.iteration import Conditions, Iteration, simulate
-from weft.training.record import IterationRecord, record_of
-from weft.training.tables import print_iteration
+from weft.training.variants import VARIANTS
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -37,16 +39,17 @@ class TrainedIteration:
 
     @property
     def time_s(self) -> float:
-        """Seconds of the iteration."""
+        """Seconds of the iteration, or until it could not go on."""
         return self.iteration.time_s
 
     @property
     def mfu(self) -> float:
         """Model FLOPs utilisation: part of the GPUs' peak rate that the model uses.
 
-        Not a number for traces, which do not tell the model.
+        Not a number for traces, which do not tell the model, and if it could not go on.
         """
-        return self.summary.mfu(self.time_s) if self.summary else math.nan
+        failed = self.iteration.failed
+        return self.summary.mfu(self.time_s) if self.summary and not failed else math.nan
 
     @property
     def record(self) -> IterationRecord:
@@ -88,13 +91,24 @@ def _conditions(
     changed: Changes | None,
     nccl: str,
     slowdown: Mapping[int, float] | None = None,
+    *,
+    faults: PathLike | None = None,
+    traffic: PathLike | None = None,
     **more: Any,
 ) -> Conditions:
     """Return what an iteration runs on; `more` are fields of the conditions."""
     where, all_changes = fabric_and_changes(fabric, changed)
     factors = dict(slowdown or {})
     library = f"nccl-{nccl}"
-    return Conditions(fabric=where, changes=all_changes, library=library, slowdown=factors, **more)
+    return Conditions(
+        fabric=where,
+        changes=all_changes,
+        faults=Path(faults) if faults is not None else None,
+        traffic=Path(traffic) if traffic is not None else None,
+        library=library,
+        slowdown=factors,
+        **more,
+    )
 
 
 @call
@@ -103,6 +117,8 @@ def train(
     fabric: FabricLike,
     *,
     set: Changes | None = None,
+    faults: PathLike | None = None,
+    traffic: PathLike | None = None,
     model_changes: Changes | None = None,
     gpu: str | None = None,
     nccl: str = DEFAULT_VERSION,
@@ -118,7 +134,10 @@ def train(
     Args:
         model: Training file, or the preset of a model.
         fabric: A fabric of GPUs: a shipped name, a file or a `weft.Fabric`.
-        set: Values that override keys of the fabric file.
+        set: Values that override keys of the fabric file; `recovery.KEY` and `fault.KEY`, those of
+            `faults`.
+        faults: File of links, switches and hosts that fail.
+        traffic: File of background traffic.
         model_changes: Values that override keys of the training file, such as
             `{"parallel.tensor": 4}`.
         gpu: Preset of the GPU that computes, instead of the file's.
@@ -139,6 +158,8 @@ def train(
     )
     conditions = _conditions(
         *(fabric, set, nccl, slowdown),
+        faults=faults,
+        traffic=traffic,
         execute_all=execute_all,
         detail=detail,
         noise=noise,
@@ -156,6 +177,8 @@ def compare_training(
     fabric: FabricLike,
     *,
     set: Changes | None = None,
+    faults: PathLike | None = None,
+    traffic: PathLike | None = None,
     model_changes: Changes | None = None,
     gpu: str | None = None,
     nccl: str = DEFAULT_VERSION,
@@ -166,7 +189,10 @@ def compare_training(
     Args:
         model: Training file, or the preset of a model.
         fabric: A fabric of GPUs: a shipped name, a file or a `weft.Fabric`.
-        set: Values that override keys of the fabric file.
+        set: Values that override keys of the fabric file; `recovery.KEY` and `fault.KEY`, those of
+            `faults`.
+        faults: File of links, switches and hosts that fail.
+        traffic: File of background traffic.
         model_changes: Values that override keys of the training file.
         gpu: Preset of the GPU that computes, instead of the file's.
         nccl: Version of NCCL.
@@ -174,22 +200,22 @@ def compare_training(
 
     Returns:
         `collectives_by`, `time_s`, `times_as_fast` (as the first row), `mfu`, `refusal` (why the
-        fabric cannot have a variant; its times are null).
+        fabric cannot have a variant, or why it could not go on; its times are null).
     """
     import polars
 
     training = run.load_training(
         Path(model), changes(model_changes), gpu=gpu, ignore_memory=ignore_memory
     )
-    variants = compare(training.workload, _conditions(fabric, set, nccl))
-    first = variants[0].iteration
-    assert first and len(variants) == len(VARIANTS)
+    variants = compare(
+        training.workload, _conditions(fabric, set, nccl, faults=faults, traffic=traffic)
+    )
+    assert len(variants) == len(VARIANTS)
     rows = []
     for one in variants:
-        time_s = one.iteration.time_s if one.iteration else None
-        factor = first.time_s / time_s if time_s else None
-        mfu = training.summary.mfu(time_s) if time_s else None
-        rows.append((one.name, time_s, factor, mfu, one.refusal))
+        factor = one.times_as_fast_as(variants[0])
+        mfu = training.summary.mfu(one.time_s) if one.time_s else None
+        rows.append((one.name, one.time_s, factor, mfu, one.problem))
     names = ["collectives_by", "time_s", "times_as_fast", "mfu", "refusal"]
     return polars.DataFrame(rows, schema=names, orient="row")
 
@@ -200,6 +226,8 @@ def replay_training(
     fabric: FabricLike,
     *,
     set: Changes | None = None,
+    faults: PathLike | None = None,
+    traffic: PathLike | None = None,
     nccl: str = DEFAULT_VERSION,
     replicate: int | None = None,
     allgather_size: Literal["input", "total"] = "input",
@@ -217,7 +245,10 @@ def replay_training(
     Args:
         trace: Traces of PyTorch's profiler (Kineto), of Chakra, or SimAI's text: folder or file.
         fabric: A fabric of GPUs: a shipped name, a file or a `weft.Fabric`.
-        set: Values that override keys of the fabric file.
+        set: Values that override keys of the fabric file; `recovery.KEY` and `fault.KEY`, those of
+            `faults`.
+        faults: File of links, switches and hosts that fail.
+        traffic: File of background traffic.
         nccl: Version of NCCL.
         replicate: So many ranks do what the only recorded rank does.
         allgather_size: Chakra: meaning of an Allgather's size, what a rank contributes or the
@@ -247,6 +278,8 @@ def replay_training(
     read = load_trace(Path(trace), options)
     conditions = _conditions(
         *(fabric, set, nccl, slowdown),
+        faults=faults,
+        traffic=traffic,
         execute_all=execute_all,
         detail=detail or read.detail,
         noise=noise,

@@ -20,7 +20,7 @@ from weft.campaign.file.file import REPEATS
 from weft.campaign.file.iterations import is_of_model
 from weft.campaign.file.keys import COLLECTIVES
 from weft.study.comparison.compare import BEST
-from weft.training.comparison import VARIANTS
+from weft.training.variants import VARIANTS
 
 OFF = "off"
 OFFLOAD = "offload"

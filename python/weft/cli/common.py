@@ -28,9 +28,9 @@ from weft.runs.tables import print_run
 from weft.study.bench.checks import Progress as BenchProgress
 
 if TYPE_CHECKING:
+    from weft.iterations.iteration import Conditions
+    from weft.iterations.iteration import Progress as OnProgress
     from weft.training.build import Summary
-    from weft.training.iteration import Conditions
-    from weft.training.iteration import Progress as OnProgress
     from weft.training.workload import Workload
 
 _ROOM_FOR_A_BAR = 60
@@ -161,10 +161,13 @@ def execute_iteration(
     csv_file: Path | None,
     json_file: Path | None,
     quiet: bool,
-) -> None:
-    """Execute an iteration, or compare its variants; print it, and write it as options say."""
-    from weft.training import comparison, iteration, record, tables
-    from weft.training.timeline import write_timeline
+) -> int:
+    """Execute an iteration, or compare its variants; print it, and write it as options say.
+
+    Returns weft's exit status: 1 if the iteration could not go on.
+    """
+    from weft.iterations import comparison, iteration, record, tables
+    from weft.iterations.timeline import write_timeline
 
     if compare:
         if timeline or csv_file:
@@ -178,7 +181,7 @@ def execute_iteration(
         if json_file:
             compared = comparison.comparison_record(source, variants, summary, model_changes)
             write_model(compared, json_file, named("json"))
-        return
+        return int(any(one.iteration and one.iteration.failed for one in variants))
     with _operations_bar() as progress:
         its = iteration.simulate(workload, conditions, progress)
     if not quiet:
@@ -190,6 +193,9 @@ def execute_iteration(
     if json_file:
         found = record.record_of(source, its, summary, model_changes)
         write_model(found, json_file, named("json"))
+    if its.failed:
+        click.echo(f"weft: {its.outcome.message}", err=True)
+    return int(its.failed)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from weft.cli.common import (
 from weft.cli.compare import compare_option, run_comparison
 from weft.cli.files import Input, command
 from weft.cli.run_options import options_of_replays
+from weft.iterations.iteration import LIBRARY, Conditions
 from weft.runs import launch
 from weft.runs import replay as api
 from weft.trace.foreign import read_trace
@@ -31,7 +32,6 @@ from weft.training.formats.roofline import roofline_of
 from weft.training.formats.source import Progress
 from weft.training.formats.source import quiet as silent
 from weft.training.formats.trace import MOST_FINE, load_trace
-from weft.training.iteration import LIBRARY, Conditions
 from weft.training.run import parsed_slowdown
 
 _HELP = """
@@ -75,7 +75,8 @@ _OF_TRAINING = (
 )
 """Parameters that apply to traces of training only."""
 _SHARED = (
-    *("trace", "fabric", "changes", "chains", "trees", "drop_rate", "fallback"),
+    *("trace", "fabric", "changes", "faults", "traffic", "fallback"),
+    *("chains", "trees", "drop_rate"),
     *("compare", "timeline", "json_file", "quiet"),
 )
 """Parameters that apply to all traces."""
@@ -162,6 +163,8 @@ def _replay_training(trace: Path, values: Mapping[str, Any], *, compare: bool) -
     conditions = Conditions(
         fabric=values["fabric"],
         changes=tuple(values["changes"]),
+        faults=values["faults"],
+        traffic=values["traffic"],
         library=library,
         execute_all=values["execute_all"],
         detail=values["detail"] or read.detail,
@@ -171,8 +174,7 @@ def _replay_training(trace: Path, values: Mapping[str, Any], *, compare: bool) -
         listed=read.representatives() if values["timeline"] else (),
     )
     output = {name: values[name] for name in ("timeline", "csv_file", "json_file", "quiet")}
-    execute_iteration(read.workload, conditions, read.source, compare=compare, **output)
-    return 0
+    return execute_iteration(read.workload, conditions, read.source, compare=compare, **output)
 
 
 @contextmanager

@@ -29,7 +29,6 @@ from weft.runs import limits, outcome, settings
 from weft.runs.faults import changes as fault_changes
 from weft.runs.faults import description as fault_events
 from weft.runs.faults.description import PreparedFaults
-from weft.runs.faults.file import RecoveryOptions
 from weft.runs.options import DEFAULT_FALLBACK
 from weft.runs.privatization.interpreter import is_launcher, launcher_of
 from weft.runs.privatization.libraries import (
@@ -41,8 +40,8 @@ from weft.runs.privatization.libraries import (
 )
 from weft.runs.privatization.variables import program_may_be_shared
 from weft.runs.program import check_program, find_program
-from weft.runs.record import Record
-from weft.runs.record_data import EventPart, OutcomePart, RecoveryPart, SchedulePart
+from weft.runs.record import Record, complete_faults
+from weft.runs.record_data import EventPart, OutcomePart, SchedulePart
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import FabricSite, Site, choose_site
@@ -612,22 +611,8 @@ def make_record(
     record.cpu_time_s = ended.cpu_time_s
     record.peak_memory_bytes = record.peak_memory_bytes or ended.peak_memory_bytes
     if record.faults and plan.faults is not None:
-        record.faults.file = plan.faults.file
-        record.faults.changes = list(plan.faults.changes)
-        record.faults.detection_s = plan.faults.recovery.detection_s
-        record.faults.convergence_s = plan.faults.recovery.convergence_s
-        record.faults.recovery = _recovery(plan.faults.recovery)
-        happened = plan.faults.events[: len(plan.faults.events) - record.faults.left_events]
-        record.faults.failures = sum(event.begins for event in happened)
-        if plan.faults.per_day is not None:
-            record.faults.failures_per_day = plan.faults.per_day
+        complete_faults(record.faults, plan.faults)
     return record
-
-
-def _recovery(options: RecoveryOptions) -> RecoveryPart:
-    return RecoveryPart(
-        **{field: getattr(options, field) for field in RecoveryPart.__struct_fields__}
-    )
 
 
 def schedule_part(trace: Folder, lines: Path) -> SchedulePart | UnsetType:

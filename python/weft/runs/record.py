@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Self
 from weft.base.errors import WeftError, named
 from weft.base.models import SchemaModel, write_model
 from weft.base.user_files import UnreadableError, described, read_json
-from weft.runs.record_data import COMPARISON_SCHEMA, SCHEMA, Part, RecordData
+from weft.runs.faults.description import PreparedFaults
+from weft.runs.faults.file import RecoveryOptions
+from weft.runs.record_data import (
+    COMPARISON_SCHEMA,
+    SCHEMA,
+    FaultsPart,
+    Part,
+    RecordData,
+    RecoveryPart,
+)
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -106,3 +115,22 @@ def read_record(path: Path) -> Record:
 def write_record(record: Record, target: Path, option: str = named("json")) -> None:
     """Write a record atomically."""
     write_model(record, target, option)
+
+
+def complete_faults(part: FaultsPart, faults: PreparedFaults) -> None:
+    """Add the file, the recovery in force, and how many failures have happened."""
+    part.file = faults.file
+    part.changes = list(faults.changes)
+    part.detection_s = faults.recovery.detection_s
+    part.convergence_s = faults.recovery.convergence_s
+    part.recovery = _recovery(faults.recovery)
+    happened = faults.events[: len(faults.events) - part.left_events]
+    part.failures = sum(event.begins for event in happened)
+    if faults.per_day is not None:
+        part.failures_per_day = faults.per_day
+
+
+def _recovery(options: RecoveryOptions) -> RecoveryPart:
+    return RecoveryPart(
+        **{field: getattr(options, field) for field in RecoveryPart.__struct_fields__}
+    )

@@ -550,6 +550,32 @@ class FaultsPart(Model, kw_only=True):
     """The first 10,000 hits."""
 
 
+class TimePart(Model, kw_only=True):
+    """Use of time by the ranks of an iteration."""
+
+    name: str
+    """`computation`, `exposed KIND`, `waiting KIND` or `idle`."""
+    mean_s: Number
+    """Mean of the ranks."""
+    most_s: Number
+
+
+class JobTrainingPart(Model, kw_only=True):
+    """Iteration of training that was a job."""
+
+    layout: str = ""
+    """Division of the work among the ranks, in words; empty for traces."""
+    library: str = ""
+    """Version of NCCL."""
+    time_s: Number
+    """From its start until its last rank has ended, or until it could not go on."""
+    parts: list[TimePart]
+    calls: Whole
+    """Collectives, all of which are executed."""
+    algorithms: dict[str, Whole]
+    """Collectives by NCCL's algorithm and protocol."""
+
+
 class _JobResult(Model, kw_only=True):
     """Results of a job, among others or alone."""
 
@@ -565,6 +591,8 @@ class _JobResult(Model, kw_only=True):
     """Messages between ranks, also of algorithms of the hosts."""
     message_bytes: Number = 0
     switches: list[JobSwitchPart] = field(default_factory=list)
+    training: JobTrainingPart | UnsetType = UNSET
+    """Present if it was an iteration of training that has ended or failed."""
 
     @property
     def failed(self) -> bool:

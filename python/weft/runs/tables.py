@@ -18,11 +18,13 @@ from weft.runs.record_data import (
     FaultsPart,
     FilePart,
     JobPart,
+    JobTrainingPart,
     MulticastPart,
     RecordData,
     RecoveryPart,
     SchedulePart,
     SpawnedPart,
+    TimePart,
     TrafficPart,
 )
 
@@ -70,12 +72,7 @@ def print_run(record: RecordData, on: Console) -> None:
         on.print(line, soft_wrap=True)
     if record.files:
         print_files(record.files, on)
-    if record.faults:
-        print_faults(record.faults, on)
-    if record.traffic:
-        print_table(_background_traffic(record.traffic, on), on)
-        for line in traffic_failures(record):
-            on.print(line, soft_wrap=True)
+    print_disturbances(record.faults or None, record.traffic or (), on)
     print_profile(record, on)
     for line in finalize_warning(record):
         on.print(line, soft_wrap=True)
@@ -186,10 +183,22 @@ def reactions(faults: FaultsPart) -> dict[str, str]:
     return row
 
 
-def traffic_failures(record: RecordData) -> list[str]:
+def print_disturbances(
+    faults: FaultsPart | None, traffic: Sequence[TrafficPart], on: Console
+) -> None:
+    """Print what has failed, and the background traffic."""
+    if faults:
+        print_faults(faults, on)
+    if traffic:
+        print_table(_background_traffic(traffic, on), on)
+        for line in traffic_failures(traffic):
+            on.print(line, soft_wrap=True)
+
+
+def traffic_failures(parts: Sequence[TrafficPart]) -> list[str]:
     """Return what became of background traffic whose messages were given up."""
     lines = []
-    for part in record.traffic or ():
+    for part in parts:
         if part.outcome:
             lines.append(f"traffic {part.name} ended early: {part.message}")
         elif part.given_up_messages:
@@ -258,10 +267,42 @@ def _print_jobs(record: RecordData, jobs: Sequence[JobPart], on: Console) -> Non
         if job.collectives:
             print_title(f"job {job.name}", on)
             print_table(_collectives(job.collectives, on), on)
+    for job in jobs:
+        if job.training:
+            _print_iteration(job, job.training, on)
     if any(job.without_offload for job in jobs):
         _print_gains(record, jobs, on)
     if any(job.alone for job in jobs):
         _print_slowdowns(record, jobs, on)
+
+
+def _print_iteration(job: JobPart, training: JobTrainingPart, on: Console) -> None:
+    """Print how the ranks of an iteration spend its time."""
+    print_title(f"job {job.name}, an iteration: {format_seconds(training.time_s)}", on)
+    if training.layout:
+        on.print(training.layout, soft_wrap=True)
+    alone = {one.name: one for one in _alone_parts(job)}
+    rows = [
+        {
+            "part": one.name,
+            "mean of ranks": format_seconds(one.mean_s),
+            "share": f"{one.mean_s / training.time_s:.1%}" if training.time_s else "",
+            "most of a rank": format_seconds(one.most_s),
+            **(
+                {"mean alone": format_seconds(alone[one.name].mean_s) if one.name in alone else ""}
+                if alone
+                else {}
+            ),
+        }
+        for one in training.parts
+    ]
+    if rows:
+        print_table(fitting(rows, ("share",), ("part",), on), on)
+
+
+def _alone_parts(job: JobPart) -> Sequence[TimePart]:
+    """Return the uses of time of an iteration that also ran alone."""
+    return job.alone.training.parts if job.alone and job.alone.training else ()
 
 
 def _print_gains(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:

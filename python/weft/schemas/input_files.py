@@ -125,7 +125,8 @@ TRAFFIC_TYPES: Mapping[str, Schema] = {
 }
 JOB_TYPES: Mapping[str, Schema] = {
     **dict.fromkeys(("name", "program", "trace", "fallback", "output"), _TEXT),
-    "arguments": _TEXTS,
+    **dict.fromkeys(("training", "gpu", "nccl"), _TEXT),
+    **dict.fromkeys(("arguments", "with"), _TEXTS),
     **dict.fromkeys(("ranks", "ppn"), _COUNT),
     "placement": _one_of(list(jobs.PLACEMENTS)),
     "seed": _WHOLE,

@@ -4,13 +4,11 @@
 
 #include "binding/observe/json_rows.hpp"
 #include "binding/run/call_recovery.hpp"
-#include "faults/recovery.hpp"
-
-#include <cstddef>
+#include "disturbances/disturbances.hpp"
 
 namespace weft {
 
 /** Returns the record's part about faults. @p calls: null if calls in the network have no reaction of their own. */
-Json fault_rows(Json events, std::size_t left_events, const RecoveryCounts& counts, const CallRecovery* calls);
+Json fault_rows(const FaultReport& report, const CallRecovery* calls);
 
 } // namespace weft

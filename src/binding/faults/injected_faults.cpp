@@ -4,6 +4,7 @@
 #include "binding/faults/fault_rows.hpp"
 #include "binding/run/run_context.hpp"
 #include "binding/settings/settings.hpp"
+#include "descriptions/fault_file.hpp"
 
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
@@ -14,9 +15,9 @@ namespace sg = simgrid::s4u;
 
 namespace weft {
 
-InjectedFaults::InjectedFaults(RunContext& context)
-    : context_(context), actual_(context.fabric), description_(read_faults(settings().faults)),
-      losses_(description_.losses)
+InjectedFaults::InjectedFaults(RunContext& context, FaultDescription description)
+    : context_(context), actual_(context.fabric), model_(description.recovery), policy_(description.policy),
+      events_(std::move(description.events)), losses_(description.losses)
 {
 }
 
@@ -24,11 +25,10 @@ void InjectedFaults::serve(RunContext& context)
 {
   if (settings().faults.empty())
     return;
-  auto* const faults = new InjectedFaults(context); // lives as long as the process
-  context.call_recovery.emplace(
-      CallRecovery{faults->description_.policy, faults->description_.recovery, faults->actual_, faults->losses_});
+  auto* const faults = new InjectedFaults(context, read_faults(settings().faults)); // lives as long as the process
+  context.call_recovery.emplace(CallRecovery{faults->policy_, faults->model_, faults->actual_, faults->losses_});
   context.record_parts.push_back(faults);
-  context.hosts_down = [faults] { return faults->hosts_down(); };
+  context.hosts_down = [faults] { return faults->events_.hosts_down(Seconds(sg::Engine::get_clock())); };
   context.at_last_exit.emplace_back([faults] { faults->end(); });
   // The network is known once the ranks have started. SMPI starts the simulation without the engine's signal.
   simgrid::kernel::timer::Timer::set(0, [faults] { faults->begin(); });
@@ -40,27 +40,25 @@ void InjectedFaults::begin()
     return;
   HostNetwork& network = context_.host_network();
   network.begin_background();
-  recovery_ = &network.begin_faults(actual_, context_.state, description_.recovery, losses_);
+  recovery_ = &network.begin_faults(actual_, context_.state, model_, losses_);
   await();
 }
 
 /** Schedules the next event. */
 void InjectedFaults::await()
 {
-  if (next_ < description_.events.size())
-    context_.host_network().call_after(description_.events[next_].at - Seconds(sg::Engine::get_clock()), *this, 0);
+  if (const auto next = events_.next())
+    context_.host_network().call_after(*next - Seconds(sg::Engine::get_clock()), *this, 0);
 }
 
 void InjectedFaults::due(std::uint64_t /*what*/)
 {
   if (ended_)
     return;
-  const FaultEvent& event = description_.events[next_++];
-  hidden_.push_back(false); // before anything that may end the run, and write the record
+  const FaultEvent& event = events_.begin(); // before anything that may end the run, and write the record
   if (event.without_state)
     context_.call_recovery->tell([&event](BreakableCall& call) { call.lose_state(*event.without_state); });
-  const bool changes = recovery_->apply(event.changes);
-  hidden_.back()     = event.changes_what_is_up() && not changes;
+  events_.apply(*recovery_);
   tell_calls(event.changes);
   for (const int host : event.dead_hosts)
     context_.hosts_died({{host, event.at}});
@@ -84,24 +82,6 @@ void InjectedFaults::tell_calls(const std::vector<FabricChange>& changes)
     recovery.tell([](BreakableCall& call) { call.change_bandwidths(); });
 }
 
-std::map<int, Seconds> InjectedFaults::hosts_down() const
-{
-  const double now = sg::Engine::get_clock();
-  std::map<int, int> faults; // that hold each host
-  std::map<int, Seconds> since;
-  for (const FaultEvent& event : description_.events) {
-    if (event.at.value() > now && not Agenda::same(event.at.value(), now))
-      break;
-    for (const int host : event.dead_hosts)
-      if (++faults[host] == 1)
-        since[host] = event.at;
-    for (const int host : event.repaired_hosts)
-      if (--faults[host] == 0)
-        since.erase(host);
-  }
-  return since;
-}
-
 void InjectedFaults::end()
 {
   if (std::exchange(ended_, true) || not recovery_)
@@ -111,15 +91,7 @@ void InjectedFaults::end()
 
 void InjectedFaults::add_rows(Json& record) const
 {
-  const RecoveryCounts counts = recovery_ ? recovery_->counts() : RecoveryCounts();
-  Json events                 = Json::array();
-  for (std::size_t at = 0; at < next_; ++at) {
-    events.push_back({{"at_s", description_.events[at].at.value()}, {"what", description_.events[at].what}});
-    if (hidden_[at])
-      events.back()["hidden"] = true;
-  }
-  record["faults"] =
-      fault_rows(std::move(events), description_.events.size() - next_, counts, &*context_.call_recovery);
+  record["faults"] = fault_rows(events_.report(recovery_), &*context_.call_recovery);
 }
 
 } // namespace weft

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/faults/platform_recovery.hpp"
 
-#include "binding/faults/fault_file.hpp"
 #include "binding/faults/fault_rows.hpp"
 #include "binding/run/run_context.hpp"
 #include "binding/settings/settings.hpp"
+#include "descriptions/fault_file.hpp"
 
 namespace weft {
 
@@ -19,7 +19,7 @@ ResentTransfers* PlatformRecovery::serve(RunContext& context)
 
 void PlatformRecovery::add_rows(Json& record) const
 {
-  record["faults"] = fault_rows(Json::array(), 0, transfers_.counts(), nullptr);
+  record["faults"] = fault_rows({{}, 0, transfers_.counts()}, nullptr);
 }
 
 } // namespace weft

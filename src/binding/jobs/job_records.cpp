@@ -116,20 +116,23 @@ Json jobs_to_json(const JobsRun& run)
     const bool begun             = not job.actors.empty();
     const double end             = job.over() ? job.end : std::max(run.now, job.start);
     const JobTraffic::Sent& sent = run.traffic.sent(job.world);
-    return {{"name", job.name},
-            {"ranks", job.ranks},
-            {"hosts_used", job.hosts ? job.hosts->size() : 0},
-            {"start_s", job.start},
-            {"end_s", begun ? Json(end) : Json()},
-            {"outcome", outcome_to_json(job.outcome)},
-            {"exit_status", job.status},
-            {"profile", begun ? Profile::get().kinds_to_json(end, job.actors) : Json::array()},
-            {"collectives", run.record.calls_to_json(run.algorithms, job.world)},
-            {"durations", run.record.durations_to_json(job.world)},
-            {"messages", sent.messages},
-            {"message_bytes", sent.bytes},
-            {"links", job_links_to_json(run, job.world)},
-            {"switches", job_switches_to_json(run, job.world)}};
+    Json row{{"name", job.name},
+             {"ranks", job.ranks},
+             {"hosts_used", job.hosts ? job.hosts->size() : 0},
+             {"start_s", job.start},
+             {"end_s", begun ? Json(end) : Json()},
+             {"outcome", outcome_to_json(job.outcome)},
+             {"exit_status", job.status},
+             {"profile", begun && not job.work ? Profile::get().kinds_to_json(end, job.actors) : Json::array()},
+             {"collectives", run.record.calls_to_json(run.algorithms, job.world)},
+             {"durations", run.record.durations_to_json(job.world)},
+             {"messages", sent.messages},
+             {"message_bytes", sent.bytes},
+             {"links", job_links_to_json(run, job.world)},
+             {"switches", job_switches_to_json(run, job.world)}};
+    if (job.work && begun)
+      job.work->add_to(row);
+    return row;
   });
 }
 

@@ -101,7 +101,7 @@ int Jobs::ranks() const
 {
   int ranks = 0;
   for (const Job& job : all_)
-    ranks += job.ranks + job.spawned_ranks;
+    ranks += job.actors_at_start() + job.spawned_ranks;
   return ranks;
 }
 

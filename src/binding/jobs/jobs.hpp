@@ -5,6 +5,8 @@
  * known before they start. A SimGrid program may start several, which are known from their first
  * collective on. SMPI distinguishes their ranks by a property of the actors, "instance_id".
  *
+ * The ranks of an iteration of training are no processes: one actor of its job stands for all of them (JobWork).
+ *
  * Ranks of a job may spawn further worlds (MPI_Comm_spawn): these belong to the job, count as its traffic and end with
  * it, and have an MPI_COMM_WORLD of their own.
  *
@@ -26,7 +28,26 @@
 
 namespace weft {
 
-/** MPI program of a run. */
+class RunContext;
+
+/** Work of a job whose ranks are no processes. */
+class JobWork {
+public:
+  JobWork()                          = default;
+  JobWork(const JobWork&)            = delete;
+  JobWork& operator=(const JobWork&) = delete;
+  virtual ~JobWork()                 = default;
+  /** Does it, in the context of the job's actor. */
+  virtual void run(RunContext& context) = 0;
+  /** Notes that the job has been stopped. */
+  virtual void stop(const Outcome& outcome) = 0;
+  /** Returns what it waits for, for messages: nothing else will happen. */
+  virtual std::string waits() const = 0;
+  /** Adds to the job's row of the record. */
+  virtual void add_to(Json& row) const = 0;
+};
+
+/** MPI program of a run, or an iteration of training. */
 struct Job {
   /** SMPI's name of the program that smpirun launches. */
   static constexpr const char* LAUNCHED = "smpirun";
@@ -58,8 +79,12 @@ struct Job {
 
   bool failed = false; ///< its ranks run no more
 
+  JobWork* work = nullptr; ///< of a job whose ranks are no processes; lives as long as the process
+
+  /** Returns the number of actors that it begins with. */
+  int actors_at_start() const { return work ? 1 : ranks; }
   /** Returns whether it has failed, or all of its ranks have ended. */
-  bool over() const { return failed || ended_ranks == ranks + spawned_ranks; }
+  bool over() const { return failed || ended_ranks == actors_at_start() + spawned_ranks; }
 };
 
 /** World that ranks of a job have spawned. */
@@ -134,7 +159,7 @@ public:
   bool are_own() const { return not all_.empty() && all_.front().own_launcher; }
   /** Returns whether all jobs of weft's launcher are over. */
   bool are_over() const;
-  /** Returns the number of ranks of all known jobs and of the worlds that they have spawned. */
+  /** Returns the number of ranks that are actors, of all known jobs and of the worlds that they have spawned. */
   int ranks() const;
 };
 

@@ -5,6 +5,8 @@
 #include "binding/process/process.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"
+#include "binding/training/training_job.hpp"
+#include "descriptions/workload_file.hpp"
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -14,6 +16,16 @@ namespace weft {
 namespace {
 
 using JobJson = nlohmann::json;
+
+/** Returns the iteration of a job; {workload: a file, library, detail, sms}. */
+JobWork* training_of(const JobJson& its, Job& job, const std::vector<std::string>& hosts)
+{
+  IterationOptions options{.library     = its.at("library"),
+                           .execute_all = true, // others may use any link
+                           .detail      = find_named<CallDetail>(its.at("detail").get<std::string>()).value(),
+                           .sms         = its.at("sms")};
+  return new TrainingJob(job, read_workload(its.at("workload")), std::move(options), hosts); // as long as the process
+}
 
 JobLaunch launch_of(const JobJson& its, Jobs& jobs)
 {
@@ -28,6 +40,8 @@ JobLaunch launch_of(const JobJson& its, Jobs& jobs)
   job.ranks         = static_cast<int>(hosts.size());
   job.hosts.emplace(hosts.begin(), hosts.end());
   Job& added = jobs.add(std::move(job));
+  if (its.contains("training"))
+    added.work = training_of(its.at("training"), added, hosts);
   return {added,
           added.program,
           added.arguments,

@@ -29,9 +29,29 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
+/** Starts the actor of a job whose ranks are no processes. SMPI takes it for a rank of a program that never calls MPI.
+ */
+void start_work(const JobLaunch& launch)
+{
+  Job& job = launch.job;
+  open_outputs(launch); // which belong to its actor, though nothing is printed
+  SMPI_app_instance_register(job.name.c_str(), nullptr, 1);
+  const sg::ActorPtr actor =
+      sg::Actor::init(job.name + "#0", sg::Engine::get_instance()->host_by_name(launch.hosts.front()));
+  actor->set_property("instance_id", job.name);
+  actor->set_property("rank", "0");
+  current_run().jobs.begin_rank(job, actor->get_pid());
+  actor->start([&job] { job.work->run(current_run()); });
+}
+
 void start_job(const JobLaunch& launch)
 {
   Job& job = launch.job;
+  if (job.work) {
+    start_work(launch);
+    current_run().check_hosts();
+    return;
+  }
   open_outputs(launch);
   if (not launch.copies)
     load_shared(launch);

@@ -4,7 +4,7 @@
 
 #include "base/named.hpp"
 #include "fabric/fabric_state.hpp"
-#include "faults/recovery.hpp"
+#include "faults/fault_events.hpp"
 #include "network/link_losses.hpp"
 
 #include <algorithm>
@@ -16,14 +16,6 @@
 #include <vector>
 
 namespace weft {
-
-/** Reaction of a call in the network whose tree is hit. */
-enum class CallPolicy : std::uint8_t {
-  resend,  ///< it continues from its last complete window when its tree is up again
-  rebuild, ///< it is repeated over a new tree
-  hosts,   ///< it is repeated by the hosts
-  abort,   ///< the job ends
-};
 
 /** Calls that faults reach other than by cutting their flows. */
 class BreakableCall {

@@ -57,6 +57,16 @@ std::map<Job*, RanksByWorld> ranks_on(const sg::Host& host, const Jobs& jobs)
   return ranks;
 }
 
+/** Returns sentences about the hosts of a job that have failed, if its ranks are no actors. */
+std::vector<std::string> dead_hosts_of(const Job& job, const std::map<int, Seconds>& hosts, const Fabric& fabric)
+{
+  std::vector<std::string> sentences;
+  for (const auto& [host, since] : hosts)
+    if (const std::string name = fabric.topology().host_name(host); job.hosts && job.hosts->contains(name))
+      sentences.push_back("host " + name + " failed at " + to_text(since) + ", and with it a rank of the job");
+  return sentences;
+}
+
 std::string describe_dead_host(const std::string& name, Seconds since, const RanksByWorld& ranks)
 {
   std::vector<std::string> worlds;
@@ -278,9 +288,13 @@ void RunContext::hosts_died(const std::map<int, Seconds>& hosts)
         dead[job].push_back(describe_dead_host(place->get_name(), since, ranks));
   if (const auto found = dead.find(nullptr); found != dead.end())
     abort("host-failure", join(found->second, "; "));
-  for (Job& job : jobs.all())
-    if (const auto found = dead.find(&job); found != dead.end())
-      stop_job(job, {"host-failure", join(found->second, "; ")}, 1);
+  for (Job& job : jobs.all()) {
+    std::vector<std::string> why = std::move(dead[&job]);
+    if (job.work && not job.actors.empty())
+      why = dead_hosts_of(job, hosts, fabric);
+    if (not why.empty())
+      stop_job(job, {"host-failure", join(why, "; ")}, 1);
+  }
 }
 
 void RunContext::check_hosts()
@@ -345,6 +359,8 @@ void RunContext::stop_job(Job& job, const Outcome& outcome, int status)
   for (const aid_t actor : job.actors)
     release_file_locks(actor);
   release_switches(job);
+  if (job.work)
+    job.work->stop(outcome);
   if (jobs.are_over())
     end_all_jobs();
 }
@@ -358,7 +374,7 @@ void RunContext::release_switches(const Job& job)
 
 void RunContext::job_rank_ended(Job& job)
 {
-  if (++job.ended_ranks < job.ranks + job.spawned_ranks)
+  if (++job.ended_ranks < job.actors_at_start() + job.spawned_ranks)
     return;
   job.end = sg::Engine::get_clock();
   release_switches(job); // later jobs may get its channels
@@ -376,9 +392,12 @@ void RunContext::end_deadlocked_jobs()
       continue;
     const auto of_job = [this, &job](aid_t actor) { return jobs.of(actor) == &job; };
     job.failed        = true;
-    job.outcome       = {"deadlock", describe_deadlock(communicators, of_job, describe_waits(of_job))};
-    job.status        = 1;
-    job.end           = sg::Engine::get_clock();
+    job.outcome = {"deadlock",
+                   job.work ? job.work->waits() : describe_deadlock(communicators, of_job, describe_waits(of_job))};
+    job.status  = 1;
+    job.end     = sg::Engine::get_clock();
+    if (job.work)
+      job.work->stop(job.outcome);
   }
   end_all_jobs();
 }

@@ -14,7 +14,7 @@ from tests.support.places import ROOT
 from weft.campaign import campaign as campaigns
 from weft.campaign.file.columns import COMMON_COLUMNS, ITERATION_COLUMNS, PART_COLUMNS
 from weft.campaign.file.iterations import IterationPlan
-from weft.training.comparison import VARIANTS
+from weft.training.variants import VARIANTS
 
 MODEL = """
 like = "llama-3-8b"

@@ -3,6 +3,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import weft
 from tests.support.simulated import weft_says as weft_command
-from weft.training.iteration import Conditions, Iteration, simulate
+from weft.iterations.iteration import Conditions, Iteration, simulate
 from weft.training.run import load_training, parsed_slowdown
 
 FABRIC = "superpod-h100-32"
@@ -39,8 +40,10 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def iterated(file: Path, **conditions: Any) -> Iteration:
-    return simulate(load_training(file).workload, Conditions(fabric=FABRIC, **conditions))
+def iterated(file: Path, sms: int = 132, **conditions: Any) -> Iteration:
+    """Return an iteration whose computation has so many SMs; 0: collectives leave it all."""
+    workload = replace(load_training(file).workload, sms=sms)
+    return simulate(workload, Conditions(fabric=FABRIC, **conditions))
 
 
 def test_parts_add_up_to_the_iteration(file: Path) -> None:
@@ -61,7 +64,10 @@ def test_computation_is_what_the_programs_say(file: Path) -> None:
     first = workload.programs[0]
     assert isinstance(first, Recorder)
     seconds = sum(one.amount for one in first.operations if one.type == "compute")
-    assert iterated(file).rows[0]["computing_s"] == pytest.approx(seconds, rel=1e-9)
+    assert iterated(file, sms=0).rows[0]["computing_s"] == pytest.approx(seconds, rel=1e-9)
+    most_channels = 32
+    beside = iterated(file).rows[0]["computing_s"]
+    assert seconds < beside < seconds * 132 / (132 - most_channels)
 
 
 def test_equal_calls_once_take_the_times_of_all(file: Path) -> None:
@@ -78,8 +84,14 @@ def test_one_message_a_step_is_close_to_all_messages(file: Path) -> None:
     assert coarse.time_s == pytest.approx(fine.time_s, rel=0.02)
 
 
+def test_a_flow_a_call_is_close_to_a_message_a_step(file: Path) -> None:
+    steps, calls = iterated(file), iterated(file, detail="call")
+    assert calls.messages < steps.messages
+    assert calls.time_s == pytest.approx(steps.time_s, rel=0.01)
+
+
 def test_a_straggler_is_waited_for(file: Path) -> None:
-    usual, slow = iterated(file), iterated(file, slowdown={0: 2.0})
+    usual, slow = iterated(file, sms=0), iterated(file, sms=0, slowdown={0: 2.0})
     assert slow.rows[0]["computing_s"] == pytest.approx(2 * usual.rows[0]["computing_s"])
     assert slow.part("waiting tensor") > usual.part("waiting tensor")
     assert slow.time_s > usual.time_s + 0.5 * usual.rows[0]["computing_s"]

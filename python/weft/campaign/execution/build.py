@@ -67,7 +67,7 @@ def _jobs_file(campaign: Campaign, program: Program) -> Path:
     path = campaign.folder.absolute() / program.jobs
     try:
         for job in read_jobs(path).jobs:
-            if job.trace is None:
+            if job.trace is None and job.iteration is None:
                 check_program(find_program(job.program))
     except WeftError as error:
         raise WeftError(f"{campaign.file}: [programs.{program.name}] jobs: {error}") from None

@@ -14,10 +14,10 @@ from weft.base import memory
 from weft.base.units import format_size
 from weft.campaign.file.iterations import IterationPlan
 from weft.campaign.store.store import IterationPart, Outcome
-from weft.training.iteration import simulate
-from weft.training.record import record_of
+from weft.iterations.iteration import simulate
+from weft.iterations.record import record_of
+from weft.iterations.timeline import listed_ranks
 from weft.training.run import load_training
-from weft.training.timeline import listed_ranks
 
 _FORGET_PEAK = "5"
 """Written to clear_refs, resets the peak RSS of a process (Linux, proc(5))."""

@@ -48,8 +48,8 @@ from weft.campaign.file.programs import Program, read_programs, truth
 from weft.campaign.file.ranges import is_range, spread
 from weft.runs import value_types
 from weft.runs.faults.changes import FAULT_KEYS
-from weft.training.comparison import VARIANTS
 from weft.training.file import KEYS as MODEL_KEYS
+from weft.training.variants import VARIANTS
 
 REPEATS = ("repetition", "seed", "noise.seed", "fault.seed")
 """Keys whose values repeat the same experiment."""

@@ -26,10 +26,10 @@ from weft.base.options import parse
 from weft.base.user_files import read_text
 from weft.campaign.file.axes import Point, Value
 from weft.campaign.file.keys import COLLECTIVES
-from weft.training.comparison import VARIANTS
+from weft.iterations.iteration import LIBRARY, Conditions
 from weft.training.file import KEYS, load_model
-from weft.training.iteration import LIBRARY, Conditions
 from weft.training.run import parsed_slowdown
+from weft.training.variants import VARIANTS
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ Run options are declared in `weft.runs.options`; those with a `campaigns` text a
 from collections.abc import Mapping
 
 from weft.runs.options import DeclaredOption, run_option, run_options, sentences
-from weft.training.comparison import VARIANTS
+from weft.training.variants import VARIANTS
 
 AXES: Mapping[str, DeclaredOption] = {
     one.name: one for one in run_options() if one.option.campaigns is not None

@@ -336,9 +336,14 @@ def _fallback(campaign: Campaign, text: str) -> tuple[str, list[str]]:
 
 
 def _files_of_jobs(jobs: JobsFile) -> Iterator[Path]:
-    """Yield the files that runs of a jobs file depend on: programs, traces, and the topology."""
+    """Yield the files that runs of a jobs file depend on.
+
+    These are programs, traces, training files, and the topology.
+    """
     for job in jobs.jobs:
-        if job.trace is not None:
+        if job.iteration is not None:
+            yield from job.iteration.files
+        elif job.trace is not None:
             yield from sorted(one for one in job.trace.path.iterdir() if one.is_file())
         else:
             yield find_program(job.program)

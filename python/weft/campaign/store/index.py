@@ -25,9 +25,9 @@ import polars as pl
 
 from weft.base.errors import WeftError
 from weft.campaign.store.store import IterationPart, Result, Store
+from weft.iterations.record import IterationRecord
 from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart, FaultsPart, JobPart
-from weft.training.record import IterationRecord
 
 _NAME = "index.parquet"
 _FORMAT = "2"

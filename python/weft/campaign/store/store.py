@@ -27,8 +27,8 @@ from weft.base.errors import WeftError
 from weft.base.models import Model
 from weft.base.output import check_directory, whole_file
 from weft.base.user_files import UnreadableError, read_json
+from weft.iterations.record import IterationRecord
 from weft.runs.record import Record
-from weft.training.record import IterationRecord
 
 _KIND = "weft-campaign-store"
 _VERSION = 1

@@ -8,9 +8,9 @@ import click
 from weft.cli.common import execute_iteration, iteration_options, output_option
 from weft.cli.files import command
 from weft.cli.run_options import click_option
-from weft.training.iteration import LIBRARY, Conditions
+from weft.iterations.iteration import LIBRARY, Conditions
+from weft.iterations.timeline import listed_ranks
 from weft.training.run import Training, load_training, parsed_slowdown
-from weft.training.timeline import listed_ranks
 
 _HELP = """
 Simulate an iteration of training a language model on a fabric of GPUs.
@@ -27,12 +27,15 @@ Examples:
   weft train llama.toml --fabric superpod-h100-32 --compare
   weft train llama.toml --fabric superpod-h100-32 --timeline iteration.json
   weft train llama.toml --fabric superpod-h100-32 --slowdown 17=1.2
+  weft train llama.toml --fabric superpod-h100-32 --faults faults.toml --traffic traffic.toml
 """
 
 
 @command(help=_HELP)
 @click_option("fabric", required=True)
 @click_option("changes")
+@click_option("traffic")
+@click_option("faults")
 @click.option(
     "--with",
     "model_changes",
@@ -63,6 +66,8 @@ def train(
     model: str,
     fabric: str,
     changes: tuple[str, ...],
+    traffic: Path | None,
+    faults: Path | None,
     model_changes: tuple[str, ...],
     gpu: str | None,
     nccl: str,
@@ -77,12 +82,14 @@ def train(
     csv_file: Path | None,
     json_file: Path | None,
     quiet: bool,
-) -> None:
+) -> int:
     """Read, execute, report."""
     training = load_training(model, model_changes, gpu=gpu, ignore_memory=ignore_memory)
     conditions = Conditions(
         fabric=fabric,
         changes=changes,
+        faults=faults,
+        traffic=traffic,
         library=f"nccl-{nccl}",
         execute_all=execute_all,
         detail=detail or "step",
@@ -91,7 +98,7 @@ def train(
         seed=noise_seed,
         listed=_listed(training, timeline, json_file),
     )
-    execute_iteration(
+    return execute_iteration(
         *(training.workload, conditions, training.file.source, training.summary),
         model_changes=model_changes,
         compare=compare,

@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from weft.training.timeline import Uses
+from weft.iterations.timeline import Uses
 
 MOST_PICTURES = 40
 """Runs of a page with a picture, each of up to 16 ranks."""

@@ -28,6 +28,8 @@ from weft.campaign.own_job import own_job, own_results
 from weft.campaign.pairs import best_rows
 from weft.campaign.store import index
 from weft.campaign.store.store import IterationPart, Result
+from weft.iterations.comparison import COMPARISON_FORMAT, IterationComparison
+from weft.iterations.record import FORMAT, IterationRecord
 from weft.report.data.axes import Axis
 from weft.report.data.commands import Command
 from weft.report.data.iterations import Iterations, parts_of
@@ -37,8 +39,7 @@ from weft.runs.record import Record, read_record
 from weft.runs.record_data import COMPARISON_SCHEMA
 from weft.study.comparison.certainty import Certainty
 from weft.study.comparison.comparison import ComparisonRecord
-from weft.training.comparison import COMPARISON_FORMAT, VARIANTS, IterationComparison
-from weft.training.record import FORMAT, IterationRecord
+from weft.training.variants import VARIANTS
 
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 _SHOWN_IF_SEVERAL = ("ppn", "contention", "progress", "cfg", "weft", "simgrid", "repetition")

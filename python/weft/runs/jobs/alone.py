@@ -60,4 +60,5 @@ def part_of(alone: JobPart) -> AlonePart:
         messages=alone.messages,
         message_bytes=alone.message_bytes,
         switches=alone.switches,
+        training=alone.training,
     )

@@ -18,6 +18,10 @@
     start = "1ms"
     hosts = "host-[0-3,7]"
 
+    [[jobs]]
+    name = "llama"
+    training = "llama.toml"
+
 Paths are relative to the file's folder. docs/jobs.md describes the keys, from the tables below.
 """
 
@@ -34,7 +38,8 @@ from weft.base.options import Options, parse
 from weft.base.output import file_key
 from weft.base.user_files import UnreadableError, read_text
 from weft.runs import offload_modes
-from weft.runs.jobs import slurm_topology
+from weft.runs.jobs import iterations, slurm_topology
+from weft.runs.jobs.iterations import JobIteration
 from weft.runs.options import MOST_RANKS
 from weft.trace.folder import Folder
 from weft.trace.foreign import read_trace
@@ -59,11 +64,17 @@ TOP: Mapping[str, str] = {
 
 JOB: Mapping[str, str] = {
     "name": "Name of the job; required",
-    "program": "Compiled MPI program; this or `trace` is required",
+    "program": "Compiled MPI program; this, `trace` or `training` is required",
     "arguments": "List of the program's arguments",
     "trace": "Trace to replay: the folder that `weft run --record` wrote, an OTF2 or DUMPI trace, a"
-    " time-independent trace of SimGrid, or a schedule in GOAL",
-    "ranks": "Number of MPI ranks; required, except for a trace",
+    " time-independent trace of SimGrid, or a schedule in GOAL. Or traces of training on GPUs:"
+    " Chakra's, those of PyTorch's profiler, or SimAI's text",
+    "training": "An iteration of training: a [training file](training-models.md), or the preset of"
+    " a model",
+    "with": "List of changes of the training file, such as `parallel.tensor=4`",
+    "gpu": "GPU that computes an iteration, instead of the file's",
+    "nccl": 'Version of NCCL of an iteration; `"2.29"` by default',
+    "ranks": "Number of MPI ranks; required, except for a trace or an iteration",
     "ppn": "Ranks per host; by default 1 if enough hosts are free, else as few as possible",
     "placement": "How hosts are chosen. "
     + "; ".join(f'`"{name}"`: {what}' for name, what in PLACEMENTS.items())
@@ -86,6 +97,7 @@ JOB: Mapping[str, str] = {
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MOST_JOBS = 10_000
+_NCCL = "2.29"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +109,8 @@ class Job:
     program: str = ""
     arguments: tuple[str, ...] = ()
     trace: Folder | None = None
+    iteration: JobIteration | None = None
+    """Iteration of training, of which each rank is a host of the fabric."""
     ranks: int
     ppn: int | None = None
     placement: str = "contiguous"
@@ -127,6 +141,11 @@ class JobsFile:
     def ranks(self) -> int:
         """Ranks of all jobs."""
         return sum(job.ranks for job in self.jobs)
+
+    @property
+    def processes(self) -> int:
+        """Ranks that are simulated as processes; an iteration has one for all of its ranks."""
+        return sum(1 if job.iteration else job.ranks for job in self.jobs)
 
 
 def read(path: Path) -> JobsFile:
@@ -205,15 +224,17 @@ def _job(found: Options, folder: Path) -> Job:
             f"found {name!r}; allowed are up to 64 letters, digits and ._- that begin with a letter"
             " or digit",
         )
-    trace = _trace(table, folder)
+    iteration = _iteration(table, folder)
+    trace = None if iteration else _trace(table, folder)
     return Job(
         table=table,
         name=name,
-        program="" if trace else _program(table, folder),
+        program="" if trace or iteration else _program(table, folder),
         arguments=() if trace else _words(table, "arguments"),
         trace=trace,
-        ranks=_ranks(table, trace),
-        ppn=_ppn(table, trace),
+        iteration=iteration,
+        ranks=iteration.ranks if iteration else _ranks(table, trace),
+        ppn=1 if iteration else _ppn(table, trace),
         placement=table.choice("placement", tuple(PLACEMENTS), "contiguous"),
         seed=table.integer("seed", 0, 2**31 - 1, 1),
         hosts=_hosts(table),
@@ -229,9 +250,43 @@ def _job(found: Options, folder: Path) -> Job:
 
 def _program(table: Options, folder: Path) -> str:
     if "program" not in table.values:
-        table.fail("program", "is missing; name a program, or a trace as trace")
+        table.fail(
+            "program",
+            "is missing; name a program, a trace as trace, or a training file as training",
+        )
     name = table.text("program")
     return os.path.join(folder, name) if "/" in name and folder != Path() else name
+
+
+_OF_ITERATIONS = ("training", "with", "gpu", "nccl")
+_NOT_OF_ITERATIONS = (
+    *("program", "arguments", "ranks", "ppn", "offload", "fallback", "privatize", "environment"),
+    "output",
+)
+
+
+def _iteration(table: Options, folder: Path) -> JobIteration | None:
+    """Return the iteration of a job of training; None for others."""
+    key = "training" if "training" in table.values else "trace"
+    path = folder / table.text("trace") if "trace" in table.values else None
+    if key == "trace" and (path is None or not iterations.is_trace(path)):
+        for other in _OF_ITERATIONS:
+            if other in table.values:
+                table.fail(other, "found in a job that is no iteration of training; leave it out")
+        return None
+    wrong = ("trace", *_NOT_OF_ITERATIONS) if key == "training" else ("with", *_NOT_OF_ITERATIONS)
+    for other in wrong:
+        if other in table.values:
+            table.fail(other, f"found beside {key}, an iteration of training; leave it out")
+    gpu = table.text("gpu") if "gpu" in table.values else None
+    library = f"nccl-{table.text('nccl', _NCCL)}"
+    try:
+        if path is not None:
+            return iterations.of_trace(path, gpu, library)
+        changes = _words(table, "with")
+        return iterations.of_model(table.text("training"), folder, changes, gpu, library)
+    except WeftError as error:
+        raise _error(table, key, error.message) from None
 
 
 def _trace(table: Options, folder: Path) -> Folder | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from weft import _core
 from weft.base import inputs
 from weft.base.errors import WeftError, named
 from weft.base.output import check_beside_targets, check_writable
@@ -47,6 +48,8 @@ class PreparedJob:
     """Shared libraries that are copied for each rank."""
     copies: bool
     """True if each rank gets its own copy of the program."""
+    workload: str = ""
+    """Workload of an iteration of training, as libweft.so reads it."""
 
     @property
     def argv0(self) -> str:
@@ -56,6 +59,8 @@ class PreparedJob:
     @property
     def shown_program(self) -> str:
         """The program in the record."""
+        if self.job.iteration is not None:
+            return self.job.iteration.source
         trace = self.job.trace
         if trace is not None:
             return trace.manifest.program
@@ -107,7 +112,12 @@ def prepare(file: JobsFile, request: Request) -> PreparedJobs:
     launch.refuse_smpi_messages(request, "jobs")
     _refuse_trace_of_run(request)
     placed = place(file, site.fabric)
-    jobs = tuple(_prepared(job, placed[job.name], request, simgrid) for job in file.jobs)
+    jobs = tuple(
+        _prepared_iteration(job, placed[job.name], site)
+        if job.iteration
+        else _prepared(job, placed[job.name], request, simgrid)
+        for job in file.jobs
+    )
     for job in file.jobs:
         if job.output is not None:
             check_writable(key_of(job, "output"), job.output)
@@ -173,6 +183,18 @@ def _prepared(job: Job, placed: Placed, request: Request, simgrid: SimGrid) -> P
     )
 
 
+def _prepared_iteration(job: Job, placed: Placed, site: FabricSite) -> PreparedJob:
+    assert job.iteration
+    try:
+        workload = job.iteration.describe(site.fabric)
+    except _core.UserError as error:
+        key = "training" if "training" in job.table.values else "trace"
+        raise fail(job, key, str(error)) from None
+    inputs.declare_inputs(dict.fromkeys(job.iteration.files, "a job reads"))
+    program = launch.program_of("", replays=True)  # which nobody runs
+    return PreparedJob(job, placed, program, (), copies=False, workload=workload)
+
+
 def _files(job: Job) -> dict[Path, str]:
     return {Path(one): "arguments name to be read" for one in job.arguments}
 
@@ -224,7 +246,7 @@ def _needs(plan: PreparedJobs) -> limits.ResourceInputs:
     programs = {one.program for one in plan.jobs}
     smallest = min(programs, key=lambda path: path.stat().st_size)
     return limits.ResourceInputs(
-        ranks=plan.file.ranks,
+        ranks=plan.file.processes,
         links=plan.site.part.links,
         copied=(smallest,) if all(one.copies for one in plan.jobs) else (),
         settings=plan.request.simulation.config,
@@ -294,6 +316,9 @@ def _environment(plan: PreparedJobs, one: launch.PreparedRun, work: Path) -> dic
 
 def _describe(plan: PreparedJobs, destinations: Outputs, work: Path) -> None:
     """Write the description that libweft.so reads."""
+    for one in plan.jobs:
+        if one.workload:
+            _workload(one.job, work).write_text(one.workload, encoding="utf-8")
     rows = [_row(one, destinations, work) for one in plan.jobs]
     (work / DESCRIPTION).write_text(json.dumps(rows), encoding="utf-8")
 
@@ -301,7 +326,7 @@ def _describe(plan: PreparedJobs, destinations: Outputs, work: Path) -> None:
 def _row(one: PreparedJob, destinations: Outputs, work: Path) -> dict[str, Any]:
     job = one.job
     ends = destinations.of_job[job.name]
-    return {
+    row: dict[str, Any] = {
         "name": job.name,
         "program": one.argv0,
         "arguments": list(_arguments(job, work)),
@@ -317,6 +342,19 @@ def _row(one: PreparedJob, destinations: Outputs, work: Path) -> dict[str, Any]:
         "output": str(ends.output),
         "error": str(ends.error),
     }
+    if job.iteration:
+        row["training"] = {
+            "workload": str(_workload(job, work)),
+            "library": job.iteration.library,
+            "detail": job.iteration.detail,
+            "sms": job.iteration.workload.sms,
+        }
+    return row
+
+
+def _workload(job: Job, work: Path) -> Path:
+    """Return the file for a job's workload."""
+    return work / f"workload-{job.name}"
 
 
 def _arguments(job: Job, work: Path) -> Sequence[str]:
@@ -353,6 +391,9 @@ def _complete(record: Record, plan: PreparedJobs, work: Path) -> Record:
 def _complete_job(row: JobPart, one: PreparedJob, plan: PreparedJobs) -> None:
     alone = _alone(one.job, plan.request)
     row.program = one.shown_program
+    if row.training and one.job.iteration:
+        row.training.layout = one.job.iteration.layout
+        row.training.library = one.job.iteration.library
     row.arguments = list(one.arguments)
     row.replayed = _replayed(one.job)
     row.ppn = one.placed.ppn

@@ -10,12 +10,14 @@ from weft.runs.jobs import launch
 from weft.runs.jobs.alone import part_of
 from weft.runs.jobs.launch import PreparedJobs
 from weft.runs.record import Record
+from weft.runs.site import FabricSite, load_fabric
+from weft.training.variants import GPUS_ALONE
 
 
 def check(plan: PreparedJobs) -> None:
     """Refuse a comparison of jobs of which none offloads."""
     asked = plan.request.collectives.offload
-    if all((one.job.offload or asked) == "off" for one in plan.jobs):
+    if all(one.job.iteration is None and (one.job.offload or asked) == "off" for one in plan.jobs):
         raise WeftError(
             f"{named('compare')}: found with jobs that all have offload off, the baseline of the"
             " comparison; name an offload mechanism for one of them"
@@ -34,6 +36,7 @@ def add_without_offload(record: Record, plan: PreparedJobs) -> Record:
     second = replace(
         plan,
         request=plan.request.changed(offload="off"),
+        site=_site_without_switches(plan),
         file=replace(plan.file, jobs=tuple(one.job for one in jobs)),
         jobs=jobs,
     )
@@ -41,3 +44,11 @@ def add_without_offload(record: Record, plan: PreparedJobs) -> Record:
     for job, without in zip(record.jobs or (), hosts.jobs or (), strict=True):
         job.without_offload = part_of(without)
     return record
+
+
+def _site_without_switches(plan: PreparedJobs) -> FabricSite:
+    """Return the fabric of a run in which GPUs of iterations do all work."""
+    if not any(one.job.iteration for one in plan.jobs):
+        return plan.site
+    fabric = plan.site.fabric
+    return replace(plan.site, fabric=load_fabric(fabric.file, (*fabric.changes, *GPUS_ALONE)))

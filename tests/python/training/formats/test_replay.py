@@ -179,10 +179,10 @@ def test_output_is_that_of_training(tmp_path: Path) -> None:
 def test_python_returns_what_the_command_writes(tmp_path: Path) -> None:
     path = simai(tmp_path, 8)
     its = weft.replay_training(path, FABRIC, slowdown={3: 2}, detail="step")
-    found = record(path, "--slowdown", "3=2", "--fewer-messages")
+    found = record(path, "--slowdown", "3=2", "--detail=step")
     assert (its.time_s, its.record.messages) == (found["time_s"], found["messages"])
     assert math.isnan(its.mfu)
-    assert str(its).partition("\n")[0] in replayed(path, "--slowdown=3=2", "--fewer-messages")
+    assert str(its).partition("\n")[0] in replayed(path, "--slowdown=3=2", "--detail=step")
     with pytest.raises(weft.WeftError, match="rank 8; allowed: 0 to 7"):
         weft.replay_training(path, FABRIC, slowdown={8: 2})
 
@@ -200,7 +200,7 @@ def test_options_that_do_not_fit(tmp_path: Path) -> None:
     )
     goal = tmp_path / "a.goal"
     goal.write_text("num_ranks 1\nrank 0 {\nl1: calc 1\n}\n")
-    for option in ("--replicate=4", "--slowdown=0=2", "--all-messages", "--csv=a.csv"):
+    for option in ("--replicate=4", "--slowdown=0=2", "--detail=step", "--csv=a.csv"):
         name = option.split("=")[0]
         assert refused(goal, option) == (
             f"weft: {name} does not apply to a trace that is none of training; leave it out\n"

@@ -8,11 +8,15 @@ computes is hidden.
 
 import resource
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from weft import _core
 from weft.base.errors import WeftError, named
+from weft.iterations.disturbances import faults_part, prepare, traffic_parts
+from weft.runs.faults.changes import of_fabric
+from weft.runs.record_data import FaultsPart, OutcomePart, TrafficPart
 from weft.training.workload import Workload
 
 LIBRARY = "nccl-2.29"
@@ -38,7 +42,11 @@ class Conditions:
 
     fabric: str
     changes: tuple[str, ...] = ()
-    """Changes of the fabric file, TABLE.KEY=VALUE each."""
+    """Changes of the fabric file and of the fault file, TABLE.KEY=VALUE each."""
+    faults: Path | None = None
+    """File of links, switches and hosts that fail."""
+    traffic: Path | None = None
+    """File of background traffic."""
     library: str = LIBRARY
     execute_all: bool = False
     """True: equal calls are executed again, instead of taking the times of the first one."""
@@ -70,7 +78,10 @@ class Iteration:
     fabric: str
     conditions: Conditions
     ranks: int
+    outcome: OutcomePart
+    """`completed`, or `network-failure` or `host-failure`: it could not go on."""
     time_s: float
+    """Until the last rank has ended, or until the iteration could not go on."""
     parts: tuple[Part, ...]
     """Uses of time, whose means add up to the iteration; those of no rank are left out."""
     communicated_s: Mapping[str, float]
@@ -89,6 +100,14 @@ class Iteration:
     cpu_s: float
     memory_bytes: int
     """Largest memory of the process so far."""
+    faults: FaultsPart | None = None
+    traffic: tuple[TrafficPart, ...] = ()
+    """Background traffic."""
+
+    @property
+    def failed(self) -> bool:
+        """True if the iteration could not go on."""
+        return self.outcome.kind != "completed"
 
     def part(self, name: str) -> float:
         """Return the mean seconds of a use of time."""
@@ -107,7 +126,8 @@ def simulate(
 
     Raises `WeftError` if it cannot end, or if the fabric has too few GPUs.
     """
-    fabric = _core.load_fabric(conditions.fabric, list(conditions.changes))
+    changes = conditions.changes
+    fabric = _core.load_fabric(conditions.fabric, list(of_fabric(changes)))
     if fabric.network != "flows":
         raise WeftError(
             f"{fabric.file}: [network] model: found {fabric.network!r}; allowed: flows, in which"
@@ -115,6 +135,7 @@ def simulate(
         )
     ranks = len(workload.program_of)
     _check(conditions, ranks)
+    disturbances = prepare(conditions.faults, conditions.traffic, changes, fabric, ranks)
     slowdown = [conditions.slowdown.get(rank, 1.0) for rank in range(ranks)]
     begun = time.process_time()
     times = _core.run_workload(
@@ -127,16 +148,19 @@ def simulate(
         noise=conditions.noise,
         seed=conditions.seed,
         listed=list(conditions.listed),
+        faults=disturbances.fault_text,
+        traffic=disturbances.traffic_text,
         progress=progress,
     )
-    kinds = (*(name for name, _ in workload.groups), MESSAGES)
+    kinds = tuple(times["kinds"])
     rows = tuple(times["ranks"])
     return Iteration(
         fabric=fabric.name,
         conditions=conditions,
         ranks=ranks,
+        outcome=OutcomePart(kind=times["outcome"], message=times["message"]),
         time_s=times["end_s"],
-        parts=tuple(_parts(rows, kinds, times["end_s"])),
+        parts=tuple(Part(**one) for one in times["parts"]),
         communicated_s={
             kind: _mean([row["communicated_s"][at] for row in rows])
             for at, kind in enumerate(kinds)
@@ -151,6 +175,8 @@ def simulate(
         listed=tuple(times["listed"]),
         cpu_s=time.process_time() - begun,
         memory_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        faults=faults_part(times["faults"], disturbances.faults) if disturbances.faults else None,
+        traffic=tuple(traffic_parts(times["traffic"])),
     )
 
 
@@ -171,16 +197,3 @@ def _check(conditions: Conditions, ranks: int) -> None:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
-
-
-def _parts(rows: "Sequence[_core.RankTimes]", kinds: Sequence[str], end_s: float) -> Iterator[Part]:
-    """Yield the uses of time; ranks are idle from their end to that of the iteration."""
-    uses = {"computation": [row["computing_s"] for row in rows]}
-    for at, kind in enumerate(kinds):
-        uses[f"exposed {kind}"] = [row["exposed_s"][at] for row in rows]
-    for at, kind in enumerate(kinds):
-        uses[f"waiting {kind}"] = [row["late_s"][at] for row in rows]
-    uses["idle"] = [row["idle_s"] + end_s - row["end_s"] for row in rows]
-    for name, values in uses.items():
-        if any(values):
-            yield Part(name=name, mean_s=_mean(values), most_s=max(values))

@@ -1,35 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The same iteration with collectives on the GPUs, in NVSwitches, and in the network's switches."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from weft import _core
 from weft.base.errors import WeftError
 from weft.base.models import Model
+from weft.iterations.iteration import Conditions, Iteration, Progress, simulate
+from weft.iterations.record import FORMAT, IterationRecord, record_of
 from weft.training.build import Summary
-from weft.training.iteration import Conditions, Iteration, Progress, simulate
-from weft.training.record import FORMAT, IterationRecord, record_of
+from weft.training.variants import VARIANTS
 from weft.training.workload import Workload
 
 COMPARISON_FORMAT = f"{FORMAT}-comparison"
-
-
-@dataclass(frozen=True)
-class Executors:
-    """Devices that may reduce and copy. NCCL chooses the fastest among what it may use."""
-
-    meaning: str
-    changes: tuple[str, ...]
-    """Changes of the fabric file."""
-
-
-VARIANTS: Mapping[str, Executors] = {
-    "rings and trees": Executors("GPUs alone", ("nccl.NCCL_ALGO=ring,tree,pat",)),
-    "NVLS": Executors("NVSwitches too", ("nccl.NCCL_ALGO=^collnetdirect,collnetchain",)),
-    "SHARP": Executors("the network's switches too", ("nccl.collnet=yes",)),
-}
-"""Variants of an iteration, by name; the first is the base of the factors."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +23,20 @@ class Variant:
     name: str
     iteration: Iteration | None
     refusal: str = ""
+
+    @property
+    def time_s(self) -> float | None:
+        """Seconds of the iteration; None if there is none, or it could not go on."""
+        return self.iteration.time_s if self.iteration and not self.iteration.failed else None
+
+    @property
+    def problem(self) -> str:
+        """Why there is no time; empty if there is one."""
+        return self.iteration.outcome.message if self.iteration else self.refusal
+
+    def times_as_fast_as(self, other: "Variant") -> float | None:
+        """Return the factor of speed over another variant, if both have a time."""
+        return other.time_s / self.time_s if other.time_s and self.time_s else None
 
 
 class VariantRecord(Model):
@@ -81,15 +79,14 @@ def comparison_record(
     model_changes: Sequence[str] = (),
 ) -> IterationComparison:
     """Return the record of a comparison."""
-    first = variants[0].iteration
-    assert first
+    first = variants[0]
     return IterationComparison(
         format=COMPARISON_FORMAT,
         version=1,
         variants=[
             VariantRecord(
                 name=one.name,
-                times_as_fast=first.time_s / one.iteration.time_s if one.iteration else None,
+                times_as_fast=one.times_as_fast_as(first),
                 iteration=record_of(workload, one.iteration, summary, model_changes)
                 if one.iteration
                 else None,

@@ -21,8 +21,8 @@ from weft import _core
 from weft.base.errors import named
 from weft.base.models import Model
 from weft.base.output import whole_file
+from weft.iterations.iteration import MESSAGES, Iteration
 from weft.training.build import Summary
-from weft.training.iteration import MESSAGES, Iteration
 
 _MICROSECONDS = 1e6
 

@@ -7,23 +7,26 @@ from rich.console import Console
 
 from weft.base.tables import new_table, print_table, print_title
 from weft.base.units import format_seconds
+from weft.iterations.comparison import Variant
+from weft.iterations.iteration import DETAILS, Iteration
+from weft.runs.tables import print_disturbances
 from weft.training.build import Summary
-from weft.training.comparison import Variant
-from weft.training.iteration import DETAILS, Iteration
 
 
 def print_iteration(its: Iteration, summary: Summary | None, on: Console) -> None:
     """Print an iteration's time, its parts and what bounds it."""
     if summary:
         on.print(summary.layout, soft_wrap=True)
-    print_title(f"Iteration on {its.fabric}: {format_seconds(its.time_s)}", on)
-    if summary:
+    ended = "failed after " if its.failed else ""
+    print_title(f"Iteration on {its.fabric}: {ended}{format_seconds(its.time_s)}", on)
+    if summary and not its.failed:
         on.print(_rates(its, summary), soft_wrap=True)
     table = new_table(["part", "mean of ranks", "share", "most of a rank"], left=["part"])
     for one in its.parts:
         share = f"{one.mean_s / its.time_s:.1%}"
         table.add_row(one.name, format_seconds(one.mean_s), share, format_seconds(one.most_s))
     print_table(table, on)
+    print_disturbances(its.faults, its.traffic, on)
     on.print(_sentence(its), soft_wrap=True)
 
 
@@ -48,22 +51,22 @@ def _sentence(its: Iteration) -> str:
 
 def print_comparison(variants: Sequence[Variant], on: Console) -> None:
     """Print a row for each variant: its time, and how many times as fast it is as the first."""
-    first = next((one.iteration for one in variants if one.iteration), None)
     table = new_table(
         ["collectives by", "iteration", "times as fast", "computation", "exposed", "waiting"],
         left=["collectives by"],
     )
     notes = []
     for one in variants:
-        if one.iteration is None:
-            notes.append(f"{one.name}: {one.refusal}")
-            continue
+        if one.problem:
+            notes.append(f"{one.name}: {one.problem}")
         its = one.iteration
-        assert first
+        if its is None:
+            continue
+        factor = one.times_as_fast_as(variants[0])
         table.add_row(
             one.name,
-            format_seconds(its.time_s),
-            f"{first.time_s / its.time_s:.3f}",
+            its.outcome.kind if its.failed else format_seconds(its.time_s),
+            f"{factor:.3f}" if factor else "",
             *(format_seconds(_sum(its, part)) for part in ("computation", "exposed", "waiting")),
         )
     print_table(table, on)

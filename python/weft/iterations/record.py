@@ -11,9 +11,10 @@ from weft import _core
 from weft.base.errors import named
 from weft.base.models import Model
 from weft.base.output import whole_file
+from weft.iterations.iteration import Iteration
+from weft.iterations.timeline import Uses, uses_of
+from weft.runs.record_data import FaultsPart, OutcomePart, TrafficPart
 from weft.training.build import Summary
-from weft.training.iteration import Iteration
-from weft.training.timeline import Uses, uses_of
 
 FORMAT = "weft-iteration"
 
@@ -38,9 +39,10 @@ class TrainingRecord(Model):
     flops: float
     memory_needed_bytes: float
     memory_available_bytes: float
-    tflops_per_gpu: float
-    mfu: float
-    tokens_per_s_per_gpu: float
+    tflops_per_gpu: float | None
+    """None, as the next two, of an iteration that could not go on."""
+    mfu: float | None
+    tokens_per_s_per_gpu: float | None
 
 
 class IterationRecord(Model, kw_only=True):
@@ -62,15 +64,27 @@ class IterationRecord(Model, kw_only=True):
     noise: float
     seed: int
     ranks: int
+    outcome: OutcomePart = field(default_factory=lambda: OutcomePart(kind="completed"))
+    """`completed`, or `network-failure` or `host-failure`: it could not go on."""
     time_s: float
+    """Until the last rank has ended, or until the iteration could not go on."""
     bound: str
     """Name of the part that takes most."""
     parts: list[PartRecord]
     communicated_s: dict[str, float]
     calls: int
     calls_executed: int
+    """Those that did not take the time of an equal one.
+
+    Groups with a link that a fault names execute all their calls.
+    """
     messages: int
     algorithms: dict[str, int]
+    faults: FaultsPart | None = None
+    """None without a fault file."""
+    traffic_file: str = ""
+    traffic: list[TrafficPart] = field(default_factory=list)
+    """Background traffic."""
     training: TrainingRecord | None
     """None for traces."""
     cpu_s: float
@@ -102,6 +116,7 @@ def record_of(
         noise=given.noise,
         seed=given.seed,
         ranks=its.ranks,
+        outcome=its.outcome,
         time_s=its.time_s,
         bound=its.bound,
         parts=[
@@ -112,14 +127,18 @@ def record_of(
         calls_executed=its.executed,
         messages=its.messages,
         algorithms=dict(its.algorithms),
-        training=_training(summary, its.time_s) if summary else None,
+        faults=its.faults,
+        traffic_file=str(given.traffic or ""),
+        traffic=list(its.traffic),
+        training=_training(summary, its) if summary else None,
         cpu_s=its.cpu_s,
         memory_bytes=its.memory_bytes,
         uses=uses_of(its),
     )
 
 
-def _training(summary: Summary, time_s: float) -> TrainingRecord:
+def _training(summary: Summary, its: Iteration) -> TrainingRecord:
+    time_s = None if its.failed else its.time_s
     return TrainingRecord(
         model=summary.model,
         gpu=summary.gpu,
@@ -130,9 +149,9 @@ def _training(summary: Summary, time_s: float) -> TrainingRecord:
         flops=summary.flops,
         memory_needed_bytes=float(summary.memory.total),
         memory_available_bytes=float(summary.memory_available),
-        tflops_per_gpu=summary.tflops(time_s),
-        mfu=summary.mfu(time_s),
-        tokens_per_s_per_gpu=summary.tokens / time_s / summary.ranks,
+        tflops_per_gpu=summary.tflops(time_s) if time_s else None,
+        mfu=summary.mfu(time_s) if time_s else None,
+        tokens_per_s_per_gpu=summary.tokens / time_s / summary.ranks if time_s else None,
     )
 
 

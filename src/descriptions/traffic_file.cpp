@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/traffic/traffic_file.hpp"
+#include "descriptions/traffic_file.hpp"
 
 #include "base/error.hpp"
 
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -79,17 +80,22 @@ TrafficTable table_of(const TrafficJson& its)
 
 } // namespace
 
-std::vector<TrafficTable> read_traffic(const std::string& path)
+std::vector<TrafficTable> parse_traffic(const std::string& text, const std::string& source)
 {
-  std::ifstream file(path);
   try {
     std::vector<TrafficTable> tables;
-    for (const TrafficJson& one : TrafficJson::parse(file))
+    for (const TrafficJson& one : TrafficJson::parse(text))
       tables.push_back(table_of(one));
     return tables;
   } catch (const std::exception& error) {
-    throw UserError("WEFT_TRAFFIC: " + path + " is no description of traffic: " + error.what());
+    throw UserError(source + " is no description of traffic: " + error.what());
   }
+}
+
+std::vector<TrafficTable> read_traffic(const std::string& path)
+{
+  std::ifstream file(path);
+  return parse_traffic({std::istreambuf_iterator<char>(file), {}}, "WEFT_TRAFFIC: " + path);
 }
 
 } // namespace weft

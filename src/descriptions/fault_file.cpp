@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/faults/fault_file.hpp"
+#include "descriptions/fault_file.hpp"
 
 #include "base/error.hpp"
 
-#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -57,18 +57,10 @@ FaultEvent event_of(const FaultJson& its)
 
 } // namespace
 
-bool FaultEvent::changes_what_is_up() const
+FaultDescription parse_faults(const std::string& text, const std::string& source)
 {
-  return std::ranges::any_of(changes, [](const FabricChange& change) {
-    return change.what == FabricChange::What::link || change.what == FabricChange::What::device;
-  });
-}
-
-FaultDescription read_faults(const std::string& path)
-{
-  std::ifstream file(path);
   try {
-    const FaultJson all   = FaultJson::parse(file);
+    const FaultJson all   = FaultJson::parse(text);
     const FaultJson& ours = all.at("recovery");
     FaultDescription description;
     description.recovery = {Seconds(ours.at("detection_s")), Seconds(ours.at("convergence_s")),
@@ -79,8 +71,14 @@ FaultDescription read_faults(const std::string& path)
       description.events.push_back(event_of(one));
     return description;
   } catch (const std::exception& error) {
-    throw UserError("WEFT_FAULTS: " + path + " is no description of faults: " + error.what());
+    throw UserError(source + " is no description of faults: " + error.what());
   }
+}
+
+FaultDescription read_faults(const std::string& path)
+{
+  std::ifstream file(path);
+  return parse_faults({std::istreambuf_iterator<char>(file), {}}, "WEFT_FAULTS: " + path);
 }
 
 } // namespace weft

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Iterations of training in time: workloads on a fabric of GPUs, beside faults and traffic.
+
+Users: api, campaign, cli, report.
+"""

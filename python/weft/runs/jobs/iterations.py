@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Iterations of training as jobs: of a training file, or of traces that recorded one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft import _core
+from weft.training.formats import chakra
+from weft.training.formats.options import ReadOptions
+from weft.training.formats.reading import detect
+from weft.training.formats.roofline import roofline_of
+from weft.training.formats.trace import load_trace
+from weft.training.run import load_training
+from weft.training.workload import Workload
+
+
+@dataclass(frozen=True)
+class JobIteration:
+    """Iteration of a job."""
+
+    source: str
+    """Training file, preset or trace."""
+    workload: Workload
+    library: str
+    """Version of NCCL: a file of presets/nccl."""
+    detail: str
+    """Form in which collectives are executed (iteration.DETAILS)."""
+    files: tuple[Path, ...]
+    """Files that have been read; none for a preset."""
+    layout: str = ""
+    """Division of the work among the ranks, in words; empty for traces."""
+
+    @property
+    def ranks(self) -> int:
+        """Number of GPUs."""
+        return len(self.workload.program_of)
+
+    def describe(self, fabric: _core.Fabric) -> str:
+        """Return the workload for libweft.so.
+
+        Raises `_core.UserError` if the fabric is none of GPUs, or has no such version of NCCL.
+        """
+        programs = [one for one in self.workload.programs if isinstance(one, _core.WorkloadProgram)]
+        assert len(programs) == len(self.workload.programs)
+        return _core.describe_workload(
+            *(fabric, self.library, programs),
+            *(list(self.workload.program_of), list(self.workload.groups)),
+        )
+
+
+def of_model(
+    name: str, folder: Path, changes: Sequence[str], gpu: str | None, library: str
+) -> JobIteration:
+    """Return the iteration of a training file in a folder, or of a preset. Raises `WeftError`."""
+    path = folder / name
+    its = load_training(path if path.exists() else name, changes, gpu=gpu)
+    files = (path,) if path.exists() else ()
+    return JobIteration(
+        *(its.file.source, its.workload, library),
+        detail="step",
+        files=files,
+        layout=its.summary.layout,
+    )
+
+
+def is_trace(path: Path) -> bool:
+    """Return True if a path is a trace of training."""
+    return detect(path) is not None
+
+
+def of_trace(path: Path, gpu: str | None, library: str) -> JobIteration:
+    """Return the iteration that a trace recorded. Raises `WeftError`."""
+    read = load_trace(path, ReadOptions(roofline=roofline_of(gpu) if gpu else None))
+    return JobIteration(read.source, read.workload, library, read.detail, _files_of(path))
+
+
+def _files_of(trace: Path) -> tuple[Path, ...]:
+    if trace.is_dir():
+        return tuple(sorted(one for one in trace.iterdir() if one.is_file()))
+    return (trace,) if trace.is_file() else tuple(sorted(chakra.files_of(trace).values()))

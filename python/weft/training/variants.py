@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Devices that may reduce and copy in an iteration, as changes of the fabric file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+GPUS_ALONE = ("nccl.NCCL_ALGO=ring,tree,pat",)
+"""Changes of the fabric that let GPUs alone reduce and copy."""
+
+
+@dataclass(frozen=True)
+class Executors:
+    """Devices that may reduce and copy. NCCL chooses the fastest among what it may use."""
+
+    meaning: str
+    changes: tuple[str, ...]
+    """Changes of the fabric file."""
+
+
+VARIANTS: Mapping[str, Executors] = {
+    "rings and trees": Executors("GPUs alone", GPUS_ALONE),
+    "NVLS": Executors("NVSwitches too", ("nccl.NCCL_ALGO=^collnetdirect,collnetchain",)),
+    "SHARP": Executors("the network's switches too", ("nccl.collnet=yes",)),
+}
+"""Variants of an iteration, by name; the first is the base of the factors."""
