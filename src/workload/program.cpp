@@ -148,6 +148,7 @@ void check(const Workload& workload)
 std::vector<std::string> kinds_of(const Workload& workload)
 {
   std::vector<std::string> kinds;
+  kinds.reserve(workload.divisions.size() + 1);
   for (const GroupDivision& division : workload.divisions)
     kinds.push_back(division.name());
   kinds.emplace_back("messages");

@@ -77,6 +77,15 @@ void add_nccl(std::vector<TableHelp>& schema)
                     describe_options(nccl_message_options())});
 }
 
+void add_network(std::vector<TableHelp>& schema)
+{
+  schema.push_back({"network", "model and precision of the simulated network", network_table()});
+  schema.push_back(
+      {"network.dcqcn", "parameters of congestion_control = \"dcqcn\"", describe_options(dcqcn_options())});
+  schema.push_back(
+      {"network.swift", "parameters of congestion_control = \"swift\"", describe_options(swift_options())});
+}
+
 } // namespace
 
 std::vector<TableHelp> fabric_schema()
@@ -96,11 +105,7 @@ std::vector<TableHelp> fabric_schema()
   schema.push_back({"link", "every cable", link_table()});
   schema.push_back({"links", "overrides of [link] for cables whose names match, as [[links]]", links_table()});
   schema.push_back({"shared", "bandwidth that several links share, as [[shared]]", describe_options(shared_options())});
-  schema.push_back({"network", "model and precision of the simulated network", network_table()});
-  schema.push_back(
-      {"network.dcqcn", "parameters of congestion_control = \"dcqcn\"", describe_options(dcqcn_options())});
-  schema.push_back(
-      {"network.swift", "parameters of congestion_control = \"swift\"", describe_options(swift_options())});
+  add_network(schema);
   schema.push_back({"switch", "every switch", with_preset("switch", describe_options(switch_options()))});
   schema.push_back({"switch.offload",
                     "smart: collectives that a switch executes, as [[switch.offload]]; replaces those of a preset",
