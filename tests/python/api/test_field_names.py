@@ -28,7 +28,11 @@ TEXTS_OF_THE_COMMAND_LINE = (
     *("campaign/cluster/slurm.py", "campaign/cluster/jobs.py"),  # call Slurm
     "runs/options.py",  # declares the command line's names beside the API's
     "benchmarks/placement.py",  # reads the options of launchers
-    *("report/data/commands.py", "api/calibrating.py"),  # write commands that reproduce the result
+    *(
+        "report/data/commands.py",
+        "report/data/records.py",
+        "api/calibrating.py",
+    ),  # write commands that reproduce the result
 )
 # Options of other programs, and comments in files that weft writes.
 OTHERS = re.compile(r"--(log|cfg|help|list|help-coll|base)\b|--offload (auto|multicast|{})")

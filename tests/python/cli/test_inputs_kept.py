@@ -185,7 +185,7 @@ NAMES = {
     *("baseline", "pair", "caches", "end", "switch", "up_as", "experiment", "listen"),
     *("benchmark", "ppn", "tunings", "job", "source", "target", "test", "version", "type", "op"),
     *("on_size", "on_line", "on_turn", "on_step"),
-    *("model_changes", "gpu", "nccl", "allgather_size"),
+    *("model_changes", "gpu", "nccl", "allgather_size", "detail"),
 }
 
 

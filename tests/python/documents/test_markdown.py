@@ -178,6 +178,7 @@ NOT_RUN = {
     "docs/real-programs.md": "NAS's sources from SimGrid's; test_real_programs.py runs them",
     "docs/record.md": "taplo, an editor's tool; api/test_input_schemas.py runs it",
     "docs/testbed.md": "a switch, or root; testbed/test_netns.py runs them where it is root",
+    "docs/training-study.md": "minutes of CPU time, for what is in its CSV",
     "docs/trace-files.md": "traces of the reader's; trace/test_foreign.py makes and replays some",
 }
 
@@ -435,6 +436,11 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
     (desk / "goal.toml").write_text(
         '[[traffic]]\npattern = "goal"\nfile = "two.goal"\nhosts = "host-[2-3]"\nrepeat = true\n'
     )
+    (desk / "training-job.toml").write_text('[[jobs]]\nname = "a"\ntraining = "node.toml"\n')
+    (desk / "node.toml").write_text(
+        'like = "llama-3-8b"\n[parallel]\ntensor = 8\n[batch]\nsequence = 1024\nglobal = 1\n'
+        '[train]\ngpu = "h100-sxm"\n'
+    )
     (desk / "goal-job.toml").write_text('[[jobs]]\nname = "a"\ntrace = "two.goal"\n')
     for command in (
         f"{run} {noise} --json whole.json --trace whole.trace -- ./ring",
@@ -446,6 +452,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         f"{run} --json late.json -- ./late",
         "weft run -q --fabric tofino-4 --jobs one.toml --alone --compare --json jobs.json",
         "weft run -q --fabric tofino-4 --jobs goal-job.toml --json goal-job.json",
+        "weft run -q --fabric dgx-h100 --jobs training-job.toml --json training-job.json",
         "weft replay -q two.goal --fabric tofino-4 --json goal.json",
         f"{run} --traffic others.toml --json traffic.json -- ./ring",
         f"{run} --faults fault.toml --budget --json faults.json -- ./ring",
@@ -461,7 +468,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         run_step(desk, Step(command, []))
     names = (
         *("whole", "multicast", "file", "late", "jobs", "traffic", "faults", "gone", "crowd"),
-        *("crash", "goal", "goal-job", "spawned"),
+        *("crash", "goal", "goal-job", "training-job", "spawned"),
     )
     records = [json.loads((desk / f"{name}.json").read_text()) for name in names]
     said = set()
@@ -470,7 +477,9 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         said |= {f"{place}{_CODE.findall(row[0])[0]}" for row in rows}
     found = {field for record in records for field in fields(record)}
     # A job's lists are those of the record.
-    same = re.compile(r"jobs\.(outcome|profile|collectives|alone|without_offload|schedule)\.")
+    same = re.compile(
+        r"jobs\.(outcome|profile|collectives|alone|without_offload|schedule|training)\."
+    )
     assert said == {field for field in found if not same.match(field)}
 
 

@@ -41,15 +41,15 @@ BEYOND = {
     "docs/accuracy-tables.md": Page(3300, 0, 1),
     "docs/accuracy.md": Page(0, 2, 0),
     "docs/campaign-files.md": Page(0, 0, 2),
-    "docs/command-line.md": Page(10800, 0, 4),
+    "docs/command-line.md": Page(11000, 0, 5),
     "docs/compiling.md": Page(0, 0, 2),
     "docs/contention.md": Page(0, 0, 1),
-    "docs/fabric-files.md": Page(7800, 0, 2),
+    "docs/fabric-files.md": Page(8300, 0, 2),
     "docs/faults.md": Page(3500, 0, 0),
     "docs/forwarding-experiment.md": Page(3100, 5, 0),
     "docs/forwarding.md": Page(3500, 0, 0),
-    "docs/jobs.md": Page(3700, 1, 0),
-    "docs/models.md": Page(10200, 0, 0),
+    "docs/jobs.md": Page(4000, 1, 1),
+    "docs/models.md": Page(10300, 0, 0),
     "docs/multicast.md": Page(5900, 1, 2),
     "docs/nccl.md": Page(0, 0, 1),
     "docs/paper-001.md": Page(0, 1, 1),
@@ -61,6 +61,7 @@ BEYOND = {
     "docs/testbed.md": Page(4000, 0, 1),
     "docs/trace-files.md": Page(0, 0, 1),
     "docs/training-models.md": Page(0, 1, 1),
+    "docs/training-study.md": Page(0, 1, 0),
 }
 """Pages that exceed a limit, most of them references that are generated."""
 

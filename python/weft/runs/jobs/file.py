@@ -42,7 +42,6 @@ from weft.runs.jobs import iterations, slurm_topology
 from weft.runs.jobs.iterations import JobIteration
 from weft.runs.options import MOST_RANKS
 from weft.trace.folder import Folder
-from weft.trace.foreign import read_trace
 
 PLACEMENTS: Mapping[str, str] = {
     "contiguous": "consecutive hosts, the first that are free",
@@ -296,6 +295,8 @@ def _trace(table: Options, folder: Path) -> Folder | None:
         if key in table.values:
             table.fail(key, "found beside trace, which is replayed without the program")
     try:
+        from weft.trace.foreign import read_trace
+
         return read_trace(folder / table.text("trace"))
     except WeftError as error:
         raise _error(table, "trace", error.message) from None

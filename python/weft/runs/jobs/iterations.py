@@ -4,15 +4,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from weft import _core
-from weft.training.formats import chakra
-from weft.training.formats.options import ReadOptions
-from weft.training.formats.reading import detect
-from weft.training.formats.roofline import roofline_of
-from weft.training.formats.trace import load_trace
-from weft.training.run import load_training
-from weft.training.workload import Workload
+
+if TYPE_CHECKING:
+    from weft.training.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -21,7 +18,7 @@ class JobIteration:
 
     source: str
     """Training file, preset or trace."""
-    workload: Workload
+    workload: "Workload"
     library: str
     """Version of NCCL: a file of presets/nccl."""
     detail: str
@@ -53,6 +50,8 @@ def of_model(
     name: str, folder: Path, changes: Sequence[str], gpu: str | None, library: str
 ) -> JobIteration:
     """Return the iteration of a training file in a folder, or of a preset. Raises `WeftError`."""
+    from weft.training.run import load_training
+
     path = folder / name
     its = load_training(path if path.exists() else name, changes, gpu=gpu)
     files = (path,) if path.exists() else ()
@@ -66,16 +65,24 @@ def of_model(
 
 def is_trace(path: Path) -> bool:
     """Return True if a path is a trace of training."""
+    from weft.training.formats.reading import detect
+
     return detect(path) is not None
 
 
 def of_trace(path: Path, gpu: str | None, library: str) -> JobIteration:
     """Return the iteration that a trace recorded. Raises `WeftError`."""
+    from weft.training.formats.options import ReadOptions
+    from weft.training.formats.roofline import roofline_of
+    from weft.training.formats.trace import load_trace
+
     read = load_trace(path, ReadOptions(roofline=roofline_of(gpu) if gpu else None))
     return JobIteration(read.source, read.workload, library, read.detail, _files_of(path))
 
 
 def _files_of(trace: Path) -> tuple[Path, ...]:
+    from weft.training.formats import chakra
+
     if trace.is_dir():
         return tuple(sorted(one for one in trace.iterdir() if one.is_file()))
     return (trace,) if trace.is_file() else tuple(sorted(chakra.files_of(trace).values()))
