@@ -464,7 +464,9 @@ TEST(DisturbedIteration, TrafficTakesItsShareOfLinks)
   // A schedule's message between other GPUs of the two nodes shares nothing; one between the same GPUs, all links.
   const Fabric fabric = fabric_of(gpu_fabric(2, 4));
   const auto beside   = [&fabric](int from) {
-    TrafficTable table{.name = "goal", .pattern = "goal", .start = {}};
+    TrafficTable table;
+    table.name       = "goal";
+    table.pattern    = "goal";
     table.load.hosts = {from, from + 4};
     GoalOperation sends;
     sends.kind             = GoalOperation::Kind::send;
