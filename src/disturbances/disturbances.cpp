@@ -54,7 +54,7 @@ void Disturbances::begin(std::function<void(int host, Seconds since)> host_dies)
   host_dies_ = std::move(host_dies);
   for (std::size_t number = 0; number < streams_.size(); ++number)
     agenda_.add(streams_[number]->table().start, *this, number);
-  // What fails at time 0 is down before anything is sent.
+  // Faults at time 0 come before anything is sent.
   while (faults_ && faults_->next() && *faults_->next() <= agenda_.now())
     due(FAULT);
   await();

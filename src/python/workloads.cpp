@@ -7,7 +7,7 @@
 #include "descriptions/workload_file.hpp"
 #include "python/bindings.hpp"
 #include "python/rows.hpp"
-#include "workload/iteration.hpp"
+#include "workload/run_iteration.hpp"
 
 #include <optional>
 #include <pybind11/functional.h>

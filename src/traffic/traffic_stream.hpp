@@ -58,10 +58,10 @@ struct TrafficCounts {
   std::int64_t given_up = 0; ///< after a fault
   double bytes          = 0;
   double time_s         = 0; ///< from the start of a message to its arrival, over all messages
-  // Of patterns:
+  // For patterns:
   std::optional<BytesPerSecond> rate  = {}; ///< mean of each host
   std::optional<std::int64_t> waiting = {}; ///< messages that wait at their hosts
-  // Of a schedule:
+  // For a schedule:
   std::optional<std::int64_t> rounds = {}; ///< times that it has ended
   std::string failure                = {}; ///< that has ended it
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
 
 namespace weft {
@@ -25,11 +26,37 @@ Schedule noting_sends(Schedule steps, int rank, SentBytes& sent)
   }
 }
 
+class FlowCall : public GroupCall, Due, Receiving {
+  FlowNetwork& network_;
+  Agenda& agenda_;
+  const CallFlow& flow_;
+
+  void entered(int /*rank*/) override
+  {
+    if (is_complete())
+      network_.start(flow_.way, agenda_.now(), *this, 0);
+  }
+  void arrived(std::uint64_t /*flow*/) override
+  {
+    for (std::size_t at = 0; at < flow_.after->size(); ++at)
+      agenda_.add(agenda_.now() + Seconds((*flow_.after)[at]), *this, at);
+  }
+  void failed(std::uint64_t /*flow*/, const std::string& why) override { fail(why); }
+  void due(std::uint64_t rank) override { leave(static_cast<int>(rank)); }
+
+public:
+  FlowCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, FlowNetwork& network, Agenda& agenda,
+           const CallFlow& flow, GroupCallEnds& ends)
+      : GroupCall(number, std::move(planned), ends), network_(network), agenda_(agenda), flow_(flow)
+  {
+  }
+};
+
 } // namespace
 
-CallFlows::CallFlows(MessageRoutes& routes, const std::vector<double>& capacities, const MessageCosts& costs,
-                     int vertices)
-    : routes_(routes), capacities_(capacities), costs_(costs), vertices_(vertices)
+CallFlows::CallFlows(Agenda& agenda, FlowNetwork& network, MessageRoutes& routes, const std::vector<double>& capacities,
+                     const MessageCosts& costs, int vertices)
+    : agenda_(agenda), network_(network), routes_(routes), capacities_(capacities), costs_(costs), vertices_(vertices)
 {
 }
 
@@ -111,22 +138,11 @@ const CallFlow& CallFlows::flow(const PlannedCall& call)
   return its;
 }
 
-FlowCall::FlowCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, FlowNetwork& network,
-                   Agenda& agenda, const CallFlow& flow, GroupCallEnds& ends)
-    : GroupCall(number, std::move(planned), ends), network_(network), agenda_(agenda), flow_(flow)
+std::unique_ptr<GroupCall> CallFlows::call(std::uint64_t number, std::shared_ptr<const PlannedCall> planned,
+                                           GroupCallEnds& ends)
 {
-}
-
-void FlowCall::entered(int /*rank*/)
-{
-  if (is_complete())
-    network_.start(flow_.way, agenda_.now(), *this, 0);
-}
-
-void FlowCall::arrived(std::uint64_t /*flow*/)
-{
-  for (std::size_t at = 0; at < flow_.after->size(); ++at)
-    agenda_.add(agenda_.now() + Seconds((*flow_.after)[at]), *this, at);
+  const CallFlow& its = flow(*planned);
+  return std::make_unique<FlowCall>(number, std::move(planned), network_, agenda_, its, ends);
 }
 
 } // namespace weft

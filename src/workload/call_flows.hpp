@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -47,6 +46,8 @@ class CallFlows {
     double seconds = 0; ///< of the most loaded one, alone
   };
 
+  Agenda& agenda_;
+  FlowNetwork& network_;
   MessageRoutes& routes_;
   const std::vector<double>& capacities_;
   const MessageCosts& costs_;
@@ -56,29 +57,16 @@ class CallFlows {
 
   Traffic measured(const PlannedCall& call);
   Links links(const PlannedCall& call, const std::vector<Pair>& pairs);
+  const CallFlow& flow(const PlannedCall& call);
 
 public:
   /** @p capacities by resource; @p vertices as FlowNetwork's. References must outlive the object, as must the plans of
    * all calls. @p routes do not depend on the message. */
-  CallFlows(MessageRoutes& routes, const std::vector<double>& capacities, const MessageCosts& costs, int vertices);
-  /** Returns the flow of a call, which must outlive the object. */
-  const CallFlow& flow(const PlannedCall& call);
-};
-
-/** Call that is one flow. */
-class FlowCall : public GroupCall, Due, Receiving {
-  FlowNetwork& network_;
-  Agenda& agenda_;
-  const CallFlow& flow_;
-
-  void entered(int rank) override;
-  void arrived(std::uint64_t flow) override;
-  void failed(std::uint64_t /*flow*/, const std::string& why) override { fail(why); }
-  void due(std::uint64_t rank) override { leave(static_cast<int>(rank)); }
-
-public:
-  FlowCall(std::uint64_t number, std::shared_ptr<const PlannedCall> planned, FlowNetwork& network, Agenda& agenda,
-           const CallFlow& flow, GroupCallEnds& ends);
+  CallFlows(Agenda& agenda, FlowNetwork& network, MessageRoutes& routes, const std::vector<double>& capacities,
+            const MessageCosts& costs, int vertices);
+  /** Returns a call that is one flow; the object must outlive it. */
+  std::unique_ptr<GroupCall> call(std::uint64_t number, std::shared_ptr<const PlannedCall> planned,
+                                  GroupCallEnds& ends);
 };
 
 } // namespace weft

@@ -2,7 +2,7 @@
 #include "workload/call_flows.hpp"
 
 #include "base/error.hpp"
-#include "workload/iteration.hpp"
+#include "workload/run_iteration.hpp"
 #include "workload/workload_test.hpp"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,6 @@
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <stdexcept>
 
 namespace weft {
@@ -68,7 +67,7 @@ Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOp
       agenda_(place.agenda), network_(place.messages), on_over_(std::move(place.over)),
       reports_errors_(place.reports_errors), capacities_(FabricRoutes::capacities(fabric)), unguarded_(fabric),
       costs_(free_messages()), calls_on_{agenda_, network_, costs_, std::make_shared<Execution::Memory>()},
-      flows_(place.flows), hosts_(std::move(place.hosts)), ranks_left_(hosts_.size())
+      hosts_(std::move(place.hosts)), ranks_left_(hosts_.size())
 {
   check(workload);
   for (const Program& program : workload.programs)
@@ -97,12 +96,12 @@ Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOp
   }
   agenda_.tell(*this);
   if (options_.detail == CallDetail::call)
-    execute_calls_as_flows(*place.routes);
+    execute_calls_as_flows(place);
   if (not options_.execute_all)
     apart_ = std::make_unique<Apart>(*this);
 }
 
-void Iteration::execute_calls_as_flows(MessageRoutes& routes)
+void Iteration::execute_calls_as_flows(const IterationPlace& place)
 {
   if (unguarded_.routes_each_message())
     throw UserError(fabric_.name() + ": [routing] policy: each message has a route of its own, but a call that is one "
@@ -110,7 +109,8 @@ void Iteration::execute_calls_as_flows(MessageRoutes& routes)
                                      "or the detail \"step\"");
   if (options_.disturbances.faults)
     throw UserError("a call that is one flow has no messages that faults could cut; choose the detail \"step\"");
-  as_flows_ = std::make_unique<CallFlows>(routes, capacities_, costs_, fabric_.host_count());
+  as_flows_ =
+      std::make_unique<CallFlows>(agenda_, *place.flows, *place.routes, capacities_, costs_, fabric_.host_count());
 }
 
 Iteration::Apart::Apart(Iteration& its)
@@ -361,7 +361,7 @@ std::unique_ptr<GroupCall> Iteration::begun_call(std::uint64_t number, const Ope
   if (own)
     return std::make_unique<KnownCall>(number, open.planned, agenda_, apart_->known, own->wiring, *this);
   if (as_flows_)
-    return std::make_unique<FlowCall>(number, open.planned, *flows_, agenda_, as_flows_->flow(*open.planned), *this);
+    return as_flows_->call(number, open.planned, *this);
   return std::make_unique<SteppedCall>(number, open.planned, calls_on_, *this);
 }
 
@@ -622,108 +622,6 @@ IterationTimes Iteration::take_times()
     times_.executed += apart_->known.executed();
   }
   return std::move(times_);
-}
-
-// ---- An iteration on a network of its own ---------------------------------------------------------------------------
-
-namespace {
-
-/** Routes that note messages over links of groups. */
-class GuardedRoutes : public FabricRoutes {
-  GroupLinks* links_ = nullptr;
-
-public:
-  using FabricRoutes::FabricRoutes;
-  void guard(GroupLinks* links) { links_ = links; }
-  void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override
-  {
-    FabricRoutes::find(from, to, bytes, missed, into);
-    if (links_)
-      links_->note_message(into.resources);
-  }
-};
-
-std::vector<int> first_hosts(const Workload& workload, const Fabric& fabric)
-{
-  if (workload.ranks() > fabric.host_count())
-    throw UserError("found " + std::to_string(workload.ranks()) + " ranks; " + fabric.name() + " has " +
-                    std::to_string(fabric.host_count()) + " GPUs");
-  std::vector<int> hosts(static_cast<std::size_t>(workload.ranks()));
-  std::iota(hosts.begin(), hosts.end(), 0);
-  return hosts;
-}
-
-class OwnNetwork {
-  const IterationOptions& options_;
-  Agenda agenda_;
-  FabricState known_;
-  GuardedRoutes routes_;
-  FlowNetwork network_;
-  std::optional<Disturbances> disturbances_;
-  Iteration iteration_;
-
-  /** Returns whether events are left that may end an operation. */
-  bool something_happens() const
-  {
-    return network_.carries_foreground() || agenda_.any_but([this](const Due& due) {
-      return &due == static_cast<const Due*>(&network_) || dynamic_cast<const BackgroundReceiver*>(&due) != nullptr;
-    });
-  }
-
-public:
-  OwnNetwork(const Workload& workload, const Fabric& fabric, const IterationOptions& options)
-      : options_(options), known_(fabric),
-        routes_(options.disturbances.faults ? GuardedRoutes(&known_) : GuardedRoutes(fabric)),
-        network_(agenda_, routes_, FabricRoutes::capacities(fabric), fabric.host_count()),
-        iteration_(workload, fabric, options,
-                   {first_hosts(workload, fabric), agenda_, network_, {}, false, &network_, &routes_})
-  {
-    routes_.guard(iteration_.own_links());
-    if (options.disturbances.any())
-      disturbances_.emplace(options.disturbances, fabric, agenda_, network_, known_);
-  }
-
-  /** Returns the times; nothing if calls were reused wrongly. */
-  std::optional<IterationTimes> run()
-  {
-    constexpr std::size_t INSTANTS = 16384; // between two reports
-    if (disturbances_)
-      disturbances_->begin([this](int host, Seconds since) { iteration_.host_failed(host, since); });
-    iteration_.begin();
-    for (std::size_t instant = 1; std::isfinite(agenda_.next().value()) && not iteration_.reuse_is_wrong(); ++instant) {
-      if (disturbances_ && iteration_.is_over())
-        break;
-      agenda_.run_until(agenda_.next());
-      if (instant % INSTANTS != 0)
-        continue;
-      if (options_.progress)
-        options_.progress(iteration_.done());
-      if (disturbances_ && not iteration_.is_over() && not something_happens())
-        break;
-    }
-    if (not iteration_.reuse_is_wrong() && not iteration_.is_over())
-      throw UserError(iteration_.waits());
-    if (iteration_.reuse_was_wrong())
-      return {};
-    IterationTimes times = iteration_.take_times();
-    times.messages += network_.work().messages;
-    if (disturbances_) {
-      times.messages -= disturbances_->sent();
-      times.faults  = disturbances_->faults();
-      times.traffic = disturbances_->traffic();
-    }
-    return times;
-  }
-};
-
-} // namespace
-
-IterationTimes run_iteration(const Workload& workload, const Fabric& fabric, IterationOptions options)
-{
-  if (auto times = OwnNetwork(workload, fabric, options).run())
-    return std::move(*times);
-  options.execute_all = true;
-  return OwnNetwork(workload, fabric, options).run().value();
 }
 
 } // namespace weft

@@ -200,7 +200,6 @@ private:
   CallNetwork calls_on_;
   std::unique_ptr<Apart> apart_;        // null: all calls are executed with the rest
   std::unique_ptr<CallFlows> as_flows_; // null: calls are messages
-  FlowNetwork* const flows_;            // of calls that are one flow
 
   std::vector<int> hosts_; // by rank
   std::vector<ProgramOrder> orders_;
@@ -231,7 +230,7 @@ private:
   std::size_t works_left_ = 0; // and those that have not ended
 
   std::uint32_t message_kind() const { return static_cast<std::uint32_t>(workload_.divisions.size()); }
-  void execute_calls_as_flows(MessageRoutes& routes);
+  void execute_calls_as_flows(const IterationPlace& place);
   bool calls_were_disturbed() const;
   void advance(int rank);
   void begin(int rank, WorkNumber number);
@@ -260,9 +259,5 @@ private:
   void left(std::uint64_t call, int place) override;
   void call_failed(std::uint64_t call, const std::string& why) override;
 };
-
-/** Executes a workload, a rank a host in their order; again with all calls if reusing some turns out to be wrong.
- * Throws UserError that names ranks and operations if it cannot end. */
-IterationTimes run_iteration(const Workload& workload, const Fabric& fabric, IterationOptions options);
 
 } // namespace weft

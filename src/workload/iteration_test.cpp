@@ -2,6 +2,7 @@
 #include "workload/iteration.hpp"
 
 #include "base/error.hpp"
+#include "workload/run_iteration.hpp"
 #include "workload/workload_test.hpp"
 
 #include <algorithm>

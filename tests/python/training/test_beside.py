@@ -15,7 +15,7 @@ from weft.training.workload import Workload
 
 FABRIC = "superpod-h100-32"
 BYTES = 1e9
-"""Of a message, from the first GPU of a node to that of the next."""
+"""Size of a message from the first GPU of a node to that of the next."""
 
 RECOVERY = """
 [recovery]
