@@ -14,6 +14,8 @@
 #include "network/fabric_routes.hpp"
 #include "network/flow_network.hpp"
 
+#include "usage.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -22,24 +24,10 @@
 #include <numeric>
 #include <random>
 #include <string>
-#include <sys/resource.h>
 #include <vector>
 
 namespace weft {
 namespace {
-
-rusage usage()
-{
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  return used;
-}
-
-double seconds(const timeval& time)
-{
-  constexpr double MICROSECOND = 1e-6;
-  return static_cast<double>(time.tv_sec) + MICROSECOND * static_cast<double>(time.tv_usec);
-}
 
 /** Counts the ranks that have ended, and sums their end times. */
 class Ends : public RankCallbacks {

@@ -13,6 +13,8 @@
 #include "packets/credit_cycles.hpp"
 #include "packets/packet_network.hpp"
 
+#include "usage.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -21,24 +23,10 @@
 #include <numeric>
 #include <random>
 #include <string>
-#include <sys/resource.h>
 #include <vector>
 
 namespace weft {
 namespace {
-
-rusage usage()
-{
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  return used;
-}
-
-double seconds(const timeval& time)
-{
-  constexpr double MICROSECOND = 1e-6;
-  return static_cast<double>(time.tv_sec) + MICROSECOND * static_cast<double>(time.tv_usec);
-}
 
 class Ends : public Receiving {
   const Agenda& agenda_;
