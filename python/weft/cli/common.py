@@ -26,6 +26,7 @@ from weft.cli.files import Output
 from weft.runs.record import Record, write_record
 from weft.runs.tables import print_run
 from weft.study.bench.checks import Progress as BenchProgress
+from weft.training.workload import DETAILS
 
 if TYPE_CHECKING:
     from weft.iterations.iteration import Conditions
@@ -140,7 +141,7 @@ def _iteration_options(detail: str) -> Sequence[Callable[[Any], Any]]:
         ),
         click.option(
             "--detail",
-            type=click.Choice(["slice", "step", "call"]),
+            type=click.Choice(list(DETAILS)),
             default=None,
             help="Execute collectives as all messages of NCCL, one for each step of its rings, or"
             f" one flow for each call.  [default: {detail}]",

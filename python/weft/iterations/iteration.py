@@ -28,14 +28,6 @@ Progress = Callable[[float], None]
 """Called with the fraction of operations that have ended."""
 
 
-DETAILS = {
-    "slice": "all that NCCL sends",
-    "step": "one for each step of rings",
-    "call": "and a flow for each call",
-}
-"""Messages that are executed, by detail."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
     """Fabric and settings of an iteration."""
@@ -51,7 +43,7 @@ class Conditions:
     execute_all: bool = False
     """True: equal calls are executed again, instead of taking the times of the first one."""
     detail: str = "step"
-    """What a call is executed as, one of DETAILS."""
+    """Form in which a call is executed, one of DETAILS."""
     slowdown: Mapping[int, float] = field(default_factory=dict)
     """Factor by which the computation of a rank takes longer."""
     noise: float = 0.0

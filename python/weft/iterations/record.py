@@ -74,7 +74,7 @@ class IterationRecord(Model, kw_only=True):
     communicated_s: dict[str, float]
     calls: int
     calls_executed: int
-    """Those that did not take the time of an equal one.
+    """Calls that did not take the time of an equal one.
 
     Groups with a link that a fault names execute all their calls.
     """

@@ -8,9 +8,10 @@ from rich.console import Console
 from weft.base.tables import new_table, print_table, print_title
 from weft.base.units import format_seconds
 from weft.iterations.comparison import Variant
-from weft.iterations.iteration import DETAILS, Iteration
+from weft.iterations.iteration import Iteration
 from weft.runs.tables import print_disturbances
 from weft.training.build import Summary
+from weft.training.workload import DETAILS
 
 
 def print_iteration(its: Iteration, summary: Summary | None, on: Console) -> None:

@@ -65,6 +65,14 @@ Otherwise a stream executes the operation with the lowest index among those that
 """
 
 
+DETAILS = {
+    "slice": "all that NCCL sends",
+    "step": "one for each step of rings",
+    "call": "and a flow for each call",
+}
+"""Messages that are executed, by detail."""
+
+
 @dataclass(frozen=True)
 class Workload:
     """Programs, which of them each rank executes, and the groups of ranks."""

@@ -60,23 +60,17 @@ def export(
     if rows.is_empty():
         raise WeftError(f"{file}: no run of it has finished yet; weft campaign run {file}")
     number = plural(len(rows), "run")
-    if collectives:
-        rows = table.collectives(prepared, found=found)
-        number += f", {plural(len(rows), 'line')}"
-    if parts:
-        rows = table.parts(prepared, found=found)
-        if rows.is_empty():
-            raise WeftError(
-                f"--parts: {file} has no finished iteration of training; leave the option out"
-            )
-        number += f", {plural(len(rows), 'line')}"
-    if jobs:
-        rows = table.jobs(prepared, found=found)
-        if rows.is_empty():
-            raise WeftError(
-                f"--jobs: {file} has no finished run of a jobs file; leave the option out"
-            )
-        number += f", {plural(len(rows), 'line')}"
+    lines = {
+        "--collectives": (table.collectives, ""),
+        "--parts": (table.parts, "iteration of training"),
+        "--jobs": (table.jobs, "run of a jobs file"),
+    }
+    for option, (lines_of, needed) in lines.items():
+        if asked[option]:
+            rows = lines_of(prepared, found=found)
+            if needed and rows.is_empty():
+                raise WeftError(f"{option}: {file} has no finished {needed}; leave the option out")
+            number += f", {plural(len(rows), 'line')}"
     described = table.described(rows, collectives=collectives, jobs=jobs, parts=parts)
     write("-o", output, rows, described)
     click.echo(f"{shown(output)}: {number}", err=output == STANDARD_OUTPUT)

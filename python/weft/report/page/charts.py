@@ -151,43 +151,23 @@ def _names() -> alt.Y:
     return alt.Y("who:N", sort=alt.EncodingSortField("wi", op="min"), title=None, axis=lines)
 
 
+def _stacked(x: alt.X) -> _Chart:
+    """Return a bar for each name, of parts on the axis `x`."""
+    part = alt.Color("part:N", legend=None)
+    bars = alt.Chart(_ROWS).mark_bar()
+    return bars.encode(y=_names(), x=x, color=part, order=alt.Order("pi:Q"), tooltip=_TIP)
+
+
 def _shares() -> _Chart:
     """Return the breakdown of the simulated time, by program and offload mode."""
-    return (
-        alt.Chart(_ROWS)
-        .mark_bar()
-        .encode(
-            y=_names(),
-            x=alt.X(
-                "share:Q",
-                stack="zero",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format="%", title="fraction of the simulated time", tickCount=5),
-            ),
-            color=alt.Color("part:N", legend=None),
-            order=alt.Order("pi:Q"),
-            tooltip=_TIP,
-        )
-    )
+    axis = alt.Axis(format="%", title="fraction of the simulated time", tickCount=5)
+    return _stacked(alt.X("share:Q", stack="zero", scale=alt.Scale(domain=[0, 1]), axis=axis))
 
 
 def _parts() -> _Chart:
     """Return the parts of iterations, as bars that add up to their time."""
-    return (
-        alt.Chart(_ROWS)
-        .mark_bar()
-        .encode(
-            y=_names(),
-            x=alt.X(
-                "value:Q",
-                stack="zero",
-                axis=alt.Axis(labelExpr=_TIME, title="mean time of a rank", tickCount=5),
-            ),
-            color=alt.Color("part:N", legend=None),
-            order=alt.Order("pi:Q"),
-            tooltip=_TIP,
-        )
-    )
+    axis = alt.Axis(labelExpr=_TIME, title="mean time of a rank", tickCount=5)
+    return _stacked(alt.X("value:Q", stack="zero", axis=axis))
 
 
 def _timeline() -> _Chart:

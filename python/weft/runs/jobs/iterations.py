@@ -22,7 +22,7 @@ class JobIteration:
     library: str
     """Version of NCCL: a file of presets/nccl."""
     detail: str
-    """Form in which collectives are executed (iteration.DETAILS)."""
+    """Form in which collectives are executed (workload.DETAILS)."""
     files: tuple[Path, ...]
     """Files that have been read; none for a preset."""
     layout: str = ""

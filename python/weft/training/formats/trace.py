@@ -24,7 +24,7 @@ class TrainingTrace:
 
     @property
     def detail(self) -> str:
-        """Detail of collectives, unless told otherwise (iteration.DETAILS)."""
+        """Detail of collectives, unless told otherwise (workload.DETAILS)."""
         return "slice" if len(self.workload.program_of) <= MOST_FINE else "step"
 
     def representatives(self) -> tuple[int, ...]:
