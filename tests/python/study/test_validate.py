@@ -187,7 +187,7 @@ def test_the_command_says_what_is_above_its_bound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bad = replace(results[0], check=structs.replace(results[0].check, mean=0.001))
-    monkeypatch.setattr("weft.cli.validate.run", lambda _checks: [bad, results[1]])
+    monkeypatch.setattr("weft.cli.validate.run", lambda _checks, _progress: [bad, results[1]])
     much = replace(gains[0], gain=structs.replace(gains[0].gain, mean=0.001))
     monkeypatch.setattr("weft.study.validation.gain_runs.run", lambda _gains: [much, gains[1]])
     target = tmp_path / "errors.json"
