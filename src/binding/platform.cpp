@@ -232,7 +232,7 @@ std::optional<std::unordered_set<std::string>> placed_hosts()
   return hosts;
 }
 
-/** Returns the list of jobs: those of weft's launcher, or the one that smpirun launches, if the number of ranks is
+/** Returns the list of jobs: those of the launcher, or the one that smpirun launches, if the number of ranks is
  * known. */
 weft::Jobs& launched_jobs(const sg::Engine& engine)
 {

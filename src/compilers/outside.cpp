@@ -22,7 +22,7 @@
 
 namespace {
 
-constexpr int REFUSED = 2; // exit status of weft's commands
+constexpr int REFUSED = 2; // exit status of weft commands
 
 /** Returns the name by which the program was called if it is a path of the program, else @p program. */
 const char* called_name(const char* word, const char* program)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Event queue of weft's own simulations. Many events happen at the same instant, so entries are
+/* Event queue of weft's simulations. Many events happen at the same instant, so entries are
  * grouped by instant, and listeners are notified when an instant is complete. */
 #pragma once
 

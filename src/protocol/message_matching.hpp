@@ -4,7 +4,7 @@
  *
  * A message goes to the earliest posted receive that matches, and a receive or probe gets the
  * earliest message that matches, so messages of one sender do not overtake each other (MPI 4.0,
- * section 3.5). ANY_TAG matches tags from 0 on; negative tags are the library's own.
+ * section 3.5). ANY_TAG matches non-negative tags; negative tags are the library's own.
  *
  * Queues are found by hashing (endpoint, source, tag). A receive waits in the queue of exactly what
  * it names, wildcards included; an arriving message takes the earliest of the fronts of the up to

@@ -229,7 +229,7 @@ def save(figure: "Figure", targets: Sequence[Path], option: str) -> None:
 
 
 def drawn(picture: Path) -> str:
-    """Return the fingerprint in one of weft's PNGs, or an empty text."""
+    """Return the fingerprint in a weft PNG, or an empty text."""
     from PIL import Image
 
     with Image.open(picture) as image:

@@ -114,7 +114,7 @@ def _recognized(path: Path, given: str) -> tuple[str, Kind]:
 def _from_cluster(
     path: Path, cluster: simgrid.ForeignCluster, name: str, asked: NewFabricOptions
 ) -> ReadFabric:
-    """Return the template of a single cluster of SimGrid, which is a topology of weft's own."""
+    """Return the template of a single cluster of SimGrid, which is a weft topology."""
     own = replace(
         asked,
         bandwidth=_rate_text(cluster.bps),

@@ -131,7 +131,7 @@ def _circles(graph: Graph, first: int, hosts: int) -> list[SwitchCircle]:
 
 
 def _radius(count: int, room: float = 1.0) -> float:
-    """Return the radius of a circle with this many places of the given width."""
+    """Return the radius of a circle with this many slots of the given width."""
     return room / 2 / math.sin(math.pi / count) if count > 1 else 0.0
 
 

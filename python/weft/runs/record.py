@@ -2,7 +2,7 @@
 """Record of a run: its data, files and views.
 
 libweft.so writes its part while SimGrid runs; `weft run` adds the command, the outcome and the
-times, and writes the file. All of weft's output is derived from it.
+times, and writes the file. All output is derived from it.
 """
 
 from pathlib import Path

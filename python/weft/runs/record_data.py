@@ -245,7 +245,7 @@ class SlicePart(Model, kw_only=True):
 
 
 class HostCallPart(Model, kw_only=True):
-    """One rank's call that the hosts executed with one of weft's algorithms."""
+    """One rank's call that the hosts executed with a weft algorithm."""
 
     rank: Whole
     collective: str

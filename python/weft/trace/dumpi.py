@@ -42,7 +42,7 @@ _REFUSED = (
 
 
 class _UnfitError(Exception):
-    """The trace has something that cannot be replayed."""
+    """The trace contains calls that cannot be replayed."""
 
 
 @dataclass(slots=True)

@@ -43,7 +43,7 @@ _FREES = "DESTROY_HANDLE"
 
 
 class _UnfitError(Exception):
-    """The trace has something that cannot be replayed."""
+    """The trace contains calls that cannot be replayed."""
 
 
 @dataclass(slots=True)

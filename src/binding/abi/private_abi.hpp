@@ -511,7 +511,7 @@ public:
   static int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
   static int testsome(int count, MPI_Request* requests, int* ended, int* indices, MPI_Status* statuses);
   static int waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses); ///< number that ended
-  /** Returns the messages of one of SMPI's own non-blocking collectives. */
+  /** Returns the messages of a non-blocking SMPI collective. */
   std::vector<MPI_Request> get_nbc_requests() const;
   /** Finishes them, or does so only if a test finds that all have ended; interposed in
    * binding/entries/requests/composed.cpp. */

@@ -106,7 +106,7 @@ public:
   /** Ends this rank's part in the data of that call. */
   void leave_host_data();
 
-  /** Returns whether a schedule of weft's executes the call; all ranks get the same answer.
+  /** Returns whether a weft schedule executes the call; all ranks get the same answer.
    * @p make_parts returns an object with host_shape() (host_calls.hpp); it is called only if a
    * schedule is possible and none exists yet. Out of line. */
   template <class MakeParts> [[gnu::noinline]] bool scheduled(const MakeParts& make_parts)

@@ -74,7 +74,7 @@ class ReducedData : public HostData {
 public:
   explicit ReducedData(const ExchangeShape& shape);
   void come(int rank, const RankBuffers& buffers, MPI_Op operation, bool blocks);
-  /** Delivers the result. Some of SMPI's algorithms release a rank before its result exists; it
+  /** Delivers the result. Some SMPI algorithms release a rank before its result exists; it
    * then waits for the last rank to enter. */
   void leave(int rank) override;
 };

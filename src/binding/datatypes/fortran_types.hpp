@@ -6,8 +6,8 @@
 
 #include <smpi/smpi.h>
 
-/** X(name in MPI, symbol, SMPI's datatype of the same numbers). MPI_INTEGER1 of SMPI's mpi.h has four bytes, and its
- * MPI_COMPLEX8 to MPI_COMPLEX32 are pairs whose parts it multiplies apart. */
+/** X(name in MPI, symbol, SMPI datatype with the same representation). MPI_INTEGER1 of SMPI's mpi.h has four bytes, and
+ * its MPI_COMPLEX8 to MPI_COMPLEX32 are pairs whose parts it multiplies apart. */
 #define WEFT_FORTRAN_TYPES(X)                                                                                          \
   X(MPI_CHARACTER, weft_character, smpi_MPI_CHAR)                                                                      \
   X(MPI_LOGICAL, weft_logical, smpi_MPI_UINT32_T)                                                                      \

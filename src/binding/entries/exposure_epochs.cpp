@@ -26,7 +26,7 @@ std::map<std::pair<aid_t, MPI_Win>, Origins>& exposure_epochs()
   return all;
 }
 
-/** Probes as PMPI_Iprobe does, which refuses tags of SMPI's own. */
+/** Probes as PMPI_Iprobe does, which refuses SMPI's internal tags. */
 int probe_any_tag(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
 {
   simgrid::smpi::Request::iprobe(source, tag, comm, flag, status);

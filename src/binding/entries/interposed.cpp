@@ -131,7 +131,7 @@ WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MP
                                           : THEIRS(send, receive, count, type, op, comm);
 }
 
-// Some of SMPI's algorithms fail for some calls, also where its selector `impi` chooses them. As SMPI's other
+// Some SMPI algorithms fail for some calls, also where its selector `impi` chooses them. As SMPI's other
 // algorithms do, they refuse such calls (Entry::run in collectives.cpp).
 
 /** SMPI's pipelined Bcast sends every segment twice to the next rank if each host has one rank (num_core in

@@ -67,7 +67,7 @@ const Sharing& sharing()
 
 /** Mapping made here, for an alignment larger than a page. */
 struct Mapping {
-  void* start      = nullptr; ///< null for memory of SMPI's
+  void* start      = nullptr; ///< null for SMPI's memory
   std::size_t size = 0;
 };
 

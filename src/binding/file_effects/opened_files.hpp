@@ -34,7 +34,7 @@ class OpenedFiles {
 public:
   static OpenedFiles& get();
 
-  /** Notes that the current rank has opened a file. @p writes: for writing; @p makes: it was not there. */
+  /** Notes that the current rank has opened a file. @p writes: for writing; @p makes: the call created it. */
   void opens(int descriptor, bool writes, bool makes);
   /** Returns whether there is no file of a name, as far as that matters here. */
   bool is_missing(const char* path) const;

@@ -174,7 +174,7 @@ void release_records(LockedFile& file, aid_t rank)
   system_close(own.mapped().owner);
 }
 
-/** Forgets what nobody locks: a descriptor of weft's is open only as long as its rank has locks. */
+/** Forgets what nobody locks: weft's descriptor is open only as long as its rank has locks. */
 void forget_unused(const FileKey& key, aid_t rank)
 {
   const int error  = errno;
@@ -190,7 +190,7 @@ void forget_unused(const FileKey& key, aid_t rank)
 }
 
 /** Describes a lock that excludes @p range from the description of @p owner, as F_GETLK and F_OFD_GETLK do: the kernel
- * names no process for other ranks' record locks, which belong to descriptions of weft's. @p rank: the one whose
+ * names no process for other ranks' record locks, which belong to weft's descriptions. @p rank: the one whose
  * record locks @p owner has, or -1. */
 int describe_conflict(const FileKey& key, int owner, aid_t rank, const LockedRange& range, struct flock& result)
 {

@@ -49,7 +49,7 @@ constexpr auto error_handler_functions(std::index_sequence<Numbers...> /*numbers
   return std::array{&call_error_handler<Handle, Numbers>...};
 }
 
-/** Creates an error handler by one of MPI's functions. */
+/** Creates an error handler by one of the MPI functions. */
 template <class Handle, class Create> int create_error_handler(Create create, Callback function, int* handler)
 {
   static constexpr auto FUNCTIONS = error_handler_functions<Handle>(std::make_index_sequence<MOST_HANDLERS>());

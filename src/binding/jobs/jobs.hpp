@@ -10,7 +10,7 @@
  * Ranks of a job may spawn further worlds (MPI_Comm_spawn): these belong to the job, count as its traffic and end with
  * it, and have an MPI_COMM_WORLD of their own.
  *
- * A job of weft's launcher that fails ends alone: the other jobs continue, and the run ends with the last
+ * A job of the launcher that fails ends alone: the other jobs continue, and the run ends with the last
  * of them. */
 #pragma once
 
@@ -63,7 +63,7 @@ struct Job {
   std::optional<std::unordered_set<std::string>> hosts = {};
   int world = -1; ///< number of its MPI_COMM_WORLD, in the order of the jobs' first collectives; -1: none yet
 
-  // Only jobs of weft's launcher:
+  // Only jobs of the launcher:
   bool own_launcher                    = false;
   double start                         = 0;  ///< simulated time at which its ranks begin
   double weight                        = 1;  ///< its share of links that are shared by job
@@ -126,7 +126,7 @@ class Jobs {
   Job& named(const std::string& name);
 
 public:
-  /** Adds a job before it starts. Worlds of jobs of weft's launcher are numbered in this order. */
+  /** Adds a job before it starts. Worlds of jobs of the launcher are numbered in this order. */
   Job& add(Job job);
   /** Notes that an actor is the next rank of @p job, which weft's launcher starts. */
   void begin_rank(Job& job, aid_t actor);
@@ -140,7 +140,7 @@ public:
   /** Returns the job of the current rank. Called from collectives only, since it numbers the worlds
    * in their order. */
   const Job& of_current_rank();
-  /** Returns the job of weft's launcher that an actor belongs to; null if there is none. */
+  /** Returns the job of the launcher that an actor belongs to; null if there is none. */
   Job* of(aid_t actor) const { return of_actor_.get(actor); }
   /** Returns the number of an actor's world; 0 if weft's launcher did not start it. */
   int world_of(aid_t actor) const
@@ -150,14 +150,14 @@ public:
   }
   /** Returns the number of the current rank's world; 0 if weft's launcher did not start it. */
   int world_of_current_rank() const;
-  /** Returns the job with a world of this number; null if its ranks are not of weft's launcher. */
+  /** Returns the job with a world of this number; null if its ranks do not belong to the launcher. */
   Job* launched(int world);
   const Job* launched(int world) const;
   const std::deque<Job>& all() const { return all_; }
   std::deque<Job>& all() { return all_; }
   /** Returns whether weft's launcher starts the jobs. */
   bool are_own() const { return not all_.empty() && all_.front().own_launcher; }
-  /** Returns whether all jobs of weft's launcher are over. */
+  /** Returns whether all jobs of the launcher are over. */
   bool are_over() const;
   /** Returns the number of ranks that are actors, of all known jobs and of the worlds that they have spawned. */
   int ranks() const;

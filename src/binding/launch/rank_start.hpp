@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Start of a rank of a world of weft's launcher. */
+/* Start of a rank of a world of the launcher. */
 #pragma once
 
 #include "binding/launch/job_file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Messages of host schedules on a fabric: flows of weft's own while no traffic of SimGrid uses
+/* Messages of host schedules on a fabric: weft's own flows while no SimGrid traffic uses
  * their links, else flows of SimGrid over the same links. */
 #pragma once
 

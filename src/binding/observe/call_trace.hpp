@@ -82,7 +82,7 @@ public:
   TraceLine& real(double number);
   /** Appends numbers as one word: 3,0*4,5. */
   TraceLine& numbers(const int* all, int count);
-  /** Appends ranks or places as one word, with ranges as 0-15; `-` for none. */
+  /** Appends ranks or indices as one word, with ranges as 0-15; `-` for none. */
   TraceLine& places(const std::vector<int>& all);
   TraceLine& datatype(MPI_Datatype type);
   TraceLine& datatypes(const MPI_Datatype* types, int count);

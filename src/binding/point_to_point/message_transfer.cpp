@@ -98,7 +98,7 @@ void OwnMessages::copy_to_receive(Message& message) const
   const RequestLayout& fields = layout_of(message.receive);
   const std::size_t size      = std::min(message.size, fields.real_size);
   if (not message.copied && fields.buffer && size > 0 && not has_no_data(fields.buffer, size))
-    std::memmove(fields.buffer, message.data, size); // stand-ins of SMPI's collectives share scratch memory
+    std::memmove(fields.buffer, message.data, size); // stand-ins in SMPI collectives share scratch memory
   message.copied = true;
   if (message.kept)
     std::free(message.data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Requests that direct calls reuse: creating and freeing one of SMPI's costs more than matching its message.
+/* Requests that direct calls reuse: creating and freeing an SMPI request costs more than matching its message.
  *
  * A pooled request is an ordinary request of SMPI, not persistent, of a predefined datatype, and any function of SMPI
  * may use it. Request::unref, which weft interposes on, returns it to the pool.

@@ -12,7 +12,7 @@ namespace weft {
 struct CountsSummary {
   std::int64_t sum;
   int least;
-  std::uint64_t number; ///< from 1 on; arrays with the same number are equal, and equal arrays mostly share one
+  std::uint64_t number; ///< at least 1; arrays with the same number are equal, and equal arrays mostly share one
 };
 
 /** Returns the summary of an array with one count for each rank of @p comm. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Intercommunicators (MPI 5.0, section 7.6), which SMPI lacks.
  *
- * An intercommunicator is a communicator object of SMPI's whose group is the remote group, so that SMPI and weft find
+ * An intercommunicator is an SMPI communicator whose group is the remote group, so that SMPI and weft find
  * the other rank of each message and the rank in each status as in any communicator. Both groups' objects have one
  * number, so that their messages match. What MPI says about the local group is answered from the table here; programs
  * that make no intercommunicator never look into it. */

@@ -33,7 +33,7 @@ namespace weft {
 class OffloadedCall;
 /** Data of one call that the hosts execute. */
 class HostData;
-/** Call that the hosts execute by a schedule of weft's. */
+/** Call that the hosts execute by a weft schedule. */
 class ScheduledCall;
 
 /** Call in flight on a communicator: its descriptor, the ranks that are in it, and what carries it out. */

@@ -26,7 +26,7 @@ public:
   virtual ~Mechanism()                   = default;
 
   /** Checks that the mechanism is available to a run that asks for it, before the run starts its
-   * @p ranks ranks. @p platform: SimGrid's; empty on a fabric of weft's. Throws UserError. */
+   * @p ranks ranks. @p platform: SimGrid's; empty on a weft fabric. Throws UserError. */
   virtual void check(const std::string& /*platform*/, int /*ranks*/) const {}
   /** Returns whether the mechanism supports a collective at all. */
   virtual bool does(const CollectiveKind& collective) const = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI requests of weft's own, of the kind that SMPI returns for non-blocking collectives: SMPI
+/* weft's own MPI requests, of the kind that SMPI returns for non-blocking collectives: SMPI
  * waits for them and tests them, weft completes them. */
 #pragma once
 
@@ -45,7 +45,7 @@ public:
 
   /** Creates the activities of the current rank's requests, before SMPI looks at any of them. */
   static void make_activities();
-  /** Waits for @p request if it is one of weft's without an activity; it is then complete for SMPI
+  /** Waits for @p request if it is a weft request without an activity; it is then complete for SMPI
    * to see. @return whether it is one */
   static bool wait_for(MPI_Request request);
   /** Waits for all @p requests, of which some may be MPI_REQUEST_NULL, if all others are of that

@@ -313,7 +313,7 @@ void RunContext::end_run(const Outcome& outcome, int status)
   leave_process(status);
 }
 
-// ---- Jobs of weft's launcher ------------------------------------------------------------------------------------
+// ---- Jobs of the launcher -----------------------------------------------------------------------------------------
 
 std::string RunContext::describe_waits(const ConcernsRank& concerns) const
 {

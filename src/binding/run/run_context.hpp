@@ -69,7 +69,7 @@ public:
   const OffloadMode mode;            ///< requested offload mode
   std::vector<Aggregation> switches; ///< by index in the fabric
   Record record;
-  std::optional<JobTraffic> traffic;             ///< of the jobs of weft's launcher
+  std::optional<JobTraffic> traffic;             ///< of the jobs of the launcher
   std::vector<double> background_weights;        ///< of tables of background traffic, where links are shared by job
   std::vector<const RecordPart*> record_parts;   ///< besides those of mechanisms
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
@@ -118,7 +118,7 @@ public:
   /** Notes that the current rank, whose job continues, exits with a @p status other than 0. */
   void note_exit(const std::string& message, int status);
   /** Ends the program with @p status, because it cannot continue. The record says why. Ends the process, unless the
-   * program is one of several jobs of weft's launcher. */
+   * program is one of several jobs of the launcher. */
   [[noreturn]] void abort(const std::string& kind, const std::string& message, int status = 1);
   /** Ends the program of @p communicator because the network has failed. Called by a rank or SimGrid's kernel; returns
    * if other jobs continue. */
@@ -128,9 +128,9 @@ public:
   void keep_failed_call(std::shared_ptr<void> object) { failed_calls_.push_back(std::move(object)); }
   /** Ends the programs that have ranks on these hosts, which have failed at these times. Called by SimGrid's kernel. */
   void hosts_died(const std::map<int, Seconds>& hosts);
-  /** Ends a job of weft's launcher that starts now, if it has ranks on hosts that are down. */
+  /** Ends a job of the launcher that starts now, if it has ranks on hosts that are down. */
   void check_hosts();
-  /** Ends a job of weft's launcher, and the process if it is the last. Its ranks run no more, but the current one,
+  /** Ends a job of the launcher, and the process if it is the last. Its ranks run no more, but the current one,
    * which has to leave its context. */
   void stop_job(Job& job, const Outcome& outcome, int status);
   /** Gives back what a job holds of the switches. */

@@ -96,7 +96,7 @@ void number_one_more(simgrid::smpi::Comm* comm, int sender, int receiver, int ta
     number_table().erase(found);
 }
 
-/** Signature of SMPI's functions on a communicator. */
+/** Signature of SMPI functions on a communicator. */
 template <class Result> using TheirsOfComm = Result (*)(simgrid::smpi::Comm*, int, int, int);
 
 } // namespace

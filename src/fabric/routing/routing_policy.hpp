@@ -67,8 +67,8 @@ public:
     else
       topology_.route(from, to, into);
   }
-  /** Appends the route of stripe @p stripe, from 0 on, of the next message between two different hosts. It leaves the
-   * sender and reaches the receiver by another cable than other stripes, as far as there are as many on equal-cost
+  /** Appends the route of stripe @p stripe, counted from 0, of the next message between two different hosts. It leaves
+   * the sender and reaches the receiver by another cable than other stripes, as far as there are as many on equal-cost
    * routes; between, the policy selects its next hops. */
   void route_stripe(VertexId from, VertexId to, int stripe, Route& into)
   {

@@ -53,7 +53,7 @@ struct Storage {
 
 /** Reads the [disk] table. */
 DiskModel read_disk(const OptionTable& table);
-/** Reads the [storage] table of a fabric with these hosts, at vertices from 0 on. */
+/** Reads the [storage] table of a fabric with these hosts, at vertices 0 and up. */
 Storage read_storage(const OptionTable& table, const std::vector<std::string>& hosts);
 
 } // namespace weft

@@ -302,7 +302,7 @@ def _sort(evidence: Evidence, one: Measured) -> None:
 
 
 def _prefer_mpi(evidence: Evidence) -> None:
-    """Leave out ping-pongs below the MPI library if there are some of MPI's."""
+    """Leave out ping-pongs below the MPI library if there are MPI ones."""
     if all(one.suite in BELOW_MPI for one in evidence.latency):
         return
     for one in [one for one in evidence.latency if one.suite in BELOW_MPI]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Reader for SimGrid's XML platforms.
 
-A platform of a single <cluster> is one of weft's own topologies. The attributes `topology` and
+A platform of a single <cluster> is one of the weft topologies. The attributes `topology` and
 `topo_parameters` have their numbers: levels, children, parents and cables of a FAT_TREE
 (`2;4,4;1,2;1,2`), sizes of a TORUS (`4,4`), and groups, chassis, routers and hosts of a DRAGONFLY,
 with cables (`3,4;4,3;5,1;2`); other clusters are a star (SimGrid,

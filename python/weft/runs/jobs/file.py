@@ -344,7 +344,9 @@ def _hosts(table: Options) -> tuple[str, ...]:
 def _start(table: Options) -> float:
     value = table.values.get("start", 0)
     if isinstance(value, int | float) and not isinstance(value, bool) and value != 0:
-        table.fail("start", f'found {value!r}; write a time from 0 on with its unit, such as "1ms"')
+        table.fail(
+            "start", f'found {value!r}; write a time of 0 or more with its unit, such as "1ms"'
+        )
     return table.seconds("start", 0.0)
 
 

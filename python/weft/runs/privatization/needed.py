@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Libraries that a program or a library is linked with, and those of other MPIs among them."""
+"""Libraries that a program or a library is linked with; which of them belong to other MPIs."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -19,7 +19,7 @@
 namespace weft {
 namespace {
 
-/** MPI_DISTRIBUTE_DFLT_DARG of weft's mpi.h; SimGrid's is a valid size of a block. */
+/** MPI_DISTRIBUTE_DFLT_DARG in weft's mpi.h; SimGrid's is a valid size of a block. */
 constexpr int DEFAULT_SIZE = -3;
 
 /** Consecutive indices. */

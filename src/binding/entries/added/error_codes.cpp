@@ -18,7 +18,7 @@
 namespace weft {
 namespace {
 
-/** MPI_ERR_LASTCODE of weft's mpi.h, which has classes that SimGrid's lacks. */
+/** MPI_ERR_LASTCODE in weft's mpi.h, which has classes that SimGrid's lacks. */
 constexpr int LAST_CODE = 100;
 
 constexpr int WRONG_ERROR_HANDLER = 78; ///< MPI_ERR_ERRHANDLER

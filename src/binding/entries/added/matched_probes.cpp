@@ -40,7 +40,7 @@ std::unordered_set<const void*>& matched_messages()
   return all;
 }
 
-/** MPI_MESSAGE_NO_PROC of weft's mpi.h: the message of a probe of MPI_PROC_NULL. */
+/** MPI_MESSAGE_NO_PROC in weft's mpi.h: the message of a probe of MPI_PROC_NULL. */
 MPI_Message no_message()
 {
   constexpr std::uintptr_t NO_PROCESS = 1;
@@ -102,7 +102,7 @@ int check_message(const MPI_Message* message)
 
 constexpr MPI_Message NO_MESSAGE = MPI_MESSAGE_NULL;
 
-/** Messages by their numbers in Fortran, from 0 on; NO_MESSAGE for numbers that are free. */
+/** Messages by their numbers in Fortran, starting at 0; NO_MESSAGE for numbers that are free. */
 std::vector<MPI_Message>& numbered_messages()
 {
   static std::vector<MPI_Message> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Neighbourhood collectives (MPI 4.1, section 8.6), which SMPI lacks: schedules of weft's carry them
+/* Neighbourhood collectives (MPI 4.1, section 8.6), which SMPI lacks: weft schedules carry them
  * out. */
 #include "base/recycling_allocator.hpp"
 #include "binding/abi/original.hpp"

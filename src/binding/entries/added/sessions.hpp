@@ -10,7 +10,7 @@ using MPI_Session = void*; // NOLINT(readability-identifier-naming): MPI's name
 
 namespace weft {
 
-// Error classes of weft's mpi.h.
+// Error classes in weft's mpi.h.
 constexpr int WRONG_SESSION   = 75;
 constexpr int TOO_LARGE_VALUE = 77;
 

@@ -269,7 +269,7 @@ MPI_Comm make_copy(MPI_Comm comm)
   return made;
 }
 
-/** Returns whether an array of weights is MPI_UNWEIGHTED, of weft's mpi.h or of SimGrid's. */
+/** Returns whether an array of weights is MPI_UNWEIGHTED, in weft's mpi.h or in SimGrid's. */
 bool are_unweighted(const int* weights)
 {
   constexpr std::uintptr_t OURS = 2;

@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-constexpr int WRONG_ABI = 83; ///< MPI_ERR_ABI of weft's mpi.h
+constexpr int WRONG_ABI = 83; ///< MPI_ERR_ABI in weft's mpi.h
 
 template <class Entries> int make_info(const Entries& entries, MPI_Info* info)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Frame of MPI's functions of files: SMPI's on its platforms, else weft's, with profile, trace, checks and the error
+/* Frame of MPI I/O functions: SMPI's on its platforms, else weft's, with profile, trace, checks and the error
  * handlers of files. */
 #pragma once
 

@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-/** Checks that the filetype's data lies in a file: at rising offsets from 0 on. */
+/** Checks that the filetype's data lies in a file: at rising offsets, none negative. */
 int check_filetype(MPI_Datatype etype, MPI_Datatype filetype)
 {
   const std::size_t element = element_size(etype);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Collectives on intercommunicators (MPI 5.0, section 6.2.3): each group gets what the other gives. Schedules of weft's
- * hosts execute them; switches never do. */
+/* Collectives on intercommunicators (MPI 5.0, section 6.2.3): each group gets what the other gives. Schedules on
+ * hosts carry them out; switches never do. */
 #pragma once
 
 #include <smpi/smpi.h>

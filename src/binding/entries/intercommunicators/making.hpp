@@ -23,7 +23,7 @@ public:
   int size() const;
   /** Creates the current rank's object. @p first: the rank is in the first group */
   MPI_Comm make(bool first) const;
-  /** Does the same by @p create, a function of SMPI's that creates one communicator. @return its result */
+  /** Does the same by @p create, an SMPI function that creates one communicator. @return its result */
   int make(bool first, const std::function<int()>& create, MPI_Comm* made) const;
 };
 

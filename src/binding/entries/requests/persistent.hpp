@@ -2,7 +2,7 @@
 /* Persistent requests that SMPI does not have: of collectives (MPI 4.1, section 6.13) and of
  * partitioned messages (chapter 4).
  *
- * The program's handle is an inactive persistent request of SMPI's. MPI_Start creates a request of
+ * The program's handle is an inactive persistent SMPI request. MPI_Start creates a request of
  * one operation, the active one, which every function that completes or tests requests gets in place
  * of the handle (PersistentScope). */
 #pragma once

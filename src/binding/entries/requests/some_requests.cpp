@@ -3,7 +3,7 @@
  *
  * SMPI's MPI_Testany looks only at requests that have an activity (Request::testany in
  * src/smpi/mpi/smpi_request.cpp). A message that was sent and needs no answer has none, nor does a
- * generalized request (MPI_Grequest_start), nor one of SMPI's non-blocking collectives: MPI_Testany
+ * generalized request (MPI_Grequest_start), nor a non-blocking SMPI collective: MPI_Testany
  * never finds their end, and reports that a list of them has nothing to wait for. Its MPI_Testsome
  * and MPI_Waitsome report persistent requests that have not been started as ended, again and again
  * (Request::testsome, waitsome). Here all three consider what MPI calls active requests (MPI 4.1,

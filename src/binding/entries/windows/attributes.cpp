@@ -17,7 +17,7 @@ namespace {
 
 struct WindowAttributes {
   int flavor = MPI_WIN_FLAVOR_CREATE;
-  // Wide enough for MPI_Aint; programs and Fortran read integers from the same places.
+  // Wide enough for MPI_Aint; programs and Fortran read integers at the same addresses.
   MPI_Aint size       = 0;
   MPI_Aint unit       = 0;
   MPI_Aint its_flavor = 0;

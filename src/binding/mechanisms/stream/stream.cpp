@@ -206,8 +206,8 @@ private:
     call_after(recovery()->model.time_of(times - 1), attempt_);
   }
 
-  /** Draws how often the last packets are sent, of as many slots as there are: at most r times with the product of
-   * (1 - p^r)^slots over the trees as probability. */
+  /** Draws how often the last packets are sent: at most r times with the product of (1 - p^r)^slots over the trees as
+   * probability. */
   int transmissions()
   {
     std::vector<std::pair<double, double>> trees; // probability of a loss, slots

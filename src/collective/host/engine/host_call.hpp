@@ -78,7 +78,7 @@ struct HostCall {
   /// Returns the library's steps for a nested collective (Open MPI's "nonoverlapping" Allreduce is its Reduce and its
   /// Bcast); null if an algorithm is executed without a library.
   std::function<Schedule(const HostCall& call, int rank)> within = {};
-  bool predefined = true; ///< true if the operation is MPI's, false if it is the program's; all of MPI's commute
+  bool predefined = true; ///< true if the operation is MPI's, false if it is the program's; all predefined ones commute
   /// Result of `host` for all ranks, if it has been computed (by Selection::resolved).
   std::shared_ptr<const Nodes> nodes = {};
   /// Number of calls around this one that may choose any algorithm for it, its own among them (part_of, han).

@@ -239,7 +239,7 @@ TEST(Selection, RulesMayAskForPowersOfTwoElementsAndOperations)
   call.ranks = 16;
   EXPECT_EQ(chosen(own, call), "recursive_doubling");
   call.predefined  = true;
-  call.commutative = false; // not one of MPI's
+  call.commutative = false; // user-defined
   EXPECT_EQ(chosen(own, call), "recursive_doubling");
 }
 
