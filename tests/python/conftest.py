@@ -26,16 +26,20 @@ LONGEST = (
     "campaign/test_cluster.py",
     "install/test_wheel.py",
     "documents/test_markdown.py",
+    "study/test_validate.py",
     "documents/test_site.py",
     "install/test_pip.py",
     "documents/test_real_programs.py",
+    "binding/mechanisms/host/test_schedules.py",
+    "runs/test_build_tools.py",
+    "binding/mechanisms/host/test_best.py",
     "calibrate/test_switch.py",
-    "study/test_validate.py",
     "study/test_forwarding_caches.py",
     "documents/test_mpich_messages.py",
     "documents/test_openmpi_messages.py",
     "api/test_public.py",
     "campaign/test_running.py",
+    "binding/mechanisms/test_added.py",
 )
 """The slowest files in starting order; all others follow by their number of tests."""
 

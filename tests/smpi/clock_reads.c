@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Clock reads: `clock_reads READ MODE COUNT`; READ is mpi, timeofday or gettime.
  *
- * MODE is what happens between two reads. row: nothing; calls: one MPI call; work, steps:
- * alternately some milliseconds or microseconds of computation and a call; wait: reads until a
- * second has passed. */
+ * MODE is what happens between two reads. row: nothing; calls: one MPI call; steps: alternately some
+ * microseconds of computation and a call; work: the same with milliseconds, which the machine
+ * sleeps instead, in a call that SMPI does not intercept; wait: reads until a second has passed. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 static volatile double sum;
 
@@ -31,10 +33,16 @@ static double from_gettime(void)
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void compute(int divisions)
+static void compute(void)
 {
-  for (int i = 1; i < divisions; i++)
+  for (int i = 1; i < 5000; i++)
     sum += 1.0 / i;
+}
+
+static void pass_real_time(void)
+{
+  struct timespec time = {0, 5000000};
+  syscall(SYS_nanosleep, &time, NULL);
 }
 
 int main(int argc, char** argv)
@@ -54,8 +62,10 @@ int main(int argc, char** argv)
       continue;
     if (strcmp(mode, "calls") == 0 || i % 2 == 0)
       MPI_Barrier(MPI_COMM_WORLD);
+    else if (strcmp(mode, "work") == 0)
+      pass_real_time();
     else
-      compute(strcmp(mode, "work") == 0 ? 5000000 : 5000);
+      compute();
   }
   MPI_Finalize();
   return 0;

@@ -52,5 +52,5 @@ def test_many_steps_between_reads_are_told_of_though_calls_move_the_clock(run: R
 
 @pytest.mark.slow
 def test_computation_between_reads_is_told_of_though_calls_move_the_clock(run: Run) -> None:
-    result = run("clock_reads.c", "mpi", "work", "4000", ranks=1)
+    result = run("clock_reads.c", "mpi", "work", "2200", ranks=1)
     assert result.stderr.count(NOTE) == 1
