@@ -90,9 +90,9 @@ class HostSchedule(typing.TypedDict):
 
 class IterationTimes(typing.TypedDict):
     """Times of an iteration: its outcome and, unless it has completed, why; its end in seconds,
-    ranks, kinds of communication, uses of time, operations of listed ranks; messages on the
-    network, collectives, and those of them that no equal one has preceded; faults (empty if there
-    were none to happen) and traffic, as the record has them."""
+    ranks, kinds of communication, uses of time, classes of links, operations of listed ranks;
+    messages on the network, collectives, and those of them that no equal one has preceded; faults
+    (empty if there were none to happen) and traffic, as the record has them."""
 
     outcome: str
     message: str
@@ -100,6 +100,7 @@ class IterationTimes(typing.TypedDict):
     ranks: list[RankTimes]
     kinds: list[str]
     parts: list[TimePart]
+    links: list[LinkClassUse]
     listed: list[TimedWork]
     algorithms: list[AlgorithmCalls]
     messages: int
@@ -107,6 +108,18 @@ class IterationTimes(typing.TypedDict):
     executed: int
     faults: str
     traffic: str
+
+class LinkClassUse(typing.TypedDict):
+    """Links of a class that have carried something: their number and bytes; the mean of the
+    fractions of what they could have carried, and the largest of these fractions, with the name of
+    its link (empty if each message chooses a route)."""
+
+    name: str
+    links: int
+    bytes: float
+    utilisation: float
+    busiest: str
+    busiest_utilisation: float
 
 class Mechanism(typing.TypedDict):
     """A mechanism that executes collectives in the network."""
@@ -208,7 +221,9 @@ class Option(typing.TypedDict):
 
 class RankTimes(typing.TypedDict):
     """How a rank spends an iteration, in seconds. Lists have an entry for each division into
-    groups, then one for messages."""
+    groups, then one for messages; the last two have one for each class of links: the exposed
+    communication that a link of the class limits, and, of this, how long those links carry what is
+    communicated."""
 
     computing_s: float
     exposed_s: list[float]
@@ -216,6 +231,8 @@ class RankTimes(typing.TypedDict):
     communicated_s: list[float]
     idle_s: float
     end_s: float
+    exposed_at_s: list[float]
+    carried_at_s: list[float]
 
 class Segment(typing.TypedDict):
     """Factors of point-to-point messages from a size on."""

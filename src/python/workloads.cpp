@@ -36,13 +36,28 @@ template <Named E> E value_named(const std::string& kind, const std::string& nam
 // NOLINTBEGIN(bugprone-throwing-static-initialization)
 const RowKind<"RankTimes", RankTimes> RANK_TIMES{
     "How a rank spends an iteration, in seconds. Lists have an entry for each division into groups, then one for "
-    "messages.",
+    "messages; the last two have one for each class of links: the exposed communication that a link of the class "
+    "limits, and, of this, how long those links carry what is communicated.",
     {{"computing_s", &RankTimes::computing},
      {"exposed_s", &RankTimes::exposed},
      {"late_s", &RankTimes::late},
      {"communicated_s", &RankTimes::communicated},
      {"idle_s", &RankTimes::idle},
-     {"end_s", &RankTimes::end}}};
+     {"end_s", &RankTimes::end},
+     {"exposed_at_s", &RankTimes::exposed_at},
+     {"carried_at_s", &RankTimes::carried_at}}};
+
+const RowKind<"LinkClassUse", LinkClassUse> LINK_CLASS_USE{
+    "Links of a class that have carried something: their number and bytes; the mean of the fractions of what they "
+    "could "
+    "have carried, and the largest of these fractions, with the name of its link (empty if each message chooses a "
+    "route).",
+    {{"name", &LinkClassUse::name},
+     {"links", &LinkClassUse::links},
+     {"bytes", &LinkClassUse::bytes},
+     {"utilisation", &LinkClassUse::mean},
+     {"busiest", &LinkClassUse::busiest},
+     {"busiest_utilisation", &LinkClassUse::most}}};
 
 struct NamedWork {
   TimedWork work;
@@ -83,6 +98,7 @@ struct NamedTimes {
   {
     return TIME_PART.all(parts_of(times.ranks, kinds_of(workload), times.end));
   }
+  py::typing::List<Row<"LinkClassUse">> links() const { return LINK_CLASS_USE.all(times.links); }
   std::vector<std::string> kinds() const { return kinds_of(workload); }
   py::typing::List<Row<"TimedWork">> listed() const
   {
@@ -116,7 +132,8 @@ struct NamedTimes {
 
 const RowKind<"IterationTimes", NamedTimes> ITERATION_TIMES{
     "Times of an iteration: its outcome and, unless it has completed, why; its end in seconds, ranks, kinds "
-    "of communication, uses of time, operations of listed ranks; messages on the network, collectives, and those of "
+    "of communication, uses of time, classes of links, operations of listed ranks; messages on the network, "
+    "collectives, and those of "
     "them that no equal one has preceded; faults "
     "(empty if there were none to happen) and traffic, as the record has them.",
     {{"outcome", [](const NamedTimes& all) { return all.times.outcome; }},
@@ -125,6 +142,7 @@ const RowKind<"IterationTimes", NamedTimes> ITERATION_TIMES{
      {"ranks", &NamedTimes::ranks},
      {"kinds", &NamedTimes::kinds},
      {"parts", &NamedTimes::parts},
+     {"links", &NamedTimes::links},
      {"listed", &NamedTimes::listed},
      {"algorithms", &NamedTimes::algorithms},
      {"messages", [](const NamedTimes& all) { return all.times.messages; }},

@@ -13,19 +13,6 @@ namespace {
 /** Most uses of a link by a flow: loads of links are rounded to this part of the largest one. */
 constexpr double MOST_USES = 16;
 
-using SentBytes = std::map<std::pair<int, int>, Bytes>; // by sender and receiver
-
-/** Returns the same steps, and adds what @p rank sends to @p sent, which must outlive them. */
-Schedule noting_sends(Schedule steps, int rank, SentBytes& sent)
-{
-  while (steps.next()) {
-    const Step& step = steps.step();
-    if (step.kind == Step::Kind::send)
-      sent[{rank, step.peer}] += step.bytes + (step.over ? step.over->overhead : Bytes());
-    co_yield step;
-  }
-}
-
 class FlowCall : public GroupCall, Due, Receiving {
   FlowNetwork& network_;
   Agenda& agenda_;
@@ -61,14 +48,14 @@ CallFlows::CallFlows(Agenda& agenda, FlowNetwork& network, MessageRoutes& routes
 }
 
 /** Returns the links of a call's messages. */
-CallFlows::Links CallFlows::links(const PlannedCall& call, const std::vector<Pair>& pairs)
+CallFlows::Links CallFlows::links(const PlannedCall& call, const std::vector<PairBytes>& pairs)
 {
   std::map<int, double> loads;
   Links all;
   all.way.bound   = std::numeric_limits<double>::infinity();
   all.way.penalty = 0;
   FlowRoute one;
-  for (const Pair& pair : pairs) {
+  for (const PairBytes& pair : pairs) {
     one.resources.clear();
     routes_.find(call.hosts[static_cast<std::size_t>(pair.from)], call.hosts[static_cast<std::size_t>(pair.to)],
                  pair.bytes, 0, one);
@@ -100,15 +87,11 @@ CallFlows::Traffic CallFlows::measured(const PlannedCall& call)
 {
   Agenda agenda;
   FlowNetwork network(agenda, routes_, capacities_, vertices_);
-  SentBytes sent;
   std::vector<double> ends = ends_of_call(
-      {agenda, network, costs_, nullptr}, call.hosts,
-      [&](int rank) { return noting_sends(call.schedule(rank), rank, sent); },
+      {agenda, network, costs_, nullptr}, call.hosts, [&](int rank) { return call.schedule(rank); },
       std::vector<std::int64_t>(call.hosts.size()));
   Traffic its;
-  its.pairs.reserve(sent.size());
-  for (const auto& [ranks, bytes] : sent)
-    its.pairs.push_back({ranks.first, ranks.second, bytes});
+  its.pairs = pair_bytes(call);
   // Ranks of a Bcast may end before the flow does.
   const NcclPlan& plan = *call.call.nccl;
   const double first   = std::max(std::ranges::min(ends), links(call, its.pairs).seconds);

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "network/flow_network.hpp"
-#include "workload/group_call.hpp"
+#include "workload/link_uses.hpp"
 
 #include <cstdint>
 #include <map>
@@ -27,15 +27,9 @@ struct CallFlow {
 };
 
 class CallFlows {
-  /** Messages from one rank to another, of all steps. */
-  struct Pair {
-    int from;
-    int to;
-    Bytes bytes;
-  };
   /** Messages of a plan, and the times of a call that is alone. */
   struct Traffic {
-    std::vector<Pair> pairs;
+    std::vector<PairBytes> pairs;
     double latency = 0; ///< seconds before its flow shares links
     double seconds = 0; ///< of the flow, at least
     std::shared_ptr<const std::vector<double>> after;
@@ -56,7 +50,7 @@ class CallFlows {
   std::unordered_map<const PlannedCall*, CallFlow> flows_;
 
   Traffic measured(const PlannedCall& call);
-  Links links(const PlannedCall& call, const std::vector<Pair>& pairs);
+  Links links(const PlannedCall& call, const std::vector<PairBytes>& pairs);
   const CallFlow& flow(const PlannedCall& call);
 
 public:

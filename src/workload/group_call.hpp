@@ -26,6 +26,7 @@ namespace weft {
 struct PlannedCall {
   HostCall call; ///< with its plan
   std::vector<int> hosts;
+  std::uint32_t traffic = 0; ///< its number in LinkUses
 
   Schedule schedule(int rank) const;
 };

@@ -66,8 +66,9 @@ Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOp
     : workload_(workload), fabric_(fabric), options_(std::move(options)), nccl_(options_.library, fabric),
       agenda_(place.agenda), network_(place.messages), on_over_(std::move(place.over)),
       reports_errors_(place.reports_errors), capacities_(FabricRoutes::capacities(fabric)), unguarded_(fabric),
-      costs_(free_messages()), calls_on_{agenda_, network_, costs_, std::make_shared<Execution::Memory>()},
-      hosts_(std::move(place.hosts)), ranks_left_(hosts_.size())
+      uses_(fabric, capacities_), costs_(free_messages()),
+      calls_on_{agenda_, network_, costs_, std::make_shared<Execution::Memory>()}, hosts_(std::move(place.hosts)),
+      ranks_left_(hosts_.size())
 {
   check(workload);
   for (const Program& program : workload.programs)
@@ -351,8 +352,10 @@ std::shared_ptr<const PlannedCall> Iteration::plan(std::uint32_t division, int g
       its = std::make_shared<const NcclPlan>(coarse(*its, call.ranks, ways(one.hosts)));
     call.host = {};
   }
-  call.nccl = its;
-  planned   = std::make_shared<const PlannedCall>(std::move(one));
+  call.nccl   = its;
+  one.traffic = uses_.next();
+  planned     = std::make_shared<const PlannedCall>(std::move(one));
+  uses_.add_call(planned);
   return planned;
 }
 
@@ -385,6 +388,7 @@ std::uint64_t Iteration::open_call(std::uint32_t division, int group, std::uint3
   open.at.assign(open.planned->hosts.size(), {0, -1});
   const auto* own = apart_ && ends_need_all(work.collective) ? apart_->links.own(division, group) : nullptr;
   open.call       = begun_call(found->second, open, own);
+  uses_.begin(open.planned->traffic);
   ++times_.calls;
   if (not own)
     ++times_.executed;
@@ -417,7 +421,7 @@ void Iteration::end_waiting(OpenCall& open)
   for (const int member : workload_.divisions[open.division].members(open.group)) {
     RankAccounts& its = accounts_[static_cast<std::size_t>(member)];
     its.end_waiting(open.division, agenda_.now());
-    its.begin_communication(open.division, agenda_.now());
+    its.begin_communication(open.division, open.planned->traffic, agenda_.now());
   }
 }
 
@@ -440,7 +444,7 @@ void Iteration::join(int rank, WorkNumber number)
   if (waits)
     accounts_[static_cast<std::size_t>(rank)].begin_waiting(work.groups, agenda_.now());
   else
-    accounts_[static_cast<std::size_t>(rank)].begin_communication(work.groups, agenda_.now());
+    accounts_[static_cast<std::size_t>(rank)].begin_communication(work.groups, open.planned->traffic, agenda_.now());
   take_multiprocessors(rank, open.planned->call.nccl->choice.channels);
   if (++inside_[work.groups][static_cast<std::size_t>(rank)] > 1 && apart_ && apart_->links.own(work.groups, group))
     reuse_was_wrong_ = true;
@@ -464,12 +468,13 @@ void Iteration::left(std::uint64_t call, int place)
   const TimedWork work{rank, number, since, std::max(since, open.complete), agenda_.now().value()};
   --inside_[division][static_cast<std::size_t>(rank)];
   take_multiprocessors(rank, -open.planned->call.nccl->choice.channels);
+  const std::uint32_t traffic = open.planned->traffic;
   if (--open.left == 0) {
     ended_.push_back(std::move(open.call));
     open.planned.reset();
     idle_calls_.push_back(call);
   }
-  accounts_[static_cast<std::size_t>(rank)].end_communication(division, Seconds(work.active), agenda_.now());
+  accounts_[static_cast<std::size_t>(rank)].end_communication(division, traffic, Seconds(work.active), agenda_.now());
   end(rank, work);
 }
 
@@ -508,10 +513,13 @@ void Iteration::depart(int from, int to, Posted send, Posted receive)
     throw UserError(describe(workload_, from, send.number) + " has " + std::to_string(std::llround(bytes)) +
                     " bytes, but its " + describe(workload_, to, receive.number) + " has " +
                     std::to_string(std::llround(awaited)));
+  const std::uint32_t traffic =
+      uses_.message(hosts_[static_cast<std::size_t>(from)], hosts_[static_cast<std::size_t>(to)], bytes);
+  uses_.begin(traffic);
   for (const int rank : {from, to}) {
     RankAccounts& its = accounts_[static_cast<std::size_t>(rank)];
     its.end_waiting(message_kind(), agenda_.now());
-    its.begin_communication(message_kind(), agenda_.now());
+    its.begin_communication(message_kind(), traffic, agenda_.now());
   }
   std::uint64_t number = flights_.size();
   if (idle_flights_.empty()) {
@@ -520,7 +528,7 @@ void Iteration::depart(int from, int to, Posted send, Posted receive)
     number = idle_flights_.back();
     idle_flights_.pop_back();
   }
-  flights_[number] = {from, to, send, receive, agenda_.now().value()};
+  flights_[number] = {from, to, send, receive, agenda_.now().value(), traffic};
   network_.send(hosts_[static_cast<std::size_t>(from)], hosts_[static_cast<std::size_t>(to)], Bytes(bytes), 0, *this,
                 number);
 }
@@ -532,7 +540,8 @@ void Iteration::arrived(std::uint64_t flight)
   const Flight one = flights_[flight];
   idle_flights_.push_back(flight);
   for (const int rank : {one.from, one.to})
-    accounts_[static_cast<std::size_t>(rank)].end_communication(message_kind(), Seconds(one.left), agenda_.now());
+    accounts_[static_cast<std::size_t>(rank)].end_communication(message_kind(), one.traffic, Seconds(one.left),
+                                                                agenda_.now());
   const double now = agenda_.now().value();
   end(one.from, {one.from, one.send.number, one.send.since, one.left, now});
   end(one.to, {one.to, one.receive.number, one.receive.since, one.left, now});
@@ -607,6 +616,27 @@ bool Iteration::calls_were_disturbed() const
 bool Iteration::reuse_was_wrong() const
 {
   return reuse_was_wrong_ || (apart_ && apart_->links.is_shared()) || calls_were_disturbed();
+}
+
+void Iteration::add_links(IterationTimes& times) const
+{
+  LinkUses::Report report = uses_.report(times.end);
+  for (std::size_t rank = 0; rank < accounts_.size(); ++rank) {
+    RankTimes& its = times.ranks[rank];
+    its.exposed_at.resize(report.classes.size());
+    its.carried_at.resize(report.classes.size());
+    for (const TrafficTime& one : accounts_[rank].traffic()) {
+      const LinkUses::Limit limit = report.limits[one.traffic];
+      if (limit.link_class < 0)
+        continue;
+      const auto at = static_cast<std::size_t>(limit.link_class);
+      its.exposed_at[at] += one.exposed;
+      const double carried = limit.seconds * static_cast<double>(one.times);
+      if (one.communicated > 0)
+        its.carried_at[at] += one.exposed * std::min(1.0, carried / one.communicated);
+    }
+  }
+  times.links = std::move(report.classes);
 }
 
 IterationTimes Iteration::take_times()

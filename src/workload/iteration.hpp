@@ -24,6 +24,7 @@
 #include "workload/call_flows.hpp"
 #include "workload/group_call.hpp"
 #include "workload/group_links.hpp"
+#include "workload/link_uses.hpp"
 #include "workload/program.hpp"
 #include "workload/rank_accounts.hpp"
 #include "workload/rank_progress.hpp"
@@ -98,6 +99,7 @@ struct IterationTimes {
   std::size_t executed = 0; ///< of these, those that no equal one has preceded
   std::vector<TimedWork> listed;
   std::map<std::string, int> algorithms; ///< calls by what NCCL has chosen: "nccl_ring_Simple"
+  std::vector<LinkClassUse> links;       ///< classes of links that have carried something; see add_links()
   std::optional<FaultReport> faults;
   std::vector<TrafficReport> traffic;
 };
@@ -142,6 +144,8 @@ public:
   GroupLinks* own_links() { return apart_ ? &apart_->links : nullptr; }
   /** Returns the times of an iteration that is over. They lack messages on the network of @p place. */
   IterationTimes take_times();
+  /** Adds the use of links to the times of an iteration: by class, and by class and rank. */
+  void add_links(IterationTimes& times) const;
 
 private:
   /** Call in flight: its operations and times, by place in the group. */
@@ -184,6 +188,7 @@ private:
     Posted send;
     Posted receive;
     double left;
+    std::uint32_t traffic;
   };
 
   const Workload& workload_;
@@ -196,6 +201,7 @@ private:
   const bool reports_errors_;
   const std::vector<double> capacities_; // by resource
   FabricRoutes unguarded_;
+  LinkUses uses_;
   MessageCosts costs_;
   CallNetwork calls_on_;
   std::unique_ptr<Apart> apart_;        // null: all calls are executed with the rest

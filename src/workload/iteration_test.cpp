@@ -103,6 +103,22 @@ Workload two_divisions(int calls, bool beside)
   return all;
 }
 
+void expect_equal_links(const IterationTimes& one, const IterationTimes& other)
+{
+  ASSERT_EQ(one.links.size(), other.links.size());
+  for (std::size_t at = 0; at < one.links.size(); ++at) {
+    EXPECT_EQ(one.links[at].name, other.links[at].name);
+    EXPECT_EQ(one.links[at].links, other.links[at].links);
+    EXPECT_NEAR(one.links[at].bytes, other.links[at].bytes, 1e-9 * other.links[at].bytes);
+    EXPECT_NEAR(one.links[at].mean, other.links[at].mean, 1e-9);
+    EXPECT_NEAR(one.links[at].most, other.links[at].most, 1e-9);
+    for (std::size_t rank = 0; rank < one.ranks.size(); ++rank) {
+      EXPECT_NEAR(one.ranks[rank].exposed_at[at], other.ranks[rank].exposed_at[at], 1e-9);
+      EXPECT_NEAR(one.ranks[rank].carried_at[at], other.ranks[rank].carried_at[at], 1e-9);
+    }
+  }
+}
+
 TEST(Iteration, EqualCallsOnceTakeTheTimesOfAllCalls)
 {
   for (const bool beside : {false, true}) {
@@ -114,6 +130,7 @@ TEST(Iteration, EqualCallsOnceTakeTheTimesOfAllCalls)
     EXPECT_NEAR(reused.end / all.end, 1, 1e-9);
     for (std::size_t rank = 0; rank < 8; ++rank)
       EXPECT_NEAR(reused.ranks[rank].exposed[0] / all.ranks[rank].exposed[0], 1, 1e-9);
+    expect_equal_links(reused, all);
   }
 }
 

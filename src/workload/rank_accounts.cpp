@@ -19,21 +19,36 @@ void RankAccounts::count_until(Seconds now)
   since_              = now.value();
   if (active_.empty())
     times_.idle += passed;
-  else if (const std::uint32_t state = *std::ranges::min_element(active_); state == 0)
+  else if (const auto [state, traffic] = *std::ranges::min_element(active_); state == 0)
     times_.computing += passed;
-  else if (state <= kinds_)
+  else if (state <= kinds_) {
     times_.exposed[state - 1] += passed;
-  else
+    traffic_[traffic].exposed += passed;
+  } else
     times_.late[state - 1 - kinds_] += passed;
 }
 
-void RankAccounts::begin(std::uint32_t state, Seconds now)
+/** Returns the index of a traffic. Ranks repeat the same ones in the same order: the last one and the next come first.
+ */
+std::uint32_t RankAccounts::index_of(std::uint32_t traffic)
+{
+  for (std::size_t step = 0; step < traffic_.size(); ++step)
+    if (const std::size_t at = (last_ + step) % traffic_.size(); traffic_[at].traffic == traffic) {
+      last_ = at;
+      return static_cast<std::uint32_t>(at);
+    }
+  traffic_.push_back({traffic});
+  last_ = traffic_.size() - 1;
+  return static_cast<std::uint32_t>(last_);
+}
+
+void RankAccounts::begin(Active state, Seconds now)
 {
   count_until(now);
   active_.push_back(state);
 }
 
-void RankAccounts::end(std::uint32_t state, Seconds now)
+void RankAccounts::end(Active state, Seconds now)
 {
   count_until(now);
   const auto found = std::ranges::find(active_, state);
@@ -43,10 +58,13 @@ void RankAccounts::end(std::uint32_t state, Seconds now)
   active_.pop_back();
 }
 
-void RankAccounts::end_communication(std::uint32_t kind, Seconds since, Seconds now)
+void RankAccounts::end_communication(std::uint32_t kind, std::uint32_t traffic, Seconds since, Seconds now)
 {
-  end(exposed(kind), now);
+  const std::uint32_t at = index_of(traffic);
+  end({exposed(kind), at}, now);
   times_.communicated[kind] += (now - since).value();
+  traffic_[at].communicated += (now - since).value();
+  ++traffic_[at].times;
 }
 
 void RankAccounts::close(Seconds now)

@@ -12,10 +12,10 @@ TEST(RankAccounts, ComputationHidesCommunicationAndCommunicationHidesWaiting)
 {
   RankAccounts its(2);
   its.begin_waiting(1, Seconds(1)); // idle for 1 s
-  its.begin_communication(0, Seconds(3));
+  its.begin_communication(0, 0, Seconds(3));
   its.begin_computation(Seconds(4));
   its.end_computation(Seconds(6));
-  its.end_communication(0, Seconds(3), Seconds(9));
+  its.end_communication(0, 0, Seconds(3), Seconds(9));
   its.end_waiting(1, Seconds(10));
   its.close(Seconds(12));
   const RankTimes& times = its.times();
@@ -53,8 +53,8 @@ TEST(RankAccounts, PartsAddUpToTheIteration)
   RankAccounts other(1, Seconds(1));
   other.begin_waiting(0, Seconds(2));
   other.end_waiting(0, Seconds(4));
-  other.begin_communication(0, Seconds(4));
-  other.end_communication(0, Seconds(4), Seconds(5));
+  other.begin_communication(0, 0, Seconds(4));
+  other.end_communication(0, 0, Seconds(4), Seconds(5));
   other.close(Seconds(5));
   const std::vector<RankTimes> ranks{one.times(), other.times()};
   const std::vector<TimePart> parts = parts_of(ranks, {"data"}, 5);

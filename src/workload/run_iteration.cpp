@@ -96,6 +96,7 @@ public:
     if (iteration_.reuse_was_wrong())
       return {};
     IterationTimes times = iteration_.take_times();
+    iteration_.add_links(times);
     times.messages += network_.work().messages;
     if (disturbances_) {
       times.messages -= disturbances_->sent();

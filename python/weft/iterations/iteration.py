@@ -64,6 +64,26 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LinkClass:
+    """Links between the same two kinds of devices, such as `gpu--nvswitch`."""
+
+    name: str
+    links: int
+    """Links that have carried something; a cable has two."""
+    bytes: float
+    """Bytes that all of them have carried."""
+    utilisation: float
+    """Mean of these links: bytes over what they could have carried in the iteration."""
+    busiest: str
+    """Link with the highest utilisation; empty if each message chooses a route."""
+    busiest_utilisation: float
+    exposed_s: float
+    """Exposed communication that a link of this class limits, mean of the ranks."""
+    carried_s: float
+    """Of this, the time in which the limiting links carry what is communicated."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Iteration:
     """Times of an iteration."""
 
@@ -78,6 +98,8 @@ class Iteration:
     """Uses of time, whose means add up to the iteration; those of no rank are left out."""
     communicated_s: Mapping[str, float]
     """Mean duration of communication by kind, hidden or not."""
+    links: tuple[LinkClass, ...]
+    """Classes of links that have carried something."""
     calls: int
     executed: int
     """Calls that no equal one has preceded."""
@@ -109,6 +131,18 @@ class Iteration:
     def bound(self) -> str:
         """Name of the part that takes most."""
         return max(self.parts, key=lambda one: one.mean_s).name
+
+    @property
+    def limiting_links(self) -> LinkClass | None:
+        """Class of links that limits most of the exposed communication; None if there is none."""
+        exposed = [one for one in self.links if one.exposed_s > 0]
+        return max(exposed, key=lambda one: one.exposed_s, default=None)
+
+    @property
+    def busiest_links(self) -> LinkClass | None:
+        """Class of the link with the highest utilisation; None if no link is known to have it."""
+        known = [one for one in self.links if one.busiest]
+        return max(known, key=lambda one: one.busiest_utilisation, default=None)
 
 
 def simulate(
@@ -158,6 +192,7 @@ def simulate(
             for at, kind in enumerate(kinds)
             if any(row["communicated_s"][at] for row in rows)
         },
+        links=_link_classes(times),
         calls=times["calls"],
         executed=times["executed"],
         messages=times["messages"],
@@ -169,6 +204,18 @@ def simulate(
         memory_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         faults=faults_part(times["faults"], disturbances.faults) if disturbances.faults else None,
         traffic=tuple(traffic_parts(times["traffic"])),
+    )
+
+
+def _link_classes(times: "_core.IterationTimes") -> tuple[LinkClass, ...]:
+    rows = times["ranks"]
+    return tuple(
+        LinkClass(
+            **one,
+            exposed_s=_mean([row["exposed_at_s"][at] for row in rows]),
+            carried_s=_mean([row["carried_at_s"][at] for row in rows]),
+        )
+        for at, one in enumerate(times["links"])
     )
 
 

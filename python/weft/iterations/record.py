@@ -3,6 +3,7 @@
 
 import csv
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from msgspec import field
@@ -25,6 +26,25 @@ class PartRecord(Model):
     name: str
     mean_s: float
     most_s: float
+
+
+class LinkClassRecord(Model):
+    """Links between the same two kinds of devices, those that have carried something."""
+
+    name: str
+    """Both kinds, as in the names of cables: `gpu--nvswitch`, `leaf--spine`."""
+    links: int
+    """Number of these links; a cable has two."""
+    bytes: float
+    utilisation: float
+    """Mean of these links: bytes over what they could have carried in the iteration."""
+    busiest: str
+    """Link with the highest utilisation; empty if each message chooses a route."""
+    busiest_utilisation: float
+    exposed_s: float
+    """Exposed communication that a link of this class limits, mean of the ranks."""
+    carried_s: float
+    """Of this, the time in which the limiting links carry what is communicated."""
 
 
 class TrainingRecord(Model):
@@ -72,6 +92,8 @@ class IterationRecord(Model, kw_only=True):
     """Name of the part that takes most."""
     parts: list[PartRecord]
     communicated_s: dict[str, float]
+    links: list[LinkClassRecord] = field(default_factory=list)
+    """Classes of links."""
     calls: int
     calls_executed: int
     """Calls that did not take the time of an equal one.
@@ -123,6 +145,7 @@ def record_of(
             PartRecord(name=one.name, mean_s=one.mean_s, most_s=one.most_s) for one in its.parts
         ],
         communicated_s=dict(its.communicated_s),
+        links=[LinkClassRecord(**asdict(one)) for one in its.links],
         calls=its.calls,
         calls_executed=its.executed,
         messages=its.messages,
@@ -156,15 +179,19 @@ def _training(summary: Summary, its: Iteration) -> TrainingRecord:
 
 
 def write_ranks(its: Iteration, target: Path, option: str = named("csv")) -> None:
-    """Write a row for each rank: its uses of time in seconds."""
+    """Write a row for each rank: its uses of time in seconds, and links that limit it."""
     names = ["rank", "computing_s"]
     names += [f"exposed_{kind}_s" for kind in its.kinds]
     names += [f"waiting_{kind}_s" for kind in its.kinds]
     names += ["idle_s", "end_s"]
+    for one in its.links:
+        names += [f"exposed_at_{one.name}_s", f"carried_at_{one.name}_s"]
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([name.replace(" ", "_") for name in names])
         for rank, row in enumerate(its.rows):
             values = [row["computing_s"], *row["exposed_s"], *row["late_s"]]
             values += [row["idle_s"], row["end_s"]]
+            for pair in zip(row["exposed_at_s"], row["carried_at_s"], strict=True):
+                values += pair
             writer.writerow([rank, *(f"{value:.9g}" for value in values)])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from weft.base.tables import new_table, print_table, print_title
-from weft.base.units import format_seconds
+from weft.base.units import format_seconds, format_size
 from weft.iterations.comparison import Variant
 from weft.iterations.iteration import Iteration
 from weft.runs.tables import print_disturbances
@@ -27,8 +27,25 @@ def print_iteration(its: Iteration, summary: Summary | None, on: Console) -> Non
         share = f"{one.mean_s / its.time_s:.1%}"
         table.add_row(one.name, format_seconds(one.mean_s), share, format_seconds(one.most_s))
     print_table(table, on)
+    if its.links:
+        _print_links(its, on)
     print_disturbances(its.faults, its.traffic, on)
     on.print(_sentence(its), soft_wrap=True)
+
+
+def _print_links(its: Iteration, on: Console) -> None:
+    table = new_table(
+        ["links", "carried", "mean use", "busiest", "limit exposed", "carrying"], left=["links"]
+    )
+    for one in its.links:
+        table.add_row(
+            one.name,
+            format_size(round(one.bytes)),
+            f"{one.utilisation:.1%}",
+            f"{one.busiest_utilisation:.1%}" if one.busiest else "",
+            *(format_seconds(one.exposed_s), format_seconds(one.carried_s)),
+        )
+    print_table(table, on)
 
 
 def _rates(its: Iteration, summary: Summary) -> str:
@@ -44,10 +61,24 @@ def _sentence(its: Iteration) -> str:
     hidden = sum(its.communicated_s.values()) - sum(
         one.mean_s for one in its.parts if one.name.startswith("exposed")
     )
-    text = f"Most time: {its.bound}. Computation hides {format_seconds(max(hidden, 0.0))} of"
-    text += f" communication. {its.calls:,} collectives, {its.executed:,} of them executed"
+    text = f"Most time: {its.bound}. {_limit(its)}Computation hides"
+    text += f" {format_seconds(max(hidden, 0.0))} of communication. {its.calls:,} collectives,"
+    text += f" {its.executed:,} of them executed"
     sent = f"{its.messages:,} messages, {DETAILS[its.conditions.detail]}"
     return f"{text}; {sent}; {its.cpu_s:.1f} s of CPU."
+
+
+def _limit(its: Iteration) -> str:
+    """Return what limits most of the exposed communication."""
+    limit = its.limiting_links
+    if limit is None:
+        return ""
+    share = limit.exposed_s / sum(one.exposed_s for one in its.links)
+    carrying = limit.carried_s / limit.exposed_s
+    return (
+        f"{limit.name} links limit {share:.0%} of exposed communication, and carry bytes for"
+        f" {carrying:.0%} of that time. "
+    )
 
 
 def print_comparison(variants: Sequence[Variant], on: Console) -> None:

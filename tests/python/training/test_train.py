@@ -76,6 +76,41 @@ def test_equal_calls_once_take_the_times_of_all(file: Path) -> None:
     assert once.time_s == pytest.approx(all_.time_s, rel=1e-9)
     for one, other in zip(once.parts, all_.parts, strict=True):
         assert one.mean_s == pytest.approx(other.mean_s, rel=1e-9)
+    for links, others in zip(once.links, all_.links, strict=True):
+        assert (links.name, links.links) == (others.name, others.links)
+        for value in ("bytes", "utilisation", "busiest_utilisation", "exposed_s", "carried_s"):
+            assert getattr(links, value) == pytest.approx(getattr(others, value), rel=1e-9)
+
+
+@pytest.mark.parametrize("detail", ["slice", "step", "call"])
+def test_rings_of_a_node_load_its_nvlinks(file: Path, detail: str) -> None:
+    """Each rank of 8 sends 7/8 of what is gathered, and twice that of what is summed."""
+    from weft.training.accelerator import load_accelerator
+    from weft.training.build import build
+    from weft.training.file import load_model
+    from weft.training.recorder import Recorder
+
+    workload, _ = build(load_model(file), load_accelerator("h100-sxm"), Recorder)
+    kinds = [name for name, _ in workload.groups]
+    sent = 0.0
+    for index in workload.program_of:
+        program = workload.programs[index]
+        assert isinstance(program, Recorder)
+        for one in program.operations:
+            if one.type == "collective" and kinds[one.kind] == "tensor":
+                sent += (2 if one.collective == "allreduce" else 1) * one.amount * 7 / 8
+    rings = ("nccl.NCCL_ALGO=ring", "nccl.NCCL_PROTO=simple")
+    its = iterated(file, changes=rings, detail=detail)
+    links = {one.name: one for one in its.links}
+    inside = links["gpu--nvswitch"]
+    assert inside.links == 128
+    assert inside.bytes == pytest.approx(2 * sent, rel=1e-6)
+    assert inside.utilisation == pytest.approx(2 * sent / (128 * 450e9 * its.time_s), rel=1e-6)
+    assert inside.exposed_s == pytest.approx(its.part("exposed tensor"), rel=1e-9)
+    assert 0 < inside.carried_s < inside.exposed_s
+    assert its.limiting_links == max(its.links, key=lambda one: one.exposed_s)
+    exposed = sum(one.mean_s for one in its.parts if one.name.startswith("exposed"))
+    assert sum(one.exposed_s for one in its.links) == pytest.approx(exposed, rel=1e-9)
 
 
 def test_one_message_a_step_is_close_to_all_messages(file: Path) -> None:
@@ -117,7 +152,13 @@ def test_command_prints_and_writes(file: Path, tmp_path: Path) -> None:
     assert record["time_s"] == its.time_s
     assert 0 < record["training"]["mfu"] < 1
     with targets["its.csv"].open(encoding="utf-8") as rows:
-        assert len(list(csv.DictReader(rows))) == 64
+        written = list(csv.DictReader(rows))
+    assert len(written) == 64
+    links = {one["name"]: one for one in record["links"]}
+    for name, one in links.items():
+        mean = sum(float(row[f"exposed_at_{name}_s"]) for row in written) / 64
+        assert mean == pytest.approx(one["exposed_s"], rel=1e-6)
+    assert "nic--leaf links limit" in done.stdout or "gpu--nvswitch links limit" in done.stdout
     events = json.loads(targets["timeline.json"].read_text("utf-8"))["traceEvents"]
     assert {one["pid"] for one in events} == {0, 32}
     slices = [one for one in events if one["ph"] == "X"]

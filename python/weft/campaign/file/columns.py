@@ -126,6 +126,13 @@ ITERATION_COLUMNS: dict[str, Column] = {
     "idle_s": Column("s", "Time in which a rank has nothing to do, mean of the ranks"),
     "communicated_s": Column("s", "Communication, hidden or not, mean of the ranks"),
     "bound": Column("", "[Part](training.md#where-the-time-goes) that takes most of the time"),
+    "limiting_links": Column(
+        "",
+        "[Class of links](training.md#classes-of-links) that limits most of the exposed"
+        " communication; empty if there is none",
+    ),
+    "limited_s": Column("s", "Exposed communication that it limits, mean of the ranks"),
+    "carried_s": Column("s", "Of this, the time in which the limiting links carry bytes"),
     "mfu": Column("1", "Model FLOPs utilisation"),
     "tflops_per_gpu": Column("TFLOP/s", "Operations of the model per second and GPU"),
     "tokens_per_s_per_gpu": Column("1/s", "Tokens per second and GPU"),
@@ -137,6 +144,7 @@ ITERATION_COLUMNS: dict[str, Column] = {
 COMMON_COLUMNS = (
     *("run", "state", "outcome", "message", "simulated_time_s", "speed_up", "calls"),
     *("wall_time_s", "cpu_time_s", "peak_memory_bytes"),
+    *("busiest_link", "busiest_link_utilisation"),
 )
 """Names in `COLUMNS` that iterations of training have too."""
 

@@ -14,7 +14,7 @@ did not know.
 import io
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,7 +25,7 @@ import polars as pl
 
 from weft.base.errors import WeftError
 from weft.campaign.store.store import IterationPart, Result, Store
-from weft.iterations.record import IterationRecord
+from weft.iterations.record import IterationRecord, LinkClassRecord
 from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart, FaultsPart, JobPart
 
@@ -101,6 +101,9 @@ _RESULT: dict[str, pl.DataType | type[pl.DataType]] = {
     "idle_s": pl.Float64,
     "communicated_s": pl.Float64,
     "bound": pl.String,
+    "limiting_links": pl.String,
+    "limited_s": pl.Float64,
+    "carried_s": pl.Float64,
     "mfu": pl.Float64,
     "tflops_per_gpu": pl.Float64,
     "tokens_per_s_per_gpu": pl.Float64,
@@ -263,6 +266,7 @@ def _of_times(record: IterationRecord) -> dict[str, Any]:
         "idle_s": sum_of("idle"),
         "communicated_s": float(sum(record.communicated_s.values())),
         "bound": record.bound,
+        **_of_links(record.links),
         "mfu": model.mfu if model else None,
         "tflops_per_gpu": model.tflops_per_gpu if model else None,
         "tokens_per_s_per_gpu": model.tokens_per_s_per_gpu if model else None,
@@ -271,6 +275,20 @@ def _of_times(record: IterationRecord) -> dict[str, Any]:
         "parts": [
             {"part": one.name, "mean_s": one.mean_s, "most_s": one.most_s} for one in record.parts
         ],
+    }
+
+
+def _of_links(links: Sequence[LinkClassRecord]) -> dict[str, Any]:
+    if not links:  # of an earlier version
+        return {}
+    limit = max(links, key=lambda one: one.exposed_s)
+    busiest = max(links, key=lambda one: one.busiest_utilisation)
+    return {
+        "limiting_links": limit.name if limit.exposed_s else "",
+        "limited_s": limit.exposed_s,
+        "carried_s": limit.carried_s,
+        "busiest_link": busiest.busiest,
+        "busiest_link_utilisation": busiest.busiest_utilisation if busiest.busiest else None,
     }
 
 

@@ -121,6 +121,9 @@ def _described(study: Study, program: str, row: int) -> str:
     parts = study.iterations.parts.get(record["run"], {})
     largest = sorted(parts.items(), key=lambda one: -one[1])[:_MOST_PARTS]
     shares = ", ".join(f"{part} {in_percent(value / time_s)}" for part, value in largest)
+    limit = record["limiting_links"]
+    if limit:
+        shares += f"; {limit} links limit {in_percent(record['limited_s'] / time_s)} of it"
     mfu = "" if record["mfu"] is None else f", MFU {in_percent(record['mfu'], 1)}"
     return (
         f"{fastest} of {name}{_size(point)} takes {in_time(time_s)}{how}"
