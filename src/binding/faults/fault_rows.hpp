@@ -3,8 +3,8 @@
 #pragma once
 
 #include "binding/observe/json_rows.hpp"
-#include "binding/run/call_recovery.hpp"
 #include "disturbances/disturbances.hpp"
+#include "faults/call_recovery.hpp"
 
 namespace weft {
 

@@ -38,10 +38,23 @@ std::vector<const SwitchModel*> smart_models(const Fabric& fabric)
   return models;
 }
 
+/** Returns a listener that counts the work of switches for a communicator. */
+std::function<void(const ServedPart&)> part_counter(Record& record, const Communicator& communicator)
+{
+  return [&record, world = communicator.world, id = communicator.id,
+          size = communicator.size()](const ServedPart& part) {
+    record.count_on_switch(world, part.index, part.reduced, part.multicast);
+    record.add_event({part.index, id, part.collective, size, part.bytes.value(), part.start.value(), part.end.value()});
+  };
+}
+
 } // namespace
 
 TreeState::TreeState(RunContext& context, const Communicator& communicator)
-    : state_(context.state), communicator_(communicator), switches_(context.switches)
+    : state_(context.state), communicator_(communicator),
+      service_{context.host_network(), context.fabric,
+               context.switches,       context.call_recovery ? &*context.call_recovery : nullptr,
+               communicator.world,     part_counter(context.record, communicator)}
 {
 }
 
@@ -71,7 +84,7 @@ ChannelGrant TreeState::channels()
   const CommunicatorTree& all = *tree();
   for (std::size_t number = 0; number < all.trees(); ++number)
     for (const TreeSwitch& node : all.at(number).switches)
-      if (const ChannelGrant grant = aggregation(node).channel_for(communicator_.handle, communicator_.world);
+      if (const ChannelGrant grant = service_.aggregation(node).channel_for(communicator_.handle, communicator_.world);
           grant != ChannelGrant::granted)
         return grant;
   return ChannelGrant::granted;
@@ -82,7 +95,7 @@ void TreeState::take_channels()
   const CommunicatorTree& all = *tree();
   for (std::size_t number = 0; number < all.trees(); ++number)
     for (const TreeSwitch& node : all.at(number).switches)
-      if (aggregation(node).acquire_channel(communicator_.handle, communicator_.world))
+      if (service_.aggregation(node).acquire_channel(communicator_.handle, communicator_.world))
         held_.insert(node.index);
 }
 
@@ -93,13 +106,13 @@ TreeCall TreeState::under_contention(const ReductionTree& tree, TreeCall call) c
                                [&](const TreeLink& link) { return its.may_stream(communicator_.world, link.up); });
   };
   for (const TreeSwitch& node : tree.switches) {
-    const Aggregation& its = switches_[static_cast<std::size_t>(node.index)];
+    const Aggregation& its = service_.aggregation(node);
     if (call.streams_through(its.model()) && not is_free(its, node))
       call.streams = false;
   }
   double combined = 1;
   for (const TreeSwitch& node : tree.switches)
-    if (const Aggregation& its = switches_[static_cast<std::size_t>(node.index)];
+    if (const Aggregation& its = service_.aggregation(node);
         call.movement.combines && call.message > Bytes() && not call.streams_through(its.model()))
       combined *= 1 - its.taken();
   call.passed_on = 1 - combined;
@@ -109,7 +122,7 @@ TreeCall TreeState::under_contention(const ReductionTree& tree, TreeCall call) c
 void TreeState::lock(const ReductionTree& tree, const TreeCall& call)
 {
   for (const TreeSwitch& node : tree.switches)
-    if (Aggregation& its = aggregation(node); call.streams_through(its.model()))
+    if (Aggregation& its = service_.aggregation(node); call.streams_through(its.model()))
       for (const TreeLink& link : node.links)
         its.lock(communicator_.world, link.up);
 }
@@ -117,7 +130,7 @@ void TreeState::lock(const ReductionTree& tree, const TreeCall& call)
 void TreeState::release()
 {
   for (const int index : std::exchange(held_, {}))
-    switches_[static_cast<std::size_t>(index)].release_channel(communicator_.handle);
+    service_.switches[static_cast<std::size_t>(index)].release_channel(communicator_.handle);
 }
 
 std::shared_ptr<const StreamPlan> TreeState::plan(const ReductionTree& tree, std::size_t number, const TreeCall& call,

@@ -6,6 +6,7 @@
 #include "binding/run/run_context.hpp"
 #include "collective/in_network/stream.hpp"
 #include "collective/in_network/tree_obstacle.hpp"
+#include "collective/in_network/tree_service.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -36,8 +37,8 @@ class TreeState : public CommunicatorState {
   };
   const FabricState& state_;
   const Communicator& communicator_;
-  std::vector<Aggregation>& switches_; // by index in the fabric
-  std::set<int> held_;                 // switches on which the communicator holds a channel
+  const TreeService service_;
+  std::set<int> held_; // switches on which the communicator holds a channel
   StateCache<CommunicatorTree> tree_;
   std::vector<std::optional<KeptPlan>> kept_plans_; // by tree
 
@@ -46,7 +47,7 @@ public:
 
   /** Returns the tree for the fabric's current state. */
   const std::shared_ptr<const CommunicatorTree>& tree();
-  Aggregation& aggregation(const TreeSwitch& node) { return switches_[static_cast<std::size_t>(node.index)]; }
+  const TreeService& service() const { return service_; }
   /** Returns whether the communicator holds or could get a channel on each switch, and otherwise why not on the first
    * that has none. */
   ChannelGrant channels();

@@ -58,6 +58,11 @@ MessageCosts message_costs(const Fabric& fabric, const Network& network)
   return costs;
 }
 
+Seconds HostNetwork::now() const
+{
+  return Seconds(sg::Engine::get_clock());
+}
+
 // NOLINTBEGIN(performance-unnecessary-value-param): networks that have files keep it
 void HostNetwork::start_storage_flow(VertexId /*from*/, VertexId /*to*/, const std::vector<int>& /*storage*/,
                                      Bytes /*bytes*/, BytesPerSecond /*limit*/, FlowEnd /*done*/)

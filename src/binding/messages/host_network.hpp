@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Network of host schedules and offloaded calls: executes their events in SimGrid's time. */
+/* Network of host schedules and offloaded calls: executes their events in SimGrid's time. Callbacks run in SimGrid's
+ * kernel context. */
 #pragma once
 
 #include "binding/platform/core_noise.hpp"
 #include "binding/platform/network.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "collective/host/engine/execution.hpp"
+#include "collective/in_network/call_carrier.hpp"
 #include "faults/recovery.hpp"
 #include "network/flow_network.hpp"
 #include "network/job_traffic.hpp"
@@ -31,7 +33,7 @@ public:
   virtual void make_progress(int rank)             = 0;
 };
 
-class HostNetwork {
+class HostNetwork : public CallCarrier {
   struct Outstanding {
     ProgressedCall* call;
     int rank;
@@ -65,33 +67,22 @@ public:
   const std::shared_ptr<Execution::Memory> memory = std::make_shared<Execution::Memory>(); ///< memory of the calls
 
   explicit HostNetwork(MessageCosts its_costs) : costs(std::move(its_costs)) {}
-  HostNetwork(const HostNetwork&)            = delete;
-  HostNetwork& operator=(const HostNetwork&) = delete;
-  virtual ~HostNetwork()                     = default;
 
+  Seconds now() const override;
   Agenda& agenda() { return agenda_; }
   /** Returns the network for messages whose job follows from their hosts, if each host has one job. */
   virtual Messages& messages() = 0;
   /** Returns the network for messages of the job with this @p world. */
   virtual Messages& messages_of(int /*world*/) { return messages(); }
-  /** Starts a flow of an offloaded call of the job with this @p world, with the bandwidth share of point-to-point
-   * messages with latency @p sharing. @p done runs in SimGrid's kernel context when the flow has ended. */
-  virtual void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world, FlowEnd done) = 0;
-  /** Starts a flow that ends when a fault cuts it (FlowResult::left). Returns its number, for cancel_flow(). */
-  virtual std::uint64_t start_breakable_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world,
-                                             FlowEnd done);
+  std::uint64_t start_breakable_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world,
+                                     FlowEnd done) override;
   /** Returns the part of a breakable flow that has not arrived. */
   virtual double left_of_flow(std::uint64_t number);
-  /** Ends a breakable flow, without its callback. Returns the part of it that has not arrived. */
-  virtual double cancel_flow(std::uint64_t number);
+  double cancel_flow(std::uint64_t number) override;
   /** Lets links and switches fail. @p actual: what is up. @p known: what routing believes to be up. Both, and @p
    * losses, must outlive the network. */
   virtual Recovery& begin_faults(FabricState& actual, FabricState& known, const RecoveryModel& model,
                                  LinkLosses& losses);
-  /** Sends a message of an offloaded call of the job with this @p world between two vertices. Between hosts it is like
-   * those of ranks; from or to a switch, no cost of MPI applies, and it may be empty. @p done runs in SimGrid's kernel
-   * context when it has ended. */
-  virtual void transfer(VertexId from, VertexId to, Bytes bytes, int world, FlowEnd done) = 0;
   /** Starts a flow of a file's data between two hosts that also uses resources of storage (StorageResources), at most
    * at rate @p limit. @p done runs in SimGrid's kernel context when it has ended. */
   virtual void start_storage_flow(VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
@@ -109,8 +100,7 @@ public:
   void begin_background() { ++background_; }
   /** Called by a rank, or while events happen. Without calls and messages, the events that are left never happen. */
   void end_background();
-  /** Calls due() of @p receiver with @p what after @p delay, in SimGrid's kernel context. */
-  void call_after(Seconds delay, Due& receiver, std::uint64_t what);
+  void call_after(Seconds delay, Due& receiver, std::uint64_t what) override;
   /** Called after an addition to the agenda, by a rank or SimGrid's kernel. */
   void wake();
   /** Makes rendezvous messages and non-blocking collectives progress only in MPI calls (Progress::calls). */

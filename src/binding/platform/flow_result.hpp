@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Results of flows. SimGrid signals the end of a flow whether or not its last byte has arrived, so
- * completion callbacks receive the result and must check it. */
+/* Results of SimGrid's flows. */
 #pragma once
+
+#include "network/flow_result.hpp"
 
 #include <simgrid/s4u.hpp>
 
@@ -10,17 +11,6 @@
 #include <vector>
 
 namespace weft {
-
-struct FlowResult {
-  std::string failure = {}; ///< readable reason of the failure; empty if the flow has arrived
-  double left         = 0;  ///< part that has not arrived, of a flow that a fault has cut; 0: it was not cut
-  double rest         = 1;  ///< part that has not arrived, of a flow that has failed in SimGrid
-
-  bool arrived() const { return failure.empty(); }
-};
-
-/** Callback for the end of a flow. */
-using FlowEnd = std::function<void(const FlowResult&)>;
 
 /** Returns the result of @p flow of @p bytes over @p links, once SimGrid has signalled its end. */
 FlowResult result_of(const simgrid::s4u::Comm& flow, double bytes, const std::vector<simgrid::s4u::Link*>& links);

@@ -13,7 +13,6 @@
 #include "binding/observe/record_file.hpp"
 #include "binding/platform/core_noise.hpp"
 #include "binding/platform/network.hpp"
-#include "binding/run/call_recovery.hpp"
 #include "binding/run/communicators.hpp"
 #include "binding/run/diagnosis.hpp"
 #include "binding/run/mechanism_selector.hpp"
@@ -21,6 +20,7 @@
 #include "collective/host/fallback.hpp"
 #include "collective/host/host_stage.hpp"
 #include "fabric/fabric_state.hpp"
+#include "faults/call_recovery.hpp"
 #include "model/switch/aggregation.hpp"
 #include "network/job_traffic.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Message granularity: Belbeisi et al. (CF '26), section 4; the switches are in served_tree.hpp.
+/* Message granularity: Belbeisi et al. (CF '26), section 4; the switches are in collective/in_network/served_tree.hpp.
  *
  * This is store-and-forward: on a quiet star, an Allreduce of S bytes lasts overhead + up + S/B + processing + S/B +
  * down. Sizes up and down are those of traffic.hpp; messages without payload are sent too.
@@ -9,9 +9,9 @@
  * ranks make meanwhile wait behind them. */
 #include "binding/mechanisms/message/message.hpp"
 
-#include "binding/mechanisms/message/served_tree.hpp"
 #include "binding/mechanisms/tree_mechanism.hpp"
 #include "binding/mechanisms/tree_offload.hpp"
+#include "collective/in_network/served_tree.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -47,8 +47,7 @@ struct MessageState : CommunicatorState {
   InterruptedCalls interrupted;
 
   explicit MessageState(const Communicator& communicator);
-  std::shared_ptr<ServedTree> served(RunContext& context, const Communicator& communicator, TreeState& state,
-                                     const std::shared_ptr<const CommunicatorTree>& tree);
+  std::shared_ptr<ServedTree> served(const TreeState& state, const std::shared_ptr<const CommunicatorTree>& tree);
 };
 
 MessageState::MessageState(const Communicator& communicator)
@@ -58,12 +57,13 @@ MessageState::MessageState(const Communicator& communicator)
     nic_position.push_back(members_at[communicator.rank_hosts[static_cast<std::size_t>(ranks.front())]]++);
 }
 
-std::shared_ptr<ServedTree> MessageState::served(RunContext& context, const Communicator& communicator,
-                                                 TreeState& state, const std::shared_ptr<const CommunicatorTree>& tree)
+std::shared_ptr<ServedTree> MessageState::served(const TreeState& state,
+                                                 const std::shared_ptr<const CommunicatorTree>& tree)
 {
   std::erase_if(trees, [](const std::shared_ptr<ServedTree>& one) { return one->is_broken(); });
-  if (trees.empty() || trees.back()->tree() != tree)
-    trees.push_back(std::make_shared<ServedTree>(context, communicator, state, tree));
+  const std::shared_ptr<const ReductionTree> its(tree, &*tree->tree);
+  if (trees.empty() || trees.back()->tree() != its)
+    trees.push_back(std::make_shared<ServedTree>(state.service(), its));
   return trees.back();
 }
 
@@ -180,16 +180,22 @@ public:
   {
     if (done_ == communicator_->members()) // its results were under way
       return true;
-    const bool hosts = recovery()->policy == CallPolicy::hosts && (interrupted_ || not switches_are_up());
-    if (hosts || not find_tree())
-      leave_to_hosts();
-    else if (switches_are_up())
-      start_again();
-    else if (timeouts > recovery()->model.retries)
-      give_up(hit_, "an offloaded " + collective() + " cannot go on: " + recovery()->model.timeouts());
-    else
-      return false;
-    return true;
+    const bool to_hosts = recovery()->policy == CallPolicy::hosts && (interrupted_ || not switches_are_up());
+    switch (recovery()->after_timeout(
+        timeouts, to_hosts, [this] { return find_tree(); }, [this] { return switches_are_up(); })) {
+      case AfterTimeout::hosts:
+        leave_to_hosts();
+        return true;
+      case AfterTimeout::again:
+        start_again();
+        return true;
+      case AfterTimeout::give_up:
+        give_up(hit_, "an offloaded " + collective() + " cannot go on: " + recovery()->model.timeouts());
+        return true;
+      case AfterTimeout::wait:
+        break;
+    }
+    return false;
   }
 
 protected:
@@ -229,7 +235,7 @@ private:
 
   void take_place()
   {
-    served_ = messages_.served(context_, *communicator_, state_, kept_tree_);
+    served_ = messages_.served(state_, kept_tree_);
     traffic_.emplace(tree(), call_);
     number_ = served_->add(*this);
     unsent_ = communicator_->members();

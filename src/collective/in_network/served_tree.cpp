@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/mechanisms/message/served_tree.hpp"
+#include "collective/in_network/served_tree.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-namespace sg = simgrid::s4u;
-
 namespace weft {
 
-ServingSwitch::ServingSwitch(ServedTree& tree, TreeState& state, const TreeSwitch& node, ServingSwitch* parent)
-    : tree_(tree), node_(node), parent_(parent), aggregation_(state.aggregation(node)),
-      vertex_(tree.context.fabric.host_count() + node.index)
+ServingSwitch::ServingSwitch(ServedTree& tree, Aggregation& aggregation, const TreeSwitch& node, ServingSwitch* parent)
+    : tree_(tree), node_(node), parent_(parent), aggregation_(aggregation),
+      vertex_(tree.service.fabric.host_count() + node.index)
 {
   collect();
 }
@@ -33,7 +31,7 @@ void ServingSwitch::collect()
 
 void ServingSwitch::request(ServingRequest request)
 {
-  request.since = sg::Engine::get_clock();
+  request.since = tree_.service.carrier.now();
   auto place    = unmatched_.end();
   while (place != unmatched_.begin() && std::prev(place)->since == request.since &&
          std::prev(place)->call->number() > request.call->number())
@@ -59,9 +57,8 @@ void ServingSwitch::match()
     tree_.expect();
     // The network keeps the call until its last member has ended. Two pointers fit into a
     // std::function without allocation, here and in reply().
-    tree_.context.host_network().transfer(
-        next.from, vertex_, next.bytes, tree_.communicator.world,
-        [this, call = next.call](const FlowResult& result) { arrive(*call, result); });
+    tree_.service.carrier.transfer(next.from, vertex_, next.bytes, tree_.service.world,
+                                   [this, call = next.call](const FlowResult& result) { arrive(*call, result); });
   }
 }
 
@@ -85,7 +82,7 @@ void ServingSwitch::arrive(ServedCall& call, const FlowResult& result)
 void ServingSwitch::serve()
 {
   serving_               = std::move(arrived_.extract(served_++).mapped());
-  start_                 = sg::Engine::get_clock();
+  start_                 = tree_.service.carrier.now();
   const ServedCall& call = *serving_.front().call;
   aggregation_.begin(call.vector());
   after(call.tree_call().movement.combines ? node_.combining : model().hop_latency(), processed);
@@ -94,7 +91,7 @@ void ServingSwitch::serve()
 void ServingSwitch::after(Seconds delay, What what)
 {
   tree_.expect();
-  tree_.context.host_network().call_after(delay, *this, what);
+  tree_.service.carrier.call_after(delay, *this, what);
 }
 
 void ServingSwitch::due(std::uint64_t what)
@@ -142,10 +139,9 @@ void ServingSwitch::distribute()
   if (not call.tree_call().movement.combines)
     reduced = {};
   aggregation_.end(call.vector(), reduced, multicast);
-  Record& record = tree_.context.record;
-  record.count_on_switch(tree_.communicator.world, node_.index, reduced, multicast);
-  record.add_event({node_.index, tree_.communicator.id, call.collective(), tree_.communicator.size(),
-                    call.tree_call().message.value(), start_, sg::Engine::get_clock()});
+  const std::string collective = call.collective();
+  tree_.service.served(
+      {node_.index, collective, call.tree_call().message, reduced, multicast, start_, tree_.service.carrier.now()});
   collect();
 }
 
@@ -159,7 +155,7 @@ void ServingSwitch::reply(const ServingRequest& request, Bytes down)
     request.call->expect_reply();
     done = [member = request.member, call = request.call](const FlowResult& result) { call->replied(member, result); };
   }
-  tree_.context.host_network().transfer(vertex_, request.from, down, tree_.communicator.world, std::move(done));
+  tree_.service.carrier.transfer(vertex_, request.from, down, tree_.service.world, std::move(done));
 }
 
 void ServingSwitch::abandon()
@@ -168,25 +164,24 @@ void ServingSwitch::abandon()
     aggregation_.abandon(serving_.front().call->vector());
 }
 
-ServedTree::ServedTree(RunContext& its_context, const Communicator& its_communicator, TreeState& state,
-                       std::shared_ptr<const CommunicatorTree> tree)
-    : tree_(std::move(tree)), context(its_context), communicator(its_communicator)
+ServedTree::ServedTree(TreeService its_service, std::shared_ptr<const ReductionTree> tree)
+    : tree_(std::move(tree)), service(std::move(its_service))
 {
-  for (const TreeSwitch& node : tree_->tree->switches) // parents before their children
-    switches_.emplace_back(*this, state, node, node.parent < 0 ? nullptr : &at(node.parent));
-  if (context.call_recovery)
-    context.call_recovery->running.push_back(this);
+  for (const TreeSwitch& node : tree_->switches) // parents before their children
+    switches_.emplace_back(*this, service.aggregation(node), node, node.parent < 0 ? nullptr : &at(node.parent));
+  if (service.recovery)
+    service.recovery->running.push_back(this);
 }
 
 ServedTree::~ServedTree()
 {
-  if (context.call_recovery)
-    context.call_recovery->end(*this);
+  if (service.recovery)
+    service.recovery->end(*this);
 }
 
 std::int64_t ServedTree::add(ServedCall& call)
 {
-  if (context.call_recovery)
+  if (service.recovery)
     calls_.push_back(&call);
   return started_++;
 }
@@ -199,14 +194,14 @@ void ServedTree::remove(const ServedCall& call)
 void ServedTree::lose_state(int device)
 {
   const auto is_it = [device](const TreeSwitch& node) { return node.index == device; };
-  if (std::ranges::any_of(tree_->tree->switches, is_it))
-    interrupt("switch " + context.fabric.topology().switch_name(device) + " has lost its state");
+  if (std::ranges::any_of(tree_->switches, is_it))
+    interrupt("switch " + service.fabric.topology().switch_name(device) + " has lost its state");
 }
 
 void ServedTree::interrupt(const std::string& why)
 {
   broken_ = true;
-  context.call_recovery->end(*this);
+  service.recovery->end(*this);
   for (ServingSwitch& its : switches_)
     its.abandon();
   if (expected_ > 0)

@@ -8,11 +8,8 @@
  * parent. At the root the call is complete, and the results return, from each switch to all children at once. */
 #pragma once
 
-#include "binding/mechanisms/tree_state.hpp"
-#include "binding/platform/flow_result.hpp"
-#include "binding/run/call_recovery.hpp"
-#include "binding/run/run_context.hpp"
 #include "collective/in_network/traffic.hpp"
+#include "collective/in_network/tree_service.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -58,7 +55,7 @@ struct ServingRequest {
   Bytes bytes;          ///< payload
   ServingSwitch* child; ///< its sender; null if that is a member
   int member;           ///< its sender, if that is a member
-  double since = 0;     ///< time from which it waits for a receive
+  Seconds since = {};   ///< time from which it waits for a receive
 };
 
 class ServingSwitch : public Due {
@@ -77,7 +74,7 @@ class ServingSwitch : public Due {
   std::deque<ServingRequest> unmatched_; // requests that wait for a receive
   std::map<std::int64_t, std::vector<ServingRequest>> arrived_; // by number of their call
   std::vector<ServingRequest> serving_;                         // requests of the call that is being served
-  double start_ = 0;                                            // of that call
+  Seconds start_;                                               // of that call
 
   void collect();
   void match_soon();
@@ -90,7 +87,7 @@ class ServingSwitch : public Due {
   void after(Seconds delay, What what);
 
 public:
-  ServingSwitch(ServedTree& tree, TreeState& state, const TreeSwitch& node, ServingSwitch* parent);
+  ServingSwitch(ServedTree& tree, Aggregation& aggregation, const TreeSwitch& node, ServingSwitch* parent);
 
   const SwitchModel& model() const { return aggregation_.model(); }
   void request(ServingRequest request);
@@ -103,7 +100,7 @@ public:
 
 /** Tree of a communicator with its serving switches, until one of them loses its state. */
 class ServedTree : public BreakableCall, public std::enable_shared_from_this<ServedTree> {
-  const std::shared_ptr<const CommunicatorTree> tree_;
+  const std::shared_ptr<const ReductionTree> tree_;
   std::deque<ServingSwitch> switches_; // in the tree's order
   std::vector<ServedCall*> calls_;     // that have not ended, in their order; only of runs with faults
   std::int64_t started_  = 0;          // calls
@@ -112,14 +109,12 @@ class ServedTree : public BreakableCall, public std::enable_shared_from_this<Ser
   std::shared_ptr<ServedTree> kept_; // itself, while it is broken and callbacks are to come
 
 public:
-  RunContext& context;
-  const Communicator& communicator;
+  const TreeService service;
 
-  ServedTree(RunContext& its_context, const Communicator& its_communicator, TreeState& state,
-             std::shared_ptr<const CommunicatorTree> tree);
+  ServedTree(TreeService its_service, std::shared_ptr<const ReductionTree> tree);
   ~ServedTree() override;
 
-  const std::shared_ptr<const CommunicatorTree>& tree() const { return tree_; }
+  const std::shared_ptr<const ReductionTree>& tree() const { return tree_; }
   ServingSwitch& at(int position) { return switches_[static_cast<std::size_t>(position)]; }
   /** Adds a call, and returns its number. */
   std::int64_t add(ServedCall& call);

@@ -39,6 +39,14 @@ struct HitCall {
   const char* what; ///< "resent", "rebuilt", "on hosts" or "failed"
 };
 
+/** Next step of a call in the network after a timeout that follows a hit. */
+enum class AfterTimeout : std::uint8_t {
+  hosts,   ///< the hosts repeat it
+  again,   ///< it continues over its tree
+  give_up, ///< it fails, since its tree was down for all timeouts
+  wait,    ///< for the next timeout
+};
+
 /** Faults as offloaded calls see them; of a run with faults. */
 struct CallRecovery {
   CallPolicy policy;
@@ -73,6 +81,19 @@ struct CallRecovery {
       if (std::ranges::find(running, call) != running.end())
         function(*call);
   }
+  /** Returns the next step after so many @p timeouts since a hit. @p to_hosts: the policy leaves the call to the hosts.
+   * @p find_tree: changes to another tree if the policy asks for one, and returns whether the call has a tree. @p
+   * is_up: returns whether that tree can be used. */
+  template <class FindTree, class IsUp>
+  AfterTimeout after_timeout(int timeouts, bool to_hosts, FindTree&& find_tree, IsUp&& is_up) const
+  {
+    if (to_hosts || not find_tree())
+      return AfterTimeout::hosts;
+    if (is_up())
+      return AfterTimeout::again;
+    return timeouts > model.retries ? AfterTimeout::give_up : AfterTimeout::wait;
+  }
+
   /** Returns the part of its bandwidth that a link has. */
   double bandwidth(LinkId link) const
   {
