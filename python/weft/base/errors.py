@@ -9,12 +9,15 @@ record (see `weft.runs.outcome`).
 """
 
 import difflib
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
 USER_ERROR = 2
 _MOST_SHOWN = 4000
-"""Limit on the characters of allowed words in a message."""
+"""Limit on the characters of allowed words in a message, up to which all are listed."""
+_FIRST_SHOWN = 300
+"""Characters of allowed words that a longer list begins with."""
 # Delimiters from Unicode's private use area.
 _FIELD = re.compile("\ue000([^\ue001]+)\ue001")
 
@@ -70,10 +73,10 @@ def suggestion(found: str, allowed: Iterable[str]) -> str:
 
 
 def _listed(words: Sequence[str]) -> str:
-    """Join words with commas, up to a readable length."""
-    shown: list[str] = []
-    for word in words:
-        if sum(map(len, shown)) + len(word) > _MOST_SHOWN and shown:
-            return f"{', '.join(shown)} and {len(words) - len(shown):,} more"
-        shown.append(word)
-    return ", ".join(shown)
+    """Join words with commas; only the first ones if the list would be too long to read."""
+    whole = ", ".join(words)
+    if len(whole) <= _MOST_SHOWN:
+        return whole
+    lengths = itertools.accumulate(len(word) for word in words)
+    count = max(1, sum(length <= _FIRST_SHOWN for length in lengths))
+    return f"{', '.join(words[:count])} and {len(words) - count:,} more"

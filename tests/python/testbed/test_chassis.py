@@ -359,5 +359,5 @@ def test_ranges_and_names_of_an_inventory_are_bounded() -> None:
 def test_a_message_lists_no_more_words_than_people_read() -> None:
     assert suggestion("x", ["a", "b"]) == "allowed are a, b"
     said = suggestion("x", [f"word-{k}" for k in range(100_000)])
-    assert len(said) < 10_000
+    assert len(said) < 500
     assert re.search(r", word-\d+ and 99,\d+ more$", said)
