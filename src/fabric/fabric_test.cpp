@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "fabric/fabric_test.hpp"
 #include "base/share.hpp"
-#include "fabric/description.hpp"
+#include "fabric/analysis/description.hpp"
 #include "fabric/route_check.hpp"
 
 #include <cctype>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "fabric/policy.hpp"
 
-#include "fabric/description.hpp"
+#include "fabric/analysis/description.hpp"
 #include "fabric/fabric_test.hpp"
 
 #include <gtest/gtest.h>

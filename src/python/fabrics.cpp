@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "base/share.hpp"
 #include "collective/host/host_stage.hpp"
-#include "fabric/description.hpp"
+#include "fabric/analysis/description.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/file/fabric_schema.hpp"
 #include "fabric/route_check.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "base/error.hpp"
-#include "fabric/cache_study.hpp"
+#include "fabric/analysis/cache_study.hpp"
 #include "fabric/fabric.hpp"
 #include "python/bindings.hpp"
 #include "python/rows.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "traffic/traffic_stream.hpp"
 
-#include "fabric/bisection.hpp"
+#include "fabric/analysis/bisection.hpp"
 
 #include <algorithm>
 #include <utility>

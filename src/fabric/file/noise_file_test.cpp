@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Tests of the [noise] table of fabric files. */
-#include "fabric/description.hpp"
+#include "fabric/analysis/description.hpp"
 #include "fabric/fabric_test.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Forwarding caches under given traffic: the studies behind `weft cache`.
 
-The loops are in C++ (src/fabric/cache_study.cpp); this module sets parameters and builds tables.
+The loops are in C++ (src/fabric/analysis/cache_study.cpp); this module sets parameters and builds
+tables.
 """
 
 import csv

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "fabric/cache_study.hpp"
+#include "fabric/analysis/cache_study.hpp"
 
 #include "base/share.hpp"
 #include "fabric/fabric.hpp"

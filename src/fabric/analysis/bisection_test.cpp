@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "fabric/bisection.hpp"
+#include "fabric/analysis/bisection.hpp"
 
 #include "fabric/fabric_test.hpp"
 

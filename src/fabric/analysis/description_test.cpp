@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "fabric/description.hpp"
+#include "fabric/analysis/description.hpp"
 
 #include "fabric/fabric_test.hpp"
 
