@@ -127,7 +127,8 @@ accuracy: $(WEFT) ## what `weft validate` gives: data/errors.csv, then docs/accu
 	@$(BIN)/weft validate --errors data/errors.csv
 	@$(MAKE) build
 	@$(BIN)/weft validate --figures docs/figures --csv docs/accuracy.csv \
-	  --document docs/accuracy.md --document docs/accuracy-tables.md --document README.md
+	  --document docs/accuracy.md --document docs/accuracy-tables.md --document README.md \
+	  --document docs/release-0.1.0.md
 
 stub: $(WEFT) ## python/weft/_core.pyi, the types of the compiled core, and options of runs in python/weft/api
 	@$(BIN)/python setup/stub.py
