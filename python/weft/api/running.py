@@ -51,6 +51,12 @@ from weft.study.comparison import compare as comparing
 from weft.study.comparison.comparison import Comparison
 from weft.study.comparison.fault_budget import add_budget
 from weft.study.comparison.fault_budget import check as check_budget
+from weft.study.comparison.flow_check import (
+    DEFAULT_TOLERANCE,
+    add_flow_check,
+    on_flows,
+    on_packets,
+)
 from weft.trace.folder import check_target
 from weft.trace.foreign import is_trace, read_trace
 
@@ -127,6 +133,7 @@ def run(
     flags: Sequence[str] = DEFAULT_FLAGS,
     input: PathLike | None = None,
     budget: bool = False,
+    check_flows: bool | float = False,
     on_line: OnLine | None = None,
 ) -> Record:
     """Run an MPI program on a simulated fabric, as `weft run` does.
@@ -185,6 +192,8 @@ def run(
         input: File for the program's standard input. By default empty.
         budget: With `faults`: also run without faults, for `faults.budget` of the record: what a
             failure costs, times how often it happens.
+        check_flows: Also run with messages as packets, for `flow_check` of the record: which calls
+            differ. A number is the difference above which they do; True means 0.05.
         on_line: Called with each line of output as the program prints it, for example `print`.
 
     Returns:
@@ -363,10 +372,20 @@ def read_record(path: PathLike) -> Record:
 # ---- Requests
 
 
-def _run(program: PathLike, *, budget: bool, **options: Unpack[RunOptions]) -> Record:
+def _run(
+    program: PathLike, *, budget: bool, check_flows: bool | float, **options: Unpack[RunOptions]
+) -> Record:
     plan, source = _of_program(program, options), options.get("input")
     if budget:
         check_budget(plan)
+    if check_flows is not False:
+        if budget:
+            raise WeftError("check_flows: found together with budget; run once with each")
+        tolerance = DEFAULT_TOLERANCE if check_flows is True else float(check_flows)
+        packets = on_packets(plan.request)
+        plan = launch.prepare(on_flows(plan.request))
+        first = _whole(_heard(plan, options.get("on_line"), source))
+        return add_flow_check(first, packets, lambda one: _heard(one, None, source), tolerance)
     record = _whole(_heard(plan, options.get("on_line"), source))
     return add_budget(record, plan, lambda one: _heard(one, None, source)) if budget else record
 

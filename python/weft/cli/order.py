@@ -22,7 +22,13 @@ def _of_runs(group: str) -> list[str]:
 
 
 GROUPS: Mapping[str, Sequence[str]] = {
-    FABRIC: (*_of_runs(FABRIC), "--budget", *(one.flag for one in SHORTCUTS)),
+    FABRIC: (
+        *_of_runs(FABRIC),
+        "--budget",
+        "--check-flows",
+        "--tolerance",
+        *(one.flag for one in SHORTCUTS),
+    ),
     RANKS: (*_of_runs(RANKS)[:1], "--nodes", *_of_runs(RANKS)[1:], "--jobs", "--alone"),
     COLLECTIVES: (*_of_runs(COLLECTIVES), "--compare", "--no-intervals"),
     "Measurement": (

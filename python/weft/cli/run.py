@@ -3,7 +3,7 @@
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,12 @@ from weft.runs.request import Request
 from weft.study.comparison.compare import input_of_all
 from weft.study.comparison.fault_budget import add_budget
 from weft.study.comparison.fault_budget import check as check_budget
+from weft.study.comparison.flow_check import (
+    DEFAULT_TOLERANCE,
+    add_flow_check,
+    on_flows,
+    on_packets,
+)
 from weft.trace.folder import check_target
 
 _HELP = """
@@ -87,6 +93,18 @@ weft refuses to start; 124 after --timeout; 137 above --memory.
     help="With --faults: run again without faults, and print what a failure costs, times how often"
     " it happens, per day. The program's input must be a file (< FILE).",
 )
+@click.option(
+    "--check-flows",
+    is_flag=True,
+    help="Run again with messages as packets, and print which calls differ: where a faster run on"
+    " flows does not suffice. The program's input must be a file (< FILE).",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0),
+    metavar="PERCENT",
+    help="With --check-flows: difference above which calls differ; 5 by default.",
+)
 @click.argument("program", type=Program(), required=False)
 @click.argument("arguments", nargs=-1, type=Arguments())
 def run(
@@ -95,6 +113,8 @@ def run(
     jobs: Path | None,
     alone: bool,
     budget: bool,
+    check_flows: bool,
+    tolerance: float | None,
     program: str | None,
     arguments: tuple[str, ...],
     compare: bool,
@@ -105,7 +125,11 @@ def run(
     """Check the options, run the program, and report the results."""
     command_line = ("weft", *sys.argv[1:])
     if jobs is not None:
-        one = {"--record": record is not None, "--budget": budget}
+        one = {
+            "--record": record is not None,
+            "--budget": budget,
+            "--check-flows": check_flows,
+        }
         _check_jobs(program=program, ranks=options["ranks"], one_program=one)
         request = Request.of(command=command_line, program="", **{**options, "ranks": 1})
         plan_of_jobs = several.prepare(read_jobs(jobs), request)
@@ -126,16 +150,30 @@ def run(
     if record is not None:
         _check_recorded(record, compare=compare)
     request = Request.of(command=command_line, program=program, arguments=arguments, **options)
+    if tolerance is not None and not check_flows:
+        raise WeftError("--tolerance: found without --check-flows, whose differences it judges")
+    packets = None
+    if check_flows:
+        _check_second_run("--check-flows", record=record, compare=compare, budget=budget)
+        request, packets = on_flows(request), on_packets(request)
     plan = launch.prepare(request)
     if not quiet and (warning := launch.forecast(plan)):
         click.echo(f"weft: {warning}", err=True)
     if budget:
-        _check_budget(record=record, compare=compare)
+        _check_second_run("--budget", record=record, compare=compare)
         check_budget(plan)
     if compare:
         return run_comparison(plan, json_file, quiet=quiet, no_intervals=no_intervals)
     if budget:
         return report(_run_with_budget(plan, quiet=quiet), json_file, quiet=quiet)
+    if packets is not None:
+        above = DEFAULT_TOLERANCE if tolerance is None else tolerance / 100
+        checked = _run_twice(
+            plan,
+            lambda first, unheard: add_flow_check(first, packets, unheard, above),
+            None if quiet else "--check-flows: running again on packets",
+        )
+        return report(checked, json_file, quiet=quiet)
     if record is None:
         return report(launch.run(plan), json_file, quiet=quiet)
     recording = replay.record_calls(plan, record)
@@ -151,24 +189,37 @@ def _tell(job: str) -> None:
 
 
 def _run_with_budget(plan: PreparedRun, *, quiet: bool) -> Record:
+    told = None if quiet else "--budget: running again without faults"
+    return _run_twice(plan, lambda first, unheard: add_budget(first, plan, unheard), told)
+
+
+def _run_twice(
+    plan: PreparedRun,
+    complete: Callable[[Record, Callable[[PreparedRun], Record]], Record],
+    told: str | None,
+) -> Record:
+    """Run a program, and complete its record by a second run whose output is not shown."""
     with input_of_all() as (stdin, rewind):
         record = launch.run(plan, streams=Streams(stdin=stdin))
         sys.stdout.flush()
 
-        def unheard(without: PreparedRun) -> Record:
-            if sys.stderr.isatty() and not quiet:
-                click.echo("weft: --budget: running again without faults", err=True)
+        def unheard(other: PreparedRun) -> Record:
+            if sys.stderr.isatty() and told:
+                click.echo(f"weft: {told}", err=True)
             rewind()
-            return launch.run(without, lambda _: None, Streams(stdin, None, subprocess.STDOUT))
+            return launch.run(other, lambda _: None, Streams(stdin, None, subprocess.STDOUT))
 
-        return add_budget(record, plan, unheard)
+        return complete(record, unheard)
 
 
-def _check_budget(*, record: Path | None, compare: bool) -> None:
-    for flag, found in (("--record", record is not None), ("--compare", compare)):
+def _check_second_run(
+    own: str, *, record: Path | None, compare: bool, budget: bool = False
+) -> None:
+    others = {"--record": record is not None, "--compare": compare, "--budget": budget}
+    for flag, found in others.items():
         if found:
             raise WeftError(
-                f"--budget: found together with {flag}; write one of both, and run it again with"
+                f"{own}: found together with {flag}; write one of both, and run it again with"
                 " the other"
             )
 

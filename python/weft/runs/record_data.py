@@ -350,6 +350,43 @@ class PacketsPart(Model, kw_only=True):
     """Most packets in flight at a time."""
 
 
+class FlowCheckRowPart(Model, kw_only=True):
+    """Calls of one collective, or of one MPI function that is not a collective, in both runs."""
+
+    call: str
+    """Collective or MPI function."""
+    communicator_size: Whole = 0
+    """0 for functions; so are the next two empty."""
+    datatype: str = ""
+    op: str = ""
+    calls: Whole
+    bytes_per_call: Number | None = None
+    """What one rank contributes; null for functions."""
+    flows_s: Number
+    """Time of one rank in one call in this run, whose messages are flows."""
+    packets_s: Number
+    """The same if messages are packets."""
+    difference: Number | None = None
+    """How much longer packets take, as a fraction; null if flows take no time."""
+    differs: bool = False
+    """True if the difference is more than the tolerance."""
+
+
+class FlowCheckPart(Model, kw_only=True):
+    """The run compared with one whose messages are packets."""
+
+    tolerance: Number
+    """Difference above which calls differ."""
+    flows_s: Number
+    """Simulated time of this run."""
+    packets_s: Number
+    """Simulated time on packets."""
+    not_compared: Whole
+    """Collectives that switches executed, which packets do not model."""
+    calls: list[FlowCheckRowPart]
+    """By what they add to the difference of the run, most first."""
+
+
 class StacksPart(Model, kw_only=True):
     """Stacks of ranks and their helpers, if weft allocated them."""
 
@@ -769,6 +806,8 @@ class RecordData(Model, kw_only=True):
     """Present if the network's resolution took effect."""
     packets: PacketsPart | UnsetType = UNSET
     """Present if messages were packets."""
+    flow_check: FlowCheckPart | UnsetType = UNSET
+    """Present with `--check-flows`."""
     stacks: StacksPart | UnsetType = UNSET
     """Absent if SimGrid allocated the stacks, or the run ended before there were any."""
     faults: FaultsPart | UnsetType = UNSET

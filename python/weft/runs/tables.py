@@ -17,6 +17,7 @@ from weft.runs.record_data import (
     CollectivePart,
     FaultsPart,
     FilePart,
+    FlowCheckPart,
     JobPart,
     JobTrainingPart,
     MulticastPart,
@@ -31,6 +32,7 @@ from weft.runs.record_data import (
 _MOST_FILES = 10
 _MOST_ENDS = 8
 """Ranks of a schedule whose ends are all printed."""
+_MOST_DIFFERING = 20
 _MOST_EVENTS = 10
 _MOST_CAUSES = 3
 _ROUNDING = 1e-6
@@ -74,10 +76,52 @@ def print_run(record: RecordData, on: Console) -> None:
         print_files(record.files, on)
     print_disturbances(record.faults or None, record.traffic or (), on)
     print_profile(record, on)
+    if record.flow_check:
+        print_flow_check(record.flow_check, on)
     for line in finalize_warning(record):
         on.print(line, soft_wrap=True)
     time = f"wall time {format_seconds(record.wall_time_s)}"
     on.print(f"{summary(record)}, {time}{schedule_ends(record)}", soft_wrap=True)
+
+
+def print_flow_check(check: FlowCheckPart, on: Console) -> None:
+    """Print which calls take another time on packets."""
+    differing = [row for row in check.calls if row.differs]
+    rows = [
+        {
+            "call": row.call,
+            "ranks": f"{row.communicator_size:,}" if row.communicator_size else "",
+            "type, op": ", ".join(filter(None, (row.datatype, row.op))),
+            "calls": f"{row.calls:,}",
+            "bytes": "" if row.bytes_per_call is None else format_size(row.bytes_per_call),
+            "flows(us)": microseconds(row.flows_s),
+            "packets(us)": microseconds(row.packets_s),
+            "difference": _percent(row.difference),
+        }
+        for row in differing[:_MOST_DIFFERING]
+    ]
+    print_title("calls on flows and on packets", on)
+    if rows:
+        print_table(fitting(rows, ("ranks", "type, op"), ("call",), on), on)
+    if len(differing) > _MOST_DIFFERING:
+        on.print(f"and {plural(len(differing) - _MOST_DIFFERING, 'row')} more")
+    total = check.packets_s / check.flows_s - 1 if check.flows_s else None
+    on.print(
+        f"{len(differing)} of {plural(len(check.calls), 'kind')} of calls differ by more than"
+        f" {100 * check.tolerance:.3g} %; on packets, the run takes"
+        f" {format_seconds(check.packets_s)} ({_percent(total)})",
+        soft_wrap=True,
+    )
+    if check.not_compared:
+        on.print(
+            f"not compared: {plural(check.not_compared, 'call')} that switches executed; --offload"
+            " off compares them on hosts",
+            soft_wrap=True,
+        )
+
+
+def _percent(fraction: float | None) -> str:
+    return "" if fraction is None else f"{100 * fraction:+.1f} %"
 
 
 def print_files(files: Sequence[FilePart], on: Console) -> None:

@@ -72,6 +72,7 @@ VALUES = {
         "no_intervals": "weft.compare",
         "record": "weft.record_trace",
         "jobs": "weft.run_jobs",
+        "tolerance": "check_flows",
     },
     "weft schema": {"output": "weft.schema"},
     "weft train": {"compare": "weft.compare_training", "timeline": "weft.train"},

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Check of flows: the program runs on flows and on packets, and its calls are compared.
+
+Calls that switches executed are not compared, since hosts execute them on packets.
+"""
+
+from collections.abc import Callable, Iterable
+from itertools import groupby
+
+from weft.base.errors import WeftError, named
+from weft.runs import launch
+from weft.runs.launch import PreparedRun
+from weft.runs.record import Record
+from weft.runs.record_data import CollectivePart, FlowCheckPart, FlowCheckRowPart
+from weft.runs.request import Request
+
+DEFAULT_TOLERANCE = 0.05
+
+
+def on_flows(request: Request) -> Request:
+    """Return the request of a run on flows; refuse it where there are none to check."""
+    if request.placement.platform is not None:
+        raise WeftError(
+            f"{named('check_flows')}: found on a SimGrid platform, which has no packets; allowed:"
+            f" with {named('fabric')} only"
+        )
+    return _with_model(request, "flows")
+
+
+def on_packets(request: Request) -> PreparedRun:
+    """Return the same run on packets, checked before the first one starts."""
+    return launch.prepare(_with_model(request, "packets").changed(timeline=None))
+
+
+def _with_model(request: Request, model: str) -> Request:
+    return request.changed(changes=(*request.placement.changes, f"network.model={model}"))
+
+
+def add_flow_check(
+    record: Record,
+    packets: PreparedRun,
+    runner: Callable[[PreparedRun], Record],
+    tolerance: float,
+) -> Record:
+    """Run the program again on packets, and add the comparison to the record.
+
+    `runner` executes that run. A run that did not complete gets no comparison.
+    """
+    if record.failed:
+        return record
+    other = runner(packets)
+    if other.failed:
+        raise WeftError(f"{named('check_flows')}: in the run on packets: {other.outcome.message}")
+    rows = [*_collectives(record, other), *_calls(record, other)]
+    for row in rows:
+        row.difference = _difference(row.flows_s, row.packets_s)
+        row.differs = row.difference is None or abs(row.difference) > tolerance
+    record.flow_check = FlowCheckPart(
+        tolerance=tolerance,
+        flows_s=record.simulated_time_s,
+        packets_s=other.simulated_time_s,
+        not_compared=sum(row.calls for row in record.collectives if row.offloaded),
+        calls=sorted(rows, key=lambda row: -abs(row.packets_s - row.flows_s) * row.calls),
+    )
+    return record
+
+
+def _difference(flows_s: float, packets_s: float) -> float | None:
+    """Return how much longer packets take, as a fraction; None if flows take no time."""
+    if flows_s == packets_s:
+        return 0.0
+    return packets_s / flows_s - 1 if flows_s > 0 else None
+
+
+_Kind = tuple[str, int, str, str]
+
+
+def _kind(row: CollectivePart) -> _Kind:
+    return row.collective, row.communicator_size, row.datatype, row.op
+
+
+def _by_kind(rows: Iterable[CollectivePart]) -> dict[_Kind, list[CollectivePart]]:
+    return {kind: list(its) for kind, its in groupby(sorted(rows, key=_kind), _kind)}
+
+
+def _mean_s(rows: Iterable[CollectivePart]) -> float | None:
+    """Return the time of one rank in one call."""
+    total, calls = 0.0, 0
+    for row in rows:
+        if row.total_time_s is None:
+            return None
+        total += row.total_time_s
+        calls += row.calls * row.communicator_size
+    return total / max(1, calls)
+
+
+def _collectives(flows: Record, packets: Record) -> list[FlowCheckRowPart]:
+    theirs = _by_kind(packets.collectives)
+    rows = []
+    for kind, its in _by_kind(flows.collectives).items():
+        calls = sum(row.calls for row in its)
+        flows_s, packets_s = _mean_s(its), _mean_s(theirs.get(kind, []))
+        if any(row.offloaded for row in its) or flows_s is None or packets_s is None:
+            continue
+        rows.append(
+            FlowCheckRowPart(
+                call=kind[0],
+                communicator_size=kind[1],
+                datatype=kind[2],
+                op=kind[3],
+                calls=calls,
+                bytes_per_call=sum(row.bytes for row in its) / max(1, calls),
+                flows_s=flows_s,
+                packets_s=packets_s,
+            )
+        )
+    return rows
+
+
+def _calls(flows: Record, packets: Record) -> list[FlowCheckRowPart]:
+    """Return the rows of MPI functions that are not collectives."""
+    theirs = {call.call: call for call in packets.mpi_calls}
+    return [
+        FlowCheckRowPart(
+            call=call.call,
+            calls=call.calls,
+            flows_s=call.total_time_s / call.calls,
+            packets_s=theirs[call.call].total_time_s / theirs[call.call].calls,
+        )
+        for call in flows.mpi_calls
+        if call.kind in _POINT_TO_POINT and call.call in theirs
+    ]
+
+
+_POINT_TO_POINT = ("point-to-point", "waits")
