@@ -2,7 +2,7 @@
 """Builds dist/weft-….whl, which requires only Python and a compiler on the target machine.
 
 The SimGrid in $SIMGRID_PREFIX is bundled (setup/bundle_simgrid.cmake). The wheel's name contains
-the supported systems, as determined by auditwheel (PEP 600): `manylinux_2_35_x86_64` has glibc 2.35
+the supported systems, as determined by auditwheel (PEP 600): `manylinux_2_34_x86_64` has glibc 2.34
 or newer. The core is compiled for one version of Python, that of .venv.
 """
 
