@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """docs/training-study.md: iterations of a dense model and of a mixture of experts on many GPUs.
 
-Each layout is executed with rings and trees, NVLS and SHARP. Times are simulated and the same on
-every machine; the CPU time is that of the machine that measured.
+Each layout is executed with rings and trees, NVLS and SHARP, some with Allgathers by multicast.
+Times are simulated and the same on every machine; the CPU time is that of the machine that
+measured.
 """
 
 import textwrap
@@ -17,7 +18,7 @@ from weft.base.plots import COLOURS, HATCHES
 from weft.base.units import format_ratio
 from weft.iterations.iteration import Conditions, Iteration, simulate
 from weft.training.run import Training, load_training
-from weft.training.variants import VARIANTS
+from weft.training.variants import GPUS_ALONE, MULTICAST, VARIANTS
 
 FABRIC = "superpod-h100-32"
 GPUS_OF_NODE = 8
@@ -87,8 +88,8 @@ def _experts(gpus: int) -> Layout:
 
 LAYOUTS = (
     _pipelined(1024, "ddp", _WITHOUT_NVLS),
-    _pipelined(1024, "zero-1"),
-    _sharded(256),
+    _pipelined(1024, "zero-1", (*VARIANTS, MULTICAST)),
+    _sharded(256, (*VARIANTS, MULTICAST)),
     _sharded(1024, ("rings and trees",)),
     _experts(256),
 )
@@ -108,10 +109,16 @@ def measure() -> None:
     for layout in LAYOUTS:
         training = trained(layout)
         for variant in layout.variants:
-            changes = (f"topology.nodes={layout.gpus // GPUS_OF_NODE}", *VARIANTS[variant].changes)
-            its = simulate(training.workload, Conditions(fabric=FABRIC, changes=changes))
-            rows.append(_row(layout, variant, training, its))
+            rows.append(_row(layout, variant, training, _executed(layout, variant, training)))
     write_table(FILE, rows, HEAD)
+
+
+def _executed(layout: Layout, variant: str, training: Training) -> Iteration:
+    multicast = variant == MULTICAST
+    executors = GPUS_ALONE if multicast else VARIANTS[variant].changes
+    changes = (f"topology.nodes={layout.gpus // GPUS_OF_NODE}", *executors)
+    conditions = Conditions(fabric=FABRIC, changes=changes, multicast=multicast)
+    return simulate(training.workload, conditions)
 
 
 def _row(layout: Layout, variant: str, training: Training, its: Iteration) -> dict[str, object]:

@@ -822,6 +822,7 @@ def run_workload(
     *,
     execute_all: bool = False,
     detail: str = "step",
+    multicast: bool = False,
     sms: int = 0,
     slowdown: collections.abc.Sequence[float] = [],
     noise: float = 0.0,
@@ -832,7 +833,7 @@ def run_workload(
     progress: collections.abc.Callable[[float], None] | None = None,
 ) -> IterationTimes:
     """
-    Execute programs on a fabric of GPUs: the number of each rank's program, and the groups of ranks that communicate, by division. `execute_all`: execute equal calls again. `detail`: all messages of NCCL ("slice"), one for each step of its rings ("step"), or one flow for each call ("call"). `sms`: multiprocessors of a GPU, of which NCCL's channels take one each from computation. `slowdown`: factor of computation by rank; `noise`: standard deviation of the logarithm of a random one. `listed`: ranks whose operations are returned. `faults`, `traffic`: descriptions in JSON of what disturbs them. `progress` is called with the fraction of operations that have ended.
+    Execute programs on a fabric of GPUs: the number of each rank's program, and the groups of ranks that communicate, by division. `execute_all`: execute equal calls again. `detail`: all messages of NCCL ("slice"), one for each step of its rings ("step"), or one flow for each call ("call"). `multicast`: Allgathers between nodes are multicasts. `sms`: multiprocessors of a GPU, of which NCCL's channels take one each from computation. `slowdown`: factor of computation by rank; `noise`: standard deviation of the logarithm of a random one. `listed`: ranks whose operations are returned. `faults`, `traffic`: descriptions in JSON of what disturbs them. `progress` is called with the fraction of operations that have ended.
     """
 
 def selected_algorithms(

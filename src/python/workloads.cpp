@@ -165,8 +165,8 @@ Workload workload_of(const std::vector<const Program*>& programs, std::vector<in
 
 Row<"IterationTimes"> run_workload(const Fabric& fabric, const std::string& library,
                                    const std::vector<const Program*>& programs, std::vector<int> program_of,
-                                   const Groups& groups, bool execute_all, const std::string& detail, int sms,
-                                   std::vector<double> slowdown, double noise, std::uint64_t seed,
+                                   const Groups& groups, bool execute_all, const std::string& detail, bool multicast,
+                                   int sms, std::vector<double> slowdown, double noise, std::uint64_t seed,
                                    std::vector<int> listed, const std::string& faults, const std::string& traffic,
                                    const std::optional<std::function<void(double)>>& progress)
 {
@@ -174,6 +174,7 @@ Row<"IterationTimes"> run_workload(const Fabric& fabric, const std::string& libr
   IterationOptions options{.library     = library,
                            .execute_all = execute_all,
                            .detail      = value_named<CallDetail>("detail", detail),
+                           .multicast   = multicast,
                            .sms         = sms,
                            .slowdown    = std::move(slowdown),
                            .noise       = noise,
@@ -209,13 +210,14 @@ void bind_execution(py::module_& module)
       "which are checked.");
   module.def(
       "run_workload", &run_workload, py::arg("fabric"), py::arg("library"), py::arg("programs"), py::arg("program_of"),
-      py::arg("groups"), py::kw_only(), py::arg("execute_all") = false, py::arg("detail") = "step", py::arg("sms") = 0,
-      py::arg("slowdown") = std::vector<double>(), py::arg("noise") = 0.0, py::arg("seed") = 0,
-      py::arg("listed") = std::vector<int>(), py::arg("faults") = "", py::arg("traffic") = "",
-      py::arg("progress") = py::none(),
+      py::arg("groups"), py::kw_only(), py::arg("execute_all") = false, py::arg("detail") = "step",
+      py::arg("multicast") = false, py::arg("sms") = 0, py::arg("slowdown") = std::vector<double>(),
+      py::arg("noise") = 0.0, py::arg("seed") = 0, py::arg("listed") = std::vector<int>(), py::arg("faults") = "",
+      py::arg("traffic") = "", py::arg("progress") = py::none(),
       "Execute programs on a fabric of GPUs: the number of each rank's program, and the groups of ranks that "
       "communicate, by division. `execute_all`: execute equal calls again. `detail`: all messages of NCCL (\"slice\"), "
-      "one for each step of its rings (\"step\"), or one flow for each call (\"call\"). `sms`: multiprocessors of a "
+      "one for each step of its rings (\"step\"), or one flow for each call (\"call\"). `multicast`: Allgathers "
+      "between nodes are multicasts. `sms`: multiprocessors of a "
       "GPU, of which NCCL's channels take one each from computation. `slowdown`: factor of computation by rank; "
       "`noise`: standard deviation of the logarithm of a random one. `listed`: ranks whose operations are returned. "
       "`faults`, `traffic`: descriptions in JSON of what disturbs them. `progress` is called with the fraction of "

@@ -41,6 +41,36 @@ public:
 
 } // namespace
 
+LoadedWay way_of_loads(const std::map<int, double>& loads, const std::vector<double>& capacities)
+{
+  LoadedWay all;
+  all.way.bound  = std::numeric_limits<double>::infinity();
+  double largest = 0;
+  double narrow  = 0; // load of the link that limits the call
+  for (const auto& [resource, load] : loads) {
+    largest = std::max(largest, load);
+    if (const double seconds = load / capacities[static_cast<std::size_t>(resource)]; seconds > all.seconds) {
+      all.seconds = seconds;
+      narrow      = load;
+    }
+  }
+  // The limiting link has its load exactly.
+  all.uses       = narrow > 0 ? std::max(1.0, std::round(MOST_USES * narrow / largest)) : 1;
+  all.way.volume = narrow / all.uses;
+  for (const auto& [resource, load] : loads)
+    all.way.resources.insert(all.way.resources.end(),
+                             std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(load / all.way.volume))),
+                             resource);
+  return all;
+}
+
+std::unique_ptr<GroupCall> make_flow_call(std::uint64_t number, std::shared_ptr<const PlannedCall> planned,
+                                          FlowNetwork& network, Agenda& agenda, const CallFlow& flow,
+                                          GroupCallEnds& ends)
+{
+  return std::make_unique<FlowCall>(number, std::move(planned), network, agenda, flow, ends);
+}
+
 CallFlows::CallFlows(Agenda& agenda, FlowNetwork& network, MessageRoutes& routes, const std::vector<double>& capacities,
                      const MessageCosts& costs, int vertices)
     : agenda_(agenda), network_(network), routes_(routes), capacities_(capacities), costs_(costs), vertices_(vertices)
@@ -48,12 +78,10 @@ CallFlows::CallFlows(Agenda& agenda, FlowNetwork& network, MessageRoutes& routes
 }
 
 /** Returns the links of a call's messages. */
-CallFlows::Links CallFlows::links(const PlannedCall& call, const std::vector<PairBytes>& pairs)
+LoadedWay CallFlows::links(const PlannedCall& call, const std::vector<PairBytes>& pairs)
 {
   std::map<int, double> loads;
-  Links all;
-  all.way.bound   = std::numeric_limits<double>::infinity();
-  all.way.penalty = 0;
+  double penalty = 0;
   FlowRoute one;
   for (const PairBytes& pair : pairs) {
     one.resources.clear();
@@ -61,24 +89,10 @@ CallFlows::Links CallFlows::links(const PlannedCall& call, const std::vector<Pai
                  pair.bytes, 0, one);
     for (const int resource : one.resources)
       loads[resource] += one.volume;
-    all.way.penalty = std::max(all.way.penalty, one.penalty);
+    penalty = std::max(penalty, one.penalty);
   }
-  double largest = 0;
-  double narrow  = 0; // load of the link that limits the call
-  for (const auto& [resource, load] : loads) {
-    largest = std::max(largest, load);
-    if (const double seconds = load / capacities_[static_cast<std::size_t>(resource)]; seconds > all.seconds) {
-      all.seconds = seconds;
-      narrow      = load;
-    }
-  }
-  // The limiting link has its load exactly.
-  const double uses = narrow > 0 ? std::max(1.0, std::round(MOST_USES * narrow / largest)) : 1;
-  all.way.volume    = narrow / uses;
-  for (const auto& [resource, load] : loads)
-    all.way.resources.insert(all.way.resources.end(),
-                             std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(load / all.way.volume))),
-                             resource);
+  LoadedWay all   = way_of_loads(loads, capacities_);
+  all.way.penalty = penalty;
   return all;
 }
 
@@ -125,7 +139,7 @@ std::unique_ptr<GroupCall> CallFlows::call(std::uint64_t number, std::shared_ptr
                                            GroupCallEnds& ends)
 {
   const CallFlow& its = flow(*planned);
-  return std::make_unique<FlowCall>(number, std::move(planned), network_, agenda_, its, ends);
+  return make_flow_call(number, std::move(planned), network_, agenda_, its, ends);
 }
 
 } // namespace weft

@@ -26,6 +26,21 @@ struct CallFlow {
   std::shared_ptr<const std::vector<double>> after; ///< by rank: seconds from the flow's end to the rank's
 };
 
+/** Way over loaded links. */
+struct LoadedWay {
+  FlowRoute way;      ///< over each link as often as the flow loads it, if it carries `volume` bytes
+  double seconds = 0; ///< of the link that limits it, alone
+  double uses    = 1; ///< of that link
+};
+
+/** Returns a way over resources with these loads in bytes, without latency, bound and penalty. */
+LoadedWay way_of_loads(const std::map<int, double>& loads, const std::vector<double>& capacities);
+
+/** Returns a call that is one flow; @p network, @p agenda and @p flow must outlive it. */
+std::unique_ptr<GroupCall> make_flow_call(std::uint64_t number, std::shared_ptr<const PlannedCall> planned,
+                                          FlowNetwork& network, Agenda& agenda, const CallFlow& flow,
+                                          GroupCallEnds& ends);
+
 class CallFlows {
   /** Messages of a plan, and the times of a call that is alone. */
   struct Traffic {
@@ -34,12 +49,6 @@ class CallFlows {
     double seconds = 0; ///< of the flow, at least
     std::shared_ptr<const std::vector<double>> after;
   };
-  /** Links of a call: each as often as the flow loads it, if it carries `volume` bytes. */
-  struct Links {
-    FlowRoute way;
-    double seconds = 0; ///< of the most loaded one, alone
-  };
-
   Agenda& agenda_;
   FlowNetwork& network_;
   MessageRoutes& routes_;
@@ -50,7 +59,7 @@ class CallFlows {
   std::unordered_map<const PlannedCall*, CallFlow> flows_;
 
   Traffic measured(const PlannedCall& call);
-  Links links(const PlannedCall& call, const std::vector<PairBytes>& pairs);
+  LoadedWay links(const PlannedCall& call, const std::vector<PairBytes>& pairs);
   const CallFlow& flow(const PlannedCall& call);
 
 public:

@@ -98,6 +98,12 @@ Iteration::Iteration(const Workload& workload, const Fabric& fabric, IterationOp
   agenda_.tell(*this);
   if (options_.detail == CallDetail::call)
     execute_calls_as_flows(place);
+  if (options_.multicast) {
+    if (options_.disturbances.faults)
+      throw UserError("an Allgather by multicast is one flow without messages that faults could cut; leave the faults "
+                      "or the multicast out");
+    multicast_ = std::make_unique<MulticastCalls>(agenda_, *place.flows, fabric_, capacities_);
+  }
   if (not options_.execute_all)
     apart_ = std::make_unique<Apart>(*this);
 }
@@ -355,7 +361,12 @@ std::shared_ptr<const PlannedCall> Iteration::plan(std::uint32_t division, int g
   call.nccl   = its;
   one.traffic = uses_.next();
   planned     = std::make_shared<const PlannedCall>(std::move(one));
-  uses_.add_call(planned);
+  if (multicast_ && work.collective == NcclCollective::allgather && its->nodes.number() > 1)
+    uses_.add_loads(
+        multicast_->add(*planned, static_cast<std::size_t>(group),
+                        "group " + std::to_string(group) + " of \"" + workload_.divisions[division].name() + "\""));
+  else
+    uses_.add_call(planned);
   return planned;
 }
 
@@ -363,6 +374,8 @@ std::unique_ptr<GroupCall> Iteration::begun_call(std::uint64_t number, const Ope
 {
   if (own)
     return std::make_unique<KnownCall>(number, open.planned, agenda_, apart_->known, own->wiring, *this);
+  if (is_multicast(*open.planned))
+    return multicast_->call(number, open.planned, *this);
   if (as_flows_)
     return as_flows_->call(number, open.planned, *this);
   return std::make_unique<SteppedCall>(number, open.planned, calls_on_, *this);
@@ -392,7 +405,10 @@ std::uint64_t Iteration::open_call(std::uint32_t division, int group, std::uint3
   ++times_.calls;
   if (not own)
     ++times_.executed;
-  ++calls_of_[open.planned->call.nccl.get()];
+  if (is_multicast(*open.planned))
+    ++times_.algorithms["multicast"];
+  else
+    ++calls_of_[open.planned->call.nccl.get()];
   return found->second;
 }
 
@@ -445,7 +461,7 @@ void Iteration::join(int rank, WorkNumber number)
     accounts_[static_cast<std::size_t>(rank)].begin_waiting(work.groups, agenda_.now());
   else
     accounts_[static_cast<std::size_t>(rank)].begin_communication(work.groups, open.planned->traffic, agenda_.now());
-  take_multiprocessors(rank, open.planned->call.nccl->choice.channels);
+  take_multiprocessors(rank, channels(*open.planned));
   if (++inside_[work.groups][static_cast<std::size_t>(rank)] > 1 && apart_ && apart_->links.own(work.groups, group))
     reuse_was_wrong_ = true;
   GroupCall& call = *open.call; // calls_ may grow while the rank enters
@@ -467,7 +483,7 @@ void Iteration::left(std::uint64_t call, int place)
   const auto [number, since]   = open.at[static_cast<std::size_t>(place)];
   const TimedWork work{rank, number, since, std::max(since, open.complete), agenda_.now().value()};
   --inside_[division][static_cast<std::size_t>(rank)];
-  take_multiprocessors(rank, -open.planned->call.nccl->choice.channels);
+  take_multiprocessors(rank, -channels(*open.planned));
   const std::uint32_t traffic = open.planned->traffic;
   if (--open.left == 0) {
     ended_.push_back(std::move(open.call));

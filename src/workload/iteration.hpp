@@ -25,6 +25,7 @@
 #include "workload/group_call.hpp"
 #include "workload/group_links.hpp"
 #include "workload/link_uses.hpp"
+#include "workload/multicast_calls.hpp"
 #include "workload/program.hpp"
 #include "workload/rank_accounts.hpp"
 #include "workload/rank_progress.hpp"
@@ -61,6 +62,7 @@ struct IterationOptions {
   std::string library = "nccl-2.29"; ///< of presets/nccl, which chooses and schedules collectives
   bool execute_all    = false;       ///< executes equal calls again
   CallDetail detail   = CallDetail::step;
+  bool multicast      = false; ///< Allgathers between nodes are multicasts (multicast_calls.hpp)
   /// Streaming multiprocessors of a GPU. NCCL's channels of the calls in which a rank is take one each, and leave its
   /// computation the others; 0: computation does not notice calls.
   int sms = 0;
@@ -98,7 +100,7 @@ struct IterationTimes {
   std::size_t calls    = 0; ///< collectives
   std::size_t executed = 0; ///< of these, those that no equal one has preceded
   std::vector<TimedWork> listed;
-  std::map<std::string, int> algorithms; ///< calls by what NCCL has chosen: "nccl_ring_Simple"
+  std::map<std::string, int> algorithms; ///< calls by what NCCL has chosen, "nccl_ring_Simple", or "multicast"
   std::vector<LinkClassUse> links;       ///< classes of links that have carried something; see add_links()
   std::optional<FaultReport> faults;
   std::vector<TrafficReport> traffic;
@@ -204,8 +206,9 @@ private:
   LinkUses uses_;
   MessageCosts costs_;
   CallNetwork calls_on_;
-  std::unique_ptr<Apart> apart_;        // null: all calls are executed with the rest
-  std::unique_ptr<CallFlows> as_flows_; // null: calls are messages
+  std::unique_ptr<Apart> apart_;              // null: all calls are executed with the rest
+  std::unique_ptr<CallFlows> as_flows_;       // null: calls are messages
+  std::unique_ptr<MulticastCalls> multicast_; // null: Allgathers are NCCL's
 
   std::vector<int> hosts_; // by rank
   std::vector<ProgramOrder> orders_;
@@ -237,6 +240,8 @@ private:
 
   std::uint32_t message_kind() const { return static_cast<std::uint32_t>(workload_.divisions.size()); }
   void execute_calls_as_flows(const IterationPlace& place);
+  bool is_multicast(const PlannedCall& call) const { return multicast_ && multicast_->carries(call); }
+  int channels(const PlannedCall& call) const { return is_multicast(call) ? 0 : call.call.nccl->choice.channels; }
   bool calls_were_disturbed() const;
   void advance(int rank);
   void begin(int rank, WorkNumber number);

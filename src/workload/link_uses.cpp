@@ -46,15 +46,13 @@ struct LinkUses::Loads {
   std::vector<int> used;
 
   explicit Loads(std::size_t resources) : bytes(resources), seconds(resources) {}
-  void add(const FlowRoute& way, double carried, const std::vector<double>& capacities)
+  void add(int resource, double carried, double time)
   {
-    for (const int resource : way.resources) {
-      const auto at = static_cast<std::size_t>(resource);
-      if (bytes[at] == 0)
-        used.push_back(resource);
-      bytes[at] += carried;
-      seconds[at] += way.volume / capacities[at];
-    }
+    const auto at = static_cast<std::size_t>(resource);
+    if (bytes[at] == 0)
+      used.push_back(resource);
+    bytes[at] += carried;
+    seconds[at] += time;
   }
   void clear()
   {
@@ -87,8 +85,13 @@ void LinkUses::load(const Traffic& traffic, FabricRoutes& routes,
   const auto add = [&](int from, int to, Bytes bytes) {
     way.resources.clear();
     routes.find(from, to, bytes, 0, way);
-    into.add(way, bytes.value(), capacities_);
+    for (const int resource : way.resources)
+      into.add(resource, bytes.value(), way.volume / capacities_[static_cast<std::size_t>(resource)]);
   };
+  for (const auto& [link, bytes] : traffic.on_links)
+    into.add(link, bytes, bytes / capacities_[static_cast<std::size_t>(link)]);
+  if (not traffic.on_links.empty())
+    return;
   if (not traffic.call)
     return add(traffic.from, traffic.to, Bytes(traffic.bytes));
   const auto [found, is_new] = pairs.try_emplace(traffic.call->call.nccl.get());

@@ -66,7 +66,8 @@ private:
     int from;                                ///< hosts of a message
     int to;
     double bytes;
-    std::size_t times; ///< that it has begun
+    std::size_t times;                                 ///< that it has begun
+    std::vector<std::pair<int, double>> on_links = {}; ///< of a multicast: bytes by link
   };
   struct Loads;
 
@@ -87,6 +88,11 @@ public:
   /** Returns the number of the next traffic that is added. */
   std::uint32_t next() const { return static_cast<std::uint32_t>(all_.size()); }
   void add_call(std::shared_ptr<const PlannedCall> call) { all_.push_back({std::move(call), -1, -1, 0, 0}); }
+  /** Adds a call that puts these bytes on links, by their numbers. */
+  void add_loads(std::vector<std::pair<int, double>> loads)
+  {
+    all_.push_back({nullptr, -1, -1, 0, 0, std::move(loads)});
+  }
   /** Returns the number of the traffic of messages between two hosts. */
   std::uint32_t message(int from, int to, double bytes);
   /** Notes that a call or message has begun. */

@@ -127,6 +127,7 @@ def train(
     noise_seed: int = 0,
     execute_all: bool = False,
     detail: str = "step",
+    multicast: bool = False,
     ignore_memory: bool = False,
 ) -> TrainedIteration:
     """Simulate an iteration of training a language model, as `weft train` does.
@@ -148,6 +149,7 @@ def train(
         execute_all: Execute equal calls again, instead of reusing their times.
         detail: What collectives are executed as: all messages of NCCL ("slice"), one for each step
             of its rings ("step"), or one flow for each call ("call").
+        multicast: Let switches multicast the Allgathers between nodes, which NCCL cannot do.
         ignore_memory: Allow what a GPU's memory does not hold.
 
     Raises:
@@ -162,6 +164,7 @@ def train(
         traffic=traffic,
         execute_all=execute_all,
         detail=detail,
+        multicast=multicast,
         noise=noise,
         seed=noise_seed,
         listed=training.representatives(),
@@ -184,7 +187,7 @@ def compare_training(
     nccl: str = DEFAULT_VERSION,
     ignore_memory: bool = False,
 ) -> "DataFrame":
-    """Compare an iteration with collectives of GPUs, of NVSwitches, and of the network's switches.
+    """Compare an iteration by GPUs, NVSwitches, the network's switches, and multicast Allgathers.
 
     Args:
         model: Training file, or the preset of a model.
@@ -210,7 +213,7 @@ def compare_training(
     variants = compare(
         training.workload, _conditions(fabric, set, nccl, faults=faults, traffic=traffic)
     )
-    assert len(variants) == len(VARIANTS)
+    assert len(variants) == len(VARIANTS) + 1
     rows = []
     for one in variants:
         factor = one.times_as_fast_as(variants[0])
@@ -239,6 +242,7 @@ def replay_training(
     noise_seed: int = 0,
     execute_all: bool = False,
     detail: str | None = None,
+    multicast: bool = False,
 ) -> TrainedIteration:
     """Simulate an iteration that traces of training have recorded, as `weft replay` does.
 
@@ -264,6 +268,7 @@ def replay_training(
         detail: What collectives are executed as: all messages of NCCL ("slice", the default up to
             256 ranks), one for each step of its rings ("step", the default of more), or one flow
             for each call ("call").
+        multicast: Let switches multicast the Allgathers between nodes, which NCCL cannot do.
 
     Raises:
         WeftError: The trace is wrong or does not fit the fabric; the text says why.
@@ -282,6 +287,7 @@ def replay_training(
         traffic=traffic,
         execute_all=execute_all,
         detail=detail or read.detail,
+        multicast=multicast,
         noise=noise,
         seed=noise_seed,
         listed=read.representatives(),

@@ -146,6 +146,11 @@ def _iteration_options(detail: str) -> Sequence[Callable[[Any], Any]]:
             help="Execute collectives as all messages of NCCL, one for each step of its rings, or"
             f" one flow for each call.  [default: {detail}]",
         ),
+        click.option(
+            "--multicast",
+            is_flag=True,
+            help="Let switches multicast the Allgathers between nodes, which NCCL cannot do.",
+        ),
         output_option("--csv", "csv_file", help="Write the times of all ranks as CSV."),
     )
 

@@ -71,7 +71,7 @@ above --memory.
 
 _OF_TRAINING = (
     *("replicate", "allgather_size", "process_groups", "logical_dimensions", "gpu", "slowdown"),
-    *("noise", "noise_seed", "execute_all", "detail", "csv_file"),
+    *("noise", "noise_seed", "execute_all", "detail", "multicast", "csv_file"),
 )
 """Parameters that apply to traces of training only."""
 _SHARED = (
@@ -168,6 +168,7 @@ def _replay_training(trace: Path, values: Mapping[str, Any], *, compare: bool) -
         library=library,
         execute_all=values["execute_all"],
         detail=values["detail"] or read.detail,
+        multicast=values["multicast"],
         slowdown=parsed_slowdown(values["slowdown"], "--slowdown"),
         noise=values["noise"],
         seed=values["noise_seed"],

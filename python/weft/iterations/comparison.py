@@ -10,7 +10,7 @@ from weft.base.models import Model
 from weft.iterations.iteration import Conditions, Iteration, Progress, simulate
 from weft.iterations.record import FORMAT, IterationRecord, record_of
 from weft.training.build import Summary
-from weft.training.variants import VARIANTS
+from weft.training.variants import GPUS_ALONE, MULTICAST, VARIANTS
 from weft.training.workload import Workload
 
 COMPARISON_FORMAT = f"{FORMAT}-comparison"
@@ -62,14 +62,30 @@ def compare(
     """Execute each variant. The first must be possible; of others, the reason is returned."""
     found: list[Variant] = []
     for name, executors in VARIANTS.items():
-        varied = replace(conditions, changes=(*conditions.changes, *executors.changes))
-        try:
-            found.append(Variant(name, simulate(workload, varied, progress)))
-        except (WeftError, _core.UserError) as error:
-            if not found:
-                raise
-            found.append(Variant(name, None, str(error)))
+        varied = replace(
+            conditions, changes=(*conditions.changes, *executors.changes), multicast=False
+        )
+        found.append(_variant(name, workload, varied, progress, must=not found))
+    multicast = replace(conditions, changes=(*conditions.changes, *GPUS_ALONE), multicast=True)
+    found.append(_variant(MULTICAST, workload, multicast, progress))
     return found
+
+
+def _variant(
+    name: str,
+    workload: Workload,
+    conditions: Conditions,
+    progress: Progress | None,
+    *,
+    must: bool = False,
+) -> Variant:
+    """Execute a variant, or return why it cannot be, unless it `must`."""
+    try:
+        return Variant(name, simulate(workload, conditions, progress))
+    except (WeftError, _core.UserError) as error:
+        if must:
+            raise
+        return Variant(name, None, str(error))
 
 
 def comparison_record(

@@ -44,6 +44,8 @@ class Conditions:
     """True: equal calls are executed again, instead of taking the times of the first one."""
     detail: str = "step"
     """Form in which a call is executed, one of DETAILS."""
+    multicast: bool = False
+    """True: Allgathers between nodes are hardware multicasts, which NCCL does not have."""
     slowdown: Mapping[int, float] = field(default_factory=dict)
     """Factor by which the computation of a rank takes longer."""
     noise: float = 0.0
@@ -169,6 +171,7 @@ def simulate(
         *(list(workload.program_of), list(workload.groups)),
         execute_all=conditions.execute_all,
         detail=conditions.detail,
+        multicast=conditions.multicast,
         sms=workload.sms,
         slowdown=slowdown if conditions.slowdown else [],
         noise=conditions.noise,

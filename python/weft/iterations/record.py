@@ -80,6 +80,8 @@ class IterationRecord(Model, kw_only=True):
     library: str
     execute_all: bool
     detail: str
+    multicast: bool = False
+    """True: Allgathers between nodes were hardware multicasts, which NCCL does not have."""
     slowdown: dict[str, float]
     noise: float
     seed: int
@@ -134,6 +136,7 @@ def record_of(
         library=given.library,
         execute_all=given.execute_all,
         detail=given.detail,
+        multicast=given.multicast,
         slowdown={str(rank): factor for rank, factor in given.slowdown.items()},
         noise=given.noise,
         seed=given.seed,

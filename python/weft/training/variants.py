@@ -22,4 +22,7 @@ VARIANTS: Mapping[str, Executors] = {
     "NVLS": Executors("NVSwitches too", ("nccl.NCCL_ALGO=^collnetdirect,collnetchain",)),
     "SHARP": Executors("the network's switches too", ("nccl.collnet=yes",)),
 }
-"""Variants of an iteration, by name; the first is the base of the factors."""
+"""Variants of an iteration by NCCL, by name; the first is the base of the factors."""
+
+MULTICAST = "multicast Allgather"
+"""Variant in which GPUs reduce, and the network's switches multicast: NCCL cannot do that."""

@@ -174,10 +174,15 @@ def test_comparison_lets_switches_reduce(file: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     variants = json.loads(target.read_text("utf-8"))["variants"]
-    assert [one["name"] for one in variants] == ["rings and trees", "NVLS", "SHARP"]
+    assert [one["name"] for one in variants] == [
+        *("rings and trees", "NVLS", "SHARP", "multicast Allgather"),
+    ]
     factors = [one["times_as_fast"] for one in variants]
     assert factors[0] == 1
     assert factors[2] > 1.01
+    assert variants[3]["iteration"]["multicast"]
+    assert not variants[0]["iteration"]["multicast"]
+    assert "NCCL cannot do this today" in done.stdout
 
 
 def test_comparison_names_what_a_fabric_cannot(file: Path) -> None:

@@ -54,7 +54,8 @@ Examples:
 @click.option(
     "--compare",
     is_flag=True,
-    help="Compare collectives by GPUs alone, by NVSwitches (NVLS), and by the network (SHARP).",
+    help="Compare collectives by GPUs alone, by NVSwitches (NVLS), by the network (SHARP), and"
+    " Allgathers by multicast.",
 )
 @iteration_options("step")
 @click.option("--ignore-memory", is_flag=True, help="Allow what a GPU's memory does not hold.")
@@ -77,6 +78,7 @@ def train(
     noise_seed: int,
     execute_all: bool,
     detail: str | None,
+    multicast: bool,
     ignore_memory: bool,
     timeline: Path | None,
     csv_file: Path | None,
@@ -93,6 +95,7 @@ def train(
         library=f"nccl-{nccl}",
         execute_all=execute_all,
         detail=detail or "step",
+        multicast=multicast,
         slowdown=parsed_slowdown(slowdown, "--slowdown"),
         noise=noise,
         seed=noise_seed,

@@ -39,7 +39,7 @@ from weft.runs.record import Record, read_record
 from weft.runs.record_data import COMPARISON_SCHEMA
 from weft.study.comparison.certainty import Certainty
 from weft.study.comparison.comparison import ComparisonRecord
-from weft.training.variants import VARIANTS
+from weft.training.variants import MULTICAST, VARIANTS
 
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 _SHOWN_IF_SEVERAL = ("ppn", "contention", "progress", "cfg", "weft", "simgrid", "repetition")
@@ -118,6 +118,8 @@ class _Run:
 def _of_iteration(record: IterationRecord) -> _Run:
     changes = tuple(record.fabric_changes)
     chosen, changes = _collectives(changes)
+    if record.multicast:
+        chosen = MULTICAST
     keys = {"ranks": str(record.ranks), COLLECTIVES: chosen, "fallback": record.library}
     keys["slowdown"] = ",".join(f"{rank}={factor:g}" for rank, factor in record.slowdown.items())
     keys["noise"] = f"{record.noise:g}" if record.noise else ""
@@ -127,6 +129,7 @@ def _of_iteration(record: IterationRecord) -> _Run:
     words = ["weft", verb, record.workload, "--fabric", record.fabric]
     words += [word for one in record.fabric_changes for word in ("--set", one)]
     words += [word for one in record.model_changes for word in ("--with", one)]
+    words += ["--multicast"] if record.multicast else []
     return _Run(
         hashlib.sha256(json.dumps(record.to_json(), sort_keys=True).encode()).hexdigest()[:32],
         record.workload,
