@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from weft.api.compiling import is_source
 from weft.api.fabrics import Fabric
@@ -40,7 +40,7 @@ _MOST_JOBS = 1024
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """Program of a campaign: a source that weft compiles, an executable, or a model to train."""
+    """Program of a campaign: source to compile, executable, jobs file, model or its trace."""
 
     source: PathLike | None = None
     """Source file in C, C++ or Fortran, relative to the campaign's folder."""
@@ -48,6 +48,16 @@ class Program:
     """Path of an executable, instead of a source."""
     model: PathLike | None = None
     """Training file or preset of a model, instead of a source; its runs have no `ranks`."""
+    trace: PathLike | None = None
+    """Trace of training, instead of a source; its runs have no `ranks`."""
+    jobs: PathLike | None = None
+    """Jobs file, instead of a source; its runs have no `ranks`."""
+    allgather_size: Literal["input", "total"] | None = None
+    """With a trace of Chakra: size of an Allgather."""
+    process_groups: PathLike | None = None
+    """With a trace of Chakra: JSON file with the ranks of process groups."""
+    logical_dimensions: Sequence[int] = ()
+    """With a trace of Chakra: ranks in each dimension of ASTRA-sim's logical topology."""
     arguments: Sequence[Word] = ()
     """`{KEY}` stands for the value of an axis, `{KEY:B}` for a size in bytes."""
     flags: Sequence[str] = ()
@@ -326,19 +336,28 @@ class Campaign:
 # ---- Arguments in the form of a campaign file
 
 
+_PATHS = ("source", "path", "model", "trace", "jobs", "process_groups")
+"""Fields of a `Program` that are paths."""
+
+
+def _path_text(value: PathLike | None) -> str | None:
+    return None if value is None else os.fspath(value)
+
+
 def _program(name: str, given: Program | PathLike) -> dict[str, object]:
     if isinstance(given, str | os.PathLike):
         given = Program(source=given) if is_source(given) else Program(path=given)
     if not isinstance(given, Program):
         raise WeftError(f"programs: found {given!r} for {name!r}; write a path or a weft.Program")
-    table = asdict(given) | {
+    table = asdict(given)
+    table |= {
         "arguments": list(words(f"programs: {name}: arguments", given.arguments)),
         "flags": list(words(f"programs: {name}: flags", given.flags)),
-        "source": None if given.source is None else os.fspath(given.source),
-        "path": None if given.path is None else os.fspath(given.path),
-        "model": None if given.model is None else os.fspath(given.model),
+        "logical_dimensions": list(given.logical_dimensions),
+        **{key: _path_text(table[key]) for key in _PATHS},
     }
-    if given.model is not None and given.privatize:
+    no_program = (given.model, given.trace, given.jobs)
+    if any(one is not None for one in no_program) and given.privatize:
         del table["privatize"]
     return {key: value for key, value in table.items() if value not in (None, "", [])}
 

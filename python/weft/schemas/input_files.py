@@ -215,7 +215,10 @@ CAMPAIGN_TYPES: Mapping[str, Schema] = {
     **dict.fromkeys(("best", "intervals"), _TRUTH),
 }
 PROGRAM_TYPES: Mapping[str, Schema] = {
-    **dict.fromkeys(("source", "path", "build", "jobs", "model"), _TEXT),
+    **dict.fromkeys(("source", "path", "build", "jobs", "model", "trace"), _TEXT),
+    "allgather_size": {"enum": ["input", "total"]},
+    "process_groups": _TEXT,
+    "logical_dimensions": {"type": "array", "items": _COUNT, "minItems": 1},
     **dict.fromkeys(("flags", "arguments", "inputs"), _TEXTS),
     "privatize": _TRUTH,
 }

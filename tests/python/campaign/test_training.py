@@ -192,7 +192,27 @@ def test_limits_end_iterations(folder: Path) -> None:
         ('"NVLS", "SHARP"]', '"nvls"]', "[[runs]] collectives: found 'nvls'; allowed are rings"),
         ("parallel.data = [1, 2]", "slowdown = 2", "slowdown: found 2; write RANK=FACTOR"),
         ("parallel.data = [1, 2]", 'fallback = "openmpi-5.0"', "collectives of training are NCCL"),
-        ("parallel.data = [1, 2]", "fault.scale = 2", "an iteration of training has no fault file"),
+        ("parallel.data = [1, 2]", "fault.scale = 2", "faults: is missing, but required by fault"),
+        ("parallel.data = [1, 2]", 'faults = "no.toml"', "no.toml: cannot be read: No such file"),
+        ("parallel.data = [1, 2]", "noise = 3", "noise: found 3; allowed is a number from 0 to 2"),
+        ("parallel.data = [1, 2]", "noise_seed = 1.5", "noise_seed: found 1.5; allowed is a whole"),
+        (
+            "parallel.data = [1, 2]",
+            'detail = "all"',
+            "detail: found 'all'; allowed are slice, step",
+        ),
+        (
+            "parallel.data = [1, 2]",
+            'execute_all = "yes"',
+            "execute_all: found 'yes'; allowed are t",
+        ),
+        ("parallel.data = [1, 2]", 'gpu = "h1000"', "h1000"),
+        (
+            "parallel.data = [1, 2]",
+            "replicate = 8",
+            "replicate: found with llama, a model; it appl",
+        ),
+        ("parallel.data = [1, 2]", "seed = 8", "seed: found with llama, an iteration of training"),
         (
             'model = "llama.toml"',
             'model = "llama.toml"\narguments = ["a"]',
@@ -213,7 +233,7 @@ def test_keys_of_training_files_need_a_model(folder: Path) -> None:
     text = CAMPAIGN.replace('model = "llama.toml"', 'path = "program"') + "ranks = 4\n"
     ended = weft("run", str(written(folder, text)))
     assert ended.status == 2
-    assert "collectives: found with llama, a program; it applies to models only" in ended.stderr
+    assert "collectives: found with llama, a program; it applies to iterations of" in ended.stderr
 
 
 def test_campaigns_in_python_train_models(folder: Path) -> None:

@@ -21,6 +21,7 @@ from weft.runs.jobs.file import read as read_jobs
 from weft.runs.program import check_program, find_program
 from weft.runs.toolchain import LANGUAGES, call_tool
 from weft.training.file import models
+from weft.training.formats.reading import detect
 
 _INCLUDE = re.compile(r"""^\s*\#?include\s*['"]([^'"]+)['"]""", re.MULTILINE | re.IGNORECASE)
 
@@ -47,6 +48,8 @@ def _made(
         return _jobs_file(campaign, program)
     if program.model:
         return _model_file(campaign, program)
+    if program.trace is not None:
+        return _trace_path(campaign, program)
     if program.source is not None:
         source = campaign.folder.absolute() / program.source
         return _compiled(campaign, program, source, *places)
@@ -90,6 +93,19 @@ def _model_file(campaign: Campaign, program: Program) -> Path:
         parse(read_text(path), program.model)
     except (WeftError, UnreadableError) as error:
         raise WeftError(f"{campaign.file}: [programs.{program.name}] model: {error}") from None
+    return path
+
+
+def _trace_path(campaign: Campaign, program: Program) -> Path:
+    """Return a trace of training, after a check that there is one."""
+    assert program.trace is not None
+    path = campaign.folder.absolute() / program.trace
+    if detect(path) is None:
+        raise WeftError(
+            f"{campaign.file}: [programs.{program.name}] trace: {path} is no trace of training;"
+            " allowed are Chakra's files NAME.<rank>.et, Kineto's JSON files and SimAI's workload"
+            " text. Traces of MPI programs run as a job of a jobs file"
+        )
     return path
 
 

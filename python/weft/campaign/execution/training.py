@@ -13,11 +13,13 @@ from pathlib import Path
 from weft.base import memory
 from weft.base.units import format_size
 from weft.campaign.file.iterations import IterationPlan
-from weft.campaign.store.store import IterationPart, Outcome
+from weft.campaign.store.store import IterationPart
 from weft.iterations.iteration import simulate
 from weft.iterations.record import record_of
 from weft.iterations.timeline import listed_ranks
+from weft.training.build import Summary
 from weft.training.run import load_training
+from weft.training.workload import Workload
 
 _FORGET_PEAK = "5"
 """Written to clear_refs, resets the peak RSS of a process (Linux, proc(5))."""
@@ -26,9 +28,9 @@ _FORGET_PEAK = "5"
 class _LimitError(Exception):
     """The iteration exceeds a limit of the campaign."""
 
-    def __init__(self, outcome: Outcome, message: str) -> None:
+    def __init__(self, outcome: str, message: str) -> None:
         super().__init__(message)
-        self.outcome: Outcome = outcome
+        self.outcome = outcome
 
 
 @dataclass
@@ -66,6 +68,16 @@ class _Limits:
         return memory.peak(os.getpid())
 
 
+def _loaded(plan: IterationPlan) -> tuple[Workload, Summary | None]:
+    """Return the programs of an iteration, and the summary of a model. Raises `WeftError`."""
+    if plan.trace:
+        return plan.trace.load().workload, None
+    training = load_training(
+        plan.model, plan.model_changes, gpu=plan.gpu, ignore_memory=plan.ignore_memory
+    )
+    return training.workload, training.summary
+
+
 def execute(
     plan: IterationPlan, timeout_s: float | None, memory_bytes: int | None
 ) -> IterationPart:
@@ -73,16 +85,15 @@ def execute(
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text(_FORGET_PEAK, encoding="ascii")
     limits = _Limits(timeout_s, memory_bytes)
-    outcome: Outcome = "completed"
-    record, message = None, ""
+    outcome, message = "completed", ""
+    record = None
     try:
-        training = load_training(plan.model, plan.model_changes)
+        workload, summary = _loaded(plan)
         limits.check()
-        conditions = replace(plan.conditions, listed=listed_ranks(training.summary))
-        its = simulate(training.workload, conditions, limits.check)
-        record = record_of(
-            training.file.source, its, training.summary, model_changes=plan.model_changes
-        )
+        listed = listed_ranks(summary) if summary else ()
+        its = simulate(workload, replace(plan.conditions, listed=listed), limits.check)
+        record = record_of(plan.source, its, summary, model_changes=plan.model_changes)
+        outcome, message = its.outcome.kind, its.outcome.message
     except _LimitError as ended:
         outcome, message = ended.outcome, str(ended)
     return IterationPart(

@@ -145,11 +145,13 @@ COMMON_COLUMNS = (
     *("run", "state", "outcome", "message", "simulated_time_s", "speed_up", "calls"),
     *("wall_time_s", "cpu_time_s", "peak_memory_bytes"),
     *("busiest_link", "busiest_link_utilisation"),
+    *("fault_events", "failures", "failures_per_day", "messages_cut", "waited_s"),
 )
 """Names in `COLUMNS` that iterations of training have too."""
 
 PART_COLUMNS: dict[str, Column] = {
     "run": COLUMNS["run"],
+    "job": Column("", "Job of a jobs file; empty if the run is one iteration"),
     "part": Column(
         "",
         "[Use of time](training.md#where-the-time-goes): `computation`, `exposed KIND`, `waiting"
@@ -179,6 +181,10 @@ JOB_COLUMNS: dict[str, Column] = {
     "calls": Column("calls", "Collective calls of the job"),
     "offloaded_calls": Column("calls", "Number of these that were offloaded"),
     "fallback_calls": Column("calls", "Number of these that were to be offloaded and fell back"),
+    **{
+        name: Column("s", f"{ITERATION_COLUMNS[name].meaning}; empty for MPI programs")
+        for name in ("computation_s", "exposed_s", "waiting_s", "idle_s")
+    },
 }
 """Columns of the table of jobs, after the campaign's own keys."""
 

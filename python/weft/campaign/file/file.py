@@ -40,8 +40,11 @@ from weft.campaign.file.keys import (
     COLLECTIVES,
     FOR_TRAINING,
     OF_TRAINING,
+    ONLY_OF_MODELS,
+    ONLY_OF_TRACES,
     RULES,
     RUNS,
+    TRAINING_KINDS,
     in_brief,
 )
 from weft.campaign.file.programs import Program, read_programs, truth
@@ -51,9 +54,11 @@ from weft.runs.faults.changes import FAULT_KEYS
 from weft.training.file import KEYS as MODEL_KEYS
 from weft.training.variants import VARIANTS
 
-REPEATS = ("repetition", "seed", "noise.seed", "fault.seed")
+REPEATS = ("repetition", "seed", "noise.seed", "noise_seed", "fault.seed")
 """Keys whose values repeat the same experiment."""
 _MOST_RUNS = 1_000_000
+MOST_NOISE = 2
+"""Largest `noise` of iterations of training."""
 _DEFAULT_MOST = 100_000
 
 
@@ -204,7 +209,12 @@ def _check_needed(
     named = [programs[str(name)] for name in values.get("program", ()) if name in programs]
     of_jobs = [one for one in named if one.jobs is not None]
     models = [one for one in named if one.model]
-    for some, what in ((of_jobs, "is a jobs file"), (models, "is a model")):
+    traces = [one for one in named if one.trace is not None]
+    kinds = (
+        *((of_jobs, "is a jobs file"), (models, "is a model")),
+        *((traces, "is a trace of training"),),
+    )
+    for some, what in kinds:
         if some and len(some) < len(named):
             table.fail(
                 "program",
@@ -214,11 +224,11 @@ def _check_needed(
     for key in ("ranks", "ppn"):
         if of_jobs and key in values:
             table.fail(key, f"found with {of_jobs[0].name}; the jobs file has it for each job")
-    if models:
-        _check_training_keys(table, values, models[0])
+    if trained := models or traces:
+        _check_training_keys(table, values, trained[0])
     elif named:
         _check_program_keys(table, values, named)
-    for key in ("program", "fabric", *(() if of_jobs or models else ("ranks",))):
+    for key in ("program", "fabric", *(() if of_jobs or trained else ("ranks",))):
         if key not in values:
             table.fail(key, f"is missing; write {in_brief(key)}, or a list of them")
 
@@ -229,11 +239,12 @@ def _check_training_keys(
     """Refuse keys that iterations of training lack, and unknown ones of the training file."""
     for key in values:
         if key in ("ranks", "ppn"):
-            table.fail(
-                key,
-                f"found with {model.name}; the training file's [parallel] gives it: write"
-                " parallel.tensor, parallel.data …",
+            ranks = (
+                "the training file's [parallel] gives it: write parallel.tensor, parallel.data …"
+                if model.model
+                else "the trace gives it; leave it out"
             )
+            table.fail(key, f"found with {model.name}; {ranks}")
         if "." not in key and key not in FOR_TRAINING:
             table.fail(
                 key,
@@ -241,8 +252,10 @@ def _check_training_keys(
                 f" {suggestion(key, FOR_TRAINING)}",
             )
         place, _, own = key.partition(".")
-        if place in FAULT_KEYS:
-            table.fail(key, f"found with {model.name}; an iteration of training has no fault file")
+        if key in ONLY_OF_TRACES and model.model:
+            table.fail(key, f"found with {model.name}, a model; it applies to traces only")
+        if model.trace is not None and (key in ONLY_OF_MODELS or (own and place in MODEL_KEYS)):
+            table.fail(key, f"found with {model.name}, a trace; it applies to models only")
         if own and place in MODEL_KEYS and own not in MODEL_KEYS[place]:
             table.fail(
                 key, f"training files have no such key; {suggestion(own, list(MODEL_KEYS[place]))}"
@@ -250,6 +263,13 @@ def _check_training_keys(
     for value in values.get(COLLECTIVES, ()):
         if value not in VARIANTS:
             table.fail(COLLECTIVES, f"found {value!r}; allowed are {', '.join(VARIANTS)}")
+    for key, kind in TRAINING_KINDS.items():
+        for value in values.get(key, ()):
+            if problem := _problem(kind, value):
+                table.fail(key, f"found {value!r}; {problem}")
+    for value in values.get("noise", ()):
+        if isinstance(value, bool | str) or not 0 <= value <= MOST_NOISE:
+            table.fail("noise", f"found {value!r}; allowed is a number from 0 to {MOST_NOISE}")
     for value in values.get("slowdown", ()):
         if not isinstance(value, str):
             table.fail("slowdown", f'found {value!r}; write RANK=FACTOR, such as "17=1.2"')
@@ -272,8 +292,8 @@ def _check_program_keys(
         if (key in OF_TRAINING and key not in wanted) or (dot and place in MODEL_KEYS):
             table.fail(
                 key,
-                f"found with {named[0].name}, a program; it applies to models only: write"
-                " [programs.NAME] with model",
+                f"found with {named[0].name}, a program; it applies to iterations of training only:"
+                " write [programs.NAME] with model",
             )
 
 

@@ -7,8 +7,10 @@ Run options are declared in `weft.runs.options`; those with a `campaigns` text a
 
 from collections.abc import Mapping
 
+from weft.runs import value_types
 from weft.runs.options import DeclaredOption, run_option, run_options, sentences
 from weft.training.variants import VARIANTS
+from weft.training.workload import DETAILS
 
 AXES: Mapping[str, DeclaredOption] = {
     one.name: one for one in run_options() if one.option.campaigns is not None
@@ -54,6 +56,14 @@ PROGRAM: Mapping[str, str] = {
     "model": "[Training file](training-models.md) or preset of a model, instead of a source or a"
     " path: a run is an [iteration of training](training.md) on the fabric's GPUs. Its ranks follow"
     " from the file's `[parallel]`",
+    "trace": "[Trace of training](training-traces.md), instead of a source or a path: a run is the"
+    " recorded iteration on the fabric's GPUs. Its ranks are those of the trace",
+    "allgather_size": "With `trace`, of Chakra: size of an Allgather, `input`, what a rank"
+    " contributes, or `total`, the result; `input` by default",
+    "process_groups": "With `trace`, of Chakra: JSON file with the ranks of process groups by"
+    " number",
+    "logical_dimensions": "With `trace`, of Chakra: list of the ranks in each dimension of"
+    " ASTRA-sim's logical topology, fastest first",
     "arguments": "List of arguments. `{KEY}` is replaced by the value of a key of `[[runs]]`,"
     " `{KEY:B}` by a size in bytes",
     "inputs": "List of files that the program reads; a change of their contents repeats the runs",
@@ -67,15 +77,45 @@ COLLECTIVES = "collectives"
 """Key of [[runs]] with who reduces and copies in an iteration of training."""
 
 OF_TRAINING: Mapping[str, str] = {
-    COLLECTIVES: "With `model`: what NCCL may use, "
+    COLLECTIVES: "With `model` or `trace`: what NCCL may use, "
     + "; ".join(f"`{name}`, {meaning}" for name, meaning in _VARIANT_MEANINGS.items())
     + ". By default what the fabric file allows",
-    "slowdown": "With `model`: GPUs that compute more slowly, as `--slowdown` of `weft train`:"
-    " `17=1.2`",
+    "slowdown": "With `model` or `trace`: GPUs that compute more slowly, as `--slowdown` of `weft"
+    " train`: `17=1.2`; several separated by commas",
+    "noise": "With `model` or `trace`: standard deviation of the logarithm of a random factor of"
+    " each computation",
+    "noise_seed": "Integers: seeds of `noise`, one run each",
+    "detail": "With `model` or `trace`: what collectives are executed as: `slice`, all messages of"
+    " NCCL; `step`, one message for each step of rings; `call`, one flow for each call. By default"
+    " as `weft train` and `weft replay` choose",
+    "execute_all": "With `model` or `trace`: `true` executes equal calls again, instead of reusing"
+    " their times",
+    "gpu": "With `model` or `trace`: preset of the GPU that computes, instead of the training"
+    " file's, or what a trace has no times of",
+    "ignore_memory": "With `model`: `true` allows what a GPU's memory does not hold",
+    "replicate": "With `trace`: number of ranks that do what the only recorded rank does",
 }
 """Keys of [[runs]] that only iterations of training have."""
 
-FOR_TRAINING = ("program", "fabric", "fallback", "repetition", *OF_TRAINING)
+MOST_RANKS = 1 << 20
+"""Ranks of a trace that `replicate` and `logical_dimensions` may ask for."""
+ONLY_OF_MODELS = ("ignore_memory",)
+ONLY_OF_TRACES = ("replicate",)
+
+TRAINING_KINDS: Mapping[str, value_types.Kind] = {
+    "noise_seed": value_types.Count(0, 2**31 - 1),
+    "detail": value_types.Choice(tuple(DETAILS)),
+    "execute_all": value_types.Switch(),
+    "gpu": value_types.Text(),
+    "ignore_memory": value_types.Switch(),
+    "replicate": value_types.Count(1, MOST_RANKS),
+}
+"""Values of these keys, as far as their type tells."""
+
+FOR_TRAINING = (
+    *("program", "fabric", "faults", "traffic", "fallback", "repetition"),
+    *OF_TRAINING,
+)
 """Keys of [[runs]] that apply to iterations of training, besides TABLE.KEY."""
 
 RUNS: Mapping[str, str] = {

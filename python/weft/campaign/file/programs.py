@@ -2,18 +2,19 @@
 """Programs of a campaign file: `[programs.NAME]`."""
 
 import string
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from weft.base.options import Options
 from weft.base.paths import file_name
-from weft.campaign.file.keys import PROGRAM
+from weft.campaign.file.keys import MOST_RANKS, PROGRAM
 
 
 @dataclass(frozen=True)
 class Program:
-    """Program: a source compiled by weft, a binary, a jobs file, or a model to train."""
+    """Program: source compiled by weft, binary, jobs file, model, or trace of training."""
 
     name: str
     arguments: tuple[str, ...]
@@ -23,11 +24,20 @@ class Program:
     jobs: Path | None = None
     model: str = ""
     """Training file or preset of a model."""
+    trace: Path | None = None
+    """Trace of an iteration of training."""
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the trace's reader, by their names in campaign files."""
     build: str = ""
     """Shell command, called in the campaign's folder before the first run."""
     privatize: bool = True
     inputs: tuple[Path, ...] = ()
     """Files that the program reads; their contents are part of a run's digest."""
+
+    @property
+    def trains(self) -> bool:
+        """True if runs are iterations of training."""
+        return bool(self.model) or self.trace is not None
 
     @property
     def placeholders(self) -> tuple[str, ...]:
@@ -52,19 +62,25 @@ def read_programs(top: Options) -> Iterator[Program]:
 
 def _program(table: Options, name: str) -> Program:
     table.allow(*PROGRAM)
-    if sum(key in table.values for key in ("source", "path", "jobs", "model")) != 1:
+    if sum(key in table.values for key in ("source", "path", "jobs", "model", "trace")) != 1:
         table.fail(
             "source",
             "write one of source, a file to compile; path, a program; jobs, a jobs file; model, a"
-            " training file or preset",
+            " training file or preset; trace, a trace of training",
         )
     for key in ("arguments", "privatize"):
         if "jobs" in table.values and key in table.values:
             table.fail(key, "found beside jobs; the jobs file has it for each of its jobs")
     for key in ("arguments", "privatize", "inputs"):
-        if "model" in table.values and key in table.values:
-            table.fail(key, "found beside model, which is not a program; leave it out")
-    for key, wants in (("flags", "source"), ("build", "path")):
+        for its in ("model", "trace"):
+            if its in table.values and key in table.values:
+                table.fail(key, f"found beside {its}, which is not a program; leave it out")
+    readers = ("allgather_size", "process_groups", "logical_dimensions")
+    for key, wants in (
+        ("flags", "source"),
+        ("build", "path"),
+        *((key, "trace") for key in readers),
+    ):
         if key in table.values and wants not in table.values:
             table.fail(key, f"is allowed only with {wants}; leave it out")
     program = Program(
@@ -75,6 +91,8 @@ def _program(table: Options, name: str) -> Program:
         path=Path(table.text("path")) if "path" in table.values else None,
         jobs=Path(table.text("jobs")) if "jobs" in table.values else None,
         model=table.text("model") if "model" in table.values else "",
+        trace=Path(table.text("trace")) if "trace" in table.values else None,
+        reading=_reading(table),
         build=table.text("build", ""),
         privatize=truth(table, "privatize"),
         inputs=tuple(Path(one) for one in _texts(table, "inputs")),
@@ -89,6 +107,25 @@ def _program(table: Options, name: str) -> Program:
                 "arguments", f"found {{{key}}}; a placeholder is one word, such as {{bytes}}"
             )
     return program
+
+
+def _reading(table: Options) -> dict[str, Any]:
+    """Return the options of a trace's reader."""
+    found: dict[str, Any] = {}
+    if "allgather_size" in table.values:
+        found["allgather_size"] = table.choice("allgather_size", ("input", "total"), "input")
+    if "process_groups" in table.values:
+        found["process_groups"] = table.text("process_groups")
+    if "logical_dimensions" in table.values:
+        sizes = table.values["logical_dimensions"]
+        listed = sizes if isinstance(sizes, list) else []
+        if not listed or not all(type(one) is int and 0 < one <= MOST_RANKS for one in listed):
+            table.fail(
+                "logical_dimensions",
+                f"found {sizes!r}; write a list of positive sizes, such as [8, 4]",
+            )
+        found["logical_dimensions"] = listed
+    return found
 
 
 def truth(table: Options, key: str) -> bool:

@@ -23,7 +23,18 @@ from weft.base.units import parse_size
 from weft.base.user_files import UnreadableError, read_text
 from weft.campaign.file.axes import Point
 from weft.campaign.file.file import Campaign
-from weft.campaign.file.iterations import IterationPlan, in_toml, model_digest, plan
+from weft.campaign.file.iterations import (
+    IterationPlan,
+    Traced,
+    contents_digest,
+    generator_digest,
+    in_toml,
+    model_digest,
+    plan,
+    replay_plan,
+    trace_digest,
+    traced,
+)
 from weft.campaign.file.keys import AXES
 from weft.campaign.file.programs import Program
 from weft.runs.faults import file as fault_file
@@ -153,9 +164,12 @@ def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point]
         for name, one in campaign.programs.items()
         if one.jobs is not None
     }
+    trains = {
+        name for name, file in jobs.items() if any(job.iteration is not None for job in file.jobs)
+    }
     digests = {
         name: [
-            _file_digest(file)
+            contents_digest(file)
             for file in (
                 programs[name],
                 *_inputs(campaign, one),
@@ -163,13 +177,13 @@ def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point]
             )
         ]
         for name, one in campaign.programs.items()
-        if not one.model
+        if not one.trains
     }
     read = cache(_read_fabric)  # not cached globally, as files may change between calls
     fabric_of = cache(lambda name: _fabric(campaign, name))
     fallback = cache(lambda text: _fallback(campaign, text))
     intervals = campaign.intervals and compares_offloading(campaign.points())
-    file_digest = cache(_file_digest)
+    file_digest = cache(contents_digest)
     check_faults = cache(_check_faults)
 
     models = {
@@ -177,31 +191,41 @@ def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point]
         for name, one in campaign.programs.items()
         if one.model
     }
+    loaded = cache(Traced.load)
+    digest_of_trace = cache(trace_digest)
 
     def train(name: str, point: Point) -> Run:
         fabric = fabric_of(str(point["fabric"]))
-        its = plan(point, str(programs[name]), fabric)
+        files = _placed_files(campaign, point)
+        if name in models:
+            its = plan(point, str(programs[name]), fabric, files)
+            source = models[name]
+        else:
+            trace = traced(point, campaign.programs[name], programs[name])
+            its = replay_plan(point, trace, loaded(trace), fabric, files)
+            source = digest_of_trace(trace)
+        check_faults(files.get("faults"), of_faults(its.conditions.changes))
         point = {**point, "ranks": its.ranks}
         request = Request.of(
-            program=its.model,
+            program=its.source,
             fabric=fabric,
             changes=its.conditions.changes,
             ranks=its.ranks,
             timeout_s=campaign.timeout_s,
             memory_bytes=campaign.memory_bytes,
+            **files,
         )
         decides = {
-            "model": models[name],
-            "model changes": its.model_changes,
+            "model": source,
             "fabric": read(fabric).digest,
-            "library": its.conditions.library,
-            "slowdown": sorted(its.conditions.slowdown.items()),
+            **{f"{key} file": file_digest(path) for key, path in files.items()},
+            **its.decides,
         }
         return Run(point, request, _digest(point, request, decides), iteration=its)
 
     def make(point: Point) -> Run:
         name = str(point["program"])
-        if name in models:
+        if campaign.programs[name].trains:
             return train(name, point)
         if name in jobs:
             point = {**point, "ranks": jobs[name].ranks}
@@ -209,14 +233,13 @@ def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point]
         found = read(fabric)
         changes = (*_changes(point), *_seeds(point, found.drawn))
         chosen, rules = fallback(str(point["fallback"])) if "fallback" in point else (None, [])
-        files: dict[str, Any] = {
-            key: campaign.folder / str(point[key]) for key in ("traffic", "faults") if key in point
-        }
+        files = _placed_files(campaign, point)
         check_faults(files.get("faults"), of_faults(changes))
         decides = {
             "program": digests[name],
             "fabric": found.digest,
             "rules": rules,
+            **({"iterations": generator_digest()} if name in trains else {}),
             **{f"{key} file": file_digest(path) for key, path in files.items()},
         }
 
@@ -233,6 +256,11 @@ def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point]
         return replace(run({}), ends=at_ends)
 
     return make
+
+
+def _placed_files(campaign: Campaign, point: Point) -> dict[str, Path]:
+    """Return the fault file and the file of traffic of a combination, by key."""
+    return {key: campaign.folder / str(point[key]) for key in ("traffic", "faults") if key in point}
 
 
 def _request(
@@ -325,7 +353,7 @@ def _fallback(campaign: Campaign, text: str) -> tuple[str, list[str]]:
         path = campaign.folder / name
         if not name or not path.is_file():
             return name
-        digests.append(_file_digest(path))
+        digests.append(contents_digest(path))
         return str(path)
 
     chosen = []
@@ -384,13 +412,6 @@ def _fabric(campaign: Campaign, name: str) -> str:
     """Return the path if the campaign's folder has such a file, else the name."""
     path = campaign.folder / name
     return str(path) if path.is_file() else name
-
-
-def _file_digest(file: Path) -> str:
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError as error:
-        raise WeftError(f"{file} cannot be read: {error.strerror}") from None
 
 
 def _read_fabric(fabric: str) -> _Fabric:

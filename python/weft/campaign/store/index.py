@@ -25,12 +25,12 @@ import polars as pl
 
 from weft.base.errors import WeftError
 from weft.campaign.store.store import IterationPart, Result, Store
-from weft.iterations.record import IterationRecord, LinkClassRecord
+from weft.iterations.record import IterationRecord, LinkClassRecord, PartRecord
 from weft.runs.record import Record
-from weft.runs.record_data import CollectivePart, FaultsPart, JobPart
+from weft.runs.record_data import CollectivePart, FaultsPart, JobPart, TimePart
 
 _NAME = "index.parquet"
-_FORMAT = "2"
+_FORMAT = "3"
 """Incremented whenever the meaning of a column changes."""
 _KEY = "weft-campaign-index"
 _OUTSIDE = ("outside MPI", "ended")
@@ -50,6 +50,10 @@ _JOB = pl.Struct(
         "calls": pl.Int64,
         "offloaded_calls": pl.Int64,
         "fallback_calls": pl.Int64,
+        "computation_s": pl.Float64,
+        "exposed_s": pl.Float64,
+        "waiting_s": pl.Float64,
+        "idle_s": pl.Float64,
     }
 )
 _COLLECTIVE = pl.Struct(
@@ -68,7 +72,9 @@ _COLLECTIVE = pl.Struct(
         "max_time_s": pl.Float64,
     }
 )
-_PART = pl.Struct({"part": pl.String, "mean_s": pl.Float64, "most_s": pl.Float64})
+_PART = pl.Struct({"job": pl.String, "part": pl.String, "mean_s": pl.Float64, "most_s": pl.Float64})
+_USES = ("computation", "exposed", "waiting", "idle")
+"""First words of the uses of a rank's time, whose sums are columns."""
 _RESULT: dict[str, pl.DataType | type[pl.DataType]] = {
     "run": pl.String,
     "state": pl.String,
@@ -253,17 +259,12 @@ def _of_iteration(its: IterationPart) -> dict[str, Any]:
 
 
 def _of_times(record: IterationRecord) -> dict[str, Any]:
-    def sum_of(kind: str) -> float:
-        return sum(one.mean_s for one in record.parts if one.name.split()[0] == kind)
-
     model = record.training
     return {
         "simulated_time_s": record.time_s,
         "calls": record.calls,
-        "computation_s": sum_of("computation"),
-        "exposed_s": sum_of("exposed"),
-        "waiting_s": sum_of("waiting"),
-        "idle_s": sum_of("idle"),
+        **(_of_faults(record.faults) if record.faults else {}),
+        **_uses(record.parts),
         "communicated_s": float(sum(record.communicated_s.values())),
         "bound": record.bound,
         **_of_links(record.links),
@@ -272,9 +273,7 @@ def _of_times(record: IterationRecord) -> dict[str, Any]:
         "tokens_per_s_per_gpu": model.tokens_per_s_per_gpu if model else None,
         "memory_needed_bytes": model.memory_needed_bytes if model else None,
         "messages": record.messages,
-        "parts": [
-            {"part": one.name, "mean_s": one.mean_s, "most_s": one.most_s} for one in record.parts
-        ],
+        "parts": _parts("", record.parts),
     }
 
 
@@ -290,6 +289,19 @@ def _of_links(links: Sequence[LinkClassRecord]) -> dict[str, Any]:
         "busiest_link": busiest.busiest,
         "busiest_link_utilisation": busiest.busiest_utilisation if busiest.busiest else None,
     }
+
+
+def _uses(parts: Sequence[PartRecord | TimePart]) -> dict[str, float]:
+    """Return the mean seconds of each use of a rank's time, over all kinds of groups."""
+    return {
+        f"{use}_s": sum(one.mean_s for one in parts if one.name.split()[0] == use) for use in _USES
+    }
+
+
+def _parts(job: str, parts: Sequence[PartRecord | TimePart]) -> list[dict[str, Any]]:
+    return [
+        {"job": job, "part": one.name, "mean_s": one.mean_s, "most_s": one.most_s} for one in parts
+    ]
 
 
 def _of_record(record: Record) -> dict[str, Any]:
@@ -316,6 +328,12 @@ def _of_record(record: Record) -> dict[str, Any]:
         "bytes_multicast": sum(one.bytes_multicast for one in record.switches),
         **(_of_faults(record.faults) if record.faults else {}),
         "jobs": [_of_job(one) for one in record.jobs or ()],
+        "parts": [
+            row
+            for one in record.jobs or ()
+            if one.training
+            for row in _parts(one.name, one.training.parts)
+        ],
         "collectives": [
             {"job": job} | {name: getattr(one, name) for name in _CALL_FIELDS}
             for job, rows in _calls(record)
@@ -349,6 +367,7 @@ def _of_job(job: JobPart) -> dict[str, Any]:
         "calls": sum(one.calls for one in job.collectives),
         "offloaded_calls": job.offloaded_calls,
         "fallback_calls": job.fallback_calls,
+        **(_uses(job.training.parts) if job.training else {}),
     }
 
 

@@ -35,16 +35,14 @@ _VERSION = 1
 _PARTS = ("store.json", "index.parquet", "runs", "claims")
 
 
-Outcome = Literal["completed", "timeout", "memory-limit"]
-"""End of an iteration of training."""
-
-
 class IterationPart(Model, kw_only=True):
     """Iteration of training, and what it took to simulate it."""
 
-    outcome: Outcome
+    outcome: str
+    """That of its record; or `timeout` or `memory-limit`, the limit of the campaign that ended it.
+    """
     message: str
-    """Reason if a limit of the campaign ended it."""
+    """Reason if it could not go on, or a limit of the campaign ended it."""
     wall_time_s: float
     cpu_time_s: float
     peak_memory_bytes: int
@@ -70,7 +68,7 @@ class Result(Model, kw_only=True):
     def state(self) -> str:
         """One of `done`, `failed`, `refused`."""
         if self.iteration is not UNSET:
-            return "done" if self.iteration.record else "failed"
+            return "done" if self.iteration.outcome == "completed" else "failed"
         if self.record is UNSET:
             return "refused"
         return "failed" if self.record.failed else "done"

@@ -35,7 +35,7 @@ def command(campaign: Campaign, point: Mapping[str, Any], request: Request) -> C
     fabric = text(point.get("fabric", request.placement.fabric))
     words = ["weft", "run", *as_words(request.changed(fabric=fabric))]
     program = campaign.programs[text(point["program"])]
-    if program.model:
+    if program.trains:
         return Command(shlex.join(_training_words(program, fabric, point)), "")
     if program.jobs is not None:
         ranks = words.index(run_option("ranks").option.flag)
@@ -48,15 +48,33 @@ def command(campaign: Campaign, point: Mapping[str, Any], request: Request) -> C
 
 def _training_words(program: Program, fabric: str, point: Mapping[str, Any]) -> Iterator[str]:
     """Yield the command of an iteration of training."""
-    yield from ("weft", "train", program.model, "--fabric", fabric)
+    if program.trace is not None:
+        yield from ("weft", "replay", str(program.trace), "--fabric", fabric)
+        yield from _reading_words(program)
+    else:
+        yield from ("weft", "train", program.model, "--fabric", fabric)
     for change in fabric_changes(point):
         yield from ("--set", change)
     for change in model_changes(point):
         yield from ("--with", change)
     if library := text(point.get("fallback")):
-        yield from ("--nccl", library.removeprefix("nccl-"))
+        given = ("--nccl", library.removeprefix("nccl-"))
+        yield from given if program.trace is None else ("--fallback", library)
     for factor in slowdowns(point):
         yield from ("--slowdown", factor)
+    for key in ("faults", "traffic", "noise", "noise_seed", "detail", "gpu", "replicate"):
+        if value := text(point.get(key)):
+            yield from (f"--{key.replace('_', '-')}", value)
+    for key in ("execute_all", "ignore_memory"):
+        if point.get(key):
+            yield f"--{key.replace('_', '-')}"
+
+
+def _reading_words(program: Program) -> Iterator[str]:
+    """Yield the options of a trace's reader."""
+    for key, value in program.reading.items():
+        said = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        yield from (f"--{key.replace('_', '-')}", said)
 
 
 def _file(program: Program) -> str:
@@ -75,7 +93,7 @@ def built(program: Program) -> str:
     Empty if there is none.
     """
     if program.source is None:
-        return program.build or program.model
+        return program.build or program.model or str(program.trace or "")
     compiler = _COMPILERS.get(program.source.suffix, "f90")
     source = str(program.source)
     if program.source.is_absolute():

@@ -58,7 +58,11 @@ def _iterations(prepared: Prepared, found: Index) -> Iterations:
             record.training.model if record and record.training else ""
         )
     return Iterations(
-        parts_of(table.parts(prepared, found=found).iter_rows(named=True)),
+        parts_of(
+            row
+            for row in table.parts(prepared, found=found).iter_rows(named=True)
+            if not row["job"]
+        ),
         {digest: one.uses for digest, one in records.items() if one and one.uses},
         {name: model or name for name, model in models.items()},
     )

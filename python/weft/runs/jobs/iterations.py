@@ -77,10 +77,11 @@ def of_trace(path: Path, gpu: str | None, library: str) -> JobIteration:
     from weft.training.formats.trace import load_trace
 
     read = load_trace(path, ReadOptions(roofline=roofline_of(gpu) if gpu else None))
-    return JobIteration(read.source, read.workload, library, read.detail, _files_of(path))
+    return JobIteration(read.source, read.workload, library, read.detail, files_of_trace(path))
 
 
-def _files_of(trace: Path) -> tuple[Path, ...]:
+def files_of_trace(trace: Path) -> tuple[Path, ...]:
+    """Return the files of a trace of training: a folder, a file or the prefix of Chakra's files."""
     from weft.training.formats import chakra
 
     if trace.is_dir():
