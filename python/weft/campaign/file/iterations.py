@@ -84,7 +84,7 @@ class IterationPlan:
 
     @property
     def decides(self) -> dict[str, Any]:
-        """What the result depends on, besides the contents of files and changes of the fabric."""
+        """Inputs of the result, besides the contents of files and changes of the fabric."""
         its = self.conditions
         return {
             "model changes": self.model_changes,
