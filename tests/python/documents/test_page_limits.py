@@ -41,7 +41,7 @@ BEYOND = {
     "docs/accuracy-tables.md": Page(3300, 0, 1),
     "docs/accuracy.md": Page(0, 2, 0),
     "docs/campaign-files.md": Page(0, 0, 2),
-    "docs/command-line.md": Page(11000, 0, 5),
+    "docs/command-line.md": Page(11200, 0, 5),
     "docs/compiling.md": Page(0, 0, 2),
     "docs/contention.md": Page(0, 0, 1),
     "docs/fabric-files.md": Page(8300, 0, 2),
@@ -56,7 +56,7 @@ BEYOND = {
     "docs/performance.md": Page(4900, 1, 2),
     "docs/python.md": Page(0, 0, 1),
     "docs/real-programs.md": Page(3700, 2, 2),
-    "docs/record.md": Page(4200, 0, 3),
+    "docs/record.md": Page(4400, 0, 3),
     "docs/simgrid.md": Page(3700, 0, 2),
     "docs/testbed.md": Page(4000, 0, 1),
     "docs/trace-files.md": Page(0, 0, 1),
@@ -66,7 +66,6 @@ BEYOND = {
 """Pages that exceed a limit, most of them references that are generated."""
 
 UNSHOWN = {
-    "docs/conformance.md": 1,
     "docs/forwarding-experiment.md": 1,
     "docs/micro-benchmarks.md": 1,
     "docs/offloading.md": 2,
