@@ -56,12 +56,12 @@ class ServedFabric : Due {
 
   void due(std::uint64_t number) override
   {
-    const auto [call, member] = sends_[number];
-    const std::int64_t place  = tree->place[static_cast<std::size_t>(member)];
-    ServingSwitch& entry      = served->at(tree->entry[static_cast<std::size_t>(member)]);
+    const auto [index, member] = sends_[number];
+    const std::int64_t place   = tree->place[static_cast<std::size_t>(member)];
+    ServingSwitch& entry       = served->at(tree->entry[static_cast<std::size_t>(member)]);
     const MemberRange itself{place, place + 1};
     entry.request(
-        {&calls_[call], itself, member, calls_[call].loads(itself, entry.model()).up.payload, nullptr, member});
+        {&calls_[index], itself, member, calls_[index].loads(itself, entry.model()).up.payload, nullptr, member});
   }
 
 public:

@@ -11,6 +11,7 @@ import weft
 from tests.support.simulated import weft_says as weft_command
 from weft import _core
 from weft.iterations.iteration import Conditions, Iteration, simulate
+from weft.training.variants import MULTICAST
 from weft.training.workload import Workload
 
 FABRIC = "superpod-h100-32"
@@ -222,7 +223,11 @@ def test_a_comparison_has_faults_in_each_variant(model: Path, tmp_path: Path) ->
     )
     usual = weft.compare_training(model, FABRIC)
     slow = weft.compare_training(model, FABRIC, faults=faults)
-    assert all(one > other for one, other in zip(slow["time_s"], usual["time_s"], strict=True))
+    times = dict(
+        zip(slow["collectives_by"], zip(slow["time_s"], usual["time_s"], strict=True), strict=True)
+    )
+    assert times.pop(MULTICAST)[0] is None  # not beside faults
+    assert all(disturbed > alone for disturbed, alone in times.values())
 
 
 def test_wrong_files_are_refused(model: Path, tmp_path: Path) -> None:
