@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """docs/training-study.md: iterations of a dense model and of a mixture of experts on many GPUs.
 
-Each layout is executed with rings and trees, NVLS and SHARP, some with Allgathers by multicast.
-Times are simulated and the same on every machine; the CPU time is that of the machine that
-measured.
+Each layout is executed with rings and trees, NVLS and SHARP, some with Allgathers by multicast;
+one also beside a second job, and with a cable that fails. Times are simulated and the same on every
+machine; the CPU time is that of the machine that measured.
 """
 
+import random
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from matplotlib.figure import Figure
 
+from studies.resume import kept_rows
 from studies.study import DOCS, IMAGES, ROOT, Study, Table, markdown, read_table, write_table
+from weft import _core, run_jobs
 from weft.base.plots import COLOURS, HATCHES
 from weft.base.units import format_ratio
 from weft.iterations.iteration import Conditions, Iteration, simulate
@@ -30,6 +36,11 @@ HEAD = (
 )
 
 
+GPUS_OF_UNIT = 256
+"""More take 32 spines, so that each leaf has as many cables up as down."""
+_RINGS = ("rings and trees",)
+MOST_OF_TWO_LEVELS = 2048
+"""GPUs whose leaves have ports on 64-port spines; more take spines with a port for each leaf."""
 _WITHOUT_NVLS = ("rings and trees", "SHARP")
 """Variants of layouts in which NVLS over nodes takes minutes of CPU, or is never chosen."""
 
@@ -43,15 +54,32 @@ class Layout:
     gpus: int
     changes: tuple[str, ...]
     variants: tuple[str, ...] = tuple(VARIANTS)
+    detail: str = "step"
+
+    @property
+    def fabric_changes(self) -> tuple[str, ...]:
+        """Changes of the fabric that give it the GPUs."""
+        changes = [f"topology.nodes={self.gpus // GPUS_OF_NODE}"]
+        if self.gpus > GPUS_OF_UNIT:
+            changes.append("topology.spines=32")
+        if self.gpus > MOST_OF_TWO_LEVELS:
+            changes.append("switch.max_ports=512")
+        return tuple(changes)
 
 
 def _dense(
-    name: str, gpus: int, *changes: str, variants: tuple[str, ...] = tuple(VARIANTS)
+    name: str,
+    gpus: int,
+    *changes: str,
+    variants: tuple[str, ...] = tuple(VARIANTS),
+    detail: str = "step",
 ) -> Layout:
-    return Layout(name, "llama-3-70b", gpus, ("train.gpu=h100-sxm", *changes), variants)
+    return Layout(name, "llama-3-70b", gpus, ("train.gpu=h100-sxm", *changes), variants, detail)
 
 
-def _pipelined(gpus: int, sharding: str, variants: tuple[str, ...] = tuple(VARIANTS)) -> Layout:
+def _pipelined(
+    gpus: int, sharding: str, variants: tuple[str, ...] = tuple(VARIANTS), detail: str = "step"
+) -> Layout:
     """Return tensor x pipeline x data parallelism, with 8 sequences of 8,192 tokens a rank."""
     data = gpus // 32
     return _dense(
@@ -60,10 +88,13 @@ def _pipelined(gpus: int, sharding: str, variants: tuple[str, ...] = tuple(VARIA
         *("parallel.tensor=8", "parallel.pipeline=4", f"parallel.data={data}"),
         *(f"parallel.sharding={sharding}", "batch.sequence=8192", f"batch.global={8 * data}"),
         variants=variants,
+        detail=detail,
     )
 
 
-def _sharded(gpus: int, variants: tuple[str, ...] = tuple(VARIANTS)) -> Layout:
+def _sharded(
+    gpus: int, variants: tuple[str, ...] = tuple(VARIANTS), detail: str = "step"
+) -> Layout:
     """Return tensor parallelism in a node and FSDP over the nodes, a sequence for each node."""
     data = gpus // GPUS_OF_NODE
     return _dense(
@@ -72,27 +103,33 @@ def _sharded(gpus: int, variants: tuple[str, ...] = tuple(VARIANTS)) -> Layout:
         *("parallel.tensor=8", f"parallel.data={data}", "parallel.sharding=fsdp"),
         *("batch.sequence=8192", f"batch.global={data}"),
         variants=variants,
+        detail=detail,
     )
 
 
-def _experts(gpus: int) -> Layout:
+def _experts(gpus: int, variants: tuple[str, ...] = _WITHOUT_NVLS, detail: str = "step") -> Layout:
     """Return the parallelism of a measured iteration of DeepSeek-V3, with half of its batch."""
     return Layout(
         "4 stages, experts among 64",
         "deepseek-v3",
         gpus,
         (f"parallel.data={gpus // 4}", f"batch.global={gpus}"),
-        _WITHOUT_NVLS,
+        variants,
+        detail,
     )
 
 
 LAYOUTS = (
     _pipelined(1024, "ddp", _WITHOUT_NVLS),
     _pipelined(1024, "zero-1", (*VARIANTS, MULTICAST)),
+    _pipelined(16384, "zero-1", _RINGS, "call"),
     _sharded(256, (*VARIANTS, MULTICAST)),
-    _sharded(1024, ("rings and trees",)),
+    _sharded(1024, _RINGS),
+    _sharded(4096, _RINGS, "call"),
     _experts(256),
+    _experts(1024, _RINGS, "call"),
 )
+"""Layouts in the order of the table: those of one kind by the number of GPUs."""
 
 
 def trained(layout: Layout) -> Training:
@@ -104,24 +141,33 @@ def trained(layout: Layout) -> Training:
 
 
 def measure() -> None:
-    """Execute all layouts."""
-    rows = []
-    for layout in LAYOUTS:
-        training = trained(layout)
-        for variant in layout.variants:
-            rows.append(_row(layout, variant, training, _executed(layout, variant, training)))
-    write_table(FILE, rows, HEAD)
+    """Execute all layouts; then two jobs at once, and failing links."""
+    parts = [
+        (f"{layout.model}-{layout.name}-{layout.gpus}-{variant}", partial(_alone, layout, variant))
+        for layout in LAYOUTS
+        for variant in layout.variants
+    ]
+    write_table(FILE, kept_rows("training-study", parts), HEAD)
+    disturbances = [(name, partial(beside, name)) for name in PLACEMENTS]
+    write_table(BESIDE, kept_rows("training-study", disturbances), BESIDE_HEAD)
+    failing = [(name, partial(failed, name)) for name in FAULTS]
+    write_table(FAILING, kept_rows("training-study", failing), FAILING_HEAD)
 
 
-def _executed(layout: Layout, variant: str, training: Training) -> Iteration:
+def _alone(layout: Layout, variant: str) -> Table:
+    training = trained(layout)
     multicast = variant == MULTICAST
     executors = GPUS_ALONE if multicast else VARIANTS[variant].changes
-    changes = (f"topology.nodes={layout.gpus // GPUS_OF_NODE}", *executors)
-    conditions = Conditions(fabric=FABRIC, changes=changes, multicast=multicast)
-    return simulate(training.workload, conditions)
+    conditions = Conditions(
+        fabric=FABRIC,
+        changes=(*layout.fabric_changes, *executors),
+        detail=layout.detail,
+        multicast=multicast,
+    )
+    return [_row(layout, variant, training, simulate(training.workload, conditions))]
 
 
-def _row(layout: Layout, variant: str, training: Training, its: Iteration) -> dict[str, object]:
+def _row(layout: Layout, variant: str, training: Training, its: Iteration) -> dict[str, str]:
     def sum_of(kind: str) -> str:
         return f"{sum(one.mean_s for one in its.parts if one.name.startswith(kind)):.4g}"
 
@@ -130,7 +176,8 @@ def _row(layout: Layout, variant: str, training: Training, its: Iteration) -> di
     return {
         "model": training.summary.model,
         "layout": layout.name,
-        "gpus": layout.gpus,
+        "gpus": str(layout.gpus),
+        "executed_by": layout.detail,
         "collectives": variant,
         "time_s": f"{its.time_s:.4g}",
         "mfu": f"{training.summary.mfu(its.time_s):.4f}",
@@ -140,9 +187,171 @@ def _row(layout: Layout, variant: str, training: Training, its: Iteration) -> di
         "idle_s": sum_of("idle"),
         "most_exposed": most.removeprefix("exposed "),
         "most_exposed_s": f"{exposed.get(most, 0.0):.4g}",
-        "messages": its.messages,
+        "messages": str(its.messages),
         "cpu_s": f"{its.cpu_s:.1f}",
     }
+
+
+# ---- Two jobs at once
+
+BESIDE = DOCS / "training-study-beside.csv"
+BESIDE_HEAD = (
+    "# studies/training_study.py: two iterations of llama-3-70b (tensor 8, FSDP, 256 GPUs each) at"
+    " once on superpod-h100-32 with two units\n"
+)
+NODES = 64
+"""Nodes of two units, of which each job has half."""
+SEED = 1
+
+
+def _at_random() -> list[int]:
+    nodes = list(range(NODES))
+    random.Random(SEED).shuffle(nodes)
+    return nodes
+
+
+PLACEMENTS: Mapping[str, tuple[int, Sequence[int]]] = {
+    "a unit each": (4, range(NODES)),
+    "nodes at random, 4 spines": (4, _at_random()),
+    "nodes at random, 32 spines": (32, _at_random()),
+}
+"""Number of spines, and the nodes: the first half for the first job, in the order of its ranks."""
+
+
+def beside(name: str) -> Table:
+    """Return the times of two jobs at once and alone, with this placement."""
+    spines, nodes = PLACEMENTS[name]
+    layout = _sharded(256)
+    jobs: list[dict[str, object]] = [
+        {
+            "name": job,
+            "training": layout.model,
+            "with": list(layout.changes),
+            "hosts": [f"node-{node:02}.gpu-{gpu}" for node in its for gpu in range(GPUS_OF_NODE)],
+        }
+        for job, its in (("first", nodes[: NODES // 2]), ("second", nodes[NODES // 2 :]))
+    ]
+    changes = {"topology.nodes": NODES, "topology.spines": spines}
+    record = run_jobs(jobs, fabric=FABRIC, set=changes, alone=True)
+    rows = []
+    for one in record.jobs or []:
+        assert one.training and one.alone and one.alone.training
+        exposed = {
+            when: sum(part.mean_s for part in parts if part.name.startswith("exposed"))
+            for when, parts in (
+                ("alone", one.alone.training.parts),
+                ("beside", one.training.parts),
+            )
+        }
+        rows.append(
+            {
+                "placement": name,
+                "job": one.name,
+                "alone_s": f"{one.alone.training.time_s:.4g}",
+                "beside_s": f"{one.training.time_s:.4g}",
+                "exposed_alone_s": f"{exposed['alone']:.4g}",
+                "exposed_beside_s": f"{exposed['beside']:.4g}",
+                "cpu_s": f"{record.cpu_time_s:.1f}",
+            }
+        )
+    return rows
+
+
+def _beside_table(rows: Table) -> str:
+    lines = [
+        (
+            row["placement"],
+            row["job"],
+            f"{float(row['alone_s']):.3g}",
+            f"{float(row['beside_s']):.3g}",
+            format_ratio(float(row["beside_s"]) / float(row["alone_s"])),
+            f"{float(row['exposed_alone_s']):.3g}",
+            f"{float(row['exposed_beside_s']):.3g}",
+        )
+        for row in rows
+    ]
+    heads = ("placement", "job", "alone, s", "beside, s", "times as long")
+    return markdown((*heads, "exposed alone, s", "exposed beside, s"), lines, 2)
+
+
+# ---- Failing links
+
+FAILING = DOCS / "training-study-faults.csv"
+FAILING_HEAD = (
+    "# studies/training_study.py: a cable that fails 500 ms after the begin of an iteration of"
+    " llama-3-70b (tensor 8, FSDP, 512 GPUs)\n"
+)
+RATE = 35 / 54
+"""Failures of switches and cables in a day on 16,384 GPUs: presets/faults/llama-3.toml."""
+_DAY_S = 86_400
+FAULTS: Mapping[str, str] = {
+    "none": "",
+    "leaf to spine": 'link = "{spine}"\nat = "500ms"\n',
+    "GPU to leaf, repaired after 1 s": 'link = "{leaf}"\nat = "500ms"\nuntil = "1500ms"\n',
+    "GPU to leaf, not repaired": 'link = "{leaf}"\nat = "500ms"\n',
+}
+"""Fault by name; a cable of the first rail, which the ring between the units crosses."""
+
+
+def failed(name: str) -> Table:
+    """Return the time of an iteration with a fault."""
+    layout = _sharded(512)
+    training = trained(layout)
+    fabric = _core.load_fabric(FABRIC, list(layout.fabric_changes))
+    with TemporaryDirectory() as folder:
+        faults = Path(folder) / "faults.toml"
+        if FAULTS[name]:
+            text = FAULTS[name].format(**_cables(fabric))
+            faults.write_text(f'[recovery]\ntransport = "nccl"\n\n[[fault]]\n{text}')
+        conditions = Conditions(
+            fabric=FABRIC, changes=layout.fabric_changes, faults=faults if FAULTS[name] else None
+        )
+        its = simulate(training.workload, conditions)
+    part = its.faults
+    return [
+        {
+            "fault": name,
+            "outcome": its.outcome.kind,
+            "time_s": f"{its.time_s:.6g}",
+            "messages_cut": str(part.cut if part else 0),
+            "waited_s": f"{part.waited_s if part else 0.0:.4g}",
+            "cpu_s": f"{its.cpu_s:.1f}",
+        }
+    ]
+
+
+def _cables(fabric: "_core.Fabric") -> dict[str, str]:
+    """Return a cable of the GPU at the units' border, and the one that its ring takes to a spine.
+
+    The ring of a rail goes from the last node of the first unit to the first node of the second.
+    """
+    border = 32 * GPUS_OF_NODE
+    route = fabric.route(border - GPUS_OF_NODE, border)
+    cables = [one.removesuffix(".up").removesuffix(".down") for one in route["links"]]
+    return {
+        "leaf": next(one for one in cables if "nic" in one and "leaf" in one),
+        "spine": next(one for one in cables if "spine" in one),
+    }
+
+
+def _failing_table(rows: Table) -> str:
+    base_s = float(rows[0]["time_s"])
+    lines = []
+    for row in rows:
+        lost_s = float(row["time_s"]) - base_s
+        ended = row["outcome"] == "completed"
+        lines.append(
+            (
+                row["fault"],
+                row["outcome"],
+                f"{float(row['time_s']):.3g}",
+                f"{lost_s:.3g}" if ended else "",
+                f"{lost_s * RATE / _DAY_S:.1e}" if ended else "",
+                row["messages_cut"],
+            )
+        )
+    heads = ("cable", "outcome", "iteration, s", "lost, s", "fraction of a day", "messages cut")
+    return markdown(heads, lines, 2)
 
 
 # ---- The page
@@ -162,16 +371,15 @@ def _cells(row: Mapping[str, str], base_s: float, *, first: bool) -> tuple[str, 
     def share(name: str) -> str:
         return f"{float(row[name]) / time_s:.0%}"
 
-    bubbles = (float(row["waiting_s"]) + float(row["idle_s"])) / time_s
+    name = f"{row['model']}, {row['layout']}"
     return (
-        *((row["model"], row["layout"], f"{int(row['gpus']):,}") if first else ("", "", "")),
+        *((name, f"{int(row['gpus']):,}") if first else ("", "")),
+        row["executed_by"],
         row["collectives"],
         f"{time_s:.3g}",
         format_ratio(base_s / time_s),
         f"{float(row['mfu']):.1%}",
-        share("computation_s"),
         f"{share('exposed_s')} ({row['most_exposed']} {share('most_exposed_s')})",
-        f"{bubbles:.0%}",
     )
 
 
@@ -182,10 +390,10 @@ def _table(rows: Table) -> str:
         for row in group
     ]
     heads = (
-        *("model", "layout", "GPUs", "collectives by", "iteration, s", "times as fast", "MFU"),
-        *("computation", "exposed (most)", "waiting and idle"),
+        *("model and layout", "GPUs", "executed by", "collectives by", "iteration, s"),
+        *("times as fast", "MFU", "exposed (most)"),
     )
-    return markdown(heads, lines, 2)
+    return markdown(heads, lines, 1)
 
 
 PARTS = {
@@ -234,23 +442,28 @@ def _base_s(rows: Table, row: Mapping[str, str]) -> float:
 
 def _costs(rows: Table) -> str:
     total = sum(float(row["cpu_s"]) for row in rows)
+    more = sum(float(row["cpu_s"]) for row in read_table(FAILING))
+    more += sum({row["placement"]: float(row["cpu_s"]) for row in read_table(BESIDE)}.values())
     most = max(rows, key=lambda row: float(row["cpu_s"]))
     said = (
         f"All {len(rows)} iterations took {total:,.0f} s of CPU, the longest one"
         f" {float(most['cpu_s']):,.0f} s ({most['model']}, {most['layout']},"
         f" {int(most['gpus']):,} GPUs, {most['collectives']}, {int(most['messages']):,} messages)."
+        f" Jobs beside each other and faults took {more:,.0f} s."
     )
     return textwrap.fill(said, 100) + "\n"
 
 
 STUDY = Study(
     "training-study",
-    "iterations of a dense model and of a mixture of experts on up to 1,024 GPUs",
+    "iterations of a dense model and of a mixture of experts on up to 16,384 GPUs",
     measure=measure,
     figures=_figures,
     page=DOCS / "training-study.md",
     texts=lambda: {
         "table: iterations": _table(read_table(FILE)),
+        "table: beside": _beside_table(read_table(BESIDE)),
+        "table: failing": _failing_table(read_table(FAILING)),
         "table: costs": _costs(read_table(FILE)),
     },
 )

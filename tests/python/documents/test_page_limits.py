@@ -61,7 +61,6 @@ BEYOND = {
     "docs/testbed.md": Page(4000, 0, 1),
     "docs/trace-files.md": Page(0, 0, 1),
     "docs/training-models.md": Page(0, 1, 1),
-    "docs/training-study.md": Page(0, 1, 0),
 }
 """Pages that exceed a limit, most of them references that are generated."""
 
