@@ -5,5 +5,5 @@
 has one program for all ranks of a stage, yield operations (`operations`), which `assembly` checks
 across ranks and writes as programs.
 
-Users: api, cli, runs.
+Users: api, campaign, cli, runs.
 """
