@@ -246,7 +246,7 @@ def test_what_runs_need_is_learned(write: Write, tmp_path: Path) -> None:
             'name = "small"\nmost_runs = 5',
             "makes 16 combinations; allowed are at",
         ),
-        ("source =", "sorce =", "[programs.latency] sorce: no such key; did you mean source?"),
+        ("source =", "sorce =", "[programs.latency] sorce: no such key; did you mean source"),
         ("[[runs]]", "[runs]", "write [[runs]] tables"),
         ("ranks = 4", 'ranks = 4\nzip = [["bytes", "ranks"]]', "bytes has 2, ranks has 1"),
     ],
