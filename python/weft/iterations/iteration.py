@@ -14,6 +14,7 @@ from pathlib import Path
 
 from weft import _core
 from weft.base.errors import WeftError, named
+from weft.base.models import Model
 from weft.iterations.disturbances import faults_part, prepare, traffic_parts
 from weft.runs.faults.changes import of_fabric
 from weft.runs.record_data import FaultsPart, OutcomePart, TrafficPart
@@ -65,15 +66,14 @@ class Part:
     most_s: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class LinkClass:
-    """Links between the same two kinds of devices, such as `gpu--nvswitch`."""
+class LinkClassRecord(Model):
+    """Links between the same two kinds of devices, those that have carried something."""
 
     name: str
+    """Both kinds, as in the names of cables: `gpu--nvswitch`, `leaf--spine`."""
     links: int
-    """Links that have carried something; a cable has two."""
+    """Number of these links; a cable has two."""
     bytes: float
-    """Bytes that all of them have carried."""
     utilisation: float
     """Mean of these links: bytes over what they could have carried in the iteration."""
     busiest: str
@@ -82,7 +82,7 @@ class LinkClass:
     exposed_s: float
     """Exposed communication that a link of this class limits, mean of the ranks."""
     carried_s: float
-    """Of this, the time in which the limiting links carry what is communicated."""
+    """Part of it in which the limiting links carry what is communicated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +100,7 @@ class Iteration:
     """Uses of time, whose means add up to the iteration; those of no rank are left out."""
     communicated_s: Mapping[str, float]
     """Mean duration of communication by kind, hidden or not."""
-    links: tuple[LinkClass, ...]
+    links: tuple[LinkClassRecord, ...]
     """Classes of links that have carried something."""
     calls: int
     executed: int
@@ -135,16 +135,15 @@ class Iteration:
         return max(self.parts, key=lambda one: one.mean_s).name
 
     @property
-    def limiting_links(self) -> LinkClass | None:
+    def limiting_links(self) -> LinkClassRecord | None:
         """Class of links that limits most of the exposed communication; None if there is none."""
-        exposed = [one for one in self.links if one.exposed_s > 0]
-        return max(exposed, key=lambda one: one.exposed_s, default=None)
+        return limiting_links(self.links)
 
-    @property
-    def busiest_links(self) -> LinkClass | None:
-        """Class of the link with the highest utilisation; None if no link is known to have it."""
-        known = [one for one in self.links if one.busiest]
-        return max(known, key=lambda one: one.busiest_utilisation, default=None)
+
+def limiting_links(links: Sequence[LinkClassRecord]) -> LinkClassRecord | None:
+    """Return the class that limits most of the exposed communication; None if there is none."""
+    exposed = [one for one in links if one.exposed_s > 0]
+    return max(exposed, key=lambda one: one.exposed_s, default=None)
 
 
 def simulate(
@@ -210,10 +209,10 @@ def simulate(
     )
 
 
-def _link_classes(times: "_core.IterationTimes") -> tuple[LinkClass, ...]:
+def _link_classes(times: "_core.IterationTimes") -> tuple[LinkClassRecord, ...]:
     rows = times["ranks"]
     return tuple(
-        LinkClass(
+        LinkClassRecord(
             **one,
             exposed_s=_mean([row["exposed_at_s"][at] for row in rows]),
             carried_s=_mean([row["carried_at_s"][at] for row in rows]),

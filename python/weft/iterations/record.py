@@ -3,7 +3,6 @@
 
 import csv
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from msgspec import field
@@ -12,7 +11,7 @@ from weft import _core
 from weft.base.errors import named
 from weft.base.models import Model
 from weft.base.output import whole_file
-from weft.iterations.iteration import Iteration
+from weft.iterations.iteration import Iteration, LinkClassRecord
 from weft.iterations.timeline import Uses, uses_of
 from weft.runs.record_data import FaultsPart, OutcomePart, TrafficPart
 from weft.training.build import Summary
@@ -26,25 +25,6 @@ class PartRecord(Model):
     name: str
     mean_s: float
     most_s: float
-
-
-class LinkClassRecord(Model):
-    """Links between the same two kinds of devices, those that have carried something."""
-
-    name: str
-    """Both kinds, as in the names of cables: `gpu--nvswitch`, `leaf--spine`."""
-    links: int
-    """Number of these links; a cable has two."""
-    bytes: float
-    utilisation: float
-    """Mean of these links: bytes over what they could have carried in the iteration."""
-    busiest: str
-    """Link with the highest utilisation; empty if each message chooses a route."""
-    busiest_utilisation: float
-    exposed_s: float
-    """Exposed communication that a link of this class limits, mean of the ranks."""
-    carried_s: float
-    """Of this, the time in which the limiting links carry what is communicated."""
 
 
 class TrainingRecord(Model):
@@ -148,7 +128,7 @@ def record_of(
             PartRecord(name=one.name, mean_s=one.mean_s, most_s=one.most_s) for one in its.parts
         ],
         communicated_s=dict(its.communicated_s),
-        links=[LinkClassRecord(**asdict(one)) for one in its.links],
+        links=list(its.links),
         calls=its.calls,
         calls_executed=its.executed,
         messages=its.messages,

@@ -367,7 +367,7 @@ class FlowCheckRowPart(Model, kw_only=True):
     packets_s: Number
     """The same if messages are packets."""
     difference: Number | None = None
-    """How much longer packets take, as a fraction; null if flows take no time."""
+    """Additional time on packets, as a fraction; null if flows take no time."""
     differs: bool = False
     """True if the difference is more than the tolerance."""
 

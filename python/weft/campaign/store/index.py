@@ -25,7 +25,8 @@ import polars as pl
 
 from weft.base.errors import WeftError
 from weft.campaign.store.store import IterationPart, Result, Store
-from weft.iterations.record import IterationRecord, LinkClassRecord, PartRecord
+from weft.iterations.iteration import LinkClassRecord, limiting_links
+from weft.iterations.record import IterationRecord, PartRecord
 from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart, FaultsPart, JobPart, TimePart
 
@@ -280,12 +281,12 @@ def _of_times(record: IterationRecord) -> dict[str, Any]:
 def _of_links(links: Sequence[LinkClassRecord]) -> dict[str, Any]:
     if not links:  # of an earlier version
         return {}
-    limit = max(links, key=lambda one: one.exposed_s)
+    limit = limiting_links(links)
     busiest = max(links, key=lambda one: one.busiest_utilisation)
     return {
-        "limiting_links": limit.name if limit.exposed_s else "",
-        "limited_s": limit.exposed_s,
-        "carried_s": limit.carried_s,
+        "limiting_links": limit.name if limit else "",
+        "limited_s": limit.exposed_s if limit else 0.0,
+        "carried_s": limit.carried_s if limit else 0.0,
         "busiest_link": busiest.busiest,
         "busiest_link_utilisation": busiest.busiest_utilisation if busiest.busiest else None,
     }

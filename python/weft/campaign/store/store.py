@@ -39,8 +39,7 @@ class IterationPart(Model, kw_only=True):
     """Iteration of training, and what it took to simulate it."""
 
     outcome: str
-    """That of its record; or `timeout` or `memory-limit`, the limit of the campaign that ended it.
-    """
+    """Kind of outcome in its record; or the limit that ended it, `timeout` or `memory-limit`."""
     message: str
     """Reason if it could not go on, or a limit of the campaign ended it."""
     wall_time_s: float
