@@ -197,7 +197,7 @@ build/stamps/files: FORCE
 
 # CMake remembers where it found Python and SimGrid: when they move, it starts anew.
 $(WEFT): $(VENV) $(SIMGRID) build/stamps/files $(INSTALLED_FILES)
-	@echo 'build: weft, into .venv (up to 2 minutes on 2 cores)'
+	@echo 'build: weft, into .venv (10 minutes of CPU time; half of that on 2 idle cores)'
 	@$(if $(filter $(VENV) $(SIMGRID),$?),rm -rf build/python)
 	@SIMGRID_PREFIX=$$(cat $(SIMGRID)) flock setup setup/quiet build/weft.log \
 	  $(BIN)/python -m pip --disable-pip-version-check install --no-build-isolation --no-deps --editable .
