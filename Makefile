@@ -12,7 +12,8 @@ BUILD_TOOLS := .venv/.build
 VENV := .venv/.weft
 TOOLS := .venv/.tests
 SIMGRID := build/stamps/simgrid
-WEFT := build/stamps/weft
+LIBRARIES := build/stamps/weft
+WEFT := build/stamps/testbed
 UNIT := build/unit/build.ninja
 SANITIZED := build/sanitized/build.ninja
 JOBS := $(shell nproc)
@@ -28,7 +29,7 @@ C_FILES := $(call files,examples tests,*.[ch]) $(call files,tests/mechanism,*.cp
 PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,setup/fortran,*.py) setup/large_counts.py $(wildcard src/binding/fortran/procedures src/binding/fortran/constants) \
-                   $(call files,src/compilers presets fabrics data examples inventories,*)
+                   $(call files,src/compilers presets fabrics data examples,*)
 
 COMMANDS := help demo wheel stub test check bench studies figures accuracy bench-contention bench-cpu bench-progress-engine bench-forwarding bench-scale bench-growth paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs test-simgrid-4.0 fuzz stress build unit pytest lint tidy format clean
 .PHONY: $(COMMANDS) FORCE
@@ -45,7 +46,7 @@ demo: ## an MPI program on a simulated Tofino switch, beside the measured testbe
 	@$(MAKE) -j2 $(WEFT)
 	@$(BIN)/weft demo --out build/demo
 
-wheel: ## dist/weft-….whl: weft and SimGrid in one file, for machines with no more than Python and a compiler
+wheel: ## dist/weft-….whl: weft and SimGrid in one file, for machines with no more than Python and a compiler; beside it weft_testbed-….whl
 	@$(MAKE) -j2 $(WEFT)
 	@SIMGRID_PREFIX=$$(cat $(SIMGRID)) flock setup setup/quiet build/wheel.log $(BIN)/python setup/wheel.py
 	@tail -n 1 build/wheel.log
@@ -130,7 +131,7 @@ accuracy: $(WEFT) ## what `weft validate` gives: data/errors.csv, then docs/accu
 	  --document docs/accuracy.md --document docs/accuracy-tables.md --document README.md \
 	  --document docs/release-0.1.0.md
 
-stub: $(WEFT) ## python/weft/_core.pyi, the types of the compiled core, and options of runs in python/weft/api
+stub: $(WEFT) ## python/weft/_core.pyi, the types of the compiled core; options of runs and public names in python/weft
 	@$(BIN)/python setup/stub.py
 	@$(BIN)/python -m studies.signatures
 
@@ -196,11 +197,17 @@ build/stamps/files: FORCE
 	  echo '$(sort $(INSTALLED_FILES) $(CXX_FILES) $(PYTHON_FILES))' >$@
 
 # CMake remembers where it found Python and SimGrid: when they move, it starts anew.
-$(WEFT): $(VENV) $(SIMGRID) build/stamps/files $(INSTALLED_FILES)
+$(LIBRARIES): $(VENV) $(SIMGRID) build/stamps/files $(INSTALLED_FILES)
 	@echo 'build: weft, into .venv (10 minutes of CPU time; half of that on 2 idle cores)'
 	@$(if $(filter $(VENV) $(SIMGRID),$?),rm -rf build/python)
 	@SIMGRID_PREFIX=$$(cat $(SIMGRID)) flock setup setup/quiet build/weft.log \
 	  $(BIN)/python -m pip --disable-pip-version-check install --no-build-isolation --no-deps --editable .
+	@touch $@
+
+# Its modules are found in their folder: only what it registers is installed.
+$(WEFT): $(LIBRARIES) testbed/pyproject.toml
+	@setup/quiet build/testbed.log \
+	  $(BIN)/python -m pip --disable-pip-version-check install --no-build-isolation --no-deps --editable ./testbed
 	@touch $@
 
 # With -O1 the compiler takes half as long as with -O2, and the tests about as long.

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Builds dist/weft-….whl, which requires only Python and a compiler on the target machine.
 
+Beside it stands dist/weft_testbed-….whl, which the extra `testbed` requires: pip finds it there
+with `--find-links dist`.
+
 The SimGrid in $SIMGRID_PREFIX is bundled (setup/bundle_simgrid.cmake). The wheel's name contains
 the supported systems, as determined by auditwheel (PEP 600): `manylinux_2_34_x86_64` has glibc 2.34
 or newer. The core is compiled for one version of Python, that of .venv.
 """
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,12 +27,19 @@ def run(*command: str) -> str:
     return subprocess.run(python, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT).stdout
 
 
-def built(folder: str) -> Path:
-    """Build the wheel into a folder."""
-    settings = [word for setting in _SETTINGS for word in ("--config-settings", setting)]
-    options = ["--disable-pip-version-check", "--no-build-isolation", "--no-deps", *settings]
-    print(run("pip", "wheel", *options, "--wheel-dir", folder, str(ROOT)))
+def built(folder: str, project: Path, *settings: str) -> Path:
+    """Build a project's wheel into a folder."""
+    words = [word for setting in settings for word in ("--config-settings", setting)]
+    options = ["--disable-pip-version-check", "--no-build-isolation", "--no-deps", *words]
+    print(run("pip", "wheel", *options, "--wheel-dir", folder, str(project)))
     return next(Path(folder).glob("*.whl"))
+
+
+def keep(made: Path, name: str) -> None:
+    """Move a wheel into dist/, in place of older ones of that name."""
+    for old in (ROOT / "dist").glob(f"{name}-*.whl"):
+        old.unlink()
+    made.rename(ROOT / "dist" / made.name)
 
 
 def platform(wheel: Path) -> str:
@@ -48,12 +59,13 @@ def main() -> None:
     dist = ROOT / "dist"
     dist.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=dist) as folder:
-        wheel = built(folder)
+        wheel = built(folder, ROOT, *_SETTINGS)
         print(run("wheel", "tags", "--remove", "--platform-tag", platform(wheel), str(wheel)))
         made = next(Path(folder).glob("*.whl"))
-        for old in dist.glob("weft-*.whl"):
-            old.unlink()
-        made.rename(dist / made.name)
+        keep(made, "weft")
+        # setuptools would pack modules that earlier builds have left there.
+        shutil.rmtree(ROOT / "testbed" / "build", ignore_errors=True)
+        keep(built(folder, ROOT / "testbed"), "weft_testbed")
     print(f"wheel: dist/{made.name}, {(dist / made.name).stat().st_size / 1e6:.1f} MB")
 
 

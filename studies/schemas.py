@@ -17,8 +17,8 @@ from weft.runs.record import Record
 from weft.schemas.input_files import SCHEMAS as INPUT_SCHEMAS
 from weft.schemas.input_files import schema_of
 from weft.study.comparison.comparison import ComparisonRecord
-from weft.testbed.plan.file import PlanRecord
 from weft.trace.folder import CallsManifest, Manifest
+from weft_testbed.plan.file import PlanRecord
 
 SCHEMAS = DOCS / "schema"
 FILES: dict[str, type[Model]] = {

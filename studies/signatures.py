@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Generates the parts of python/weft/api that describe run options: signatures and docstrings.
+"""Generates what the API's sources repeat, for type checkers, editors and the reference.
 
 python -m studies.signatures
 
-The options are declared in `weft.runs.options`. Their parameters are written into the sources of
-the API, so that type checkers, editors and the reference show them.
+Options of runs are declared in `weft.runs.options`: their signatures and docstrings are written
+into python/weft/api. Public names are those in `__all__` of the API's modules: they are written
+into python/weft/__init__.py, and the testbed's into its extension.
 """
 
 import ast
 import json
 import re
+import subprocess
+import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +21,9 @@ from studies.study import ROOT
 from weft.runs import offload_modes, value_types
 from weft.runs.options import DeclaredOption, run_option, run_options, sentences
 
-API = ROOT / "python" / "weft" / "api"
+PACKAGE = ROOT / "python" / "weft"
+API = PACKAGE / "api"
+TESTBED = ROOT / "testbed" / "weft_testbed"
 _WIDTH = 100
 _ANNOTATIONS: Mapping[type, str] = {
     value_types.Count: "int",
@@ -39,6 +44,20 @@ _ANNOTATIONS: Mapping[type, str] = {
 _PLACE = re.compile(
     r"^    # (options of \w+): `make stub`\n(.*?)^    # end\n", re.DOTALL | re.MULTILINE
 )
+_NAMES_PLACE = re.compile(
+    r"^( *)# ([\w ]*names[\w ]*): `make stub`\n.*?^ *# end\n", re.DOTALL | re.MULTILINE
+)
+NOT_OF_API: Mapping[str, Sequence[str]] = {
+    "weft._core": ("__version__",),
+    "weft.base": ("paths",),
+    "weft.base.errors": ("WeftError",),
+    "weft.runs.record": ("FailedRunError", "Record"),
+    "weft.runs.replay": ("Recording",),
+    "weft.study.comparison.comparison": ("Comparison",),
+    "weft.study.forwarding.hashes": ("Cube",),
+}
+"""Public names that other rooms define, by module."""
+_OTHERWISE_CALLED = {"__version__": "version as __version__"}
 _ENTRY = re.compile(r"^        (\w+): ", re.MULTILINE)
 
 
@@ -157,9 +176,82 @@ def bench(source: str) -> str:
     return source
 
 
+def declared_names(module: Path) -> list[str]:
+    """Return `__all__` of a module, without importing it; empty if it has none."""
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return sorted(ast.literal_eval(node.value))
+    return []
+
+
+def own_names() -> dict[str, Sequence[str]]:
+    """Return weft's public names by module."""
+    api = {f"weft.api.{file.stem}": declared_names(file) for file in API.glob("*.py")}
+    return dict(sorted({**{k: v for k, v in api.items() if v}, **NOT_OF_API}.items()))
+
+
+def testbed_names() -> dict[str, Sequence[str]]:
+    """Return the names that the testbed adds, by module."""
+    return {"weft_testbed.api": declared_names(TESTBED / "api.py")}
+
+
+def _imports() -> str:
+    """Return imports; those that are not in `__all__` state that they are passed on."""
+    own = (
+        f"from {module} import {', '.join(_OTHERWISE_CALLED.get(one, one) for one in names)}\n"
+        for module, names in own_names().items()
+    )
+    added = (
+        f"from {module} import {one} as {one}\n"
+        for module, names in testbed_names().items()
+        for one in names
+    )
+    return "".join([*own, *added])
+
+
+def _by_module(modules: Mapping[str, Sequence[str]]) -> str:
+    return "".join(f"{json.dumps(name)}: {tuple(names)!r},\n" for name, names in modules.items())
+
+
+def _all() -> str:
+    names = sorted(name for names in own_names().values() for name in names)
+    return "".join(f"{json.dumps(name)},\n" for name in names)
+
+
+def _with_names(source: str, texts: Mapping[str, Callable[[], str]]) -> str:
+    def written(found: re.Match[str]) -> str:
+        head = f"{found[1]}# {found[2]}: `make stub`\n"
+        return f"{head}{textwrap.indent(texts[found[2]](), found[1])}{found[1]}# end\n"
+
+    return _formatted(_NAMES_PLACE.sub(written, source))
+
+
+def _formatted(source: str) -> str:
+    ruff = [str(Path(sys.executable).parent / "ruff"), "format", "--stdin-filename", "x.py", "-"]
+    done = subprocess.run(ruff, input=source, stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout
+
+
+def package(source: str) -> str:
+    """Return the updated module `weft`."""
+    texts = {
+        "names for type checkers": _imports,
+        "public names": _all,
+        "names by module": lambda: _by_module(own_names()),
+    }
+    return _with_names(source, texts)
+
+
+def testbed(source: str) -> str:
+    """Return the updated module of the testbed's extension."""
+    return _with_names(source, {"names by module": lambda: _by_module(testbed_names())})
+
+
 FILES: Mapping[Path, Callable[[str], str]] = {
     API / "running.py": running,
     API / "bench.py": bench,
+    PACKAGE / "__init__.py": package,
+    TESTBED / "__init__.py": testbed,
 }
 
 

@@ -2,9 +2,9 @@
 """Port map of docs/testbed.md: a 3 x 3 torus on the shipped testbed."""
 
 from studies.study import DOCS, IMAGES, Study
-from weft.testbed.hardware import inventory
-from weft.testbed.plan import file as plan_file
-from weft.testbed.plan import picture, plan, wanted_topology
+from weft_testbed.hardware import inventory
+from weft_testbed.plan import file as plan_file
+from weft_testbed.plan import picture, plan, wanted_topology
 
 PLAN = DOCS / "testbed" / "torus-3x3.json"
 

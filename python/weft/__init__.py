@@ -13,11 +13,13 @@ program that fails in the simulation is an outcome in its record.
 
 Public names are loaded lazily, and this module imports only what Python has already imported: build
 systems call `weft-cc` hundreds of times. The first part is for type checkers and editors, the
-second for the interpreter.
+second for the interpreter; both list the names in `__all__` of the modules in `weft.api`.
+Extensions such as weft-testbed add names (`weft.base.extras`).
 """
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    # names for type checkers: `make stub`
     from weft._core import version as __version__
     from weft.api.bench import bench, bench_like
     from weft.api.benches import (
@@ -72,19 +74,6 @@ if TYPE_CHECKING:
     from weft.api.results import Results, Status, write_report
     from weft.api.running import compare, read_record, record_trace, replay, run, run_jobs
     from weft.api.schemas import schema
-    from weft.api.testbeds import (
-        P4Switch,
-        TestbedChange,
-        TestbedPlan,
-        testbed_down,
-        testbed_inventories,
-        testbed_iterate,
-        testbed_paper,
-        testbed_plan,
-        testbed_probe,
-        testbed_running,
-        testbed_status,
-    )
     from weft.api.training import TrainedIteration, compare_training, replay_training, train
     from weft.base import paths
     from weft.base.errors import WeftError
@@ -92,8 +81,21 @@ if TYPE_CHECKING:
     from weft.runs.replay import Recording
     from weft.study.comparison.comparison import Comparison
     from weft.study.forwarding.hashes import Cube
+    from weft_testbed.api import P4Switch as P4Switch
+    from weft_testbed.api import TestbedChange as TestbedChange
+    from weft_testbed.api import TestbedPlan as TestbedPlan
+    from weft_testbed.api import testbed_down as testbed_down
+    from weft_testbed.api import testbed_inventories as testbed_inventories
+    from weft_testbed.api import testbed_iterate as testbed_iterate
+    from weft_testbed.api import testbed_paper as testbed_paper
+    from weft_testbed.api import testbed_plan as testbed_plan
+    from weft_testbed.api import testbed_probe as testbed_probe
+    from weft_testbed.api import testbed_running as testbed_running
+    from weft_testbed.api import testbed_status as testbed_status
+    # end
 
 __all__ = [
+    # public names: `make stub`
     "ArgumentError",
     "CacheTable",
     "Campaign",
@@ -107,7 +109,6 @@ __all__ = [
     "HashProof",
     "HostCalibration",
     "MessagesFit",
-    "P4Switch",
     "Program",
     "Progress",
     "Record",
@@ -116,8 +117,6 @@ __all__ = [
     "Schedule",
     "Status",
     "SwitchCalibration",
-    "TestbedChange",
-    "TestbedPlan",
     "TrainedIteration",
     "Validation",
     "WeftError",
@@ -162,22 +161,15 @@ __all__ = [
     "run",
     "run_jobs",
     "schema",
-    "testbed_down",
-    "testbed_inventories",
-    "testbed_iterate",
-    "testbed_paper",
-    "testbed_plan",
-    "testbed_probe",
-    "testbed_running",
-    "testbed_status",
     "train",
     "validate",
     "write_report",
+    # end
 ]
 
 _MODULES: "dict[str, tuple[str, ...]]" = {
+    # names by module: `make stub`
     "weft._core": ("__version__",),
-    "weft.api.input_checks": ("ArgumentError",),
     "weft.api.bench": ("bench", "bench_like"),
     "weft.api.benches": (
         "Demo",
@@ -217,11 +209,7 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "calibrate_p2p",
         "calibrate_switch",
     ),
-    "weft.api.campaigns": (
-        "Campaign",
-        "Program",
-        "Progress",
-    ),
+    "weft.api.campaigns": ("Campaign", "Program", "Progress"),
     "weft.api.compiling": ("compile", "mpi_commands"),
     "weft.api.fabrics": (
         "Fabric",
@@ -231,43 +219,18 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "fabrics",
         "new_fabric",
     ),
-    "weft.api.results": (
-        "Results",
-        "Status",
-        "write_report",
-    ),
-    "weft.api.running": (
-        "compare",
-        "read_record",
-        "record_trace",
-        "replay",
-        "run",
-        "run_jobs",
-    ),
+    "weft.api.input_checks": ("ArgumentError",),
+    "weft.api.results": ("Results", "Status", "write_report"),
+    "weft.api.running": ("compare", "read_record", "record_trace", "replay", "run", "run_jobs"),
     "weft.api.schemas": ("schema",),
-    "weft.api.testbeds": (
-        "P4Switch",
-        "TestbedChange",
-        "TestbedPlan",
-        "testbed_down",
-        "testbed_inventories",
-        "testbed_iterate",
-        "testbed_paper",
-        "testbed_plan",
-        "testbed_probe",
-        "testbed_running",
-        "testbed_status",
-    ),
     "weft.api.training": ("TrainedIteration", "compare_training", "replay_training", "train"),
     "weft.base": ("paths",),
     "weft.base.errors": ("WeftError",),
-    "weft.runs.record": (
-        "FailedRunError",
-        "Record",
-    ),
+    "weft.runs.record": ("FailedRunError", "Record"),
     "weft.runs.replay": ("Recording",),
     "weft.study.comparison.comparison": ("Comparison",),
     "weft.study.forwarding.hashes": ("Cube",),
+    # end
 }
 _NAMES = {name: module for module, names in _MODULES.items() for name in names}
 _OTHERWISE_CALLED = {"__version__": "version"}
@@ -276,7 +239,11 @@ _OTHERWISE_CALLED = {"__version__": "version"}
 def __getattr__(name: str) -> object:
     """Load a public name on first use."""
     if name not in _NAMES:
-        raise AttributeError(f"module 'weft' has no attribute '{name}'")
+        if name.startswith("_"):  # asked for by tools that inspect modules
+            raise AttributeError(f"module 'weft' has no attribute '{name}'")
+        from weft.base.extras import find_call
+
+        return find_call(name)
     from importlib import import_module
 
     own = _OTHERWISE_CALLED.get(name, name)
@@ -288,4 +255,6 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> "list[str]":
-    return [*__all__, *(name for name in globals() if name.startswith("__"))]
+    from weft.base.extras import calls
+
+    return [*__all__, *calls(), *(name for name in globals() if name.startswith("__"))]

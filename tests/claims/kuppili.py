@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import weft
 from tests.claims import DOCS, Repeat, printed, stored
-from weft.testbed.hardware.medians import measured
+from weft_testbed.hardware.medians import measured
 
 PAGE, PAPER = "testbed.md", "papers/kuppili.md"
 PAGES = (PAGE, PAPER)
@@ -75,7 +75,7 @@ def recirculated() -> Iterator[str]:
 
 
 def nothing() -> Iterator[str]:
-    """Yield nothing: the cell has no numbers; tests/python/testbed shows what it says."""
+    """Yield nothing: the cell has no numbers; testbed/tests shows what it says."""
     yield from ()
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Fixtures for the end-to-end tests: compiled programs, and runs of them."""
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from itertools import count
@@ -45,7 +46,7 @@ LONGEST = (
 
 
 def _file(item: pytest.Item) -> str:
-    return str(item.path.relative_to(HERE))
+    return os.path.relpath(item.path, HERE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,8 +5,8 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from weft.testbed.running import p4_server
-from weft.testbed.tables.tables import Entry
+from weft_testbed.running import p4_server
+from weft_testbed.tables.tables import Entry
 
 Served = tuple[str, list[list[Entry]]]
 """Address, and the states of the switch there."""

@@ -35,6 +35,8 @@ from weft.study.bench.quantiles import columns as percentile_columns
 if TYPE_CHECKING:
     from polars import DataFrame
 
+__all__ = ["bench", "bench_like"]
+
 OnSize = Callable[[str, int], object]
 """Called with the mode and the bytes after each size."""
 Type = Literal["char", "short", "int", "long", "float", "double"]

@@ -23,6 +23,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from polars import DataFrame
 
+__all__ = [
+    "Demo",
+    "Schedule",
+    "Validation",
+    "collective_algorithms",
+    "collective_schedule",
+    "collective_selections",
+    "demo",
+    "nccl_choices",
+    "validate",
+]
+
 OnSize = Callable[[str, int], object]
 """Called with the mode and the bytes after each size."""
 

@@ -22,6 +22,21 @@ from weft.trace.foreign import read_trace
 if TYPE_CHECKING:
     from polars import DataFrame
 
+__all__ = [
+    "CacheTable",
+    "HashProof",
+    "cache_capacity",
+    "cache_hash",
+    "cache_jobs",
+    "cache_placement",
+    "cache_rate",
+    "cache_trace",
+    "cache_traffic",
+    "cache_ways",
+    "progress_engine_memory",
+    "progress_engine_throughput",
+]
+
 Replacement = Literal["lru", "fifo", "random"]
 Ideal = Literal["lru", "fifo", "random", "future"]
 _REPLACEMENTS = ("lru", "fifo", "random")

@@ -25,6 +25,20 @@ if TYPE_CHECKING:
     from weft.calibrate.point_to_point.p2p import Calibration
     from weft.calibrate.switch.switch import Observations, SwitchFit
 
+__all__ = [
+    "ClusterCalibration",
+    "CpuSpeed",
+    "HostCalibration",
+    "MessagesFit",
+    "SwitchCalibration",
+    "calibrate_cluster",
+    "calibrate_cpu",
+    "calibrate_here",
+    "calibrate_host",
+    "calibrate_p2p",
+    "calibrate_switch",
+]
+
 Rows = Literal["all", "even", "odd"]
 _ROWS = ("all", "even", "odd")
 

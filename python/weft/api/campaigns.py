@@ -31,6 +31,8 @@ from weft.runs.html import table as html_table
 if TYPE_CHECKING:
     from polars import DataFrame
 
+__all__ = ["Campaign", "Program", "Progress"]
+
 AxisValue = str | int | float | bool | os.PathLike[str] | Fabric
 Axes = Mapping[str, AxisValue | Sequence[AxisValue]]
 """Each key of the runs with a value or a list of values; runs are the Cartesian product."""

@@ -14,6 +14,8 @@ from weft.base.output import check_writable
 from weft.runs import toolchain
 from weft.runs.toolchain import LANGUAGES, call_tool
 
+__all__ = ["compile", "mpi_commands"]
+
 DEFAULT_FLAGS = ("-O2",)
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from weft.fabric.from_file import ReadFabric
     from weft.fabric.traffic import Traffic
 
+__all__ = ["Fabric", "check_platform", "fabric_from", "fabric_options", "fabrics", "new_fabric"]
+
 Part = Literal["switches", "cables"]
 _MOST_DRAWN = 300
 """Limit on the hosts and switches of fabrics that notebooks draw automatically."""

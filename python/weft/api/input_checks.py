@@ -22,6 +22,8 @@ from weft.base.units import parse_sizes
 from weft.fabric.toml_file import in_toml
 from weft.runs.options import api_names
 
+__all__ = ["ArgumentError"]
+
 P = ParamSpec("P")
 R = TypeVar("R")
 PathLike = str | os.PathLike[str]

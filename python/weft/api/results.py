@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from weft.report.data.records import AnyRecord
 
+__all__ = ["Results", "Status", "write_report"]
+
 _SHOWN = 20
 
 

@@ -60,6 +60,8 @@ from weft.study.comparison.flow_check import (
 from weft.trace.folder import check_target
 from weft.trace.foreign import is_trace, read_trace
 
+__all__ = ["compare", "read_record", "record_trace", "replay", "run", "run_jobs"]
+
 OnLine = Callable[[str], object]
 _MOST_OUTPUT = 1 << 20
 """Limit on the kept characters of a program's output; the last ones are kept."""

@@ -4,6 +4,8 @@
 from weft.api.input_checks import call, choice
 from weft.schemas.input_files import SCHEMAS, schema_of
 
+__all__ = ["schema"]
+
 
 @call
 def schema(name: str) -> dict[str, object]:

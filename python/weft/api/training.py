@@ -27,6 +27,8 @@ from weft.training.variants import VARIANTS
 if TYPE_CHECKING:
     from polars import DataFrame
 
+__all__ = ["TrainedIteration", "compare_training", "replay_training", "train"]
+
 
 @dataclass(frozen=True)
 class TrainedIteration:

@@ -98,8 +98,8 @@ class NamedFile(click.ParamType[str]):
 
     name = "text"
 
-    def __init__(self, folder: str) -> None:
-        """Store the folder of the shipped files."""
+    def __init__(self, folder: str | Path) -> None:
+        """Store the folder of the shipped files: among weft's, or anywhere."""
         self._folder = folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -243,7 +243,6 @@ INPUTS = (Input, NamedFile, Program, Arguments, Setting)
 OUTPUTS = (Output, OutputDirectory)
 
 fabric_name = NamedFile(_FABRICS)
-inventory_name = NamedFile("inventories")
 engine_name = NamedFile("presets/progress_engine")
 measured_table = Measured()
 

@@ -7,28 +7,47 @@ importing all of them takes longer than most commands run.
 
 from collections.abc import Mapping
 from importlib import import_module
+from typing import Protocol
 
 import click
 from click.exceptions import NoSuchCommand
 from click.shell_completion import CompletionItem
 
+from weft.base.errors import WeftError
 from weft.cli.files import Command
+
+
+class Extras(Protocol):
+    """Commands that other distributions add to a group (`weft.base.extras`)."""
+
+    def commands(self) -> Mapping[str, tuple[str, str]]:
+        """Return the commands: module and summary by name."""
+
+    def not_installed(self, name: str) -> WeftError | None:
+        """Return the error for a command of a distribution that is not installed."""
 
 
 class _Lazy(click.Group):
     """Group whose commands are loaded lazily."""
 
-    commands_by_name: Mapping[str, tuple[str, str]]
+    own_commands: Mapping[str, tuple[str, str]]
+    extras: Extras | None = None
+
+    def _all_commands(self) -> Mapping[str, tuple[str, str]]:
+        return {**self.own_commands, **(self.extras.commands() if self.extras else {})}
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Return all names."""
-        return sorted(self.commands_by_name)
+        return sorted(self._all_commands())
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Load a command: the attribute of this name in its module."""
-        if name not in self.commands_by_name:
+        known = self.own_commands if name in self.own_commands else self._all_commands()
+        if name not in known:
+            if self.extras and (error := self.extras.not_installed(name)):
+                raise error
             return None
-        module, said = self.commands_by_name[name]
+        module, said = known[name]
         parts = vars(import_module(module)).values()
         found = next(one for one in parts if isinstance(one, click.Command) and one.name == name)
         found.short_help = said
@@ -36,10 +55,11 @@ class _Lazy(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands' names without loading them."""
+        known = self._all_commands()
         return [
             *(
-                CompletionItem(name, help=self.commands_by_name[name][1])
-                for name in self.list_commands(ctx)
+                CompletionItem(name, help=known[name][1])
+                for name in sorted(known)
                 if name.startswith(incomplete)
             ),
             *click.Command.shell_complete(self, ctx, incomplete),
@@ -47,10 +67,9 @@ class _Lazy(click.Group):
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands' summaries without loading them."""
+        known = self._all_commands()
         with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, self.commands_by_name[name][1]) for name in self.list_commands(context)]
-            )
+            formatter.write_dl([(name, known[name][1]) for name in sorted(known)])
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]
@@ -60,7 +79,7 @@ class _Lazy(click.Group):
             return super().resolve_command(context, arguments)
         except NoSuchCommand as error:
             raise NoSuchCommand(
-                error.command_name, possibilities=self.commands_by_name, ctx=context
+                error.command_name, possibilities=self._all_commands(), ctx=context
             ) from None
 
 
@@ -74,11 +93,17 @@ def help_group(name: str, text: str, kind: type[click.Group] = click.Group) -> c
     return group
 
 
-def lazy_group(name: str, text: str, commands: Mapping[str, tuple[str, str]]) -> click.Group:
+def lazy_group(
+    name: str,
+    text: str,
+    commands: Mapping[str, tuple[str, str]],
+    extras: Extras | None = None,
+) -> click.Group:
     """Return a group of lazily loaded commands: module and summary by name."""
     group = help_group(name, text, _Lazy)
     assert isinstance(group, _Lazy)
-    group.commands_by_name = commands
+    group.own_commands = commands
+    group.extras = extras
     return group
 
 

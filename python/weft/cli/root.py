@@ -4,6 +4,7 @@
 import click
 
 from weft import _core
+from weft.base import extras
 from weft.cli.groups import lazy_group
 from weft.runs.offload_modes import meanings
 
@@ -23,7 +24,6 @@ _COMMANDS = {
     "report": ("weft.cli.report", "Write a report page about single runs."),
     "cache": ("weft.cli.cache", "Study the hits and misses of packet forwarding caches."),
     "collectives": ("weft.cli.collectives", "Show how MPI libraries execute collectives."),
-    "testbed": ("weft.cli.testbed", "Emulate a topology on a real P4 switch."),
     "demo": ("weft.cli.demo", "Compare simulated latencies with measured ones."),
     "help": ("weft.cli.help", "Show a page of the documentation."),
     "schema": ("weft.cli.schema", "Print the JSON schema of a kind of file."),
@@ -69,4 +69,4 @@ weft = click.version_option(
     "-V",
     "--version",
     message=f"weft %(version)s, with SimGrid {_core.simgrid_version}\n{_tunings()}",
-)(lazy_group("weft", _HELP, _COMMANDS))
+)(lazy_group("weft", _HELP, _COMMANDS, extras))

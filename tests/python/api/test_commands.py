@@ -18,6 +18,7 @@ import weft
 from tests.python.documents.test_markdown import COMMANDS, Step, blocks, run_step, write_files
 from tests.support.places import ROOT
 from weft.api.running import NetworkOptions, RunOptions
+from weft.base import extras
 from weft.runs.options import SHORTCUTS, run_options
 from weft.study.bench.benchmarks import BENCHMARKS
 
@@ -162,7 +163,8 @@ def test_all_that_is_public_is_in_the_reference() -> None:
     pages = [path.read_text("utf-8") for path in (ROOT / "docs" / "reference").glob("*.md")]
     named = re.findall(r"^::: (weft\.\w+)$", "\n".join(pages), re.MULTILINE)
     assert len(named) == len(set(named))
-    known = {f"weft.{name}" for name in weft.__all__} - {"weft.__version__"}
+    public = {*weft.__all__, *extras.calls()} - {"__version__"}
+    known = {f"weft.{name}" for name in public}
     assert set(named) == known
 
 

@@ -246,7 +246,7 @@ from weft.cli.root import weft
 context = click.Context(weft)
 def loaded(*heavy): return [name for name in heavy if name in sys.modules]
 weft.get_command(context, "run")
-assert not loaded("numpy", "weft.cli.testbed", "weft.study.forwarding.forwarding")
+assert not loaded("numpy", "weft_testbed.cli", "weft.study.forwarding.forwarding")
 assert [weft.get_command(context, name) for name in weft.list_commands(context)]
 print(loaded("scipy", "matplotlib", "ortools"))
 """

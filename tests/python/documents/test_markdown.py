@@ -177,7 +177,7 @@ NOT_RUN = {
     "docs/multicast.md": "half a minute; studies/multicast runs it",
     "docs/real-programs.md": "NAS's sources from SimGrid's; test_real_programs.py runs them",
     "docs/record.md": "taplo, an editor's tool; api/test_input_schemas.py runs it",
-    "docs/testbed.md": "a switch, or root; testbed/test_netns.py runs them where it is root",
+    "docs/testbed.md": "a switch, or root; testbed/tests/test_netns.py runs them where it is root",
     "docs/training-study.md": "minutes of CPU time, for what is in its CSV",
     "docs/trace-files.md": "traces of the reader's; trace/test_foreign.py makes and replays some",
 }

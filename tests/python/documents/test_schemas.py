@@ -20,10 +20,10 @@ from weft.runs.replay import record_calls
 from weft.runs.request import Request
 from weft.study.comparison.compare import compare
 from weft.study.comparison.comparison import ComparisonRecord, write_comparison
-from weft.testbed.hardware import inventory
-from weft.testbed.plan import file as plan_file
-from weft.testbed.plan import plan, wanted_topology
 from weft.trace.folder import MANIFEST, CallsManifest
+from weft_testbed.hardware import inventory
+from weft_testbed.plan import file as plan_file
+from weft_testbed.plan import plan, wanted_topology
 
 # Programs of tests/smpi, and how to run them.
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {

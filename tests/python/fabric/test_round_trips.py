@@ -25,9 +25,9 @@ from weft import _core
 from weft.cli.fabric import fabric as fabric_command
 from weft.fabric import export
 from weft.fabric.template import Template, render
-from weft.testbed.hardware import inventory
-from weft.testbed.plan import fabric as planned
-from weft.testbed.plan import plan, wanted_topology
+from weft_testbed.hardware import inventory
+from weft_testbed.plan import fabric as planned
+from weft_testbed.plan import plan, wanted_topology
 
 CALLS = (
     "int-sum",

@@ -24,21 +24,21 @@ from weft.runs.record import read_record
 from weft.study import schedules
 from weft.study.forwarding import jobs
 from weft.study.validation import validate
-from weft.testbed.hardware import inventory, medians
-from weft.testbed.p4 import info as p4info
-from weft.testbed.p4 import program as p4_program
-from weft.testbed.p4 import script
-from weft.testbed.plan import fabric as testbed_fabric
-from weft.testbed.plan import file as plan_file
-from weft.testbed.plan import latency, plan, ports, wanted_topology
-from weft.testbed.running import diff
-from weft.testbed.tables import tables
 from weft.trace.calls import CALLS
 from weft.trace.folder import read_folder
 from weft.training.accelerator import load_accelerator
 from weft.training.build import build
 from weft.training.file import load_model
 from weft.training.recorder import Recorder
+from weft_testbed.hardware import inventory, medians
+from weft_testbed.p4 import info as p4info
+from weft_testbed.p4 import program as p4_program
+from weft_testbed.p4 import script
+from weft_testbed.plan import fabric as testbed_fabric
+from weft_testbed.plan import file as plan_file
+from weft_testbed.plan import latency, plan, ports, wanted_topology
+from weft_testbed.running import diff
+from weft_testbed.tables import tables
 
 SHARED = Path(_core.__file__).parent
 _MOST_HOSTS = 256
@@ -466,7 +466,9 @@ def targets(directory: Path) -> list[Target]:
     return [
         Target("fabric", "f.toml", [*fabrics, _CUSTOM, _CUSTOM, _CUSTOM], _fabric),
         Target("engine", "e.toml", _texts("presets/progress_engine/*.toml"), _engine),
-        Target("inventory", "i.toml", _texts("inventories/*.toml"), _inventory),
+        Target(
+            "inventory", "i.toml", _texts("testbed/weft_testbed/inventories/*.toml"), _inventory
+        ),
         Target("plan", "p.json", [*_plan_texts(directory)], _plan),
         Target("selection", "s.toml", [*_texts("presets/mpi/*.toml")], _selection),
         Target("rules", "rules.conf", [_RULES], _selection),

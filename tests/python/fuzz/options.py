@@ -32,12 +32,12 @@ _WORK = (
     *(
         "weft.study.demo.run",
         "weft.calibrate.host.cpu.measure",
-        "weft.testbed.running.namespaces.up",
+        "weft_testbed.running.namespaces.up",
     ),
     *(
-        "weft.testbed.running.namespaces.down",
-        "weft.testbed.running.probe.check",
-        "weft.testbed.plan.picture.draw",
+        "weft_testbed.running.namespaces.down",
+        "weft_testbed.running.probe.check",
+        "weft_testbed.plan.picture.draw",
     ),
     *(
         "weft.study.forwarding.forwarding.conflicts_by_ways",
@@ -49,7 +49,7 @@ _WORK = (
     ),
     "weft.study.forwarding.hashes.prove_cube",
     *(
-        "weft.testbed.plan.plan.make",
+        "weft_testbed.plan.plan.make",
         "weft.calibrate.point_to_point.p2p.calibrate",
         "weft.calibrate.switch.switch.fit",
     ),

@@ -236,6 +236,22 @@ def test_missing_compiler_is_told(shell: Shell) -> None:
     )
 
 
+def test_the_testbed_is_a_wheel_of_its_own(shell: Shell, tmp_path: Path) -> None:
+    said = shell("weft testbed list", status=2).stderr
+    assert said == (
+        "weft: weft_testbed is not installed: this needs the extra 'testbed': pip install"
+        " 'weft[testbed]'\n"
+    )
+    assert "testbed" not in shell("weft --help").stdout.partition("Commands:")[2]
+    (its,) = (ROOT / "dist").glob("weft_testbed-*-py3-none-any.whl")
+    with zipfile.ZipFile(its) as archive:
+        archive.extractall(tmp_path / "installed")
+    plan = "weft testbed list && weft testbed plan topocloud-64 star-8 -o plan.json"
+    done = shell(plan, PYTHONPATH=str(tmp_path / "installed"))
+    assert done.stdout.startswith("recirculating-64")
+    assert "star-8: 8 servers" in done.stdout
+
+
 def test_demo_runs(shell: Shell) -> None:
     done = shell("weft demo --out demo && ls demo")
     assert "error" in done.stdout

@@ -18,7 +18,7 @@ def test_each_source_says_its_licence() -> None:
         "benchmarks",
         "examples",
         "setup",
-        "inventories",
+        "testbed",
     )
     sources = [path for folder in folders for path in (ROOT / folder).rglob("*")]
     scripts = [path for path in sources if path.is_file() and _is_script(path)]

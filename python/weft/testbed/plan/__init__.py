@@ -1,5 +1,0 @@
-# SPDX-License-Identifier: LGPL-2.1-only
-"""Plans: requested topologies mapped onto an inventory by a constraint solver; files, pictures.
-
-Users: api, cli, testbed/p4, testbed/running, testbed/tables.
-"""

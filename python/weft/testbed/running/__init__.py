@@ -1,5 +1,0 @@
-# SPDX-License-Identifier: LGPL-2.1-only
-"""Running testbeds: namespaces, changes, probes, status.
-
-Users: api, cli.
-"""

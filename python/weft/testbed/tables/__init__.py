@@ -1,5 +1,0 @@
-# SPDX-License-Identifier: LGPL-2.1-only
-"""Entries of match-action tables, as planned and as found on a running switch.
-
-Users: api, cli, testbed/p4, testbed/running.
-"""
