@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Spack has no pyelftools of the version that weft needs."""
+
+from spack_repo.builtin.build_systems.python import PythonPackage
+
+from spack.package import *
+
+
+class PyPyelftools(PythonPackage):
+    """Reader of ELF files."""
+
+    pypi = "pyelftools/pyelftools-0.33.tar.gz"
+
+    version("0.33", sha256="660d82dcbeb8e83d1702bd97f223f761625da06111c0cc988eac6b8ab0c1b61f")
+
+    depends_on("python@3.10:", type=("build", "run"))
+    depends_on("py-setuptools", type="build")
