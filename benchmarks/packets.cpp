@@ -10,7 +10,7 @@
 #include "fabric/fabric.hpp"
 #include "network/fabric_routes.hpp"
 #include "network/flow_network.hpp"
-#include "packets/credit_cycles.hpp"
+#include "packets/deadlock/credit_cycles.hpp"
 #include "packets/packet_network.hpp"
 
 #include "usage.hpp"

@@ -25,7 +25,7 @@
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
 #include "binding/traffic/background_traffic.hpp"
-#include "packets/credit_cycles.hpp"
+#include "packets/deadlock/credit_cycles.hpp"
 
 #include <charconv>
 #include <csignal>
@@ -312,8 +312,6 @@ void check_packet_run(const weft::Fabric& fabric)
   };
   if (not settings.contention)
     refuse("--no-contention", "but packets queue at links");
-  if (not settings.faults.empty())
-    refuse("--faults", "which are modelled for flows only");
 }
 
 weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
@@ -339,10 +337,10 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
     const std::string& flows = weft::settings().host_flows;
     if (flows == "simgrid")
       return weft::make_simgrid_host_network(zone, std::move(costs));
-    return weft::make_fabric_host_network(fabric, zone, std::move(costs),
-                                          flows != "unfolded" && weft::is_on(weft::TuningId::schedule_coalescing),
-                                          context.traffic ? &*context.traffic : nullptr,
-                                          context.call_recovery ? &context.state : nullptr, link_weights(context));
+    return weft::make_fabric_host_network(
+        fabric, zone, std::move(costs), flows != "unfolded" && weft::is_on(weft::TuningId::schedule_coalescing),
+        context.traffic ? &*context.traffic : nullptr, context.call_recovery ? &context.state : nullptr,
+        link_weights(context), context.call_recovery ? &context.call_recovery->model : nullptr);
   };
   return context;
 }

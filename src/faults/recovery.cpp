@@ -4,10 +4,8 @@
 #include "base/units.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -18,28 +16,6 @@ namespace {
 constexpr std::uint64_t BATCH_BIT = std::uint64_t{1} << 63U;
 
 } // namespace
-
-Seconds RecoveryModel::timeout_after(int others) const
-{
-  return Seconds(timeout.value() * std::pow(backoff, others));
-}
-
-Seconds RecoveryModel::time_of(int timeouts) const
-{
-  if (backoff == 1)
-    return Seconds(timeouts * timeout.value());
-  return Seconds(timeout.value() * (std::pow(backoff, timeouts) - 1) / (backoff - 1));
-}
-
-std::string RecoveryModel::timeouts() const
-{
-  const std::string first = std::to_string(retries) + " retries after timeouts of " + to_text(timeout);
-  if (backoff == 1)
-    return first + " each";
-  std::ostringstream factor;
-  factor << backoff;
-  return first + ", each " + factor.str() + " times as long as the last";
-}
 
 Recovery::Recovery(Agenda& agenda, FlowNetwork& flows, FabricState& actual, FabricState& known,
                    const RecoveryModel& model)
@@ -83,12 +59,16 @@ void Recovery::set_bandwidth(LinkId link)
   const double factor = in_force_.bandwidth(link);
   flows_.set_capacity(link, factor * actual_.fabric().link(link).bandwidth.value());
   pools_.set_factor(link, factor);
+  if (packets_)
+    packets_->set_bandwidth(link, BytesPerSecond(factor * actual_.fabric().link(link).bandwidth.value()));
 }
 
 void Recovery::set_loss(LinkId link)
 {
   flows_.set_loss(link, in_force_.loss(link));
   pools_.set_loss(link, in_force_.loss(link));
+  if (packets_)
+    packets_->set_loss(link, in_force_.loss(link));
 }
 
 bool Recovery::apply(const std::vector<FabricChange>& changes)
@@ -132,6 +112,10 @@ bool Recovery::apply(const std::vector<FabricChange>& changes)
   flows_.turn_on(on);
   flows_.turn_off(off);
   pools_.update(links);
+  if (packets_) {
+    packets_->turn_on(on);
+    packets_->turn_off(off);
+  }
   return learns;
 }
 
@@ -201,11 +185,18 @@ void Recovery::give_up(std::size_t place)
   const std::string who =
       ends ? topology.vertex_name(ends->first) + " cannot reach " + topology.vertex_name(ends->second)
            : "data cannot pass";
-  const std::string why =
-      who + " at " + to_text(agenda_.now()) + ": " + model_.timeouts() + " (" + obstacle(flow) + ")";
+  const std::string why = model_.give_up_message(who, agenda_.now(), obstacle(flow));
   idle_.push_back(place);
   for (const InFlight& one : flow.messages)
     one.receiver->failed(one.number, why);
+}
+
+RecoveryCounts Recovery::counts() const
+{
+  RecoveryCounts all = counts_;
+  if (packets_)
+    all += packets_->recovery_counts();
+  return all;
 }
 
 void Recovery::due(std::uint64_t what)
@@ -224,6 +215,8 @@ void Recovery::due(std::uint64_t what)
     return;
   pools_.update(links);
   flows_.forget_routes();
+  if (packets_)
+    packets_->forget_routes();
   for (const auto& converged : converged_)
     converged();
 }

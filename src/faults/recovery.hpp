@@ -11,7 +11,9 @@
 #include "fabric/fabric_state.hpp"
 #include "faults/faults_in_force.hpp"
 #include "faults/spray_pools.hpp"
+#include "model/recovery/recovery_model.hpp"
 #include "network/agenda.hpp"
+#include "network/failing_links.hpp"
 #include "network/flow_network.hpp"
 
 #include <cstddef>
@@ -23,31 +25,6 @@
 
 namespace weft {
 
-struct RecoveryModel {
-  Seconds detection;   ///< from a fault or repair until the switches at both ends of a link notice it
-  Seconds convergence; ///< from then until all routes are new
-  Seconds timeout;     ///< a sender sends again what has not been acknowledged for so long; more than zero
-  int retries    = 0;  ///< after so many timeouts without success, and one more, it gives up
-  double backoff = 1;  ///< each further timeout is longer by this factor; at least 1
-
-  /** Returns the length of the timeout that follows so many others. */
-  Seconds timeout_after(int others) const;
-  /** Returns the time from the start of the first timeout until the end of the last one. */
-  Seconds time_of(int timeouts) const;
-  /** Describes all timeouts, for messages. */
-  std::string timeouts() const;
-};
-
-/** Counters of a run with faults: of messages, and of flows of calls that are resumed. */
-struct RecoveryCounts {
-  std::int64_t cut         = 0; ///< times that one was cut
-  std::int64_t lost        = 0; ///< times that one's last packet was lost
-  std::int64_t resumed     = 0; ///< times that the rest of one was sent again
-  std::int64_t given_up    = 0;
-  double waited_s          = 0; ///< from a cut or loss until the rest was sent again, over all of them
-  double longest_waiting_s = 0;
-};
-
 class Recovery : public Due, public CutFlows {
   struct Rest {
     CutFlow flow;
@@ -56,6 +33,7 @@ class Recovery : public Due, public CutFlows {
   };
   Agenda& agenda_;
   FlowNetwork& flows_;
+  FailingLinks* packets_ = nullptr;
   FabricState& actual_;
   FabricState& known_;
   const RecoveryModel model_;
@@ -86,9 +64,12 @@ public:
   /** Begins and ends faults now. Returns whether that changes what is up. */
   bool apply(const std::vector<FabricChange>& changes);
   const FaultsInForce& in_force() const { return in_force_; }
+  /** Lets the links of @p packets fail as well, which must outlive this object. */
+  void include(FailingLinks& packets) { packets_ = &packets; }
   /** Calls @p converged, too, whenever routes have changed. */
   void on_convergence(std::function<void()> converged) { converged_.push_back(std::move(converged)); }
-  const RecoveryCounts& counts() const { return counts_; }
+  /** Returns the counters of flows and packets. */
+  RecoveryCounts counts() const;
   const RecoveryModel& model() const { return model_; }
 
   void cut(CutFlow rest) override;

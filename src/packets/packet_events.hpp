@@ -90,6 +90,16 @@ public:
     return taken;
   }
 
+  /** Calls @p function with each event, in no order. */
+  template <class Function> void for_each(Function&& function) const
+  {
+    for (const Queue& queue : queues_)
+      for (std::size_t at = 0; at < queue.size(); ++at)
+        function(queue.at(at));
+    for (const Entry& entry : heap_)
+      function(entry);
+  }
+
   /** Returns the event that is @p ahead places behind the one taken last, if that came from a lane. */
   std::optional<Entry> peek(std::size_t ahead) const
   {

@@ -11,7 +11,7 @@ namespace weft {
 
 using PacketNumber                = std::uint32_t;
 constexpr PacketNumber NO_PACKET  = std::numeric_limits<PacketNumber>::max();
-constexpr std::int32_t NO_IN_LINK = -1;
+constexpr std::int32_t NO_IN_PORT = -1;
 
 enum class PacketKind : std::uint8_t {
   data,
@@ -29,11 +29,12 @@ struct Packet {
   std::uint32_t generation = 0; ///< of the transfer
   std::uint32_t sequence   = 0;
   std::uint32_t route      = 0;          ///< position of its first link
-  std::int32_t in_link     = NO_IN_LINK; ///< whose buffer it occupies
+  std::int32_t in_port     = NO_IN_PORT; ///< whose buffer it occupies
   std::uint16_t hop        = 0;
   std::uint16_t hops       = 0;
   PacketKind kind          = PacketKind::data;
   bool marked              = false;
+  bool lost                = false; ///< through a fault of the link on which it is
 };
 
 class PacketPool {
@@ -63,6 +64,12 @@ public:
     --used_;
     packets_[number].next = idle_;
     idle_                 = number;
+  }
+  /** Calls @p function with all packets, also those that are not in use. */
+  template <class Function> void for_each(Function&& function)
+  {
+    for (Packet& packet : packets_)
+      function(packet);
   }
   std::size_t used() const { return used_; }
   std::size_t most() const { return most_; }

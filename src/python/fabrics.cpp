@@ -5,7 +5,7 @@
 #include "fabric/fabric.hpp"
 #include "fabric/file/fabric_schema.hpp"
 #include "fabric/route_check.hpp"
-#include "packets/credit_cycles.hpp"
+#include "packets/deadlock/credit_cycles.hpp"
 #include "python/bindings.hpp"
 #include "python/rows.hpp"
 

@@ -172,7 +172,6 @@ def _check_packets(request: Request, site: Site) -> None:
     placement = request.placement
     for found, option in (
         (not placement.contention, named("contention=False")),
-        (placement.faults is not None, named("faults")),
         (request.simulation.point_to_point == "smpi", f"{named('messages')} smpi"),
     ):
         if found:

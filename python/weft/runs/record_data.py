@@ -333,6 +333,8 @@ class PacketsPart(Model, kw_only=True):
     """Links that packets of any kind crossed."""
     dropped: Whole
     """Packets that found a full queue."""
+    lost: Whole = 0
+    """Packets of any kind that faults have lost."""
     sent_again: Whole
     timeouts: Whole
     """Times that a sender went back since nothing was acknowledged."""

@@ -544,7 +544,7 @@ class FabricHostNetwork : public HostNetwork {
 
 public:
   FabricHostNetwork(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs, bool folds, JobTraffic* traffic,
-                    const FabricState* known, const LinkWeights& weights)
+                    const FabricState* known, const LinkWeights& weights, const RecoveryModel* recovery)
       : HostNetwork(std::move(its_costs)), fabric_(fabric), classes_(fabric, weights),
         own_traffic_(not traffic && classes_.sharing() == LinkSharing::job ? std::optional(one_job(fabric))
                                                                            : std::nullopt),
@@ -556,7 +556,7 @@ public:
     offloaded_.serve(flows_);
     flows_.set_resolution(fabric.resolution());
     if (fabric.packets().carries())
-      packets_.emplace(agenda_, *ways_, fabric, flows_);
+      packets_.emplace(agenda_, *ways_, fabric, flows_, recovery);
     classes_.apply(fabric, weights, flows_);
     const int tables = classes_.sharing() == LinkSharing::job ? static_cast<int>(weights.background.size()) : 1;
     for (int table = 0; traffic_ && table < tables; ++table)
@@ -595,6 +595,10 @@ public:
   {
     flows_.lose_packets(losses);
     Recovery& recovery = recovery_.emplace(agenda_, flows_, actual, known, model);
+    if (packets_) {
+      packets_->begin_faults(known, losses);
+      recovery.include(*packets_);
+    }
     recovery.on_convergence([this, &known] { flows_.update_capacities(zone_.change_routes(known)); });
     return recovery;
   }
@@ -644,11 +648,11 @@ public:
 
 std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
                                                       bool folds, JobTraffic* traffic, const FabricState* known,
-                                                      const LinkWeights& weights)
+                                                      const LinkWeights& weights, const RecoveryModel* recovery)
 {
   // Without contention SimGrid bounds a flow for several messages as it does one message.
   return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds && settings().contention, traffic,
-                                             known, weights);
+                                             known, weights, recovery);
 }
 
 } // namespace weft

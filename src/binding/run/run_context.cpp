@@ -238,6 +238,7 @@ Json RunContext::packets_of_record() const
           {"packets", work.packets},
           {"hops", work.hops},
           {"dropped", work.dropped},
+          {"lost", work.lost},
           {"sent_again", work.sent_again},
           {"timeouts", work.timeouts},
           {"marked", work.marked},

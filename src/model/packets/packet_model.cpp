@@ -64,6 +64,10 @@ const std::vector<Option<PacketModel>>& packet_options()
        "packets: how links avoid full buffers; with none, full output queues drop packets, which are "
        "sent again (go-back-N)",
        &M::flow_control, Need::optional},
+      {"lanes",
+       "packets, credits and pfc: virtual lanes of each link, which keep routes with cycles from deadlock; credits: "
+       "they divide the buffer",
+       &M::lanes, Need::optional},
       {"buffer", "packets: buffer of an input port (credits), or of an output port (flow_control = \"none\")",
        &M::buffer,
        Need::otherwise("credits: 64,000B, or what a round trip of the cable fills if that is more; none: 200 packets")},
@@ -99,6 +103,14 @@ void check_packet_sizes(const OptionTable& table, const PacketModel& model, cons
                           "); allowed: at least that");
   };
   at_least_a_packet("buffer", model.buffer);
+  constexpr int MOST_LANES = 15; // data lanes of InfiniBand
+  if (model.lanes > MOST_LANES)
+    table.fail("lanes", "found " + table.found("lanes") + "; allowed: at most " + std::to_string(MOST_LANES));
+  if (model.flow_control == FlowControl::credits && given.contains("buffer") && model.lanes > 1 &&
+      model.buffer / model.lanes < model.packet)
+    table.fail("buffer", "found " + table.found("buffer") + ", of which each of the " + std::to_string(model.lanes) +
+                             " lanes gets less than a packet (" + to_text(model.packet) +
+                             "); allowed: at least one for each lane");
   at_least_a_packet("xoff", model.xoff);
   if (given.contains("xon") != given.contains("xoff"))
     table.fail(given.contains("xon") ? "xon" : "xoff",

@@ -87,6 +87,7 @@ struct PacketModel {
   Bytes packet{4096};
   Switching switching      = Switching::cut_through;
   FlowControl flow_control = FlowControl::credits;
+  int lanes                = 1; ///< virtual lanes of lossless links
   Bytes buffer;
   Bytes xoff;
   Bytes xon;
@@ -100,6 +101,8 @@ struct PacketModel {
   DcqcnModel dcqcn;
   SwiftModel swift;
 
+  /** Returns the number of virtual lanes; links that drop packets need only one. */
+  int lanes_in_use() const { return flow_control == FlowControl::none ? 1 : lanes; }
   bool carries() const { return network == NetworkKind::packets; }
   /** Returns whether packets carry marks of congestion (ECN). */
   bool marks() const { return congestion_control == CongestionControl::dcqcn; }

@@ -455,6 +455,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         "weft run -q --fabric dgx-h100 --jobs training-job.toml --json training-job.json",
         "weft replay -q two.goal --fabric tofino-4 --json goal.json",
         f"{run} --offload off --check-flows --json checked.json -- ./bcast",
+        f"{run} --network packets --json packets.json -- ./bcast",
         f"{run} --traffic others.toml --json traffic.json -- ./ring",
         f"{run} --faults fault.toml --budget --json faults.json -- ./ring",
         f"{run.replace('-n 4', '-n 2')} --traffic goal.toml --faults gone.toml"
@@ -469,7 +470,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         run_step(desk, Step(command, []))
     names = (
         *("whole", "multicast", "file", "late", "jobs", "traffic", "faults", "gone", "crowd"),
-        *("crash", "goal", "goal-job", "training-job", "spawned", "checked"),
+        *("crash", "goal", "goal-job", "training-job", "spawned", "checked", "packets"),
     )
     records = [json.loads((desk / f"{name}.json").read_text()) for name in names]
     said = set()

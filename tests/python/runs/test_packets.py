@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Messages as packets: programs' results and times, records, and what is refused."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,6 +83,59 @@ def test_hosts_execute_collectives(program: str) -> None:
     assert reasons == {"network of packets"}
 
 
+FAULTS = """
+[recovery]
+timeout = "50us"
+retries = 12
+[[fault]]
+link = "host-1"
+at = "60us"
+until = "150us"
+[[fault]]
+kind = "lossy"
+link = "host-2"
+loss = "2%"
+at = "0s"
+until = "1s"
+"""
+
+
+@pytest.mark.parametrize("control", ["credits", "pfc", "none"])
+def test_what_faults_lose_is_sent_again(program: str, control: str, tmp_path: Path) -> None:
+    file = tmp_path / "faults.toml"
+    file.write_text(FAULTS)
+    asked = {"flow_control": control}
+    first, second = (incast(program, 4, asked, faults=str(file)) for _ in range(2))
+    assert packets_of(first).lost > 0
+    assert packets_of(incast(program, 4, asked)).lost == 0
+    assert not isinstance(first.faults, UnsetType)
+    assert first.faults.cut > 0
+    assert first.faults.resumed >= first.faults.cut
+    assert first.faults == second.faults
+    assert packets_of(first) == packets_of(second)
+    assert first.simulated_time_s == second.simulated_time_s
+
+
+def test_a_cut_that_lasts_ends_the_run(program: str, tmp_path: Path) -> None:
+    file = tmp_path / "faults.toml"
+    file.write_text(
+        '[recovery]\ntimeout = "50us"\nretries = 2\n[[fault]]\nlink = "host-0"\nat = "60us"\n'
+    )
+    said = weft_says(
+        *("run", "--fabric", "tofino-4", "--network", "packets", "-n", "4"),
+        *("--faults", str(file), "--", program, str(BYTES), "3"),
+    )
+    assert said.returncode == 1
+    assert "2 retries after timeouts of 50us each" in said.stderr
+
+
+def test_lanes_avoid_deadlock(program: str) -> None:
+    record = incast(program, 6, {"lanes": 2}, fabric="ring-6", offload="off")
+    assert packets_of(record).dropped == 0
+    words = ["run", "--fabric", "ring-6", "--network", "packets", "-n", "4"]
+    assert "allowed: at most 15" in refusal(*words, "--set=network.lanes=16", "--", program)
+
+
 def refusal(*words: str) -> str:
     """Return the message with which weft refuses to run."""
     said = weft_says(*words)
@@ -107,7 +161,9 @@ def test_what_packets_lack_is_refused(program: str, options: list[str], message:
 
 def test_routes_that_can_deadlock_are_refused(program: str) -> None:
     words = ["run", "--fabric", "ring-6", "--network", "packets", "-n", "4", "--", program]
-    assert "with which routes can deadlock" in refusal(*words, "10", "1")
+    said = refusal(*words, "10", "1")
+    assert "with which routes can deadlock" in said
+    assert "allowed: lanes = 2 or more" in said
 
 
 def test_training_refuses_packets() -> None:

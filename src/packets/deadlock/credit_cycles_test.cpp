@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "packets/credit_cycles.hpp"
+#include "packets/deadlock/credit_cycles.hpp"
 
 #include "packets/packet_test.hpp"
 

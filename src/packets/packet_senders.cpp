@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "packets/packet_senders.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace weft {
+namespace {
+
+constexpr double ROUNDING = 1e-9; // of packets: a rest of less is none
+
+} // namespace
+
+PacketSenders::PacketSenders(const Fabric& fabric, PacketEvents& events, PacketWork& work, PacketLinks& links,
+                             TransferredMessages& messages, const RecoveryModel* recovery)
+    : fabric_(fabric), model_(fabric.packets()), events_(events), work_(work), links_(links), messages_(messages),
+      recovery_(recovery), control_(find_congestion_control(model_.congestion_control)),
+      reliable_(model_.flow_control == FlowControl::none || recovery), acknowledges_(model_.acknowledges() || recovery),
+      packet_size_(model_.packet.value()),
+      timeout_((recovery ? recovery->timeout : model_.retransmission_timeout).value())
+{
+}
+
+/** Returns the connection of transfers that leave a host by link @p first for another host; NO_NUMBER without
+ * congestion control, which connections are for. */
+PacketSenders::Number PacketSenders::connect(LinkId first, int to)
+{
+  if (not control_)
+    return NO_NUMBER;
+  constexpr unsigned HALF   = 32;
+  const std::uint64_t key   = static_cast<std::uint64_t>(first) << HALF | static_cast<std::uint32_t>(to);
+  const auto [found, isnew] = connection_between_.try_emplace(key, static_cast<Number>(connections_.size()));
+  if (isnew) {
+    Connection& connection     = connections_.emplace_back();
+    connection.state.line_rate = fabric_.link(first).bandwidth.value();
+    control_->begin(connection.state, model_);
+  }
+  return found->second;
+}
+
+PacketSenders::Number PacketSenders::add(Number message, double bytes, const StoredRoute& route, int to,
+                                         std::uint32_t stripe)
+{
+  const Number connection = connect(links_.routes().link(route.first), to);
+  if (idle_.empty()) {
+    idle_.push_back(static_cast<Number>(transfers_.size()));
+    transfers_.emplace_back();
+    if (transfers_.size() >= PacketEvents::LIMIT)
+      throw UserError("the network of packets has too many messages in flight; allowed: fewer than " +
+                      grouped(PacketEvents::LIMIT));
+  }
+  const Number number = idle_.back();
+  idle_.pop_back();
+  Transfer& transfer  = transfers_[number];
+  const bool timer    = transfer.timer;
+  const Number next   = transfer.generation + 1;
+  transfer            = {};
+  transfer.timer      = timer;
+  transfer.generation = next;
+  transfer.bytes      = bytes;
+  transfer.message    = message;
+  transfer.connection = connection;
+  transfer.route      = route.first;
+  transfer.hops       = route.hops;
+  transfer.stripe     = stripe;
+  const double count  = std::ceil(bytes / packet_size_ - ROUNDING);
+  transfer.packets    = static_cast<std::uint32_t>(std::max(1.0, count));
+  return number;
+}
+
+void PacketSenders::start(Number transfer, double time)
+{
+  if (time <= now_) {
+    make_ready(transfer);
+    return;
+  }
+  transfers_[transfer].place = Place::starting;
+  events_.add(time, PacketEvent::start, transfer);
+}
+
+void PacketSenders::pace_due(Number number, double time)
+{
+  Connection& connection = connections_[number];
+  if (connection.paced_at != time)
+    return;
+  connection.paced_at = NEVER_S;
+  admit(number);
+}
+
+void PacketSenders::control_due(Number number, double time)
+{
+  Connection& connection = connections_[number];
+  if (connection.due_at != time)
+    return;
+  connection.due_at = NEVER_S;
+  if (connection.state.due <= now_)
+    control_->due(connection.state, model_, now_);
+  schedule_control(number);
+  admit(number);
+}
+
+PacketSenders::Number PacketSenders::ready(PacketPort& out)
+{
+  while (out.first_transfer != NO_NUMBER) {
+    const Number number      = out.first_transfer;
+    const Transfer& transfer = transfers_[number];
+    if (transfer.to_send < transfer.packets &&
+        (transfer.connection == NO_NUMBER ||
+         may_send(connections_[transfer.connection], size_of(transfer, transfer.to_send))))
+      return number;
+    out.first_transfer = transfer.next;
+    if (transfer.to_send < transfer.packets)
+      await_connection(number);
+    else
+      has_sent(number);
+  }
+  return NO_NUMBER;
+}
+
+// ---- Senders
+
+/** Puts a transfer in line at its port. */
+void PacketSenders::make_ready(Number number)
+{
+  Transfer& transfer = transfers_[number];
+  const LinkId link  = links_.routes().link(transfer.route);
+  PacketPort& out    = links_.wire(link);
+  if (out.off) {
+    send_into_void(number);
+    return;
+  }
+  transfer.place = Place::ready;
+  transfer.next  = NO_NUMBER;
+  if (out.first_transfer == NO_NUMBER)
+    out.first_transfer = number;
+  else
+    transfers_[out.last_transfer].next = number;
+  out.last_transfer = number;
+  links_.kick(link);
+}
+
+void PacketSenders::send_packet(LinkId link, PacketPort& out, Number number)
+{
+  Transfer& transfer         = transfers_[number];
+  const PacketNumber created = links_.pool().borrow();
+  Packet& packet             = links_.pool()[created];
+  packet.size                = size_of(transfer, transfer.to_send);
+  packet.sent                = now_;
+  packet.transfer            = number;
+  packet.generation          = transfer.generation;
+  packet.sequence            = transfer.to_send;
+  packet.route               = transfer.route;
+  packet.hops                = transfer.hops;
+  ++work_.packets;
+  work_.most_packets = links_.pool().most();
+  if (transfer.to_send < transfer.most)
+    ++work_.sent_again;
+  ++transfer.to_send;
+  transfer.most      = std::max(transfer.most, transfer.to_send);
+  out.first_transfer = transfer.next;
+  if (acknowledges_)
+    expect_answer(number);
+
+  const double size       = packet.size;
+  const Number connection = transfer.connection;
+  if (connection != NO_NUMBER) {
+    Connection& its = connections_[connection];
+    its.in_flight += size;
+    if (its.state.rate != ConnectionState::UNLIMITED)
+      its.send_at = std::max(its.send_at, now_) + size / its.state.rate;
+    control_->sent(its.state, model_, size);
+    schedule_control(connection);
+  }
+  links_.inject(link, created);
+  if (transfer.to_send == transfer.packets)
+    transfer.place = Place::sent;
+  else if (connection == NO_NUMBER)
+    make_ready(number);
+  else
+    await_connection(number);
+  if (connection != NO_NUMBER)
+    admit(connection);
+}
+
+bool PacketSenders::may_send(const Connection& connection, double bytes) const
+{
+  return (connection.state.rate == ConnectionState::UNLIMITED || connection.send_at <= now_) &&
+         (connection.in_flight <= 0 || connection.in_flight + bytes <= connection.state.window);
+}
+
+/** Takes a transfer that has nothing to send out of line: acknowledgements came for what was to be sent again. */
+void PacketSenders::has_sent(Number number)
+{
+  Transfer& transfer = transfers_[number];
+  transfer.place     = Place::sent;
+  if (transfer.settled == transfer.packets)
+    release(number);
+}
+
+/** Lets a transfer wait until its connection may send. */
+void PacketSenders::await_connection(Number number)
+{
+  Transfer& transfer     = transfers_[number];
+  Connection& connection = connections_[transfer.connection];
+  transfer.place         = Place::waiting;
+  transfer.next          = NO_NUMBER;
+  if (connection.first == NO_NUMBER)
+    connection.first = number;
+  else
+    transfers_[connection.last].next = number;
+  connection.last = number;
+  pace(transfer.connection);
+}
+
+/** Lets the next transfer of a connection send, if the connection may. */
+void PacketSenders::admit(Number number)
+{
+  Connection& connection = connections_[number];
+  while (connection.first != NO_NUMBER &&
+         transfers_[connection.first].to_send == transfers_[connection.first].packets) {
+    const Number done = connection.first;
+    connection.first  = transfers_[done].next;
+    has_sent(done);
+  }
+  if (connection.first == NO_NUMBER)
+    return;
+  const Number transfer = connection.first;
+  if (not may_send(connection, size_of(transfers_[transfer], transfers_[transfer].to_send))) {
+    pace(number);
+    return;
+  }
+  connection.first = transfers_[transfer].next;
+  make_ready(transfer);
+}
+
+/** Makes the event at which a connection may send by its rate. */
+void PacketSenders::pace(Number number)
+{
+  Connection& connection = connections_[number];
+  if (connection.first == NO_NUMBER || connection.state.rate == ConnectionState::UNLIMITED ||
+      connection.send_at <= now_ || connection.paced_at <= connection.send_at)
+    return;
+  connection.paced_at = connection.send_at;
+  events_.add(connection.send_at, PacketEvent::pace, number);
+}
+
+void PacketSenders::schedule_control(Number number)
+{
+  Connection& connection = connections_[number];
+  if (connection.state.due >= connection.due_at)
+    return;
+  connection.due_at = connection.state.due;
+  events_.add(connection.due_at, PacketEvent::control, number);
+}
+
+// ---- Receivers, and what senders do with their answers
+
+void PacketSenders::receive(PacketNumber number)
+{
+  const Packet packet = links_.pool()[number]; // answers may move it
+  const Transfer& its = transfers_[packet.transfer];
+  if (its.generation != packet.generation || its.place == Place::idle || its.abandoned)
+    return; // of a transfer that has ended
+  if (packet.kind == PacketKind::data) {
+    receive_data(packet);
+  } else if (packet.kind == PacketKind::notification) {
+    const Number connection = transfers_[packet.transfer].connection;
+    control_->notified(connections_[connection].state, model_, now_);
+    schedule_control(connection);
+  } else {
+    acknowledge(packet);
+  }
+}
+
+void PacketSenders::receive_data(const Packet& packet)
+{
+  Transfer& transfer = transfers_[packet.transfer];
+  if (packet.marked && now_ - connections_[transfer.connection].notified >= model_.dcqcn.cnp_interval.value()) {
+    connections_[transfer.connection].notified = now_;
+    ++work_.notifications;
+    answer(packet, PacketKind::notification, 0);
+  }
+  if (not reliable_) {
+    if (acknowledges_)
+      answer(packet, PacketKind::acknowledgement, packet.sequence + 1);
+    if (++transfer.received < transfer.packets)
+      return;
+    messages_.transfer_arrived(transfer.message);
+    if (not acknowledges_)
+      release(packet.transfer);
+    return;
+  }
+  if (packet.sequence > transfer.received) { // after a gap
+    if (transfer.rejected != transfer.received) {
+      transfer.rejected = transfer.received;
+      answer(packet, PacketKind::rejection, transfer.received);
+    }
+    return;
+  }
+  const bool is_next = packet.sequence == transfer.received;
+  transfer.received += is_next ? 1 : 0;
+  const bool last      = is_next && transfer.received == transfer.packets;
+  const Number message = transfer.message;
+  answer(packet, PacketKind::acknowledgement, transfer.received);
+  if (last)
+    messages_.transfer_arrived(message);
+}
+
+void PacketSenders::answer(const Packet& packet, PacketKind kind, std::uint32_t sequence)
+{
+  const PacketNumber number = links_.pool().borrow();
+  Packet& created           = links_.pool()[number];
+  created.size              = model_.control_packet.value();
+  created.sent              = packet.sent;
+  created.transfer          = packet.transfer;
+  created.generation        = packet.generation;
+  created.sequence          = sequence;
+  created.route             = packet.route;
+  created.hops              = packet.hops;
+  created.kind              = kind;
+  links_.answer(number);
+}
+
+void PacketSenders::acknowledge(const Packet& packet)
+{
+  const Number number         = packet.transfer;
+  Transfer& transfer          = transfers_[number];
+  const Number connection     = transfer.connection;
+  const std::uint32_t settled = transfer.settled;
+  if (packet.sequence > settled) {
+    double bytes = 0;
+    for (std::uint32_t one = settled; one < packet.sequence; ++one)
+      bytes += size_of(transfer, one);
+    transfer.settled  = packet.sequence;
+    transfer.to_send  = std::max(transfer.to_send, packet.sequence);
+    transfer.timeouts = 0;
+    transfer.deadline = now_ + timeout_;
+    if (connection != NO_NUMBER) {
+      Connection& its = connections_[connection];
+      its.in_flight   = std::max(0.0, its.in_flight - bytes);
+      control_->acknowledged(its.state, model_, {now_, now_ - packet.sent, bytes, packet.hops});
+      schedule_control(connection);
+    }
+  }
+  if (transfer.settled == transfer.packets) {
+    if (transfer.place == Place::sent) // otherwise its turn comes first
+      release(number);
+  } else if (packet.kind == PacketKind::rejection) {
+    go_back(number, packet.sequence);
+  }
+  if (connection != NO_NUMBER)
+    admit(connection);
+}
+
+/** Removes what was sent from a sequence number on from what its connection has in flight. */
+void PacketSenders::take_back(const Transfer& transfer, std::uint32_t from)
+{
+  if (transfer.connection == NO_NUMBER)
+    return;
+  double& in_flight = connections_[transfer.connection].in_flight;
+  for (std::uint32_t one = from; one < transfer.to_send; ++one)
+    in_flight -= size_of(transfer, one);
+  in_flight = std::max(0.0, in_flight);
+}
+
+/** Sends again from a sequence number on. */
+void PacketSenders::go_back(Number number, std::uint32_t to)
+{
+  Transfer& transfer = transfers_[number];
+  if (to >= transfer.to_send)
+    return;
+  if (transfer.connection != NO_NUMBER) {
+    take_back(transfer, to);
+    control_->lost(connections_[transfer.connection].state, model_, now_);
+  }
+  count_resumed(transfer);
+  transfer.to_send = to;
+  if (transfer.place == Place::sent)
+    make_ready(number);
+}
+
+/** Returns the time for which a transfer waits for the next acknowledgement. */
+double PacketSenders::timeout_of(const Transfer& transfer) const
+{
+  return transfer.timeouts == 0 || not recovery_ ? timeout_ : recovery_->timeout_after(transfer.timeouts).value();
+}
+
+/** Begins to wait for the acknowledgement of a packet. Without losses, acknowledgements need no deadline. */
+void PacketSenders::expect_answer(Number number)
+{
+  if (not reliable_)
+    return;
+  Transfer& transfer = transfers_[number];
+  transfer.deadline  = now_ + timeout_of(transfer);
+  if (transfer.timer)
+    return;
+  transfer.timer = true;
+  events_.add(transfer.deadline, PacketEvent::timeout, number);
+}
+
+void PacketSenders::check_deadline(Number number)
+{
+  Transfer& transfer = transfers_[number];
+  transfer.timer     = false;
+  if (transfer.place == Place::idle || transfer.place == Place::starting)
+    return;
+  const bool late = transfer.deadline <= now_;
+  if (late && transfer.settled < transfer.to_send) {
+    ++work_.timeouts;
+    ++transfer.timeouts;
+    if (recovery_ && transfer.timeouts > recovery_->retries) {
+      give_up(number);
+      return;
+    }
+  }
+  const double wait = timeout_of(transfer);
+  transfer.timer    = true;
+  events_.add(late ? now_ + wait : transfer.deadline, PacketEvent::timeout, number);
+  if (not late || transfer.settled == transfer.to_send)
+    return;
+  transfer.deadline = now_ + wait;
+  transfer.rejected = NO_NUMBER; // the receiver rejects the next gap, even the same one
+  if (not down_.empty())
+    reroute(number);
+  go_back(number, transfer.settled);
+  if (transfer.connection != NO_NUMBER)
+    admit(transfer.connection);
+}
+
+void PacketSenders::release(Number number)
+{
+  transfers_[number].place = Place::idle;
+  idle_.push_back(number);
+}
+
+// ---- Faults
+
+void PacketSenders::lose(const Packet& packet)
+{
+  Transfer& transfer = transfers_[packet.transfer];
+  if (packet.kind != PacketKind::data || transfer.generation != packet.generation || transfer.place == Place::idle ||
+      transfer.hit_at != NEVER_S)
+    return;
+  const bool last = packet.sequence + 1 == transfer.packets;
+  if (not packet.lost && not last)
+    return; // the receiver notices at the next packet
+  transfer.hit_at = now_;
+  ++(packet.lost ? counts_.cut : counts_.lost);
+}
+
+void PacketSenders::lose_link(PacketPort& out)
+{
+  while (out.first_transfer != NO_NUMBER) {
+    const Number number = out.first_transfer;
+    out.first_transfer  = transfers_[number].next;
+    send_into_void(number);
+  }
+}
+
+/** Sends the rest of a transfer over a link that is down: its sender learns that from its timeout. */
+void PacketSenders::send_into_void(Number number)
+{
+  Transfer& transfer = transfers_[number];
+  if (transfer.settled == transfer.packets) {
+    has_sent(number);
+    return;
+  }
+  if (transfer.hit_at == NEVER_S) {
+    transfer.hit_at = now_;
+    ++counts_.cut;
+  }
+  if (transfer.connection != NO_NUMBER)
+    for (std::uint32_t one = transfer.to_send; one < transfer.packets; ++one)
+      connections_[transfer.connection].in_flight += size_of(transfer, one);
+  transfer.to_send = transfer.packets;
+  transfer.place   = Place::sent;
+  expect_answer(number);
+}
+
+/** Counts a transfer that a fault has hit as sent again, if all of its route is up. */
+void PacketSenders::count_resumed(Transfer& transfer)
+{
+  if (transfer.hit_at == NEVER_S)
+    return;
+  for (std::uint32_t hop = 0; hop < transfer.hops; ++hop)
+    if (links_.wire(links_.routes().link(transfer.route + hop)).off)
+      return;
+  const double waited = now_ - transfer.hit_at;
+  transfer.hit_at     = NEVER_S;
+  ++counts_.resumed;
+  counts_.waited_s += waited;
+  counts_.longest_waiting_s = std::max(counts_.longest_waiting_s, waited);
+}
+
+/** Gives the message of a transfer up, unless all of the transfer has arrived and only answers were lost. */
+void PacketSenders::give_up(Number number)
+{
+  const Number message   = transfers_[number].message;
+  const bool has_arrived = transfers_[number].received == transfers_[number].packets;
+  std::string obstacle   = "no acknowledgement has arrived";
+  for (std::uint32_t hop = 0; hop < transfers_[number].hops; ++hop)
+    if (const LinkId link = links_.routes().link(transfers_[number].route + hop); links_.wire(link).off) {
+      obstacle = "link " + fabric_.link(link).name + " is down";
+      break;
+    }
+  for (Number one = 0; one < transfers_.size(); ++one) {
+    Transfer& transfer = transfers_[one];
+    const bool its = has_arrived ? one == number : transfer.message == message && transfer.received < transfer.packets;
+    if (transfer.place == Place::idle || not its)
+      continue;
+    take_back(transfer, transfer.settled);
+    transfer.abandoned = true;
+    transfer.settled   = transfer.packets;
+    transfer.to_send   = transfer.packets;
+    if (transfer.place == Place::sent) // otherwise its turn comes first
+      release(one);
+    if (transfer.connection != NO_NUMBER)
+      admit(transfer.connection);
+  }
+  if (has_arrived)
+    return;
+  ++counts_.given_up;
+  messages_.given_up(message, obstacle);
+}
+
+void PacketSenders::reroute(std::vector<bool> down)
+{
+  down_ = std::move(down);
+  for (Number number = 0; number < transfers_.size(); ++number)
+    if (transfers_[number].place != Place::idle)
+      reroute(number);
+}
+
+/** Moves a transfer to another route if routing knows that its own is down. */
+void PacketSenders::reroute(Number number)
+{
+  Transfer& transfer = transfers_[number];
+  if (transfer.abandoned || transfer.received == transfer.packets)
+    return;
+  bool is_down = false;
+  for (std::uint32_t hop = 0; hop < transfer.hops; ++hop)
+    is_down = is_down || down_[static_cast<std::size_t>(links_.routes().link(transfer.route + hop))];
+  if (not is_down)
+    return;
+  const double part = static_cast<double>(transfer.packets - transfer.received) / transfer.packets;
+  const auto route  = messages_.find_again(transfer.message, part, transfer.stripe);
+  if (not route)
+    return;
+  const LinkId first = links_.routes().link(route->first);
+  if (first != links_.routes().link(transfer.route)) {
+    if (transfer.place == Place::ready || transfer.place == Place::waiting)
+      return; // in line at its link; its timeout comes first
+    if (transfer.connection != NO_NUMBER) {
+      take_back(transfer, transfer.settled);
+      transfer.to_send    = transfer.settled;
+      transfer.connection = connect(first, fabric_.link(links_.routes().link(route->first + route->hops - 1U)).to);
+    }
+  }
+  transfer.route = route->first;
+  transfer.hops  = route->hops;
+  if (transfer.place == Place::sent && transfer.to_send < transfer.packets)
+    make_ready(number);
+}
+
+} // namespace weft
