@@ -13,7 +13,9 @@ def texts() -> dict[str, str]:
     """Return the text of each generated section."""
     return {
         **{
-            name: markdown(("key", ""), [(f"`{key}`", text) for key, text in keys.items()], 2)
+            name: markdown(
+                ("key", ""), [(f"`{word}`", key.meaning) for word, key in keys.items()], 2
+            )
             for name, keys in (("table: fault file", FAULT), ("table: recovery", RECOVERY))
         },
         "table: rates": _rates(),

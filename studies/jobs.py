@@ -11,8 +11,8 @@ from weft.runs.jobs.file import JOB, TOP
 def texts() -> dict[str, str]:
     """Return the text of each generated section."""
     rows = [
-        *((f"`{key}`", text) for key, text in TOP.items()),
-        *((f"`[[jobs]]` `{key}`", text) for key, text in JOB.items()),
+        *((f"`{name}`", key.meaning) for name, key in TOP.items()),
+        *((f"`[[jobs]]` `{name}`", key.meaning) for name, key in JOB.items()),
     ]
     return {"table: jobs file": markdown(("key", ""), rows, 2)}
 

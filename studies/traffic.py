@@ -10,7 +10,7 @@ from weft.runs.traffic.file import TRAFFIC
 
 def texts() -> dict[str, str]:
     """Return the text of each generated section."""
-    rows = [(f"`{key}`", text) for key, text in TRAFFIC.items()]
+    rows = [(f"`{name}`", key.meaning) for name, key in TRAFFIC.items()]
     return {"table: traffic file": markdown(("key", ""), rows, 2)}
 
 

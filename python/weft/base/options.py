@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Strict reading of TOML files: every key is known and typed, and errors name it."""
+"""Strict reading of TOML files: every key is known and typed, and errors name it.
+
+Readers declare the keys of a table as `Key`s: documents, schemas and messages derive from them.
+"""
 
 import re
 import tomllib
@@ -22,6 +25,44 @@ _ZERO = re.compile(r"0+(?:\.0*)? ?[A-Za-z]*")
 _PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,12})?) ?%")
 _RANGE = re.compile(r"\[(\d{1,6})-(\d{1,6})\]")
 _MOST = 4096
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Values that a key can have, as documents and schemas need them."""
+
+    name: str
+    least: float | None = None
+    most: float | None = None
+    words: tuple[str, ...] = ()
+    """Allowed texts; empty if any is allowed."""
+
+
+TEXT, TEXTS, TEXT_OR_TEXTS = Kind("text"), Kind("texts"), Kind("text or texts")
+TABLE_OF_TEXTS = Kind("table of texts")
+TRUTH = Kind("truth")
+WHOLE, COUNT, NUMBER = Kind("integer", least=0), Kind("integer", least=1), Kind("number", least=0)
+WEIGHT = Kind("number", least=0.001, most=1000)
+PERCENT, TIME, BYTES = Kind("percentage"), Kind("time"), Kind("size")
+
+
+def one_of(words: Sequence[str]) -> Kind:
+    """Return the kind of keys that have one of these words."""
+    return Kind("text", words=tuple(words))
+
+
+def number(least: float, most: float) -> Kind:
+    """Return the kind of numbers within bounds."""
+    return Kind("number", least=least, most=most)
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a table."""
+
+    meaning: str
+    """In Markdown, with the default."""
+    kind: Kind
 
 
 def parse(text: str, source: str) -> "Options":

@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft import _core
+from weft.base.options import Key, Kind
 from weft.base.units import UNITS
 from weft.campaign.file import keys as campaign
-from weft.runs import offload_modes
 from weft.runs.faults import file as faults
-from weft.runs.faults import presets
 from weft.runs.jobs import file as jobs
 from weft.runs.traffic import file as traffic
 from weft.training import accelerator, parallelism
@@ -85,6 +84,36 @@ def _described(
     )
 
 
+_KINDS: Mapping[str, Schema] = {
+    "text": _TEXT,
+    "texts": _TEXTS,
+    "text or texts": {"anyOf": [_TEXT, _TEXTS]},
+    "table of texts": {"type": "object", "additionalProperties": _TEXT},
+    "truth": _TRUTH,
+    "integer": {"type": "integer"},
+    "number": {"type": "number"},
+    "percentage": _PERCENT,
+    "time": _TIME,
+    "size": _BYTES,
+}
+"""Schemas of the kinds of keys, without bounds and words."""
+
+
+def _declared(keys: Mapping[str, Key], required: Sequence[str] = ()) -> Schema:
+    """Return the schema of a table whose reader declares its keys."""
+    types = {name: _of_kind(key.kind) for name, key in keys.items()}
+    return _described({name: key.meaning for name, key in keys.items()}, types, required)
+
+
+def _of_kind(kind: Kind) -> Schema:
+    bounds = {"minimum": kind.least, "maximum": kind.most}
+    return {
+        **_KINDS[kind.name],
+        **{name: bound for name, bound in bounds.items() if bound is not None},
+        **({"enum": list(kind.words)} if kind.words else {}),
+    }
+
+
 def _plain(text: str) -> str:
     """Return a meaning without Markdown."""
     return _LINK.sub(r"\1", text).replace("`", "")
@@ -93,69 +122,22 @@ def _plain(text: str) -> str:
 # ---- Faults, traffic, jobs
 
 
-FAULT_TYPES: Mapping[str, Schema] = {
-    **dict.fromkeys(("link", "switch", "nic", "host"), _TEXT),
-    "kind": _one_of(list(faults.KINDS)),
-    **dict.fromkeys(("at", "until", "every", "mtbf", "repair", "start", "end"), _TIME),
-    **dict.fromkeys(("bandwidth", "loss"), _PERCENT),
-    "rates": _one_of(presets.rate_presets()),
-    "scale": _NUMBER,
-    "seed": _WHOLE,
-}
-RECOVERY_TYPES: Mapping[str, Schema] = {
-    "routing": _one_of(presets.routing_presets()),
-    "transport": _one_of(presets.transport_presets()),
-    **dict.fromkeys(("detection", "convergence", "timeout"), _TIME),
-    "backoff": {"type": "number", "minimum": 1, "maximum": 1000},
-    "retries": _WHOLE,
-    **dict.fromkeys(("packet", "go_back"), _BYTES),
-    "seed": _WHOLE,
-    "collectives": _one_of(list(faults.POLICIES)),
-}
-TRAFFIC_TYPES: Mapping[str, Schema] = {
-    **dict.fromkeys(("name", "hosts", "targets", "file"), _TEXT),
-    "pattern": _one_of(list(traffic.PATTERNS)),
-    **dict.fromkeys(("load", "part", "hot"), _PERCENT),
-    "bytes": _BYTES,
-    "window": _COUNT,
-    "weight": _WEIGHT,
-    "seed": _WHOLE,
-    **dict.fromkeys(("start", "end"), _TIME),
-    "repeat": _TRUTH,
-}
-JOB_TYPES: Mapping[str, Schema] = {
-    **dict.fromkeys(("name", "program", "trace", "fallback", "output"), _TEXT),
-    **dict.fromkeys(("training", "gpu", "nccl"), _TEXT),
-    **dict.fromkeys(("arguments", "with"), _TEXTS),
-    **dict.fromkeys(("ranks", "ppn"), _COUNT),
-    "placement": _one_of(list(jobs.PLACEMENTS)),
-    "seed": _WHOLE,
-    "hosts": {"anyOf": [_TEXT, _TEXTS]},
-    "weight": _WEIGHT,
-    "start": _TIME,
-    "offload": _one_of(list(offload_modes.OFFLOADS)),
-    "privatize": _TRUTH,
-    "environment": {"type": "object", "additionalProperties": _TEXT},
-}
-TOP_TYPES: Mapping[str, Schema] = {"shared_hosts": _TRUTH, "topology": _TEXT}
-
-
 def _faults() -> Schema:
     tables = {
-        "recovery": _described(faults.RECOVERY, RECOVERY_TYPES),
-        "fault": _array(_described(faults.FAULT, FAULT_TYPES)),
+        "recovery": _declared(faults.RECOVERY),
+        "fault": _array(_declared(faults.FAULT)),
     }
     return _file("Fault file of weft", tables, ())
 
 
 def _traffic() -> Schema:
-    table = _described(traffic.TRAFFIC, TRAFFIC_TYPES, ["pattern"])
+    table = _declared(traffic.TRAFFIC, ["pattern"])
     return _file("Traffic file of weft", {"traffic": _array(table)}, ["traffic"])
 
 
 def _jobs() -> Schema:
-    top = _described(jobs.TOP, TOP_TYPES)["properties"]
-    job = _described(jobs.JOB, JOB_TYPES, ["name"])
+    top = _declared(jobs.TOP)["properties"]
+    job = _declared(jobs.JOB, ["name"])
     return _file("Jobs file of weft", {**top, "jobs": _array(job)}, ["jobs"])
 
 

@@ -17,9 +17,6 @@ import weft
 from tests.support.places import ROOT
 from weft.base.errors import WeftError
 from weft.campaign.file import keys as campaign
-from weft.runs.faults.file import FAULT, RECOVERY
-from weft.runs.jobs.file import JOB, TOP
-from weft.runs.traffic.file import TRAFFIC
 from weft.schemas import input_files as schemas
 from weft.training import file as training
 
@@ -49,11 +46,6 @@ def test_each_is_a_schema_of_draft_7(name: str) -> None:
 
 def test_all_keys_of_the_readers_have_a_type() -> None:
     for keys, types in (
-        (FAULT, schemas.FAULT_TYPES),
-        (RECOVERY, schemas.RECOVERY_TYPES),
-        (TRAFFIC, schemas.TRAFFIC_TYPES),
-        (JOB, schemas.JOB_TYPES),
-        (TOP, schemas.TOP_TYPES),
         (training.MODEL, schemas.MODEL_TYPES),
         (training.PARALLEL, schemas.PARALLEL_TYPES),
         (training.BATCH, schemas.BATCH_TYPES),

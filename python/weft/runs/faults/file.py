@@ -32,7 +32,20 @@ from pathlib import Path
 from typing import Any
 
 from weft.base.errors import WeftError, named
-from weft.base.options import Entry, Options, parse
+from weft.base.options import (
+    BYTES,
+    NUMBER,
+    PERCENT,
+    TEXT,
+    TIME,
+    WHOLE,
+    Entry,
+    Key,
+    Options,
+    number,
+    one_of,
+    parse,
+)
 from weft.base.user_files import UnreadableError, read_text
 from weft.runs.faults import presets
 from weft.runs.faults.presets import HOST, LINK, NIC, SWITCH
@@ -69,58 +82,106 @@ POLICIES: Mapping[str, str] = {
 }
 """Reactions of a collective in the network, with their meanings."""
 
-FAULT: Mapping[str, str] = {
-    "link": "Link that fails: a cable for both directions, one direction of it such as"
-    ' `"host-3.up"`, or a pattern with `*` and `?`',
-    "switch": "Switch that fails, or a pattern",
-    "nic": "Host whose cables all fail, while its ranks continue, or a pattern",
-    "host": "Host that fails: its ranks die, which ends their job, and its cables are down. Or a"
-    " pattern",
-    "kind": "What happens. "
-    + "; ".join(f'`"{name}"`: {what}' for name, what in KINDS.items())
-    + f'; `"{DOWN}"` by default',
-    "at": "Simulated time of the fault; this or `mtbf` is required",
-    "until": "Simulated time of the repair; by default never",
-    "bandwidth": 'Part of the bandwidth that is left, such as `"25%"`; only of `slow`, required',
-    "loss": 'Part of the packets that are lost, such as `"0.01%"`; only of `lossy`, required',
-    "every": "Mean time between such faults of each link, switch or host that is named, for the"
-    " budget: how often `at` happens outside the simulation. It changes no run",
-    "mtbf": "Mean time between failures of each link, switch or host that is named, instead of"
-    " `at`: faults at random, with exponential times",
-    "rates": "Failure rates of a published cluster instead of `mtbf`: "
-    + ", ".join(f'`"{name}"`' for name in presets.rate_presets())
-    + "; of all that it has rates of, or only of the `link`, `switch` or `host` that is named",
-    "scale": "Factor on the rate of failures, 1 by default. Clusters fail too rarely for a run of"
-    " seconds; 0 is a run without failures",
-    "repair": "Mean time to repair, exponential too; required with `mtbf` and `rates`, except for"
-    " `state`",
-    "start": "Simulated time at which faults at random begin; 0 by default",
-    "end": "Simulated time of the last one; required with `mtbf` and `rates`",
-    "seed": "Seed of faults at random; 1 by default",
+FAULT: Mapping[str, Key] = {
+    "link": Key(
+        "Link that fails: a cable for both directions, one direction of it such as"
+        ' `"host-3.up"`, or a pattern with `*` and `?`',
+        TEXT,
+    ),
+    "switch": Key("Switch that fails, or a pattern", TEXT),
+    "nic": Key("Host whose cables all fail, while its ranks continue, or a pattern", TEXT),
+    "host": Key(
+        "Host that fails: its ranks die, which ends their job, and its cables are down. Or a"
+        " pattern",
+        TEXT,
+    ),
+    "kind": Key(
+        "What happens. "
+        + "; ".join(f'`"{name}"`: {what}' for name, what in KINDS.items())
+        + f'; `"{DOWN}"` by default',
+        one_of(tuple(KINDS)),
+    ),
+    "at": Key("Simulated time of the fault; this or `mtbf` is required", TIME),
+    "until": Key("Simulated time of the repair; by default never", TIME),
+    "bandwidth": Key(
+        'Part of the bandwidth that is left, such as `"25%"`; only of `slow`, required', PERCENT
+    ),
+    "loss": Key(
+        'Part of the packets that are lost, such as `"0.01%"`; only of `lossy`, required', PERCENT
+    ),
+    "every": Key(
+        "Mean time between such faults of each link, switch or host that is named, for the"
+        " budget: how often `at` happens outside the simulation. It changes no run",
+        TIME,
+    ),
+    "mtbf": Key(
+        "Mean time between failures of each link, switch or host that is named, instead of"
+        " `at`: faults at random, with exponential times",
+        TIME,
+    ),
+    "rates": Key(
+        "Failure rates of a published cluster instead of `mtbf`: "
+        + ", ".join(f'`"{name}"`' for name in presets.rate_presets())
+        + "; of all that it has rates of, or only of the `link`, `switch` or `host` that is named",
+        one_of(presets.rate_presets()),
+    ),
+    "scale": Key(
+        "Factor on the rate of failures, 1 by default. Clusters fail too rarely for a run of"
+        " seconds; 0 is a run without failures",
+        NUMBER,
+    ),
+    "repair": Key(
+        "Mean time to repair, exponential too; required with `mtbf` and `rates`, except for"
+        " `state`",
+        TIME,
+    ),
+    "start": Key("Simulated time at which faults at random begin; 0 by default", TIME),
+    "end": Key("Simulated time of the last one; required with `mtbf` and `rates`", TIME),
+    "seed": Key("Seed of faults at random; 1 by default", WHOLE),
 }
 """Keys of [[fault]]."""
 
-RECOVERY: Mapping[str, str] = {
-    "routing": "Who finds other routes, which gives `detection` and `convergence`: "
-    + ", ".join(f'`"{name}"`' for name in presets.routing_presets())
-    + "; keys that are written too override it",
-    "detection": "Time from a fault or a repair until the switches next to it notice; `900ms` by"
-    " default, three missed BFD packets at the usual interval of 300 ms",
-    "convergence": "Time from then until all routes avoid what is down, or use again what is up;"
-    " 0 by default: each switch knows other ways",
-    "transport": "Who sends again, which gives `timeout`, `backoff`, `retries` and `packet`: "
-    + ", ".join(f'`"{name}"`' for name in presets.transport_presets())
-    + f'; `"{_USUAL_TRANSPORT}"` by default; keys that are written too override it',
-    "timeout": "Time without acknowledgement after which a sender sends the rest again",
-    "backoff": "Factor by which each further timeout of a sender is longer than the last",
-    "retries": "Times that a sender tries again before it gives up",
-    "packet": "Payload of a packet of a message, for losses",
-    "go_back": "What a sender sends again after each lost packet, besides that one; `0B` by"
-    " default: selective repeat. With go-back-N, the bandwidth times the round-trip time",
-    "seed": "Seed of the losses; 1 by default",
-    "collectives": "What happens to a collective in the network when its tree is hit. "
-    + "; ".join(f'`"{name}"`: {what}' for name, what in POLICIES.items())
-    + '; `"hosts"` by default',
+RECOVERY: Mapping[str, Key] = {
+    "routing": Key(
+        "Who finds other routes, which gives `detection` and `convergence`: "
+        + ", ".join(f'`"{name}"`' for name in presets.routing_presets())
+        + "; keys that are written too override it",
+        one_of(presets.routing_presets()),
+    ),
+    "detection": Key(
+        "Time from a fault or a repair until the switches next to it notice; `900ms` by"
+        " default, three missed BFD packets at the usual interval of 300 ms",
+        TIME,
+    ),
+    "convergence": Key(
+        "Time from then until all routes avoid what is down, or use again what is up;"
+        " 0 by default: each switch knows other ways",
+        TIME,
+    ),
+    "transport": Key(
+        "Who sends again, which gives `timeout`, `backoff`, `retries` and `packet`: "
+        + ", ".join(f'`"{name}"`' for name in presets.transport_presets())
+        + f'; `"{_USUAL_TRANSPORT}"` by default; keys that are written too override it',
+        one_of(presets.transport_presets()),
+    ),
+    "timeout": Key("Time without acknowledgement after which a sender sends the rest again", TIME),
+    "backoff": Key(
+        "Factor by which each further timeout of a sender is longer than the last", number(1, 1000)
+    ),
+    "retries": Key("Times that a sender tries again before it gives up", WHOLE),
+    "packet": Key("Payload of a packet of a message, for losses", BYTES),
+    "go_back": Key(
+        "What a sender sends again after each lost packet, besides that one; `0B` by"
+        " default: selective repeat. With go-back-N, the bandwidth times the round-trip time",
+        BYTES,
+    ),
+    "seed": Key("Seed of the losses; 1 by default", WHOLE),
+    "collectives": Key(
+        "What happens to a collective in the network when its tree is hit. "
+        + "; ".join(f'`"{name}"`: {what}' for name, what in POLICIES.items())
+        + '; `"hosts"` by default',
+        one_of(tuple(POLICIES)),
+    ),
 }
 """Keys of [recovery]."""
 

@@ -34,7 +34,21 @@ from typing import Any
 
 from weft.base import node_list
 from weft.base.errors import WeftError
-from weft.base.options import Options, parse
+from weft.base.options import (
+    COUNT,
+    TABLE_OF_TEXTS,
+    TEXT,
+    TEXT_OR_TEXTS,
+    TEXTS,
+    TIME,
+    TRUTH,
+    WEIGHT,
+    WHOLE,
+    Key,
+    Options,
+    one_of,
+    parse,
+)
 from weft.base.output import file_key
 from weft.base.user_files import UnreadableError, read_text
 from weft.runs import offload_modes
@@ -52,44 +66,73 @@ PLACEMENTS: Mapping[str, str] = {
 }
 """Ways to choose the hosts of a job, with their meanings."""
 
-TOP: Mapping[str, str] = {
-    "shared_hosts": "`true`: jobs may share hosts, as far as these have cores, and each job is"
-    " placed as if it were alone; `false` by default: each host is for one job",
-    "topology": "Slurm's `topology.conf` or `topology.yaml` of the cluster whose nodes `hosts`"
-    " names. Its switches stand for the fabric's leaf switches, and their nodes for the hosts"
-    " there, both in order",
+TOP: Mapping[str, Key] = {
+    "shared_hosts": Key(
+        "`true`: jobs may share hosts, as far as these have cores, and each job is"
+        " placed as if it were alone; `false` by default: each host is for one job",
+        TRUTH,
+    ),
+    "topology": Key(
+        "Slurm's `topology.conf` or `topology.yaml` of the cluster whose nodes `hosts`"
+        " names. Its switches stand for the fabric's leaf switches, and their nodes for the hosts"
+        " there, both in order",
+        TEXT,
+    ),
 }
 """Keys of the file itself."""
 
-JOB: Mapping[str, str] = {
-    "name": "Name of the job; required",
-    "program": "Compiled MPI program; this, `trace` or `training` is required",
-    "arguments": "List of the program's arguments",
-    "trace": "Trace to replay: the folder that `weft run --record` wrote, an OTF2 or DUMPI trace, a"
-    " time-independent trace of SimGrid, or a schedule in GOAL. Or traces of training on GPUs:"
-    " Chakra's, those of PyTorch's profiler, or SimAI's text",
-    "training": "An iteration of training: a [training file](training-models.md), or the preset of"
-    " a model",
-    "with": "List of changes of the training file, such as `parallel.tensor=4`",
-    "gpu": "GPU that computes an iteration, instead of the file's",
-    "nccl": 'Version of NCCL of an iteration; `"2.29"` by default',
-    "ranks": "Number of MPI ranks; required, except for a trace or an iteration",
-    "ppn": "Ranks per host; by default 1 if enough hosts are free, else as few as possible",
-    "placement": "How hosts are chosen. "
-    + "; ".join(f'`"{name}"`: {what}' for name, what in PLACEMENTS.items())
-    + '; `"contiguous"` by default',
-    "seed": "Seed of a placement at random; 1 by default",
-    "hosts": "Hosts of the job, instead of a placement: a node list in Slurm's notation, such as"
-    ' `"host-[0-3,7]"`, or a list of them',
-    "weight": "Weight of the job on full links, if the fabric shares them by job"
-    " ([how flows share links](jobs.md#how-flows-share-links)), from 0.001 to 1000; 1 by default",
-    "start": 'Simulated time at which the job starts, such as `"1ms"`; 0 by default',
-    "offload": f"Mechanism instead of the run's: {', '.join(offload_modes.OFFLOADS)}",
-    "fallback": "Host algorithms instead of the run's, without SMPI's",
-    "privatize": "`false`: all ranks of the job share the program's global variables",
-    "environment": "Table of environment variables, in addition to weft's own",
-    "output": "File for the standard output and standard error of the job; by default weft prints"
-    " both, with the name of the job before each line",
+JOB: Mapping[str, Key] = {
+    "name": Key("Name of the job; required", TEXT),
+    "program": Key("Compiled MPI program; this, `trace` or `training` is required", TEXT),
+    "arguments": Key("List of the program's arguments", TEXTS),
+    "trace": Key(
+        "Trace to replay: the folder that `weft run --record` wrote, an OTF2 or DUMPI trace, a"
+        " time-independent trace of SimGrid, or a schedule in GOAL. Or traces of training on GPUs:"
+        " Chakra's, those of PyTorch's profiler, or SimAI's text",
+        TEXT,
+    ),
+    "training": Key(
+        "An iteration of training: a [training file](training-models.md), or the preset of a model",
+        TEXT,
+    ),
+    "with": Key("List of changes of the training file, such as `parallel.tensor=4`", TEXTS),
+    "gpu": Key("GPU that computes an iteration, instead of the file's", TEXT),
+    "nccl": Key('Version of NCCL of an iteration; `"2.29"` by default', TEXT),
+    "ranks": Key("Number of MPI ranks; required, except for a trace or an iteration", COUNT),
+    "ppn": Key(
+        "Ranks per host; by default 1 if enough hosts are free, else as few as possible", COUNT
+    ),
+    "placement": Key(
+        "How hosts are chosen. "
+        + "; ".join(f'`"{name}"`: {what}' for name, what in PLACEMENTS.items())
+        + '; `"contiguous"` by default',
+        one_of(tuple(PLACEMENTS)),
+    ),
+    "seed": Key("Seed of a placement at random; 1 by default", WHOLE),
+    "hosts": Key(
+        "Hosts of the job, instead of a placement: a node list in Slurm's notation, such as"
+        ' `"host-[0-3,7]"`, or a list of them',
+        TEXT_OR_TEXTS,
+    ),
+    "weight": Key(
+        "Weight of the job on full links, if the fabric shares them by job"
+        " ([how flows share links](jobs.md#how-flows-share-links)), from 0.001 to 1000; 1 by"
+        " default",
+        WEIGHT,
+    ),
+    "start": Key('Simulated time at which the job starts, such as `"1ms"`; 0 by default', TIME),
+    "offload": Key(
+        f"Mechanism instead of the run's: {', '.join(offload_modes.OFFLOADS)}",
+        one_of(tuple(offload_modes.OFFLOADS)),
+    ),
+    "fallback": Key("Host algorithms instead of the run's, without SMPI's", TEXT),
+    "privatize": Key("`false`: all ranks of the job share the program's global variables", TRUTH),
+    "environment": Key("Table of environment variables, in addition to weft's own", TABLE_OF_TEXTS),
+    "output": Key(
+        "File for the standard output and standard error of the job; by default weft prints"
+        " both, with the name of the job before each line",
+        TEXT,
+    ),
 }
 """Keys of [[jobs]]."""
 

@@ -23,7 +23,21 @@ from pathlib import Path
 
 from weft.base import node_list
 from weft.base.errors import WeftError
-from weft.base.options import Entry, Options, parse
+from weft.base.options import (
+    BYTES,
+    COUNT,
+    PERCENT,
+    TEXT,
+    TIME,
+    TRUTH,
+    WEIGHT,
+    WHOLE,
+    Entry,
+    Key,
+    Options,
+    one_of,
+    parse,
+)
 from weft.base.user_files import UnreadableError, read_text
 from weft.trace import goal
 
@@ -38,30 +52,52 @@ PATTERNS: Mapping[str, str] = {
 
 IDLE, ALL = "idle", "all"
 
-TRAFFIC: Mapping[str, str] = {
-    "name": "Name of the traffic in messages and in the record; by default its pattern",
-    "pattern": "Who sends to whom. "
-    + "; ".join(f'`"{name}"`: {what}' for name, what in PATTERNS.items())
-    + "; required",
-    "load": 'Mean rate of each host, as a part of its share of the bisection, such as `"30%"`;'
-    " required, except for `goal`",
-    "bytes": 'Size of a message; `"64KiB"` by default',
-    "hosts": f'Hosts that send: `"{IDLE}"` (by default), those without ranks; `"{ALL}"`; or a node'
-    ' list in Slurm\'s notation, such as `"host-[0-3,7]"`. Of a GOAL schedule, the hosts of its'
-    " ranks in order",
-    "part": 'Part of these hosts that sends, chosen at random, such as `"50%"`; `"100%"` by'
-    " default",
-    "targets": "Node list of the targets of `incast` and `hot-spot`; by default one of the hosts at"
-    " random",
-    "hot": 'Part of the messages of `hot-spot` that go to the targets; `"20%"` by default',
-    "window": "Messages of a host in flight, at most; others wait at the host; 4 by default",
-    "weight": "Weight of this traffic on full links, if the fabric shares them by job"
-    " ([how flows share links](jobs.md#how-flows-share-links)), from 0.001 to 1000; 1 by default",
-    "seed": "Seed of everything that is random; 1 by default",
-    "start": 'Simulated time at which the traffic begins, such as `"1ms"`; 0 by default',
-    "end": "Simulated time at which it ends; by default with the last rank",
-    "file": "GOAL file, in its text form; required for `goal`",
-    "repeat": "`true`: the schedule begins again when it has ended; `false` by default",
+TRAFFIC: Mapping[str, Key] = {
+    "name": Key("Name of the traffic in messages and in the record; by default its pattern", TEXT),
+    "pattern": Key(
+        "Who sends to whom. "
+        + "; ".join(f'`"{name}"`: {what}' for name, what in PATTERNS.items())
+        + "; required",
+        one_of(tuple(PATTERNS)),
+    ),
+    "load": Key(
+        'Mean rate of each host, as a part of its share of the bisection, such as `"30%"`;'
+        " required, except for `goal`",
+        PERCENT,
+    ),
+    "bytes": Key('Size of a message; `"64KiB"` by default', BYTES),
+    "hosts": Key(
+        f'Hosts that send: `"{IDLE}"` (by default), those without ranks; `"{ALL}"`; or a node'
+        ' list in Slurm\'s notation, such as `"host-[0-3,7]"`. Of a GOAL schedule, the hosts of its'
+        " ranks in order",
+        TEXT,
+    ),
+    "part": Key(
+        'Part of these hosts that sends, chosen at random, such as `"50%"`; `"100%"` by default',
+        PERCENT,
+    ),
+    "targets": Key(
+        "Node list of the targets of `incast` and `hot-spot`; by default one of the hosts at"
+        " random",
+        TEXT,
+    ),
+    "hot": Key(
+        'Part of the messages of `hot-spot` that go to the targets; `"20%"` by default', PERCENT
+    ),
+    "window": Key(
+        "Messages of a host in flight, at most; others wait at the host; 4 by default", COUNT
+    ),
+    "weight": Key(
+        "Weight of this traffic on full links, if the fabric shares them by job"
+        " ([how flows share links](jobs.md#how-flows-share-links)), from 0.001 to 1000; 1 by"
+        " default",
+        WEIGHT,
+    ),
+    "seed": Key("Seed of everything that is random; 1 by default", WHOLE),
+    "start": Key('Simulated time at which the traffic begins, such as `"1ms"`; 0 by default', TIME),
+    "end": Key("Simulated time at which it ends; by default with the last rank", TIME),
+    "file": Key("GOAL file, in its text form; required for `goal`", TEXT),
+    "repeat": Key("`true`: the schedule begins again when it has ended; `false` by default", TRUTH),
 }
 """Keys of [[traffic]]."""
 
