@@ -34,7 +34,7 @@ convergence = "20us"
 timeout = "1ms"
 retries = 2
 [[fault]]
-nic = "node-00.gpu-0"
+link = "node-00.gpu-0--*"
 at = "1ms"
 """
 MIB = 1 << 20
@@ -112,6 +112,30 @@ def test_traffic_is_an_axis(folder: Path) -> None:
     assert weft("run", str(file)).status == 0
     beside, alone = (float(row["simulated_time_s"]) for row in rows(file))
     assert beside > alone
+
+
+def test_allgathers_by_multicast_are_compared_with_rings(folder: Path) -> None:
+    collectives = 'collectives = ["rings and trees", "multicast Allgather"]\n'
+    sharded = 'parallel.sharding = "fsdp"\nparallel.data = 4\n'
+    file = written(folder, HEAD + LLAMA + RUNS + collectives + sharded)
+    assert weft("run", str(file)).status == 0
+    rings, multicast = rows(file)
+    its = api.train(
+        folder / "llama.toml",
+        FABRIC,
+        set={"nccl.NCCL_ALGO": "ring,tree,pat"},
+        model_changes={"parallel.sharding": "fsdp", "parallel.data": 4},
+        multicast=True,
+    )
+    assert float(multicast["simulated_time_s"]) == its.time_s < float(rings["simulated_time_s"])
+    page = folder / "page.html"
+    assert weft("report", str(file), "-o", str(page)).status == 0
+    assert "NCCL cannot do this today" in page.read_text(encoding="utf-8")
+    changed = written(folder, HEAD + LLAMA + RUNS + 'collectives = "multicast"\n')
+    assert (
+        "allowed are rings and trees, NVLS, SHARP, multicast Allgather"
+        in weft("plan", str(changed)).stderr
+    )
 
 
 def test_a_gpu_of_a_run_replaces_that_of_the_file(folder: Path) -> None:

@@ -94,6 +94,37 @@ def test_a_preset_reaches_only_what_it_has_rates_of(tmp_path: Path, fabric: _cor
     assert places("microsoft-2011", 'switch = "level1-00*"') == {"switch level1"}
 
 
+def test_rates_of_networks_leave_the_inside_of_nodes_alone(tmp_path: Path) -> None:
+    pod = _core.load_fabric("superpod-h100-32", ["topology.nodes=2", "topology.nics=4"])
+
+    def hit(table: str) -> set[str]:
+        return set(failed(made(tmp_path, pod, table)))
+
+    rest = 'scale = 1e11\nrepair = "1ms"\nend = "1s"\n'
+    nodes = [f"node-{node}.nic-{nic}" for node in range(2) for nic in range(4)]
+    cables = {f"link {nic}--leaf-{nic[-1]}" for nic in nodes}
+    leaves = {f"switch leaf-{leaf}" for leaf in range(4)}
+    gpus = {f"nic node-{node}.gpu-{gpu}" for node in range(2) for gpu in range(8)}
+    assert hit(f'rates = "alibaba-hpn"\n{rest}') == cables | leaves
+    assert hit(f'rates = "llama-3"\n{rest}') == cables | gpus
+    spines = {f"switch spine-{spine}" for spine in range(4)}
+    assert hit(f'rates = "azure-2021"\n{rest}') == leaves | spines
+    # Two GPUs share a NIC; its cables fail, but not their NVLinks.
+    nic = made(tmp_path, pod, 'nic = "node-1.gpu-3"\nat = 0')
+    numbers = {change["link"] // 2 for change in nic.events[0].changes}
+    names = [pod.cables()[number]["name"] for number in sorted(numbers)]
+    assert names == [
+        "node-1.gpu-2--node-1.nic-1",
+        "node-1.gpu-3--node-1.nic-1",
+        "node-1.nvswitch--node-1.nic-1",
+        "node-1.nic-1--leaf-1",
+    ]
+    inside = 'rates = "azure-2021"\nswitch = "*nvswitch"\nrepair = "1ms"\nend = "1s"'
+    with pytest.raises(WeftError, match="no switch of fabric superpod-h100-32 that it has a rate"):
+        made(tmp_path, pod, inside)
+    assert hit('switch = "node-1.nvswitch"\nat = 0') == {"switch node-1.nvswitch"}
+
+
 def test_a_scale_is_a_factor_on_the_rate(tmp_path: Path, fabric: _core.Fabric) -> None:
     rest = 'repair = "1ms"\nend = "1s"\nswitch = "*"'
     halved = made(tmp_path, fabric, f'mtbf = "2s"\nscale = 2\n{rest}')

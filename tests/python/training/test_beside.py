@@ -78,10 +78,10 @@ def test_a_link_at_half_its_bandwidth_takes_twice_as_long(tmp_path: Path) -> Non
     assert slow.faults is not None and slow.faults.failures == 1
 
 
-def test_a_nic_that_is_down_delays_by_its_time_and_the_retry(tmp_path: Path) -> None:
+def test_a_gpu_without_cables_delays_by_its_time_and_the_retry(tmp_path: Path) -> None:
     usual = iterated(tmp_path)
     # It fails at 2 ms; the sender tries again each millisecond from then on. It is up at 7.5 ms.
-    late = iterated(tmp_path, faults_of(f'nic = "{receiver()}"\nat = "2ms"\nuntil = "7.5ms"'))
+    late = iterated(tmp_path, faults_of(f'link = "{receiver()}--*"\nat = "2ms"\nuntil = "7.5ms"'))
     # The rest pays the latency of the route again.
     assert late.time_s == pytest.approx(usual.time_s + 6e-3, abs=1e-5)
     assert late.faults is not None
@@ -96,8 +96,14 @@ def test_a_message_takes_another_way_once_routing_knows(tmp_path: Path) -> None:
     assert late.time_s == pytest.approx(usual.time_s + 1e-3, abs=1e-5)
 
 
+def test_a_nic_that_is_down_leaves_the_nvlinks(tmp_path: Path) -> None:
+    usual = iterated(tmp_path)
+    late = iterated(tmp_path, faults_of(f'nic = "{receiver()}"\nat = "2ms"'))
+    assert late.time_s == pytest.approx(usual.time_s + 1e-3, abs=1e-5)
+
+
 def test_what_cannot_go_on_is_a_value(tmp_path: Path) -> None:
-    dead = iterated(tmp_path, faults_of(f'nic = "{receiver()}"\nat = "2ms"'))
+    dead = iterated(tmp_path, faults_of(f'link = "{receiver()}--*"\nat = "2ms"'))
     assert dead.failed
     assert dead.outcome.kind == "network-failure"
     assert "40 retries" in dead.outcome.message
@@ -110,7 +116,7 @@ def test_what_cannot_go_on_is_a_value(tmp_path: Path) -> None:
 
 
 def test_keys_of_the_fault_file_can_be_changed(tmp_path: Path) -> None:
-    faults = faults_of(f'nic = "{receiver()}"\nat = "2ms"\nuntil = "7.5ms"')
+    faults = faults_of(f'link = "{receiver()}--*"\nat = "2ms"\nuntil = "7.5ms"')
     usual = iterated(tmp_path)
     late = iterated(tmp_path, faults, changes=("recovery.timeout=4ms",))
     assert late.time_s == pytest.approx(usual.time_s + 8e-3, abs=1e-5)
@@ -206,7 +212,7 @@ def test_command_says_what_failed_and_how_it_was_met(model: Path, tmp_path: Path
     assert record["outcome"]["kind"] == "completed"
     assert record["faults"]["file"] == str(faults)
     assert record["faults"]["recovery"]["retries"] == 40
-    faults.write_text(faults_of(f'nic = "{receiver()}"\nat = "10ms"'), encoding="utf-8")
+    faults.write_text(faults_of(f'link = "{receiver()}--*"\nat = "10ms"'), encoding="utf-8")
     done = weft_command(*run, "--json", str(target))
     assert done.returncode == 1
     assert "40 retries" in done.stderr

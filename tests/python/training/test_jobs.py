@@ -96,7 +96,7 @@ def test_a_dead_host_ends_its_job_alone(model: Path, tmp_path: Path) -> None:
 def test_a_message_that_is_given_up_ends_its_job(model: Path, tmp_path: Path) -> None:
     faults = tmp_path / "faults.toml"
     host = names(3, 4)[0]
-    faults.write_text(f'{RECOVERY}[[fault]]\nnic = "{host}"\nat = "5ms"\n', encoding="utf-8")
+    faults.write_text(f'{RECOVERY}[[fault]]\nlink = "{host}--*"\nat = "5ms"\n', encoding="utf-8")
     record = weft.run_jobs([job("hit", model)], fabric=FABRIC, faults=faults)
     assert record.jobs
     assert record.jobs[0].outcome.kind == "network-failure"

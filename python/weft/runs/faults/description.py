@@ -34,6 +34,8 @@ from weft.runs.faults.presets import HOST, LINK, NIC
 
 _DIRECTIONS = ("up", "down")
 _MOST_EVENTS = 200_000
+_GPU_CLUSTER = "gpu_cluster"
+"""Kind of topology whose hosts are GPUs of nodes; their parts are named NODE.PART."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,19 +259,56 @@ class _Finder:
         self._cables: dict[str, tuple[int, ...]] = {}
         self._links: dict[str, tuple[int, ...]] = {}
         self._of_host: dict[int, list[int]] = defaultdict(list)
-        self._leaves: set[int] = set()
-        """Switches with a host."""
+        self._of_nic: dict[int, list[int]] = self._of_host
+        self._outside: set[int] | None = None
+        """Switches outside of nodes; None if no host is a GPU of a node."""
         hosts = len(fabric.hosts)
         for number, cable in enumerate(fabric.cables()):
             both = (2 * number, 2 * number + 1)
             self._cables[cable["name"]] = both
             for link, direction in zip(both, _DIRECTIONS, strict=True):
                 self._links[f"{cable['name']}.{direction}"] = (link,)
-            for end, other in permutations((cable["lower"], cable["upper"])):
+            for end in (cable["lower"], cable["upper"]):
                 if end < hosts:
                     self._of_host[end].extend(both)
+        if fabric.topology == _GPU_CLUSTER:
+            self._find_nodes()
+        else:
+            self._find_leaves([number < hosts for number in range(hosts + len(fabric.switches))])
+
+    def _find_nodes(self) -> None:
+        """Find NICs, whose cables to the network stand for those of hosts.
+
+        Published rates are of the network, not of what is inside a node.
+        """
+        names = [*self._fabric.hosts, *(one["name"] for one in self._fabric.switches)]
+        hosts = len(self._fabric.hosts)
+        nodes = {name.rpartition(".")[0] for name in self._fabric.hosts}
+        inside = [name.rpartition(".")[0] in nodes for name in names]
+        of_vertex: dict[int, list[int]] = defaultdict(list)
+        nics: dict[int, set[int]] = defaultdict(set)
+        for number, cable in enumerate(self._fabric.cables()):
+            for end, other in permutations((cable["lower"], cable["upper"])):
+                of_vertex[end] += (2 * number, 2 * number + 1)
+                if end < hosts and ".nic-" in names[other]:
+                    nics[end].add(other)
+        self._of_nic = {
+            gpu: [link for nic in sorted(its) for link in of_vertex[nic]]
+            for gpu, its in nics.items()
+        }
+        self._outside = {n - hosts for n in range(hosts, len(names)) if not inside[n]}
+        self._find_leaves(inside)
+
+    def _find_leaves(self, inside: Sequence[bool]) -> None:
+        """Find the cables from hosts or nodes to switches outside, and these switches."""
+        hosts = len(self._fabric.hosts)
+        self._of_hosts: set[int] = set()
+        self._leaves: set[int] = set()
+        for number, cable in enumerate(self._fabric.cables()):
+            for end, other in permutations((cable["lower"], cable["upper"])):
+                if inside[end] and not inside[other]:
+                    self._of_hosts |= {2 * number, 2 * number + 1}
                     self._leaves.add(other - hosts)
-        self._of_hosts = {link for links in self._of_host.values() for link in links}
 
     def all_places(self, faults: Sequence[Fault]) -> Iterator[_Found]:
         """Yield what faults name; refuse a table that names nothing."""
@@ -288,16 +327,22 @@ class _Finder:
                 for number, name in enumerate(self._names(fault))
                 if fnmatchcase(name, fault.pattern)
                 and fault.hosts in (None, number in self._leaves)
+                and self._is_meant(fault, number)
             ]
         if fault.place in (NIC, HOST):
+            cables = self._of_nic if fault.place == NIC else self._of_host
             return [
-                _Place(name, tuple(self._of_host[number]), host=number)
+                _Place(name, tuple(cables[number]), host=number)
                 for number, name in enumerate(self._names(fault))
-                if fnmatchcase(name, fault.pattern)
+                if fnmatchcase(name, fault.pattern) and number in cables
             ]
         found = self._matching(self._cables, fault.pattern)
         found = found or self._matching(self._links, fault.pattern)
         return [one for one in found if not fault.hosts or one.links[0] in self._of_hosts]
+
+    def _is_meant(self, fault: Fault, switch: int) -> bool:
+        """Return false for a switch inside a node, which published rates are not of."""
+        return fault.cause != "rates" or self._outside is None or switch in self._outside
 
     def _names(self, fault: Fault) -> list[str]:
         """Return the names of all switches, hosts or cables."""

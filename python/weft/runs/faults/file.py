@@ -89,7 +89,11 @@ FAULT: Mapping[str, Key] = {
         TEXT,
     ),
     "switch": Key("Switch that fails, or a pattern", TEXT),
-    "nic": Key("Host whose cables all fail, while its ranks continue, or a pattern", TEXT),
+    "nic": Key(
+        "Host whose cables all fail, while its ranks continue, or a pattern. Of a GPU, the cables"
+        " of its NIC fail, but not its NVLinks",
+        TEXT,
+    ),
     "host": Key(
         "Host that fails: its ranks die, which ends their job, and its cables are down. Or a"
         " pattern",
