@@ -24,7 +24,7 @@ from weft.base.plots import COLOURS, HATCHES
 from weft.base.units import format_ratio
 from weft.iterations.iteration import Conditions, Iteration, simulate
 from weft.training.run import Training, load_training
-from weft.training.variants import GPUS_ALONE, MULTICAST, VARIANTS
+from weft.training.variants import MULTICAST, VARIANTS
 
 FABRIC = "superpod-h100-32"
 GPUS_OF_NODE = 8
@@ -39,6 +39,7 @@ HEAD = (
 GPUS_OF_UNIT = 256
 """More take 32 spines, so that each leaf has as many cables up as down."""
 _RINGS = ("rings and trees",)
+_NCCL = tuple(name for name in VARIANTS if name != MULTICAST)
 MOST_OF_TWO_LEVELS = 2048
 """GPUs whose leaves have ports on 64-port spines; more take spines with a port for each leaf."""
 _WITHOUT_NVLS = ("rings and trees", "SHARP")
@@ -53,7 +54,7 @@ class Layout:
     model: str
     gpus: int
     changes: tuple[str, ...]
-    variants: tuple[str, ...] = tuple(VARIANTS)
+    variants: tuple[str, ...] = _NCCL
     detail: str = "step"
 
     @property
@@ -71,14 +72,14 @@ def _dense(
     name: str,
     gpus: int,
     *changes: str,
-    variants: tuple[str, ...] = tuple(VARIANTS),
+    variants: tuple[str, ...] = _NCCL,
     detail: str = "step",
 ) -> Layout:
     return Layout(name, "llama-3-70b", gpus, ("train.gpu=h100-sxm", *changes), variants, detail)
 
 
 def _pipelined(
-    gpus: int, sharding: str, variants: tuple[str, ...] = tuple(VARIANTS), detail: str = "step"
+    gpus: int, sharding: str, variants: tuple[str, ...] = _NCCL, detail: str = "step"
 ) -> Layout:
     """Return tensor x pipeline x data parallelism, with 8 sequences of 8,192 tokens a rank."""
     data = gpus // 32
@@ -92,9 +93,7 @@ def _pipelined(
     )
 
 
-def _sharded(
-    gpus: int, variants: tuple[str, ...] = tuple(VARIANTS), detail: str = "step"
-) -> Layout:
+def _sharded(gpus: int, variants: tuple[str, ...] = _NCCL, detail: str = "step") -> Layout:
     """Return tensor parallelism in a node and FSDP over the nodes, a sequence for each node."""
     data = gpus // GPUS_OF_NODE
     return _dense(
@@ -121,9 +120,9 @@ def _experts(gpus: int, variants: tuple[str, ...] = _WITHOUT_NVLS, detail: str =
 
 LAYOUTS = (
     _pipelined(1024, "ddp", _WITHOUT_NVLS),
-    _pipelined(1024, "zero-1", (*VARIANTS, MULTICAST)),
+    _pipelined(1024, "zero-1", tuple(VARIANTS)),
     _pipelined(16384, "zero-1", _RINGS, "call"),
-    _sharded(256, (*VARIANTS, MULTICAST)),
+    _sharded(256, tuple(VARIANTS)),
     _sharded(1024, _RINGS),
     _sharded(4096, _RINGS, "call"),
     _experts(256),
@@ -156,13 +155,12 @@ def measure() -> None:
 
 def _alone(layout: Layout, variant: str) -> Table:
     training = trained(layout)
-    multicast = variant == MULTICAST
-    executors = GPUS_ALONE if multicast else VARIANTS[variant].changes
+    executors = VARIANTS[variant]
     conditions = Conditions(
         fabric=FABRIC,
-        changes=(*layout.fabric_changes, *executors),
+        changes=(*layout.fabric_changes, *executors.changes),
         detail=layout.detail,
-        multicast=multicast,
+        multicast=executors.multicast,
     )
     return [_row(layout, variant, training, simulate(training.workload, conditions))]
 

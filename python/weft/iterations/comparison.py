@@ -10,7 +10,7 @@ from weft.base.models import Model
 from weft.iterations.iteration import Conditions, Iteration, Progress, simulate
 from weft.iterations.record import FORMAT, IterationRecord, record_of
 from weft.training.build import Summary
-from weft.training.variants import GPUS_ALONE, MULTICAST, VARIANTS
+from weft.training.variants import VARIANTS
 from weft.training.workload import Workload
 
 COMPARISON_FORMAT = f"{FORMAT}-comparison"
@@ -63,11 +63,11 @@ def compare(
     found: list[Variant] = []
     for name, executors in VARIANTS.items():
         varied = replace(
-            conditions, changes=(*conditions.changes, *executors.changes), multicast=False
+            conditions,
+            changes=(*conditions.changes, *executors.changes),
+            multicast=executors.multicast,
         )
         found.append(_variant(name, workload, varied, progress, must=not found))
-    multicast = replace(conditions, changes=(*conditions.changes, *GPUS_ALONE), multicast=True)
-    found.append(_variant(MULTICAST, workload, multicast, progress))
     return found
 
 

@@ -11,12 +11,8 @@ from weft.iterations.comparison import Variant
 from weft.iterations.iteration import Iteration
 from weft.runs.tables import print_disturbances
 from weft.training.build import Summary
-from weft.training.variants import MULTICAST
+from weft.training.variants import NOT_NCCL
 from weft.training.workload import DETAILS
-
-_NOT_NCCL = (
-    f"{MULTICAST}: Allgathers between nodes by the switches' multicast. NCCL cannot do this today."
-)
 
 
 def print_iteration(its: Iteration, summary: Summary | None, on: Console) -> None:
@@ -37,7 +33,7 @@ def print_iteration(its: Iteration, summary: Summary | None, on: Console) -> Non
     print_disturbances(its.faults, its.traffic, on)
     on.print(_sentence(its), soft_wrap=True)
     if its.conditions.multicast:
-        on.print(_NOT_NCCL, soft_wrap=True)
+        on.print(NOT_NCCL, soft_wrap=True)
 
 
 def _print_links(its: Iteration, on: Console) -> None:
@@ -110,7 +106,7 @@ def print_comparison(variants: Sequence[Variant], on: Console) -> None:
         )
     print_table(table, on)
     if any(one.iteration and one.iteration.conditions.multicast for one in variants):
-        on.print(_NOT_NCCL, soft_wrap=True)
+        on.print(NOT_NCCL, soft_wrap=True)
     for note in notes:
         on.print(note, soft_wrap=True)
 

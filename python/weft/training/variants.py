@@ -15,14 +15,24 @@ class Executors:
     meaning: str
     changes: tuple[str, ...]
     """Changes of the fabric file."""
+    multicast: bool = False
+    """True: switches multicast the blocks of Allgathers between nodes, which NCCL cannot do."""
 
+
+MULTICAST = "multicast Allgather"
+NOT_NCCL = (
+    f"{MULTICAST}: Allgathers between nodes by the switches' multicast. NCCL cannot do this today."
+)
+"""Note where an answer includes this variant."""
 
 VARIANTS: Mapping[str, Executors] = {
     "rings and trees": Executors("GPUs alone", GPUS_ALONE),
     "NVLS": Executors("NVSwitches too", ("nccl.NCCL_ALGO=^collnetdirect,collnetchain",)),
     "SHARP": Executors("the network's switches too", ("nccl.collnet=yes",)),
+    MULTICAST: Executors(
+        "GPUs alone, but the network's switches multicast Allgathers, which NCCL cannot do",
+        GPUS_ALONE,
+        multicast=True,
+    ),
 }
-"""Variants of an iteration by NCCL, by name; the first is the base of the factors."""
-
-MULTICAST = "multicast Allgather"
-"""Variant in which GPUs reduce, and the network's switches multicast: NCCL cannot do that."""
+"""Variants of an iteration by name; the first is the base of the factors."""

@@ -35,7 +35,7 @@ from weft.training.formats.options import ReadOptions
 from weft.training.formats.roofline import roofline_of
 from weft.training.formats.trace import TrainingTrace, load_trace
 from weft.training.run import parsed_slowdown
-from weft.training.variants import VARIANTS
+from weft.training.variants import VARIANTS, Executors
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,7 @@ class IterationPlan:
             "noise": [its.noise, its.seed],
             "execute all": its.execute_all,
             "detail": its.detail,
+            "multicast": its.multicast,
         }
 
 
@@ -153,6 +154,7 @@ def replay_plan(
 
 
 def _conditions(point: Point, fabric: str, files: Files, detail: str) -> Conditions:
+    executors = _executors(point)
     return Conditions(
         fabric=fabric,
         changes=tuple(fabric_changes(point)),
@@ -164,6 +166,7 @@ def _conditions(point: Point, fabric: str, files: Files, detail: str) -> Conditi
         seed=int(point.get("noise_seed", 0)),
         execute_all=bool(point.get("execute_all", False)),
         detail=str(point.get("detail", detail)),
+        multicast=executors is not None and executors.multicast,
     )
 
 
@@ -188,8 +191,12 @@ def fabric_changes(point: Mapping[str, Value]) -> Iterator[str]:
     for key, value in point.items():
         if "." in key and not is_of_model(key) and value != "":
             yield f"{key}={in_toml(value)}"
-    if executors := VARIANTS.get(str(point.get(COLLECTIVES, ""))):
+    if executors := _executors(point):
         yield from executors.changes
+
+
+def _executors(point: Mapping[str, Value]) -> Executors | None:
+    return VARIANTS.get(str(point.get(COLLECTIVES, "")))
 
 
 def in_toml(value: Any) -> str:

@@ -116,10 +116,7 @@ class _Run:
 
 
 def _of_iteration(record: IterationRecord) -> _Run:
-    changes = tuple(record.fabric_changes)
-    chosen, changes = _collectives(changes)
-    if record.multicast:
-        chosen = MULTICAST
+    chosen, changes = _collectives(record)
     keys = {"ranks": str(record.ranks), COLLECTIVES: chosen, "fallback": record.library}
     keys["slowdown"] = ",".join(f"{rank}={factor:g}" for rank, factor in record.slowdown.items())
     keys["noise"] = f"{record.noise:g}" if record.noise else ""
@@ -144,13 +141,14 @@ def _of_iteration(record: IterationRecord) -> _Run:
     )
 
 
-def _collectives(changes: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return the variant of a comparison that changes end with, and the other changes."""
+def _collectives(record: IterationRecord) -> tuple[str, tuple[str, ...]]:
+    """Return the variant of a comparison, and the changes of the fabric that are not its own."""
+    changes = tuple(record.fabric_changes)
     for name, executors in VARIANTS.items():
         count = len(executors.changes)
-        if changes[-count:] == executors.changes:
+        if record.multicast == executors.multicast and changes[-count:] == executors.changes:
             return name, changes[:-count]
-    return "", changes
+    return MULTICAST if record.multicast else "", changes
 
 
 def _part(record: IterationRecord) -> IterationPart:

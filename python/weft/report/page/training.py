@@ -10,6 +10,7 @@ from weft.campaign.pairs import Point
 from weft.report.data.compare import alike
 from weft.report.data.study import ComparedRuns, Study
 from weft.report.page.words import in_percent, in_time, named_value
+from weft.training.variants import MULTICAST, NOT_NCCL
 
 _OUTSIDE = ("program", "fabric", "ranks", COLLECTIVES)
 _MOST_PARTS = 3
@@ -33,6 +34,8 @@ def answers(study: Study) -> Iterator[str]:
         groups.setdefault(keys, []).append(one)
     for (name, program, fabric), found in sorted(groups.items(), key=lambda one: -_most(one[1])):
         yield _answer(study, name, _iteration_of(study, program), fabric, found)
+    if any(name == MULTICAST for name, _, _ in groups):
+        yield NOT_NCCL
 
 
 def _most(found: Sequence[ComparedRuns]) -> float:
