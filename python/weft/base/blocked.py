@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Simulators whose current rank is blocked in the system, so that no rank can run.
+"""Detection of simulators whose current rank is blocked in a system call, so that no rank can run.
 
 All ranks run on one thread. A rank that waits for another one outside MPI (a socket, a pipe, a
 semaphore, a file lock) therefore waits for ever. The simulator is blocked when its main thread
-sleeps in such a system call and the whole process uses no CPU time; helper threads that compute do.
-It is told by a signal, and ends the rank's program (src/binding/process/blocked_rank.cpp).
+sleeps in such a system call and the whole process uses no CPU time: computing helper threads would
+use some. A signal notifies it, and it then ends the rank's program
+(src/binding/process/blocked_rank.cpp).
 
-A rank may wait for something that is not in the simulation. It is left alone if it has child
-processes, or reads standard input, a regular file, or the end of a pipe or connection whose other
-end belongs to another process.
+A rank may wait for something that is not in the simulation. weft does not interfere if the rank has
+child processes, or reads standard input, a regular file, or the end of a pipe or connection whose
+other end belongs to another process.
 """
 
 import ctypes
@@ -21,19 +22,19 @@ from contextlib import suppress
 from pathlib import Path
 
 LIMIT_S = 10
-"""Real time in a call that nothing but another rank ends."""
+"""Limit on the real time in a call that only another rank can end."""
 TIMED_LIMIT_S = 60
-"""Real time in calls that end by themselves, such as sleeps until a file appears."""
+"""Limit on the real time in calls that end by themselves, such as sleeps until a file appears."""
 _LOOK_S = 1.0
 _MAIN_STATE, _CPU_TIMES = 0, slice(11, 13)
 """Fields of /proc/PID/stat after the name: state, and utime and stime of all threads."""
-# System calls of x86-64: the positions of their file descriptor and timeout, if any.
+# System calls of x86-64, with the argument index of their file descriptor or timeout, if any.
 _READS = {0: "read", 19: "readv", 45: "recvfrom", 47: "recvmsg"}
 _WRITES = {1: "write", 20: "writev", 44: "sendto", 46: "sendmsg"}
 _NULL_TIMEOUT = {202: 3, 23: 4, 270: 4, 271: 2, 220: 3, 128: 2, 242: 4, 243: 4}
-"""futex, select, pselect6, ppoll, semtimedop, rt_sigtimedwait, mq_timed…: NULL is no limit."""
+"""futex, select, pselect6, ppoll, semtimedop, rt_sigtimedwait, mq_timed…: NULL means no limit."""
 _NEGATIVE_TIMEOUT = {7: 2, 232: 3, 281: 3}
-"""poll, epoll_wait, epoll_pwait: -1 is no limit, in milliseconds."""
+"""poll, epoll_wait, epoll_pwait: timeouts in milliseconds; -1 means no limit."""
 _ALWAYS = {2, 257, 34, 42, 43, 288, 65, 69, 70, 72, 73, 130}
 """open and openat (of a FIFO), pause, connect, accept, semop, msgsnd, msgrcv, fcntl, flock."""
 _SLEEPS = {35, 230}
@@ -42,10 +43,10 @@ _HANDLED = signal.SIGRTMAX - 1
 
 
 class BlockedWatch:
-    """Looks at a simulator once a second, and tells it if its rank is blocked."""
+    """Checks once a second if a simulator's rank is blocked, and then signals the simulator."""
 
     def __init__(self, pid: int) -> None:
-        """Watch a process."""
+        """Watch the process `pid`."""
         self._pid = pid
         self._next = 0.0
         self._since = 0.0
@@ -53,7 +54,7 @@ class BlockedWatch:
         self._over = platform.machine() != "x86_64"
 
     def look(self) -> None:
-        """Look, unless that was less than a second ago."""
+        """Check the process, unless the last check was less than a second ago."""
         now = time.monotonic()
         if self._over or now < self._next:
             return
@@ -128,7 +129,7 @@ class BlockedWatch:
         return Path(f"/proc/{self._pid}/{name}").read_text(encoding="ascii", errors="replace")
 
     def _handles(self) -> bool:
-        """Return true if the process has a handler for the signal, which would else end it."""
+        """Return true if the process handles the signal, which otherwise ends the process."""
         caught = self._read("status").partition("SigCgt:")[2].split()[0]
         return bool(int(caught, 16) >> (_HANDLED - 1) & 1)
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Errors, and how their messages are worded.
+"""Errors and the wording of their messages.
 
-A mistake of the user is a `WeftError`: one message that names the object, what was found, what is
-allowed and how to fix it. Parameters are named as in the API (`named`); the command line
-substitutes its option names. Only the command line prints the message and exits, with the status
-that the error carries. A program that fails in the simulation is not an error but an outcome in the
-record (see `weft.runs.outcome`).
+A user error is a `WeftError`: one message that names the object, what was found, what is allowed
+and how to fix it. Parameters are named as in the API (`named`); the command line substitutes its
+option names. Only the command line prints the message and exits, with the status that the error
+carries. A program that fails in the simulation is not an error but an outcome in the record (see
+`weft.runs.outcome`).
 """
 
 import difflib
@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 USER_ERROR = 2
 _MOST_SHOWN = 4000
-"""Limit on the characters of allowed words in a message, up to which all are listed."""
+"""Limit in characters up to which all allowed words are listed in an error message."""
 _FIRST_SHOWN = 300
-"""Characters of allowed words that a longer list begins with."""
+"""Characters shown of a longer list of allowed words."""
 # Delimiters from Unicode's private use area.
 _FIELD = re.compile("\ue000([^\ue001]+)\ue001")
 
@@ -32,7 +32,7 @@ def _with_names(text: str, names: Mapping[str, str]) -> str:
 
 
 class WeftError(Exception):
-    """A mistake that the user can correct; the text is the message, or empty if already printed."""
+    """User error; the text is the error message, or empty if already printed."""
 
     def __init__(self, message: str, exit_status: int = USER_ERROR) -> None:
         """Store the message and the exit status for the command line."""
@@ -47,7 +47,7 @@ class WeftError(Exception):
 
 
 class Interrupted(BaseException):
-    """A signal asked weft to stop; not an Exception, so that no handler swallows it."""
+    """Signal that asks weft to stop; not an Exception, so that no handler swallows it."""
 
     def __init__(self, signum: int) -> None:
         """Store the signal; the exit status is 128 plus its number."""
@@ -73,7 +73,7 @@ def suggestion(found: str, allowed: Iterable[str]) -> str:
 
 
 def _listed(words: Sequence[str]) -> str:
-    """Join words with commas; only the first ones if the list would be too long to read."""
+    """Join words with commas; show only the first words of a list that is too long to read."""
     whole = ", ".join(words)
     if len(whole) <= _MOST_SHOWN:
         return whole

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Extras: groups of packages that only some commands need, and what other distributions add.
+"""Extras: groups of packages that only some commands need, and extensions by other distributions.
 
-`pip install weft` leaves them out: runs and tables do without. `weft[testbed]`, `weft[report]` and
-others install them, and `weft[all]` installs all (pyproject.toml). Modules that need one import it
-lazily, or are themselves imported lazily; if it is missing, users get the message of `missing`.
+`pip install weft` omits them, as runs and tables do not need them. `weft[testbed]`, `weft[report]`
+and others install them, and `weft[all]` installs all (pyproject.toml). Modules that need such a
+package import it lazily, or are themselves imported lazily; if it is missing, users get the error
+from `missing`.
 
 A distribution adds commands and calls by registering an `Extension` as an entry point of the group
-`weft.extensions`; weft imports nothing of it by name. Entry points are read only for names that
-weft itself does not have, since finding them takes as long as a short command runs.
+`weft.extensions`; weft imports no extension by name. It reads entry points only for names that it
+does not define itself, since finding them takes as long as a short command.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +32,8 @@ _EXTRA_OF = {package: extra for extra, packages in PACKAGES.items() for package 
 
 GROUP = "weft.extensions"
 _ADDED_BY: Mapping[str, Sequence[str]] = {"testbed": ("testbed", "Testbed", "P4Switch")}
-"""Beginnings of the names of commands and calls that an extra adds, for messages without it."""
+"""Name prefixes of the commands and calls that an extra adds, for error messages without the extra.
+"""
 
 
 def missing(error: ImportError) -> WeftError | None:
@@ -66,13 +68,13 @@ class Extension:
     """Names that a distribution adds."""
 
     commands: Mapping[str, tuple[str, str]]
-    """Commands of `weft`: module and summary by name."""
+    """Commands of `weft` by name: module and summary."""
     calls: Mapping[str, Sequence[str]]
     """Names of the API by module."""
 
 
 class MissingExtensionError(WeftError, AttributeError):
-    """A name of an extension that is not installed: no attribute, with advice what to install."""
+    """AttributeError for a name of an extension that is not installed, with installation advice."""
 
 
 @cache
@@ -90,12 +92,12 @@ def extensions() -> tuple[Extension, ...]:
 
 
 def commands() -> dict[str, tuple[str, str]]:
-    """Return the commands that extensions add to `weft`: module and summary by name."""
+    """Return the commands that extensions add to `weft`, by name: module and summary."""
     return {name: one for added in extensions() for name, one in added.commands.items()}
 
 
 def calls() -> dict[str, str]:
-    """Return the names that extensions add to the API, with their modules."""
+    """Return the modules of the names that extensions add to the API, by name."""
     return {
         name: module
         for added in extensions()
@@ -108,7 +110,7 @@ def find_call(name: str) -> object:
     """Return a name of the API that an extension adds.
 
     Raises:
-        AttributeError: There is none; a `MissingExtensionError` if an extra adds it.
+        AttributeError: No installed extension adds it; a `MissingExtensionError` if an extra would.
     """
     module = calls().get(name)
     if module is not None:

@@ -2,9 +2,9 @@
 """Tracking of the files that a command or call reads, so that no output overwrites one of them.
 
 Reads are observed where they happen: Python raises an audit event for every file that it opens (PEP
-578), and the compiled core raises the same event. A file therefore counts however its name reached
-weft: as an option's value, as part of one, or from within another file. Inputs that only a child
-process opens are declared: programs, their arguments, standard input.
+578), and the compiled core raises the same event. It therefore does not matter if the name of a
+file came from an option or from another file. Inputs that only a child process opens are declared:
+programs, their arguments, standard input.
 
 Outputs are declared before the work (`declare_output`). From then on, reading one of them is an
 error, as is writing a file that has been read. Files are identified by device and inode.
@@ -33,10 +33,10 @@ Identity = tuple[int, int]
 
 @dataclass
 class FileUses:
-    """Files that one command or call reads and is going to write."""
+    """Files that one command or call reads and will write."""
 
     reader: str
-    """Name in messages: "the command" or "the call"."""
+    """Name in error messages: "the command" or "the call"."""
     read: dict[Identity, tuple[Path, str]] = field(default_factory=dict)
     """Path of each file read, and the reason as a clause."""
     written: dict[Identity, tuple[Path, str]] = field(default_factory=dict)
@@ -69,7 +69,7 @@ def identity(path: Path | str | bytes | int) -> Identity | None:
 
 
 def current() -> FileUses | None:
-    """Return the uses of the command or call in progress."""
+    """Return the file uses of the command or call in progress."""
     return _current.get()
 
 
@@ -77,7 +77,7 @@ def current() -> FileUses | None:
 def observed(reader: str, before: "FileUses | None" = None) -> Iterator[FileUses]:
     """Observe the reads of a command or call; a nested one counts as part of the outer one.
 
-    Files that `before` has read count as read.
+    Files in `before.read` count as read.
     """
     outer = _current.get()
     if outer is not None:

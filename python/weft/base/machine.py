@@ -14,7 +14,7 @@ from weft.base.units import format_size
 
 @dataclass(frozen=True)
 class Machine:
-    """Sources of system information; tests use folders of their own."""
+    """Sources of system information; tests use their own directories."""
 
     proc: Path = Path("/proc")
     cgroups: Path = Path("/sys/fs/cgroup")
@@ -25,7 +25,7 @@ class Machine:
         return _number(self.proc / name, otherwise)
 
     def memory(self) -> tuple[int, str]:
-        """Return the bytes available to a new process, and what limits them."""
+        """Return the bytes available to a new process, and the name of the limiting resource."""
         return min([(self._available(), "this machine"), *self._memory_groups()])
 
     def oom_kills(self) -> int:
@@ -36,7 +36,7 @@ class Machine:
         return 0
 
     def tasks(self) -> tuple[int, str]:
-        """Return how many more processes and threads may be created, and what limits them."""
+        """Return how many processes and threads can still be created, and the name of the limit."""
         limits = list(self._pid_groups())
         for name in ("threads-max", "pid_max"):
             limits.append((self.number(f"sys/kernel/{name}", 1 << 62), f"/proc/sys/kernel/{name}"))

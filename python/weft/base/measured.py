@@ -22,7 +22,7 @@ Key = TypeVar("Key")
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """Return a CSV file's rows by column; it may be in gzip, and lines with # are comments."""
+    """Return a CSV file's rows by column; it may be gzipped, and lines with # are comments."""
     packed = path.suffix == ".gz"
     with (gzip.open if packed else open)(path, "rt", encoding="utf-8", newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
@@ -44,14 +44,14 @@ def read_columns(name: str, key: str = "bytes") -> dict[str, Column]:
 
 @dataclass(frozen=True)
 class LogError:
-    """Logarithmic errors as fractions: exp(mean |ln(simulated / real)|) - 1, and the worst one."""
+    """Logarithmic errors as fractions: exp(mean |ln(simulated / real)|) - 1, and the largest."""
 
     mean: float
     worst: float
 
 
 def log_error(simulated: Mapping[Key, float], real: Mapping[Key, float]) -> LogError:
-    """Compare the entries for which both have a value."""
+    """Compare the entries for which both tables contain a value."""
     logs = list(_logs(simulated, real))
     return LogError(math.expm1(sum(logs) / len(logs)), math.expm1(max(logs)))
 

@@ -16,19 +16,19 @@ class Gauge:
     """Resident memory of a process and its children, with shared pages counted once.
 
     Linux computes the proportional set size by walking all mappings, which takes seconds when ranks
-    map one block a hundred thousand times. It is read only if the sum of the resident sets, in
-    which shared pages count repeatedly, exceeds the bound, and then not again for a multiple of the
-    time it took.
+    map one block a hundred thousand times. The gauge therefore reads it only if the sum of the
+    resident sets, which counts shared pages repeatedly, exceeds the bound. After each read it
+    pauses for a multiple of the time that the read took.
     """
 
     def __init__(self, pid: int) -> None:
-        """Start with a process."""
+        """Start with the process `pid`."""
         self._pid = pid
         self._held = 0
         self._rests_until = 0.0
 
     def held(self, enough: int) -> int:
-        """Return the bytes; exact if over `enough`, and with shared pages as of the last scan."""
+        """Return the bytes: exact above `enough`, with shared pages as of the last scan."""
         if (all_pages := resident(self._pid)) <= enough:
             return all_pages
         # Anonymous pages are private, so fast growth is noticed at once.

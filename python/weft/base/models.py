@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Typed models of weft's JSON files, on msgspec: strict reading, lossless writing, JSON schemas.
 
-A key unknown to a model was written by a newer weft: it is kept in `extra` and written back.
-Anything else that does not fit is refused, with its place in the file. docs/schema has the models
-as JSON schema (`studies/schemas.py`).
+A key unknown to a model was written by a newer weft: `extra` keeps it, and it is written back. Any
+other deviation from the model is an error that names its position in the file. docs/schema contains
+the models as JSON schemas (`studies/schemas.py`).
 """
 
 import json
@@ -45,11 +45,11 @@ _WORDS = {
 
 
 class Model(msgspec.Struct, kw_only=True, dict=True, omit_defaults=False):
-    """A JSON object of a file."""
+    """JSON object of a file."""
 
     @property
     def extra(self) -> dict[str, Any]:
-        """Keys that a newer weft wrote beside the fields."""
+        """Keys written by a newer weft in addition to the fields."""
         found: dict[str, Any] = self.__dict__.setdefault("_extra", {})
         return found
 
@@ -73,16 +73,16 @@ class Model(msgspec.Struct, kw_only=True, dict=True, omit_defaults=False):
     def from_own_json(cls, text: bytes) -> Self:
         """Read JSON written by this same version of weft, which has no extra keys.
 
-        For records with a row per link this takes a tenth of the time. Raises `UnreadableError` as
-        `from_json` does, and `json.JSONDecodeError` if the text is not JSON.
+        For records with a row per link, this takes a tenth of the time of `from_json`. Raises
+        `UnreadableError` as `from_json` does, and `json.JSONDecodeError` if the text is not JSON.
         """
         try:
             return msgspec.json.decode(text, type=cls)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            return cls.from_json(json.loads(text.decode(errors="replace")))  # better message
+            return cls.from_json(json.loads(text.decode(errors="replace")))  # for the better error
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object for `json`: the fields in their order, then a newer weft's keys."""
+        """Return the object for `json`: declared fields in order, then a newer weft's keys."""
         own = {name: getattr(self, name) for name in self.__struct_fields__}
         return {
             **{name: _as_json(one) for name, one in own.items() if one is not msgspec.UNSET},
@@ -110,7 +110,7 @@ def _is_scalar(kind: Any) -> bool:
 
 
 def _rows_as_json(rows: Sequence["Model"]) -> list[dict[str, Any]]:
-    """Return what `to_json` returns for each of many rows, in a fraction of its time."""
+    """Return the results of `to_json` for many rows, in a fraction of the time."""
     made: list[dict[str, Any]] = msgspec.to_builtins(rows)
     for row, one in zip(rows, made, strict=True):
         if extra := getattr(row, "_extra", None):
@@ -150,13 +150,13 @@ def _keep_extra(found: Any, data: Any) -> None:
 
 
 def write_model(model: Model, target: Path, option: str) -> None:
-    """Write a model as JSON, atomically; `option` names the file in messages."""
+    """Write a model as JSON, atomically; `option` names the file in error messages."""
     with whole_file(option, target) as file:
         write_json(model.to_json(), file)
 
 
 def write_json(data: Any, file: IO[str]) -> None:
-    """Write what `json.dump` writes with an indent of 1, many times faster for many rows."""
+    """Write the same text as `json.dump` with an indent of 1, many times faster for many rows."""
     for piece in _indented(data, "\n"):
         file.write(piece)
     file.write("\n")
@@ -207,7 +207,7 @@ def _flat(rows: Sequence[Any], line: str) -> str:
 
 
 def unknown(found: Any, place: str = "") -> Iterator[str]:
-    """Yield the keys of a parsed file, by place, that its model does not have."""
+    """Yield the keys of a parsed file that its model lacks, with their positions."""
     if isinstance(found, Model):
         yield from (f"{place}{name}" for name in found.extra)
         for name in found.__struct_fields__:
@@ -227,7 +227,7 @@ def schema(kind: type[Model], name: str) -> dict[str, Any]:
 
 
 def _said(kind: type[Model], problem: str, data: Any) -> str:
-    """Return a msgspec error in weft's wording: the place, what was found, what is allowed."""
+    """Return a msgspec error in weft's wording: position, found value, allowed values."""
     reason, _, place = problem.partition(" - at `")
     path = place.removeprefix("key in ").strip("`").removeprefix("$")
     name = path.lstrip(".")
@@ -253,7 +253,7 @@ def _allowed(kinds: str) -> str:
 
 
 def _words(kind: Any, path: str) -> Iterator[str]:
-    """Yield the words allowed at a place; msgspec reports only what was found."""
+    """Yield the words allowed at a position; msgspec reports only the value found."""
     for step in _STEP.finditer(path):
         inner = [one for one in (kind, *get_args(kind)) if hasattr(one, "__struct_fields__")]
         kind = get_type_hints(inner[-1])[step[1]] if step[1] and inner else get_args(kind)[-1]
@@ -263,7 +263,7 @@ def _words(kind: Any, path: str) -> Iterator[str]:
 
 
 def _found(data: Any, path: str) -> str:
-    """Return the value found at a place; msgspec does not report the key within a map."""
+    """Return the value found at a position; msgspec does not report the key within a map."""
     for step in _STEP.finditer(path):
         key, index = step.groups()
         if key is None and index is None:

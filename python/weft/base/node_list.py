@@ -10,7 +10,7 @@ MOST_NODES = 1 << 20
 
 
 def expand(text: str) -> list[str]:
-    """Return the names in a node list. Raises `ValueError` with what is wrong as a clause."""
+    """Return the names in a node list. Raises `ValueError` with the mistake as a clause."""
     names: list[str] = []
     at = 0
     while at < len(text):
@@ -28,7 +28,7 @@ def expand(text: str) -> list[str]:
 
 
 def _numbers(ranges: str) -> Iterator[str]:
-    """Yield the numbers in brackets, with the leading zeros of the first in each range."""
+    """Yield the numbers in brackets, zero-padded to the width of the first number of each range."""
     for one in ranges.split(","):
         found = _RANGE.fullmatch(one)
         if found is None:

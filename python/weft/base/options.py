@@ -15,7 +15,7 @@ from weft import _core
 from weft.base.errors import WeftError, printable, suggestion
 from weft.base.units import QUANTITY
 
-# Bits/s and seconds.
+# Unit factors: bandwidths in bits/s, durations in seconds.
 _BANDWIDTHS = {
     name: factor * 8 for name, factor in _core.units()["bandwidth"] if name.endswith("bps")
 }
@@ -78,7 +78,7 @@ def parse(text: str, source: str) -> "Options":
 
 
 def value_of(text: str) -> Any:
-    """Return a value of TOML that is set from outside a file; quotes of texts may be left out."""
+    """Parse a TOML value set from outside a file; the quotes of strings may be omitted."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -218,7 +218,7 @@ class Options:
         return size
 
     def percentage(self, key: str, default: float | None, example: str, *, whole: bool) -> float:
-        """Return a part, written as a percentage above 0 and below 100, or up to 100 if `whole`."""
+        """Return a fraction written as a percentage above 0 and below 100 (`whole`: up to 100)."""
         if key not in self.values and default is not None:
             return default
         value = self.need(key)
@@ -247,7 +247,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Entry(Options):
-    """Table of an array of tables. Messages begin with `FILE: [[ARRAY]] TABLE: KEY`."""
+    """Table of an array of tables. Errors begin with `FILE: [[ARRAY]] TABLE: KEY`."""
 
     array: str
 

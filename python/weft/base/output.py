@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Files that appear whole or not at all: written next to their target, then renamed.
+"""Atomic file writes: a temporary file next to the target, then a rename.
 
-A file that has been read is never replaced (`weft.base.inputs`).
+A file that was read as input is never replaced (`weft.base.inputs`).
 """
 
 import errno
@@ -21,16 +21,16 @@ from weft.base.inputs import Identity
 STANDARD_OUTPUT = Path("/dev/stdout")
 
 _stdout: list[int] = []
-"""Original standard output, while everything else is redirected to standard error."""
+"""Saved descriptor of standard output while everything else goes to standard error."""
 
 
 def shown(target: Path) -> str:
-    """Return the name of a target for messages."""
+    """Return the name of a target for error messages."""
     return "standard output" if target == STANDARD_OUTPUT else str(target)
 
 
 def is_standard_output(target: Path) -> bool:
-    """Return true for `-`, and for any other name of the file behind standard output."""
+    """Return true for `-`, and for any other name of the file that standard output is."""
     if target in (Path("-"), STANDARD_OUTPUT):
         return True
     try:
@@ -55,7 +55,7 @@ def alone_on_standard_output() -> Iterator[None]:
 
 
 def check_targets(targets: Iterable[tuple[str, Path]]) -> None:
-    """Check before the work that all of these files, given by option, can be written afterwards."""
+    """Check before the work that all of these files, by option, can be written afterwards."""
     seen: dict[Identity | Path, str] = {}
     for option, target in targets:
         check_writable(option, target)
@@ -70,12 +70,12 @@ def check_targets(targets: Iterable[tuple[str, Path]]) -> None:
 
 
 def file_key(target: Path) -> Identity | Path:
-    """Return a key that all names of a file have in common; of a stream, its own name."""
+    """Return a key common to all names of a file; for a stream, its own name."""
     return target if _is_stream(target) else (inputs.identity(target) or target.resolve())
 
 
 def check_beside_targets(option: str, target: Path) -> None:
-    """Refuse a file that the command writes anyway: as another output, or by a redirection."""
+    """Refuse a file that the command also writes as another output or through a redirection."""
     uses, key = inputs.current(), file_key(target)
     other = uses.targets.get(key) if uses is not None else None
     if other is not None:
@@ -104,7 +104,7 @@ def check_writable(option: str, target: Path) -> None:
 
 
 def check_directory(option: str, directory: Path) -> None:
-    """Check before the work that files can be written to this directory, which may not exist."""
+    """Check before the work that files can be written to this directory, which need not exist."""
     there = directory.resolve()
     while not there.exists() and there != there.parent:
         there = there.parent
@@ -117,7 +117,7 @@ def check_directory(option: str, directory: Path) -> None:
 
 @contextmanager
 def whole_file(option: str, target: Path) -> Iterator[IO[str]]:
-    """Open a text file that replaces its target only once it has been written completely."""
+    """Open a text file that atomically replaces its target once it has been written completely."""
     try:
         with _open_stream(target) if _is_stream(target) else _replacing(option, target) as file:
             yield file
@@ -200,9 +200,9 @@ def _cannot_write(option: str, target: Path, error: OSError) -> WeftError:
 
 
 def show_files(directory: Path, into: Path) -> None:
-    """Make a directory that shows the files of another one, by links to its entries.
+    """Fill the directory `into` with links to the entries of `directory`.
 
-    What is created, renamed or removed there leaves the other directory as it is.
+    Creating, renaming or removing entries in `into` does not change `directory`.
     """
     into.mkdir()
     for entry in os.scandir(directory):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Generated sections of pages: each is between `<!-- NAME -->` and `<!-- end -->`, on own lines.
+"""Generated sections of pages, between lines `<!-- NAME -->` and `<!-- end -->`.
 
-An unclosed section is an error, so a page that lost a marker stays intact.
+An unclosed section is an error, so a page without the end marker stays intact.
 """
 
 from collections.abc import Mapping

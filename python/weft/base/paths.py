@@ -12,13 +12,11 @@ from weft.base.errors import WeftError, printable
 
 _FILE_NAME = re.compile(r"\w[\w .+@=,#-]*")
 _MOST_BYTES = 100
-"""Limit on a user's name, in bytes: a file name has at most 255 (POSIX's NAME_MAX on Linux),
-affixes included.
-"""
+"""Limit on a user's name, in bytes: a file name with affixes is limited to 255 (POSIX NAME_MAX)."""
 
 
 def file_name(where: str, name: str) -> str:
-    """Return a user's name if it can be part of a file name. Raises `WeftError` otherwise."""
+    """Return a user's name if a file name may contain it. Raises `WeftError` otherwise."""
     if not _FILE_NAME.fullmatch(name) or len(name.encode(errors="replace")) > _MOST_BYTES:
         raise WeftError(
             f"{where}: found '{printable(name[:60])}', which becomes a file name; allowed"
@@ -39,7 +37,7 @@ def installed(*parts: str) -> Path:
 
 
 def simgrid_prefix() -> Path:
-    """Return SimGrid's prefix: inside the package in wheels, else the one weft was built with."""
+    """Return SimGrid's prefix: inside the package in wheels, else the prefix of the build."""
     return Path(_core.__file__).parent / _core.simgrid_prefix
 
 
@@ -59,6 +57,6 @@ def data(name: str) -> Path:
 
 
 def documents() -> Path:
-    """Return the folder of documentation pages; the checkout's if weft runs from one."""
+    """Return the folder of documentation pages; in a checkout, the checkout's."""
     checkout = Path(__file__).resolve().parents[3] / "docs"
     return checkout if (checkout / "guide.md").exists() else installed("docs")

@@ -32,7 +32,7 @@ DASHES = (
     (0, (8, 2, 1, 2)),
     (0, (4, 4)),
 )
-# Omitting the date and matplotlib's version makes the same numbers give the same file.
+# Without the date and matplotlib's version, the same numbers give the same file.
 _UNDATED: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None},
     "svg": {"Date": None},
@@ -53,7 +53,7 @@ _MOST_TICKS = 12
 
 @dataclass(frozen=True)
 class Series:
-    """One curve; measured curves are markers without a line."""
+    """One curve; measured curves are drawn as markers without a line."""
 
     label: str
     points: Mapping[int, float]
@@ -62,7 +62,7 @@ class Series:
 
 
 def check_format(option: str, target: Path) -> None:
-    """Check that a figure can be drawn, and written in the format that the file's name implies."""
+    """Check that a figure can be drawn and written in the format that the file's name implies."""
     if target.suffix.lower() not in FORMATS:
         raise WeftError(
             f"{option}: found '{shown(target)}'; its name must end in one of {', '.join(FORMATS)}"
@@ -77,7 +77,7 @@ def plot_by_size(
     option: str,
     axis: str = "latency (µs)",
 ) -> None:
-    """Draw latency, or the quantity on the given axis, by message size on logarithmic axes."""
+    """Plot latency, or the quantity of the given axis, against message size on logarithmic axes."""
     figure, axes = _figure(title)
     _draw(axes, series)
     axes.set_xscale("log", base=2)
@@ -90,7 +90,7 @@ def plot_by_size(
 
 
 def _size_ticks(sizes: Sequence[int]) -> Sequence[int]:
-    """Return the sizes to label: all of a doubling scan if they fit, else powers of four."""
+    """Return the sizes to label: all sizes of a doubling scan if they fit, else powers of four."""
     if len(sizes) <= 10:
         return sizes
     if len(sizes) <= 30:
@@ -106,7 +106,7 @@ def plot_by_hosts(
     axis: str = "hosts, one rank each",
     value: str = "latency (µs)",
 ) -> None:
-    """Draw latency by number of hosts, or the given axes, on linear axes from zero."""
+    """Plot latency against the number of hosts, or the given axes, on linear axes from zero."""
     from matplotlib.ticker import MaxNLocator
 
     figure, axes = _figure(title)
@@ -122,7 +122,7 @@ def plot_by_hosts(
 def shares_figure(
     series: Sequence[Series], texts: tuple[str, str, str], *, logarithmic: bool
 ) -> "Figure":
-    """Draw percentages by a count; `texts` are the title and the axis labels."""
+    """Plot percentages against a count; `texts` are the title and the axis labels."""
     title, x, y = texts
     figure, axes = _figure(title)
     _draw(axes, series)
@@ -181,7 +181,7 @@ def _plain_axis(axes: "Axes", label: str) -> None:
 
 
 def look(number: int) -> dict[str, Any]:
-    """Return colour, dash and marker of a curve, so that curves also differ without colour."""
+    """Return colour, dash and marker of a curve; dash and marker distinguish it without colour."""
     k = number % len(COLOURS)
     return {"color": COLOURS[k], "linestyle": DASHES[k], "marker": MARKERS[k], "markersize": 5}
 
@@ -195,7 +195,7 @@ def bar_look(number: int) -> dict[str, Any]:
 def without_formulas(figure: "Figure") -> "Figure":
     """Show all texts literally: matplotlib would read a dollar in a name as a formula.
 
-    Only ticks of logarithmic axes are formulas, matplotlib's own.
+    Only the tick labels of logarithmic axes, which matplotlib writes, stay formulas.
     """
     from matplotlib.text import Text
     from matplotlib.ticker import LogFormatter
@@ -229,7 +229,7 @@ def save(figure: "Figure", targets: Sequence[Path], option: str) -> None:
 
 
 def drawn(picture: Path) -> str:
-    """Return the fingerprint in a weft PNG, or an empty text."""
+    """Return the fingerprint in weft's PNG, or an empty text."""
     from PIL import Image
 
     with Image.open(picture) as image:
@@ -239,7 +239,7 @@ def drawn(picture: Path) -> str:
 def fingerprint(figure: "Figure") -> str:
     """Return a hash of a figure's content: its texts, curves, bars and points.
 
-    Numbers count to five digits, so that rounding errors do not matter.
+    Numbers are rounded to five digits, so that rounding errors do not change the hash.
     """
     parts = [figure.get_suptitle()]
     for axes in figure.axes:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Child processes that never outlive weft, and the signals that stop both.
 
-In commands, SIGINT, SIGTERM and SIGHUP raise an `Interrupted` exception, so that cleanup runs on
-the way out. A program that imports weft keeps its own handlers; cleanup then runs for whatever they
-raise. The child does not receive the terminal's Ctrl-C, on which SimGrid would print the state of
-every rank; weft ends the child instead.
+In commands, SIGINT, SIGTERM and SIGHUP raise `Interrupted`, so that cleanup runs while the stack
+unwinds. A program that imports weft keeps its own handlers; cleanup then runs for the exceptions
+that they raise. The child does not receive the terminal's Ctrl-C, on which SimGrid would print the
+state of every rank; weft ends the child instead.
 
-The child's descendants, in whichever process group or session, end with it: a variable in their
+The child's descendants are killed with it, in any process group or session: a variable in their
 environment identifies them.
 
 No code of weft runs if weft itself is killed (kill -9, a batch system, the OOM killer). The kernel
-then kills the child, which requests that at its start (libweft.so, through `PARENT`), and a shell
+then kills the child, which requests this at its start (libweft.so, through `PARENT`), and a shell
 that waits for weft's end removes the temporary directory. If that shell is killed as well, the next
 weft removes the directory: a directory whose lock is free has no owner.
 """
@@ -44,25 +44,24 @@ from weft.base.units import format_size
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S = 2.0
 _LONGEST_LINE = 1 << 20
-"""Characters; longer lines are split, so that no program exhausts weft's memory with one line."""
+"""Characters; longer lines are split, so that one line cannot exhaust weft's memory."""
 _TASKS = 4
-"""weft, the shell that cleans up after it, the simulator, and the thread that polls its memory."""
+"""Tasks of one run: weft, its cleanup shell, the simulator, and the memory polling thread."""
 _LAST_BYTES = 256 << 20
 """Upper bound of the memory that a child can allocate between two polls."""
 _FIRST_LOOK_S, _LOOK_S = 0.005, 0.05
-"""Polling intervals of memory; short at first, doubling up to the maximum."""
+"""Polling intervals of memory: the first one, doubled up to the second one."""
 _LOOK_FOR_ORPHANS_S = 10.0
-"""Minimum interval between searches for orphans: thousands of short runs would each scan a
-directory that may hold thousands of other files.
+"""Minimum interval between searches for orphans: otherwise, thousands of short runs would each scan
+a directory of possibly thousands of files.
 """
 _looked: dict[str, float] = {}
 PARENT = "WEFT_PARENT"
-"""Environment variable with weft's process number; the child requests to be killed when weft dies.
-"""
+"""Environment variable with weft's PID; the child requests to be killed when weft dies."""
 _RUN = "WEFT_RUN"
 """Environment variable that identifies the child's descendants after the child has ended."""
 _LISTED = 4096
-"""Limit on the process numbers to probe one by one; beyond it, /proc is listed."""
+"""Limit on the PIDs to probe one by one; beyond it, /proc is listed."""
 _PREFIX = "weft-"
 _LOCK = "owner.lock"
 # The pipe closes when weft ends, and the child dies a moment later: the second pass removes what it
@@ -80,8 +79,8 @@ class _HandlerKeeper:
     """Import hook that undoes a library's change of signal handlers once the library is loaded.
 
     polars installs a handler of its own for SIGINT with SA_RESTART, and calls Python's from it. A
-    system call that waits, such as that for a worker process, then continues after the signal, and
-    Python never gets to run weft's handler.
+    blocking system call, such as waiting for a worker process, then restarts after the signal, and
+    Python never runs weft's handler.
     """
 
     libraries = frozenset({"polars"})
@@ -89,7 +88,7 @@ class _HandlerKeeper:
     def find_spec(
         self, name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Find a library that changes handlers; no other module."""
+        """Find a library that changes handlers; ignore all other modules."""
         if name not in self.libraries:
             return None
         sys.meta_path.remove(self)
@@ -110,7 +109,7 @@ class _HandlerKeeper:
 
 
 def raise_on_signals() -> None:
-    """Turn the signals that ask to stop into exceptions; under nohup, SIGHUP stays ignored."""
+    """Turn the signals that ask weft to stop into exceptions; under nohup, SIGHUP stays ignored."""
     for signum in _STOPPING:
         if signum != signal.SIGHUP or signal.getsignal(signum) is not signal.SIG_IGN:
             signal.signal(signum, _raise)
@@ -158,9 +157,9 @@ def ignore_signals() -> None:
 
 @contextmanager
 def work_directory() -> Iterator[Path]:
-    """Create the directory for all temporary files, which is removed however weft ends.
+    """Create the directory for all temporary files, which is removed even if weft is killed.
 
-    SimGrid's options allow no blank, comma or colon in its name.
+    Its name contains no blank, comma or colon, which SimGrid's options do not allow.
     """
     root = _temporary_root()
     _remove_orphans(root)
@@ -198,7 +197,7 @@ def _start_cleaner(directory: str) -> "subprocess.Popen[bytes] | None":
 
 
 def _remove_orphans(root: str) -> None:
-    """Remove directories of processes that were killed together with their cleaner."""
+    """Remove directories of processes that were killed together with their cleanup shell."""
     now = time.monotonic()
     if now < _looked.get(root, -math.inf) + _LOOK_FOR_ORPHANS_S:
         return
@@ -246,9 +245,9 @@ class ChildExit:
     over_memory: bool = False
     """True if the child was killed for exceeding its memory limit."""
     starved: str = ""
-    """Exhausted memory (machine or job) and what was left, if the child was killed for that."""
+    """Exhausted memory (machine or job) and its remainder, if the child was killed for it."""
     starved_bytes: int = 0
-    """Memory of the child then, with pages that ranks share counted once."""
+    """Memory of the child at that time, with pages shared by ranks counted once."""
 
 
 @dataclass(frozen=True)
@@ -272,13 +271,13 @@ def run_child(
 ) -> ChildExit:
     """Run a command to its end, or kill it when it exceeds its time limit or a memory limit.
 
-    Linux's OOM killer picks any process, often after minutes of thrashing. A child that takes more
-    than half of the memory available at its start is therefore killed shortly before memory runs
-    out. Callers that have just queried the machine pass the available memory as `there_bytes`.
+    Linux's OOM killer may pick any process, often after minutes of thrashing. A child that takes
+    more than half of the memory available at its start is therefore killed shortly before memory
+    runs out. Callers that have just queried the machine pass the available memory as `there_bytes`.
 
-    With `on_line`, standard output goes there line by line, and standard input is empty unless
-    given. Without it, the streams are those given, or weft's own. Standard error joins the output
-    if it is `subprocess.STDOUT`.
+    `on_line` receives standard output line by line, and standard input is empty unless given.
+    Without `on_line`, the child uses the given streams, or inherits weft's. Standard error joins
+    the output if it is `subprocess.STDOUT`.
     """
     start = time.monotonic()
     streams = streams or Streams()
@@ -312,7 +311,7 @@ def run_child(
 def _running(
     command: Sequence[str], environment: Mapping[str, str], streams: Streams
 ) -> "Iterator[subprocess.Popen[str]]":
-    """Start a child, and end it if it has not ended by itself."""
+    """Start a child, and kill it on exit if it is still running."""
     child = None
     mark = f"{os.getpid()}-{time.monotonic_ns()}-{threading.get_ident()}"
     try:
@@ -347,7 +346,7 @@ def _end_descendants(child: int, mark: bytes) -> None:
 
 
 def _started_since(process: int) -> Sequence[int]:
-    """Return the numbers of all processes that can be younger; usually few, as Linux counts up."""
+    """Return the PIDs of all processes that can be younger; usually few, as PIDs count up."""
     with suppress(OSError, ValueError):
         latest = int(Path("/proc/loadavg").read_text(encoding="ascii").split()[-1])
         if process <= latest <= process + _LISTED:
@@ -384,9 +383,9 @@ class _Clock:
 
 
 class _Meter:
-    """Polls the memory of a child and its descendants, and kills the child if it is too much.
+    """Polls the memory of a child and its descendants, and kills the child above a limit.
 
-    It also tells a simulator whose current rank is blocked for ever.
+    It also signals a simulator whose current rank is blocked for ever.
 
     System limits do not help: RLIMIT_AS counts address space, which the stacks of all ranks reserve
     but hardly use, and creating a control group requires rights that users often lack.
@@ -440,7 +439,7 @@ class _Meter:
         if left > min(self._there_bytes // 100, _LAST_BYTES) or gauge.held(half) <= half:
             return False
         self.starved = f"{whose} had {format_size(left)} left"
-        # Linux walks all mappings, for seconds if there are many: stop the child meanwhile.
+        # Walking all mappings takes Linux seconds if there are many: stop the child meanwhile.
         _signal(self._child, signal.SIGSTOP)
         self.starved_bytes = memory.proportional(self._child.pid)
         return True
@@ -490,7 +489,7 @@ def _start(
 
 
 def _own_group(streams: Streams) -> bool:
-    """Return false if the child may read the terminal, which requires the foreground group."""
+    """Return false if the child may read the terminal, which only the foreground group may."""
     return streams.stdin is not None or not sys.stdin or not sys.stdin.isatty()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Tables on terminals and in files, and how numbers look in them."""
+"""Tables on terminals and in files, and the formatting of their numbers."""
 
 import io
 import sys
@@ -18,7 +18,7 @@ def console(*, stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _PLAIN_WIDTH
     made = Console(file=stream, width=width, highlight=False, markup=False)
-    if made.width < 1:  # COLUMNS=0, with which rich would print nothing
+    if made.width < 1:  # With COLUMNS=0, rich would print nothing.
         made.width = _USUAL_WIDTH
     return made
 
@@ -38,7 +38,7 @@ def print_title(title: str, on: Console) -> None:
 
 
 def new_table(names: Sequence[str], left: Sequence[str] = ()) -> Table:
-    """Return a table; columns are right-aligned numbers, except for those in `left`."""
+    """Return an empty table; columns are right-aligned numbers, except those in `left`."""
     table = Table(box=None, pad_edge=False, header_style="underline")
     for name in names:
         if name in left:
@@ -57,7 +57,7 @@ def table_of(rows: Sequence[dict[str, str]], left: Sequence[str]) -> Table:
 
 
 def print_table(table: Table, on: Console) -> None:
-    """Print a table; if a terminal is too narrow for its numbers, print one line per cell."""
+    """Print a table; if the terminal is too narrow for its numbers, print one line per cell."""
     if _least_width(table) <= on.width:
         on.print(table)
         return
@@ -83,7 +83,7 @@ def _least_column(column: Column) -> int:
 
 
 _SPARE = 6
-"""Columns without which Rich breaks words, though the longest ones of all columns would fit."""
+"""Spare columns: without them, Rich breaks words even if the longest words of all columns fit."""
 
 
 def fitting(
@@ -91,7 +91,7 @@ def fitting(
 ) -> Table:
     """Build a table of rows by column, dropping dispensable columns in order on a narrow terminal.
 
-    If even the rest does not fit, all columns are kept and printed as one line per cell.
+    If even the remaining columns do not fit, all columns are kept and printed as one line per cell.
     """
     whole = table = table_of(rows, left)
     for name in dispensable:
@@ -113,5 +113,5 @@ def microseconds(time_s: float | None) -> str:
 
 
 def percent(part: float) -> str:
-    """Return a part of a whole as in tables."""
+    """Format a fraction as a percentage in tables."""
     return f"{part:.1%}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Recognition of topology files of other tools, by what they contain.
+"""Recognition of other tools' topology files by their content.
 
-Commands that take a fabric name the kind of such a file, and `weft fabric new --from` reads it.
+Commands that take a fabric refuse such a file and name its kind; `weft fabric new --from` reads it.
 """
 
 import re
@@ -24,18 +24,18 @@ class Kind:
 
     name: str
     said: str
-    """Noun phrase for messages."""
+    """Noun phrase for error messages."""
     instead: str = ""
-    """Advice where weft does not read the kind; empty if it does."""
+    """Advice for a kind that weft does not read; empty if weft reads it."""
 
     @property
     def inside(self) -> bool:
-        """True for the inside of a host, which is no topology."""
+        """True for the inside of a host, which is not a fabric's topology."""
         return self.said == _LSTOPO
 
     @property
     def platform(self) -> bool:
-        """True for a platform of SimGrid, which `weft run --platform` takes as it is."""
+        """True for a SimGrid platform, which `weft run --platform` uses unchanged."""
         return self.said == _PLATFORM
 
 
@@ -57,7 +57,7 @@ _KINDS: Mapping[str, str] = {
     GRAPHML: "a graph in GraphML",
     JSON: "a topology of Mininet or the P4 tutorials in JSON",
 }
-# By a pattern: what the file is, and what to use instead.
+# By pattern: the kind of file, and the advice.
 _UNREAD: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (
         re.compile(r"^\s*BlockName\s*=", re.MULTILINE | re.IGNORECASE),
@@ -80,9 +80,9 @@ _UNREAD: tuple[tuple[re.Pattern[str], str, str], ...] = (
         "`weft fabric new --host-from FILE` takes it together with a topology",
     ),
 )
-# JSON, unlike ibdiagnet's .lst, `{ CA Ports:…`, and prompts above an output, `[root@node01 ~]#`.
+# JSON, but not ibdiagnet's .lst (`{ CA Ports:…`) or a prompt above an output (`[root@node01 ~]#`).
 _BEGINS_AS_JSON = re.compile(r'\s*(?:\{\s*["}]|\[\s*[\[{"\]])')
-# A line of ibdiagnet's .lst.
+# First line of ibdiagnet's .lst.
 _LIST = re.compile(r"^\s*\{\s*(?:SW|CA|RT)\s+Ports:", re.MULTILINE)
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
@@ -133,10 +133,10 @@ def kind_of(text: str) -> Kind | None:
 
 
 def advice(path: Path) -> str | None:
-    """Return what a file that is no fabric is, and what to do with it; None if unknown."""
+    """Return the kind of a file that is not a fabric, with advice; None if unknown."""
     try:
         kind = kind_of(read_text(path)) if path.is_file() else None
-    except (UnreadableError, OSError):  # a name may be too long
+    except (UnreadableError, OSError):  # A name may be too long.
         return None
     if kind is None:
         return None

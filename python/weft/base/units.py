@@ -9,7 +9,7 @@ from weft.base.errors import WeftError
 
 UNITS = {"": 1, **{name: int(factor) for name, factor in _core.units()["size"]}}
 UNIT_NAMES = ", ".join(name for name in UNITS if name)
-_LARGEST = 2**53  # # doubles represent all integers up to here
+_LARGEST = 2**53  # doubles represent all integers up to this one
 _COUNTS = re.compile(r"[1-9][0-9]{0,5}([,:][1-9][0-9]{0,5})*")
 _NUMBER = re.compile(r"[0-9]+")
 _SIZE = re.compile(r"([0-9]+)\s*([A-Za-z]*)")
@@ -35,7 +35,7 @@ def parse_size(text: str, option: str = "size") -> int:
 
 
 def parse_duration(text: str) -> float | None:
-    """Parse a duration with its unit, such as `90s`, `2h` or `1d`, into seconds; None if not."""
+    """Parse a duration with a unit, such as `90s`, `2h` or `1d`, into seconds; None if invalid."""
     match = QUANTITY.fullmatch(text.strip())
     if match is None or match[2] not in _SECONDS:
         return None
@@ -96,14 +96,14 @@ def _three_digits(number: float) -> str:
 
 
 def format_ratio(ratio: float | None) -> str:
-    """Format a speed-up with three digits, or all integer digits: `1.70`, `0.0312`, `1,240`."""
+    """Format a speed-up with three significant digits, or all integer digits: `1.70`, `1,240`."""
     if ratio is None:
         return ""
     return f"{ratio:,.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
 
 
 def natural_order(name: str) -> tuple[tuple[str, int], ...]:
-    """Return a sort key of names by their numbers: `hdr200-64` before `hdr200-512`."""
+    """Return a sort key that orders names by their numbers: `hdr200-64` before `hdr200-512`."""
     parts = _NUMBER.split(name)
     numbers = [int(one) for one in _NUMBER.findall(name)]
     return tuple(zip(parts, [*numbers, -1], strict=True))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Bounded, strict reading of text files from users.
 
-Every reader in Python starts here (src/base/option_file.cpp reads fabrics), so that unusable files
-get weft's own messages: endless devices, gigabytes, bytes that are not text, JSON with numbers that
+Every Python reader starts here (src/base/option_file.cpp reads fabrics), so that weft's own errors
+report unusable files: endless devices, gigabytes, bytes that are not text, JSON with numbers that
 JSON does not allow, names with terminal control characters.
 """
 
@@ -19,20 +19,20 @@ from typing import Any, NoReturn
 from weft.base.errors import WeftError, printable
 
 MOST_BYTES = 1 << 28
-"""Size limit, above any table, plan or record; the actions of a trace are streamed instead."""
+"""Size limit, above any table, plan or record; only trace actions are larger, and are streamed."""
 _GZIP = b"\x1f\x8b"
 """Magic number (RFC 1952, section 2.3.1)."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class UnreadableError(WeftError):
-    """Reason why a file is unusable, as a clause that the caller puts in context."""
+    """Reason why a file is unusable, as a clause that the caller puts into context."""
 
 
 def read_text(path: Path, *, old: bool = False) -> str:
     """Return a file's text with line feeds as its only line ends. Raises `UnreadableError`.
 
-    `old` admits gzip compression and comments in another encoding, as found in archives.
+    `old` also admits gzip compression, and comments in another encoding, for archived files.
     """
     try:
         with path.open("rb") as file:
@@ -114,7 +114,7 @@ def _texts(found: Any) -> Iterator[str]:
     while waiting:
         one = waiting.pop()
         if isinstance(one, str):
-            if "\n" not in one:  # # an embedded file, which its own reader checks
+            if "\n" not in one:  # an embedded file, checked by its own reader
                 yield one
         elif isinstance(one, dict):
             waiting += [*one, *one.values()]
@@ -123,7 +123,7 @@ def _texts(found: Any) -> Iterator[str]:
 
 
 def described(value: Any) -> str:
-    """Return a description of a value for messages."""
+    """Return a description of a value for error messages."""
     if isinstance(value, str):
         return f"'{printable(value[:40])}'"
     if isinstance(value, dict):
