@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Meaning of `bytes` in tables of collectives: OSU's, IMB's and weft's own.
+"""Meaning of `bytes` in tables of collectives by OSU, IMB and weft.
 
 OSU micro-benchmarks 5.6.2 and 7.4 (mpi/collective/osu_*.c) and the IMB user guide (2021.x, "MPI-1
 benchmarks") agree for each collective below that both provide; `weft
@@ -23,9 +23,7 @@ BYTES_OF: dict[str, Meaning] = {
     **dict.fromkeys(("alltoall", "alltoallv", "alltoallw"), "block"),
 }
 LARGEST = 1 << 40
-"""Upper limit of the bytes in a row: more than any benchmark host has, and still feasible to
-simulate.
-"""
+"""Upper limit of the bytes in a row: more than any host's memory, but feasible to simulate."""
 FLOAT_BYTES = 4
 """Size of MPI_FLOAT, the default datatype of reductions in both suites."""
 
@@ -41,7 +39,7 @@ class Elements:
 def elements_of(collective: str, bytes_: int, ranks: int) -> Elements:
     """Return the count and element size for these bytes: MPI_FLOAT for reductions, else MPI_BYTE.
 
-    Reductions have at least one element (one for each rank where the vector is split).
+    Reductions use at least one element, or one per rank if the vector is split.
     """
     if "reduce" not in collective:
         return Elements(bytes_, 1)

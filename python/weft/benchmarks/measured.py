@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Measured calls of data/errors.csv: which devices they cover, and which values lie beyond them.
+"""Measured calls of data/errors.csv: the devices they cover, and values beyond the measured ranges.
 
-A side of a comparison (switches, or hosts) is known by its device: the presets of switch and NIC,
-or those of hosts and messages, else the fabric. What was measured of a device spans the rate of its
-cables, the number of hosts, the ranks per host and the size of calls. Values beyond that are used,
-and named; with `strict` they are an error.
+Each side of a comparison (switches or hosts) is identified by its device: the presets of switch and
+NIC, the presets of hosts and messages, or else the fabric. The measured range of a device covers
+cable rate, number of hosts, ranks per host and size of calls. Values beyond this range are used but
+reported; with `strict` they are an error.
 """
 
 import math
@@ -30,13 +30,13 @@ COLUMNS = (
 )
 SWITCHES, HOSTS = "switches", "hosts"
 _TABLES = {SWITCHES: ("switch.", "switches.", "nic."), HOSTS: ("host.", "mpi.", "point_to_point.")}
-"""Tables of a fabric file with the values of each side's presets."""
-_FASTER = 1.05  # links this much faster than the measured ones are beyond the measurements
+"""Tables of a fabric file that contain the values of each side's presets."""
+_FASTER = 1.05  # links faster than the measured ones by this factor are beyond the measurements
 
 
 @dataclass(frozen=True)
 class Device:
-    """Hardware and library of a side."""
+    """Hardware and software of a side."""
 
     name: str
     rate_Bps: float  # noqa: N815 (as records and presets name it)
@@ -45,7 +45,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Call:
-    """Kind of call, with its share of the time of a side's run."""
+    """Kind of call, with its share of the run time of a side."""
 
     collective: str
     bytes: float
@@ -53,12 +53,12 @@ class Call:
     ppn: int
     switches: int
     executor: str = ""
-    """Mechanism of the switches, or algorithm of the hosts, as in records."""
+    """Mechanism of the switches or algorithm of the hosts, as named in records."""
     share: float = 1.0
 
     @property
     def hosts(self) -> int:
-        """Number of hosts, whose ranks per host are `ppn`."""
+        """Number of hosts at `ppn` ranks per host."""
         return -(-self.ranks // self.ppn)
 
 
@@ -75,25 +75,25 @@ class ErrorRow:
     """ln(simulated / measured)."""
     unfitted: bool
     changes: tuple[str, ...] = ()
-    """Values that replaced those of the side's presets, TABLE.KEY=VALUE each."""
+    """Values that replaced values of the side's presets, each as TABLE.KEY=VALUE."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Devices and entries of a fabric, by which its measurements are known."""
+    """Devices and host connections of a fabric, which identify its measurements."""
 
     fabric: str
     devices: Mapping[str, Device]
-    """Device of each side; without switches if none is smart."""
+    """Device of each side; no switches if none computes."""
     hosts: int
     """Number of hosts on which ranks are placed."""
     entries: Sequence[int]
-    """Switch of each host's cable."""
+    """Switch that each host is connected to."""
     changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Values that replace those of each side's presets, TABLE.KEY=VALUE each."""
+    """Values that replace values of each side's presets, each as TABLE.KEY=VALUE."""
 
     def changed(self, changes: Sequence[str]) -> "Machine":
-        """Return the machine with changes, TABLE.KEY=VALUE each, that replace values of presets."""
+        """Return the machine with preset values replaced by `changes`, each as TABLE.KEY=VALUE."""
         parts = [one.partition("=") for one in changes]
         values = {key.strip(): value.strip() for key, _, value in parts}
         found = {
@@ -107,17 +107,17 @@ class Machine:
         return replace(self, changes={side: some for side, some in found.items() if some})
 
     def switches(self, hosts: int) -> int:
-        """Return 1 if a call of so many hosts is on one switch, else 2."""
+        """Return 1 if a call on so many hosts stays on one switch, else 2."""
         return min(2, len(set(self.entries[:hosts])))
 
 
 def _keeps_device(key: str) -> bool:
-    """Return True if a key replaces a whole preset, or changes no time."""
+    """Return True if a key replaces a whole preset, or does not affect times."""
     return key.endswith((".preset", ".max_ports"))
 
 
 def machine_of(fabric: "Fabric") -> Machine:
-    """Return what measurements of a fabric are known by."""
+    """Return the devices and connections of a fabric, which identify its measurements."""
     hosts = len(fabric.hosts)
     cables = [cable for cable in fabric.cables() if cable["lower"] < hosts]
     rate = min(cable["bandwidth_Bps"] for cable in cables)
@@ -136,7 +136,7 @@ def machine_of(fabric: "Fabric") -> Machine:
 def algorithm(
     fabric: "Fabric", fallback: str, collective: str, placed: tuple[int, int, int]
 ) -> str:
-    """Return the algorithm by which hosts execute a call, as records name it.
+    """Return the host algorithm of a call, as named in records.
 
     `placed`: bytes, ranks, ranks per host.
     """
@@ -176,19 +176,19 @@ def error_rows() -> tuple[ErrorRow, ...]:
 
 @dataclass(frozen=True)
 class _Range:
-    """Largest values that were measured with a device."""
+    """Largest values measured with a device."""
 
     rate_Bps: float  # noqa: N815
     bytes: float
     hosts: int
     ppn: int
     changes: frozenset[str]
-    """Changed values with which the device was measured, and its other values fitted."""
+    """Changed values for which the device was measured and its other values fitted."""
 
 
 @dataclass(frozen=True)
 class Beyond:
-    """A value outside what was measured with a device."""
+    """Value outside the measured range of a device."""
 
     side: str
     device: str
@@ -204,7 +204,7 @@ class Beyond:
 
 
 def beyond_measured(side: str, machine: Machine, calls: Sequence[Call]) -> list[Beyond]:
-    """Return the values outside what was measured with a side's device."""
+    """Return the values outside the measured range of a side's device."""
     device = machine.devices.get(side)
     if not calls or device is None:
         return []
@@ -221,9 +221,9 @@ def beyond_measured(side: str, machine: Machine, calls: Sequence[Call]) -> list[
 
 
 def fabric_beyond(fabric: "Fabric") -> list[Beyond]:
-    """Return the values of a fabric beyond its presets: cables, and what was scaled.
+    """Return the values of a fabric beyond its presets' measured ranges: cables and scaled values.
 
-    The number of hosts and of ranks per host are a run's.
+    The number of hosts and the ranks per host are known only for a run.
     """
     machine = machine_of(fabric)
     found = list(_fast_ports(fabric))
@@ -242,7 +242,7 @@ def fabric_beyond(fabric: "Fabric") -> list[Beyond]:
 
 
 def scaled(fabric: "Fabric") -> list[str]:
-    """Return what the scaled presets of a fabric rest on, a line each."""
+    """Return the basis of the fabric's scaled presets, one line each."""
     return [
         f"  {preset}: scaled from {row.scaled_from}: {row.rule}"
         for preset, row in _used(fabric)
@@ -271,7 +271,7 @@ def _presets() -> Mapping[str, _Preset]:
 
 
 def is_scaled(preset: str) -> bool:
-    """Return True if a preset's values were scaled from another one."""
+    """Return True if a preset's values were scaled from another preset."""
     return preset in _presets() and bool(_presets()[preset].scaled_from)
 
 
@@ -282,7 +282,7 @@ def _used(fabric: "Fabric") -> Iterator[tuple[str, _Preset]]:
 
 
 def _fast_ports(fabric: "Fabric") -> Iterator[Beyond]:
-    """Yield the first cable of each preset of switches that is faster than its ports."""
+    """Yield the first cable that is faster than its switch's ports, for each switch preset."""
     hosts, presets = len(fabric.hosts), [one["preset"] for one in fabric.switches]
     rates = {name: row.port_Bps for name, row in _used(fabric)}
     seen = {name for name in presets if math.isinf(rates.get(name, math.inf))}
@@ -300,7 +300,7 @@ def _fast_ports(fabric: "Fabric") -> Iterator[Beyond]:
 
 
 def run_beyond(fabric: "Fabric", ranks: int, ppn: int, *, offloads: bool) -> list[Beyond]:
-    """Return the values of a run that are known before it, beyond what was measured."""
+    """Return the values known before a run that are outside the measured range."""
     machine = machine_of(fabric)
     call = Call("", 0, ranks, ppn, 1)
     found = list(_fast_ports(fabric))
@@ -310,7 +310,7 @@ def run_beyond(fabric: "Fabric", ranks: int, ppn: int, *, offloads: bool) -> lis
 
 
 def refuse(found: Sequence[Beyond]) -> None:
-    """Refuse the first value beyond what was measured, for `strict`. Raises WeftError."""
+    """Refuse the first value outside the measured range, for `strict`. Raises WeftError."""
     if not found:
         return
     one = found[0]
@@ -326,12 +326,12 @@ def refuse(found: Sequence[Beyond]) -> None:
 
 
 def said(found: Sequence[Beyond]) -> str:
-    """Return values beyond what was measured in one line."""
+    """Return values outside the measured range in one line."""
     return f"not measured: {'; '.join(dict.fromkeys(map(str, found)))}"
 
 
 def _changed(side: str, machine: Machine, known: _Range) -> Iterator[Beyond]:
-    """Yield the changed values with which a side's device was not measured."""
+    """Yield the changed values for which a side's device was not measured."""
     for change in machine.changes.get(side, ()):
         if change not in known.changes:
             key = change.partition("=")[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Measured benchmarks of a file, and the block of lines that each of them is read from."""
+"""Measured benchmarks of a file, and the block of lines that contains each benchmark."""
 
 import math
 import re
@@ -14,7 +14,7 @@ from weft.benchmarks.bytes_of import LARGEST
 from weft.benchmarks.placement import Placement, PlacementSource
 
 Suite = Literal["OSU", "IMB", "nccl-tests", "ucc_perftest", "ucx_perftest", "perftest"]
-"""Programs that print measurements; `perftest` has `ib_write_bw` and its siblings."""
+"""Programs that print measurements; `perftest` covers `ib_write_bw` and its siblings."""
 BELOW_MPI: tuple[Suite, ...] = ("ucx_perftest", "perftest")
 """Suites that measure messages of a layer below the MPI library."""
 Unit = Literal["us", "MB/s"]
@@ -40,7 +40,7 @@ class MeasuredRow:
 
 @dataclass(frozen=True)
 class _OfFile:
-    """Part of a file."""
+    """Line references into a file."""
 
     path: Path
 
@@ -51,7 +51,7 @@ class _OfFile:
 
 @dataclass(frozen=True)
 class Measured(_OfFile):
-    """One benchmark of one file."""
+    """Benchmark result from a file."""
 
     line: int
     """Number of the line that names the benchmark."""
@@ -65,7 +65,7 @@ class Measured(_OfFile):
     options: Mapping[str, str]
     """`datatype`, `window`, `pairs`, `memory`, `command`, …, if present in the file."""
     notes: tuple[str, ...] = ()
-    """Differences between the measured call and the MPI call that stands for it, in sentences."""
+    """Differences between the measured call and its MPI equivalent, in sentences."""
 
     @property
     def ranks(self) -> int | None:
@@ -98,16 +98,16 @@ class Measured(_OfFile):
 
 @dataclass(frozen=True)
 class Block(_OfFile):
-    """Lines of a file from one benchmark's start to the next one's."""
+    """Lines of a file from the start of one benchmark to the start of the next."""
 
     lines: Sequence[str]
-    """All lines of the file, without prefixes of launchers."""
+    """All lines of the file, without launcher prefixes."""
     start: int
     """Number of the first line."""
     end: int
     """Number of the last line."""
     before: int
-    """Number of the first line of the block before, or 0."""
+    """Number of the first line of the previous block, or 0."""
     said: Sequence[PlacementSource]
     """Statements about ranks up to this block."""
     named: Sequence[PlacementSource]
@@ -120,7 +120,7 @@ class Block(_OfFile):
 
     @property
     def head(self) -> list[tuple[int, str]]:
-        """Lines from the start of the block before to this one's, with their numbers."""
+        """Lines from the previous block's start to this block's start, with their numbers."""
         return [
             (number, self.lines[number - 1]) for number in range(self.before + 1, self.start + 1)
         ]
@@ -147,12 +147,12 @@ class Block(_OfFile):
 
 
 def number(text: str) -> float | None:
-    """Return the number of a cell; None if it is none, such as `N/A`."""
+    """Parse a cell as a number; None if it is not a number, such as `N/A`."""
     return float(text) if _NUMBER.match(text) else None
 
 
 def in_series(rows: Sequence[MeasuredRow]) -> list[tuple[MeasuredRow, ...]]:
-    """Return rows split where sizes stop to rise, as they do where a benchmark is repeated."""
+    """Split rows where sizes stop rising, which they do where a benchmark is repeated."""
     found: list[list[MeasuredRow]] = []
     for row in rows:
         if not found or row.bytes <= found[-1][-1].bytes:

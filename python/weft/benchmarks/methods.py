@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Ways in which benchmarks time a collective, and the benchmark that a table was made by.
+"""Timing methods of collective benchmarks, and detection of the benchmark behind a table.
 
-Ranks leave a barrier one after the other, and a rank that is ahead in one of several calls in a row
-stays ahead in the next. Both change the mean time of a call by as much as a microsecond, so a
-measured call is simulated by the loop that measured it.
+Ranks leave a barrier at different times, and a rank that is ahead in one of several back-to-back
+calls stays ahead in the next. Each effect changes the mean time of a call by up to a microsecond,
+so a measured call is simulated with its benchmark's loop.
 
 - `osu`: the OSU micro-benchmarks time each call, with a barrier after it (osu_allreduce.c, 4.2 to
   7.5).
-- `imb`: the Intel MPI Benchmarks do so from version 2019 on (IMB_allreduce.c, option `-sync`);
-  before, they timed all calls in a row.
+- `imb`: the Intel MPI Benchmarks do the same since version 2019 (IMB_allreduce.c, option `-sync`);
+  earlier versions timed all calls back to back.
 - `ucc_perftest`: as OSU (ucc_pt_benchmark.cc, run_single_coll_test).
-- `nccl-tests`: calls in a row (common.cu, BenchTime).
-- `loop`: a program's own loop of calls in a row.
+- `nccl-tests`: back-to-back calls (common.cu, BenchTime).
+- `loop`: a program's own loop of back-to-back calls.
 """
 
 import re
@@ -23,7 +23,7 @@ from weft.base.errors import WeftError, named, suggestion
 
 _SYNCHRONISED_IMB = 2019  # versions before 2017 are numbers such as 4.1
 _DECLARED = re.compile(r"#\s*benchmark:\s*(\S+)(?:\s+v?(\d[\w.]*))?", re.IGNORECASE)
-# What comments call a benchmark.
+# Names of benchmarks in comments.
 _CALLED = {
     "osu": re.compile(r"\bOSU\b|\bosu_[a-z]+\b(?!\w*\.csv)"),
     "imb": re.compile(r"\bIMB\b|Intel\s*\(R\)\s*MPI Benchmarks?"),
@@ -52,7 +52,7 @@ METHODS = {
 
 
 def method_named(name: str, version: str = "", place: str = named("benchmark")) -> Method:
-    """Return the benchmark of this name and version; errors name `place`."""
+    """Return the benchmark of this name and version; errors name the position `place`."""
     found = METHODS.get(name.lower())
     if found is None:
         raise WeftError(f"{place}: found '{name}'; {suggestion(name, list(METHODS))}")
@@ -63,9 +63,10 @@ def method_named(name: str, version: str = "", place: str = named("benchmark")) 
 
 
 def method_in(path: Path, lines: Sequence[str], given: str | None = None) -> Method:
-    """Return the benchmark that made a table, from its lines or as `given`.
+    """Return the benchmark that produced a table, from its lines or as `given`.
 
-    A line `# benchmark: NAME [VERSION]` says it, or else the only benchmark that comments name.
+    A line `# benchmark: NAME [VERSION]` names it; otherwise it is the only benchmark that comments
+    mention.
     """
     said: dict[Method, int] = {}
     for number, line in enumerate(lines, 1):

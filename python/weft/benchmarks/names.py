@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Benchmark names: OSU's without `osu_`, derived from the titles that OSU and IMB print."""
+"""Benchmark names as in OSU without `osu_`, derived from the titles that OSU and IMB print."""
 
 import re
 
 IMB_NAMES = {"pingpong": "latency"}
-"""IMB benchmarks, in lower case, that measure the same as an OSU benchmark of another name."""
+"""IMB benchmarks, in lower case, that are equivalent to an OSU benchmark of another name."""
 # Titles of OSU 4.2 to 7.5 that differ from the benchmark's name (without `Latency Test`).
 _OSU_TITLES = {
     "": "latency",
@@ -33,7 +33,7 @@ _OSU_TITLES = {
 
 
 def osu_name(title: str) -> str:
-    """Return the benchmark with this title: `Non-blocking Allreduce Latency Test` is iallreduce."""
+    """Return the benchmark of a title: iallreduce for `Non-blocking Allreduce Latency Test`."""
     text = re.sub(r"\s*\bTest$", "", title.strip()).lower()
     text = re.sub(r"\s*\blatency$", "", text).strip()
     nonblocking = text.startswith("non-blocking ")

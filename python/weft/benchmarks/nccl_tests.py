@@ -3,15 +3,16 @@
 
 A test prints `# nThread 1 nGpus 8 …`, the devices of its ranks, a header in two lines, and a row
 for each size with the results of a call out of place and of one in place (src/common.cu, TimeTest).
-Which of the columns `redop` and `root` exist depends on test and version, and older versions check
-the results by a column `error` and the line `# Out of bounds values`.
+The columns `redop` and `root` exist only in some tests and versions, and older versions check the
+results in a column `error` and the line `# Out of bounds values`.
 
 The tests name themselves only since version 2.17 (`# Collective test starting: all_reduce_perf`).
-Otherwise the echoed command, or the file's name, or the columns do. Sizes are those of the larger
-of both buffers: all blocks together for AllGather, AlltoAll, Gather and Scatter, whose column
-`count` is that of a block (getCollByteCount of each test). OSU prints the block's bytes.
+Otherwise the echoed command, the file's name or the columns identify the test. Sizes are the size
+of the larger buffer: all blocks together for AllGather, AlltoAll, Gather and Scatter, whose column
+`count` counts the elements of one block (getCollByteCount of each test). OSU prints the block's
+bytes.
 
-Times are those out of place, as in MPI's benchmarks; those in place are in `columns`.
+Times are out-of-place times, as in MPI benchmarks; `columns` contains the in-place times.
 """
 
 import re
@@ -48,10 +49,10 @@ TESTS: Mapping[str, str] = {
     "alltoallv": "alltoallv_nccl",
     "all_reduce_bias": "allreduce_bias",
 }
-"""Name of a test's collective in weft; the last ones have none that does the same."""
+"""Collective of each test in weft; the last tests have no equivalent."""
 _SPELLED = {"allreduce": "all_reduce", "allgather": "all_gather", "all_to_all": "alltoall"}
 _SPELLED |= {"reducescatter": "reduce_scatter", "alltoall": "alltoall"}
-# Bytes of ncclDataType_t (nccl.h) and the MPI type of the same size that stands for it.
+# Bytes of ncclDataType_t (nccl.h), and the MPI type of the same size.
 _TYPES: Mapping[str, tuple[int, str]] = {
     **dict.fromkeys(("int8", "char", "uint8"), (1, "MPI_CHAR")),
     **dict.fromkeys(("f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2"), (1, "MPI_CHAR")),
@@ -81,7 +82,7 @@ def is_header(line: str) -> bool:
 
 @dataclass(frozen=True)
 class _Row:
-    """Row of the table: cells by name of column, those in place with a prefix."""
+    """Row of the table: cells by column name; in-place columns have a prefix."""
 
     line: int
     cells: Mapping[str, str]
@@ -96,7 +97,7 @@ class _Row:
 
 
 def measured(block: Block) -> list[Measured]:
-    """Return the test's results, one for each type, operation and root."""
+    """Return the test's results, one per type, operation and root."""
     header = next((n for n, line in block.numbered if is_header(line)), None)
     if header is None:
         return []
@@ -188,7 +189,7 @@ def _check_results(block: Block, rows: Sequence[_Row]) -> None:
 
 
 def _test(block: Block, header: int, rows: Sequence[_Row]) -> str:
-    """Return the name of the test, from what the file says or else from its columns."""
+    """Return the name of the test, from the file's text or else from its columns."""
     for _, line in reversed([*block.head, *block.numbered[: header - block.start + 1]]):
         if match := _NAMED.match(line):
             return match[1]
@@ -208,7 +209,7 @@ def _test(block: Block, header: int, rows: Sequence[_Row]) -> str:
 
 
 def _test_of_columns(rows: Sequence[_Row]) -> str | None:
-    """Return the only test whose columns look like this, if there is one."""
+    """Return the only test with these columns, or None."""
     row = rows[-1]
     element = _TYPES.get(row.text("type"), (0, ""))[0]
     whole = element * row.numbers.get("count", 0) == row.numbers.get("size", -1)
@@ -234,7 +235,7 @@ def _by_call(rows: Sequence[_Row]) -> dict[tuple[str, str, str], list[_Row]]:
 def _measured_row(
     block: Block, row: _Row, name: str, type_: str, scale: float, place: Placement
 ) -> MeasuredRow | None:
-    """Return a row with OSU's size; None if there was nothing to do."""
+    """Return a row with its size as OSU counts it; None for a call without work."""
     size, count = block.check_size(row.line, row.text("size")), int(row.numbers["count"])
     if size == 0:
         return None
@@ -291,7 +292,7 @@ def _version(block: Block) -> str:
 
 
 def _placement(block: Block, header: int) -> tuple[Placement, int]:
-    """Return ranks of a communicator and per host, and the number of communicators at a time."""
+    """Return the placement of a communicator, and the number of concurrent communicators."""
     match = _START.match(block.lines[block.start - 1])
     gpus = int(match[1]) * int(match[2]) if match else 1
     world, groups = _devices(block, header)
@@ -303,13 +304,13 @@ def _placement(block: Block, header: int) -> tuple[Placement, int]:
 
 
 def _scaled(one: PlacementSource, gpus: int) -> PlacementSource:
-    """Return a statement about processes as one about ranks: each process has several GPUs."""
+    """Convert a statement about processes to ranks: each process drives several GPUs."""
     fields = {what: n * (1 if what == "hosts" else gpus) for what, n in one.fields.items()}
     return replace(one, fields=fields)
 
 
 def _devices(block: Block, header: int) -> tuple[PlacementSource | None, int]:
-    """Return what the list of devices says, if it is complete, and the number of groups."""
+    """Return the placement of the device list (None if incomplete), and the number of groups."""
     hosts: dict[str, list[int]] = {}
     groups: set[int] = set()
     seen: dict[int, int] = {}
@@ -339,13 +340,13 @@ def _devices(block: Block, header: int) -> tuple[PlacementSource | None, int]:
 
 
 def _with_ranks(place: Placement, ranks: int, source: str) -> Placement:
-    """Return a placement with the ranks that the columns tell."""
+    """Return a placement with the number of ranks derived from the columns."""
     ppn = place.ppn if place.ppn and ranks % place.ppn == 0 else None
     return Placement(ranks, ppn, {**place.sources, "ranks": source})
 
 
 def _ranks_of_blocks(rows: Sequence[_Row], name: str) -> int | None:
-    """Return the number of blocks that make up a size, where `count` is that of a block."""
+    """Return the number of blocks in a size, for tests whose `count` is the count of one block."""
     row = rows[-1]
     block = _TYPES.get(row.text("type"), (0, ""))[0] * int(row.numbers.get("count", 0))
     size = int(row.numbers.get("size", 0))
@@ -354,10 +355,10 @@ def _ranks_of_blocks(rows: Sequence[_Row], name: str) -> int | None:
 
 
 def _ranks_of_rates(rows: Sequence[_Row], name: str) -> int | None:
-    """Return the only number of ranks at which all bus bandwidths follow from the others.
+    """Return the only number of ranks that is consistent with all pairs of `busbw` and `algbw`.
 
     `busbw` is `algbw` times 2 (n - 1) / n for AllReduce, and (n - 1) / n for AllGather,
-    ReduceScatter and AlltoAll (nccl-tests, doc/PERFORMANCE.md); both have two decimals.
+    ReduceScatter and AlltoAll (nccl-tests, doc/PERFORMANCE.md); both columns have two decimals.
     """
     factor = {"allreduce": 2.0, "allgather": 1.0, "reduce_scatter_block": 1.0, "alltoall": 1.0}
     if name not in factor:

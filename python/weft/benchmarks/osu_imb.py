@@ -38,7 +38,7 @@ _RATES = {
     **{name: 0.125 for name in ("Mb/s", "Mbps", "Mbit/s")},
     **{name: 125.0 for name in ("Gb/s", "Gbps", "Gbit/s")},
 }
-# Candidate value columns in order of preference, named without their unit.
+# Candidates for the value column in order of preference, without their unit.
 _VALUES = (
     *("avg latency", "avg lat", "latency", "overall", "overall latency", "bandwidth"),
     *("t_avg", "t", "t_ovrl", "t_pure", ""),
@@ -83,7 +83,7 @@ class _Benchmark:
         self.options |= dict(_options(after))
 
     def measured(self, header: int) -> Measured:
-        """Return the benchmark whose columns line `header` names."""
+        """Return the benchmark whose columns are named by the line `header`."""
         block = self.block
         names = _column_names(block.lines[header - 1])
         rows, unit = self._rows(header, names)
@@ -100,7 +100,7 @@ class _Benchmark:
         )
 
     def header(self) -> int | None:
-        """Return the number of the line that names the columns; None without one."""
+        """Return the number of the line that names the columns; None without such a line."""
         wanted = _OSU_COLUMNS if self.suite == "OSU" else _IMB_COLUMNS
         return next((line for line, text in self.block.numbered[1:] if wanted.match(text)), None)
 

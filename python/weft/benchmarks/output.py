@@ -23,12 +23,12 @@ __all__ = ["Measured", "MeasuredRow", "NoBenchmarkError", "read"]
 _READERS: tuple[ModuleType, ...] = (
     *(osu_imb, nccl_tests, ucc_perftest, ucx_perftest, verbs_perftest),
 )
-# What launchers put before each line: mpirun --tag-output, and srun --label.
+# Prefixes of lines from launchers: mpirun --tag-output, and srun --label.
 _TAG = re.compile(r"\s*\[\d+,\d+\](?:<std\w+>)?:\s?")
 _LABEL = re.compile(r"\s*\d+: ?")
 _LABELLED = 3
-"""Consecutive lines with a label that make it a launcher's."""
-# Documents indent outputs.
+"""Consecutive labelled lines above which the labels are attributed to a launcher."""
+# Documents indent quoted outputs.
 _INDENTED = re.compile(r"\s+(?=#\s|\||\+-)")
 
 
@@ -81,9 +81,9 @@ def is_output(lines: Sequence[str]) -> bool:
 
 
 def _without_prefixes(lines: Sequence[str]) -> list[str]:
-    """Return lines without what launchers put before each of them, and with `#` unescaped.
+    """Strip launcher prefixes from lines, and unescape `#`.
 
-    Documents quote outputs with labels between lines without.
+    Quoted outputs in documents mix labelled and unlabelled lines.
     """
     found: list[str] = []
     for labelled, some in groupby(lines, lambda line: _LABEL.match(line) is not None):
@@ -100,14 +100,14 @@ def _without(prefix: re.Pattern[str], line: str) -> str:
 
 
 def _unmarked(line: str) -> str:
-    """Return a line without indentation before `#` and the frames of tables, `#` unescaped."""
+    """Strip indentation before `#` and table frames from a line, and unescape `#`."""
     text = _without(_INDENTED, line)
     return text.removeprefix("\\") if text.startswith("\\#") else text
 
 
 def _starts(lines: Sequence[str]) -> Iterator[tuple[int, ModuleType]]:
     """Yield the first line of each benchmark and its reader."""
-    opened: ModuleType | None = None  # whose columns are still to come
+    opened: ModuleType | None = None  # reader whose columns have not been found yet
     for number, line in enumerate(lines, 1):
         reader = next((one for one in _READERS if one.begins(line)), None)
         if reader is not None:
@@ -120,7 +120,7 @@ def _starts(lines: Sequence[str]) -> Iterator[tuple[int, ModuleType]]:
 
 
 def _table_of(line: str) -> ModuleType | None:
-    """Return the reader of a table whose columns this line names, for posts without the head."""
+    """Return the reader of a table with these column names, for excerpts without the head."""
     for reader in (nccl_tests, ucc_perftest, verbs_perftest):
         if reader.is_header(line):
             return reader
@@ -128,7 +128,7 @@ def _table_of(line: str) -> ModuleType | None:
 
 
 def _joined(found: Sequence[Measured]) -> Iterator[Measured]:
-    """Yield the benchmarks, of which ucx_perftest measures one size at a time."""
+    """Yield the benchmarks; runs of ucx_perftest, one size each, are joined."""
     for suite, group in groupby(found, lambda one: one.suite):
         some = list(group)
         yield from ucx_perftest.joined(some) if suite == "ucx_perftest" else some

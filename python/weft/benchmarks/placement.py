@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Ranks and ranks per host of a benchmark's output, and where the file states them.
+"""Ranks and ranks per host of a benchmark's output, with their source in the file.
 
 In order of precedence: the benchmark's own header (`# #processes = 64`, `[ pairs: 32 ]`), the
 echoed command (`srun`, `mpirun`, `mpiexec`), the job's variables and ReFrame's fields, and the
-names of file and folders (`ppn32`, `2x32`: hosts and ranks per host). Each source gives some of
-ranks, ranks per host and hosts; contradictions at equal precedence are errors. The two ranks of a
-point-to-point benchmark are on two hosts unless the command or a header states otherwise: jobs with
-many ranks per host run them that way.
+names of file and folders (`ppn32`, `2x32`: hosts and ranks per host). Each source states one or
+more of ranks, ranks per host and hosts; contradictions at equal precedence are errors. The two
+ranks of a point-to-point benchmark are on two hosts unless the command or a header states
+otherwise: jobs with many ranks per host run them that way.
 """
 
 import re
@@ -18,9 +18,9 @@ from pathlib import Path
 from weft.base.errors import WeftError
 
 Fields = Mapping[str, int]
-"""Some of `ranks`, `ppn` and `hosts`."""
+"""One or more of `ranks`, `ppn` and `hosts`."""
 PAIRWISE = ("latency", "bw", "bibw", "pingping")
-"""Benchmarks with two ranks."""
+"""Benchmarks with exactly two ranks."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PlacementSource:
 
     @property
     def place(self) -> str:
-        """Source, for messages."""
+        """Source, for error messages."""
         return f"{self.path}: line {self.line}" if self.line else f"the name '{self.text}'"
 
 
@@ -51,7 +51,7 @@ class Placement:
 
     @property
     def hosts(self) -> int | None:
-        """Hosts, if ranks and ranks per host are known."""
+        """Number of hosts, if ranks and ranks per host are known."""
         return None if self.ranks is None or self.ppn is None else -(-self.ranks // self.ppn)
 
 
@@ -150,7 +150,7 @@ def _of_words(words: Sequence[str], launcher: str) -> Fields:
 
 def _of_variables(line: str) -> Iterator[tuple[str, int]]:
     for name, number, times in _VARIABLE.findall(line):
-        # 32(x2): on each of two hosts.
+        # 32(x2): 32 on each of two hosts
         yield _VARIABLES[name], int(number)
         if times:
             yield "hosts", int(times)
@@ -228,7 +228,7 @@ def _of_pair(said: Sequence[PlacementSource]) -> Placement:
 
 
 def _take(found: dict[str, tuple[int, PlacementSource]], said: Sequence[PlacementSource]) -> None:
-    """Add the fields that more trusted sources neither state nor determine."""
+    """Add the fields that more trusted sources neither state nor imply."""
     before = dict(found)
     if len(before) > 1:
         return

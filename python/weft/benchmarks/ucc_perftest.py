@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Reader for the output of UCC's ucc_perftest.
 
-It prints a line for each setting (`Collective: Allreduce`, `Memory type: host`), the head
-`Count Size Time, us`, and rows with the average, minimum and maximum over ranks
-(tools/perf/ucc_pt_benchmark.cc). Sizes are OSU's: the vector, or the block of Allgather, Alltoall,
-Gather and Scatter (generator/ucc_pt_generator_exp.cc). For Reduce_scatter, versions since 2025
-print the part of a rank instead of the vector: its bandwidth (option `-F`) tells which.
+It prints a line for each setting (`Collective: Allreduce`, `Memory type: host`), the head `Count
+Size Time, us`, and rows with the average, minimum and maximum over ranks
+(tools/perf/ucc_pt_benchmark.cc). Sizes are counted as in OSU: the vector, or the block of
+Allgather, Alltoall, Gather and Scatter (generator/ucc_pt_generator_exp.cc). For Reduce_scatter,
+versions since 2025 print the block of a rank instead of the vector: the bandwidth (option `-F`)
+shows which size was printed.
 """
 
 import re
@@ -101,7 +102,7 @@ def _rows(block: Block, header: int, name: str, ranks: int | None) -> list[Measu
 
 
 def _is_part(size: int, time_us: float, rate: list[str], ranks: int) -> bool:
-    """Return True if the bandwidth beside a size is that of `ranks` times as many bytes."""
+    """Return True if the row's bandwidth corresponds to `ranks` times its size."""
     said = number(rate[0]) if rate else None
     if said is None or said < 0.1:
         return False

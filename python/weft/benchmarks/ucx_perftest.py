@@ -3,13 +3,12 @@
 
 A run measures one size: a box with its settings (printed by the server), a head, progress lines,
 and the result (`Final:`; before version 1.10, and in a run that was stopped, the last line of
-numbers). Runs of the same test that
-follow each other are one benchmark. Latencies are one way; the megabyte is 2^20 bytes
-(src/tools/perf/perftest.c, print_progress).
+numbers). Consecutive runs of the same test are one benchmark. Latencies are one way; the megabyte
+is 2^20 bytes (src/tools/perf/perftest.c, print_progress).
 
 The client's output names neither the test nor the size: the echoed command does (`-t tag_lat -s
-4096`; 8 bytes by default). Without it, the head tells a latency from a stream, and the bandwidth
-divided by the message rate is the size.
+4096`; 8 bytes by default). Without a command, the head distinguishes latency from bandwidth tests,
+and the size is the bandwidth divided by the message rate.
 """
 
 import re
@@ -31,7 +30,7 @@ _NAMES = (
 )
 _DEFAULT_WINDOW = "32"  # perftest_params.c, max_outstanding
 _SCALE = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-# By name of the test: OSU's name, and what differs.
+# By test name: OSU's name, and the differences.
 _TESTS: Mapping[str, tuple[str, str]] = {
     "tag_lat": ("latency", ""),
     "tag_bw": ("bw", ""),
@@ -95,7 +94,7 @@ def measured(block: Block) -> list[Measured]:
 
 
 def joined(runs: Sequence[Measured]) -> list[Measured]:
-    """Return the runs of one test that follow each other as one benchmark each."""
+    """Join consecutive runs of one test into one benchmark."""
     found: list[list[Measured]] = []
     for one in runs:
         last = found[-1][0] if found else None
@@ -148,7 +147,7 @@ def _said(block: Block) -> dict[str, str]:
 
 
 def _joined_lines(block: Block) -> Iterator[str]:
-    """Yield the lines above a run; those that a backslash continues are one."""
+    """Yield the lines above a run, joined at backslashes."""
     start = ""
     for _, line in block.head:
         if line.rstrip().endswith("\\"):
@@ -159,7 +158,7 @@ def _joined_lines(block: Block) -> Iterator[str]:
 
 
 def _memory(text: str) -> str:
-    """Return the kind of the send buffer in capitals: `-m cuda,host`."""
+    """Return the send buffer's memory in capitals, from an option such as `-m cuda,host`."""
     kind = text.split(",")[0].upper()
     return kind if kind.isalpha() else "HOST"
 

@@ -2,9 +2,10 @@
 """Reader for the output of perftest: ib_write_bw, ib_send_lat, ib_read_lat and their siblings.
 
 Each prints its title (`RDMA_Write BW Test`), settings, and a table `#bytes #iterations …`.
-Latencies are half a round trip, but of reads the whole. The megabyte of bandwidths is 2^20 bytes
-(perftest_parameters.c and perftest_resources.c, print_report_bw), and with `--report_gbits` rates
-are in 10^9 bits. The average is taken, or the median where there is none.
+Latencies are half a round trip, except for reads: the whole round trip. The megabyte of bandwidths
+is 2^20 bytes (perftest_parameters.c and perftest_resources.c, print_report_bw), and with
+`--report_gbits` rates are in 10^9 bits. weft uses the average, or the median if the table has no
+average.
 """
 
 import re
@@ -115,7 +116,7 @@ def _rows(
 
 
 def _test(block: Block, unit: Unit) -> tuple[str, str]:
-    """Return the name of the program, and OSU's name of what it measures."""
+    """Return the program's name, and the name of the equivalent OSU benchmark."""
     kind = "lat" if unit == "us" else "bw"
     match = _TITLE.match(block.lines[block.start - 1])
     if match is None:
