@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Calibration: from measurements to fits to fabric files.
+"""Calibration: fits fabric files to measurements.
 
 Users: api, cli, report, study.
 """

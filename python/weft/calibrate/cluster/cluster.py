@@ -3,8 +3,7 @@
 
 The network is fitted first (`weft.calibrate.cluster.network`), then the hosts on top of it
 (`weft.calibrate.host.host`). Fitting one part alone keeps the base fabric's values for the other.
-The resulting file lists which rows were used for what and contains bootstrap intervals of its
-values.
+The resulting file lists the purpose of each row and the bootstrap intervals of its values.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +43,7 @@ PARTS: tuple[Part, ...] = ("all", "network", "hosts")
 
 @dataclass(frozen=True)
 class Use:
-    """Measured rows and what they were used for."""
+    """Group of measured rows and its purpose."""
 
     rows: str
     purpose: str
@@ -90,9 +89,9 @@ class ClusterFit:
 
 @contextmanager
 def base_of(base: str | None, topology: Path | None) -> Iterator[tuple[str | None, str]]:
-    """Return the base fabric, made from another tool's topology file if there is one, and a note.
+    """Return the base fabric, converted from another tool's topology file if given, and a note.
 
-    The base of a topology file lasts as long as the context.
+    A converted base exists only within the context.
     """
     if topology is None:
         yield base, ""
@@ -177,7 +176,7 @@ def _uses(fit: ClusterFit) -> list[Use]:
 
 
 def _stream_uses(evidence: Evidence, fit: NetworkFit) -> list[Use]:
-    """Return which streams set the link rate and which the time on the cores."""
+    """Return the streams that set the link rate and the streams that set the core time."""
     purposes: dict[str, list[str]] = {fit.rate.source: ["link.bandwidth"]}
     for one in evidence.bandwidth:
         purposes.setdefault(network.stream_name(one), [])

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Folders of benchmark outputs: recognizes each file's benchmark and checks consistency.
 
-Outputs are those of OSU, IMB, nccl-tests, ucc_perftest, ucx_perftest and perftest. Every file
-below the folder is read. The number of ranks and ranks per host comes from the file (see
-`weft.benchmarks.placement`), else from `measured.toml` in the folder, else from options. Files
-from different machines must not be mixed: differing versions of a suite, repeats that differ too
-much and a bandwidth that contradicts the ping-pong are errors that name both places.
+The suites are OSU, IMB, nccl-tests, ucc_perftest, ucx_perftest and perftest. Every file below the
+folder is read. The number of ranks and ranks per host come from the file (see
+`weft.benchmarks.placement`), else from `measured.toml` in the folder, else from options. Files from
+different machines must not be mixed: differing versions of a suite, repeats that differ too much
+and a bandwidth that contradicts the ping-pong are errors that name both sources.
 """
 
 import fnmatch
@@ -168,7 +168,7 @@ def _nothing(evidence: Evidence, found: Sequence[Measured]) -> None:
 
 @dataclass
 class _Rule:
-    """One [[files]] table of `measured.toml`."""
+    """A [[files]] table of `measured.toml`."""
 
     match: str
     use: bool
@@ -302,7 +302,7 @@ def _sort(evidence: Evidence, one: Measured) -> None:
 
 
 def _prefer_mpi(evidence: Evidence) -> None:
-    """Leave out ping-pongs below the MPI library if there are MPI ones."""
+    """Leave out ping-pongs below the MPI library if the folder contains MPI ping-pongs."""
     if all(one.suite in BELOW_MPI for one in evidence.latency):
         return
     for one in [one for one in evidence.latency if one.suite in BELOW_MPI]:
@@ -352,7 +352,7 @@ def _check_method(sample: Sample, others: Sequence[Sample]) -> None:
 
 
 def _check_repeats(found: Sequence[Measured]) -> None:
-    """Fail if files that measure the same benchmark differ too much from the first of them."""
+    """Fail if repeats of a benchmark differ too much from its first file."""
     first: dict[tuple[object, ...], Measured] = {}
     for one in found:
         key = (one.benchmark, one.ranks, one.ppn, one.suite, one.options.get("window"))

@@ -43,12 +43,13 @@ _BYTES_PER_GBPS = 1.25e8
 _RESAMPLES, _SEED, _PERCENT = 200, 29, 90
 _COLUMN = "us"
 _NIC_BOUND = 0.7
-"""Largest share of what as many single pairs would send at which the NIC limits the pairs."""
+"""The NIC limits the pairs if they send at most this share of the messages of as many single pairs.
+"""
 
 
 @dataclass(frozen=True)
 class LinkRate:
-    """Rate of a link and the measurement that it comes from."""
+    """Rate of a link, and its source in the measurements."""
 
     gbps: float
     reached_Bps: float  # noqa: N815 (as records and presets name it)
@@ -70,7 +71,7 @@ class LinkRate:
 
 @dataclass(frozen=True)
 class MessageRate:
-    """Messages per second of a NIC, of the run of osu_mbw_mr with the most pairs."""
+    """Messages per second of a NIC, from the osu_mbw_mr run with the most pairs."""
 
     per_s: float
     pairs: int
@@ -107,9 +108,9 @@ class NetworkFit:
 
 
 def message_rate(evidence: Evidence) -> MessageRate | None:
-    """Return the rate at which a NIC stops more pairs from sending more messages; None: unknown.
+    """Return the message rate of a NIC; None if no run is limited by it.
 
-    A run tells it if its pairs send clearly fewer messages than as many single pairs would.
+    A run is limited if its pairs send clearly fewer messages than as many single pairs would.
     """
     alone, many = [], []
     for one in evidence.bandwidth:
@@ -139,7 +140,7 @@ def standard_rate(reached_Bps: float, source: str) -> LinkRate:  # noqa: N803
 
 
 def fit(evidence: Evidence, base: str | None, name: str) -> NetworkFit:
-    """Fit links and messages on a base fabric, or on a star with as many hosts as were measured."""
+    """Fit links and messages on a base fabric, or on a star with the number of measured hosts."""
     pingpong = _pingpong(evidence)
     threshold = None if base is None else fabric_file.eager_threshold_of(base)
     calibration = p2p.calibrate(pingpong, None, "all", threshold, _stream(evidence))

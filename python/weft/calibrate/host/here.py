@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Measures the [host] table of the machine that weft runs on, with weft's own small program.
+"""Measures the [host] table of the machine that weft runs on, with weft's own small benchmark.
 
 `weft-host-rates` (src/host_rates) combines and copies vectors on one core, copies on all cores of a
 socket at once, and sends messages between two processes through shared memory. The time per byte is
-measured for three working sets: one fits a core's own caches, one the host's shared cache, one
-neither. Their differences are the costs that the model adds per level (fabric/fabric_tables.hpp).
-Other processes only ever slow repetitions down, so the fastest repetition counts if the median is
-far above it.
+measured for three working sets: one fits a core's own caches, one the host's shared cache, and one
+fits neither. Their differences are the costs that the model adds per level
+(fabric/fabric_tables.hpp). Other processes only ever slow repetitions down, so the fastest
+repetition is used if the median is far above it.
 """
 
 import os
@@ -33,7 +33,7 @@ TYPES = ("int32", "int64", "float", "double", "int8")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _NODES = Path("/sys/devices/system/node")
 _BUSY = 1.25
-"""Ratio of median to fastest repetition above which the fastest counts."""
+"""Ratio of median to fastest repetition above which the fastest repetition is used."""
 _LONGEST_S = 120.0
 _SPEEDS = 3
 # Upper bound of a shared-memory message's time; beyond it a process was waiting for a core.
@@ -43,7 +43,7 @@ _FEW = 3
 """Repetitions with buffers that exceed every cache: each takes a second."""
 _SMALL, _SHORT, _LONG = 64, 8 << 10, 64 << 10
 _LEAST = 4 << 10
-"""Smallest core cache allowed: an eighth of it still holds several lines."""
+"""Smallest allowed core cache: an eighth of it still contains several lines."""
 # Total size of both buffers as a share of a core's caches, around the point where they overflow.
 _SWEEP = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 # A reduction uses three buffers, one of them internal to the library; the model counts a rank's
@@ -54,7 +54,7 @@ _HALF_LEFT = 1.5
 
 
 Run = Callable[[str, str, int, Sequence[int]], "Measured"]
-"""Measures what, of which type, on vectors of which size, on which CPUs (none: any)."""
+"""Measures a quantity for a type and a vector size on the given CPUs (none: any)."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def find_caches(folder: Path = _CACHES) -> Caches:
 
 
 def find_sockets(folder: Path = _NODES) -> list[list[int]]:
-    """Return the CPUs of each socket, or NUMA node, that this process may use."""
+    """Return the CPUs that this process may use, by socket or NUMA node."""
     allowed = os.sched_getaffinity(0)
     nodes = sorted(folder.glob("node[0-9]*"), key=lambda node: int(node.name[4:]))
     sockets = [
@@ -126,7 +126,7 @@ def find_sockets(folder: Path = _NODES) -> list[list[int]]:
 
 
 def _cpus_of(text: str) -> list[int]:
-    """Return the numbers of a list of Linux, such as `0-3,8`."""
+    """Parse a CPU list as Linux prints it, such as `0-3,8`."""
     found: list[int] = []
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
@@ -205,7 +205,7 @@ def measure(repetitions: int, caches: Caches) -> HostHere:
 
 
 def _set(caches: Caches, share: float) -> int:
-    """Return the size of one of two buffers whose total is this share of a core's caches."""
+    """Return the size of each of two buffers whose total is this share of a core's caches."""
     return int(caches.core * share / 2) // 64 * 64
 
 
@@ -244,7 +244,7 @@ def _rate(rate: float, seen: Measured) -> SourcedValue:
 
 
 def _core_cache(caches: Caches, sweep: Mapping[float, Measured]) -> dict[str, SourcedValue]:
-    """Return the size of a rank's buffers up to which its core works within its own caches."""
+    """Return the buffer size of a rank up to which its core works within its own caches."""
     a_byte = {share: seen.value / _set(caches, share) for share, seen in sweep.items()}
     fast = min(a_byte.values())
     slow = max(a_byte[share] for share in _SWEEP[-2:])
@@ -290,12 +290,12 @@ def _messages(run: Run, missing: list[str]) -> dict[str, SourcedValue]:
 def _sockets(
     run: Run, caches: Caches, sockets: Sequence[Sequence[int]], memory: bool, missing: list[str]
 ) -> dict[str, SourcedValue]:
-    """Return what the cores of a socket share, and what messages between sockets cost more."""
+    """Return the limits shared by the cores of a socket, and the extra cost between sockets."""
     values = {
         "sockets": SourcedValue(len(sockets), "NUMA nodes with CPUs that this process may use")
     }
     cpus = sockets[0]
-    # Both buffers of all cores in the shared cache, each beyond its core's caches.
+    # Both buffers of all cores fit the shared cache, and each exceeds its core's caches.
     shared = caches.shared // (4 * len(cpus))
     if memory:
         values["memory_bandwidth"] = _together(run, caches.shared, cpus)
@@ -360,7 +360,7 @@ def text_of(here: HostHere, head: str, cores: int, speed: str) -> str:
 
 
 def head_of(here: HostHere, repetitions: int) -> str:
-    """Return the comment that says where the values come from."""
+    """Return the comment that names the source of the values."""
     lines = [
         f"# Measured by `weft calibrate host --here` on {processor()},"
         f" {repetitions} repetitions each.",
@@ -380,7 +380,7 @@ def head_of(here: HostHere, repetitions: int) -> str:
 
 
 def write(here: HostHere, repetitions: int, base: str | None, target: Path) -> None:
-    """Write a fabric whose hosts are like this machine, or a stand-alone [host] table."""
+    """Write a fabric with hosts like this machine, or a stand-alone [host] table."""
     head = head_of(here, repetitions)
     if base is not None:
         text = Path(_core.load_fabric(base).file).read_text(encoding="utf-8")

@@ -6,15 +6,15 @@ schedules of the rows on a fabric with other values, as `--offload auto` does to
 subset of rows from all series locates the region (`search.explore`), then all rows determine the
 values. The result depends only on rows, keys and fabric, so the same call finds the same values.
 
-A trial lets all ranks enter a call at once; ranks of a benchmark leave its barrier one after the
-other, or come from the call before. At the best point the benchmark of each row is therefore
-simulated. The ratio of the simulated to the predicted time is a factor of the row in a second
-search, which begins there. All errors of the result are those of a simulation.
+In a trial, all ranks enter a call at once; in a benchmark, they leave the barrier, or the previous
+call, at different times. At the best point, the benchmark of each row is therefore simulated. The
+ratio of the simulated to the predicted time becomes a factor of the row in a second search, which
+starts at this point. All reported errors come from simulations.
 
 Keys that the rows do not determine (`intervals`) fall back to the base's value, and the remaining
 keys are fitted again, provided that the loss hardly increases. All other undetermined keys are
-written as fitted and reported as vague: the rows contradict the base's value, or other keys depend
-on them.
+written as fitted and reported as vague, because the rows contradict the base's value or because
+other keys depend on the fitted value.
 """
 
 import math
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from weft._core import Fabric
 
 _EXPLORED = 18
-"""Rows used for exploration; its best points are evaluated on all rows."""
+"""Rows used for exploration; the best points are then evaluated on all rows."""
 _KEPT = 2
 _MOST_WORSE = 1.03
 """Largest allowed ratio of the loss without undetermined keys to the loss of the full fit."""
@@ -107,7 +107,7 @@ def fit(
 ) -> HostFit:
     """Fit the keys to some rows of a table, and simulate the whole table on the fitted fabric.
 
-    `methods` has the benchmark of each measured row.
+    `methods` maps each measured row to its benchmark.
     """
     with work_directory() as work:
         return _fit(work, fabric, keys, measured, methods, tuple(rows), fallback, progress)
@@ -193,7 +193,7 @@ def _allows(fabric: "Fabric", key: Key, interval: Interval) -> bool:
         return True
     value = value_in(fabric, key)
     if value is not None and not is_stated(fabric, key):
-        return False  # default that nobody chose
+        return False  # a default that the user did not choose
     if value is not None:
         return interval.low <= value <= interval.high
     # An absent rate or threshold means unlimited; an absent time or cache size means zero.
@@ -206,7 +206,7 @@ def _span(key: Key, interval: Interval) -> str:
 
 
 def with_intervals(text: str, intervals: Mapping[str, tuple[str, str]]) -> str:
-    """Return a fabric's text with these intervals, which replace earlier ones."""
+    """Return a fabric's text with these intervals in place of earlier ones."""
     text = without_tables(text, ("calibration",))
     if not intervals:
         return text

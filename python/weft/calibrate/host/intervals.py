@@ -37,7 +37,7 @@ _FARTHEST = 1.5
 """Largest distance in ln between a resample's value and the fit; derivatives do not hold beyond."""
 _AT_BOUND = 1.02
 _PARTS = (0.7, 0.4)
-"""Fractions of a step that are tried as well."""
+"""Fractions of a step that are tried in addition."""
 NO_ROW = "no row depends on it"
 
 
@@ -67,7 +67,7 @@ def blocks(rows: Sequence[HostRow]) -> list[list[int]]:
 
 
 def folds(rows: Sequence[HostRow], count: int = FOLDS) -> list[list[int]]:
-    """Return the indices of rows that are held out together; each row is in one fold."""
+    """Return the indices of rows held out together; each row belongs to one fold."""
     order = [place for block in blocks(rows) for place in block]
     return [order[first::count] for first in range(min(count, len(order)))]
 

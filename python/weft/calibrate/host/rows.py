@@ -4,8 +4,8 @@
 A prediction executes the schedule of one call that all ranks enter at the same time, which is cheap
 enough for a search. A simulation executes the loop of the benchmark that measured the rows.
 
-A table is CSV with the columns `collective`, `ranks`, `ppn`, `bytes` and a time. Rows that occur
-several times (several runs) are replaced by their geometric mean. Bytes are counted as by the OSU
+A table is CSV with the columns `collective`, `ranks`, `ppn`, `bytes` and a time. Repeated rows
+(several runs) are replaced by their geometric mean. Bytes are counted as by the OSU
 micro-benchmarks (`weft.benchmarks.bytes_of`).
 """
 
@@ -41,8 +41,8 @@ COLLECTIVES = (
 # Default limit of rows to fit to: the cost of about a hundred rows of 64 ranks, whose schedules
 # have up to ranks^2 messages, but never fewer than the minimum.
 _MOST_WORK, _LEAST_ROWS = 100 * 64**2, 12
-# Collectives that SMPI implements by another one, which runs therefore execute (SimGrid 4.1,
-# smpi_pmpi_coll.cpp).
+# Collectives that SMPI implements with another collective, which runs therefore execute (SimGrid
+# 4.1, smpi_pmpi_coll.cpp).
 _EXECUTED = {"reduce_scatter_block": "reduce_scatter"}
 _NEEDED = ("collective", "ranks", "ppn")
 
@@ -79,7 +79,7 @@ def read_rows(path: Path, column: str | None = None) -> dict[HostRow, float]:
 
 
 def read_method(path: Path, benchmark: str | None = None) -> Method:
-    """Return the benchmark that made a table of measured collectives."""
+    """Return the benchmark that produced a table of measured collectives."""
     return read_table(path, "Allreduce").method(benchmark)
 
 
@@ -112,7 +112,7 @@ def choose(times: Times, count: int | None = None) -> list[HostRow]:
     """Return rows to fit to, spread over the sizes of each collective and number of ranks.
 
     A threshold is located only as finely as the sizes around it, so sizes are spread evenly over
-    each series, including its ends. By default all rows are taken, unless they are too expensive.
+    each series, including its ends. By default all rows are used, unless they are too expensive.
     """
     series: dict[tuple[str, int, int], list[HostRow]] = defaultdict(list)
     for row in sorted(times):
@@ -198,7 +198,7 @@ def simulate_rows(
     method: Method,
     **options: Any,
 ) -> dict[HostRow, float]:
-    """Return the simulated seconds of the rows on a fabric of this text, timed as `method` does."""
+    """Return the simulated seconds of rows on a fabric text, timed with the given method."""
     options.setdefault("offload", "off")
     series: dict[tuple[str, int, int], list[HostRow]] = defaultdict(list)
     for row in rows:

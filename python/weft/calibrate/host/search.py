@@ -78,7 +78,7 @@ class Search:
         return len(self._errors)
 
     def start(self) -> Point:
-        """Return the base's values, or the usual ones where the base has none."""
+        """Return the base's values, or the usual values where the base sets none."""
         return tuple(self._start(key) for key in self.keys)
 
     def _start(self, key: Key) -> float:
@@ -164,7 +164,8 @@ def explore(search: Search, progress: Progress | None = None) -> list[Point]:
 def _starts(search: Search) -> list[Point]:
     """Return the starts: the base's point and points around the usual one, with thresholds fitted.
 
-    From the values of a larger host no derivative leads away: a limit that never binds has none.
+    A single start at a larger host's values would not move: a limit that never binds has no
+    derivative.
     """
     from scipy.stats import qmc
 
@@ -193,7 +194,7 @@ def find(search: Search, progress: Progress | None = None, start: Point | None =
         candidates = [smooth(search, best)]
         candidates += search.steps(candidates[0])
         losses = [search.loss(point) for point in candidates]
-        # Ties go to the first candidate, so a step that changes nothing is not taken.
+        # Ties go to the first candidate, so a step without effect is not taken.
         turn = min(losses)
         if turn < least:
             least, best = turn, candidates[losses.index(turn)]

@@ -42,7 +42,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Samples:
-    """Times of one kind of message, by rising sizes."""
+    """Times of one kind of message, by increasing size."""
 
     table: Table
     column: str
@@ -50,7 +50,7 @@ class Samples:
     seconds: Floats
 
     def of(self, rows: Rows) -> "Samples":
-        """Return every second row, or all."""
+        """Return a selection of the rows."""
         taken = part(rows)
         return Samples(self.table, self.column, self.bytes[taken], self.seconds[taken])
 
@@ -63,7 +63,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class PingPong:
-    """One-way times and, if the benchmark timed it separately, the part spent in MPI_Send."""
+    """One-way times and, if the benchmark timed it separately, the time spent in MPI_Send."""
 
     one_way: Samples
     send_seconds: Floats | None = None
@@ -71,7 +71,7 @@ class PingPong:
     """One-way times by measured pair of hosts; empty if the table names none."""
 
     def of(self, rows: Rows) -> "PingPong":
-        """Return every second row, or all."""
+        """Return a selection of the rows."""
         sends = self.send_seconds
         taken = part(rows)
         return PingPong(
@@ -99,7 +99,7 @@ def parse_pair(text: str) -> Pair:
 
 
 def read_pingpong(path: Path, column: str | None = None, pair: Pair | None = None) -> PingPong:
-    """Read a ping-pong in any of the formats, of one pair of hosts or of all pairs."""
+    """Read a ping-pong in any of the formats, for one pair of hosts or for all pairs."""
     table = read_table(path, "PingPong")
     if _SOURCE in table.names and _TARGET in table.names:
         return _of_pairs(table, column, pair)
@@ -186,7 +186,7 @@ def read_samples(table: Table, column: str | None, op: str | None = None) -> Sam
 
 
 def check_sizes(table: Table, rows: Sequence[TableRow]) -> str:
-    """Check that sizes are integers and rise, and return their column."""
+    """Check that sizes are increasing integers, and return their column."""
     column = size_column(table)
     last = -1.0
     for row in rows:
@@ -206,7 +206,7 @@ def check_sizes(table: Table, rows: Sequence[TableRow]) -> str:
 
 
 def check_times(table: Table, rows: Sequence[TableRow], column: str) -> None:
-    """Check that times are positive and rise, apart from noise."""
+    """Check that times are positive and increase, apart from noise."""
     times = [table.number(row, column) for row in rows]
     for row, time in zip(rows, times, strict=True):
         if time == 0:

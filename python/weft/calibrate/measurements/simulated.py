@@ -24,12 +24,12 @@ Lines = list[list[str]]
 MOST_SIZES = 128
 """Largest number of sizes per run of examples/benchmark_collectives.c."""
 ITERATIONS = {False: (2, 1), True: (10, 2)}
-"""Timed calls and warm-up, by whether calls are back to back, which takes them a few to settle."""
+"""Timed calls and warm-up calls; back-to-back calls need a few calls to settle."""
 SHARED = ("smpi/auto-shared-malloc-thresh:4096", "smpi/shared-malloc:local")
-"""Settings for benchmarks whose buffers are neither filled nor read: ranks share the pages of those
-of at least a page."""
+"""Settings for benchmarks that neither fill nor read their buffers: ranks share the pages of
+buffers of at least a page."""
 FREE_CLOCK = ("smpi/wtime:0",)
-"""Otherwise reading the clock costs SMPI's 10 ns."""
+"""Makes clock reads free; by default, SMPI charges 10 ns each."""
 _SUMMED = "float"
 
 
@@ -64,7 +64,7 @@ class Program:
 
 @contextmanager
 def compiled(example: str) -> Iterator[Program]:
-    """Compile an example program for the duration of the context."""
+    """Compile an example program for use within the context."""
     with work_directory() as work:
         compile_c(paths.example(f"{example}.c"), work / example)
         yield Program(example, work / example)
@@ -91,7 +91,7 @@ def simulate_bandwidth(fabric: str, sizes: Sequence[int]) -> Column:
 
 @dataclass(frozen=True)
 class Calls:
-    """Calls of a collective by so many ranks, as a benchmark times them."""
+    """Collective calls by a number of ranks, as a benchmark times them."""
 
     collective: str
     ranks: int
@@ -99,7 +99,7 @@ class Calls:
     method: Method
 
     def size_of(self, bytes_: int) -> int:
-        """Return the size passed to the program: whole elements of each part of a vector."""
+        """Return the size passed to the program: whole elements in each part of a vector."""
         passed = elements_of(self.collective, bytes_, self.ranks)
         if passed.element_bytes == 1:
             return bytes_

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Readers of measurement tables: OSU, SKaMPI, IMB, nccl-tests, perftests and plain CSV.
 
-A reader turns a file into one `Table`: columns with names and units, and rows that know their line
-in the file. Each error is one message that names file, line and column.
+A reader turns a file into one `Table`: columns with names and units, and rows with their line
+numbers. Each error names file, line and column.
 
 The formats:
 
@@ -70,14 +70,14 @@ class Table:
     """Ranks of the call, if the reader of the format knows them."""
 
     def method(self, given: str | None = None) -> Method:
-        """Return the benchmark that made the table, `given` where the file does not say it."""
+        """Return the benchmark that produced the table, or `given` if the file does not name it."""
         if self.form in METHODS and self.form not in ("osu", "imb"):
             lines = [f"# benchmark: {self.form}"]
             return method_in(self.path, lines, given) if given else method_named(self.form)
         return method_in(self.path, self.lines, given)
 
     def fail(self, line: int, column: str, problem: str) -> NoReturn:
-        """Raise an error about a place in the file."""
+        """Raise an error about a cell of the file."""
         raise WeftError(f"{self.path}: line {line}: column '{column}': {problem}")
 
     def cell(self, row: TableRow, column: str) -> str:
@@ -97,7 +97,7 @@ class Table:
 
     @property
     def header_line(self) -> int:
-        """Line above the first row, for messages about columns."""
+        """Line above the first row, for errors about columns."""
         return self.rows[0].line - 1
 
 

@@ -12,9 +12,9 @@ spent on the two cores: half each if only a ping-pong is known; if MPI_Send was 
 the receiver gets the rest. For a rendezvous message, which is not copied, the extra time is
 waiting.
 
-A stream of messages (osu_bw) separates cores from network: cores process one message after the
-other, and only latency overlaps. If cores limit the stream, each core gets the stream's time per
-message, and the latency of eager messages is the rest of the ping-pong.
+A stream of messages (osu_bw) separates cores from network: cores process messages sequentially, and
+only latency overlaps. If cores limit the stream, the stream's time per message becomes the time of
+each core, and the latency of eager messages is the remainder of the ping-pong.
 """
 
 import math
@@ -47,7 +47,7 @@ _WINDOW = 64
 # Chosen among 1.25, 1.5 and 2 on alaska: hosts fitted to InfiniBand predict RoCE's collectives with
 # errors of 11.6, 11.6 and 11.7 %, and those fitted to RoCE InfiniBand's with 18.0, 18.0 and 18.3 %.
 _BY_CORES = 1.5
-# Largest share of the cores in the shortest ping-pong, since the network takes some time.
+# Largest share of the cores in the shortest ping-pong; the remainder is the network's.
 _MOST_OF_CORES = 0.9
 
 
@@ -90,7 +90,7 @@ class Calibration:
     overheads: Overheads | None
     """Sender overhead, if MPI_Send was timed separately."""
     eager_threshold: int
-    """Measured, or else the fabric's."""
+    """Measured threshold, or else the fabric's."""
     latency_s: float
     """Network and core time of the shortest messages, without their bytes."""
     per_byte_s: float
@@ -117,7 +117,7 @@ class Calibration:
 
     @property
     def rendezvous(self) -> tuple[Segment, ...]:
-        """Segments of messages that wait for their receiver."""
+        """Segments of messages that wait for their receiver (rendezvous)."""
         return tuple(
             one for one in self.transfer.segments if one.from_bytes >= self.eager_threshold
         )
@@ -257,7 +257,7 @@ def check_plot(target: Path) -> None:
 
 
 def plot(calibration: Calibration, simulated: Column, target: Path) -> None:
-    """Draw the measurement, the simulation on the written fabric, and the affine models."""
+    """Plot the measurement, the simulation on the written fabric, and the affine models."""
     columns = {"as simulated": simulated, **calibration.affine}
     series = [
         Series("measured", _drawable(calibration.measured), 6, measured=True),

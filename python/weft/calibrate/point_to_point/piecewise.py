@@ -2,13 +2,13 @@
 """Piecewise linear one-way times: SMPI's model (Clauss et al., section 4.1), fitted robustly.
 
 A segment is `fixed + per_byte * (bytes + ENVELOPE)`, the form used by fabric files (a latency and a
-bandwidth, which also applies to MPI's envelope). Both are bounded below per side; a side is one of
-the two protocols, eager and rendezvous, and no segment spans both.
+bandwidth, which also applies to MPI's envelope). Both costs have a lower bound per side; a side is
+one of the two protocols, eager and rendezvous, and no segment spans both sides.
 
 The fit minimizes the pseudo-Huber loss of ln(fit / measured), quadratic for small errors and linear
 beyond, so that single wrong rows do not distort a line. Lines are found by iteratively reweighted
-least squares of relative deviations. Bounds lie at rows, so dynamic programming over the rows finds
-the optimal segmentation.
+least squares of relative deviations. Segment boundaries lie at rows, so dynamic programming over
+the rows finds the optimal segmentation.
 """
 
 from collections.abc import Sequence
@@ -27,12 +27,14 @@ ENVELOPE = _core.SMPI_ENVELOPE_BYTES
 """Bytes that SMPI adds to every message."""
 
 MIN_ROWS = 3
-"""Rows per segment: any two points lie on a line."""
+"""Rows per segment; any two points would lie on a line."""
 _MIN_SHARE = 0.04
-"""Share of all rows: among hundreds of noisy rows, some three lie on a line by chance."""
+"""Minimum share of all rows in a segment: among hundreds of noisy rows, some three lie on a line by
+chance.
+"""
 
 MAX_SEGMENTS = 8
-# With hundreds of rows, only some are tried as bounds.
+# Limit on the rows that are tried as segment boundaries.
 _MOST_BOUNDS = 80
 _REPETITIONS = 12
 # Error beyond which the loss grows linearly: more than the resolution of clocks, less than
@@ -94,7 +96,7 @@ class Piecewise:
 
 
 def fit(sizes: Floats, seconds: Floats, count: int, sides: Sequence[Side] = (Side(),)) -> Piecewise:
-    """Fit a model with this number of segments; sides are sorted by size, the first starts at 0."""
+    """Fit a model with `count` segments; sides are sorted by size, and the first starts at 0."""
     return _Choices(sizes, seconds, tuple(sides)).best(count)
 
 
@@ -129,7 +131,7 @@ def _loss(errors: Floats) -> Floats:
 
 
 def least_segments(sizes: Floats, sides: Sequence[Side]) -> int:
-    """Return the number of sides that have rows."""
+    """Return the number of sides that contain rows."""
     return len(set(_side_of_rows(sizes, sides).tolist()))
 
 
@@ -171,7 +173,7 @@ class _Choices:
         return np.union1d(np.union1d(tried, borders), [rows])
 
     def _allowed(self) -> "npt.NDArray[np.bool_]":
-        """Return which ranges between two bounds are segments: on one side, with enough rows."""
+        """Return a mask of the allowed segments: ranges on one side with enough rows."""
         first, end = self.bounds[:, None], self.bounds[None, :]
         share = round(_MIN_SHARE * len(self.sizes))
         enough = np.array([max(side.min_rows, share) for side in self.sides])
@@ -181,7 +183,7 @@ class _Choices:
         return allowed
 
     def _start(self, row: int) -> int:
-        """Return the start in bytes of the segment that begins with a row."""
+        """Return the start in bytes of the segment whose first row is `row`."""
         if row == 0:
             return 0
         if self.side_of_row[row] != self.side_of_row[row - 1]:
@@ -210,7 +212,7 @@ class _Choices:
 
 
 def _bounded_lines(sums: Floats, sides: Sequence[Side]) -> tuple[Floats, Floats]:
-    """Return fixed cost and cost per byte of the lines with the least weighted squares."""
+    """Return fixed cost and cost per byte of the lines with the least weighted squared error."""
     uu, xu, xx, u, x = sums.T
     least_fixed = np.array([side.least_fixed_s for side in sides])
     least_per_byte = np.array([side.least_per_byte_s for side in sides])
@@ -234,7 +236,7 @@ def _bounded_lines(sums: Floats, sides: Sequence[Side]) -> tuple[Floats, Floats]
 
 
 def _best_bounds(errors: Floats, count: int) -> list[int] | None:
-    """Return where the segments of the best choice begin; None if there is none."""
+    """Return the first rows of the best segments; None if no choice is allowed."""
     last = errors.shape[0] - 1
     best = errors[0]
     came_from = []

@@ -2,7 +2,7 @@
 """Linear regression of times over size.
 
 The regression minimizes relative deviations (weights 1 / time^2): sizes span decades, so plain
-least squares would follow the largest messages only, while errors are judged by their logarithms.
+least squares would fit only the largest messages, whereas errors are logarithmic.
 """
 
 import numpy as np

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def render(fit: SwitchFit, base: "Fabric", path_s: float, command: str) -> str:
-    """Return the base's text with the values that the data determine; all others are kept.
+    """Return the base's text with the determined values replaced; all other values are kept.
 
     `path_s` is the latency of links and processing with one switch.
     """
@@ -36,7 +36,7 @@ def render(fit: SwitchFit, base: "Fabric", path_s: float, command: str) -> str:
 
 
 def values_of(base: "Fabric") -> dict[str, float]:
-    """Return the base fabric's values of the parameters, used for those that are not written."""
+    """Return the base's values of the parameters, for parameters that are not written."""
     smart = next(one for one in base.switches if one["smart"])
     return {
         GAP: base.nic["message_gap_s"],

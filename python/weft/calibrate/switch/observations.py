@@ -31,9 +31,9 @@ def read_observations(
     hosts: int = 1,
     benchmark: str | None = None,
 ) -> Observations:
-    """Read a table; by ranks, all rows have `size` bytes; by size, `ppn` and `hosts`.
+    """Read a table: rows by ranks with `size` bytes, or rows by size with `ppn` and `hosts`.
 
-    `benchmark` names the one that made the table, where the file does not.
+    `benchmark` names the benchmark that produced the table, if the file does not.
     """
     table = read_table(path, "Allreduce")
     method = table.method(benchmark)

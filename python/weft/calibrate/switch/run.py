@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Simulation of a switch calibration's rows on the base fabric and on the written one."""
+"""Simulation of a switch calibration's rows on the base fabric and on the written fabric."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 _SMALL = 4  # bytes: only the tree's round trip
 _LOOP = METHODS["loop"]
-# Upper bound of a buffer, which all ranks share; rows that need more are not simulated.
+# Upper limit of a buffer, which all ranks share; rows that need more memory are not simulated.
 _MOST_MEMORY = 4 << 30
 
 
 def path_of_one_switch(fabric: "Fabric") -> float:
     """Return the latency of links and processing with one switch, in seconds."""
     smart = next(number for number, one in enumerate(fabric.switches) if one["smart"])
-    # The cable of a host is crossed twice.
+    # The host link is crossed twice.
     link = next(
         cable["latency_s"] for cable in fabric.cables() if cable["lower"] < len(fabric.hosts)
     )
@@ -40,7 +40,7 @@ def path_of_one_switch(fabric: "Fabric") -> float:
 
 @dataclass(frozen=True)
 class Asked:
-    """Rows of tables, as `read_observations` takes them."""
+    """Selection of rows, with the arguments of `read_observations`."""
 
     column: str | None
     size: int | None
@@ -52,7 +52,7 @@ class Asked:
 def read(
     fabric: "Fabric", hardware: Hardware, paths: Sequence[Path], which: Rows, asked: Asked
 ) -> list[Observations]:
-    """Read tables, with what their trees and their benchmarks add to a call."""
+    """Read tables, and add the extra time of their trees and benchmarks per call."""
     seen = [
         read_observations(
             path, asked.column, which, asked.size, asked.ppn, asked.hosts, asked.benchmark
@@ -65,7 +65,7 @@ def read(
 def as_measured(
     fabric: "Fabric", hardware: Hardware, tables: Sequence[Observations]
 ) -> list[Observations]:
-    """Return the tables with what their trees and their benchmarks add to a call."""
+    """Return the tables with the extra time of their trees and benchmarks per call."""
     _check_hosts(fabric, tables)
     text = Path(fabric.file).read_text(encoding="utf-8")
 
@@ -78,7 +78,7 @@ def as_measured(
         one = Observations("", np.array([float(_SMALL)]), np.ones(1), np.ones(1))
         streaming = float(model_seconds(hardware, one, 0.0, {})[0])
         around = small_s(hosts, 1, _LOOP) - fabric.nic["offload_overhead_s"] - streaming
-        # The program's output is precise to a tenth of a nanosecond.
+        # The program prints times to a tenth of a nanosecond.
         return max(0.0, round(around - path_of_one_switch(fabric), 10))
 
     def entering_s(hosts: int, ppn: int, method: Method) -> float:
@@ -95,7 +95,7 @@ def as_measured(
 
 
 def simulated_seconds(text: str, fabric: "Fabric", rows: Observations) -> Floats:
-    """Return the rows' simulated seconds on a fabric of this text; nan if memory is too small."""
+    """Return the rows' simulated seconds on a fabric text; nan if memory is too small."""
     hosts = np.array(_hosts(fabric, rows))
     ppn, sizes = rows.ranks_a_host.astype(int), rows.bytes.astype(int)
     seconds = np.full(len(sizes), np.nan)
@@ -108,7 +108,7 @@ def simulated_seconds(text: str, fabric: "Fabric", rows: Observations) -> Floats
 
 
 def simulated(text: str, hosts: int, ppn: int, method: Method, sizes: Sequence[int]) -> Column:
-    """Return the microseconds of an Allreduce that the switches execute, by size."""
+    """Return the microseconds of an Allreduce executed by the switches, by size."""
     calls = Calls("allreduce", hosts * ppn, ppn, method)
     with compiled("benchmark_collectives") as program:
         return simulate_calls(program, text, calls, sizes, offload="stream")

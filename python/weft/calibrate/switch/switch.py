@@ -7,20 +7,20 @@ The model is weft's own (docs/models.md, `stream`), for k ranks per host:
               + streaming(S, min(B / k, copy_rate), turnaround + longer)
 
 `longer` is the additional round-trip time of a row's tree compared with a single pipeline of a
-single switch, and `entering` the time by which the row's benchmark lets ranks enter a call one
-after the other; both come from simulations of the base fabric, so that one set of values explains
-tables of several benchmarks. Further values of the base fabric (packet_copy_rate, aggregation_rate)
-are taken as known. Residuals are logarithmic.
+single switch, and `entering` the spread of the times at which ranks enter a call in the row's
+benchmark; simulations of the base fabric determine both terms, so that one set of values explains
+tables of several benchmarks. Other values of the base fabric (packet_copy_rate, aggregation_rate)
+are assumed to be known. Residuals are logarithmic.
 
-Intervals are profile likelihoods: the values of a parameter at which the best fit of all others is
-not significantly worse (F test). This requires no derivative, which the model lacks where one limit
-takes over from another. If the data do not bound a parameter, its interval is open and the
+Intervals are profile likelihoods: the values of a parameter at which the best fit of all other
+parameters is not significantly worse (F test). This requires no derivative, which the model lacks
+where the limiting term changes. If the data do not bound a parameter, its interval is open and the
 parameter is undetermined. All intervals hold jointly with 95 % confidence.
 
-Undetermined parameters keep the base fabric's value, and the others are fitted again. Two
-parameters that can substitute for each other are both undetermined, yet the rows cannot be
-explained without either. In that case the fit includes as few of them as needed to be not
-significantly worse.
+Undetermined parameters keep the base fabric's value, and the determined parameters are fitted
+again. Two parameters that can compensate for each other are both undetermined, although one of them
+is needed. The fit then includes the smallest set of such parameters that is not significantly
+worse.
 """
 
 import math
@@ -45,11 +45,12 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 BASE, TURNAROUND, COPY_RATE, GAP = "base latency", "turnaround", "copy_rate", "gap"
-# Largest factor, in ln, up to which a profile is followed to either side; beyond it is unbounded.
+# Largest factor, in ln, up to which a profile is followed in each direction; beyond it, the
+# parameter counts as unbounded.
 _FARTHEST = math.log(1000.0)
 _FIRST_STEP = 0.01
 _LEAST = 1e-9  # seconds
-# Starting points: copy rate as a share of the line rate, and factors of the initial turnaround.
+# Starting points: copy rate as a fraction of the line rate, and factors of the initial turnaround.
 _SLOW = 0.4
 _TURNAROUNDS = (0.5, 1.0, 2.0)
 
@@ -67,7 +68,9 @@ class Hardware:
     hosts_a_switch: int = 1
     """Largest number of hosts whose contributions one switch combines."""
     largest_bytes: float = math.inf
-    """Smallest size whose cost the base sets in streaming_from or [[nic.calls]]; not fitted."""
+    """Smallest size whose cost the base sets in streaming_from or [[nic.calls]]; larger sizes are
+    not fitted.
+    """
 
     @property
     def window_bytes(self) -> float:
@@ -88,7 +91,7 @@ class Observations:
     longer_s: Floats | float = 0.0
     """Additional round-trip time of the tree over a single pipeline of a single switch."""
     entering_s: Floats | float = 0.0
-    """Time by which the benchmark lets ranks enter a call one after the other."""
+    """Spread of the times at which the benchmark's ranks enter a call."""
     method: Method = METHODS["loop"]
     """Benchmark that timed the calls."""
 
@@ -111,11 +114,11 @@ class Estimate:
 
     @property
     def determined(self) -> bool:
-        """True if the data bound it on both sides."""
+        """True if the data bound the parameter on both sides."""
         return self.low > 0 and math.isfinite(self.high)
 
     def text(self, value: float) -> str:
-        """Return a value of this parameter with its unit."""
+        """Format a value of this parameter with its unit."""
         if not math.isfinite(value):
             return "unlimited"
         return f"{value / 1e9:.3g} GB/s" if self.name == COPY_RATE else format_seconds(value)
@@ -127,13 +130,14 @@ class SwitchFit:
 
     estimates: tuple[Estimate, ...]
     missing: tuple[tuple[str, str], ...]
-    """Parameters that affect no row, and why."""
+    """Parameters that affect no row, each with the reason."""
     written: Mapping[str, float]
-    """Values for the fabric file: bases, determined parameters, and indispensable ones."""
+    """Values for the fabric file: base values, determined parameters and indispensable parameters.
+    """
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Parameters that are written although they are undetermined."""
+        """Parameters that are written although undetermined."""
         return tuple(
             one.name for one in self.estimates if one.name in self.written and not one.determined
         )
@@ -266,7 +270,7 @@ def fit(
     tables: Sequence[Observations],
     base: Mapping[str, float] | None = None,
 ) -> SwitchFit:
-    """Fit the parameters that affect the rows; `base` has the values of those not written."""
+    """Fit the parameters that affect the rows; `base` contains the values of those not written."""
     fitted = [_below(hardware.largest_bytes, table) for table in tables]
     problem = _Problem(hardware, fitted)
     if any(len(one.bytes) < len(table.bytes) for one, table in zip(fitted, tables, strict=True)):
@@ -338,7 +342,7 @@ def _written(
 
 
 def _best_and_limit(problem: _Problem) -> tuple[Floats, float]:
-    """Return the best parameters, and the sum of squares up to which others are credible too."""
+    """Return the best parameters, and the largest sum of squares that is still credible."""
     from scipy.stats import f as f_distribution
 
     logs, squares = _global_best(problem)
@@ -348,7 +352,7 @@ def _best_and_limit(problem: _Problem) -> tuple[Floats, float]:
 
 
 def _global_best(problem: _Problem) -> tuple[Floats, float]:
-    """Return the best fit over several copy rates, as a rate that does not bind has no gradient."""
+    """Return the best fit over several copy rates: a rate that does not bind has no gradient."""
     copy_rate = problem.names.index(COPY_RATE)
     found = []
     for factor in (0.25, 0.5, 1.0, 100.0):
@@ -359,7 +363,7 @@ def _global_best(problem: _Problem) -> tuple[Floats, float]:
 
 
 def _end(problem: _Problem, logs: Floats, index: int, limit: float, side: int) -> float:
-    """Return where a parameter's profile passes the limit on one side; 0 or infinity if nowhere."""
+    """Return where a parameter's profile exceeds the limit on one side; 0 or infinity if never."""
     from scipy.optimize import brentq
 
     excess = _profile(problem, logs, index, limit)
@@ -374,7 +378,8 @@ def _end(problem: _Problem, logs: Floats, index: int, limit: float, side: int) -
 
 def _profile(problem: _Problem, logs: Floats, index: int, limit: float) -> Callable[[float], float]:
     copy_rate = problem.names.index(COPY_RATE)
-    # Either parameter may limit the rate of large messages; the other then has no gradient.
+    # Either parameter may limit the rate of large messages; the other parameter then has no
+    # gradient.
     others = {copy_rate: [math.log(_SLOW)]}
     if TURNAROUND in problem.names:
         others[problem.names.index(TURNAROUND)] = [math.log(factor) for factor in _TURNAROUNDS]
