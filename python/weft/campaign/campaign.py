@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A prepared campaign: its runs, their states and their results.
+"""Prepared campaign: its runs, their states and their results.
 
 Usage:
 
@@ -66,12 +66,12 @@ class Prepared:
 
     @cached_property
     def counted(self) -> list[Run]:
-        """Runs of combinations and of interval ends; the same run may occur several times."""
+        """Runs of combinations and of interval ends; a run may occur several times."""
         return [*self.runs, *self.found.ends]
 
     @cached_property
     def every(self) -> list[Run]:
-        """The same runs without duplicates."""
+        """The runs of `counted` without duplicates."""
         return list({run.digest: run for run in self.counted}.values())
 
     def index(self) -> Index:
@@ -95,10 +95,10 @@ class Prepared:
 def prepare(
     file: Path, store: Path | None = None, *, again: bool = True, look: bool = False
 ) -> Prepared:
-    """Read a campaign, build its programs and open its store, by default FILE's name with `.runs`.
+    """Read a campaign, build its programs and open its store (default: FILE's name with `.runs`).
 
-    Without `again`, build commands of existing programs are not called. With `look`, the store may
-    be read-only; programs are then built in a temporary directory.
+    Without `again`, build commands are not called for programs that exist. With `look`, the store
+    may be read-only; programs are then built in a temporary directory.
     """
     return prepare_read(read(file), store, again=again, look=look)
 
@@ -129,7 +129,7 @@ def carry_out(
     """Execute runs that are missing, have damaged files, or hit a limit that has since been raised.
 
     `on_running` is called with the number of runs in progress whenever it changes. `make` executes
-    the runs; by default on this machine, `at_once` at a time.
+    the runs; by default on this machine, `at_once` simultaneously.
     """
     found = prepared.index()
     own = {run.digest for run in prepared.every}
@@ -169,7 +169,7 @@ def _learned(prepared: Prepared, found: Index) -> local.Memory:
 
 
 def refuse_unmeasured(prepared: Prepared) -> None:
-    """Refuse a campaign with values outside what was measured. Raises WeftError."""
+    """Refuse a campaign with values outside the measured ranges. Raises WeftError."""
     seen = set()
     for run in prepared.runs:
         place, offload = run.request.placement, run.request.collectives.offload
@@ -183,9 +183,9 @@ def refuse_unmeasured(prepared: Prepared) -> None:
 
 
 def refusals(prepared: Prepared, found: Index) -> Iterator[tuple[Point, str]]:
-    """Yield the pending runs whose fabric or faults are invalid, and why; starts nothing.
+    """Yield the pending runs whose fabric or faults are invalid, with the reason; start nothing.
 
-    Each fabric is loaded once per set of changes, which is slow if there are thousands.
+    Each fabric is loaded once per set of changes, which is slow for thousands of sets.
     """
     said: dict[tuple[str | None, tuple[str, ...], Path | None], str] = {}
     for run in prepared.missing(found):
@@ -235,6 +235,6 @@ def states(prepared: Prepared, found: Index | None = None) -> Counter[str]:
 
 
 def others(prepared: Prepared, found: Index) -> int:
-    """Return the number of results that belong to older files, fabrics or programs."""
+    """Return the number of results from older files, fabrics or programs."""
     own = {run.digest for run in prepared.every}
     return sum(name not in own for name in found.rows["run"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Table export to CSV, Parquet or JSON, by file extension; the latter two describe their columns.
+"""Table export to CSV, Parquet or JSON, by file extension; Parquet and JSON describe the columns.
 
 In Parquet, the description is JSON text under `weft-campaign-table-1` in the file metadata.
 """
@@ -33,12 +33,12 @@ class Table(Model, kw_only=True):
 
     schema: Literal["weft-campaign-table-1"] = SCHEMA
     columns: dict[str, ColumnPart]
-    """In table order, the campaign's keys first."""
+    """Columns in table order, the campaign's keys first."""
     rows: list[dict[str, str | int | float | bool | None]]
 
 
 def check_format(option: str, target: Path) -> None:
-    """Refuse a file whose extension names no format. Raises `WeftError`."""
+    """Refuse a file whose extension is not a table format. Raises `WeftError`."""
     if target != STANDARD_OUTPUT and target.suffix.lower() not in FORMATS:
         raise WeftError(
             f"{option}: found '{target.name}'; allowed are files whose names end in"

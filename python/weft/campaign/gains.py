@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Certainty of gains between runs of a campaign, and the gains' columns in its tables.
+"""Certainty of gains between runs of a campaign, and the columns for gains in its tables.
 
-A gain's interval rests on the calibration of the fabric, if both runs were repeated at the ends of
-its intervals, and otherwise on the simulator's errors where calls like theirs were measured
-(`weft.study.comparison.certainty`). All data comes from the store's index.
+A gain's interval is based on the calibration of the fabric, if both runs were repeated at the ends
+of the calibrated intervals. Otherwise it is based on the simulator's errors on similar measured
+calls (`weft.study.comparison.certainty`). All data comes from the store's index.
 """
 
 from collections import Counter
@@ -33,27 +33,27 @@ from weft.study.comparison.certainty import (
 from weft.study.comparison.intervals import Range, combined
 
 CertaintyOf = Callable[[int, int], Certainty | None]
-"""Returns how sure a row's gain over another row is; None if it is unknown."""
+"""Returns the certainty of a row's gain over another row; None if unknown."""
 RangeOf = Callable[[int, int], Range | None]
-"""Returns the interval of a row's gain over another row by calibration; None if there is none."""
+"""Returns the calibration interval of a row's gain over another row; None if there is none."""
 
 
 def unknown(_row: int, _other: int) -> Certainty | None:
-    """Return None: nothing is known of the runs."""
+    """Return None: no certainty is known for the runs."""
     return None
 
 
 @dataclass(frozen=True)
 class IndexedRun:
-    """Everything that the certainty of a run's gains rests on."""
+    """Properties of a run that determine the certainty of its gains."""
 
     fabric: str
-    """Path or name of the fabric, as weft accepts it."""
+    """Path or name of the fabric as given by the user."""
     changes: tuple[str, ...]
     ranks: int
     ppn: int | None
     row: Mapping[str, Any] | None
-    """Row of the index; None if the run has not ended, or is an iteration of training."""
+    """Row of the index; None if the run has not ended, or is a training iteration."""
 
 
 @dataclass
@@ -111,7 +111,7 @@ def of_indexed(runs: Sequence[IndexedRun], calibrated: RangeOf | None = None) ->
 
 
 def of(prepared: Prepared, found: Index) -> CertaintyOf:
-    """Return a function that compares two rows of a campaign, jobs files by their first job."""
+    """Return a function that compares two rows of a campaign; jobs files by their first job."""
     found = replace(found, rows=own_results(found.rows))
     rows = {row["run"]: row for row in found.rows.iter_rows(named=True) if row["state"] == "done"}
     runs = [
@@ -127,7 +127,7 @@ def of(prepared: Prepared, found: Index) -> CertaintyOf:
 
 
 def _placed(run: Run, row: Mapping[str, Any] | None) -> tuple[int, int | None]:
-    """Return ranks and ranks per host of a run, or of its own job."""
+    """Return ranks and ranks per host of a run, or of its own job for a jobs file."""
     job = None if row is None else own_job(row)
     place = run.request.placement
     return (place.ranks, place.ppn) if job is None else (job["job_ranks"], job["job_ppn"])
@@ -137,7 +137,7 @@ def _placed(run: Run, row: Mapping[str, Any] | None) -> tuple[int, int | None]:
 
 
 def rows(prepared: Prepared, found: Index) -> list[dict[str, Any]]:
-    """Return the gain of each run of a campaign over the hosts, by the columns of its table."""
+    """Return the gain of each run of a campaign over the hosts, by column of its table."""
     found = replace(found, rows=own_results(found.rows))
     keys = list(columns(prepared.runs))
     points = [{key: text(run.point.get(key)) for key in keys} for run in prepared.runs]
@@ -170,7 +170,7 @@ def _cells(name: str, sure: Certainty) -> dict[str, Any]:
 
 
 def summary(table: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many of a campaign's runs gain from offloading, in one line; empty if none can."""
+    """Return in one line how many runs gain from offloading; empty if no run can."""
     said = Counter(row["speed_up_says"] for row in table if row.get("speed_up_says"))
     if not said:
         return ""
@@ -186,7 +186,8 @@ def summary(table: Sequence[Mapping[str, Any]]) -> str:
 def _calibrated(prepared: Prepared, found: Index) -> RangeOf:
     """Return a function that combines both rows' times at the ends of each value's interval.
 
-    Rows on different fabrics have no interval, as it is unknown which values share a calibration.
+    Rows on different fabrics get no interval, because it is unknown which of their values share a
+    calibration.
     """
     done = found.rows.filter(found.rows["state"] == "done")
     times = dict(zip(done["run"], done["simulated_time_s"], strict=True))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Results of a run's own job: the first of a jobs file, whose gain is asked for.
+"""Results of a run's own job: the first job of a jobs file, whose gain is reported.
 
-The time of the whole run ends with its last job, so it may say nothing about the others.
+The time of the whole run includes the last job to end, so it may not reflect the own job.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _OF_RUN = {
     "calls": "calls",
     "offloaded_calls": "offloaded_calls",
 }
-"""Columns of an index that a job has too, by the job's name for them."""
+"""Index columns that also exist for a job, with the job's name for each column."""
 
 
 def own_job(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -25,7 +25,7 @@ def own_job(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def own_results(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return index rows with the results of their own jobs in place of those of all jobs."""
+    """Return index rows with the results of their own jobs in place of totals over all jobs."""
     several = pl.col("jobs").list.len() > 0
     if rows.is_empty() or not rows.select(several.any()).item():
         return rows

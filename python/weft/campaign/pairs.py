@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Pairs of a campaign's runs that are compared, and with which runs of a baseline.
+"""Pairing of a campaign's runs with the runs of a baseline.
 
 A baseline is a value of one key: the hosts alone (`offload = "off"`), a fabric, an algorithm. Two
-combinations are compared if they differ only in this key. If the hosts were also run with their
-fastest algorithms (`fallback = "best"`), these form a second baseline.
+combinations are compared if they differ only in this key. If the campaign also executes the hosts'
+fastest algorithms (`fallback = "best"`), these runs form a second baseline.
 
 Campaign files often exclude combinations whose keys are meaningless for the baseline, as in
 `leave_out = [{ offload = "off", "switch.slots" = 64 }]`. A combination without an exact counterpart
-is compared with the nearest baseline run that differs only in such keys (`OF_OFFLOADING`), which
-reports name.
+is compared with the nearest baseline run that differs only in such keys (`OF_OFFLOADING`); reports
+name these keys.
 """
 
 from collections import defaultdict
@@ -36,7 +36,7 @@ def text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-# Fabric keys that only affect how calls are offloaded (`weft fabric options`).
+# Fabric keys that only affect the offloading of calls (`weft fabric options`).
 OF_OFFLOADING = frozenset(
     f"switch.{key}"
     for key in (
@@ -61,13 +61,13 @@ class Reference:
     axis: str
     value: str
     best: bool = False
-    """Use the runs with the hosts' fastest algorithms."""
+    """True to use the runs with the hosts' fastest algorithms."""
     library: str = field(default="", compare=False)
     """Fallback of the hosts if all runs share it: `openmpi-5.0`."""
 
     @property
     def hosts(self) -> bool:
-        """True for the hosts alone, where the question is whether offloading pays."""
+        """True for the hosts alone, so that the comparison shows the gain of offloading."""
         return (self.axis, self.value) == (OFFLOAD, OFF)
 
     @property
@@ -79,19 +79,20 @@ class Reference:
 
     @property
     def said(self) -> str:
-        """Algorithms of the hosts, in words."""
+        """Phrase for the algorithms of the hosts."""
         return "best of all algorithms" if self.best else self.library
 
 
 HOSTS = Reference(OFFLOAD, OFF)
 GPUS = Reference(COLLECTIVES, next(iter(VARIANTS)))
-"""Baseline of iterations of training: GPUs alone reduce and copy."""
+"""Baseline of training iterations: only GPUs reduce and copy."""
 
 
 def best_rows(points: Sequence[Point]) -> dict[tuple[str, ...], int]:
     """Return the runs with the hosts' fastest algorithms, by all of their keys except `fallback`.
 
-    Empty if all host runs use the fastest algorithms, which then are the hosts' regular ones.
+    The result is empty if all host runs use the fastest algorithms, which are then the regular
+    ones.
     """
     hosts = [number for number, one in enumerate(points) if one.get(OFFLOAD) == OFF]
     best = [number for number in hosts if points[number].get(FALLBACK) == BEST]
@@ -105,18 +106,18 @@ def _but_fallback(points: Sequence[Point]) -> list[str]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Row that each combination is compared with; None if there is none."""
+    """Baseline row of each combination; None if there is none."""
 
     of: Sequence[int | None]
     relaxed: tuple[str, ...]
-    """Keys besides `offload` in which some pairs differ."""
+    """Keys other than `offload` in which some pairs differ."""
 
 
 def pairs(points: Sequence[Point], against: Reference = HOSTS) -> Pairs:
-    """Pair all combinations of a campaign with the baseline, whether they have been run or not.
+    """Pair all combinations of a campaign with the baseline, executed or not.
 
-    Runs with the hosts' fastest algorithms are compared with others only if algorithms are
-    compared. Runs without offload are not compared with them.
+    Runs with the hosts' fastest algorithms are paired with other runs only if the baseline is an
+    algorithm. Runs without offload are never paired with runs of the fastest algorithms.
     """
     best = best_rows(points)
     if against.best:
@@ -128,7 +129,7 @@ def pairs(points: Sequence[Point], against: Reference = HOSTS) -> Pairs:
         ]
         return Pairs(others, of.relaxed)
     apart = set() if against.axis == FALLBACK else set(best.values())
-    # The ranks of an iteration of training follow from its keys.
+    # The ranks of a training iteration follow from its keys.
     alone = (against.axis, *(("ranks",) if is_of_model(against.axis) else ()))
     keys = [key for key in (points[0] if points else {}) if key not in alone]
     hosts = [
@@ -157,8 +158,8 @@ def pairs(points: Sequence[Point], against: Reference = HOSTS) -> Pairs:
 def _may_differ(key: str, against: Reference, ways: int) -> bool:
     """Return True if the baseline's run may have another value of this key.
 
-    A fabric that the campaign runs with a single offload mode (one without smart switches) is the
-    baseline for all offload modes of the others.
+    A fabric that the campaign runs with a single offload mode (a fabric without smart switches) is
+    the baseline for all offload modes of the other fabrics.
     """
     if against.axis == FABRIC and key == OFFLOAD:
         return ways == 1
@@ -166,7 +167,7 @@ def _may_differ(key: str, against: Reference, ways: int) -> bool:
 
 
 def only_offloads(key: str) -> bool:
-    """Return True if a key only affects how calls are offloaded."""
+    """Return True if a key only affects the offloading of calls."""
     return key in OF_OFFLOADING or key.startswith(_TABLES_OF_OFFLOADING)
 
 

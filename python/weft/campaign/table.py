@@ -63,11 +63,10 @@ def frame(
 ) -> pl.DataFrame:
     """Return a row for each finished combination: the campaign's keys, then `COLUMNS`.
 
-    If the campaign has iterations of training, `ITERATION_COLUMNS` follow; columns that none of its
-    runs can have are left out unless `whole` is set. Rows are in the campaign's order. With
-    `missing`, unfinished combinations are included with the `state` `missing`. `found` is the
-    store's index, if already read. With `best`, runs with the hosts' fastest algorithms are
-    included.
+    If the campaign contains training iterations, `ITERATION_COLUMNS` follow; columns that apply to
+    none of its runs are omitted unless `whole` is set. Rows are in the campaign's order. With
+    `missing`, unfinished combinations are included as `state` `missing`. `found` is the store's
+    index, if already read. With `best`, runs with the hosts' fastest algorithms are included.
     """
     found = found or prepared.index()
     added = (OWN_TIME, BEST_TIME, *GAINS)
@@ -86,7 +85,7 @@ def frame(
 
 
 def _columns(prepared: Prepared) -> list[str]:
-    """Return the columns that runs of the campaign can have."""
+    """Return the columns that apply to runs of the campaign."""
     trains = {run.iteration is not None for run in prepared.runs}
     if True not in trains:
         return list(COLUMNS)
@@ -97,7 +96,7 @@ def _columns(prepared: Prepared) -> list[str]:
 
 
 def _best_times(prepared: Prepared, rows: pl.DataFrame, *, best: bool) -> list[float | None]:
-    """Return the time of the same run with the hosts' fastest algorithms for each row."""
+    """Return, for each row, the time of the same run with the hosts' fastest algorithms."""
     done = rows.filter(rows["state"] == "done")
     times = dict(zip(done["run"], done[OWN_TIME], strict=True))
     by_point = {
@@ -183,7 +182,7 @@ def calls(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def parts(prepared: Prepared, *, found: Index | None = None) -> pl.DataFrame:
-    """Return a row for each use of time of each iteration: the keys, then `PART_COLUMNS`."""
+    """Return a row for each use of time in each iteration: the keys, then `PART_COLUMNS`."""
     rows = (found or prepared.index()).rows.select("run", "parts")
     rows = rows.filter(pl.col("parts").list.len() > 0).explode("parts").unnest("parts")
     points = _points(prepared, best=False)
@@ -200,7 +199,7 @@ def _points(prepared: Prepared, *, best: bool) -> pl.DataFrame:
 
 
 def _column(name: str, values: Sequence[Any]) -> pl.Series:
-    """Return values as numbers, booleans or strings; as strings if their kinds differ."""
+    """Return values as a column of numbers, booleans or strings; mixed kinds become strings."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         values = [None if value is None else float(value) for value in values]

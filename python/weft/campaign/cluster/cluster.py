@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Cluster execution: sends runs to workers in jobs, which are resubmitted while runs remain.
 
-Runs whose worker is killed or whose job ends are sent again. Runs claimed by another command are
-waited for. On any exit, jobs are cancelled, and the store holds all finished runs.
+A run is sent again if its worker is killed or its job ends. The command waits for runs that another
+command has claimed. On any exit, it cancels its jobs, and the store contains all finished runs.
 """
 
 import math
@@ -35,7 +35,7 @@ _LOOK_S = 2.0
 """Polling interval of jobs until all requested jobs have workers."""
 _LOOK_SELDOM_S = 15.0
 _AWAY_S = 120.0
-"""Time without Slurm and without a worker after which the command gives up."""
+"""Time without Slurm and without workers after which the command gives up."""
 _MOST_SILENT = 2
 """Number of consecutive jobs that may end before their workers connect."""
 _WAITING_PER_WORKER = 2
@@ -44,7 +44,7 @@ _LEAST_SENT = 16
 
 @dataclass(frozen=True)
 class _Loss:
-    """Reason why a run has no result, and how many attempts are made."""
+    """Reason why a run has no result, and the number of allowed attempts."""
 
     most: int
     message: str
@@ -95,7 +95,7 @@ class _Work:
                 self._look_elsewhere()
 
     def _send(self, most: int) -> None:
-        """Keep a limited number of runs in flight: finished ones refine later memory estimates."""
+        """Limit the runs in flight, so that finished runs refine later memory estimates."""
         while self._waiting and len(self._sent) < most:
             task = self._waiting.popleft()
             need = self._memory.need(task)
@@ -132,7 +132,7 @@ class _Work:
         source = self._engine.cluster.source
         if isinstance(error, WorkerLost | ManagerLost):
             self._again(task, _KILLED if isinstance(error, WorkerLost) else _ENDED)
-        elif isinstance(error, WeftError):  # a full disk, a store that cannot be locked
+        elif isinstance(error, WeftError):  # such as a full disk, or a store that cannot be locked
             raise WeftError(f"{source}: {error}")
         else:
             raise WeftError(
@@ -142,7 +142,7 @@ class _Work:
             )
 
     def _again(self, task: Task, why: "_Loss", done: TaskResult | None = None) -> None:
-        """Resend a run, unless it has failed this way too often, perhaps by its own fault."""
+        """Resend a run, unless it has failed this way too often and may itself be the cause."""
         tries = self._tries[task.digest, why] = self._tries.get((task.digest, why), 0) + 1
         if tries < why.most:
             self._waiting.append(task)
@@ -151,7 +151,7 @@ class _Work:
             self._end(task, TaskResult(task.digest, "killed", message))
 
     def _look_elsewhere(self) -> None:
-        """Take results of other commands, and requeue runs that they abandoned."""
+        """Collect results of other commands, and requeue runs that those commands abandoned."""
         for digest, task in list(self._elsewhere.items()):
             if self._store.has(digest):
                 self._end(task, said(digest, self._store.read(digest)))
@@ -269,7 +269,7 @@ class _Jobs:
             self._say(text)
 
     def _fill(self, left: int) -> None:
-        """Submit jobs up to the requested number; a refusal is an error only if no job exists."""
+        """Submit jobs up to the requested number; a refusal is an error only if there is no job."""
         cores = self._engine.cluster.cores or 1
         wanted = min(self._engine.cluster.jobs, max(1, math.ceil(left / cores)))
         while len(self._engine.jobs) < wanted:

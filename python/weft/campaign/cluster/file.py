@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Cluster files: where a campaign's runs execute, and which resources they request.
+"""Cluster files: the cluster that executes a campaign's runs, and the resources to request.
 
     [cluster]
     partition = "batch"
@@ -8,8 +8,8 @@
     walltime = "02:00:00"
     setup = ["module load gcc", "module load python/3.11"]
 
-A job occupies one node. It executes runs until none are left or its walltime ends; then the next
-job is submitted.
+A job occupies one node. It executes runs until no run is left or its walltime ends; then weft
+submits the next job.
 """
 
 import os
@@ -24,7 +24,7 @@ from weft.base.units import parse_size
 from weft.base.user_files import UnreadableError, read_text
 
 LOCAL = "local"
-"""Name of the built-in cluster, which needs neither file nor Slurm: one job, a local process."""
+"""Name of the built-in cluster, a single local process as its job; needs neither file nor Slurm."""
 KEYS = (
     *("partition", "account", "jobs", "cores", "memory", "walltime", "setup", "sbatch"),
     *("python", "logs", "address", "patience"),
@@ -33,7 +33,7 @@ _MOST_JOBS = 10_000
 _MOST_CORES = 4096
 _DEFAULT_WALLTIME = "01:00:00"
 _TIME = re.compile(r"(?:(\d{1,3})-)?(\d{1,3}):([0-5]\d):([0-5]\d)")
-# sbatch options that have a key here; giving both would be ambiguous, as Slurm takes the last.
+# sbatch options that have a key here; giving both would be ambiguous, as Slurm uses the last one.
 _OWN_OPTIONS = {
     "partition": "partition",
     "p": "partition",
@@ -60,17 +60,19 @@ class Cluster:
     """Jobs to submit, and their setup."""
 
     source: str
-    """Name of the file in messages."""
+    """Name of the file for error messages."""
     slurm: bool = True
-    """True for Slurm jobs; otherwise the only job is a process on this machine."""
+    """True for Slurm jobs; false for a single job that is a process on this machine."""
     partition: str = ""
     account: str = ""
     jobs: int = 1
-    """Maximum number of simultaneous jobs, of one node each."""
+    """Maximum number of simultaneous jobs, each on one node."""
     cores: int | None = None
-    """Cores per job, and runs at a time; by default all cores of an exclusive node."""
+    """Cores per job, and maximum of simultaneous runs in it; by default all cores of an exclusive
+    node.
+    """
     memory_bytes: int | None = None
-    """Memory per job; by default the partition's."""
+    """Memory per job; by default the partition's default."""
     walltime_s: int | None = None
     setup: tuple[str, ...] = ()
     """Shell lines executed before the workers start."""
@@ -79,9 +81,11 @@ class Cluster:
     python: str = sys.executable
     """Python interpreter that runs weft on the nodes."""
     logs: Path | None = None
-    """Folder of logs that are kept; by default they are in the store and deleted on success."""
+    """Folder for logs, which are then kept; by default, logs are in the store and deleted on
+    success.
+    """
     address: str | None = None
-    """Address of this machine for the nodes; by default they try all of its addresses."""
+    """Address at which the nodes reach this machine; by default, they try all of its addresses."""
     patience_s: int | None = None
     """Time to wait for a job to start; unlimited by default."""
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Entry point of Parsl's interchange, a child process that never outlives the sending command.
 
-It runs in its own session, so the terminal's Ctrl-C does not reach it: the submitting command
-cancels the jobs first.
+The interchange runs in its own session, so that the terminal's Ctrl-C does not reach it before the
+submitting command has cancelled the jobs.
 """
 
 import ctypes

@@ -3,8 +3,8 @@
 
 Parsl's executor is used without its dataflow kernel: runs have no dependencies, and the campaign
 needs more information about jobs than that kernel provides (why a job waits, what it printed before
-it ended). Parsl does the difficult part: an encrypted interchange that the workers of all nodes
-connect to, the assignment of runs to workers, and the detection of lost workers.
+it ended). Parsl provides the rest: an encrypted interchange that the workers of all nodes connect
+to, the assignment of runs to workers, and the detection of lost workers.
 
     STORE/cluster/HOST-PID-…/
       lock        held by the submitting command while it lives
@@ -51,7 +51,7 @@ UNFINISHED = 3
 """Exit status of `weft campaign run` while runs remain."""
 _HEARTBEAT_S = 4
 _LOST_S = 20
-"""Silence after which workers exit and the interchange takes their runs back."""
+"""Silence after which workers exit and the interchange requeues their runs."""
 _LEAST_WALLTIME_S = 60
 _MOST_DRAIN_S = 300
 _ANSWER_S = 30
@@ -77,7 +77,7 @@ class Engine:
     site: Site
     executor: HighThroughputExecutor
     jobs: list[Job] = field(default_factory=list)
-    """Jobs that have not ended, as far as is known."""
+    """Jobs that have not ended, to the command's knowledge."""
 
     def submit(self, order: RunTask) -> "Future[TaskResult | UnsuitableWorker]":
         """Send a run to the first free worker."""
@@ -120,7 +120,7 @@ class Engine:
         return {number: slurm.State("RUNNING") for number, one in found if not one.terminal}
 
     def last_words(self, job: Job) -> str:
-        """Return the last lines that a job printed."""
+        """Return the last lines of a job's output."""
         scripts = Path(self.executor.run_dir) / "jobs"
         lines: list[str] = []
         for file in sorted(scripts.glob(f"*.block-{job.block}.*.std*")):
@@ -129,7 +129,7 @@ class Engine:
         return "\n  ".join([line for line in lines if line.strip()][-_LAST_WORDS:])
 
     def stop(self) -> str:
-        """Cancel all jobs and stop the executor; return a message if that failed."""
+        """Cancel all jobs and stop the executor; return an error message if that failed."""
         numbers = [job.number for job in self.jobs]
         provider = self.executor.provider
         assert provider is not None
@@ -242,7 +242,7 @@ def _executor(cluster: Cluster, logs: Path) -> HighThroughputExecutor:
         block_error_handler=False,
     )
     if cluster.slurm and cluster.address is None:
-        # Parsl's own list queries a service on the internet for the address of this machine.
+        # To determine this machine's address, Parsl's default queries an internet service.
         executor.address = None
         executor.all_addresses = _addresses()
     pool = executor.launch_cmd.removeprefix("process_worker_pool.py")
@@ -271,7 +271,7 @@ def _addresses() -> set[str]:
 
 
 def _drain(cluster: Cluster) -> int | None:
-    """Return the age at which a job accepts no more runs, so that its current ones can finish."""
+    """Return the age from which a job accepts no new runs, so that its current runs can finish."""
     if cluster.walltime_s is None:
         return None
     seconds = max(cluster.walltime_s, _LEAST_WALLTIME_S)
@@ -284,7 +284,7 @@ class _Slurm(SlurmProvider):
     refusal = ""
 
     def execute_wait(self, cmd: str, timeout: int | None = None) -> tuple[int, str, str]:
-        if cmd.startswith("sacct"):  # may hang; states come from squeue
+        if cmd.startswith("sacct"):  # sacct may hang; squeue provides the states
             return 1, "", "not asked"
         code, out, err = super().execute_wait(cmd, timeout)  # type: ignore[no-untyped-call]
         return code, out, err

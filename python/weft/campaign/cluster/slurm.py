@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Slurm queries that Parsl lacks: list jobs, why they wait, and cancel them."""
+"""Slurm operations that Parsl lacks: query job states with pending reasons, and cancel jobs."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ _WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"
 
 
 class SlurmUnreachableError(Exception):
-    """Raised if Slurm does not answer; the text is the message of its command."""
+    """Raised if Slurm does not answer; the text is the output of Slurm's command."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def states(numbers: Sequence[str]) -> dict[str, State]:
 
 
 def cancel(numbers: Sequence[str]) -> str:
-    """Cancel jobs; return what the user has to do if that fails, else an empty text."""
+    """Cancel jobs; on failure, return instructions for the user, else an empty text."""
     if not numbers:
         return ""
     try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Worker on a cluster node: checks its environment, waits for memory, executes a run.
 
-A worker that does not see the sender's store would write results where nobody finds them, and one
-with another version of weft would produce different results. Such a worker executes no runs and
+A worker without access to the sender's store would write results that nobody finds, and a worker
+with another version of weft would produce different results. Such a worker executes no run and
 returns the reason.
 """
 
@@ -40,14 +40,14 @@ class Site:
     folder: Path
     """Folder of the sending command, in the store."""
     token: str
-    """Expected content of the file `token` there."""
+    """Expected content of the file `token` in `folder`."""
     weft: str
     """Version of weft and SimGrid, with a digest of their files."""
 
 
 @dataclass(frozen=True)
 class RunTask:
-    """A run for a worker."""
+    """Run to be executed by a worker."""
 
     site: Site
     task: Task
@@ -57,7 +57,7 @@ class RunTask:
 
 @dataclass(frozen=True)
 class UnsuitableWorker:
-    """Answer of a worker that executes no runs."""
+    """Reply of a worker that cannot execute the run: its host and the reason."""
 
     host: str
     reason: str
@@ -78,7 +78,7 @@ def carry(order: RunTask) -> TaskResult | UnsuitableWorker:
     try:
         with memory(order.site.folder / "memory", order.need_bytes):
             return carry_out(order.task)
-    except Interrupted as interrupted:  # end of the job; the run is repeated in another one
+    except Interrupted as interrupted:  # The job ends; another job repeats the run.
         os._exit(128 + interrupted.signum)
     finally:
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -87,7 +87,7 @@ def carry(order: RunTask) -> TaskResult | UnsuitableWorker:
 
 @cache
 def unfit(site: Site) -> str:
-    """Return why no run can be executed here; empty if it can."""
+    """Return the reason why this node cannot execute runs; empty if it can."""
     store = site.folder.parent.parent
     try:
         found = (site.folder / "token").read_text(encoding="utf-8")
@@ -102,7 +102,7 @@ def unfit(site: Site) -> str:
 
 
 def _unseen(task: Task) -> str:
-    """Return which file of a run is not visible on this node; empty if all are."""
+    """Return the name of a run's file that is not visible on this node; empty if all are."""
     fabric = task.request.placement.fabric or ""
     for name in (task.request.workload.program, fabric):
         if name.startswith("/") and not os.path.exists(name):
@@ -116,14 +116,15 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-# ---- Memory: one number per worker of a pool in a file, the node memory that it uses
+# ---- Memory: a file per worker pool, with the node memory that each worker uses
 
 
 @contextmanager
 def memory(folder: Path, need: int) -> Iterator[None]:
     """Wait until a run fits next to those of the pool's other workers.
 
-    A waiting worker holds the file lock, so the next one starts after it, however little it needs.
+    A waiting worker holds the file lock, so that later workers start after it even if they need
+    less memory.
     """
     table, rank = _table(folder)
     place = rank * _NUMBER.size
@@ -144,7 +145,7 @@ def memory(folder: Path, need: int) -> Iterator[None]:
 
 @cache
 def _table(folder: Path) -> tuple[int, int]:
-    """Return the open file of this worker's pool, and the index of the worker's number in it."""
+    """Return the open file of this worker's pool, and the offset of the worker's entry."""
     folder.mkdir(exist_ok=True)
     name = os.environ.get("PARSL_WORKER_POOL_ID", str(os.getppid()))
     file_name("PARSL_WORKER_POOL_ID", name)
@@ -159,7 +160,7 @@ def _taken(table: int) -> int:
 
 @cache
 def _budget() -> int:
-    """Return the memory budget of the pool in bytes: a share of free memory or the job's limit."""
+    """Return the pool's memory budget in bytes: a share of the free memory, or the job's limit."""
     limits = [local.free_memory()]
     with suppress(KeyError, ValueError):
         limits.append(int(os.environ["SLURM_MEM_PER_NODE"]) * _MIB)

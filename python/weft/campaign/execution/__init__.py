@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Executes runs in processes on this machine: builds programs and distributes work.
+"""Execution of runs in processes on this machine: program builds and work distribution.
 
 Users: api, campaign, campaign/cluster, cli.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Programs of a campaign: compiled into its store, or built by their own command."""
+"""Programs of a campaign: compiled into its store, or built by their own commands."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ def programs(
 
     Compilers and build commands run in the campaign's folder, hence with absolute paths to the
     store. If the store is read-only, missing programs are compiled into `spare`. Without `again`,
-    commands of existing programs are not called.
+    build commands are not called for programs that exist.
     """
     places = (store.absolute() / "programs", spare)
     return {
@@ -80,7 +80,7 @@ def _jobs_file(campaign: Campaign, program: Program) -> Path:
 def _model_file(campaign: Campaign, program: Program) -> Path:
     """Return a training file, or the name of a preset, after a check that it can be read.
 
-    Its keys are checked with those of each combination.
+    The keys of the training file are checked for each combination.
     """
     path = campaign.folder.absolute() / program.model
     if not path.exists() and program.model in models():
@@ -97,7 +97,7 @@ def _model_file(campaign: Campaign, program: Program) -> Path:
 
 
 def _trace_path(campaign: Campaign, program: Program) -> Path:
-    """Return a trace of training, after a check that there is one."""
+    """Return a trace of training, after a check that it exists."""
     assert program.trace is not None
     path = campaign.folder.absolute() / program.trace
     if detect(path) is None:
@@ -112,7 +112,7 @@ def _trace_path(campaign: Campaign, program: Program) -> Path:
 def _compiled(
     campaign: Campaign, program: Program, source: Path, folder: Path, spare: Path | None
 ) -> Path:
-    """Return the program for these sources and flags, compiled if it does not exist yet."""
+    """Return the program for these sources and flags, compiled if missing."""
     place = f"{campaign.file}: [programs.{program.name}] source"
     language = LANGUAGES.get(source.suffix)
     if language is None:
@@ -124,7 +124,7 @@ def _compiled(
     except OSError as error:
         raise WeftError(f"{place}: {source} cannot be read: {error.strerror}") from None
     words = [str(paths.installed("weft-compiler")), language, "-O2", *program.flags, str(source)]
-    known = folder / f"{_digest([' '.join(words).encode()])}.json"  # files it was compiled from
+    known = folder / f"{_digest([' '.join(words).encode()])}.json"  # sources of the program
     target = _place(folder, known, program, words)
     if target is None or not target.exists():
         if spare is not None and not can_write(folder):
@@ -159,7 +159,7 @@ def _compile(
 
 
 def _place(folder: Path, known: Path, program: Program, words: Sequence[str]) -> Path | None:
-    """Return the program's path, derived from the files recorded by its last compilation."""
+    """Return the program's path, derived from the dependencies recorded by its last compilation."""
     with suppress(OSError, ValueError, TypeError):
         files = [Path(one) for one in json.loads(known.read_text(encoding="utf-8"))]
         contents = [one.read_bytes() for one in files]
@@ -172,7 +172,7 @@ def _digest(parts: Sequence[bytes]) -> str:
 
 
 def _listed(uses: Path) -> Iterator[Path]:
-    """Yield the files of a make rule as written by C and C++ compilers."""
+    """Yield the dependencies in a make rule as written by C and C++ compilers."""
     text = uses.read_text(encoding="utf-8", errors="surrogateescape").replace("\\\n", " ")
     for name in re.findall(r"(?:\\.|\S)+", text.partition(": ")[2]):
         yield Path(re.sub(r"\\(.)", r"\1", name).replace("$$", "$"))

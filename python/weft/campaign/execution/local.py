@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Local execution: as many simultaneous runs as there are cores, limited by memory.
+"""Local execution: one simultaneous run per core, limited by memory.
 
-The memory of a run is estimated from finished runs: the peak of runs of the same program with as
-many ranks, else scaled proportionally from runs with fewer ranks.
+The memory of a run is estimated from finished runs: the peak of runs of the same program with the
+same number of ranks, else scaled up from runs with fewer ranks.
 """
 
 import ctypes
@@ -26,15 +26,16 @@ OnRunning = Callable[[int], None]
 _KIB = 1024
 _FIRST_GUESS = 128 * _KIB**2
 _OF_A_RANK = 256 * _KIB
-"""Added per rank until runs have finished; plain runs need 20 to 100 KiB (docs/performance.md)."""
+"""Estimate per rank until runs have finished; plain runs need 20 to 100 KiB (docs/performance.md).
+"""
 SHARE = 0.9
-"""Share of the machine's free memory available to runs."""
+"""Fraction of the machine's free memory available to runs."""
 _TRIES = 3
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 class Memory:
-    """Memory estimates of runs, learned from finished ones."""
+    """Memory estimates of runs, learned from finished runs."""
 
     def __init__(self) -> None:
         """Start without observations."""
@@ -69,7 +70,7 @@ def cores() -> int:
 
 
 def free_memory() -> int:
-    """Return the free memory in bytes: the machine's, or less if a control group limits it."""
+    """Return the machine's free memory in bytes, or the control group's if lower."""
     with suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         free = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
@@ -93,7 +94,7 @@ def run(
     memory: Memory,
     on_running: OnRunning | None = None,
 ) -> None:
-    """Execute all runs; retry killed runs, and those of killed workers, at the end."""
+    """Execute all runs; at the end, retry runs that were killed or whose worker was killed."""
     waiting = deque(tasks)
     tries: dict[str, int] = {}
     while waiting:
@@ -117,7 +118,7 @@ def _in_one_pool(
     memory: Memory,
     on_running: OnRunning | None,
 ) -> list[Task]:
-    """Execute runs until none are left or a worker is killed; return the runs lost."""
+    """Execute runs until no run is left or a worker is killed; return the lost runs."""
     budget = int(SHARE * free_memory())
     running: dict[Future[TaskResult], Task] = {}
     killed: list[Task] = []
@@ -138,13 +139,13 @@ def _in_one_pool(
                 if done.peak_memory_bytes:
                     memory.learn(task, done.peak_memory_bytes)
                 if done.state == "killed":
-                    memory.learn(task, 2 * done.peak_memory_bytes)  # fewer beside it next time
+                    memory.learn(task, 2 * done.peak_memory_bytes)  # fewer runs beside the retry
                     killed.append(task)
                 else:
                     on_done(task, done)
     except BrokenProcessPool:
         return [*killed, *running.values()]
-    except BaseException:  # Ctrl-C reaches the workers as well, other signals do not
+    except BaseException:  # Ctrl-C also reaches the workers; other signals do not
         for worker in multiprocessing.active_children():
             worker.terminate()
         raise
@@ -156,7 +157,7 @@ def _in_one_pool(
 def _begin(parent: int) -> None:
     """Have the kernel kill a worker when its parent dies.
 
-    Child processes of the worker then exit by themselves (`weft.base.process`).
+    The worker's child processes then exit as well (`weft.base.process`).
     """
     _be_quiet()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -165,7 +166,7 @@ def _begin(parent: int) -> None:
 
 
 def _be_quiet() -> None:
-    """Restore the default signal handlers, so that an idle worker exits silently."""
+    """Restore the default signal handlers, so that an idle worker exits without a traceback."""
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, signal.SIG_DFL)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Execution of an iteration of training as a run of a campaign, in the worker's own process.
 
-The engine reports its progress every few thousand events, and limits are checked then.
+The engine reports its progress every few thousand events, and limits are checked at these reports.
 """
 
 import os
@@ -22,7 +22,7 @@ from weft.training.run import load_training
 from weft.training.workload import Workload
 
 _FORGET_PEAK = "5"
-"""Written to clear_refs, resets the peak RSS of a process (Linux, proc(5))."""
+"""Value for clear_refs that resets the peak RSS of a process (Linux, proc(5))."""
 
 
 class _LimitError(Exception):
@@ -35,7 +35,7 @@ class _LimitError(Exception):
 
 @dataclass
 class _Limits:
-    """Limits of a run, counted from its beginning."""
+    """Limits of an iteration, counted from its start."""
 
     timeout_s: float | None
     memory_bytes: int | None
@@ -43,7 +43,7 @@ class _Limits:
     cpu_s: float = field(default_factory=time.process_time)
 
     def check(self, _done: float = 0.0) -> None:
-        """Raise `_LimitError` if the run has exceeded a limit."""
+        """Raise `_LimitError` if the iteration has exceeded a limit."""
         if self.timeout_s is not None and self.wall_time_s > self.timeout_s:
             raise _LimitError(
                 "timeout",
@@ -59,17 +59,17 @@ class _Limits:
 
     @property
     def wall_time_s(self) -> float:
-        """Time since the beginning."""
+        """Time since the start."""
         return time.monotonic() - self.begun_s
 
     @property
     def peak_bytes(self) -> int:
-        """Peak RSS of the process since the beginning."""
+        """Peak RSS of the process since the start."""
         return memory.peak(os.getpid())
 
 
 def _loaded(plan: IterationPlan) -> tuple[Workload, Summary | None]:
-    """Return the programs of an iteration, and the summary of a model. Raises `WeftError`."""
+    """Return the programs of an iteration, and the model's summary. Raises `WeftError`."""
     if plan.trace:
         return plan.trace.load().workload, None
     training = load_training(
@@ -81,7 +81,7 @@ def _loaded(plan: IterationPlan) -> tuple[Workload, Summary | None]:
 def execute(
     plan: IterationPlan, timeout_s: float | None, memory_bytes: int | None
 ) -> IterationPart:
-    """Execute an iteration within limits. Raises `WeftError` or `UserError` if it cannot begin."""
+    """Execute an iteration within limits. Raises `WeftError` or `UserError` if it cannot start."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text(_FORGET_PEAK, encoding="ascii")
     limits = _Limits(timeout_s, memory_bytes)

@@ -23,9 +23,11 @@ from weft.runs.request import Request
 
 _MOST_OUTPUT = 1 << 16
 _FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGXCPU")
-"""Signals sent by the OOM killer, by batch systems at the end of the walltime, or by people."""
+"""Signals from outside the run: by the OOM killer, batch systems at the end of the walltime, or
+people.
+"""
 _LIMITS = {"timeout": "timeout", "memory-limit": "memory"}
-"""Key of [campaign] that causes an outcome."""
+"""Key of [campaign] that causes an outcome, by outcome."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,14 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """Answer of a worker to a task."""
+    """Reply of a worker to a task."""
 
     digest: str
     state: str
     """One of `done`, `failed`, `refused`, `elsewhere` and `killed`.
 
-    `elsewhere` means that another process executes the run; `killed` that it was ended for reasons
-    unrelated to it and has no result.
+    `elsewhere` means that another process executes the run; `killed` means that the run was killed
+    from outside and has no result.
     """
     message: str = ""
     wall_time_s: float = 0.0

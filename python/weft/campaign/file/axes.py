@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Axes and their Cartesian product: each value of a key is combined with each of all others.
+"""Axes and their Cartesian product: every combination of one value per key.
 
 Zipped keys advance together. A condition on some keys excludes all combinations that satisfy it.
 """
@@ -20,9 +20,9 @@ class Grid:
 
     values: Mapping[str, Sequence[Value]]
     zipped: Sequence[Sequence[str]] = ()
-    """Groups of keys with equally many values, which advance together."""
+    """Groups of keys with the same number of values, which advance together."""
     left_out: Sequence[Mapping[str, Sequence[Value]]] = ()
-    """Conditions: a combination is excluded if each key has one of the listed values."""
+    """Conditions: a combination is excluded if, for each key, its value is in the list."""
 
     @property
     def size(self) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Columns of a campaign's tables with unit and meaning; the docs are generated from them."""
+"""Columns of a campaign's tables with unit and meaning, from which the docs are generated."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class Column:
     """A column of a table."""
 
     unit: str
-    """`s`, `bytes`, `calls`, `1` for a fraction, empty for text."""
+    """`s`, `bytes`, `calls`; `1` for a fraction; empty for text."""
     meaning: str
 
 
@@ -39,7 +39,7 @@ def _gain(name: str, over: str) -> dict[str, Column]:
 
 
 GAINS = (*_gain("speed_up", ""), *_gain("speed_up_over_best", ""), NOT_MEASURED)
-"""Columns that compare a run with another one."""
+"""Columns that compare a run with another run."""
 
 COLUMNS: dict[str, Column] = {
     "run": Column("", "Digest of the run, the name of its file in the store"),
@@ -139,7 +139,7 @@ ITERATION_COLUMNS: dict[str, Column] = {
     "memory_needed_bytes": Column("bytes", "Memory that a GPU needs"),
     "messages": Column("messages", "Messages that were simulated"),
 }
-"""Columns of the table of runs for iterations of training, after `COLUMNS`."""
+"""Columns of the table of runs that follow `COLUMNS` for training iterations."""
 
 COMMON_COLUMNS = (
     *("run", "state", "outcome", "message", "simulated_time_s", "speed_up", "calls"),
@@ -147,7 +147,7 @@ COMMON_COLUMNS = (
     *("busiest_link", "busiest_link_utilisation"),
     *("fault_events", "failures", "failures_per_day", "messages_cut", "waited_s"),
 )
-"""Names in `COLUMNS` that iterations of training have too."""
+"""Names in `COLUMNS` that also apply to training iterations."""
 
 PART_COLUMNS: dict[str, Column] = {
     "run": COLUMNS["run"],
@@ -160,7 +160,7 @@ PART_COLUMNS: dict[str, Column] = {
     "mean_s": Column("s", "Time of the part, mean of the ranks"),
     "most_s": Column("s", "Time of the part, maximum of the ranks"),
 }
-"""Columns of the table of parts of iterations, after the campaign's own keys."""
+"""Columns of the table of iteration parts, after the campaign's own keys."""
 
 JOB_COLUMNS: dict[str, Column] = {
     "run": COLUMNS["run"],

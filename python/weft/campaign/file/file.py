@@ -17,10 +17,10 @@
     switch.slots = [64, 256]
     leave_out = [{ offload = "off", "switch.slots" = 64 }]
 
-A key of `[[runs]]` has one value, a list of values, or a range (`weft.campaign.file.ranges`): `{
-from = "4B", to = "1MiB", times = 4 }`. It is a key of `weft.campaign.file.keys`, a key of fabric
-files (TABLE.KEY), or a placeholder in the arguments of the table's programs: `{KEY}`, or `{KEY:B}`
-for a size in bytes.
+A key of `[[runs]]` is set to one value, a list of values, or a range (`weft.campaign.file.ranges`):
+`{ from = "4B", to = "1MiB", times = 4 }`. The key is one of `weft.campaign.file.keys`, a key of
+fabric files (TABLE.KEY), or a placeholder in the arguments of the table's programs: `{KEY}`, or
+`{KEY:B}` for a size in bytes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -55,10 +55,10 @@ from weft.training.file import KEYS as MODEL_KEYS
 from weft.training.variants import VARIANTS
 
 REPEATS = ("repetition", "seed", "noise.seed", "noise_seed", "fault.seed")
-"""Keys whose values repeat the same experiment."""
+"""Keys whose values only repeat the same experiment."""
 _MOST_RUNS = 1_000_000
 MOST_NOISE = 2
-"""Largest `noise` of iterations of training."""
+"""Largest `noise` of training iterations."""
 _DEFAULT_MOST = 100_000
 
 
@@ -77,11 +77,11 @@ class Campaign:
     """Memory limit of each run."""
     most_runs: int
     baseline: tuple[str, Value] | None = None
-    """Key and value of the runs that a report uses as baseline."""
+    """Key and value that identify a report's baseline runs."""
     best: bool = True
-    """Also execute the hosts' runs with their fastest algorithms."""
+    """Also execute the host runs with their fastest algorithms."""
     intervals: bool = True
-    """Also execute runs at the ends of calibrated fabrics' intervals."""
+    """Also execute runs at the ends of the intervals of calibrated fabrics."""
 
     @property
     def folder(self) -> Path:
@@ -202,9 +202,9 @@ def _grid(table: Options, programs: Mapping[str, Program]) -> Grid:
 def _check_needed(
     table: Options, values: Mapping[str, Sequence[Value]], programs: Mapping[str, Program]
 ) -> None:
-    """Check that the keys without a default are there.
+    """Check that the keys without a default are present.
 
-    Jobs files and training files have the numbers of ranks themselves.
+    Jobs files and training files define their own numbers of ranks.
     """
     named = [programs[str(name)] for name in values.get("program", ()) if name in programs]
     of_jobs = [one for one in named if one.jobs is not None]
@@ -236,7 +236,7 @@ def _check_needed(
 def _check_training_keys(
     table: Options, values: Mapping[str, Sequence[Value]], model: Program
 ) -> None:
-    """Refuse keys that iterations of training lack, and unknown ones of the training file."""
+    """Refuse keys that do not apply to training iterations, and unknown training file keys."""
     for key in values:
         if key in ("ranks", "ppn"):
             ranks = (
@@ -285,7 +285,7 @@ def _check_training_keys(
 def _check_program_keys(
     table: Options, values: Mapping[str, Sequence[Value]], named: Sequence[Program]
 ) -> None:
-    """Refuse keys that only iterations of training have, unless an argument has such a name."""
+    """Refuse keys that apply only to training iterations, unless they name a program's argument."""
     wanted = {key for program in named for key in program.placeholders}
     for key in values:
         place, dot, _ = key.partition(".")
@@ -349,7 +349,7 @@ def _check_keys(
 
 
 def _check_key_of_faults(table: Options, key: str) -> None:
-    """Check that a fault file has such a key. Other files can only be asked with all changes."""
+    """Check that fault files define this key; other files can only be checked with all changes."""
     name, _, own = key.partition(".")
     known = FAULT_KEYS.get(name)
     if known is not None and own not in known:
@@ -378,7 +378,7 @@ _TEXT = "write a text"
 
 
 def _problem(kind: value_types.Kind, value: Value) -> str:
-    """Return the allowed values if a value is not of its kind, else an empty text."""
+    """Return the allowed values if a value is not of this kind, else an empty text."""
     match kind:
         case value_types.Count(least, most):
             if type(value) is not int or not least <= value <= (most or value):

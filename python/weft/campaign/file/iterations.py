@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Iterations of training as runs of a campaign: what each executes, and what its digest depends on.
+"""Training iterations as runs of a campaign: plan and digest of each run.
 
 [programs.llama]
 model = "llama.toml"
@@ -40,7 +40,7 @@ from weft.training.variants import VARIANTS, Executors
 
 @dataclass(frozen=True)
 class Traced:
-    """A trace of training, and how it is read."""
+    """Trace of training, and the options for reading it."""
 
     path: str
     replicate: int | None = None
@@ -65,7 +65,7 @@ class Traced:
 
 @dataclass(frozen=True)
 class IterationPlan:
-    """An iteration of training that a run executes: of a model, or one that a trace recorded."""
+    """Training iteration that a run executes: generated from a model, or recorded in a trace."""
 
     conditions: Conditions
     ranks: int
@@ -73,7 +73,7 @@ class IterationPlan:
     """Training file, or preset of a model."""
     model_changes: tuple[str, ...] = ()
     gpu: str | None = None
-    """GPU that computes, instead of the training file's."""
+    """GPU for the computation, in place of the training file's GPU."""
     ignore_memory: bool = False
     trace: Traced | None = None
 
@@ -84,7 +84,7 @@ class IterationPlan:
 
     @property
     def decides(self) -> dict[str, Any]:
-        """Inputs of the result, besides the contents of files and changes of the fabric."""
+        """Inputs that determine the result, besides file contents and changes to the fabric."""
         its = self.conditions
         return {
             "model changes": self.model_changes,
@@ -101,13 +101,13 @@ class IterationPlan:
 
 
 Files = Mapping[str, Path]
-"""Fault file and file of background traffic, by key."""
+"""Fault file and background traffic file, by key."""
 
 
 def plan(point: Point, model: str, fabric: str, files: Files) -> IterationPlan:
-    """Return the iteration of a combination.
+    """Return the training iteration of a combination.
 
-    Raises `WeftError` if its values do not fit the model, or if no GPU is named.
+    Raises `WeftError` if the combination's values do not fit the model, or if no GPU is named.
     """
     changes = tuple(model_changes(point))
     file = load_model(model, changes)
@@ -145,7 +145,7 @@ def traced(point: Point, program: Program, path: Path) -> Traced:
 def replay_plan(
     point: Point, trace: Traced, read: TrainingTrace, fabric: str, files: Files
 ) -> IterationPlan:
-    """Return the iteration of a combination that a trace recorded."""
+    """Return the training iteration of a combination, as recorded in a trace."""
     return IterationPlan(
         conditions=_conditions(point, fabric, files, read.detail),
         ranks=len(read.workload.program_of),
@@ -171,7 +171,7 @@ def _conditions(point: Point, fabric: str, files: Files, detail: str) -> Conditi
 
 
 def slowdowns(point: Mapping[str, Value]) -> list[str]:
-    """Return the factors RANK=FACTOR of computation; an empty text is none."""
+    """Return the computation factors RANK=FACTOR; empty for an empty text."""
     return [one for one in str(point.get("slowdown", "")).split(",") if one]
 
 
@@ -182,12 +182,12 @@ def is_of_model(key: str) -> bool:
 
 
 def model_changes(point: Mapping[str, Value]) -> Iterator[str]:
-    """Yield the changes of the training file."""
+    """Yield the changes to the training file."""
     yield from (f"{key}={in_toml(value)}" for key, value in point.items() if is_of_model(key))
 
 
 def fabric_changes(point: Mapping[str, Value]) -> Iterator[str]:
-    """Yield the changes of the fabric file, those of `collectives` last."""
+    """Yield the changes to the fabric file, ending with the changes that `collectives` implies."""
     for key, value in point.items():
         if "." in key and not is_of_model(key) and value != "":
             yield f"{key}={in_toml(value)}"
@@ -200,12 +200,12 @@ def _executors(point: Mapping[str, Value]) -> Executors | None:
 
 
 def in_toml(value: Any) -> str:
-    """Return a value as it follows TABLE.KEY=."""
+    """Format a value for TABLE.KEY=VALUE."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def model_digest(model: str) -> str:
-    """Return a digest of a training file's tables, not of its comments, and of the generator.
+    """Return a digest of the generator and of a training file's tables, without comments.
 
     Presets are part of the simulator's digest.
     """
@@ -217,7 +217,7 @@ def model_digest(model: str) -> str:
 
 
 def trace_digest(trace: Traced) -> str:
-    """Return a digest of a trace's files, and of its readers."""
+    """Return a digest of a trace's files and of the trace readers."""
     path = Path(trace.path)
     found = files_of_trace(path)
     if trace.groups:
@@ -240,7 +240,7 @@ def contents_digest(file: Path) -> str:
 
 @cache
 def generator_digest() -> str:
-    """Return a digest of the core, which executes iterations, and of the writers of programs."""
+    """Return a digest of the core, which executes iterations, and of the program generators."""
     digest = hashlib.sha256(Path(str(_core.__file__)).read_bytes())
     for folder in (files("weft.training"), files("weft.training.formats")):
         for one in sorted(folder.iterdir(), key=lambda one: one.name):

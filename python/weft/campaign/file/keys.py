@@ -27,7 +27,7 @@ def _meaning(one: DeclaredOption) -> str:
 
 
 def in_brief(key: str) -> str:
-    """Return the meaning of a key of [[runs]] as part of a sentence."""
+    """Return the meaning of a [[runs]] key as a clause."""
     text = AXES[key].option.meaning if key in AXES else RUNS[key]
     return text if text[1].isupper() else text[0].lower() + text[1:]
 
@@ -74,7 +74,7 @@ PROGRAM: Mapping[str, str] = {
 _VARIANT_MEANINGS = {name: one.meaning for name, one in VARIANTS.items()}
 
 COLLECTIVES = "collectives"
-"""Key of [[runs]] with who reduces and copies in an iteration of training."""
+"""Key of [[runs]] that selects the devices that reduce and copy in a training iteration."""
 
 OF_TRAINING: Mapping[str, str] = {
     COLLECTIVES: "With `model` or `trace`: what NCCL may use, "
@@ -95,10 +95,10 @@ OF_TRAINING: Mapping[str, str] = {
     "ignore_memory": "With `model`: `true` allows what a GPU's memory does not hold",
     "replicate": "With `trace`: number of ranks that do what the only recorded rank does",
 }
-"""Keys of [[runs]] that only iterations of training have."""
+"""Keys of [[runs]] that apply only to training iterations."""
 
 MOST_RANKS = 1 << 20
-"""Ranks of a trace that `replicate` and `logical_dimensions` may ask for."""
+"""Limit on the ranks of a trace that `replicate` and `logical_dimensions` produce."""
 ONLY_OF_MODELS = ("ignore_memory",)
 ONLY_OF_TRACES = ("replicate",)
 
@@ -110,13 +110,13 @@ TRAINING_KINDS: Mapping[str, value_types.Kind] = {
     "ignore_memory": value_types.Switch(),
     "replicate": value_types.Count(1, MOST_RANKS),
 }
-"""Values of these keys, as far as their type tells."""
+"""Types of the values of these keys, where a type suffices to check them."""
 
 FOR_TRAINING = (
     *("program", "fabric", "faults", "traffic", "fallback", "repetition"),
     *OF_TRAINING,
 )
-"""Keys of [[runs]] that apply to iterations of training, besides TABLE.KEY."""
+"""Keys of [[runs]] that apply to training iterations, besides TABLE.KEY."""
 
 RUNS: Mapping[str, str] = {
     "program": "Names of programs described in the file",
@@ -127,7 +127,7 @@ RUNS: Mapping[str, str] = {
     " computation",
     **OF_TRAINING,
 }
-"""Keys of [[runs]], besides keys of the fabric and placeholders of programs' arguments."""
+"""Keys of [[runs]], besides keys of the fabric and placeholders in program arguments."""
 
 OTHERS: Mapping[str, str] = {
     "TABLE.KEY": "Values of a key of the fabric, as for `--set`; those of a key of the fault file"
@@ -144,4 +144,4 @@ RULES: Mapping[str, str] = {
     " second of each",
     "leave_out": "Tables; combinations that match all keys of a table are left out",
 }
-"""Keys of [[runs]] that control how values are combined."""
+"""Keys of [[runs]] that control the combination of values."""

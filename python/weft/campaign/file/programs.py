@@ -14,7 +14,7 @@ from weft.campaign.file.keys import MOST_RANKS, PROGRAM
 
 @dataclass(frozen=True)
 class Program:
-    """Program: source compiled by weft, binary, jobs file, model, or trace of training."""
+    """Program: source compiled by weft, binary, jobs file, model or training trace."""
 
     name: str
     arguments: tuple[str, ...]
@@ -25,9 +25,9 @@ class Program:
     model: str = ""
     """Training file or preset of a model."""
     trace: Path | None = None
-    """Trace of an iteration of training."""
+    """Trace of a training iteration."""
     reading: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the trace's reader, by their names in campaign files."""
+    """Options of the trace reader, by their names in campaign files."""
     build: str = ""
     """Shell command, called in the campaign's folder before the first run."""
     privatize: bool = True
@@ -36,12 +36,12 @@ class Program:
 
     @property
     def trains(self) -> bool:
-        """True if runs are iterations of training."""
+        """True if runs are training iterations."""
         return bool(self.model) or self.trace is not None
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """Placeholders in the arguments."""
+        """Placeholders in the program's arguments."""
         found = (
             field for text in self.arguments for _, field, _, _ in string.Formatter().parse(text)
         )
@@ -110,7 +110,7 @@ def _program(table: Options, name: str) -> Program:
 
 
 def _reading(table: Options) -> dict[str, Any]:
-    """Return the options of a trace's reader."""
+    """Return the options of a trace reader."""
     found: dict[str, Any] = {}
     if "allgather_size" in table.values:
         found["allgather_size"] = table.choice("allgather_size", ("input", "total"), "input")

@@ -21,10 +21,11 @@ def is_range(value: Mapping[str, Any]) -> bool:
 
 
 def spread(value: Mapping[str, Any]) -> list[Value]:
-    """Return the values of a range; the last is the largest that does not exceed `to`.
+    """Return the values of a range; the last value is the largest that does not exceed `to`.
 
-    Strings are numbers with a unit that both ends share. Sizes may differ in unit; results use the
-    largest binary unit in which they are integers. Raises `ValueError` with the problem.
+    Strings are numbers with a unit, which must be the same at both ends. Sizes may differ in unit;
+    results use the largest binary unit in which they are integers. Raises `ValueError` with the
+    problem.
     """
     step = [key for key in ("times", "plus") if key in value]
     if not {"from", "to"} <= value.keys() or len(step) != 1 or not value.keys() <= set(_KEYS):

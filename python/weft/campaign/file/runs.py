@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs of a campaign: what each executes, and its name in the store.
+"""Runs of a campaign: the work of each run, and its name in the store.
 
 The name of a run is a digest of everything that affects its result: the program's bytes, its
 arguments, the fabric's tables (not comments), every option, weft's library and SimGrid's version.
-Hence nothing is run twice, changing a fabric repeats only the runs on it, and results produced
+Therefore no run is executed twice, a changed fabric repeats only its own runs, and results produced
 elsewhere are found by name.
 """
 
@@ -62,19 +62,20 @@ class Run:
     jobs: bool = False
     """True if the request's program is a jobs file."""
     iteration: IterationPlan | None = None
-    """The iteration of training that the run executes instead of a program."""
+    """Training iteration that the run executes instead of a program."""
     best: bool = False
-    """True for runs with the hosts' fastest algorithms, which the campaign file does not list."""
+    """True for added host runs with the fastest algorithms, which the campaign file does not list.
+    """
     ends: "Mapping[str, tuple[Run, Run]]" = field(default_factory=dict)
-    """The same run at both ends of the interval of each calibrated value, by key."""
+    """The same run at both interval ends of each calibrated value, by key."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """All runs of a campaign, possibly with duplicates, and the impossible combinations."""
+    """All runs of a campaign, possibly with duplicates, and its impossible combinations."""
 
     runs: list[Run] = field(default_factory=list)
-    """One run per combination; those with the hosts' fastest algorithms come last."""
+    """One run per combination; runs with the hosts' fastest algorithms come last."""
     impossible: list[tuple[Point, str]] = field(default_factory=list)
 
     @property
@@ -96,10 +97,10 @@ class _Fabric:
 
 
 def of(campaign: Campaign, programs: Mapping[str, Path]) -> Runs:
-    """Create the runs of a campaign; `programs` are the files of its programs, which are read.
+    """Create the runs of a campaign; `programs` are its program files, which are read.
 
-    If runs with offload are compared with host runs, host runs with the fastest algorithms are
-    added, and all runs are repeated at the ends of calibrated fabrics' intervals.
+    If offloaded runs are compared with host runs, the campaign adds host runs with the fastest
+    algorithms, and repeats all runs at the interval ends of calibrated fabrics.
     """
     make = _maker(campaign, programs)
     found = Runs()
@@ -143,7 +144,7 @@ def compares_offloading(points: Iterable[Point]) -> bool:
 def best_points(points: Sequence[Point]) -> list[Point]:
     """Return the host points with the fastest predicted algorithm for each call.
 
-    Without link contention there is no such prediction.
+    Predictions require link contention.
     """
     if not compares_offloading(points):
         return []
@@ -259,7 +260,7 @@ def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point]
 
 
 def _placed_files(campaign: Campaign, point: Point) -> dict[str, Path]:
-    """Return the fault file and the file of traffic of a combination, by key."""
+    """Return the fault file and the traffic file of a combination, by key."""
     return {key: campaign.folder / str(point[key]) for key in ("traffic", "faults") if key in point}
 
 
@@ -288,7 +289,7 @@ def _request(
 
 
 def _check_faults(file: Path | None, changes: tuple[str, ...]) -> None:
-    """Check a fault file with changes, as far as that needs no fabric."""
+    """Check a fault file with changes, as far as possible without a fabric."""
     if file is not None:
         fault_file.of_tables(changed(fault_file.read(file), changes))
     elif changes:
@@ -319,7 +320,7 @@ def _changes(point: Point) -> Iterator[str]:
 
 
 def _seeds(point: Point, drawn: frozenset[str]) -> Iterator[str]:
-    """Yield the changes that set the seed of everything random on this fabric."""
+    """Yield the changes that seed every random component of this fabric."""
     if "seed" not in point:
         return
     here = {name for name, key in _DRAWN.items() if name in drawn or any(map(key, point))}
@@ -398,7 +399,7 @@ class _Words(dict[str, "_Word"]):
 
 
 class _Word(str):
-    """Value that supports `{KEY:B}`, which converts a size such as 64KiB to bytes."""
+    """Value that supports `{KEY:B}`: a size such as 64KiB converted to bytes."""
 
     __slots__ = ()
 
@@ -409,7 +410,7 @@ class _Word(str):
 
 
 def _fabric(campaign: Campaign, name: str) -> str:
-    """Return the path if the campaign's folder has such a file, else the name."""
+    """Return the path if the campaign's folder contains this file, else the name."""
     path = campaign.folder / name
     return str(path) if path.is_file() else name
 
@@ -432,7 +433,7 @@ def _read_fabric(fabric: str) -> _Fabric:
 
 @cache
 def simulator_digest() -> str:
-    """Return a digest of the simulator and of its presets."""
+    """Return a digest of the simulator and its presets."""
     files = [paths.platform_library(), *sorted(paths.installed("presets").rglob("*.toml"))]
     digest = hashlib.sha256()
     for file in files:

@@ -3,12 +3,11 @@
 
     STORE/index.parquet
 
-The index is a cache over `runs/` and never authoritative. Readers bring it up to date: rows of
-files that are gone or whose size or modification time has changed are dropped, and files without a
-row are read. An index that is missing, damaged or from another version of weft is rebuilt. It
-therefore follows results that are copied into the store, and several writers need not coordinate:
-each writes a complete temporary file and renames it, and the next reader adds what the last writer
-did not know.
+The index is a cache over `runs/` and never authoritative. Readers update it: they drop the rows of
+files that are gone or whose size or modification time has changed, and read files without a row.
+They rebuild an index that is missing, damaged or from another version of weft. The index therefore
+includes results that are copied into the store. Writers need not coordinate: each writes a complete
+temporary file and renames it, and the next reader adds the rows that the last writer lacked.
 """
 
 import io
@@ -35,7 +34,7 @@ _FORMAT = "3"
 """Incremented whenever the meaning of a column changes."""
 _KEY = "weft-campaign-index"
 _OUTSIDE = ("outside MPI", "ended")
-"""Kinds of a record's profile in which a rank is not in an MPI call."""
+"""Kinds of a record's profile in which a rank is outside MPI calls."""
 
 _JOB = pl.Struct(
     {
@@ -75,7 +74,7 @@ _COLLECTIVE = pl.Struct(
 )
 _PART = pl.Struct({"job": pl.String, "part": pl.String, "mean_s": pl.Float64, "most_s": pl.Float64})
 _USES = ("computation", "exposed", "waiting", "idle")
-"""First words of the uses of a rank's time, whose sums are columns."""
+"""First words of the uses of a rank's time; the sum of each is a column."""
 _RESULT: dict[str, pl.DataType | type[pl.DataType]] = {
     "run": pl.String,
     "state": pl.String,
@@ -131,14 +130,14 @@ class Index:
     """Snapshot of all results of a store."""
 
     rows: pl.DataFrame
-    """One row per run: columns of `weft.campaign.file.columns`, and the lists of each run."""
+    """One row per run: columns of `weft.campaign.file.columns`, and the nested lists of the run."""
     damaged: dict[str, str] = field(default_factory=dict)
-    """Runs with an unreadable file, and why; they count as missing."""
+    """Runs with an unreadable file, with the reason; they count as missing."""
     outgrown: frozenset[str] = frozenset()
     """Runs ended by a limit that has since been raised; they count as missing."""
 
     def under(self, timeout_s: float | None, memory_bytes: int | None) -> "Index":
-        """Return the index without runs that these limits would not have ended."""
+        """Return the index without runs ended by limits lower than these."""
         by_time = pl.col("outcome") == "timeout"
         if timeout_s is not None:
             by_time &= pl.col("wall_time_s") < timeout_s
@@ -151,7 +150,7 @@ class Index:
 
 
 def read(store: Store) -> Index:
-    """Return the index of a store, brought up to date."""
+    """Update and return the index of a store."""
     there = dict(_files(store))
     known = _known(store.folder / _NAME)
     files = pl.DataFrame(
@@ -220,7 +219,7 @@ def _read(
         except FileNotFoundError:
             continue
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            try:  # the strict reader has better messages
+            try:  # the strict reader reports better errors
                 found = _row(name, store.read(name))
             except WeftError as error:
                 damaged[name] = error.message
@@ -230,7 +229,7 @@ def _read(
 
 
 def table(results: Iterable[tuple[str, Result]]) -> pl.DataFrame:
-    """Return the index rows of results that are in no store, by run."""
+    """Return the index rows of results outside stores, by run."""
     rows = [_row(name, result) for name, result in results]
     schema = pl.Schema({**_RESULT, **_LISTS})
     return pl.DataFrame(
@@ -307,7 +306,7 @@ def _parts(job: str, parts: Sequence[PartRecord | TimePart]) -> list[dict[str, A
 
 def _of_record(record: Record) -> dict[str, Any]:
     busiest = max(record.links, key=lambda link: link.utilisation, default=None)
-    # Links that nothing crossed are not listed. Without switches, the run was not counted.
+    # Links without traffic are not listed. Without switches, links were not counted.
     links = record.fabric.links if record.switches else 0
     utilisation = sum(link.utilisation for link in record.links)
     return {
@@ -347,7 +346,7 @@ _CALL_FIELDS = tuple(name for name in _COLLECTIVE.to_schema() if name != "job")
 
 
 def _calls(record: Record) -> Iterator[tuple[str, list[CollectivePart]]]:
-    """Yield the collectives of each job; without jobs those of the run, with an empty name."""
+    """Yield the collectives of each job; for a run without jobs, of the run, with an empty name."""
     if record.jobs:
         yield from ((job.name, job.collectives) for job in record.jobs)
     else:

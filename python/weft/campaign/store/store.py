@@ -9,7 +9,7 @@
 
 Files appear atomically. Any number of processes on machines that share the folder may write to it:
 the process that locks a claim executes the run, and the lock ends with the process, however it
-exits. Stores are merged by copying `runs` of one into another.
+exits. To merge stores, copy the `runs` of one store into another.
 """
 
 import fcntl
@@ -36,12 +36,14 @@ _PARTS = ("store.json", "index.parquet", "runs", "claims")
 
 
 class IterationPart(Model, kw_only=True):
-    """Iteration of training, and what it took to simulate it."""
+    """Outcome of a training iteration, and the cost of its simulation."""
 
     outcome: str
-    """Kind of outcome in its record; or the limit that ended it, `timeout` or `memory-limit`."""
+    """Kind of outcome in the record; or the limit that ended the iteration: `timeout` or
+    `memory-limit`.
+    """
     message: str
-    """Reason if it could not go on, or a limit of the campaign ended it."""
+    """Reason if the iteration could not continue, or if a limit of the campaign ended it."""
     wall_time_s: float
     cpu_time_s: float
     peak_memory_bytes: int
@@ -54,18 +56,18 @@ class Result(Model, kw_only=True):
 
     schema: Literal["weft-campaign-run-1"] = "weft-campaign-run-1"
     point: dict[str, str | int | float | bool]
-    """Combination that the run was first executed for."""
+    """Combination for which the run was first executed."""
     output: str = ""
-    """Program output, its last 64 KiB."""
+    """Last 64 KiB of the program's output."""
     refused: str = ""
     """Reason why weft did not start the run."""
     record: Record | UnsetType = UNSET
     iteration: IterationPart | UnsetType = UNSET
-    """In place of a record, if the run is an iteration of training."""
+    """Present in place of a record if the run is a training iteration."""
 
     @property
     def state(self) -> str:
-        """One of `done`, `failed`, `refused`."""
+        """Return one of `done`, `failed`, `refused`."""
         if self.iteration is not UNSET:
             return "done" if self.iteration.outcome == "completed" else "failed"
         if self.record is UNSET:
@@ -90,7 +92,7 @@ class Store:
                 _check(about, campaign)
             return
         if not about.exists():
-            if _has_others(folder) and not about.exists():  # it may just have been created
+            if _has_others(folder) and not about.exists():  # may have just been created
                 raise WeftError(_not_a_store(folder, about, campaign))
             make(folder)
             with whole_file("store", about) as file:
@@ -124,7 +126,7 @@ class Store:
 
     @contextmanager
     def claim(self, digest: str) -> Iterator[bool]:
-        """Yield True if this process gets to execute the run: no result, and no other claim."""
+        """Yield True if this process must execute the run: it has no result and no other claim."""
         path = self.folder / "claims" / digest
         try:
             lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
@@ -180,7 +182,7 @@ def can_write(folder: Path) -> bool:
 
 
 def _refuse_links(folder: Path) -> None:
-    """Refuse a store whose files or folders are elsewhere; `folder` itself may be a link."""
+    """Refuse a store with links to files or folders elsewhere; `folder` itself may be a link."""
     try:
         parts = [one for one in os.scandir(folder) if one.name in _PARTS]
         folders = [one for one in parts if one.name == "runs" and one.is_dir(follow_symlinks=False)]
@@ -211,7 +213,7 @@ def cannot_make(path: Path, error: OSError) -> WeftError:
 
 
 def _has_others(folder: Path) -> bool:
-    """Return True if the folder has files other than those of a store that is being created."""
+    """Return True if the folder contains files that do not belong to a store being created."""
     try:
         return any(not name.startswith(".store.json") for name in os.listdir(folder))
     except FileNotFoundError:
