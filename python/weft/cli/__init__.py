@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Command line: a file per command, which parses, calls the API and prints.
+"""Command line: one file per command, which parses options, calls the API and prints results.
 
-A command's file is loaded when the command is named (`groups.lazy_group`).
+Commands are loaded lazily (`groups.lazy_group`).
 
-Users: `weft.entry`, and its folders for what they share.
+Users: `weft.entry`, and the folders below for shared code.
 """

@@ -171,7 +171,7 @@ def show(
     csv_file: Path | None,
     picture: Path | None,
 ) -> None:
-    """Compute, print, write, draw."""
+    """Compute the messages of a call, print them, write the table, draw the picture."""
     if picture is not None:
         schedules.check_picture(ranks, picture, "-o")
     name, blocks = schedules.collective_of(collective)
@@ -269,7 +269,7 @@ def nccl(
     version: str,
     csv_file: Path | None,
 ) -> None:
-    """Compute, print, write."""
+    """Compute NCCL's choices, print them, write the table."""
     call = nccl_choices.Call(
         collective, fabric, ranks, parse_sizes(sizes, "--sizes"), version, changes
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Options and output that several commands share."""
+"""Options and output shared by several commands."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -75,7 +75,7 @@ def output_option(*names: str, help: str, required: bool = False) -> Callable[[C
 
 @contextmanager
 def progress_bar(total: int) -> Iterator[BenchProgress | None]:
-    """Show the number of completed simulations on a terminal, and nothing elsewhere."""
+    """Show the number of completed simulations on a terminal; do nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -95,13 +95,13 @@ def progress_bar(total: int) -> Iterator[BenchProgress | None]:
         )
 
 
-# ---- Iterations of training
+# ---- Training iterations
 
 
 def iteration_options(detail: str) -> Callable[[Command], Command]:
-    """Return what adds the options of iterations.
+    """Return a decorator that adds the options of training iterations.
 
-    `detail` is the default of the option of this name, in words; its value is None then.
+    `detail` describes the default of the option `--detail`, whose value is then None.
     """
 
     def add(command: Command) -> Command:
@@ -168,9 +168,9 @@ def execute_iteration(
     json_file: Path | None,
     quiet: bool,
 ) -> int:
-    """Execute an iteration, or compare its variants; print it, and write it as options say.
+    """Execute an iteration, or compare its variants; print the result, and write all files.
 
-    Returns weft's exit status: 1 if the iteration could not go on.
+    Returns weft's exit status: 1 if the iteration could not continue.
     """
     from weft.iterations import comparison, iteration, record, tables
     from weft.iterations.timeline import write_timeline
@@ -206,7 +206,7 @@ def execute_iteration(
 
 @contextmanager
 def _operations_bar() -> "Iterator[OnProgress | None]":
-    """Show the fraction of operations that have ended on a terminal, and nothing elsewhere."""
+    """Show the fraction of finished operations on a terminal; do nothing elsewhere."""
     on = console(stderr=True)
     if not on.is_terminal:
         yield None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`--compare` of `weft run` and `weft replay`."""
+"""Option `--compare` of `weft run` and `weft replay`."""
 
 import sys
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def run_comparison(
 
     try:
         comparison = api.compare(plan, between, intervals=not no_intervals)
-    except BaseException:  # Ctrl-C too: keep the first run
+    except BaseException:  # on Ctrl-C too, keep the first run
         if first and not quiet:
             print_run(first[0], console(stderr=True))
         raise
@@ -83,7 +83,7 @@ def _print(comparison: Comparison) -> None:
 
 def _say_what_failed(comparison: Comparison) -> None:
     first, second = comparison.offloaded, comparison.hosts
-    if first.outcome.signal == "SIGPIPE":  # the reader has gone, as in `… | head`
+    if first.outcome.signal == "SIGPIPE":  # the reader has exited, as in `… | head`
         return
     if first.failed:
         _say(first.outcome.message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft completion`, and the completion of option values, which click requests while one types."""
+"""`weft completion`, and the completion of option values that click requests."""
 
 from collections.abc import Iterable
 
@@ -32,7 +32,7 @@ For the running shell, and for all shells of a user:
 @click.argument("shell", type=click.Choice(_SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print click's script."""
+    """Print click's completion script."""
     kind = get_completion_class(shell)
     assert kind is not None
     click.echo(kind(context.find_root().command, {}, "weft", _VARIABLE).source())
@@ -53,12 +53,12 @@ def algorithms(context: click.Context, _: click.Parameter, typed: str) -> list[C
 
 
 def on_hosts(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Complete --fallback; with commas, the last entry."""
+    """Complete --fallback; in a comma-separated list, the last entry."""
     return _last_of_list(typed, _ways())
 
 
 def modes(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Complete --modes; with commas, the last entry."""
+    """Complete --modes; in a comma-separated list, the last entry."""
     return _last_of_list(typed, {*offload_modes.WAYS, *_ways()})
 
 

@@ -71,7 +71,7 @@ def _print_by_size(results: Results, on: Console) -> None:
 
 
 def _columns() -> list[str]:
-    """Return the column names; each simulated column follows the measured one."""
+    """Return the column names; each simulated column follows its measured column."""
     columns: list[str] = []
     for k, comparison in enumerate(COMPARISONS):
         if _MEASURED[comparison.measured] not in columns:
@@ -154,7 +154,7 @@ def _print_next(on: Console) -> None:
 
 
 def _own_name() -> str:
-    """Return the command that the user ran weft with."""
+    """Return the command with which the user invoked weft."""
     path = Path(sys.argv[0])
     return path.name if shutil.which(path.name) == str(path) else _shown(path)
 

@@ -94,12 +94,12 @@ _OF_FABRICS = (".toml", ".xml", ".so")
 
 
 class NamedFile(click.ParamType[str]):
-    """Path of a file that a command reads, or the name of a shipped one."""
+    """Path of a file that a command reads, or the name of a shipped file."""
 
     name = "text"
 
     def __init__(self, folder: str | Path) -> None:
-        """Store the folder of the shipped files: among weft's, or anywhere."""
+        """Store the folder of the shipped files."""
         self._folder = folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -121,7 +121,7 @@ class NamedFile(click.ParamType[str]):
     def files(self, value: Any) -> Iterator[Path]:
         """Yield the candidate files."""
         yield Path(value)
-        if "+" in value:  # a selection's name, and a file of Open MPI's rules
+        if "+" in value:  # the name of a selection, and a rules file for Open MPI
             yield Path(value.partition("+")[2])
         if "/" not in value:
             yield Path(_core.__file__).parent / self._folder / f"{value}.toml"
@@ -141,7 +141,7 @@ class Arguments(click.types.UnprocessedParamType):
     """Arguments of a program, which may be files that it reads."""
 
     def files(self, value: Any) -> Iterator[Path]:
-        """Yield the candidate files: the argument, or the value it assigns to an option."""
+        """Yield the candidate files: the argument, or the value that it assigns to an option."""
         yield Path(value)
         yield Path(value.partition("=")[2])
 
@@ -172,13 +172,13 @@ class Output(_File):
 
 
 class OutputDirectory(_File):
-    """Directory for a command's output files; `names` are those known beforehand.
+    """Directory for a command's output files; `names` are the file names known beforehand.
 
-    A `whole` directory is replaced as a unit: its command checks it.
+    A `whole` directory is replaced as a unit; the command checks it.
     """
 
     def __init__(self, names: Sequence[str] = (), *, whole: bool = False) -> None:
-        """Store the names of its files, and whether it is replaced as a unit."""
+        """Store the known file names, and if the directory is replaced as a unit."""
         super().__init__()
         self._names = names
         self.whole = whole
@@ -253,7 +253,7 @@ class Command(click.Command):
     """Command that refuses repeated options and checks its files before it starts."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the parameters in the order of the help, which is the same for all commands."""
+        """Return the parameters in the order of the help, which is the same in all commands."""
         return order.ordered(super().get_params(ctx), OUTPUTS)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -273,7 +273,7 @@ class Command(click.Command):
     def make_parser(self, ctx: click.Context) -> Any:
         """Also accept launchers' spellings of the number of ranks, `-np` and `--np`.
 
-        Without them, `-np 4` would be `-n p`. Messages and help name the option `-n`.
+        Without these spellings, `-np 4` would mean `-n p`. Errors and help name the option `-n`.
         """
         parser = super().make_parser(ctx)
         for param in self.params:
@@ -306,7 +306,7 @@ class Command(click.Command):
 
 
 def _labels(command: click.Command) -> dict[str, str]:
-    """Return the user's names for fields of the API: parameter names or their options."""
+    """Return the user's names for API fields: parameter names or their options."""
     names: dict[str, str] = {}
     for param in command.params:
         said = label(param)
@@ -324,7 +324,7 @@ def _single(option: click.Option) -> bool:
 
 
 def _check_encoding(command: click.Command, values: dict[str, Any]) -> None:
-    """Refuse text that is not UTF-8, the encoding of files and records; programs may accept it."""
+    """Refuse text that is not UTF-8, which files and records require; programs may accept it."""
     for param in command.params:
         for value in _each(values.get(param.name or "")):
             try:
@@ -336,7 +336,7 @@ def _check_encoding(command: click.Command, values: dict[str, Any]) -> None:
 
 
 def check_files(command: click.Command, values: dict[str, Any]) -> bool:
-    """Check that all outputs can be written without loss; return true if one is standard output."""
+    """Check that all outputs are writable without loss; return true if one is standard output."""
     read: dict[Path, str] = {}
     targets: list[tuple[str, Path]] = []
     for param in command.params:
@@ -370,5 +370,5 @@ def label(param: click.Parameter | None) -> str:
 
 
 def command(name: str | None = None, **attributes: Any) -> Callable[[Callable[..., Any]], Command]:
-    """Return click's decorator for weft's commands."""
+    """Return the click decorator for weft's commands."""
     return click.command(name, cls=Command, **attributes)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Command groups: `weft` itself and those below it.
+"""Command groups: `weft` itself and its subgroups.
 
 A group without a command shows its help. Groups with a table of modules load each command lazily:
-importing all of them takes longer than most commands run.
+importing all commands takes longer than most commands run.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class Extras(Protocol):
     """Commands that other distributions add to a group (`weft.base.extras`)."""
 
     def commands(self) -> Mapping[str, tuple[str, str]]:
-        """Return the commands: module and summary by name."""
+        """Return the commands by name: module and summary."""
 
     def not_installed(self, name: str) -> WeftError | None:
         """Return the error for a command of a distribution that is not installed."""
@@ -84,7 +84,7 @@ class _Lazy(click.Group):
 
 
 def help_group(name: str, text: str, kind: type[click.Group] = click.Group) -> click.Group:
-    """Return a group, to which commands are added."""
+    """Return an empty group for subcommands."""
     settings = {"help_option_names": ["-h", "--help"]}
     group = kind(
         name, help=text, callback=_show_help, invoke_without_command=True, context_settings=settings
@@ -99,7 +99,7 @@ def lazy_group(
     commands: Mapping[str, tuple[str, str]],
     extras: Extras | None = None,
 ) -> click.Group:
-    """Return a group of lazily loaded commands: module and summary by name."""
+    """Return a group of lazily loaded commands, given by name as module and summary."""
     group = help_group(name, text, _Lazy)
     assert isinstance(group, _Lazy)
     group.own_commands = commands

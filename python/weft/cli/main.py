@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Entry point: every error becomes one message and an exit status, never a traceback."""
+"""Entry point: every error becomes one line of text and an exit status, never a traceback."""
 
 import io
 import os
@@ -22,7 +22,7 @@ class _StandardOutput(io.FileIO):
     """Standard output whose errors are identifiable as such."""
 
     def write(self, data: Any, /) -> int:
-        """Write as any file does."""
+        """Write as other files do."""
         try:
             return super().write(data)
         except OSError as error:
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _open_standard_streams() -> None:
-    """Reopen streams closed by the caller, so that no other file gets their descriptors."""
+    """Reopen streams that the caller closed, so that no other file gets their descriptors."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             os.open(os.devnull, os.O_RDWR)
@@ -127,7 +127,7 @@ def _click_message(error: click.ClickException) -> str:
 
 
 def _say(message: str, status: int) -> int:
-    """Print a message unless it is empty; ignore a closed standard error."""
+    """Print an error message unless it is empty; ignore a closed standard error."""
     with suppress(OSError):
         if message:
             print(f"weft: {printable(message)}", file=sys.stderr, flush=True)
@@ -135,7 +135,7 @@ def _say(message: str, status: int) -> int:
 
 
 def _close_stdout() -> None:
-    """Keep Python from reporting the broken pipe again when it flushes."""
+    """Close standard output, so that Python does not report a broken pipe again when it flushes."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Arguments and options that the commands of `weft calibrate` share."""
+"""Arguments and options shared by the commands of `weft calibrate`."""
 
 import click
 

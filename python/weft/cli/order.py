@@ -46,15 +46,15 @@ GROUPS: Mapping[str, Sequence[str]] = {
 _WITH_OUTPUT = ("-o", "--json", "--csv", "--trace", "--record", "--plot")
 _LAST = ("--force", "--quiet")
 _EITHER = ("--fabric", "--platform")
-"""Alternative options: commands that have both require one of them."""
+"""Alternative options: commands with both options require one of them."""
 _UNLESS = ("-n", "--jobs")
-"""Commands that have both require the first, unless the second is given."""
+"""Commands with both options require the first, unless the second is given."""
 
 
 def sections(
     params: Sequence[click.Parameter], writes: Sequence[type]
 ) -> Iterator[tuple[str, list[click.Option]]]:
-    """Yield headings with their options; `writes` are the types of outputs."""
+    """Yield headings with their options; `writes` lists the parameter types for outputs."""
     options = [one for one in params if isinstance(one, click.Option) and not one.hidden]
     found: dict[str, list[click.Option]] = {}
     for option in sorted(options, key=_place):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft replay`: calls of MPI programs, and iterations of training."""
+"""`weft replay`: calls of MPI programs, and training iterations."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -73,7 +73,7 @@ _OF_TRAINING = (
     *("replicate", "allgather_size", "process_groups", "logical_dimensions", "gpu", "slowdown"),
     *("noise", "noise_seed", "execute_all", "detail", "multicast", "csv_file"),
 )
-"""Parameters that apply to traces of training only."""
+"""Parameters that apply only to training traces."""
 _SHARED = (
     *("trace", "fabric", "changes", "faults", "traffic", "fallback"),
     *("chains", "trees", "drop_rate"),
@@ -83,7 +83,7 @@ _SHARED = (
 _MOST_RANKS = 1 << 20
 
 
-# ---- Traces of training
+# ---- Training traces
 
 
 class _Dimensions(click.ParamType[tuple[int, ...]]):
@@ -104,7 +104,7 @@ class _Dimensions(click.ParamType[tuple[int, ...]]):
 
 
 def _training_options(command: Command) -> Command:
-    """Add the options for traces of training."""
+    """Add the options for training traces."""
     for option in (
         click.option(
             "--gpu",
@@ -141,7 +141,7 @@ def _training_options(command: Command) -> Command:
 
 
 def _read_options(values: Mapping[str, Any], progress: Progress) -> ReadOptions:
-    """Return the options of the readers."""
+    """Return the options of the trace readers."""
     groups: Path | None = values["process_groups"]
     return ReadOptions(
         replicate=values["replicate"],
@@ -154,7 +154,7 @@ def _read_options(values: Mapping[str, Any], progress: Progress) -> ReadOptions:
 
 
 def _replay_training(trace: Path, values: Mapping[str, Any], *, compare: bool) -> int:
-    """Simulate a trace of training on a fabric of GPUs, and report as `weft train` does."""
+    """Simulate a training trace on a GPU fabric, and report as `weft train` does."""
     library = _library(values["fallback"])
     if not values["fabric"]:
         raise WeftError("--fabric is missing; traces of training need a fabric of GPUs")
@@ -189,7 +189,7 @@ def _reading() -> Iterator[Progress]:
 
 
 def _library(fallback: str | None) -> str:
-    """Return the version of NCCL that --fallback names, or the newest."""
+    """Return the NCCL version in --fallback, or the newest version."""
     if not fallback:
         return LIBRARY
     if not fallback.startswith("nccl-"):
@@ -201,19 +201,19 @@ def _library(fallback: str | None) -> str:
 
 
 def _refuse_options_of_programs(context: click.Context) -> None:
-    """Refuse options that have no meaning for traces of training."""
+    """Refuse options that do not apply to training traces."""
     fit = {*_SHARED, *_OF_TRAINING}
     _refuse_options(context, lambda name: name not in fit, "traces of training")
 
 
 def _refuse_options_of_training(context: click.Context) -> None:
-    """Refuse options that have a meaning for traces of training only."""
+    """Refuse options that apply only to training traces."""
     what = "a trace that is none of training"
     _refuse_options(context, lambda name: name in _OF_TRAINING, what)
 
 
 def _refuse_options(context: click.Context, unfit: Callable[[str], bool], trace: str) -> None:
-    """Refuse options of the command line whose parameters do not fit a kind of trace."""
+    """Refuse command-line options whose parameters do not apply to a kind of trace."""
     for one in context.command.params:
         name = one.name or ""
         source = context.get_parameter_source(name)
@@ -232,7 +232,7 @@ def _refuse_options(context: click.Context, unfit: Callable[[str], bool], trace:
 @click.argument("trace", type=Input(), metavar="TRACE")
 @click.pass_context
 def replay(context: click.Context, /, trace: Path, compare: bool, **options: Any) -> int:
-    """Check, replay, report."""
+    """Check the options, replay the trace, report the results."""
     if detect(trace) is not None:
         _refuse_options_of_programs(context)
         return _replay_training(trace, options, compare=compare)

@@ -33,7 +33,7 @@ Example:
 )
 @output_option("-o", "output", required=True, help="Page to write (HTML).")
 def report(records: tuple[Path, ...], output: Path) -> None:
-    """Read the records, render, write."""
+    """Read the records, render the report, write it."""
     from weft.report.data import records as api
     from weft.report.page import page  # slow to import
 

@@ -58,7 +58,7 @@ Terms:
 
 
 def _tunings() -> str:
-    """Return which tunings are on, and which do not know the installed SimGrid."""
+    """Return the active tunings, and the tunings that do not support the installed SimGrid."""
     off = _core.tunings_off()
     on = [row["name"] for row in _core.tunings() if row["name"] not in off]
     return f"Tunings on: {', '.join(on) or 'none'}\nTunings off: {', '.join(off) or 'none'}"

@@ -198,7 +198,7 @@ def _run_twice(
     complete: Callable[[Record, Callable[[PreparedRun], Record]], Record],
     told: str | None,
 ) -> Record:
-    """Run a program, and complete its record by a second run whose output is not shown."""
+    """Run a program, and complete its record by a second run with hidden output."""
     with input_of_all() as (stdin, rewind):
         record = launch.run(plan, streams=Streams(stdin=stdin))
         sys.stdout.flush()
@@ -225,7 +225,7 @@ def _check_second_run(
 
 
 def _require(name: str, value: object) -> None:
-    """Refuse the absence of a parameter that only jobs make dispensable, as click does."""
+    """Refuse a missing parameter, as click does, unless jobs provide it."""
     if value is None:
         context = click.get_current_context()
         parameter = next(one for one in context.command.params if one.name == name)
@@ -235,7 +235,7 @@ def _require(name: str, value: object) -> None:
 
 
 def _check_jobs(*, program: str | None, ranks: int | None, one_program: Mapping[str, bool]) -> None:
-    """Refuse what a jobs file contains, and what needs a run of one program."""
+    """Refuse parameters that a jobs file contains, and options for a single program."""
     if program is not None:
         raise WeftError(f"--jobs: found together with the program {program}; the file names all")
     if ranks is not None:
@@ -246,7 +246,7 @@ def _check_jobs(*, program: str | None, ranks: int | None, one_program: Mapping[
 
 
 def _check_recorded(target: Path, *, compare: bool) -> None:
-    """Refuse a trace target that cannot be written after the run."""
+    """Refuse a trace target that is not writable after the run."""
     if compare:
         raise WeftError(
             "--record: found together with --compare, which runs the program twice; record it"

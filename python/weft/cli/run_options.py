@@ -125,7 +125,7 @@ def _with(
 
 
 def changes_options(command: Command) -> Command:
-    """Add the options that change fabric keys; the decorated function gets `changes`."""
+    """Add the options that change fabric keys; the decorated function receives `changes`."""
     for one in reversed(SHORTCUTS):
         command = _shortcut(one)(command)
     command = click_option("changes")(command)
@@ -147,7 +147,7 @@ def _shortcut(one: Shortcut) -> Decorator:
 
 
 def _gathering_changes(function: Any) -> Any:
-    """Wrap a function so that all these options are merged into one parameter `changes`."""
+    """Wrap a function: merge the values of these options into the parameter `changes`."""
 
     @functools.wraps(function)
     def with_changes(*args: Any, changes: tuple[str, ...], **options: Any) -> Any:

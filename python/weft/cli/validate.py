@@ -65,7 +65,7 @@ _BOUND = click.FloatRange(min=0, min_open=True)
 
 @contextmanager
 def progress_of_checks(checks: Sequence[Check]) -> Iterator[Callable[[str], None] | None]:
-    """Show the checks on a terminal, with the time that is left by their rows and ranks."""
+    """Show the checks on a terminal, with the remaining time by their rows and ranks."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -188,7 +188,7 @@ def _write(target: Path, results: Sequence[Result], gains: Sequence[GainResult])
 
 
 def _own_checks(tables: Sequence[Path], asked: dict[str, Any]) -> list[Check] | None:
-    """Return the checks of the user's own tables, or None if there are none."""
+    """Return the checks of the user's own tables, or None without such tables."""
     given = {name: asked[name] for name in _OF_OWN if asked[name] is not None}
     if not tables:
         if given:

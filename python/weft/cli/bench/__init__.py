@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft bench`: a command per micro-benchmark, and the group that resolves them.
+"""`weft bench`: one command per micro-benchmark, and the group that resolves them.
 
-`osu` generates the commands of OSU's benchmarks from their table; `collectives`, `like` and
-`nccl` add their own; `shared` has their common options.
+`osu` generates the commands of OSU's benchmarks from their table; `collectives`, `like` and `nccl`
+add their own; `shared` defines their common options.
 """
 
 from weft.cli.bench import collectives, like, nccl

@@ -155,7 +155,7 @@ def _measure(
 
 
 def _as_osu(collective: Collective, modes: str, unchecked: bool) -> Callable[..., None]:
-    """Return the function that measures as OSU does, for modes without a weft benchmark."""
+    """Return the function that measures as OSU does, for modes that have no weft benchmark."""
     if unchecked:
         raise WeftError("--unchecked: found with --format osu, whose results are never checked")
     asked = [mode for mode in parse_modes(modes) if mode not in collective.written_out]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft bench`: its group, and what its commands share."""
+"""`weft bench`: the group of its commands."""
 
 import click
 from click.exceptions import NoSuchCommand
@@ -37,12 +37,12 @@ class _Benchmarks(click.Group):
     """Group with one command per benchmark; a leading `--like` selects the command `like`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return weft's own commands, then OSU's of the same names, then all others."""
+        """Return weft's own commands, OSU's commands of the same names, then all other commands."""
         shadowed = (f"{_PREFIX}{name}" for name in self.commands if name in BENCHMARKS)
         return sorted({*self.commands, *shadowed, *BENCHMARKS})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; with OSU's prefix, OSU's benchmark of that name."""
+        """Return a command; names with OSU's prefix select the OSU benchmark."""
         from weft.cli.bench.osu import command  # circular import
 
         if cmd_name in self.commands:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft bench --like`: the measurements of a file, and their simulation."""
+"""`weft bench --like`: simulation of the measurements in a file."""
 
 import sys
 from collections.abc import Sequence

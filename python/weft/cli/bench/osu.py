@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft bench NAME`: a command per OSU micro-benchmark, generated from their table."""
+"""`weft bench NAME`: one command per OSU micro-benchmark, generated from a table."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -91,7 +91,7 @@ cannot execute falls back to the hosts; its row then names what was simulated:
 
 
 def command(name: str, benchmark: Benchmark) -> click.Command:
-    """Return the command of a benchmark."""
+    """Return the command for a benchmark."""
     made: click.Command = FileCommand(
         name,
         callback=partial(measure, benchmark),
@@ -232,7 +232,7 @@ def measure(
 ) -> None:
     """Check the options, run the benchmark, and print and write the results.
 
-    `more` are options that only some benchmarks have.
+    `more` are options of individual benchmarks.
     """
     plot: Path | None = more.get("plot")
     check_outputs(plot)

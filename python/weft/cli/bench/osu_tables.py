@@ -100,7 +100,7 @@ def _figure(column: Column, number: float) -> str:
 
 
 def plot(study: Study, rows: Sequence[Time], target: Path) -> None:
-    """Draw the results by size."""
+    """Plot the results against size."""
     drawn = [Series(name, points, k) for k, (name, points) in enumerate(api.series(rows).items())]
     axis = "bandwidth (MB/s)" if study.benchmark.is_rate else "latency (µs)"
     plot_by_size(drawn, _title(study, rows), [target], "--plot", axis)

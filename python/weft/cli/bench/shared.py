@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Options and messages that the commands of `weft bench` share."""
+"""Options and notices shared by the commands of `weft bench`."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ def iterations_option(usual: int, what: str) -> Callable[[Command], Command]:
 
 
 def warm_up_option(usual: int, what: str) -> Callable[[Command], Command]:
-    """Return the option for the number of untimed calls: `what`, such as `calls`."""
+    """Return the `--warm-up` option; `what` is the unit in its help text, such as `calls`."""
     return click.option(
         "--warm-up",
         type=click.IntRange(0, 1_000_000),
@@ -76,7 +76,7 @@ def modes_option(
 
 
 def parse_modes(text: str) -> list[str]:
-    """Return the distinct modes of an option."""
+    """Return the distinct modes in an option's value."""
     modes = list(dict.fromkeys(mode.strip() for mode in text.split(",")))
     if not all(modes):
         raise click.BadParameter(

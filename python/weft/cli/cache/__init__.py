@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft cache`: packet forwarding caches under the traffic of programs."""
+"""`weft cache`: packet forwarding caches under program traffic."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -192,7 +192,7 @@ def ways(
     csv_file: Path | None,
     figure: Path | None,
 ) -> int:
-    """Study, print, write."""
+    """Run the study, print the table, write the files."""
     _check(figure)
     of = Cache(
         entries,
@@ -239,7 +239,7 @@ def trace(
     csv_file: Path | None,
     figure: Path | None,
 ) -> int:
-    """Replay, study, print, write."""
+    """Replay the trace, run the study, print the table, write the files."""
     _check(figure)
     of = Cache(
         entries,
@@ -295,7 +295,7 @@ def capacity(
     csv_file: Path | None,
     figure: Path | None,
 ) -> int:
-    """Study, print, write."""
+    """Run the study, print the table, write the files."""
     if max(sizes) ** dimensions > _MOST_HOSTS:
         raise click.UsageError(
             f"--sizes: found {max(sizes)}, which makes a torus of"
@@ -365,7 +365,7 @@ def traffic(
     ahead: int,
     csv_file: Path | None,
 ) -> int:
-    """Study, print, write."""
+    """Run the study, print the table, write the file."""
     of = Cache(entries, ways, replacement, interval_ns, tcam_interval_ns)
     study = forwarding.traffic(of, fabric, hashes, messages, pattern=pattern, ahead=ahead)
     return _report(study, csv_file, None)
@@ -418,7 +418,7 @@ def placement(
     messages: int,
     csv_file: Path | None,
 ) -> int:
-    """Study, print, write."""
+    """Run the study, print the table, write the file."""
     if (hosts is None) == (jobs is None):
         raise click.UsageError("write one of --hosts and --jobs")
     loaded = _core.load_fabric(fabric)
@@ -447,7 +447,7 @@ Example:
 @click.argument("files", type=Input(), metavar="[FILE...]", nargs=-1)
 @_results
 def job_sizes(files: Sequence[Path], csv_file: Path | None, figure: Path | None) -> int:
-    """Read the archives, and print and write the sizes of their jobs."""
+    """Read the archives, and print and write their job sizes."""
     _check(figure)
     sizes = archives.read_all(files) if files else archives.shipped_jobs()
     return _report(forwarding.job_sizes(sizes), csv_file, figure)

@@ -70,7 +70,7 @@ def hash_command(
     switch: str | None,
     csv_file: Path | None,
 ) -> int:
-    """Prove, print, write."""
+    """Prove the hash's properties, print and write them."""
     if (fabric is None) == (cube is None):
         raise click.UsageError("give either a fabric or --cube")
     if cube is not None:

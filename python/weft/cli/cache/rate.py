@@ -35,7 +35,7 @@ Examples:
     help="Lookups in flight.",
 )
 def rate_command(latency_ns: float, stages: int) -> int:
-    """Compute, print."""
+    """Compute the rate and print it."""
     frames = {"shortest": forwarding.SHORTEST_FRAME, "longest": forwarding.LONGEST_FRAME}
     on = console()
     table = new_table(("frames", "bytes", "Gpackets/s", "Gb/s"), left=("frames",))

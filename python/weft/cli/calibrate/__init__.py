@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft calibrate`: a file per kind of measurement."""
+"""`weft calibrate`: one file per kind of measurement."""
 
 from weft.cli.calibrate.cluster import cluster
 from weft.cli.calibrate.cpu import cpu

@@ -92,7 +92,7 @@ def cluster(
     ppn: int | None,
     fallback: str | None,
 ) -> None:
-    """Read, fit, write, print."""
+    """Read the measurements, fit, write the fabric file, print the fit."""
     from weft.calibrate.cluster import cluster as api
     from weft.calibrate.cluster.folder import read_folder
     from weft.calibrate.host import keys as host_keys

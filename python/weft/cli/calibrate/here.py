@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft calibrate host --here`: this machine's own values."""
+"""`weft calibrate host --here`: values measured on this machine."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

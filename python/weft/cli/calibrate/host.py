@@ -86,7 +86,7 @@ def host(
     fit_: str | None,
     fallback: str | None,
 ) -> None:
-    """Read, search, write, print."""
+    """Read the table, search the keys, write the fabric file, print the fit."""
     from weft import _core
     from weft.calibrate.host import host as api
     from weft.calibrate.host import keys as host_keys

@@ -94,7 +94,7 @@ def p2p(
     pair: str | None,
     plot: Path | None,
 ) -> None:
-    """Read, fit, write, print."""
+    """Read the table, fit, write the fabric file, print the fit."""
     from weft.calibrate.measurements.rounds import single_messages
     from weft.calibrate.measurements.samples import parse_pair, read_allreduce, read_pingpong
     from weft.calibrate.point_to_point import fabric_file

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft.calibrate.measurements.tables import Rows
     from weft.calibrate.switch.switch import Observations, SwitchFit
 
-# Reported subsets: the fitted rows, then the others.
+# Reported subsets: the fitted rows, then the held-out rows.
 _PARTS: "dict[Rows, tuple[Rows, ...]]" = {
     "all": ("all",),
     "even": ("even", "odd"),
@@ -91,7 +91,7 @@ def switch(
     nodes: int | None,
     benchmark: str | None,
 ) -> None:
-    """Read, fit, write, print."""
+    """Read the tables, fit, write the fabric file, print the fit."""
     from weft import _core
     from weft.calibrate.point_to_point import fabric_file
     from weft.calibrate.switch import file as switch_file

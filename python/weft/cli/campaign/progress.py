@@ -23,30 +23,31 @@ _MOST_MESSAGES = 20
 _ROOM_FOR_A_BAR = 72
 _BAR = 16
 _Kind = tuple[str, int, str]
-"""Program, ranks and offload mode (or what NCCL may use) of runs that cost about the same."""
+"""Program, ranks, and offload mode (or what NCCL may use): runs of equal kind cost about the same.
+"""
 
 
 class Costs:
-    """Estimates the cost of the runs that are left from that of the runs that have ended.
+    """Estimates the cost of the remaining runs from the cost of finished runs.
 
-    Runs of a program with as many ranks and the same offload mode cost the same; others, in
-    proportion to their ranks.
+    Runs of a program with the same number of ranks and the same offload mode are assumed to cost
+    the same; otherwise, costs scale with the ranks.
     """
 
     def __init__(self, runs: Sequence[Run]) -> None:
-        """Begin with all runs that are missing."""
+        """Start with all missing runs."""
         self._left = Counter(map(self._key, runs))
         self._ended: dict[_Kind, list[float]] = {}
 
     def take(self, run: Run, wall_time_s: float) -> None:
-        """Learn the cost of a run that has ended; without a time, it only is no longer left."""
+        """Record the cost of a finished run; without a time, only count it as finished."""
         key = self._key(run)
         self._left[key] -= 1
         if wall_time_s > 0:
             self._ended.setdefault(key, []).append(wall_time_s)
 
     def left(self) -> float | None:
-        """Return the cost that is left in relation to that of the ended runs; None if unknown."""
+        """Return the remaining cost relative to the finished runs' cost; None if unknown."""
         spent_s = sum(map(sum, self._ended.values()))
         if spent_s <= 0 or not self._left:
             return None
@@ -77,7 +78,7 @@ class RunCounter:
     def __init__(
         self, total: int, missing: int, bar: Progress | None = None, runs: Sequence[Run] = ()
     ) -> None:
-        """Begin with the total number of runs, and the number still missing, which are `runs`."""
+        """Start with the total number of runs, and the missing `runs` and their number."""
         self._costs = Costs(runs)
         self._total, self._before = total, total - missing
         self._states: Counter[str] = Counter()
@@ -88,7 +89,7 @@ class RunCounter:
         self._messages = 0
 
     def take(self, run: Run, done: TaskResult) -> None:
-        """Count a run that has ended."""
+        """Count a finished run."""
         self._states[done.state] += 1
         self._costs.take(run, done.wall_time_s)
         if done.state in ("failed", "refused", "killed"):
@@ -132,7 +133,7 @@ class RunCounter:
         self._print(text)
 
     def note(self, text: str) -> None:
-        """Show what the runs are waiting for."""
+        """Show the reason for which runs are waiting."""
         self._print(f"weft: {text}")
 
     def _print(self, text: str) -> None:
@@ -179,9 +180,9 @@ def _duration(seconds: float) -> str:
 def progress(
     total: int, missing: int, at_once: int | None, runs: Sequence[Run] = ()
 ) -> Iterator[RunCounter]:
-    """Show progress on a terminal or in a log; nothing if no run is missing.
+    """Show progress on a terminal or in a log; do nothing if no run is missing.
 
-    The missing `runs` weigh the remaining time by their costs.
+    The remaining time is estimated from the costs of the missing `runs`.
     """
     if not missing:
         yield RunCounter(total, missing)

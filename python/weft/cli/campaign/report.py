@@ -35,7 +35,7 @@ Example:
 @looked_at_option
 @output_option("-o", "output", required=True, help="Page to write (HTML).")
 def report(file: Path, store: Path | None, output: Path) -> None:
-    """Read the index, render, write."""
+    """Read the index, render the report, write it."""
     from weft.report.data import loading
     from weft.report.page import page  # slow to import
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Options and output that the commands of `weft campaign` share."""
+"""Options and output shared by the commands of `weft campaign`."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -50,7 +50,7 @@ def say_impossible(found: Sequence[tuple[Point, str]], what: str = "cannot be ru
 
 
 def say_damaged(found: Index) -> None:
-    """Print the results that cannot be read."""
+    """Print the results that are unreadable."""
     for why in list(found.damaged.values())[:_SHOWN]:
         click.echo(f"weft: {why}", err=True)
     if (more := len(found.damaged) - _SHOWN) > 0:
@@ -82,7 +82,7 @@ def say_gains(prepared: Prepared) -> None:
 
 
 def cost(prepared: Prepared) -> Iterator[str]:
-    """Yield the number of additional runs that gains require, and the key that disables them."""
+    """Yield the number of extra runs for the certainty of gains, and the key that disables them."""
     if best := sum(run.best for run in prepared.runs):
         yield (
             f"{plural(best, 'run')} with the hosts' fastest algorithms (fallback best), for the"

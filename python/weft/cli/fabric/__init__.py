@@ -27,7 +27,7 @@ fabric.add_command(new)
 
 @fabric.command(name="list", help="List the shipped fabrics.")
 def list_fabrics() -> None:
-    """Print name and description of each."""
+    """Print the name and description of each fabric."""
     names = sorted(_core.list_fabrics(), key=natural_order)
     width = max(map(len, names), default=0)
     for name in names:
@@ -47,7 +47,7 @@ Example:
 @click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 @click_option("changes")
 def show(fabric: str, changes: tuple[str, ...]) -> None:
-    """Print the description."""
+    """Print the fabric's description."""
     loaded = load_fabric(fabric, changes)
     click.echo("\n".join([loaded.describe().rstrip("\n"), *measured.scaled(loaded)]))
 
@@ -72,7 +72,7 @@ Examples:
 @click_option("changes")
 @click.option("--strict", is_flag=True, help=STRICT)
 def check(fabric: str, changes: tuple[str, ...], strict: bool) -> None:
-    """Print what was proven, and values beyond what was measured."""
+    """Print the proven properties, and values outside the measured ranges."""
     if Path(fabric).suffix in PLATFORM_SUFFIXES:
         if changes:
             raise WeftError(
@@ -99,7 +99,7 @@ Quantities are strings with a unit, such as "100Gbps", "0.94us", "76.8Gf" or "25
 
 @fabric.command(help=_OPTIONS, short_help="List the tables and keys of fabric files.")
 def options() -> None:
-    """Print the file's tables in order; required keys are marked with a star."""
+    """Print the tables of fabric files in order; a star marks required keys."""
     for table in _core.fabric_schema():
         click.echo(f"[{table['table']}]  {table['meaning']}")
         for option in table["options"]:

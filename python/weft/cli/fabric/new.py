@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft fabric new`: a command per topology, generated from the core's registry."""
+"""`weft fabric new`: one command per topology, generated from the core's registry."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -110,10 +110,10 @@ _NAME = "from"
 
 
 class _Topologies(click.Group):
-    """Group with one command per row of the registry, and one that reads files."""
+    """Group with one command per row of the registry, and a command that reads files."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Choose the command that reads files if `--from` is among options without a topology."""
+        """Select the command that reads files if `--from` is given without a topology."""
         words = {word.partition("=")[0] for word in args}
         if args and args[0].startswith("-"):
             if "--from" in words:
@@ -247,7 +247,7 @@ def _own_parameters(topology: "Topology") -> list[click.Parameter]:
 
 
 def _usual(device: str) -> str:
-    """Return the help's words for a device's default preset."""
+    """Return the default preset of a device as the help names it."""
     if device == "host":
         return f"{DEFAULT_PRESETS[device]}, or as --like or --hosts-like if given"
     return "as --like"
@@ -321,7 +321,7 @@ def _write(
     name: str | None,
     **others: Any,
 ) -> None:
-    """Write the file, and report its content and the values that were not measured."""
+    """Write the file, and report its content and any unmeasured values."""
     given = {
         key.removeprefix(_OWN): value if isinstance(value, tuple) else (value,)
         for key, value in others.items()
@@ -336,7 +336,7 @@ def _write(
 def _write_from(
     from_file: Path, output: Path, force: bool, strict: bool, name: str | None, **others: Any
 ) -> None:
-    """Write the file for another tool's topology, and report what was taken and assumed."""
+    """Write the file for another tool's topology, and report the values taken and assumed."""
     name = name if name is not None else output.stem
     filled = read_file.fill_from(from_file, name, _asked(others))
     _finish(filled, output, force=force, strict=strict)

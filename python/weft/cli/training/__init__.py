@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft train`: iterations of training on GPUs."""
+"""`weft train`: training iterations on GPUs."""
 
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def train(
     json_file: Path | None,
     quiet: bool,
 ) -> int:
-    """Read, execute, report."""
+    """Read the model, execute the iteration, report the results."""
     training = load_training(model, model_changes, gpu=gpu, ignore_memory=ignore_memory)
     conditions = Conditions(
         fabric=fabric,
@@ -113,7 +113,7 @@ def train(
 
 
 def _listed(training: Training, timeline: Path | None, json_file: Path | None) -> tuple[int, ...]:
-    """Return the ranks whose operations an output needs."""
+    """Return the ranks whose operations an output lists."""
     if timeline:
         return training.representatives()
     return listed_ranks(training.summary) if json_file else ()
