@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Defaults of new fabrics, taken from a shipped fabric and attributed to it.
+"""Defaults of new fabrics, copied from a shipped fabric and attributed to it.
 
-Apart from a guess for cables between switches, no value is defined here. Everything taken is
-reported, in the file and by the command, because it was measured on other devices. Hosts come from
-the fit to several clusters, unless a fabric is named for them: values of one cluster predict others
-worse.
+Apart from a guess for cables between switches, no value is defined here. The file and the command
+report every copied value, because it was measured on other devices. Host values come from the fit
+to several clusters, unless the user names a fabric for them: values fitted to one cluster predict
+other clusters worse.
 """
 
 import re
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 NO_MESSAGES = "none"
 _CLUSTERS = "the hosts of six clusters"
 _TABLE = re.compile(r"\[+(\w+)")
-# Keys of [topology] of a cluster of GPUs that depend on its network.
+# Keys of [topology] of a GPU cluster that depend on its network.
 _OF_NETWORK = {"nodes_per_unit", "spines", "routers", "global_cables"}
-# Keys of it that change what NCCL finds in a node.
+# Keys of [topology] that change NCCL's view of a node.
 _IN_NODE = {"gpus", "inside", "nics", "planes"}
-# Options that a cluster of GPUs, whose cables have several rates, does not take.
+# Options that do not apply to a GPU cluster, whose cables have several rates.
 _OF_OTHERS = ("hosts_like", "host_from", "bandwidth", "latency", "switch_latency", "messages")
 
 
@@ -55,37 +55,37 @@ class NewFabricOptions:
     latency: str | None = None
     switch_latency: str | None = None
     messages: str | None = None
-    """A fabric, or `none`."""
+    """Name of a fabric, or `none`."""
     host_from: Path | None = None
     """XML of lstopo."""
     cores: int | None = None
-    """Cores of every host."""
+    """Cores of each host."""
 
     @property
     def names_hosts(self) -> bool:
-        """True if a fabric is named that provides the hosts."""
+        """True if the user names a fabric that provides the hosts."""
         return bool(self.like or self.hosts_like)
 
 
 @dataclass(frozen=True)
 class FilledTemplate:
-    """Template, and the source of the values taken."""
+    """Template, and the sources of its copied values."""
 
     template: Template
     taken: Mapping[str, Sequence[str]]
-    """Values taken, by the fabric or the measurements that provide them."""
+    """Copied values, by the fabric or measurements that provide them."""
     guess: str = ""
-    """The value that no fabric provides."""
+    """Value that no fabric provides."""
     compare_with: str = ""
     """Fabric that provided cables and messages because of its switches; to compare, pass it to
     --hosts-like.
     """
     hosts_said: str = ""
-    """Values that the file of --host-from states, and those that it lacks."""
+    """Host values that the file of --host-from states, and those that it lacks."""
 
     @property
     def note(self) -> str:
-        """One-line summary of the values taken."""
+        """One-line summary of the copied values."""
         return "; ".join(part for part in (self.hosts_said, self._taken_note) if part)
 
     @property
@@ -106,7 +106,7 @@ class FilledTemplate:
 def fill(
     topology: str, options: Mapping[str, Sequence[str]], name: str, asked: NewFabricOptions
 ) -> FilledTemplate:
-    """Return the template, with missing values taken from the fabric that it is modelled on."""
+    """Return the template, with missing values copied from the model fabric."""
     if whole := _whole_fabric(topology, asked):
         return _like_whole(Template(topology=topology, options=options, name=name), whole)
     switch = asked.presets.get("switch")
@@ -171,8 +171,8 @@ def fill(
 def _whole_fabric(topology: str, asked: NewFabricOptions) -> "Fabric | None":
     """Return the fabric that provides all other tables, as cables of several rates belong together.
 
-    That is a cluster of GPUs, or a fabric of the same kind whose devices have no presets, unless
-    presets are given.
+    The fabric is a GPU cluster, or a fabric of the same kind whose devices have no presets, unless
+    the user names presets.
     """
     like = asked.like or (CLUSTERS_LIKE if topology == CLUSTERS_OF_GPUS else None)
     fabric = None if like is None else _core.load_fabric(like)
@@ -212,9 +212,9 @@ def _like_whole(template: Template, fabric: "Fabric") -> FilledTemplate:
 
 
 def _keys_of_gpus(template: Template, keys: Mapping[str, object]) -> dict[str, str]:
-    """Return the keys of [topology] that are not given, as in the fabric.
+    """Return the keys of [topology] that the user did not give, with the fabric's values.
 
-    Those that depend on a key that is given are left out.
+    Keys that depend on a given key are left out.
     """
     given = {"kind", *template.options}
     if "network" in template.options:
@@ -225,7 +225,7 @@ def _keys_of_gpus(template: Template, keys: Mapping[str, object]) -> dict[str, s
 
 
 def _other_tables(fabric: "Fabric", left: Collection[str]) -> str:
-    """Return the tables of a file without those of some names, with the comments above them."""
+    """Return the tables of a file except those named in `left`, with the comments above them."""
     kept: list[str] = []
     comments: list[str] = []
     keep = False
@@ -272,7 +272,7 @@ def _presets(fabric: "Fabric", hosts: "Fabric", asked: NewFabricOptions) -> dict
 
 
 def _host_keys(asked: NewFabricOptions, preset: str) -> HostKeys:
-    """Return the keys of [host] that the file of --host-from gives, or the cores."""
+    """Return the keys of [host] from the file of --host-from, or the cores."""
     if asked.host_from is None:
         return HostKeys({} if asked.cores is None else {"cores": asked.cores}, "")
     if asked.cores is not None:
@@ -288,7 +288,7 @@ def _host_cable(fabric: "Fabric") -> "Cable":
 
 
 def _origin(fabric: "Fabric", switch: str | None) -> str:
-    """Return the comment above values taken from a fabric."""
+    """Return the comment above values copied from a fabric."""
     own = fabric.switches[0]["preset"]
     other = f", with {own} switches and not {switch}" if switch not in (None, own) else ""
     return f"As in {fabric.name}{other}: not measured on your devices. Give your own."

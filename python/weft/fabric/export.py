@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Export of a fabric to other tools, in the format that the file's name implies."""
+"""Export of a fabric to other tools, in the format implied by the file name."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

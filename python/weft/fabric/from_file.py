@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """New fabrics from topology files of other tools.
 
-The file gives hosts, switches, cables and, where it states them, rates and latencies. Everything
-else is taken as for other new fabrics (`weft.fabric.defaults`) and reported.
+The file provides hosts, switches, cables and, if stated, rates and latencies. All other values get
+the defaults of new fabrics (`weft.fabric.defaults`) and are reported.
 """
 
 import itertools
@@ -56,7 +56,7 @@ _MOST_CABLES = 1 << 20
 
 @dataclass(frozen=True)
 class ReadFabric:
-    """Template of a file, and the report of what it states and what it lacks."""
+    """Template from a file, and the report of the values that the file states and lacks."""
 
     filled: FilledTemplate
     said: str
@@ -68,12 +68,12 @@ class ReadFabric:
 
     @property
     def note(self) -> str:
-        """One-line summary of what was read, assumed and taken."""
+        """One-line summary of the values read, assumed and copied."""
         return "; ".join(part for part in (self.said, self.filled.note) if part)
 
 
 def read(path: Path, given: str) -> tuple[ForeignTopology, str]:
-    """Return what a file states, and its kind. Raises WeftError that names `given` and the file."""
+    """Return a file's topology and kind. Raises WeftError that names `given` and the file."""
     text, kind = _recognized(path, given)
     if kind.instead:
         raise WeftError(f"{given}: {path} is {kind.said}; {kind.instead}")
@@ -85,7 +85,7 @@ def read(path: Path, given: str) -> tuple[ForeignTopology, str]:
 
 
 def _checked(path: Path, found: ForeignTopology, kind: Kind, given: str) -> ForeignTopology:
-    """Return a topology that can be a fabric. Raises WeftError that names `given` and the file."""
+    """Check that a topology can be a fabric. Raises WeftError that names `given` and the file."""
     cabled = {end for cable in found.cables for end in (cable.one, cable.other)}
     if bare := [host for host in found.hosts if host not in cabled]:
         note = f"{plural(len(bare), 'host')} without a cable left out ({bare[0]})"
@@ -114,7 +114,7 @@ def _recognized(path: Path, given: str) -> tuple[str, Kind]:
 def _from_cluster(
     path: Path, cluster: simgrid.ForeignCluster, name: str, asked: NewFabricOptions
 ) -> ReadFabric:
-    """Return the template of a single cluster of SimGrid, which is a weft topology."""
+    """Return the template of a single SimGrid cluster, which maps to a weft topology."""
     own = replace(
         asked,
         bandwidth=_rate_text(cluster.bps),
@@ -141,7 +141,7 @@ def _from_cluster(
 def fill_from(
     path: Path, name: str, asked: NewFabricOptions, given: str = named("from_file")
 ) -> ReadFabric:
-    """Return the template of a file, with missing values filled in; `given` is its option."""
+    """Return the template from a file, with missing values filled in; `given` is its option."""
     text, of = _recognized(path, given)
     if not of.platform:
         return _from_graph(path, *read(path, given), name, asked)
@@ -218,12 +218,12 @@ def _said(path: Path, kind: str, found: ForeignTopology) -> str:
 
 
 def _rates(cables: Iterable[ForeignCable]) -> Counter[str]:
-    """Return how many cables have each rate that the file states."""
+    """Count the cables by the rate that the file states."""
     return _counts((_rate_text(one.bps), one.count) for one in cables if one.bps)
 
 
 def _latencies(cables: Iterable[ForeignCable]) -> Counter[str]:
-    """Return how many cables have each latency that the file states."""
+    """Count the cables by the latency that the file states."""
     return _counts(
         (_latency_text(one.latency_s), one.count) for one in cables if one.latency_s is not None
     )
@@ -251,7 +251,7 @@ def _latency_text(latency_s: float) -> str:
 def _exceptions(
     found: ForeignTopology, template: Template, asked: NewFabricOptions, between: str
 ) -> tuple[LinkException, ...]:
-    """Return the cables that differ from [link], in as few patterns as match no other cable."""
+    """Return the cables that differ from [link], in the fewest patterns specific to them."""
     vertices = {name: place for place, name in enumerate((*found.hosts, *found.switches))}
     hosts = len(found.hosts)
     usual = (template.bandwidth, template.latency)
@@ -261,7 +261,7 @@ def _exceptions(
     for one in found.cables:
         ends = (one.one, one.other)
         if vertices[ends[1]] < hosts <= vertices[ends[0]]:
-            ends = ends[::-1]  # as the core orders them
+            ends = ends[::-1]  # ordered as by the core
         inner = vertices[ends[0]] >= hosts
         latency = between if inner else asked.latency or template.latency
         if one.latency_s is not None:
@@ -292,7 +292,7 @@ def _exceptions(
 
 
 def _patterns(members: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> list[str]:
-    """Return patterns that match all members and none of the others: lower ends, and names."""
+    """Return patterns that match all members and no other cable: lower ends, and names."""
     names = [name for _, name in members]
     prefix = _common_start(names)
     if len(names) > 1 and prefix and not any(name.startswith(prefix) for _, name in others):
@@ -314,9 +314,9 @@ def _common_start(names: Sequence[str]) -> str:
 
 
 def _largest_island(found: ForeignTopology) -> ForeignTopology:
-    """Keep the connected part with the most hosts: ranks elsewhere could not reach each other.
+    """Keep the connected component with the most hosts, as ranks in different ones cannot connect.
 
-    Slurm's trees without a common switch are such parts, and so are planned sites of a map.
+    Slurm's trees without a common switch, and planned sites of a map, are separate components.
     """
     part = _parts([*found.hosts, *found.switches], found.cables)
     sizes = Counter(part[host] for host in found.hosts)
@@ -337,7 +337,7 @@ def _largest_island(found: ForeignTopology) -> ForeignTopology:
 
 
 def _with_routers(found: ForeignTopology) -> ForeignTopology:
-    """Put hosts that join separate networks behind routers, since hosts forward nothing.
+    """Put hosts that join separate networks behind routers, since hosts do not forward packets.
 
     Without routers, GPUs of different servers could not reach each other's NVSwitches.
     """
@@ -373,7 +373,7 @@ def _with_routers(found: ForeignTopology) -> ForeignTopology:
 
 
 def _without_switches(found: ForeignTopology, bare: Collection[str]) -> ForeignTopology:
-    """Leave out switches that no host reaches."""
+    """Omit switches that no host reaches."""
     if not bare:
         return found
     note = f"{plural(len(bare), 'switch')} that no host reaches left out ({min(bare)})"
@@ -386,7 +386,7 @@ def _without_switches(found: ForeignTopology, bare: Collection[str]) -> ForeignT
 
 
 def _parts(nodes: Iterable[str], cables: Iterable[ForeignCable]) -> dict[str, str]:
-    """Return a node of the connected part of each node, by cables between these nodes."""
+    """Return a representative of each node's connected component, by cables between these nodes."""
     above = {node: node for node in nodes}
 
     def root(name: str) -> str:

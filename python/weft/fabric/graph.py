@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A fabric as a graph for drawing: levels, groups, and bundles of parallel cables.
+"""Graph of a fabric for drawing: levels, groups, and bundles of parallel cables.
 
-Everything here is derived from the cables, so it applies to every topology. A mark is what a
-picture draws once: a switch, a host, or all hosts that are cabled to the same switches.
+Everything here is derived from the cables, so it applies to every topology. A mark is drawn once: a
+switch, a host, or all hosts that are cabled to the same switches.
 """
 
 import math
@@ -25,7 +25,7 @@ _UNEVEN = 0.05
 
 
 def counts(fabric: "Fabric") -> str:
-    """Return `16 hosts, 1 switch, 16 cables`; NICs and NVSwitches of nodes are counted apart."""
+    """Return `16 hosts, 1 switch, 16 cables`, with separate counts of NICs and NVSwitches."""
     return ", ".join(
         (
             plural(len(fabric.hosts), "host"),
@@ -71,7 +71,7 @@ class Graph:
 
     @cached_property
     def neighbours(self) -> list[list[int]]:
-        """Distinct neighbours of each vertex, in rising order."""
+        """Distinct neighbours of each vertex, in increasing order."""
         sets: list[set[int]] = [set() for _ in range(len(self.hosts) + len(self.switches))]
         for one, other in self._ends:
             sets[one].add(other)
@@ -98,7 +98,7 @@ class Graph:
         return all(abs(self.levels[a] - self.levels[b]) == 1 for a, b in self._ends)
 
     def marks(self, hosts_one_by_one: int) -> list[GraphNode]:
-        """Return hosts and switches in order; above this number, hosts are merged."""
+        """Return hosts and switches in order; hosts are merged above this number of hosts."""
         groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for host in range(len(self.hosts)):
             alone = len(self.hosts) <= hosts_one_by_one
@@ -129,7 +129,7 @@ class Graph:
 
     @cached_property
     def _ends(self) -> list[tuple[int, int]]:
-        """Vertices of each cable, the lower number first."""
+        """Vertices of each cable, the lower index first."""
         pairs = ((cable["lower"], cable["upper"]) for cable in self.cables)
         return [(min(pair), max(pair)) for pair in pairs]
 
@@ -137,9 +137,10 @@ class Graph:
         """Return the switches, numbered from 0, in contiguous groups.
 
         Few switches form one group. Otherwise all groups have one size, chosen by three criteria:
-        modularity (Newman and Girvan, 2004: the share of cables inside groups, less that of
-        randomly placed cables); cables of one stride, such as those of a torus dimension, are all
-        inside or all outside; and there are about as many groups as switches in each.
+        modularity (Newman and Girvan, 2004: the fraction of cables inside groups, minus the same
+        fraction for randomly placed cables); cables of one stride, such as the cables of a torus
+        dimension, are all inside or all outside groups; and the number of groups is close to the
+        number of switches per group.
         """
         count = len(self.switches)
         sizes = [count] if count <= _ONE_GROUP else [*_block_sizes(count)]
@@ -169,7 +170,7 @@ class Graph:
 
 
 def _block_sizes(count: int) -> Iterator[int]:
-    """Yield candidate sizes: all of them, or for very many switches the divisors."""
+    """Yield candidate sizes: all sizes or, for very many switches, the divisors."""
     for size in range(2, count // 2 + 1):
         if count <= _TRY_ALL or count % size == 0:
             yield size
@@ -178,6 +179,6 @@ def _block_sizes(count: int) -> Iterator[int]:
 
 
 def in_levels(marks: Sequence[GraphNode]) -> Iterator[list[int]]:
-    """Yield the marks of each level from the hosts up."""
+    """Yield the marks of each level, upwards from the hosts."""
     for level in range(max(mark.level for mark in marks) + 1):
         yield [k for k, mark in enumerate(marks) if mark.level == level]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A fabric as an undirected graph for Graphviz: a node per vertex, an edge per cable."""
+"""Export of a fabric as an undirected Graphviz graph: a node per vertex, an edge per cable."""
 
 import json
 from collections.abc import Iterator

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Keys of [host] from the XML of lstopo.
+"""Keys of [host] from lstopo's XML.
 
-The file gives cores, sockets and caches. Costs and rates stay the preset's, since only measurements
-tell them. Of caches, the presets that were fitted jointly count a fraction, and a bandwidth for
-each core of a socket, the same for every processor; those of other presets stay.
+The file provides cores, sockets and caches. Costs and rates remain the preset's, since only
+measurements determine them. For caches, jointly fitted presets use a fraction of the stated size,
+and a bandwidth per core of a socket, the same for all processors; all other presets keep their
+cache values.
 """
 
 from collections.abc import Mapping
@@ -19,8 +20,8 @@ from weft.base.user_files import UnreadableError, read_text, read_toml
 from weft.fabric.foreign import lstopo
 from weft.fabric.foreign.lstopo import HostInside
 
-# Fractions of a core's second-level cache, and of all caches of a socket, that collectives get: the
-# fit behind these presets (`python -m studies hosts`, docs/accuracy.md).
+# Fractions of a core's second-level cache, and of all caches of a socket, that are available to
+# collectives: the fit behind these presets (`python -m studies hosts`, docs/accuracy.md).
 CORE_CACHE_FRACTION = 0.42274
 CACHES_FRACTION = 1.0832
 FITTED = (
@@ -38,7 +39,7 @@ _NO_FILE = "is no XML of lstopo; write one on a host: `lstopo FILE.xml`"
 
 @dataclass(frozen=True)
 class HostKeys:
-    """Keys of [host] that a file gives, and the report of them."""
+    """Keys of [host] that a file provides, and the report about them."""
 
     keys: Mapping[str, Any]
     said: str
@@ -47,7 +48,7 @@ class HostKeys:
 
 
 def keys_of(path: Path, preset: str, given: str) -> HostKeys:
-    """Return the keys of a file; `given` is the option that names it."""
+    """Return the keys that a file provides; `given` is the option that names the file."""
     inside = _read(path, given)
     theirs = read_toml(paths.installed("presets", "host", f"{preset}.toml"))
     keys: dict[str, Any] = {"cores": inside.cores}

@@ -2,7 +2,7 @@
 """Positions of a fabric's marks in its picture.
 
 Stars and fat trees are drawn in layers, hosts at the bottom. Other fabrics are drawn as circles of
-switches, one per group, with the circles arranged in a circle; hosts are outside of their switches.
+switches, one per group, with the circles arranged in a circle; hosts are outside their switches.
 """
 
 import math
@@ -24,7 +24,7 @@ _TOP = math.pi / 2
 
 @dataclass(frozen=True)
 class SwitchCircle:
-    """Group of switches around a centre, with the angle of the first."""
+    """Group of switches around a centre, with the angle of the first switch."""
 
     centre: Point
     radius: float
@@ -38,7 +38,7 @@ class SwitchCircle:
             yield mark, angle, _moved(self.centre, angle, self.radius)
 
     def hosts(self, hosts_of: Mapping[int, list[int]]) -> Iterator[tuple[int, float, Point]]:
-        """Yield the hosts of each switch, side by side outside of it."""
+        """Yield each host with its angle and position, in a larger circle beside its switch."""
         distance = self.radius + _FROM_SWITCH_TO_HOST
         for mark, middle, _ in self.switches():
             hosts = hosts_of[mark]
@@ -54,7 +54,7 @@ class SwitchCircle:
 
 @dataclass(frozen=True)
 class Layout:
-    """Positions of marks; a unit is the space of one mark."""
+    """Positions of marks, in units of the space for one mark."""
 
     graph: Graph
     marks: list[GraphNode]
@@ -64,7 +64,7 @@ class Layout:
     directions: list[float]
     """For each mark, the angle at which there is space for its name."""
     circles: list[SwitchCircle]
-    """Groups of switches, if there are several."""
+    """Groups of switches; empty for a single group."""
 
 
 def lay_out(graph: Graph) -> Layout:
@@ -86,7 +86,7 @@ def lay_out(graph: Graph) -> Layout:
 
 
 def _layers(marks: Sequence[GraphNode], bundles: Sequence[Bundle]) -> list[Point]:
-    """Spread each level over the width, each mark above those that it is cabled to."""
+    """Spread each level over the width, with each mark above its neighbours."""
     levels = list(in_levels(marks))
     width = max(map(len, levels))
     below = _below(marks, bundles)
@@ -114,7 +114,7 @@ def _mean(numbers: Sequence[float]) -> float:
 def _circles(graph: Graph, first: int, hosts: int) -> list[SwitchCircle]:
     """Assign a circle to each group of switches; switch marks begin at `first`.
 
-    Each switch has space for this many hosts. Several circles face their common centre.
+    Each switch has space for `hosts` hosts. Several circles face their common centre.
     """
     groups = graph.groups()
     radii = [_radius(len(group), max(1.0, _ROOM_OF_HOST * hosts)) for group in groups]
@@ -140,7 +140,7 @@ def _moved(point: Point, angle: float, distance: float) -> Point:
 
 
 def _hosts_of(marks: Sequence[GraphNode], bundles: Sequence[Bundle]) -> dict[int, list[int]]:
-    """Return the host marks by the first switch that each is cabled to."""
+    """Return the host marks by the first switch to which each is cabled."""
     hosts: dict[int, list[int]] = defaultdict(list)
     seen: set[int] = set()
     for bundle in bundles:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Visibility and placement of names in a picture.
 
-A row is a level of a layered picture, or all hosts or all switches of another one. If the names of
-a row do not fit, a caption gives the first, the last and their number.
+A row is a level of a layered picture, or all hosts or all switches of any other picture. If the
+names of a row do not fit, a caption shows the first name, the last name and their number.
 """
 
 import math
@@ -18,7 +18,7 @@ _LARGEST_FONT = 8.0
 # Width and height of a character, relative to the font size.
 CHARACTER = 0.62
 _LINE = 1.25
-# Angle, and distance to the next level in points, of names without space beside their mark.
+# Angle of names without space beside their mark, and their distance to the next level in points.
 _UPWARDS = math.radians(60)
 _BETWEEN_LEVELS = 70.0
 
@@ -57,7 +57,7 @@ class Name:
 
 @dataclass(frozen=True)
 class NameRow:
-    """Marks whose names are placed alike; `room` is the space of each, in points."""
+    """Marks whose names are placed alike; `room` is the space per mark, in points."""
 
     layout: Layout
     marks: Sequence[int]
@@ -83,7 +83,7 @@ class NameRow:
         return []
 
     def _flat_size(self, away: float) -> float:
-        """Return the font size of horizontal names, some of which are beside their mark."""
+        """Return the font size of horizontal names, some of which are beside their marks."""
         if not self.layout.layered and self._longest > len("999"):
             return 0.0
         beside = self.layout.layered and self._direction(self.marks[0], rotated=False) == 0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Picture of a fabric, optionally with the load of a run.
 
-Without a record, the colour of a switch shows if it is smart. With one, cables are coloured by the
-utilisation of their busiest link and switches by the bytes that they reduced. The shape of a switch
-always shows if it is smart.
+Without a record, the colour of a switch shows if it is smart. With a record, cables are coloured by
+the utilisation of their busiest link, and switches by the bytes that they reduced. The shape of a
+switch always shows if it is smart.
 """
 
 import math
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from weft.fabric.layout import SwitchCircle
 
 _POINTS = 72
-# Okabe and Ito's palette, and scales of decreasing lightness, which are colour-blind-safe too.
+# Okabe and Ito's palette, and scales of decreasing lightness, which are also colour-blind-safe.
 _COLOURS = {"host": "#666666", "smart": "#E69F00", "plain": "#FFFFFF"}
 _OF_JOB = "#0072B2"
 _EDGE = "#222222"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A fabric as a SimGrid platform file, for `smpirun` and `weft run --platform`.
+"""Export of a fabric as a SimGrid platform file, for `smpirun` and `weft run --platform`.
 
 Every link of the fabric is a link of the platform with the same name. A switch is the shared link
 `NAME.forwarding`, without contention, which adds the delay of forwarding a packet; a smart switch
@@ -43,7 +43,7 @@ _MEETING = {"star": "centre", "fat_tree": "centre"}
 # Preset of a switch that is fully described by its properties.
 _NO_PRESET = "none"
 
-# Links of a route, and the switches between them.
+# Links of a route, and the switches along it.
 _Way = tuple[Sequence[str], Sequence[str]]
 
 
@@ -90,7 +90,7 @@ def losses(fabric: "Fabric") -> list[str]:
 
 
 def _hosts_cost(host: "Host") -> bool:
-    """Return true if hosts have costs other than the loopback's."""
+    """Return true if hosts have any costs except the loopback's."""
     overheads = (
         *(host["message_overhead_s"], host["piece_overhead_s"], host["intersocket_latency_s"]),
     )
@@ -150,7 +150,7 @@ class _Platform:
         yield "  </config>"
 
     def _factors(self, which: Literal["latency_factor", "bandwidth_factor"]) -> str:
-        """Return the segments; SimGrid's begin above the size that they name."""
+        """Return the factors by segment; SimGrid's segments begin above the size that they name."""
         first, *others = self.fabric.point_to_point
         pairs = [(0, first[which])]
         for segment in others:
@@ -177,7 +177,7 @@ class _Platform:
             yield "    </host>"
 
     def _across_pipes_s(self, vertex: int, switch: "Switch") -> float:
-        """Return what a result of all its cables takes in addition: platforms know no ports."""
+        """Return the extra time of a result across pipelines: platforms do not model ports."""
         ports = [one["upper_port"] for one in self.graph.cables if one["upper"] == vertex]
         pipes = {port // switch["pipe_ports"] for port in ports if switch["pipe_ports"]}
         return switch["pipe_latency_s"] if len(pipes) > 1 else 0.0
@@ -209,7 +209,7 @@ class _Platform:
                     yield from self._route(source, destination, ways[source])
 
     def _ways_to(self, destination: int) -> dict[int, _Way]:
-        """Return the routes from all hosts, and to a host also those from all switches."""
+        """Return the routes from all hosts and, to a host, also the routes from all switches."""
         hosts = len(self.graph.hosts)
         sources = self.vertices if destination < hosts else range(hosts)
         ways = {
@@ -222,7 +222,7 @@ class _Platform:
     def _ways_on(
         self, switch: int, others: Sequence[int], ways: Mapping[int, _Way]
     ) -> dict[int, _Way]:
-        """Return the routes from the other switches, along those of the hosts' packets."""
+        """Return the routes from all other switches, along the routes of host packets."""
         vertex_of = {self.graph.name(vertex): vertex for vertex in others}
         tails: dict[int, _Way] = {}
         for links, through in ways.values():
@@ -233,7 +233,7 @@ class _Platform:
         return tails | (self._shortest_ways(switch, missing) if missing else {})
 
     def _shortest_ways(self, destination: int, sources: Iterable[int]) -> dict[int, _Way]:
-        """Return routes that weft never uses: SimGrid requires one between any two hosts."""
+        """Return routes that weft never uses: SimGrid requires a route between any two hosts."""
         towards: dict[int, tuple[str, int]] = {}
         waiting = deque([destination])
         while waiting:
@@ -258,7 +258,7 @@ class _Platform:
 
     @cached_property
     def _links_to(self) -> dict[int, list[tuple[str, int]]]:
-        """Links that end at each vertex, with the switches at their other ends."""
+        """Links that end at each vertex, with the switches at their opposite ends."""
         links: dict[int, list[tuple[str, int]]] = defaultdict(list)
         for cable in self.graph.cables:
             if cable["lower"] >= len(self.graph.hosts):
@@ -278,7 +278,7 @@ class _Platform:
 
     @cached_property
     def _shared_by(self) -> dict[str, str]:
-        """Shared link that a packet passes in addition to each link."""
+        """Shared link that a packet crosses in addition to each link."""
         return {
             link: _shared(number)
             for number, medium in enumerate(self.fabric.shared)
@@ -291,7 +291,7 @@ class _Platform:
 
 
 def _shared(number: int) -> str:
-    """Return the name of the link that several links share."""
+    """Return the name of a link shared by several links."""
     return f"weft.shared.{number}"
 
 
@@ -318,7 +318,7 @@ def _properties(switch: "Switch", nic: "Nic", across_pipes_s: float) -> dict[str
         "host_reduce": nic["host_reduce"],
         "host_bcast": nic["host_bcast"],
     }
-    # Properties are omitted if they are zero or infinite in the sense of "none", or the default.
+    # Omitted if zero, infinite (for no limit) or the default.
     optional = {
         "total_slots": 0,
         "aggregation_rate": math.inf,
@@ -336,7 +336,7 @@ def _properties(switch: "Switch", nic: "Nic", across_pipes_s: float) -> dict[str
 
 
 def _offload(rows: "Sequence[Offload]") -> str:
-    """Return `allreduce MPI_INT,MPI_LONG MPI_SUM; …`: what is offloaded and how."""
+    """Return the offloaded calls and their mechanism: `allreduce MPI_INT,MPI_LONG MPI_SUM; …`."""
     return "; ".join(
         " ".join(
             word
@@ -388,7 +388,7 @@ def _mpi_costs(mpi: "Mpi", eager: int, side: Literal["send", "receive"]) -> str:
             fixed, rate = row["receive_overhead_s"], row["receive_copy_rate_Bps"]
         if start < eager:
             pieces.append((start, fixed, 1 / rate))
-        # Rendezvous copies nothing.
+        # rendezvous copies nothing
         if end > eager:
             pieces.append((max(start, eager), fixed, 0.0))
     # SMPI applies a segment to messages larger than its first size.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Trees for a number of hosts, an oversubscription and a radix of switches.
+"""Trees for a given number of hosts, oversubscription and switch radix.
 
-A leaf switch with k a ports to hosts and k b to spines has the oversubscription a:b. Above leaves
-nothing is oversubscribed. Of all trees of two levels, or else of three, the one with fewest
-switches is chosen, and of these the one with fewest empty places.
+A leaf switch with k a ports to hosts and k b ports to spines has the oversubscription a:b. Levels
+above the leaves are not oversubscribed. weft chooses the tree with the fewest switches among all
+trees of two levels, or else of three, and breaks ties by the fewest unused host ports.
 """
 
 import re
@@ -15,17 +15,17 @@ from weft.base.errors import WeftError, named
 from weft.fabric.defaults import FilledTemplate, NewFabricOptions, fill
 
 SIZED = "sized"
-"""Name of the kind of fabrics that have a size instead of a topology."""
+"""Kind of fabrics that are specified by size instead of topology."""
 KEYS = ("hosts", "oversubscription", "radix")
 RADIX = 64
-"""Ports of a switch by default: those of NVIDIA's QM9700 (product brief)."""
+"""Default number of ports per switch: NVIDIA's QM9700 (product brief)."""
 _RATIO = re.compile(r"([1-9]\d{0,3})(?::([1-9]\d{0,3}))?")
 _LARGEST_RADIX = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tree:
-    """A star or fat tree that has room for some hosts."""
+    """Star or fat tree with space for a number of hosts."""
 
     hosts: int
     down: tuple[int, ...]
@@ -66,7 +66,7 @@ def tree_of(hosts: int, oversubscription: str, radix: int) -> Tree:
     """Return the smallest tree of a size.
 
     Raises:
-        WeftError: No tree of at most three levels fits; the message names the nearest that do.
+        WeftError: No tree of at most three levels fits; the error names the nearest trees that do.
     """
     ratio = _ratio(oversubscription)
     if hosts < 2:
@@ -82,7 +82,7 @@ def tree_of(hosts: int, oversubscription: str, radix: int) -> Tree:
 
 
 def fill_sized(tree: Tree, radix: int, name: str, asked: NewFabricOptions) -> FilledTemplate:
-    """Return the template of a tree, whose switches have so many ports."""
+    """Return the template of a tree of switches with `radix` ports."""
     filled = fill(tree.kind, tree.options, name, asked)
     return replace(filled, template=replace(filled.template, max_ports=radix))
 
@@ -113,14 +113,14 @@ def _smallest(hosts: int, ratio: tuple[int, int], radix: int) -> Tree | None:
 
 
 def _leaves(ratio: tuple[int, int], radix: int) -> Iterator[tuple[int, int]]:
-    """Yield the ports of a leaf to hosts, and to switches above."""
+    """Yield the numbers of a leaf's ports to hosts and to upper switches."""
     down, up = ratio
     for times in range(1, radix // (down + up) + 1):
         yield times * down, times * up
 
 
 def _parallel(uplinks: int, below: int, radix: int) -> int:
-    """Return the most parallel cables to each parent: fewest parents, with ports for all below."""
+    """Return the most parallel cables to each parent: fewest parents, with ports for all leaves."""
     return max(
         (one for one in range(1, uplinks + 1) if uplinks % one == 0 and below * one <= radix),
         default=0,
@@ -144,7 +144,7 @@ def _two_levels(hosts: int, ratio: tuple[int, int], radix: int) -> Iterator[Tree
 
 
 def _three_levels(hosts: int, ratio: tuple[int, int], radix: int) -> Iterator[Tree]:
-    """Yield trees of pods: each leaf has a cable to every switch of its pod's second level."""
+    """Yield trees of pods: each leaf has a cable to every second-level switch of its pod."""
     half = radix // 2
     for down, up in _leaves(ratio, radix):
         pods = ceil(hosts / (down * half))
@@ -169,7 +169,7 @@ def _most_hosts(ratio: tuple[int, int], radix: int) -> int:
 
 
 def _nearest(hosts: int, ratio: tuple[int, int], radix: int) -> str:
-    """Return the message that no tree fits, with the nearest that do."""
+    """Return the error text that no tree fits, with the nearest trees that do."""
     written = f"{ratio[0]}:{ratio[1]}"
     choices = []
     if most := _most_hosts(ratio, radix):

@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 DEVICES = ("host", "nic", "switch")
 # Hosts fitted to several clusters (docs/accuracy.md), and the NICs and the switch of the testbed of
-# Belbeisi et al. (CF '26); fabrics/tofino-4.toml gives the source of each value.
+# Belbeisi et al. (CF '26); fabrics/tofino-4.toml states the source of each value.
 DEFAULT_PRESETS = {"host": "xeon-2-socket", "nic": "connectx-6-dx", "switch": "tofino"}
 DEFAULT_BANDWIDTH = "100Gbps"
 DEFAULT_LATENCY = "0.94us"
-# Default model fabric by switch: the shipped fabric that was measured with that switch. All other
+# Default model fabric by switch: the shipped fabric that was measured with this switch. All other
 # switches use the testbed of Belbeisi et al.
 LIKE = {
     **dict.fromkeys(("sharp", "sharp-hdr200", "sharp-ndr"), "hdr100-8"),
     "sx6036": "fdr-188",
 }
-# Default NIC of switches whose values were scaled together with it.
+# Default NIC of switches whose values were scaled together with a NIC.
 NICS = {"sharp-hdr200": "connectx-6-hdr200", "sharp-ndr": "connectx-7-ndr"}
 OTHERS_LIKE = "tofino-4"
-# Its cables have several rates, so all tables come from one file.
+# A GPU cluster's cables have several rates, so all tables come from one file.
 CLUSTERS_OF_GPUS = "gpu_cluster"
 CLUSTERS_LIKE = "superpod-h100-32"
 # 5 m of cable at 5 ns/m, as in the shipped fabrics.
@@ -57,9 +57,9 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 class Template:
     """Content of a new fabric file.
 
-    The options are keys of the topology with texts, as on the command line. For the registry's type
-    `tables`, each text is one table, `VALUE:KEY=VALUE:…`, and the first value belongs to the first
-    key.
+    The options are keys of the topology with string values, as on the command line. For the
+    registry's type `tables`, each text is one table, `VALUE:KEY=VALUE:…`, and the first value
+    belongs to the first key.
     """
 
     topology: str
@@ -69,28 +69,29 @@ class Template:
     bandwidth: str = DEFAULT_BANDWIDTH
     latency: str = DEFAULT_LATENCY
     switch_latency: str | None = None
-    """Latency of cables between switches; None: same as all cables."""
+    """Latency of cables between switches; None: the same as of all other cables."""
     messages: str | None = None
-    """The fabric that provides [[point_to_point]] and [mpi]."""
+    """Fabric that provides [[point_to_point]] and [mpi]."""
     origins: Mapping[str, str] = field(default_factory=dict)
-    """By table: the comment on the origin of defaulted values."""
+    """Comment on the origin of defaulted values, by table."""
     description: str | None = None
-    """One line; None: the topology and its options."""
+    """One-line description; None: the topology and its options."""
     max_ports: int | None = None
-    """Ports of every switch; None: the preset's."""
+    """Ports of each switch; None: as in the preset."""
     exceptions: Sequence["LinkException"] = ()
     """Cables that differ from [link]."""
     host: Mapping[str, Any] = field(default_factory=dict)
     """Keys of [host] that replace the preset's."""
     whole_host: bool = False
-    """True if these keys replace the preset."""
+    """True if `host` replaces the whole preset."""
     other_tables: str | None = None
-    """Text of all tables but [fabric] and [topology]; None: from the values above."""
+    """Text of all tables except [fabric] and [topology]; None: render them from the values above.
+    """
 
 
 @dataclass(frozen=True)
 class LinkException:
-    """Table [[links]]: cables whose names match, and their values."""
+    """Table [[links]]: cables with matching names, and their values."""
 
     match: str
     bandwidth: str | None = None
@@ -117,7 +118,7 @@ def own_options(topology: "Topology") -> "list[Option]":
 
 
 def inner_options(topology: "Topology", key: str) -> "list[Option]":
-    """Return the keys of each [[topology.KEY]] table, by their names in it."""
+    """Return the keys of each [[topology.KEY]] table, by their names within the table."""
     rows = topology["options"]
     start = f"{key}."
     return [
@@ -165,7 +166,7 @@ def write(
 ) -> "Fabric":
     """Write the file, unless one exists, and return the fabric that it describes.
 
-    With `strict`, values beyond what was measured with the presets are refused.
+    With `strict`, values outside the presets' measured ranges are refused.
     """
     if target.is_file() and target != STANDARD_OUTPUT and not force:
         raise WeftError(
@@ -192,9 +193,9 @@ def _proven(text: str, *, from_like: bool = False) -> "Fabric":
 
 
 def _of_option(message: str, path: Path, *, from_like: bool) -> str:
-    """Replace the place in the temporary file by the option that provided the value.
+    """Replace the position in the temporary file with the option that provided the value.
 
-    With `from_like`, that is `--like` for all tables but [topology].
+    With `from_like`, this is `--like` for all tables except [topology].
     """
     place = re.match(re.escape(str(path)) + r": \[(\w+)(?:\.(\w+))?\] (\w+): ", message)
     if place is None:
@@ -310,13 +311,13 @@ def _link_table(template: Template) -> Iterator[str]:
 
 
 def has_cables_between_switches(template: Template) -> bool:
-    """Return true if a cable connects two switches. Raises what `write` would."""
+    """Return true if a cable connects two switches. Raises the same errors as `write`."""
     fabric = _proven(_without_exceptions(template))
     return any(cable["lower"] >= len(fabric.hosts) for cable in fabric.cables())
 
 
 def _between_switches(fabric: "Fabric", topology: str) -> list[str]:
-    """Return patterns that match the names of those cables only."""
+    """Return patterns that match only the names of these cables."""
     hosts = len(fabric.hosts)
     inner = [cable for cable in fabric.cables() if cable["lower"] >= hosts]
     if not inner:
@@ -383,7 +384,7 @@ def _messages_tables(template: Template) -> Iterator[str]:
 
 
 def _finite_keys(row: Mapping[str, object]) -> Iterator[str]:
-    """Yield the lines of a row of the core, without unlimited rates and nested tables."""
+    """Yield the lines of a row of the core, omitting unlimited rates and nested tables."""
     for name, value in row.items():
         if not isinstance(value, float) or not math.isfinite(value):
             continue
@@ -404,7 +405,7 @@ def _schema(table: str) -> "_core.Table":
 
 
 def explained(option: "Option") -> str:
-    """Return a key's meaning, its allowed texts, and its default."""
+    """Return a key's meaning, allowed values, and default."""
     text = option["meaning"]
     if any(f'"{name}"' not in text for name in option["names"]):
         text += f": {option['allowed']}"
@@ -475,7 +476,7 @@ def _bad(key: str, text: str, allowed: str) -> WeftError:
     return WeftError(f"{named(key)}: found '{text}'; write {allowed}")
 
 
-# TOML writers by registry type; all other types are quoted texts.
+# TOML writers by registry type; all other types are written as quoted strings.
 _WRITERS: Mapping[str, Callable[[str, str], str]] = {
     "integer": _integer,
     "integers": _integers,

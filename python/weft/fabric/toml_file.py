@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """In-place editing of fabric files with tomlkit, which preserves comments and layout.
 
-Comments give the sources of values, so they stay with what they annotate: one on a value's line
-with that value, one right above a table with that table. If two arrays of tables alternate in a
-file, tomlkit regroups each, and a comment above one of its tables stays where it was.
+Comments state the sources of values, so they move with the annotated element: a comment on a
+value's line with this value, and a comment directly above a table with this table. If two arrays of
+tables alternate in a file, tomlkit regroups each array, and the comments above its tables do not
+move.
 """
 
 import re
@@ -35,9 +36,9 @@ def in_toml(value: Any) -> str:
 def with_values(text: str, table: str, values: Mapping[str, Value]) -> str:
     """Set keys of a table in the text of a fabric file; for an array, in each of its tables.
 
-    Existing keys keep their places; others follow the table's head. An inline table is expanded to
-    several lines, which leaves space for comments; a missing table is appended. A table within
-    another is `outer.inner`.
+    Existing keys keep their positions; new keys follow the table's head. An inline table is
+    expanded to several lines, which leaves space for comments; a missing table is appended. A
+    nested table is written `outer.inner`.
     """
     document = tomlkit.parse(text)
     found: Any = document
@@ -103,9 +104,9 @@ def _item(value: Value) -> Item:
 
 
 def without_tables(text: str, names: Collection[str]) -> str:
-    """Return a fabric file without some of its tables and the comments right above them."""
+    """Return a fabric file without some of its tables and the comments directly above them."""
     kept: list[str] = []
-    above = ""  # trailing comments belong to what follows
+    above = ""  # trailing comments belong to the next table
     for name, part in _parts(text):
         if name in names:
             if kept:

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Load of one run, by cable (the busier of its two links) and by switch name."""
+    """Load in one run, by cable (the busier of its two links) and by switch name."""
 
     title: str
     by_cable: Sequence[float]
     by_switch: dict[str, float]
     hosts: frozenset[str] = frozenset()
-    """Hosts of the job, if the load is that of one job."""
+    """Hosts of the job, if the load is restricted to one job."""
 
     def utilisation(self, cables: Sequence[int]) -> float:
         """Return the highest utilisation of these cables."""
@@ -31,12 +31,12 @@ class Traffic:
 
     @property
     def utilisation_max(self) -> float:
-        """The utilisation of the busiest link."""
+        """Utilisation of the busiest link."""
         return max(self.by_cable)
 
     @property
     def reduced_max(self) -> float:
-        """Maximum over the switches of the bytes reduced."""
+        """Largest number of bytes reduced by a switch."""
         return max(self.by_switch.values())
 
 
@@ -48,7 +48,7 @@ def read_traffic(path: Path, fabric: "Fabric", job: str | None = None) -> Traffi
 def traffic_of(
     record: Record, fabric: "Fabric", source: str = "the record", job: str | None = None
 ) -> Traffic:
-    """Return the load of a run, or of one of its jobs; messages name the record's source.
+    """Return the load of a run, or of one of its jobs; errors name the record's source.
 
     The run must have used this fabric.
     """
@@ -86,7 +86,7 @@ def _job(record: Record, name: str, source: str) -> JobPart:
 
 
 def _utilisation(record: Record, job: JobPart | None) -> dict[str, float]:
-    """Return the utilisation of links by all traffic, or by that of a job during its time."""
+    """Return the utilisation of links by all traffic, or by a job's traffic during the job."""
     if job is None:
         return {link.name: link.utilisation for link in record.links}
     share = {link.name: link.share for link in job.links}

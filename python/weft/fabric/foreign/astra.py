@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Reader for the network files of ASTRA-sim's analytical backend.
 
-`topology`, `npus_count`, `bandwidth` (GB/s) and `latency` (ns) have a value for each dimension.
-NPUs that differ in one dimension alone are connected as a Ring, FullyConnected, or by a Switch. In
-weft hosts forward nothing: with several dimensions, or a ring, each NPU is a host behind a router.
+`topology`, `npus_count`, `bandwidth` (GB/s) and `latency` (ns) contain one value per dimension.
+NPUs that differ in exactly one dimension are connected as a Ring, FullyConnected, or by a Switch.
+weft's hosts do not forward packets: with several dimensions, or in a ring, each NPU is a host
+behind a router.
 """
 
 import itertools
@@ -28,7 +29,7 @@ class _Dimension:
     latency_s: float
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of neighbours of a ring or of all."""
+        """Yield the neighbouring pairs in a ring, or all pairs."""
         if self.kind == "FullyConnected" or self.size < 3:
             yield from itertools.combinations(range(self.size), 2)
         else:

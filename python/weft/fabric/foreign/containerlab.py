@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Reader for the topology files of containerlab (*.clab.yml).
 
-`topology` has `nodes`, whose `kind` is their own, their group's or the default, and `links`, whose
-`endpoints` are `node:interface`, or mappings with a `node`. Nodes of the kind `linux` and clusters
-of Kubernetes are hosts, except containers of routing software; all other kinds are switches. In a
-lab of switches alone, each has a host. Links end at nodes, or at the machine that runs the lab
-(`host`, `mgmt-net`, `macvlan` and the like).
+`topology` contains `nodes`, whose `kind` is set by the node, its group or the default, and `links`,
+whose `endpoints` are `node:interface`, or mappings with a `node`. Nodes of the kind `linux` and
+Kubernetes clusters are hosts, except containers of routing software; all other kinds are switches.
+In a lab without hosts, each switch gets a host. Links end at nodes, or at the machine that runs the
+lab (`host`, `mgmt-net`, `macvlan` and the like).
 """
 
 import re
@@ -16,7 +16,7 @@ from weft.base.units import plural
 from weft.fabric.foreign.topology import ForeignCable, ForeignTopology, unique, with_hosts
 from weft.runs.jobs import simple_yaml
 
-# Keys that matter, by depth; the others have texts of several lines, templates and the like.
+# Relevant keys by depth; other keys contain multi-line texts, templates and the like.
 _WANTED = (
     re.compile(r"topology(?:/(?:defaults|groups|kinds|nodes|links))?"),
     re.compile(r"topology/defaults/(?:kind|image|group)"),
@@ -59,7 +59,7 @@ def read(text: str) -> ForeignTopology:
 
 
 def _wanted(text: str) -> Iterator[str]:
-    """Yield the lines of keys that matter; others become empty, which keeps the lines' numbers."""
+    """Yield the lines of relevant keys; other lines become empty, which preserves line numbers."""
     above: list[tuple[int, str]] = []
     for line in text.splitlines():
         match = _LINE.match(line)
@@ -68,7 +68,7 @@ def _wanted(text: str) -> Iterator[str]:
         if not line.strip() or line.lstrip().startswith("#"):
             yield ""
             continue
-        # Items of a list may be as far to the left as the key that has them.
+        # List items may have the same indentation as their key.
         while above and (above[-1][0] > indent or (above[-1][0] == indent and not match[2])):
             above.pop()
         key = (match[3] or "").strip("\"'")
@@ -105,7 +105,7 @@ def _first(key: str, *levels: Mapping[str, Any]) -> str:
 
 
 def _ends(link: Any) -> list[str]:
-    """Return the nodes of a link: one if its other end is the machine that runs the lab."""
+    """Return the nodes of a link: one node if the other end is the machine that runs the lab."""
     if not isinstance(link, dict):
         raise ValueError("a link is no mapping with endpoints")
     ends = link.get("endpoints") or ([link["endpoint"]] if "endpoint" in link else None)

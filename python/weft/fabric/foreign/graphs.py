@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Readers for graphs: GML and GraphML (Topology Zoo, fnss, networkx), and JSON (P4, Mininet).
 
-Nodes are hosts or switches by an attribute such as `type`; the JSON of P4 tutorials and Mininet
-lists both apart. In a graph that does not tell them apart, each node is a switch with a host.
-Rates and latencies count where the file states their unit: Topology Zoo's `LinkSpeedRaw` (bits/s),
+An attribute such as `type` distinguishes hosts from switches; the JSON of P4 tutorials and Mininet
+lists them separately. In a graph without the distinction, each node becomes a switch with a host.
+Rates and latencies are used if the file states their unit: Topology Zoo's `LinkSpeedRaw` (bits/s),
 `capacity` and `delay` with fnss's `capacity_unit` and `delay_unit`, texts such as `10Gbps`.
-Mininet's and the P4 tutorials' bandwidths are Mbit/s (mininet/link.py, TCIntf).
+Bandwidths of Mininet and the P4 tutorials are in Mbit/s (mininet/link.py, TCIntf).
 """
 
 import json
@@ -48,7 +48,7 @@ class Graph:
 
 
 def read_gml(text: str) -> ForeignTopology:
-    """Return what a GML file states. Raises `ValueError` with a clause."""
+    """Parse a GML file. Raises `ValueError` with a clause."""
     pairs = dict(_gml(iter(_TOKEN.findall(text)), 0)).get("graph")
     if not isinstance(pairs, list):
         raise ValueError("it has no graph [ … ]")
@@ -66,7 +66,7 @@ def read_gml(text: str) -> ForeignTopology:
 
 
 def _gml(tokens: Iterator[tuple[str, ...]], depth: int) -> list[tuple[str, Any]]:
-    """Return the pairs of a list, which ends at its bracket."""
+    """Return the key-value pairs of a list, up to its closing bracket."""
     if depth > 100:
         raise ValueError("it is nested too deeply")
     found: list[tuple[str, Any]] = []
@@ -85,7 +85,7 @@ def _gml(tokens: Iterator[tuple[str, ...]], depth: int) -> list[tuple[str, Any]]
 
 
 def read_graphml(text: str) -> ForeignTopology:
-    """Return what a GraphML file states. Raises `ValueError` with a clause."""
+    """Parse a GraphML file. Raises `ValueError` with a clause."""
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise ValueError("it has a document type, which GraphML does not need")
     try:
@@ -116,7 +116,7 @@ def _data(element: ElementTree.Element, names: Mapping[str, str]) -> dict[str, s
 
 
 def read_json(text: str) -> ForeignTopology:
-    """Return what a JSON file states. Raises `ValueError` with a clause."""
+    """Parse a JSON file. Raises `ValueError` with a clause."""
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
@@ -144,7 +144,7 @@ def _node_link(found: Mapping[str, Any]) -> Graph:
 
 
 def _listed(found: Mapping[str, Any]) -> ForeignTopology:
-    """Return a topology whose hosts and switches are listed apart."""
+    """Return a topology whose file lists hosts and switches separately."""
     hosts = _names(found.get("hosts"))
     switches = _names(found.get("switches"))
     kinds = [*unique((one, one) for one in (*hosts, *switches)).items()]
@@ -161,7 +161,7 @@ def _listed(found: Mapping[str, Any]) -> ForeignTopology:
 
 
 def _names(found: Any) -> list[str]:
-    """Return the names of a list or an object; MiniEdit's entries have them in `opts`."""
+    """Return the names in a list or object; MiniEdit stores them in `opts` of each entry."""
     names = []
     for one in found if isinstance(found, list | dict) else []:
         opts = one.get("opts") if isinstance(one, dict) else None
@@ -171,7 +171,7 @@ def _names(found: Any) -> list[str]:
 
 
 def _link(link: Any) -> tuple[str, str, float | None, float | None]:
-    """Return both ends, rate and latency: a list, or an object of Mininet's."""
+    """Return both ends, rate and latency of a link: a list, or a Mininet object."""
     if isinstance(link, dict):
         keys = (("src", "dest"), ("source", "target"), ("node1", "node2"))
         ends = next(((link[a], link[b]) for a, b in keys if a in link and b in link), None)
@@ -206,7 +206,7 @@ def _topology(graph: Graph) -> ForeignTopology:
     cables, loops = _cables(graph, names)
     notes = [f"{plural(loops, 'edge')} from a node to itself left out"] if loops else []
     if "host" not in roles.values():
-        # Topology Zoo's hyperedges are no places.
+        # Topology Zoo's hyperedges are not nodes.
         bare = [names[key] for key, own in graph.nodes.items() if str(own.get("hyperedge")) == "1"]
         return with_hosts(list(names.values()), cables, notes, bare)
     hosts = [names[key] for key, role in roles.items() if role == "host"]
@@ -215,7 +215,7 @@ def _topology(graph: Graph) -> ForeignTopology:
 
 
 def _cables(graph: Graph, names: Mapping[str, str]) -> tuple[list[ForeignCable], int]:
-    """Return the cables, both directions of an edge as one, and the number of loops left out."""
+    """Return the cables, merging both directions of an edge, and the number of omitted loops."""
     cables: list[ForeignCable] = []
     loops = 0
     seen: set[tuple[str, str]] = set()
@@ -259,7 +259,7 @@ def _delay(own: Attributes, graph: Attributes) -> float | None:
 def _with_unit(
     own: Attributes, keys: Sequence[str], units: Sequence[Any], read: Any, suffix: str
 ) -> Iterator[float]:
-    """Yield the values of these attributes, with their own unit or the graph's."""
+    """Yield the values of these attributes, in their own unit or the graph's."""
     for key in keys:
         text = str(own.get(key, "")).strip()
         for unit in ("", *(str(one) for one in units if one)):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Reader for ibdiagnet's files: ibdiagnet2.lst, .net_dump, .net_dump_ext and .db_csv.
 
-A line of the .lst has both ends, `{ CA Ports:01 … NodeGUID:… {node01 mlx5_0} LID:0005 PN:01 }`, and
-`PHY=4x LOG=ACT SPD=50` (ibdm of ibutils, Fabric.cpp, dumpLSTFile). The .net_dump has a line
-`"leaf-1", Mellanox, 0xb8ce…, LID 1` for each switch, a line that names the columns, and one for
-each port, whose columns are separated by colons. The .net_dump_ext is a single such table, whose
-column `Conn LID(#)` has the LID and the label of the other port. The .db_csv has a table in CSV for
-each subject, between START_NAME and END_NAME, with widths and speeds in the codes of PortInfo
-(InfiniBand Architecture Specification 1.7, 14.2.5.6).
+A line of the .lst contains both ends of a link, `{ CA Ports:01 … NodeGUID:… {node01 mlx5_0}
+LID:0005 PN:01 }`, and `PHY=4x LOG=ACT SPD=50` (ibdm of ibutils, Fabric.cpp, dumpLSTFile). The
+.net_dump contains a line `"leaf-1", Mellanox, 0xb8ce…, LID 1` for each switch, a line that names
+the columns, and one for each port, whose columns are separated by colons. The .net_dump_ext is a
+single such table, whose column `Conn LID(#)` contains the LID and the label of the other port. The
+.db_csv contains a CSV table for each subject, between START_NAME and END_NAME, with widths and
+speeds in the codes of PortInfo (InfiniBand Architecture Specification 1.7, 14.2.5.6).
 """
 
 import csv
@@ -28,7 +28,7 @@ _WIDTH = re.compile(r"(\d+)x", re.IGNORECASE)
 _ROLES = {"CA": "H", "SW": "S", "RT": "R"}
 _NODE_TYPES = {"1": "H", "2": "S", "3": "R"}
 _WIDTHS = {1: "1", 2: "4", 4: "8", 8: "12", 16: "2"}
-# Bits of the speed; those of FDR and above are extended ones, and the highest that is set counts.
+# Bits of the speed; FDR and above are extended speeds, and the highest set bit counts.
 _SPEEDS = {1: "SDR", 2: "DDR", 4: "QDR", 1 << 8: "FDR", 1 << 9: "EDR", 1 << 10: "HDR"}
 _SPEEDS |= {1 << 11: "NDR", 1 << 12: "XDR", 1 << 16: "FDR10"}
 _CONNECTED = re.compile(r"(\d+)\s*\((.*)\)$")
@@ -96,7 +96,7 @@ def _dumped(text: str, nodes: dict[str, str]) -> Iterator[infiniband.Link]:
 
 
 def read_extended_dump(text: str) -> ForeignTopology:
-    """Return what a .net_dump_ext states. Raises `ValueError` with a clause."""
+    """Parse a .net_dump_ext. Raises `ValueError` with a clause."""
     nodes: dict[str, str] = {}
     of_lid: dict[str, str] = {}
     ports: list[tuple[infiniband.End, str, str, float | None]] = []
@@ -125,7 +125,7 @@ def read_extended_dump(text: str) -> ForeignTopology:
 
 
 def read_database(text: str) -> ForeignTopology:
-    """Return what a .db_csv states. Raises `ValueError` with a clause."""
+    """Parse a .db_csv. Raises `ValueError` with a clause."""
     nodes, roles = {}, {}
     for row in _table(text, "NODES", ("NodeDesc", "NodeType", "NodeGUID")):
         guid = _guid(row["NodeGUID"])
@@ -176,7 +176,7 @@ def _coded_rate(width: str, speed: str) -> float | None:
 
 
 def _guid(digits: str) -> str:
-    """Return a GUID with all of its digits, since net_dump omits leading zeros."""
+    """Zero-pad a GUID, since net_dump omits leading zeros."""
     return digits.lower().removeprefix("0x").zfill(16)
 
 

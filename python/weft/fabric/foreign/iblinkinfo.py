@@ -27,7 +27,7 @@ _NO_LIDS = ("0", "65535")
 
 @dataclass(frozen=True)
 class _Port:
-    """Line of a port; empty texts are not stated."""
+    """Line of a port; texts that the line does not state are empty."""
 
     role: str
     node: str
@@ -55,7 +55,7 @@ def read(text: str) -> ForeignTopology:
         if one.far_lid and one.lid not in _NO_LIDS and one.far_lid not in _NO_LIDS:
             far = keys.setdefault(one.far_lid, f"{roles[one.far_lid]}-{one.far_lid}")
             nodes[far] = nodes.get(far) or one.far_said
-            # A switch has one LID, and each port of an HCA its own.
+            # A switch has a single LID; each port of an HCA has its own.
             ends = ((keys[one.lid], f"{one.lid}/{one.number}"), (far, _far_port(one)))
             links.append((ends, _rate(one.state)))
     return infiniband.topology(nodes, links)
@@ -73,16 +73,16 @@ def _ports(text: str) -> Iterator[_Port]:
             role, node, said = _ROLES[header[1]], header[2] or "", header[3]
         elif port := _PORT.match(line):
             if role == "H" and not node:
-                node = port[1] or ""  # HCAs with the same description are told apart
+                node = port[1] or ""  # distinguishes HCAs with the same description
             own = port[2] if port[2] is not None else said
             rest = (port[group] or "" for group in (3, 4, 5, 6, 7, 8))
             yield _Port(role, node, own, *rest)
 
 
 def _roles(ports: Sequence[_Port]) -> Mapping[str, str]:
-    """Return the letter of each LID's role.
+    """Return the role letter of each LID.
 
-    Without the nodes' lines (`--line`, partial scans), a LID with several ports is a switch's.
+    Without node lines (`--line`, partial scans), a LID with several ports belongs to a switch.
     """
     stated = {one.lid: one.role for one in ports if one.role}
     numbers: dict[str, set[str]] = {}

@@ -3,9 +3,9 @@
 
 A node is a line `Switch 40 "S-b8ce…" # "MF0;leaf-1:MQM8790/U1" …` or `Ca 1 "H-0c42…" # "node01
 mlx5_0"`, and its ports are lines `[1] "H-0c42…"[1](c42…) # "node01 mlx5_0" lid 5 4xHDR`
-(ibnetdiscover.c of rdma-core). Each cable stands at both of its ends. ibdiagnet's file of this form
-labels ports: `[1](1/1/1)`. ibsim's networks, which have this form too, name nodes freely:
-`Hca 2 "node01"`, `[1] "leaf-1"[3]` (ibsim, README).
+(ibnetdiscover.c of rdma-core). Each cable is listed at both of its ends. ibdiagnet's file of this
+form labels ports: `[1](1/1/1)`. ibsim's networks, which have this form too, name nodes freely: `Hca
+2 "node01"`, `[1] "leaf-1"[3]` (ibsim, README).
 """
 
 import re
@@ -65,7 +65,7 @@ def _links(text: str, nodes: dict[str, str]) -> Iterator[infiniband.Link]:
 
 
 def _key(kind: str, name: str) -> str:
-    """Return the key of a node: its name, which begins with its role unless the file is ibsim's."""
+    """Return the key of a node: its name, which starts with its role except in ibsim files."""
     return name if _GUID.fullmatch(name) else f"{_ROLES[kind]}-{name}"
 
 

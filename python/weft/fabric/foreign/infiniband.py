@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""InfiniBand subnets as reports describe them: names of nodes, rates of links, each cable once.
+"""InfiniBand subnets from reports: names of nodes, rates of links, each cable once.
 
-HCAs whose descriptions begin with the same word are a host's. Switches that have no name of their
-own are named by their GUID.
+HCAs whose descriptions begin with the same word belong to one host. Switches without a name are
+named by their GUID.
 """
 
 import re
@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping
 from weft.base.units import plural
 from weft.fabric.foreign.topology import ForeignCable, ForeignTopology, unique
 
-# Gb/s of data in a lane (IBTA roadmap): SDR to QDR signal 2.5 to 10 and encode 8 bits in 10, FDR
-# signals 14.0625 and encodes 64 in 66; later ones are named by their data rate.
+# Gb/s of data per lane (IBTA roadmap): SDR to QDR signal 2.5 to 10 with 8b/10b encoding, FDR
+# signals 14.0625 with 64b/66b encoding; later generations are named by their data rate.
 LANE_GBPS = {"SDR": 2, "DDR": 4, "QDR": 8, "FDR10": 10, "FDR": 14.0625 * 64 / 66}
 LANE_GBPS |= {"EDR": 25, "HDR": 50, "NDR": 100, "XDR": 200}
-# Gb/s that a lane signals, as iblinkinfo prints it (libibmad, dump.c); ibdiagnet rounds down.
+# Signalling rate of a lane in Gb/s, as iblinkinfo prints it (libibmad, dump.c); ibdiagnet rounds it
+# down.
 _SIGNALLED = {"SDR": 2.5, "DDR": 5, "QDR": 10, "FDR": 14.0625, "EDR": 25.78125, "HDR": 53.125}
 _SIGNALLED |= {"NDR": 106.25, "XDR": 212.5}
 _ROUNDING = 0.07
@@ -26,15 +27,15 @@ _MANAGED = re.compile(r"(?:MF\d+;)?([^:]+):([^/]+)(?:/(.*))?$")
 _AGGREGATION = "Aggregation Node"
 
 End = tuple[str, str]
-"""Identifier of a node, which begins with the letter of its role (H, S or R), and a port."""
+"""Node and port: the node's identifier begins with the letter of its role (H, S or R)."""
 Link = tuple[tuple[End, End], float | None]
 """Both ends of a cable, and its rate in bits per second."""
 
 
 def topology(nodes: Mapping[str, str], links: Iterable[Link]) -> ForeignTopology:
-    """Return the hosts, switches and cables of nodes with their descriptions.
+    """Return the topology of nodes, given by their descriptions, and links.
 
-    A link may be listed from each of its ends.
+    A link may be listed at both of its ends.
     """
     rates: dict[tuple[End, End], float | None] = {}
     for ends, rate in links:
@@ -66,7 +67,7 @@ def _notes(nodes: Mapping[str, str], names: Mapping[str, str], hosts: int) -> li
 
 
 def lane_gbps(signalled: str) -> float | None:
-    """Return the data rate of a lane from its signalling rate in Gb/s, also if that is rounded."""
+    """Return the data rate of a lane from its signalling rate in Gb/s, which may be rounded."""
     try:
         value = float(signalled)
     except ValueError:
@@ -88,7 +89,7 @@ def is_managed(description: str) -> bool:
 
 
 def _host_names(nodes: Mapping[str, str]) -> dict[str, str]:
-    """Return the host of each HCA; one whose description names no host is a host of its own."""
+    """Return the host of each HCA; an HCA whose description names no host gets its own host."""
     found, own = {}, []
     for key, said in nodes.items():
         if not key.startswith("H") or _AGGREGATION in said:
@@ -103,7 +104,7 @@ def _host_names(nodes: Mapping[str, str]) -> dict[str, str]:
 
 
 def _switch_names(nodes: Mapping[str, str]) -> dict[str, str]:
-    """Return the names of switches; a managed one with several chips is named with the chip."""
+    """Return the names of switches; in managed switches with several chips, also name the chip."""
     chips: dict[str, tuple[str, str]] = {}
     for key, said in nodes.items():
         if key.startswith("S"):

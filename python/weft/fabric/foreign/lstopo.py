@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Reader for the XML of hwloc's lstopo: sockets, memory domains, cores and caches of one host.
 
-Objects are nested by what they contain: `Machine`, `Package` (`Socket` before hwloc 1.11),
-`L3Cache` (`Cache` with a depth before 2.0), `Core`, `PU`. Memory domains, `NUMANode`, contain cores
-before 2.0, and stand alongside them since. Objects that the process may not use are not in the
-file.
+Objects are nested: `Machine`, `Package` (`Socket` before hwloc 1.11), `L3Cache` (`Cache` with a
+depth before 2.0), `Core`, `PU`. Memory domains (`NUMANode`) contain cores before 2.0, and are
+siblings of cores since. The file omits objects that the process may not use.
 """
 
 import re
@@ -17,22 +16,22 @@ _INFO = "info"
 
 @dataclass(frozen=True)
 class HostInside:
-    """Statements of a file about a host."""
+    """Description of a host in a file."""
 
     cores: int
     sockets: int
     domains: int
-    """Memory domains that have cores."""
+    """Memory domains that contain cores."""
     processor: str
     """Empty if the file does not name it."""
     core_cache: float
     """Second-level cache of a core in bytes; 0 if not stated."""
     caches: float
-    """Bytes that the second- and third-level caches of a socket hold; 0 if not stated."""
+    """Total size in bytes of the second- and third-level caches of a socket; 0 if not stated."""
 
 
 def read(text: str) -> HostInside:
-    """Return what a file states. Raises `ValueError` with a clause."""
+    """Parse a file. Raises `ValueError` with a clause."""
     if "<!ENTITY" in text:
         raise ValueError("it declares entities, which lstopo does not")
     try:
@@ -88,7 +87,7 @@ def _size(cache: ElementTree.Element) -> float:
 
 
 def _stated(element: ElementTree.Element, name: str) -> str:
-    """Return a value of an object's own `info` elements."""
+    """Return a value from an element's own `info` children."""
     return next(
         (one.get("value", "") for one in element.findall(_INFO) if one.get("name") == name), ""
     )

@@ -2,11 +2,11 @@
 """Reader for the topologies of ns-3's RDMA simulators (HPCC, PowerTCP) and of SimAI.
 
 HPCC's first line is `nodes switches links`, PowerTCP's `nodes switches leaf-switches links`,
-SimAI's `nodes gpus-per-server nvswitches switches links gpu-type`. The numbers of the switches
-follow, and a line for each link: both ends, rate, delay and error rate (SimAI, docs/Tutorial.md;
+SimAI's `nodes gpus-per-server nvswitches switches links gpu-type`. Then follow the switches'
+numbers, and a line for each link: both ends, rate, delay and error rate (SimAI, docs/Tutorial.md;
 HPCC, simulation/mix/README; PowerTCP, powertcp-evaluation-burst.cc). Rates without a unit are bits
-per second (ns-3, DataRate). Other nodes are hosts, in SimAI GPUs. The simulators read no further,
-and files of HPCC explain their format there.
+per second (ns-3, DataRate). All other nodes are hosts (GPUs in SimAI). The simulators ignore later
+lines, in which HPCC files explain their format.
 """
 
 import re
@@ -61,7 +61,7 @@ def read(text: str) -> ForeignTopology:
 
 
 def _lines(text: str) -> list[tuple[int, list[str]]]:
-    """Return the words of each line that has some, with the line's number."""
+    """Return the words of each non-empty line, with its line number."""
     return [
         (number, line.split())
         for number, line in enumerate(text.splitlines(), 1)

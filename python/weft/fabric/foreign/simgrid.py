@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Reader for SimGrid's XML platforms.
 
-A platform of a single <cluster> is one of the weft topologies. The attributes `topology` and
-`topo_parameters` have their numbers: levels, children, parents and cables of a FAT_TREE
+A platform of a single <cluster> maps to a weft topology. The attributes `topology` and
+`topo_parameters` contain its parameters: levels, children, parents and cables of a FAT_TREE
 (`2;4,4;1,2;1,2`), sizes of a TORUS (`4,4`), and groups, chassis, routers and hosts of a DRAGONFLY,
-with cables (`3,4;4,3;5,1;2`); other clusters are a star (SimGrid,
+with cables (`3,4;4,3;5,1;2`); all other clusters are stars (SimGrid,
 docs/source/Platform_examples.rst). Other platforms are graphs
 (`weft.fabric.foreign.simgrid_zones`).
 """
@@ -24,7 +24,7 @@ _DRAGONFLY = re.compile(r"(\d+),(\d+);(\d+),(\d+);(\d+),(\d+);(\d+)")
 
 @dataclass(frozen=True)
 class ForeignCluster:
-    """Topology of a cluster with its keys, and what its cables have in common."""
+    """Topology of a cluster with its keys, and the common properties of its cables."""
 
     kind: str
     options: Mapping[str, Sequence[str]]
@@ -34,7 +34,7 @@ class ForeignCluster:
 
 
 def read(text: str) -> ForeignCluster | ForeignTopology:
-    """Return what a platform states. Raises `ValueError` with a clause."""
+    """Parse a platform. Raises `ValueError` with a clause."""
     if "<!ENTITY" in text:
         raise ValueError(f"it declares entities; {AS_IT_IS}")
     try:
@@ -55,7 +55,7 @@ def read(text: str) -> ForeignCluster | ForeignTopology:
 
 
 def _topology(cluster: ElementTree.Element) -> tuple[str, dict[str, Sequence[str]]]:
-    """Return the kind and its keys."""
+    """Return the topology's kind and keys."""
     kind = cluster.get("topology", "FLAT").upper()
     text = cluster.get("topo_parameters", "").replace(" ", "")
     if kind == "FLAT":

@@ -5,7 +5,8 @@ A platform lists the links that each route crosses, but not what the links conne
 links of a route share an end, the first one starts at the route's source and the last one ends at
 its destination. `graph_of` merges ends until every route is a walk from its source to its
 destination. A link whose two ends merge is a medium that all routes of a switch cross: a backbone.
-A link that alone connects several pairs of nodes is a medium too: `buses` makes it a switch.
+A link that connects several pairs of nodes without other links is also a medium: `buses` converts
+it to a switch.
 """
 
 from collections import defaultdict, deque
@@ -31,7 +32,7 @@ class PlatformRoute:
     target: str
     links: tuple[str, ...]
     symmetric: bool = True
-    """True if the way back crosses the same links."""
+    """True if the reverse route crosses the same links."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class Edge:
     one: str
     other: str
     links: tuple[str, ...]
-    """More than one if links in series are a cable."""
+    """Several links if links in series form one cable."""
     ways: int
-    """Directions in which routes cross it: 1 or 2."""
+    """Number of directions in which routes cross the edge: 1 or 2."""
 
 
 @dataclass
@@ -52,17 +53,17 @@ class PlatformGraph:
 
     edges: list[Edge] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
-    """Nodes without a name in the platform, which routes of several links imply."""
+    """Nodes without a name in the platform, implied by routes of several links."""
     loops: dict[str, str] = field(default_factory=dict)
-    """Links whose two ends are one node, and that node."""
+    """Links whose two ends are the same node, with this node."""
     crossed: set[str] = field(default_factory=set)
     """Nodes between the ends of a route."""
     detours: int = 0
-    """Routes with more links than the shortest way."""
+    """Number of routes with more links than the shortest path."""
 
 
 class _Ends:
-    """Sets of ends that are the same node. A named node is its own end."""
+    """Disjoint sets of link ends that are the same node. A named node is its own end."""
 
     def __init__(self, named: Iterable[str]) -> None:
         self._above = {name: name for name in named}
@@ -77,7 +78,7 @@ class _Ends:
         return end
 
     def find(self, end: str) -> str:
-        """Return the end that stands for a node; its name if it has one."""
+        """Return the representative end of a node; its name if it has one."""
         above = self._above
         while above[end] != end:
             above[end] = above[above[end]]
@@ -99,7 +100,7 @@ class _Ends:
         self._above[one] = other
 
     def is_named(self, end: str) -> bool:
-        """Return True for an end with a name of the platform."""
+        """Return True for an end that is named in the platform."""
         return end in self._named
 
 
@@ -143,7 +144,7 @@ class Buses:
     """Links that connect more than two nodes, and the links and routes that replace them."""
 
     names: dict[str, str] = field(default_factory=dict)
-    """Name of the switch by that of the link."""
+    """Name of the switch by the name of the link."""
     links: dict[str, PlatformLink] = field(default_factory=dict)
     routes: list[PlatformRoute] = field(default_factory=list)
 
@@ -151,7 +152,7 @@ class Buses:
 def buses(
     names: Iterable[str], links: Mapping[str, PlatformLink], routes: Sequence[PlatformRoute]
 ) -> Buses:
-    """Return switches for links that alone connect several pairs of nodes.
+    """Return switches for links that connect several pairs of nodes without other links.
 
     Each node has a cable to the switch, with the link's rate and half its latency.
     """
@@ -178,7 +179,7 @@ def buses(
 
 
 def _placed(route: PlatformRoute, of_link: dict[str, tuple[str, str]], ends: _Ends) -> bool:
-    """Fit a route into the graph from both of its ends; False if a link could lie both ways."""
+    """Place a route in the graph from both ends; False if a link's orientation is ambiguous."""
     links = route.links
     here, there = route.source, route.target
     first, last = 0, len(links)
@@ -193,7 +194,7 @@ def _placed(route: PlatformRoute, of_link: dict[str, tuple[str, str]], ends: _En
 
 
 def _beyond(link: str, end: str, of_link: dict[str, tuple[str, str]], ends: _Ends) -> str | None:
-    """Return the other end of a link; None if the link lies elsewhere so far."""
+    """Return the other end of a link; None if the link has not been placed at this end."""
     if link not in of_link:
         of_link[link] = (end, ends.fresh())
         return of_link[link][1]
@@ -206,7 +207,7 @@ def _beyond(link: str, end: str, of_link: dict[str, tuple[str, str]], ends: _End
 def _names_of_ends(
     of_link: Mapping[str, tuple[str, str]], ends: _Ends, names: Sequence[str]
 ) -> dict[str, str]:
-    """Return the name of each node, by the end that stands for it."""
+    """Return the name of each node, by its representative end."""
     taken = set(names)
     found: dict[str, str] = {}
     count = 0
@@ -224,7 +225,7 @@ def _names_of_ends(
 def _ways(
     routes: Sequence[PlatformRoute], where: Mapping[str, tuple[str, str]], graph: PlatformGraph
 ) -> dict[str, set[str]]:
-    """Return the nodes from which routes enter each link, and note the nodes that they cross."""
+    """Return the nodes from which routes enter each link, and record the nodes that they cross."""
     found: dict[str, set[str]] = defaultdict(set)
     for route in routes:
         here = route.source
@@ -241,7 +242,7 @@ def _ways(
 def _paired(
     edges: Sequence[Edge], links: Mapping[str, PlatformLink], ways: Mapping[str, set[str]]
 ) -> Iterator[Edge]:
-    """Yield the edges; two links of one direction each, there and back, are one cable."""
+    """Yield the edges; two unidirectional links in opposite directions form one cable."""
     single: dict[tuple[str, str], list[Edge]] = defaultdict(list)
     for edge in edges:
         if edge.ways != 1:
@@ -260,7 +261,7 @@ def _paired(
 
 
 def _contract(graph: PlatformGraph) -> None:
-    """Join the two links of added nodes that have no third: they are a cable in two pieces."""
+    """Join the links of added nodes with exactly two links, which are segments of one cable."""
     at: dict[str, list[Edge]] = defaultdict(list)
     for edge in graph.edges:
         for node in (edge.one, edge.other):
@@ -284,7 +285,7 @@ def _contract(graph: PlatformGraph) -> None:
 
 
 def _detours(routes: Sequence[PlatformRoute], where: Mapping[str, tuple[str, str]]) -> int:
-    """Return how many routes have more links than the shortest way."""
+    """Return the number of routes with more links than the shortest path."""
     near: dict[str, set[str]] = defaultdict(set)
     for one, other in where.values():
         if one != other:
@@ -315,6 +316,6 @@ def in_series(edge: Edge, links: Mapping[str, PlatformLink]) -> PlatformLink:
 
 
 def policy_of(edge: Edge, links: Mapping[str, PlatformLink]) -> str:
-    """Return the policy of an edge that differs most from a cable's."""
+    """Return the policy of an edge that differs most from a cable's policy."""
     policies = {links[link].policy for link in edge.links}
     return next((one for one in ("FATPIPE", "SHARED") if one in policies), "SPLITDUPLEX")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Zones of a SimGrid platform, as hosts, switches and cables.
 
-Hosts, routers, links and routes of all zones are put into one graph
-(`weft.fabric.foreign.simgrid_routes`): the route between two zones joins their gateways. Hosts of a
-<cluster> or <cabinet> have a cable each to a switch, which the backbone, if there is one, connects
-to the router (SimGrid, docs/source/Platform_examples.rst). Hosts that routes cross get a router.
+Hosts, routers, links and routes of all zones are merged into one graph
+(`weft.fabric.foreign.simgrid_routes`): the route between two zones joins their gateways. Each host
+of a <cluster> or <cabinet> has a cable to a switch, which a backbone, if present, connects to the
+router (SimGrid, docs/source/Platform_examples.rst). Hosts that forward traffic get a router.
 """
 
 import re
@@ -35,7 +35,7 @@ from weft.fabric.foreign.topology import (
 AS_IT_IS = "`weft run --platform FILE.xml` takes the platform as it is"
 _WITH_ROUTES = ("full", "floyd", "dijkstra", "dijkstracache", "none")
 _SEARCHING = ("floyd", "dijkstra", "dijkstracache")
-"""Routings that chain the routes of a zone: hosts forward too."""
+"""Routings that chain the routes of a zone, so that hosts also forward."""
 _BYPASSES = ("bypassRoute", "bypassASroute", "bypassASRoute", "bypassZoneRoute")
 
 
@@ -55,7 +55,7 @@ def rate_and_latency(
 
 
 def numbers(radical: str) -> list[int]:
-    """Return the numbers of a cluster's hosts: `0-3,7`. Raises `ValueError` with a clause."""
+    """Return the host numbers of a cluster, such as `0-3,7`. Raises `ValueError` with a clause."""
     ranges = []
     for part in radical.split(","):
         match = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)
@@ -91,7 +91,7 @@ class _Platform:
     links: dict[str, PlatformLink] = field(default_factory=dict)
     routes: list[PlatformRoute] = field(default_factory=list)
     forwarding: set[str] = field(default_factory=set)
-    """Hosts that routes between others may cross, by the routing or as gateways."""
+    """Hosts that routes between other hosts may cross, because of the routing or as gateways."""
     notes: list[str] = field(default_factory=list)
 
     def add(self, element: ElementTree.Element, routing: str) -> None:
@@ -133,7 +133,7 @@ class _Platform:
                 raise ValueError(f"{said} crosses no link; {AS_IT_IS}")
 
     def replace_buses(self) -> None:
-        """Replace links that connect more than two nodes by switches."""
+        """Replace links that connect more than two nodes with switches."""
         found = buses([*self.hosts, *self.routers], self.links, self.routes)
         self.routers += found.names.values()
         self.links |= found.links
@@ -177,7 +177,7 @@ class _Platform:
             self.forwarding |= {source, target}
 
     def _link_named(self, name: str) -> str:
-        """Return the link of a name, which may state the direction: `l_UP`."""
+        """Return the link of a name, which may include the direction: `l_UP`."""
         whole = re.sub(r"_(?:UP|DOWN)$", "", name)
         return whole if name not in self.links and whole in self.links else name
 
@@ -214,7 +214,7 @@ class _Platform:
             self._add_cable(host, hub, link)
 
     def _add_cabinets(self, zone: ElementTree.Element) -> None:
-        """Add a zone whose hosts have a link each."""
+        """Add a zone in which each host has a link."""
         hub = f"{zone.get('id')}.hub"
         self.routers.append(hub)
         for child in zone:
@@ -246,7 +246,7 @@ class _Platform:
 
 
 def _topology(platform: _Platform, graph: PlatformGraph) -> ForeignTopology:
-    """Return cables between hosts and switches, with a router for each host that forwards."""
+    """Return cables between hosts and switches, with a router for each forwarding host."""
     hosts = set(platform.hosts)
     near: dict[str, set[str]] = defaultdict(set)
     for edge in graph.edges:
@@ -292,7 +292,7 @@ def _finite(bps: float) -> float | None:
 
 
 def _dead_ends(near: Mapping[str, set[str]], hosts: set[str]) -> set[str]:
-    """Return the routers that lie between no hosts, such as that of an only cluster."""
+    """Return the routers on no path between hosts, such as the router of a single cluster."""
     left = {node: set(others) for node, others in near.items()}
     found: set[str] = set()
     waiting = [node for node, others in left.items() if node not in hosts and len(others) < 2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Reader for Slurm's topology/tree as a fabric: a cable to each node and to each child switch."""
+"""Reader for Slurm's topology/tree: a cable from each switch to each of its nodes and children."""
 
 from weft.fabric.foreign.topology import ForeignCable, ForeignTopology
 from weft.runs.jobs.slurm_topology import switches_of

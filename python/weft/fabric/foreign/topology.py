@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Hosts, switches and cables as a foreign file states them."""
+"""Hosts, switches and cables stated in a foreign file."""
 
 import re
 from collections import Counter
@@ -20,20 +20,20 @@ class ForeignCable:
     one: str
     other: str
     bps: float | None = None
-    """Bits per second of each direction; None if the file does not say it."""
+    """Bits per second in each direction; None if not stated."""
     latency_s: float | None = None
     count: int = 1
 
 
 @dataclass(frozen=True)
 class ForeignTopology:
-    """Statements of a file."""
+    """Contents of a topology file."""
 
     hosts: Sequence[str]
     switches: Sequence[str]
     cables: Sequence[ForeignCable]
     notes: Sequence[str] = field(default_factory=tuple)
-    """Assumptions, and things left out: a clause each."""
+    """Assumptions and omissions, one clause each."""
 
     @property
     def ports(self) -> Counter[str]:
@@ -50,9 +50,9 @@ def with_hosts(
     notes: Iterable[str] = (),
     bare: Collection[str] = (),
 ) -> ForeignTopology:
-    """Return a topology whose file tells no hosts: each node is a switch with a host.
+    """Return the topology of a file without hosts: each node becomes a switch with a host.
 
-    Hosts get the nodes' names; nodes in `bare` stay switches without a host.
+    Hosts get the nodes' names; nodes in `bare` become switches without a host.
     """
     named = {name: f"{name}.switch" for name in switches}
     hosts = [name for name in switches if name not in bare]
@@ -66,7 +66,7 @@ def with_hosts(
 
 
 def bits_per_second(text: str) -> float | None:
-    """Return a rate written with its unit, such as 100Gbps; None if it is none."""
+    """Parse a rate with its unit, such as 100Gbps; None if the text is not a rate."""
     match = _RATE.fullmatch(text.strip())
     value = None if match is None else _number(match[1])
     if match is None or value is None:
@@ -80,7 +80,7 @@ def _binary(prefix: str) -> float:
 
 
 def seconds(text: str) -> float | None:
-    """Return a time written with its unit, such as 0.5us; None if it is none."""
+    """Parse a time with its unit, such as 0.5us; None if the text is not a time."""
     match = _TIME.fullmatch(text.strip())
     value = None if match is None else _number(match[1])
     return None if match is None or value is None else value * _SECONDS[match[2]]
@@ -101,7 +101,7 @@ def clean(name: str) -> str:
 
 
 def unique(names: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return a name for each key, cleaned, and with the key where several have the same name."""
+    """Return a cleaned name for each key; duplicates are extended with the key."""
     rows = [(key, clean(name)) for key, name in names]
     counts: dict[str, int] = {}
     for _, name in rows:
