@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Reports: a self-contained page about a campaign or about single records.
+"""Reports: self-contained pages about a campaign or about single records.
 
 Users: api, cli.
 """

@@ -13,7 +13,7 @@ from weft.campaign.pairs import OFFLOAD
 Kind = Literal["size", "number", "name"]
 
 _MAPS = ("program", "fabric")
-"""Keys with one map per value."""
+"""Keys with a separate map for each value."""
 _SIZES = ("bytes", "size", "message")
 """Usual placeholder names of a message size, which take precedence."""
 
@@ -57,14 +57,14 @@ def _numbers(name: str, values: Sequence[str]) -> tuple[Kind, dict[str, float]]:
 
 @dataclass(frozen=True)
 class Roles:
-    """Initial roles of a campaign's axes; the reader may choose others."""
+    """Initial roles of a campaign's axes; users of the page may change them."""
 
     across: str
-    """Horizontal axis: sizes, if there are any."""
+    """Horizontal axis: a size, if any axis is one."""
     down: str
-    """Vertical axis: ranks, if they differ."""
+    """Vertical axis: ranks, if they vary."""
     further: tuple[str, ...]
-    """Axes with one value shown at a time."""
+    """Axes of which the page shows one value at a time."""
 
 
 def roles(axes: Sequence[Axis], compared: str = OFFLOAD) -> Roles:

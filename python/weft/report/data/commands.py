@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Commands that reproduce a campaign's programs and runs one by one, in its folder."""
+"""Commands that reproduce a campaign's programs and runs individually, in its folder."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -17,9 +17,9 @@ from weft.runs.request import Request, as_words
 
 @dataclass(frozen=True)
 class Command:
-    """Command of one run, split into the program's arguments and everything before them.
+    """Command of a run, split into the program's arguments and the words before them.
 
-    Many runs share one of the two parts.
+    Many runs share either part.
     """
 
     head: str
@@ -47,7 +47,7 @@ def command(campaign: Campaign, point: Mapping[str, Any], request: Request) -> C
 
 
 def _training_words(program: Program, fabric: str, point: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the command of an iteration of training."""
+    """Yield the command of a training iteration."""
     if program.trace is not None:
         yield from ("weft", "replay", str(program.trace), "--fabric", fabric)
         yield from _reading_words(program)
@@ -71,14 +71,14 @@ def _training_words(program: Program, fabric: str, point: Mapping[str, Any]) -> 
 
 
 def _reading_words(program: Program) -> Iterator[str]:
-    """Yield the options of a trace's reader."""
+    """Yield the options of a trace reader."""
     for key, value in program.reading.items():
         said = ",".join(map(str, value)) if isinstance(value, list) else str(value)
         yield from (f"--{key.replace('_', '-')}", said)
 
 
 def _file(program: Program) -> str:
-    """Return the path of a program, which `built` may have created."""
+    """Return the path of a program, which the command of `built` may create."""
     if program.path is not None:
         return str(program.path) if "/" in str(program.path) else f"./{program.path}"
     return f"./{program.name}"
@@ -90,7 +90,7 @@ _COMPILERS = {".c": "cc", **dict.fromkeys((".cpp", ".cc", ".cxx"), "cxx")}
 def built(program: Program) -> str:
     """Return the command that builds a program in the campaign's folder, or its model's name.
 
-    Empty if there is none.
+    The result is empty if the program has neither.
     """
     if program.source is None:
         return program.build or program.model or str(program.trace or "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Baselines of a report, and what a comparison of two runs says."""
+"""Baselines of a report, and verdicts of comparisons."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ Outcome = Literal[
     "faster", "same", "slower", "cannot tell", "fell back", "no collectives", "failed", "missing"
 ]
 SAME = 0.005
-"""Distance from 1 below which a speed-up counts as none; the simulation is far less accurate."""
+"""Distance from 1 below which a speed-up is a tie; the simulation is far less accurate."""
 
 
 def references(
@@ -22,15 +22,15 @@ def references(
 ) -> list[Reference]:
     """Return the baselines offered by a page, the default first.
 
-    The default is the one chosen in the campaign file, else the hosts alone, else the first offload
-    mode, fabric or algorithm, else the first value of a changed key.
+    The default is the baseline chosen in the campaign file, else the hosts alone, else the first
+    offload mode, fabric or algorithm, else the first value of a changed key.
     """
     several = {axis.name: axis.values for axis in axes if len(axis.values) > 1}
     found = [] if picked is None or picked.value not in several.get(picked.axis, ()) else [picked]
     ways = several.get(OFFLOAD, ())
     if OFF in ways:
         found.append(HOSTS)
-    if len(ways) > 2 or OFF not in ways:  # otherwise these are the same pairs reversed
+    if len(ways) > 2 or OFF not in ways:  # with two modes, these would be the same pairs reversed
         found += [Reference(OFFLOAD, value) for value in ways]
     for name in (COLLECTIVES, FABRIC, "fallback"):
         found += [Reference(name, value) for value in several.get(name, ())]
@@ -51,7 +51,7 @@ def alike(one: float, other: float) -> bool:
 
 
 def outcome(hosts_s: float, offloaded_s: float) -> Outcome:
-    """Return which of two times is shorter."""
+    """Return the verdict: which of two times is shorter, or a tie."""
     ratio = hosts_s / offloaded_s
     if alike(hosts_s, offloaded_s):
         return "same"

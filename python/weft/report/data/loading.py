@@ -39,7 +39,7 @@ def of(prepared: Prepared) -> Study:
 
 
 def _iterations(prepared: Prepared, found: Index) -> Iterations:
-    """Read the parts of all iterations, and the pictures of the first ones."""
+    """Read the time uses of all iterations, and the timelines of the first ones."""
     trained = [run for run in prepared.runs if run.iteration is not None]
     if not trained:
         return Iterations()
@@ -69,6 +69,6 @@ def _iterations(prepared: Prepared, found: Index) -> Iterations:
 
 
 def _library(prepared: Prepared) -> str:
-    """Return the fallback of the hosts without offload; empty if runs differ in it."""
+    """Return the hosts' fallback without offload; empty if it differs between runs."""
     names = {fallback_of(run.request) for run in prepared.runs if not run.best}
     return names.pop() if len(names) == 1 else ""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Time that runs lost by faults, with its distribution over seeds.
+"""Time that runs lose to faults, with its distribution over seeds.
 
-A run with faults is compared with the run of the same settings without: without a fault file, or
-with `fault.scale = 0`. If there is none, the time counts that the record says collectives in the
-network have lost.
+A run with faults is compared with the run of the same settings without faults: without a fault
+file, or with `fault.scale = 0`. If there is no such run, the record's loss of collectives in the
+network is used.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,34 +21,34 @@ from weft.runs.faults.budget import Budget
 FAULTS, SCALE, POLICY = "faults", "fault.scale", "recovery.collectives"
 _TABLES = ("fault.", "recovery.")
 _ACROSS = ("fault.scale", "fault.mtbf")
-"""Keys that are a rate of failures."""
+"""Keys that set a failure rate."""
 _NOTHING = ("", "0", "0.0")
 
 
 @dataclass(frozen=True)
 class Lost:
-    """Time lost by the runs that differ only in their seed."""
+    """Time lost by runs that differ only in their seed."""
 
     x: str
-    """Value of the rate's key."""
+    """Value of the rate's key, as text."""
     way: str
     """Offload mode, and reaction of collectives in the network."""
     others: Mapping[str, str]
     """Values of all other keys that vary."""
     without_s: float | None
-    """Time without faults; None if it is not known."""
+    """Time without faults; None if unknown."""
     lost_s: Sequence[float]
-    """Times lost by the runs, in rising order."""
+    """Times lost by the runs, in increasing order."""
     ended: int
-    """Runs that faults have ended, which are not among `lost_s`."""
+    """Number of runs ended by faults, which are not in `lost_s`."""
     failures: int
-    """Failures in the runs of `lost_s`."""
+    """Number of failures in the runs of `lost_s`."""
     per_day: float | None
     """Failures per day at the real rates; None if unknown."""
 
     @property
     def budget(self) -> Budget:
-        """Cost of a failure, times how often it happens."""
+        """Cost of a failure multiplied by the failure rate."""
         return Budget(sum(self.lost_s), self.failures, self.per_day)
 
     def quantile(self, part: float) -> float:
@@ -58,7 +58,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class Losses:
-    """Time lost against the rate of failures."""
+    """Time lost against failure rate."""
 
     across: Axis | None
     """Key of the rate; None if it does not vary."""
@@ -66,12 +66,12 @@ class Losses:
 
     @property
     def others(self) -> list[str]:
-        """Keys besides the rate that vary."""
+        """Keys that vary, except the rate."""
         return list(self.rows[0].others)
 
 
 def losses(study: Study) -> Losses | None:
-    """Return the time lost by faults; None if no run had any."""
+    """Return the time lost to faults; None if no run had faults."""
     faulty = [row for row, one in enumerate(study.records) if one["fault_events"] is not None]
     names = [axis.name for axis in study.varying]
     across = _across(study)
@@ -93,7 +93,7 @@ def losses(study: Study) -> Losses | None:
 
 
 def _across(study: Study) -> Axis | None:
-    """Return the key of the rate: a scale or a mean time, else what of the faults varies."""
+    """Return the key of the rate: a scale or a mean time, else any fault key that varies."""
     of_faults = [one for one in study.varying if is_of_faults(one.name)]
     rates = [one for one in of_faults if one.name not in (POLICY, *REPEATS)]
     named = [one for name in _ACROSS for one in rates if one.name == name]
@@ -101,7 +101,7 @@ def _across(study: Study) -> Axis | None:
 
 
 def is_of_faults(key: str) -> bool:
-    """Return True for the fault file, and for keys in it."""
+    """Return True for the fault file, and for keys of it."""
     return key == FAULTS or key.startswith(_TABLES)
 
 
@@ -116,7 +116,7 @@ def _but_faults(point: Point) -> tuple[tuple[str, str], ...]:
 
 
 def _without(study: Study) -> dict[tuple[tuple[str, str], ...], float]:
-    """Return the time of runs without faults by their other keys; the mean of repetitions."""
+    """Return the time of runs without faults by their other keys, averaged over repetitions."""
     times: dict[tuple[tuple[str, str], ...], list[float]] = {}
     for point, record in zip(study.points, study.records, strict=True):
         none = not point.get(FAULTS) if FAULTS in point else record["fault_events"] is None
@@ -162,13 +162,13 @@ def _way(point: Point) -> str:
 
 
 def ways(rows: Sequence[Lost]) -> list[str]:
-    """Return all ways in the order of their names, the hosts last."""
+    """Return all ways ordered by name, the hosts last."""
     names = sorted({one.way for one in rows}, key=natural_order)
     return sorted(names, key="hosts alone".__eq__)
 
 
 def groups(rows: Sequence[Lost]) -> Iterator[tuple[Mapping[str, str], list[Lost]]]:
-    """Yield the rows of each combination of the keys besides the rate."""
+    """Yield the rows of each combination of the keys except the rate."""
     found: dict[tuple[str, ...], list[Lost]] = {}
     for one in rows:
         found.setdefault(tuple(one.others.values()), []).append(one)

@@ -3,7 +3,7 @@
 
 A campaign declares the keys in which its runs differ. For records they are inferred: programs,
 their arguments by position, fabrics and changes to them, ranks, options, and the versions of the
-simulator. Runs that differ in none of these are repetitions.
+simulator. Runs with the same values of all these keys are repetitions.
 """
 
 import hashlib
@@ -55,7 +55,7 @@ AnyRecord = Record | ComparisonRecord | IterationRecord | IterationComparison
 
 
 def read(path: Path) -> AnyRecord:
-    """Read the record of a run or an iteration of training, or of a comparison."""
+    """Read the record of a run, a training iteration or a comparison."""
     try:
         data = read_json(path)
         if isinstance(data, dict) and data.get("format") == FORMAT:
@@ -79,7 +79,7 @@ def _records(comparison: ComparisonRecord) -> list[Record]:
 
 @dataclass(frozen=True)
 class _Run:
-    """The part of a record that is kept, since its lists may be long."""
+    """Excerpt of a record, whose lists may be long."""
 
     digest: str
     program: str
@@ -88,13 +88,13 @@ class _Run:
     arguments: Sequence[str]
     fabric: str
     file: str
-    """Path or name of the fabric, as weft accepts it."""
+    """Path or name of the fabric as given by the user."""
     keys: Mapping[str, str]
-    """Other keys in which runs may differ."""
+    """Other keys that may differ between runs."""
     command: Sequence[str]
     versions: Sequence[str]
     trains: bool = False
-    """True for an iteration of training."""
+    """True for a training iteration."""
 
     @classmethod
     def of(cls, record: Record) -> "_Run":
@@ -112,7 +112,7 @@ class _Run:
         )
 
 
-# ---- Iterations of training
+# ---- Training iterations
 
 
 def _of_iteration(record: IterationRecord) -> _Run:
@@ -255,7 +255,7 @@ def of(given: Iterable[AnyRecord]) -> Study:
     computed = of_indexed(_indexed(runs, rows))
 
     def certainty_of(row: int, other: int) -> Certainty | None:
-        """Return what the file of the comparison says, or else what the runs' records give."""
+        """Return the certainty from the comparison's file, or else from the runs' records."""
         known = stored.get((runs[row].digest, runs[other].digest))
         return known or computed(row, other)
 
@@ -277,7 +277,7 @@ def of(given: Iterable[AnyRecord]) -> Study:
 
 
 def _indexed(runs: Sequence[_Run], rows: pl.DataFrame) -> list[IndexedRun]:
-    """Return everything that the certainty of the runs' gains rests on."""
+    """Return the properties of the runs that determine the certainty of their gains."""
     by_run = {row["run"]: row for row in rows.iter_rows(named=True)}
 
     def placed(run: _Run) -> tuple[int, int | None]:
@@ -298,7 +298,7 @@ def _indexed(runs: Sequence[_Run], rows: pl.DataFrame) -> list[IndexedRun]:
 
 
 def _points(runs: Sequence[_Run]) -> list[dict[str, str]]:
-    """Return the keys of each run, without those that carry no information."""
+    """Return the keys of each run, without keys that carry no information."""
     programs = _apart({(Path(run.program).name, run.program) for run in runs})
     fabrics = _apart({(run.fabric, run.file) for run in runs})
     points = [
@@ -319,14 +319,14 @@ def _points(runs: Sequence[_Run]) -> list[dict[str, str]]:
 
 
 def _library(points: Sequence[Mapping[str, str]]) -> str:
-    """Return the fallback of the hosts without offload; empty if runs differ in it."""
+    """Return the hosts' fallback without offload; empty if it differs between runs."""
     best = set(best_rows(points).values())
     names = {point.get("fallback", "") for row, point in enumerate(points) if row not in best}
     return names.pop() if len(names) == 1 else ""
 
 
 def _apart(named: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return names by path; the path itself if a name is ambiguous."""
+    """Return names by path; ambiguous names are replaced with the path."""
     pairs = sorted(named)
     often = Counter(name for name, _ in pairs)
     return {path: name if often[name] == 1 else path for name, path in pairs}
@@ -335,7 +335,7 @@ def _apart(named: Iterable[tuple[str, str]]) -> dict[str, str]:
 def _arguments(
     runs: Sequence[_Run], points: Sequence[Mapping[str, str]]
 ) -> Iterator[dict[str, str]]:
-    """Yield each run's arguments by position, as far as they differ among runs of its program."""
+    """Yield each run's arguments by position, where they differ among runs of its program."""
     of_program: dict[str, list[Sequence[str]]] = {}
     for run, point in zip(runs, points, strict=True):
         of_program.setdefault(point["program"], []).append(run.arguments)
@@ -370,7 +370,7 @@ def _says_something(key: str, values: Sequence[str]) -> bool:
 
 
 def _command(words: Sequence[str]) -> Command:
-    """Return the typed command, split so that runs can share the part before the arguments."""
+    """Return the user's command, split so that runs can share the part before the arguments."""
     if "--" not in words:
         return Command(shlex.join(words), "")
     head = words.index("--") + 2

@@ -39,30 +39,30 @@ from weft.study.comparison.certainty import CANNOT_TELL, Certainty
 
 @dataclass(frozen=True)
 class ComparedRuns:
-    """A combination compared with another one, such as its run on the hosts alone."""
+    """Combination compared with a baseline, such as its run on the hosts alone."""
 
     row: int
     """Index among all combinations."""
     point: Point
     outcome: Outcome
     reason: str = ""
-    """Reason from the record if all of its calls fell back."""
+    """Reason from the record if all of the run's calls fell back."""
     partly: bool = False
-    """True if some calls of collectives that the switches execute fell back."""
+    """True if some calls of offloaded collectives fell back."""
     other_s: float = 0.0
     own_s: float = 0.0
     certainty: Certainty | None = None
-    """Interval of the speed-up; None if the same devices carried out all calls of both."""
+    """Interval of the speed-up; None if the same devices executed all calls of both runs."""
 
     @property
     def speed_up(self) -> float:
-        """Time of the other combination divided by its own."""
+        """Time of the baseline divided by the run's own time."""
         return self.other_s / self.own_s
 
 
 @dataclass(frozen=True)
 class Source:
-    """Origin of the runs, in the words of the page."""
+    """Origin of the runs, in the page's words."""
 
     has: str = "the campaign has"
     commands: str = "Run the commands in the folder of the campaign's file."
@@ -76,13 +76,13 @@ class Source:
 
 @dataclass(frozen=True)
 class Study:
-    """Runs of a report: a campaign's, or those of single records."""
+    """Runs of a report, from a campaign or from single records."""
 
     name: str
     description: str
     axes: Sequence[Axis]
     points: Sequence[Point]
-    """Values as strings by key for each combination; empty if it lacks the key."""
+    """Values as strings by key for each combination; empty if the combination lacks the key."""
     rows: pl.DataFrame
     """Rows of `weft.campaign.table.frame`, one per combination."""
     calls: pl.DataFrame
@@ -91,11 +91,11 @@ class Study:
     programs: Mapping[str, str] = field(default_factory=dict)
     """Build command of each program."""
     impossible: Sequence[tuple[Mapping[str, Any], str]] = ()
-    """Combinations that cannot be run, and why."""
+    """Combinations that cannot be run, with the reason."""
     folder: Path = Path()
     """Folder that fabric files are relative to."""
     fabrics: Mapping[str, str] = field(default_factory=dict)
-    """Files of fabrics that are not found this way."""
+    """Files of fabrics that are not relative to `folder`."""
     source: Source = Source()
     picked: Reference | None = None
     """Baseline chosen in the campaign file."""
@@ -104,11 +104,11 @@ class Study:
     library: str = ""
     """Fallback of the hosts without offload, if all runs share it."""
     certainty_of: CertaintyOf = unknown
-    """Returns how sure a row's gain over another row is."""
+    """Returns the certainty of a row's gain over another row."""
     iterations: Iterations = NO_ITERATIONS
-    """Data of iterations of training."""
+    """Data of training iterations."""
     jobs: pl.DataFrame = field(default_factory=pl.DataFrame)
-    """Rows of `weft.campaign.table.jobs`; runs of jobs files count by their first job."""
+    """Rows of `weft.campaign.table.jobs`; runs of jobs files are represented by their first job."""
 
     @cached_property
     def best_rows(self) -> frozenset[int]:
@@ -117,15 +117,15 @@ class Study:
 
     @cached_property
     def varying(self) -> Sequence[Axis]:
-        """Axes in which runs differ, not counting runs with the hosts' fastest algorithms."""
+        """Axes in which runs differ, ignoring runs with the hosts' fastest algorithms."""
         own = [point for row, point in enumerate(self.points) if row not in self.best_rows]
         found = [axis for axis in self.axes if len({point[axis.name] for point in own}) > 1]
-        # The ranks of an iteration follow from its other keys.
+        # The ranks of a training iteration follow from its other keys.
         return [axis for axis in found if not (self.only_trains and axis.name == "ranks")]
 
     @property
     def only_trains(self) -> bool:
-        """True if all runs are iterations of training."""
+        """True if all runs are training iterations."""
         models = self.iterations.models
         return bool(models) and all(point["program"] in models for point in self.points)
 
@@ -136,12 +136,12 @@ class Study:
 
     @cached_property
     def reference(self) -> Reference | None:
-        """Baseline of the comparison, if there is one."""
+        """Baseline of the comparison, or None."""
         return self.against or next(iter(self.references), None)
 
     @cached_property
     def references(self) -> list[Reference]:
-        """Baselines offered to the reader, the default first."""
+        """Baselines offered on the page, the default first."""
         return list(self._references())
 
     def _references(self) -> Iterator[Reference]:
@@ -164,7 +164,7 @@ class Study:
 
     @cached_property
     def by_baseline(self) -> "list[Study]":
-        """The same runs compared with each baseline; only itself if there is no choice."""
+        """Return the same runs compared with each baseline; one study if there is one baseline."""
         return [self, *(replace(self, against=one) for one in self.references[1:])]
 
     @cached_property
@@ -181,7 +181,7 @@ class Study:
 
     @cached_property
     def reasons(self) -> Mapping[str, str]:
-        """Reason for falling back by run: the one that took the most time."""
+        """Reason for the fallback by run: the reason whose calls took the most time."""
         if self.calls.is_empty():
             return {}
         fallen = self.calls.filter((pl.col("path") == "fallback") & (pl.col("reason") != ""))
@@ -191,7 +191,7 @@ class Study:
 
     @cached_property
     def compared(self) -> list[ComparedRuns]:
-        """All combinations that have a counterpart."""
+        """All combinations with a counterpart in the baseline."""
         return [
             self._compared(row, other)
             for row, other in enumerate(self.pairs.of)
@@ -234,7 +234,7 @@ class Study:
     def _decided(
         self, row: int, other: int, times: tuple[float, float], *, partly: bool = False
     ) -> ComparedRuns:
-        """Return a comparison of two times, which says nothing if the interval contains 1."""
+        """Return a comparison of two times, which has no verdict if the interval contains 1."""
         sure = self.certainty_of(row, other)
         said = outcome(*times) if sure is None or not sure.cannot_tell else CANNOT_TELL
         return ComparedRuns(row, self.points[row], said, "", partly, *times, sure)

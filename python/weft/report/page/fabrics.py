@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fabrics of a campaign with their changed keys: description and available measurements."""
+"""Fabrics of a campaign, with changed keys, description and available measurements."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from weft.runs.record_data import with_changes
 
 @dataclass(frozen=True)
 class Variant:
-    """A fabric with some keys changed, and the combinations that run on it."""
+    """Fabric with some keys changed, and the combinations that run on it."""
 
     fabric: str
     """Name in the campaign file."""
     file: str
-    """Path or name of the fabric, as weft accepts it."""
+    """Path or name of the fabric as given by the user."""
     changes: tuple[str, ...]
     rows: Sequence[int]
 
@@ -40,7 +40,7 @@ class Variant:
 
     @property
     def read(self) -> "_core.Fabric | None":
-        """The fabric; None if it cannot be read."""
+        """Fabric; None if it cannot be read."""
         return self._read[0]
 
     @property
@@ -55,7 +55,7 @@ class Variant:
 
     @property
     def about(self) -> str:
-        """Description in one line."""
+        """One-line description."""
         if self.read is None:
             return "a platform of SimGrid's" if self.file.endswith(".xml") else self.refused
         size = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Section about the jobs of jobs files: the time of each, and its gain from offloading."""
+"""Section about the jobs of jobs files: the time of each job, and its gain from offloading."""
 
 from html import escape
 
@@ -19,7 +19,7 @@ _SECTION = """<section aria-labelledby="h-jobs">
 
 
 def section(study: Study) -> str:
-    """Return the section; empty if no run was of a jobs file."""
+    """Return the section; empty if no run executed a jobs file."""
     if study.jobs.is_empty():
         return ""
     keys = study.jobs.columns[: study.jobs.columns.index("run")]

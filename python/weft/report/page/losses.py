@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Section about the time that faults cost: its sentence, its table, and the data of its chart."""
+"""Section about the time lost to faults: sentence, table, and data of the chart."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -42,7 +42,7 @@ def section(study: Study) -> str:
 
 
 def _budget(found: Losses) -> str:
-    """Return the budget of faults; empty if no row says how often failures happen."""
+    """Return the budget of faults; empty if the failure rate is unknown."""
     rows = [one for one in found.rows if one.without_s and one.budget.per_day_s is not None]
     if not rows:
         return ""

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Measurements shown with simulations: which table of data/ fits which fabric, and its accuracy.
+"""Measurements shown with simulations: tables of data/ that match a fabric, and their accuracy.
 
-data/checks.toml maps each measured table to a fabric. A measurement is shown with runs on that
-fabric and on others with the same devices: equal switch, host, NIC, messages, cables and a single
-switch, with any number of hosts. A key changed by a campaign makes a different device.
+data/checks.toml maps each measured table to a fabric. A measurement is shown with runs on this
+fabric and on fabrics with the same devices: equal switch, host, NIC, messages and cables, and a
+single switch, with any number of hosts. A key changed by a campaign makes the device a different
+one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,11 +19,11 @@ from weft.calibrate.measurements.tables import Table, TableRow, read_table, seco
 from weft.study.validation.validate import BANDWIDTH, PING_PONG, RATE, Check, read_checks
 
 _COLLECTIVE = "allreduce"
-"""Collective of tables that name none."""
+"""Collective of tables that do not name one."""
 _COLUMN = "collective"
 _NODES = "nodes"
 _TO_ALL = "alltoall"
-"""Benchmarks count its bytes per receiver, weft for all receivers together."""
+"""Collective whose bytes benchmarks count per receiver, and weft for all receivers together."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Measurement:
     collective: str
     points: Sequence[Point]
     same_fabric: bool
-    """True if measured on this fabric; else on one with the same devices and other hosts."""
+    """True if measured on this fabric; False for a fabric with the same devices and other hosts."""
 
     @property
     def label(self) -> str:
@@ -130,7 +131,7 @@ def _read(check: Check, table: Table) -> Iterator[Point]:
 
 
 def _is_of(collective: str, table: Table, row: TableRow) -> bool:
-    """Return True if a row belongs to a collective; a table without names has only one."""
+    """Return True if a row belongs to a collective; a table without names contains only one."""
     return _COLUMN not in table.names or table.cell(row, _COLUMN) == collective
 
 

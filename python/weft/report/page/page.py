@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The page: a single file with all of its data and scripts, which makes no requests.
+"""The page: a self-contained file with data and scripts, which makes no network requests.
 
 Strings of campaigns (names, messages, commands) are untrusted. HTML text is escaped here, JSON
 contains no `<` that could end a script, the page's script only ever sets text, and the page's
@@ -51,7 +51,7 @@ def render(study: Study) -> str:
 
 
 def _charts(study: Study) -> str:
-    """Return the sections with charts of programs, and of iterations of training."""
+    """Return the sections with charts of programs, and of training iterations."""
     found = training.trains(study)
     programs = "" if study.only_trains else runtime.asset("programs.html")
     return programs + (runtime.asset("training.html") if any(found) else "")

@@ -40,7 +40,7 @@ _OF_ITERATIONS = {
     "exposed": "exposed_s",
     "waiting": "waiting_s",
 }
-"""Columns of iterations of training."""
+"""Columns of training iterations."""
 
 
 class _Words:
@@ -86,7 +86,7 @@ def payload(study: Study) -> dict[str, Any]:
 
 
 def _baseline(study: Study, words: _Words) -> dict[str, Any]:
-    """Return the data that depends on the choice of this study's baseline."""
+    """Return the data that depends on the selected baseline."""
     return {
         "reference": _reference(study),
         "overBest": _over_best(study),
@@ -151,7 +151,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
 
 
 def _defaults(study: Study) -> dict[str, int]:
-    """Return the initial value of each further axis: the first one with a run of the baseline."""
+    """Return the initial value of each further axis: the first value with a run of the baseline."""
     hosts = {other for other in study.pairs.of if other is not None}
     firsts = {}
     for axis in study.axes:

@@ -14,12 +14,12 @@ from weft.report.page.fabrics import variants
 
 @dataclass(frozen=True)
 class Statement:
-    """Known accuracy of a fabric's times."""
+    """Known accuracy of a fabric's simulated times."""
 
     fabric: str
     about: str
     changes: Sequence[str]
-    """Changed keys of each variant with this accuracy."""
+    """Changed keys of each variant to which the accuracy applies."""
     known: Sequence[str]
 
 
@@ -29,7 +29,7 @@ def accuracy(study: Study) -> list[Statement]:
     for one in variants(study):
         states = {study.records[row]["state"] for row in one.rows}
         if one.refused and "done" not in states:
-            continue  # refused runs are listed among the failures
+            continue  # refused runs are listed under failures
         known = tuple(measured.accuracy for measured in one.measurements)
         changes = ", ".join(one.changes) or "as its file has it"
         alike.setdefault((one.fabric, one.about, known), []).append(changes)
@@ -37,7 +37,7 @@ def accuracy(study: Study) -> list[Statement]:
 
 
 def computation(study: Study) -> str:
-    """Return whether the simulated times include computation, in words."""
+    """Return a sentence on the share of computation in the simulated times."""
     programs = {point["program"] for point in study.points} - set(study.iterations.models)
     if not programs:
         return (
@@ -61,7 +61,7 @@ def computation(study: Study) -> str:
 
 
 def hosts_algorithms(study: Study) -> str:
-    """Return the algorithms of collectives that were not offloaded, in words."""
+    """Return a phrase for the algorithms of collectives that were not offloaded."""
     off = [row for row, point in enumerate(study.points) if point.get(OFFLOAD) == OFF]
     library = [row for row in off if row not in study.best_rows]
     said = _used(study, library, "With offload = off the hosts executed")
@@ -70,7 +70,7 @@ def hosts_algorithms(study: Study) -> str:
 
 
 def _used(study: Study, rows: Sequence[int], said: str) -> str:
-    """Return the algorithms of some runs in words."""
+    """Return a phrase for the algorithms of some runs."""
     hosts = [study.records[row]["run"] for row in rows]
     if not hosts or study.calls.is_empty():
         return ""

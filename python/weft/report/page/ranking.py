@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Ranking of a report's fabrics: the fastest, how often each one wins, and ties.
 
-No baseline is needed. Fabrics are compared in combinations that are otherwise equal. Each fabric is
-represented by its fastest offload mode, with the best value of keys that only affect offloading.
+No baseline is needed. Fabrics are compared in combinations that differ only in the fabric. Each
+fabric is represented by its fastest offload mode, with the best value of keys that only affect
+offloading.
 """
 
 from collections import Counter
@@ -19,7 +20,7 @@ _MOST_NAMED = 4
 
 
 def ranked(study: Study) -> list[str]:
-    """Return a sentence per program, or one for all; empty if the headline already says it."""
+    """Return a sentence per program, or one for all; empty if redundant with the headline."""
     fabrics = next((axis.values for axis in study.axes if axis.name == FABRIC), ())
     against = study.reference
     if len(fabrics) < 2 or (len(fabrics) == 2 and against and against.axis == FABRIC):
@@ -36,7 +37,7 @@ def ranked(study: Study) -> list[str]:
 
 
 def _races(study: Study) -> Iterator[tuple[str, Mapping[str, float]]]:
-    """Yield programs with the best time per fabric, for combinations that several fabrics have."""
+    """Yield programs with the best time per fabric, for combinations run on several fabrics."""
     best: dict[tuple[str, ...], dict[str, float]] = {}
     keys = [
         axis.name

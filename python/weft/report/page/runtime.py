@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Scripts and styles embedded in a page: Vega, Vega-Lite and the report's own."""
+"""Scripts and styles embedded in a page: Vega, Vega-Lite and the report's script."""
 
 from functools import cache
 from importlib.resources import files
@@ -23,7 +23,7 @@ _SCRIPTS = (
 
 @cache
 def vega() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script from vl-convert; takes seconds."""
+    """Return Vega, Vega-Lite and Vega-Embed as one script from vl-convert, which takes seconds."""
     return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 

@@ -20,9 +20,9 @@ from weft.study.comparison.certainty import CALIBRATION, CANNOT_TELL, LEVEL, MEA
 _TIMES = "\N{MULTIPLICATION SIGN}"
 _MOST_GROUPS, _MOST_EXAMPLES, _MOST_VERDICTS = 30, 20, 60
 _MOST_ALIKE = 2
-"""Number of comparisons up to which each has its own sentence in front."""
+"""Number of comparisons up to which the first screen contains a sentence for each comparison."""
 _MOST_OPEN = 6
-"""Number of rows up to which a table is shown at once."""
+"""Number of rows up to which a table is initially expanded."""
 
 
 def about(study: Study) -> str:
@@ -58,7 +58,7 @@ def footer() -> str:
 
 
 def by_baseline(study: Study, part: Callable[[Study], str]) -> str:
-    """Return a part of the page for each baseline; all but the default are hidden at first."""
+    """Return a part of the page for each baseline; initially, only the default is visible."""
     return "\n".join(
         f'<div data-baseline="{number}"{" hidden" if number else ""}>\n{part(one)}\n</div>'
         for number, one in enumerate(study.by_baseline)
@@ -66,7 +66,7 @@ def by_baseline(study: Study, part: Callable[[Study], str]) -> str:
 
 
 def answer(study: Study) -> str:
-    """Return the sentences of the first screen: the verdict first, its counts on demand."""
+    """Return the sentences of the first screen: the verdict, with its counts on demand."""
     lead, order, counts = verdict(study), ranked(study), headline(study)
     if study.only_trains:
         lead, order, counts = counts[:1], [*counts[1:], *order], []
@@ -83,7 +83,7 @@ def answer(study: Study) -> str:
 
 
 def basis(study: Study) -> str:
-    """Return the text below the picture: what is compared with what."""
+    """Return the text below the picture: the runs compared, and their baseline."""
     return f'<p class="quiet">{escape(" ".join(_basis(study)))}</p>'
 
 
@@ -122,7 +122,7 @@ def _basis(study: Study) -> Iterable[str]:
 
 
 def _intervals(study: Study) -> Iterable[str]:
-    """Return the source of gain intervals in words."""
+    """Return a phrase for the source of gain intervals."""
     bases = Counter(one.certainty.basis for one in study.compared if one.certainty)
     total = f"{len(study.compared):,}"
     if known := bases[MEASUREMENTS]:
@@ -140,7 +140,7 @@ def _intervals(study: Study) -> Iterable[str]:
 
 
 def _why(study: Study) -> str:
-    """Return the reason for the choice of baseline, if it needs one."""
+    """Return the reason for the choice of baseline, or an empty text."""
     against = study.reference
     if against == study.picked:
         return ", as the campaign's file says"
@@ -150,7 +150,7 @@ def _why(study: Study) -> str:
 
 
 def verdict_table(study: Study) -> str:
-    """Return the answer by program, fabric and offload mode as a table."""
+    """Return the verdicts by program, fabric and offload mode as a table."""
     found = sorted(verdicts(study), key=lambda one: natural_order(" ".join(one.values.values())))
     if not found:
         return ""
@@ -247,7 +247,7 @@ def _texts(point: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _alike(message: str) -> str:
-    """Return a message with its numbers masked, as a key to group similar ones."""
+    """Return an error message with its numbers masked, as a key that groups similar messages."""
     return re.sub(r"\d+(\.\d+)?", "#", message)
 
 
@@ -278,7 +278,8 @@ def _label(point: Mapping[str, str], but: Mapping[str, str] | None = None) -> st
     return ", ".join(f"{key} {value}" for key, value in (shown or point).items())
 
 
-# ---- How numbers were made -----------------------------------------------------------------------
+# ---- Provenance of the numbers
+# ---------------------------------------------------------------------
 
 
 def made(study: Study) -> str:
@@ -333,7 +334,7 @@ def _statement(one: provenance.Statement) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
-    """Return a table with `left` columns of text followed by numbers."""
+    """Return a table with `left` text columns, followed by number columns."""
     kinds = ("", ' class="number"')
     top = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
     body = "".join(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The answer in words: where offloading pays, according to the runs.
+"""Verdict in sentences: combinations in which offloading pays, according to the runs.
 
-All statements are counts over the campaign's combinations, without generalization.
+All statements count the campaign's combinations; none generalizes.
 """
 
 import re
@@ -28,7 +28,7 @@ _MOST_NAMES = 3
 _MOSTLY = 2 / 3
 _NUMBERS = re.compile(r"[\d.,]+ ?(B|KiB|MiB|GiB)?")
 DECIDED = ("faster", "same", "slower", CANNOT_TELL)
-"""Outcomes of two times that were compared."""
+"""Outcomes of comparisons of two times."""
 
 
 @dataclass(frozen=True)
@@ -36,22 +36,22 @@ class Verdict:
     """Summary of a group of comparisons."""
 
     values: Mapping[str, str]
-    """Values of the keys that all of them share."""
+    """Values of the keys that all comparisons share."""
     found: Sequence[ComparedRuns]
 
     def number(self, *outcomes: str) -> int:
-        """Return the number of comparisons with one of these outcomes."""
+        """Count the comparisons with one of these outcomes."""
         return sum(one.outcome in outcomes for one in self.found)
 
     @property
     def best(self) -> ComparedRuns | None:
-        """The comparison with the largest gain, if any gains."""
+        """Comparison with the largest gain, or None without a gain."""
         faster = [one for one in self.found if one.outcome == "faster"]
         return max(faster, key=lambda one: one.speed_up, default=None)
 
     @property
     def worst(self) -> ComparedRuns | None:
-        """The comparison with the largest loss, if any loses."""
+        """Comparison with the largest loss, or None without a loss."""
         slower = [one for one in self.found if one.outcome == "slower"]
         return min(slower, key=lambda one: one.speed_up, default=None)
 
@@ -86,7 +86,7 @@ def question(study: Study) -> str:
 
 
 def headline(study: Study) -> list[str]:
-    """Return the answer: a sentence for each program, fabric and offload mode, or for all."""
+    """Return a sentence for each program, fabric and offload mode, or one for all."""
     if study.iterations.models and any(study.rows["state"] == "done"):
         return _of_training(study)
     if not study.compared:
@@ -96,7 +96,7 @@ def headline(study: Study) -> list[str]:
 
 
 def _of_training(study: Study) -> list[str]:
-    """Return what is compared, then what the fastest iterations take."""
+    """Return the subject of the comparison, then the times of the fastest iterations."""
     compared = training.answers(study) if training.compares_collectives(study) else ()
     others = _answers(study) if study.compared and not training.compares_collectives(study) else ()
     return [*compared, *others, *training.described(study)]
@@ -197,14 +197,14 @@ def _speed_ups(verdict: Verdict) -> str:
 
 
 def _not_measured(verdict: Verdict) -> str:
-    """Return the values outside what was measured; of several that differ in a number, the last."""
+    """Return the values outside the measured ranges; the last of those that differ in a number."""
     found = [text for one in verdict.found if one.certainty for text in one.certainty.beyond]
     kinds = {_NUMBERS.sub("#", text): text for text in found}
     return f" (not measured: {'; '.join(kinds.values())})" if kinds else ""
 
 
 def _only(study: Study, one: ComparedRuns) -> str:
-    """Return the result of the only combination."""
+    """Return the result of a study with a single combination."""
     other = _other(study)
     if one.outcome == CANNOT_TELL:
         times = f"{format_ratio(one.speed_up)} times as fast{_interval(one)}"
@@ -219,7 +219,7 @@ def _only(study: Study, one: ComparedRuns) -> str:
 
 
 def _interval(one: ComparedRuns) -> str:
-    """Return the interval of a gain or of a loss in words."""
+    """Return a phrase for the interval of a gain or loss."""
     found = one.certainty
     if found is None:
         return ""
@@ -230,7 +230,7 @@ def _interval(one: ComparedRuns) -> str:
 
 
 def sure_in(found: Certainty) -> str:
-    """Return the share of measured cases that an interval contains, in words."""
+    """Return a phrase for the fraction of measured cases that an interval covers."""
     if found.basis == CALIBRATION:
         return " within the intervals of the fabric's values"
     return f" in {found.level:.0%} of measured cases".replace("%", " %")
@@ -270,7 +270,7 @@ def _most(study: Study, verdict: Verdict) -> str:
 
 
 def _as_much(one: ComparedRuns, verdict: Verdict) -> str:
-    """Return how many other comparisons of a verdict tie with its extreme one."""
+    """Return the number of comparisons of a verdict that tie with its extreme comparison."""
     ties = sum(
         alike(other.speed_up, one.speed_up)
         for other in verdict.found
@@ -327,7 +327,7 @@ def _fell_back(study: Study, verdict: Verdict) -> Iterator[str]:
 
 
 def _which(study: Study, verdict: Verdict, outcome: str) -> str:
-    """Return, in parentheses, what the combinations with this outcome have in common."""
+    """Return, in parentheses, the common properties of the combinations with this outcome."""
     some = [one for one in verdict.found if one.outcome == outcome]
     where = pattern(study.varying, some, verdict.found)
     return f" ({where})" if where else ""
@@ -339,7 +339,7 @@ def _short(study: Study) -> str:
 
 
 def _extremes(groups: Sequence[Verdict]) -> Iterator[str]:
-    """Yield the groups that are faster most and least often."""
+    """Yield the groups that are most often and least often faster."""
     rated = [one for one in groups if one.number(*DECIDED, "fell back")]
     if len(rated) < 2:
         return
@@ -356,7 +356,7 @@ def _extremes(groups: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return the first names, and the number of the others."""
+    """Return the first names, and the number of the remaining names."""
     more = len(names) - _MOST_NAMES
     return "; ".join(names[:_MOST_NAMES]) + (f"; and {more:,} more" if more > 0 else "")
 
@@ -388,7 +388,7 @@ def pattern(
         for said, values in _conditions(axis):
             inside = [one for one in among if one.point[axis.name] in values]
             if len(inside) == len(among):
-                continue  # true of all, so it characterizes nothing
+                continue  # true of all combinations, so not characteristic
             hit = sum(one.row in rows for one in inside)
             recall, precision = hit / len(rows), hit / max(1, len(inside))
             score = 2 * recall * precision / max(recall + precision, 1e-9)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Iterations of training on a page: their sentences, sections and data."""
+"""Training iterations on a page: sentences, sections and data."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -17,17 +17,17 @@ _MOST_PARTS = 3
 
 
 def trains(study: Study) -> list[bool]:
-    """Return true for each combination that is an iteration of training."""
+    """Return true for each combination that is a training iteration."""
     return [point["program"] in study.iterations.models for point in study.points]
 
 
 def compares_collectives(study: Study) -> bool:
-    """Return true if the baseline is a choice of who reduces and copies."""
+    """Return true if the baseline is a choice of the devices that reduce and copy."""
     return study.reference is not None and study.reference.axis == COLLECTIVES
 
 
 def answers(study: Study) -> Iterator[str]:
-    """Yield a sentence for each model, fabric and choice that is compared with the baseline."""
+    """Yield a sentence for each model, fabric and choice compared with the baseline."""
     groups: dict[tuple[str, ...], list[ComparedRuns]] = {}
     for one in study.compared:
         keys = (one.point[COLLECTIVES], one.point["program"], one.point.get("fabric", ""))
@@ -49,7 +49,7 @@ def _iteration_of(study: Study, program: str) -> str:
 def _answer(
     study: Study, name: str, iteration: str, fabric: str, found: Sequence[ComparedRuns]
 ) -> str:
-    """Return how many times as fast an iteration is: at most, and at worst if it can be slower."""
+    """Return the largest speed-up of an iteration, and the smallest if below 1."""
     timed = [one for one in found if one.own_s and one.other_s]
     several = len({point["fabric"] for point in study.points}) > 1
     where = f" on {fabric}" if several else ""
@@ -100,7 +100,7 @@ def _settings(study: Study, point: Point) -> str:
 
 
 def described(study: Study) -> Iterator[str]:
-    """Yield what the fastest iteration of each model takes, and what bounds it."""
+    """Yield the time of the fastest iteration of each model, and its bottleneck."""
     best: dict[str, int] = {}
     for row, (point, record) in enumerate(zip(study.points, study.records, strict=True)):
         time_s = record["simulated_time_s"]
@@ -135,7 +135,7 @@ def _described(study: Study, program: str, row: int) -> str:
 
 
 def payload(study: Study) -> dict[str, Any] | None:
-    """Return the data of the sections' charts; None if the study has no iteration."""
+    """Return the data of the sections' charts; None for a study without training iterations."""
     if not study.iterations.models:
         return None
     names = list(dict.fromkeys(_merged(study)))
@@ -158,7 +158,7 @@ _ORDER = ("computation", "exposed", "waiting", "idle")
 
 
 def _merged(study: Study) -> list[str]:
-    """Return the parts of all runs in their order; waiting counts as one."""
+    """Return the time uses of all runs in order; all kinds of waiting count as one."""
     found = {_name(part) for parts in study.iterations.parts.values() for part in parts}
     return sorted(found, key=lambda part: (_ORDER.index(part.split()[0]), part))
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The verdict that leads a page: whether offloading is worth it, in one sentence.
+"""The verdict at the top of a page: one sentence on the benefit of offloading.
 
-A gain is worth it from `WORTH` on, if its interval lies above 1. It is not worth it if it is
-smaller, unless its interval contains 1 and reaches `WORTH`: then the simulation cannot tell.
+Offloading is worth it if the gain is at least `WORTH` and its interval lies above 1. It is not
+worth it if the gain is smaller, unless the interval contains 1 and reaches `WORTH`: then the
+simulation cannot tell.
 """
 
 import math
@@ -22,7 +23,7 @@ from weft.runs.offload_modes import REASONS
 from weft.study.comparison.certainty import CANNOT_TELL, LEVEL, MEASUREMENTS, Certainty
 
 WORTH = 1.1
-"""Smallest gain for which switches that compute are said to be worth it."""
+"""Smallest gain at which computing switches count as worth it."""
 _MOST_SENTENCES = 2
 _FEW, _MOST_NAMES = 8, 3
 
@@ -30,7 +31,7 @@ Word = Literal["worth it", "not worth it", "cannot tell"]
 
 
 def judge(gain: float, sure: Certainty | None) -> Word:
-    """Return whether a gain is worth it."""
+    """Return the verdict on a gain."""
     if sure is not None and sure.cannot_tell and sure.high >= WORTH:
         return CANNOT_TELL
     return "worth it" if gain >= WORTH else "not worth it"
@@ -44,9 +45,9 @@ class Choice:
     fabric: str
     mode: str
     modes: int
-    """Number of offload modes that were compared."""
+    """Number of offload modes compared."""
     found: Sequence[ComparedRuns]
-    """Comparisons of two runs that came to an end."""
+    """Comparisons of two finished runs."""
 
     @cached_property
     def words(self) -> "Counter[Word]":
@@ -55,14 +56,14 @@ class Choice:
 
     @property
     def word(self) -> Word:
-        """Verdict of most of the comparisons that decide it; `worth it` if some are."""
+        """Verdict of most of the decisive comparisons; `worth it` if any of them is."""
         if self.words["worth it"]:
             return "worth it"
         return CANNOT_TELL if self.words[CANNOT_TELL] else "not worth it"
 
     @property
     def in_part(self) -> bool:
-        """True if offloading is worth it in some combinations only."""
+        """True if offloading is worth it only in some combinations."""
         return 0 < self.words["worth it"] < len(self.found)
 
     @cached_property
@@ -94,7 +95,7 @@ def choices(study: Study) -> list[Choice]:
 
 
 def verdict(study: Study) -> list[str]:
-    """Return the verdict; empty unless runs are compared with those without offloading."""
+    """Return the verdict; empty unless offloaded runs are compared with host runs."""
     if study.reference is None or not study.reference.hosts:
         return []
     found = choices(study)
@@ -105,7 +106,7 @@ def verdict(study: Study) -> list[str]:
 
 
 def basis() -> str:
-    """Return the rule of the verdict."""
+    """Return a sentence with the rule for the verdict."""
     return (
         f"Worth it: at least {WORTH:.2f} times as fast as the hosts, with an interval above 1."
         " Cannot tell: the interval contains 1, and such a gain."
@@ -146,7 +147,7 @@ def _only_fell_back(one: Choice) -> str:
 
 
 def _gain_of(study: Study, one: Choice) -> str:
-    """Return the range of the gains, or the interval of a single one."""
+    """Return the range of the gains, or the interval of a single gain."""
     against = study.reference
     assert against is not None
     than = f"the {against.said}" if against.best else against.said or "the hosts"
@@ -166,7 +167,7 @@ def _from_to(low: float, high: float) -> str:
 
 
 def _level(found: Sequence[ComparedRuns]) -> str:
-    """Return the level of an interval; of several, the interval that holds all of them."""
+    """Return the confidence level of an interval; of several, the range of their levels."""
     sure = [one.certainty for one in found if one.certainty]
     if not sure:
         return ""
@@ -186,7 +187,7 @@ def _over_best(one: Choice, best: Choice | None) -> str:
 
 
 def _where(study: Study, one: Choice) -> str:
-    """Return what the combinations have in common that are worth it, or the best of them."""
+    """Return the common properties of the combinations that are worth it, or the best one."""
     worth = [found for found in one.found if judge(found.speed_up, found.certainty) == "worth it"]
     if common := pattern(study.varying, worth, one.found):
         return f"; those that are worth it are {common}"
@@ -207,7 +208,7 @@ def _capital(text: str) -> str:
 
 
 def _of_many(study: Study, found: Sequence[Choice]) -> str:
-    """Return the programs and fabrics of each verdict, the largest gains first."""
+    """Return the programs and fabrics by verdict, the largest gains first."""
     ordered = sorted(found, key=lambda one: -one.mean_gain)
     groups: list[tuple[str, list[Choice]]] = [
         ("worth it", [one for one in ordered if one.word == "worth it" and not one.in_part]),

@@ -17,5 +17,5 @@ def named_value(axis: str, value: str) -> str:
 
 
 def in_percent(share: float, digits: int = 0) -> str:
-    """Return a share in the notation of pages, which no line break divides."""
+    """Format a fraction as a percentage in the notation of pages, with a non-breaking space."""
     return f"{share:.{digits}%}".replace("%", "\N{NO-BREAK SPACE}%")
