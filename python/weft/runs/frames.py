@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 _DERIVED = {CollectivePart: ("way", "mean_time_s")}
-"""Properties included as columns, in addition to the fields."""
+"""Properties included as columns after the fields."""
 _OF_JOBS = ("collectives", "profile")
-"""Lists that each job of a run has of its own; the record's are empty then."""
+"""Lists that each job has separately; the record's own lists are then empty."""
 
 
 def frame(record: RecordData, part: Part) -> "DataFrame":
-    """Return a row for each entry. Raises `WeftError` if the record has no such list."""
+    """Return a row for each entry. Raises `WeftError` if the record lacks the list."""
     allowed = get_args(Part)
     if part not in allowed:
         raise WeftError(f"part: found {part!r}; {suggestion(str(part), allowed)}")
     rows = [_row(one) for one in getattr(record, part)]
     if part in _OF_JOBS and record.jobs:
         rows = [{"job": job.name, **_row(one)} for job in record.jobs for one in getattr(job, part)]
-    # A number that is an integer in the first row may be fractional in the last.
+    # A number that is an integer in the first row may be fractional in later rows.
     return polars.DataFrame(rows, infer_schema_length=None, strict=False)
 
 

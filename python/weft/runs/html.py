@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Notebook view of a record: the table of `weft run`, and anything unusual about the run.
 
-Wall time is left out, so that re-running a notebook yields the same output. The only CSS class is
-one that all kinds of notebooks style (`dataframe`), which respects their light and dark themes.
+Wall time is omitted, so that rerunning a notebook yields the same output. The only CSS class is
+`dataframe`, which all notebooks style for their light and dark themes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ _LAST_LINES = 20
 
 
 def record_as_html(record: RecordData) -> str:
-    """Return the summary, the collectives, the profile, and how a failed run ended."""
+    """Return the summary, the collectives, the profile, and the outcome of a failed run."""
     parts = [f"<strong>{escape(summary(record))}</strong>"]
     if record.failed:
         parts.append(f"<p><strong>{escape(record.outcome.kind)}</strong>: {_lines(record)}</p>")
@@ -57,7 +57,7 @@ def _cells(kind: str, texts: Iterable[str]) -> str:
 
 
 def folded(title: str, content: str) -> str:
-    """Return content that is folded below a title."""
+    """Return collapsible content with a title."""
     return f"<details><summary>{escape(title)}</summary>{content}</details>"
 
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Launches an MPI program on a fabric: checks everything first, runs SimGrid, makes the record.
+"""Launches an MPI program on a fabric: checks the request, runs SimGrid, assembles the record.
 
     request = Request.of(fabric="tofino-4", ranks=4, program="./a.out")
     record = run(prepare(request))
 
-`prepare` raises a `WeftError` for every mistake that the user can correct, before anything is
-started. Events inside the simulation, including a crash or a deadlock of the program, are reported
-in the record's outcome.
+`prepare` raises a `WeftError` for every user error before it starts any process. Events inside the
+simulation, including a crash or a deadlock of the program, are reported in the record's outcome.
 """
 
 import json
@@ -53,17 +52,17 @@ from weft.trace.folder import Folder
 
 _SELECTOR = "smpi/coll-selector:"
 _SMPI_SELECTOR = "ompi"
-"""SMPI's selection for its own calls, and the one that Open MPI users expect."""
+"""SMPI's selector for calls that weft leaves to SMPI; Open MPI users expect this one."""
 
 _OF_GLIBCS = "glibc.malloc."
 _ALLOCATOR = "weft-malloc.so"
 """mimalloc (src/allocator): SimGrid allocates and frees dozens of small blocks per message.
 
-Blocks of one kind are allocated for all ranks before those of the next kind.
+All ranks allocate blocks of one kind before any rank allocates blocks of the next kind.
 """
 
-# SimGrid reports only what weft does not report itself. Categories that go to files are read by
-# libweft.so (src/binding/entries/smpi_log.cpp), which words them better.
+# SimGrid logs only events that weft does not report itself. libweft.so reads the categories that go
+# to files (src/binding/entries/smpi_log.cpp), and words them better.
 _SILENCE = (
     "no_loc",
     "root.fmt:simgrid:%e%m%n",
@@ -82,14 +81,14 @@ _LOG_FILES = {"ker_engine": "engine.log", "smpi_pmpi": "mpi.log"}
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """A request that has passed all checks."""
+    """Request that has passed all checks."""
 
     request: Request
     site: Site
     program: Path
     simgrid: SimGrid = field(default_factory=SimGrid)
     libraries: tuple[Library, ...] = ()
-    """Shared libraries that are copied for each rank."""
+    """Shared libraries of which each rank gets a copy."""
     copies: bool = True
     """True if each rank gets its own copy of the program."""
     traffic: tuple[PlacedTraffic, ...] = ()
@@ -101,7 +100,7 @@ class PreparedRun:
 
     @property
     def argv0(self) -> str:
-        """The program as written by the user, or its path if found in PATH."""
+        """Program as written by the user, or its path if found in PATH."""
         workload = self.request.workload
         if workload.replay:
             return str(self.program.absolute())
@@ -118,7 +117,7 @@ class PreparedRun:
 
 
 def _asked_by(request: Request) -> tuple[str, str]:
-    """Return the source of the number of ranks, and of the ranks per host, for messages."""
+    """Return the option names for the number of ranks and the ranks per host, for errors."""
     trace = request.workload.replay
     if trace is None:
         return named("ranks"), named("ppn")
@@ -146,7 +145,7 @@ def prepare(request: Request) -> PreparedRun:
 
 
 def forecast(plan: PreparedRun) -> str:
-    """Return a warning if ranks may need more memory than there is; empty if they hardly can."""
+    """Return a warning if ranks may need more memory than available; empty if that is unlikely."""
     return limits.forecast(_needs(plan), plan.seen) if plan.seen else ""
 
 
@@ -162,7 +161,7 @@ def _check_gpus(request: Request, site: Site) -> None:
 
 
 def _check_packets(request: Request, site: Site) -> None:
-    """Refuse packets on fabrics and with options that only flows support."""
+    """Refuse packets on fabrics and with options that support only flows."""
     if not isinstance(site, FabricSite) or site.fabric.network == "flows":
         return
     try:
@@ -182,7 +181,7 @@ def _check_packets(request: Request, site: Site) -> None:
 
 
 def _check_measured(request: Request, site: Site) -> None:
-    """Refuse values outside what was measured, if asked to."""
+    """Refuse values outside the measured ranges, if requested."""
     if not request.simulation.strict:
         return
     if not isinstance(site, FabricSite):
@@ -195,7 +194,7 @@ def _check_measured(request: Request, site: Site) -> None:
 
 
 def _check_sizes(plan: PreparedRun, record: Record) -> None:
-    """Refuse calls larger than those that were measured, if asked to."""
+    """Refuse calls larger than the measured calls, if requested."""
     if not plan.request.simulation.strict or not isinstance(plan.site, FabricSite):
         return
     machine = measured.machine_of(plan.site.fabric)
@@ -221,7 +220,7 @@ def check_options(request: Request, simgrid: SimGrid) -> None:
 
 
 def traffic_of(request: Request, site: Site, used: Collection[str]) -> tuple[PlacedTraffic, ...]:
-    """Return the background traffic of a run whose ranks are on some hosts."""
+    """Return the background traffic of a run whose ranks occupy the hosts `used`."""
     path = request.placement.traffic
     if path is None:
         return ()
@@ -236,7 +235,7 @@ def traffic_of(request: Request, site: Site, used: Collection[str]) -> tuple[Pla
 
 
 def refuse_smpi_messages(request: Request, option: str) -> None:
-    """Refuse SMPI's transport, which does not tell the traffic of several jobs apart."""
+    """Refuse SMPI's transport, which does not distinguish the traffic of several jobs."""
     if request.simulation.point_to_point == "smpi":
         raise WeftError(
             f"{named('messages')}: found smpi together with {named(option)}; SimGrid's MPI carries"
@@ -245,7 +244,7 @@ def refuse_smpi_messages(request: Request, option: str) -> None:
 
 
 def faults_of(request: Request, site: Site) -> PreparedFaults | None:
-    """Return the faults of a run, if there are any."""
+    """Return the faults of a run, or None."""
     path = request.placement.faults
     changes = fault_changes.of_faults(request.placement.changes)
     if path is None and changes:
@@ -268,7 +267,7 @@ def needs_copies(request: Request, program: Path, libraries: Sequence[Library]) 
 
 
 def _tunings_off(request: Request) -> list[str]:
-    """Return the tunings that are off in a run; refuse an invalid choice."""
+    """Return the tunings that are off in a run; refuse unknown names."""
     try:
         return _core.tunings_off(request.simulation.tunings or "")
     except _core.UserError as error:
@@ -276,7 +275,7 @@ def _tunings_off(request: Request) -> list[str]:
 
 
 def _check_files(directory: Path | None) -> None:
-    """Make the directory in which the program runs."""
+    """Check the directory in which the program runs, and create it."""
     if directory is None:
         return
     try:
@@ -291,7 +290,7 @@ def _check_files(directory: Path | None) -> None:
 
 
 def _check_contention(request: Request) -> None:
-    """Refuse offloading and `best` without contention: both are modelled on shared links only."""
+    """Refuse offloading and `best` without contention: both are modelled only on shared links."""
     offload = request.collectives.offload
     fallback = (request.collectives.fallback or "").split(",")
     if not request.placement.contention and any(
@@ -320,7 +319,7 @@ def _needs(plan: PreparedRun) -> limits.ResourceInputs:
 
 
 def libraries_of(request: Request, program: Path, simgrid: SimGrid) -> tuple[Library, ...]:
-    """Return the shared libraries that are copied for each rank."""
+    """Return the shared libraries of which each rank gets a copy."""
     if request.workload.replay or not request.simulation.privatize:
         return ()
     environment = simgrid.environment(os.environ)
@@ -330,7 +329,7 @@ def libraries_of(request: Request, program: Path, simgrid: SimGrid) -> tuple[Lib
 
 
 def program_of(name: str, *, replays: bool) -> Path:
-    """Return the program's file, or that of the program that replays a trace."""
+    """Return the program's file; for a trace, the program that replays it."""
     if replays:
         return paths.installed("replayer.so")
     program = find_program(name)
@@ -341,7 +340,7 @@ def program_of(name: str, *, replays: bool) -> Path:
 
 
 def called_name(name: str, program: Path) -> str:
-    """Return the name of a program's file for SimGrid: as the user wrote it, or its path."""
+    """Return the program's name for SimGrid: as the user wrote it, or its path."""
     return name if "/" in name and not is_launcher(program) else str(program.absolute())
 
 
@@ -351,7 +350,7 @@ def shown_program(name: str, program: Path) -> str:
 
 
 def check_fallback(option: str, text: str, simgrid: SimGrid) -> None:
-    """Check that this is a valid choice of host algorithms."""
+    """Check that the text is a valid choice of host algorithms."""
     if not text:
         raise WeftError(f"{option}: found an empty text; leave it out for {DEFAULT_FALLBACK}")
     try:
@@ -409,7 +408,7 @@ def run(
 
 
 def write_descriptions(plan: PreparedRun, work: Path) -> None:
-    """Write the descriptions of background traffic and of faults, if there are any."""
+    """Write the descriptions of background traffic and faults, if any."""
     if plan.traffic:
         (work / _TRAFFIC).write_text(description.describe(plan.traffic), encoding="utf-8")
     if plan.faults is not None:
@@ -417,7 +416,7 @@ def write_descriptions(plan: PreparedRun, work: Path) -> None:
 
 
 def _write_timeline(trace: Path, record: Record, target: Path) -> None:
-    """Write the timeline; if the disk is full, keep the record with a message."""
+    """Write the timeline; if the disk is full, keep the record and add an error message."""
     try:
         write_timeline(trace, record, target)
     except WeftError as error:
@@ -425,10 +424,11 @@ def _write_timeline(trace: Path, record: Record, target: Path) -> None:
 
 
 def prove_routes(platform: Path) -> str:
-    """Return what SimGrid and libweft.so prove about a platform's routes; no program runs.
+    """Return the proven properties of a platform's routes, from SimGrid and libweft.so.
 
     Raises:
-        WeftError: The platform cannot be loaded, or a route is wrong; names the first one.
+        WeftError: The platform cannot be loaded, or a route is wrong; the error names the first
+            one.
     """
     request = Request.of(
         platform=platform, ranks=1, program=str(platform), offload="off", privatize=False
@@ -503,7 +503,7 @@ def _trace_settings(work: Path) -> list[str]:
 
 
 def _checking_command(request: Request) -> tuple[str, ...]:
-    """Return the command that checks a program that ranks spawn, without the file's name."""
+    """Return the command that checks spawned programs, without the program's name."""
     simulation = request.simulation
     options = {"privatize": simulation.privatize, "config": list(simulation.config)}
     return (sys.executable, "-P", "-m", "weft.runs.jobs.spawned", json.dumps(options))
@@ -552,7 +552,7 @@ def preloading(
 ) -> dict[str, str]:
     """Preload weft's library before SimGrid's, so that it interposes on non-blocking collectives.
 
-    It is preloaded by name alone, because LD_PRELOAD cannot express paths with spaces.
+    LD_PRELOAD contains only the library's name, because it cannot express paths with spaces.
     """
     library = paths.platform_library()
     others = (_allocator(plan, environment), runtime)
@@ -569,8 +569,8 @@ def _allocator(plan: PreparedRun, environment: Mapping[str, str]) -> str:
     """Return the malloc library to preload, or an empty text for glibc's.
 
     glibc's malloc is kept if the user preloads a library, which may be a malloc or rely on glibc's,
-    or tunes glibc's. It is also kept if ranks are threads: mimalloc reserves memory per thread, 70
-    KB per rank.
+    or tunes glibc's. glibc's malloc is also kept if ranks are threads: mimalloc reserves memory per
+    thread, 70 KB per rank.
     """
     if "allocator" in _tunings_off(plan.request):
         return ""
@@ -581,7 +581,7 @@ def _allocator(plan: PreparedRun, environment: Mapping[str, str]) -> str:
 def make_record(
     plan: PreparedRun, work: Path, ended: ChildExit, start: limits.StartResources
 ) -> Record:
-    """Return the record that libweft.so has written, with the outcome and the request."""
+    """Return the record written by libweft.so, with the outcome and the request."""
     request = plan.request
     record = outcome.read_raw_record(work / outcome.RAW_RECORD) or _empty_record(plan)
     record.outcome, record.exit_status = outcome.judge(
@@ -615,7 +615,7 @@ def make_record(
 
 
 def schedule_part(trace: Folder, lines: Path) -> SchedulePart | UnsetType:
-    """Return the record's part of a schedule that has been replayed to its end."""
+    """Return the record's part for a schedule that was replayed completely."""
     ends = trace.rank_ends(lines)
     if ends is None:
         return UNSET
@@ -623,7 +623,7 @@ def schedule_part(trace: Folder, lines: Path) -> SchedulePart | UnsetType:
 
 
 def _empty_record(plan: PreparedRun) -> Record:
-    """Return the record of a run that ended before libweft.so could write its part."""
+    """Return the record of a run that ended before libweft.so could write one."""
     return Record(
         weft=_core.version,
         simgrid=_core.simgrid_version,

@@ -2,8 +2,9 @@
 """Checks a run's minimum requirements against the machine's resources before it starts.
 
 A machine that runs out of memory kills the run or another process; other system limits abort it
-midway with a message of SimGrid's. Here each limit is one message with both numbers. Requirements
-are lower bounds, since the program's own needs are unknown: a run that fits is never refused.
+midway with an error from SimGrid. Here, each limit has one error with both numbers. Requirements
+are lower bounds, since the program's own requirements are unknown: a run that fits is never
+refused.
 """
 
 import os
@@ -26,33 +27,40 @@ from weft.base.units import format_size
 # Bytes, below the measured peak_memory_bytes of runs of a program that only calls MPI_Init and
 # MPI_Finalize, with a margin for other machines and versions.
 _PROCESS = 10 << 20
-"""14.2 MB for 4 ranks on tofino-64x64."""
+"""Fixed bytes of a run: 14.2 MB measured for 4 ranks on tofino-64x64."""
 _RANK = 5800
-"""6.1 KB per rank for 4,096 to 262,144 ranks on fat-tree-65536, 16 per host; 4 KiB are stack.
+"""Bytes per rank: 6.1 KB measured for 4,096 to 262,144 ranks on fat-tree-65536, 16 per host, of
+which 4 KiB are stack.
 
-Other programs need more: examples/allreduce_latency.c with calls of 1 KiB takes 10.8 KB per rank
-with 1,048,576 ranks.
+Real programs need more: examples/allreduce_latency.c with calls of 1 KiB uses 10.8 KB per rank at
+1,048,576 ranks.
 """
 _COPY = 16 << 10
-"""21.9 KB with 1,024 ranks of a program whose only variable is an array of 400 bytes."""
+"""Bytes per copy: 21.9 KB measured for 1,024 ranks of a program whose only variable is a 400-byte
+array.
+"""
 _PAGE_TABLE_PAGE = 4 << 10
-"""Charged to the control group: one per stack of 8 or 2 MiB, one per eight stacks of 256 KiB."""
+"""Page table pages charged to the control group: one per stack of 8 or 2 MiB, one per eight stacks
+of 256 KiB.
+"""
 _LINK = 120
-"""Two per cable, including hosts and switches: 140 bytes for the 393,216 of fat-tree-65536."""
+"""Bytes per link, two links per cable, including hosts and switches: 140 measured for the 393,216
+links of fat-tree-65536.
+"""
 _LARGE_STACK_RANKS = 32768
 _SMALL_STACKS_A_PAGE = 8
 _OTHER_MAPPINGS = 500
-"""smpimain and its libraries, without Python: 150 for tofino-4."""
+"""Mappings of smpimain and its libraries, without Python: 150 measured for tofino-4."""
 _HOST_LINE = 7
-"""Bytes per rank in the host file: the shortest name of a host, such as `host-0`."""
+"""Bytes per rank in the host file: the shortest host name, such as `host-0`."""
 _RECORD = 4 << 10
 """Lower bound of a record's size in bytes."""
 _TEMPORARY_FILES = 6
-"""The directory, its lock, hosts, two logs, and the record."""
+"""Files of a run: the directory, its lock, hosts, two logs, and the record."""
 _WRITABLE = 2
 """Flag of a segment in an ELF file."""
 _MOMENT_S = 1.0
-"""Validity of the machine's observed resources."""
+"""Validity of an observation of the machine's resources, in seconds."""
 _SHARED = f"{named('privatize=False')} if the program writes no global variable"
 
 
@@ -63,7 +71,7 @@ class ResourceInputs:
     ranks: int
     links: int = 0
     copied: tuple[Path, ...] = ()
-    """Files that are copied for each rank."""
+    """Files of which each rank gets a copy."""
     settings: Sequence[str] = ()
 
     def setting(self, key: str) -> str:
@@ -93,7 +101,7 @@ class StartResources:
     oom_kills: int
     machine: Machine
     seen_s: float
-    """Time of the observation by `time.monotonic`."""
+    """Time of the observation, from `time.monotonic`."""
 
     @classmethod
     def seen(cls, machine: Machine | None = None) -> Self:
@@ -142,15 +150,16 @@ def _check_memory(needs: ResourceInputs, start: StartResources) -> None:
 
 
 _AMPLE = 256 << 10
-"""Memory for the data of a rank above which there is no warning."""
+"""Memory per rank for the program's data above which no warning is given."""
 _THRESHOLD = "smpi/auto-shared-malloc-thresh"
 
 
 def forecast(needs: ResourceInputs, start: StartResources) -> str:
     """Return a warning if the machine leaves each rank little memory for the program's data.
 
-    The data of the program is unknown before it runs, except for the variables of its copies, so
-    the warning gives the memory that is left and the ways to need less. Empty if it is ample.
+    The size of a program's data is unknown before the run, except for its copied variables. The
+    warning therefore states the remaining memory and ways to save some. It is empty if the
+    remaining memory is ample.
     """
     fixed = needs.memory_bytes + needs.ranks * sum(map(_variables, needs.copied))
     each = max(0, start.memory_bytes - fixed) // needs.ranks
@@ -189,7 +198,7 @@ def _variables(path: Path) -> int:
 
 
 def _check_disk(needs: ResourceInputs, machine: Machine) -> None:
-    """Check the room for copies of the program, the host file and the record.
+    """Check the disk space for copies of the program, the host file and the record.
 
     SimGrid unlinks its copies, but they still occupy disk space.
     """
@@ -229,7 +238,7 @@ def _check_mappings(needs: ResourceInputs, machine: Machine) -> None:
 
 @kept
 def _mappings(path: Path) -> int:
-    """Return the number of mappings per copy: its segments, with a separate one for RELRO."""
+    """Return the number of mappings per copy: the segments, and a separate mapping for RELRO."""
     try:
         with path.open("rb") as file:
             kinds = [segment["p_type"] for segment in ELFFile(file).iter_segments()]

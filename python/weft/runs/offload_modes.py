@@ -10,9 +10,9 @@ DEFAULT = _core.mechanisms()[0]["name"]
 MECHANISMS = tuple(row["name"] for row in _core.mechanisms())
 OFFLOADS = tuple(_core.offload_modes())
 WAYS = tuple(mode for mode in OFFLOADS if mode != OFF)
-"""All modes that offload something."""
+"""All modes that offload calls."""
 SWITCHES = tuple(row["name"] for row in _core.mechanisms() if not row["rest"])
-"""Mechanisms that never hand a collective over to another one."""
+"""Mechanisms that never pass a collective on to another mechanism."""
 REASONS: Mapping[str, str] = {
     "datatype": "the switch does not support this datatype",
     "op": "the switch does not support this operation",
@@ -32,7 +32,7 @@ REASONS: Mapping[str, str] = {
     "tree gains nothing": "the tree does not reduce traffic: one link would still carry all"
     " contributions",
 }
-"""Meanings of a record's reasons why a call was not offloaded."""
+"""Meanings of the reasons in a record why a call was not offloaded."""
 _MEANINGS = {
     "auto": "the fastest by prediction, hosts included, unless [[policy]] decides",
     OFF: "no offloading",
@@ -45,6 +45,6 @@ def meanings() -> dict[str, str]:
 
 
 def listed(names: tuple[str, ...], last: str = "or") -> str:
-    """Return names as an enumeration: "stream, message or auto"."""
+    """Return names as an enumeration, such as "stream, message or auto"."""
     *first, final = names
     return f"{', '.join(first)} {last} {final}" if first else final

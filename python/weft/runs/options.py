@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Options of runs, each declared once: a field of a request, annotated with everything else.
+"""Options of runs, each declared once as an annotated field of a request.
 
 `weft run`, `weft replay`, `weft bench`, the API (`weft.run` and functions with the same options),
 campaign files and their documentation derive from these fields. A new option is a field here plus
@@ -16,7 +16,8 @@ from typing import Annotated, Any, get_args, get_type_hints
 from weft.runs import offload_modes, value_types
 
 MOST_RANKS = 1 << 22
-"""Largest number of ranks: more than a machine can hold, so that a typo does not hang."""
+"""Largest number of ranks: more than any machine can simulate, so that a typo does not hang weft.
+"""
 DEFAULT_FALLBACK = "openmpi-5.0"
 
 # Groups of options in help and docs.
@@ -53,14 +54,14 @@ class RunOption:
     command_line: str = ""
     api: str = ""
     campaigns: str | None = None
-    """None if the option is no key of [[runs]] in campaign files."""
+    """None if the option is not a key of [[runs]] in campaign files."""
     replays: bool = True
     """False if a replayed trace determines the value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Placement of a run: on a weft fabric, or on a SimGrid platform file."""
+    """Placement of a run on a weft fabric or on a SimGrid platform file."""
 
     fabric: Annotated[
         str | None,
@@ -344,12 +345,12 @@ class Outputs:
         ),
     ] = None
     isolated: bool = False
-    """True for runs that are repeated: where the fabric has storage, each runs in a directory of
-    its own, which shows the files of the current one."""
+    """True for repeated runs on a fabric with storage: each runs in its own directory of links to
+    the files in the current directory."""
     calls: Path | None = None
-    """File of all calls, for a weft trace."""
+    """File with all calls, for a weft trace."""
     messages: Path | None = None
-    """File of the hosts of every message between two hosts: two int32 per message."""
+    """File with the hosts of every message between two hosts: two int32 per message."""
 
 
 PARTS = {
@@ -364,7 +365,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class DeclaredOption:
-    """An option with its field."""
+    """Option and its field."""
 
     option: RunOption
     field: str
@@ -404,7 +405,7 @@ def _declared(part: type) -> Iterator[DeclaredOption]:
 
 
 def api_names() -> dict[str, str]:
-    """Return the API names of fields whose name differs there."""
+    """Return the API names of fields whose API name differs."""
     return {one.field: one.name for one in run_options() if one.name != one.field}
 
 
@@ -418,11 +419,11 @@ def sentences(*texts: str) -> str:
 
 @dataclass(frozen=True)
 class Shortcut:
-    """Command-line option that sets a fabric key, like --set."""
+    """Command-line option that sets a fabric key, as --set does."""
 
     flag: str
     change: str
-    """Change with {} in place of the value."""
+    """Text of the change, with {} for the value."""
     kind: value_types.Kind
     metavar: str
     meaning: str

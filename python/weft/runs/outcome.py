@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Outcome of a run, derived from its process: exit status or signal, raw record, SimGrid's log."""
+"""Outcome of a run, derived from the exit status or signal, the raw record and SimGrid's log."""
 
 import json
 import resource
@@ -20,18 +20,18 @@ RAW_RECORD = "record.json"
 QUEUE = RAW_RECORD + ".queue"
 """File in which libweft.so describes the longest queue of unexpected messages, if it is long."""
 CRASHED = RAW_RECORD + ".crashed"
-"""File in which libweft.so leaves the number of the crashed rank.
+"""File in which libweft.so writes the number of the crashed rank.
 
 On a stack overflow, the size of the rank's stack in bytes follows.
 """
 REFUSED = "refused"
-"""File in which libweft.so leaves its reason for not starting."""
+"""File in which libweft.so writes its reason for not starting."""
 TIMED_OUT = 124
 _STACK_HINT = (
     "; if its stack arrays are larger than that, try --cfg contexts/stack-size:65536 (in KiB)"
 )
 _LARGER_STACK = 8
-"""Suggested stack size in the message, as a multiple of the present one."""
+"""Suggested stack size in the error message, as a multiple of the present size."""
 _HINTS = {
     signal.SIGSEGV: _STACK_HINT,
     signal.SIGBUS: _STACK_HINT,
@@ -62,7 +62,7 @@ def read_raw_record(path: Path) -> Record | None:
 
 
 def incomplete(path: Path) -> WeftError:
-    """Return the error for a truncated temporary file."""
+    """Return the error for a temporary file that is truncated."""
     return WeftError(
         f"temporary directory: {path} is incomplete; the disk may be full: free some space, or set"
         " TMPDIR to a directory on another disk"
@@ -166,7 +166,7 @@ def _small_stack(rank: int | None, stack: int, name: str) -> str:
 
 
 def _longest_queue(work: Path) -> str:
-    """Return who had not received how many messages; empty if no queue was long."""
+    """Return receiver and length of the longest unexpected message queue; empty if short."""
     try:
         return f"; {(work / QUEUE).read_text(encoding='utf-8')}"
     except OSError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Rows of the table that shows where the ranks' simulated time went."""
+"""Rows of the profile table: the use of the ranks' simulated time."""
 
 from weft.runs.record_data import ProfilePart, RecordData
 

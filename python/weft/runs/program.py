@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Locates the MPI program as a shell does, and checks it before it runs."""
+"""Locates the MPI program as a shell does, and checks the file before the run."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from weft.base.file_cache import kept
 from weft.runs.privatization.needed import needed, other_mpi_among
 
 _START = "weft_program_start"
-"""Entry point of programs that `weft cc` links, whose main may lie in a shared library."""
+"""Entry point of programs linked by `weft cc`, whose main function may be in a shared library."""
 _ENTRY_POINTS = {"main", "user_main_", _START}
 _LONGEST_SHEBANG = 256
 

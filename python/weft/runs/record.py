@@ -2,7 +2,7 @@
 """Record of a run: its data, files and views.
 
 libweft.so writes its part while SimGrid runs; `weft run` adds the command, the outcome and the
-times, and writes the file. All output is derived from it.
+times, and writes the file. All output is derived from the record.
 """
 
 from pathlib import Path
@@ -44,7 +44,7 @@ class FailedRunError(WeftError):
 
 
 class Record(RecordData, kw_only=True):
-    """One run. Times are simulated, except the simulator's own `wall_time_s` and `cpu_time_s`."""
+    """Record of one run; times are simulated, except `wall_time_s` and `cpu_time_s`."""
 
     def check(self) -> Self:
         """Return the record itself if the program succeeded.
@@ -118,7 +118,7 @@ def write_record(record: Record, target: Path, option: str = named("json")) -> N
 
 
 def complete_faults(part: FaultsPart, faults: PreparedFaults) -> None:
-    """Add the file, the recovery in force, and how many failures have happened."""
+    """Add the file, the recovery in force, and the number of failures."""
     part.file = faults.file
     part.changes = list(faults.changes)
     part.detection_s = faults.recovery.detection_s

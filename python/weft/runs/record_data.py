@@ -33,12 +33,12 @@ Part = Literal[
 
 
 def with_changes(fabric: str, changes: Sequence[str]) -> str:
-    """Return the name of a fabric together with the keys that differ from its file."""
+    """Return the name of a fabric together with the keys changed from its file."""
     return f"{fabric} ({', '.join(changes)})" if changes else fabric
 
 
 class FabricPart(Model, kw_only=True):
-    """Fabric that the program ran on."""
+    """Fabric on which the program ran."""
 
     name: str
     file: str
@@ -47,9 +47,9 @@ class FabricPart(Model, kw_only=True):
     switches: Whole
     links: Whole
     changes: list[str] | UnsetType = UNSET
-    """Changes to the file, each `TABLE.KEY=VALUE`."""
+    """Changes to the file, each as `TABLE.KEY=VALUE`."""
     unmeasured: list[str] | UnsetType = UNSET
-    """Keys of [host] whose values are guesses or taken from another device."""
+    """Keys of [host] whose values are guesses or come from another device."""
 
     @property
     def label(self) -> str:
@@ -78,7 +78,7 @@ class OutcomePart(Model, kw_only=True):
 
 
 class CollectivePart(Model, kw_only=True):
-    """Calls of one collective with one communicator size that took one way for one reason."""
+    """Calls of one collective with the same communicator size, executor and reason."""
 
     collective: str
     communicator_size: Whole
@@ -89,14 +89,16 @@ class CollectivePart(Model, kw_only=True):
     algorithm: str
     calls: Whole
     bytes: Number
-    """Sum over all calls, mean over the ranks; fractional if ranks contribute different sizes."""
+    """Total over all calls, averaged over the ranks; fractional if ranks contribute different
+    sizes.
+    """
     total_time_s: Number | None
-    """None for SMPI's own non-blocking calls: only the program sees when they complete."""
+    """None for SMPI's own non-blocking calls: only the program knows when they complete."""
     max_time_s: Number | None
 
     @property
     def offloaded(self) -> bool:
-        """True if the switches executed it."""
+        """True if the switches executed the calls."""
         return self.path != "fallback"
 
     @property
@@ -106,17 +108,17 @@ class CollectivePart(Model, kw_only=True):
 
     @property
     def by_smpi(self) -> bool:
-        """True if left to SMPI's algorithms."""
+        """True if the calls were left to SMPI's algorithms."""
         return self.algorithm.startswith("smpi:")
 
     @property
     def why(self) -> str:
-        """Short reason why the call was or was not offloaded."""
+        """Short reason why the calls were or were not offloaded."""
         return "offloaded" if self.offloaded else self.reason
 
     @property
     def mean_time_s(self) -> float | None:
-        """Time of one rank in one call."""
+        """Mean time of one rank in one call."""
         if self.total_time_s is None:
             return None
         return self.total_time_s / max(1, self.calls * self.communicator_size)
@@ -150,9 +152,9 @@ class SwitchPart(Model, kw_only=True):
     preset: str = ""
     offloaded: Whole
     packets_reduced: Whole | UnsetType = UNSET
-    """Computed results, one per packet of each message; absent in early records."""
+    """Results computed, one per packet of each message; absent in early records."""
     packets_passed_on: Whole | UnsetType = UNSET
-    """Packets that found no free slot; absent in earlier records."""
+    """Packets that did not find a free slot; absent in earlier records."""
     bytes_reduced: Number
     bytes_multicast: Number
     slots_used_max: Whole
@@ -164,7 +166,7 @@ class SwitchPart(Model, kw_only=True):
 
 
 class LinkPart(Model, kw_only=True):
-    """Traffic in one direction of a cable; there is none of links that nothing crossed."""
+    """Traffic in one direction of a cable; links without traffic are not listed."""
 
     name: str
     bandwidth_Bps: Number  # noqa: N815 (the file's name for it)
@@ -191,7 +193,7 @@ class MulticastRankPart(Model, kw_only=True):
 
 
 class MulticastCallPart(MulticastRankPart, kw_only=True):
-    """One rank's call by the multicast protocol, with consecutive phases."""
+    """One rank's call executed by the multicast protocol, with consecutive phases."""
 
     communicator: Whole
     collective: str
@@ -199,7 +201,7 @@ class MulticastCallPart(MulticastRankPart, kw_only=True):
 
 
 class MulticastPart(Model, kw_only=True):
-    """Calls of one collective by the multicast protocol."""
+    """Calls of one collective executed by the multicast protocol."""
 
     collective: str
     communicator_size: Whole
@@ -245,23 +247,23 @@ class SlicePart(Model, kw_only=True):
 
 
 class HostCallPart(Model, kw_only=True):
-    """One rank's call that the hosts executed with a weft algorithm."""
+    """One rank's call executed by the hosts with a weft algorithm."""
 
     rank: Whole
     collective: str
     algorithm: str
     segment_bytes: Number
-    """Segment size of messages; 0 if they are not segmented."""
+    """Segment size of messages; 0 if messages are not segmented."""
     messages: Whole
     """Number of messages sent by the rank."""
     rounds: Whole
-    """Number of times that the rank waited for messages."""
+    """Number of times the rank waited for messages."""
     start_s: Number
     end_s: Number
 
 
 class FilePart(Model, kw_only=True):
-    """A file that the program opened with MPI."""
+    """File that the program opened with MPI I/O."""
 
     name: str
     opens: Whole
@@ -270,14 +272,14 @@ class FilePart(Model, kw_only=True):
     bytes_read: Number
     bytes_written: Number
     time_s: Number
-    """Time of accesses, summed over ranks."""
+    """Time of all accesses, summed over ranks."""
 
 
 class StoragePart(Model, kw_only=True):
-    """Traffic of a storage target, or of the disk of a host."""
+    """Traffic of a storage target, or of a host's local disk."""
 
     target: Whole | None
-    """Number of the target; None for a disk."""
+    """Number of the storage target; None for a disk."""
     host: str
     requests: Whole
     bytes_read: Number
@@ -288,121 +290,124 @@ class RendezvousPart(Model, kw_only=True):
     """Rendezvous messages that waited for ranks to enter MPI."""
 
     scheme: str
-    """Sides that answered: the receiver (`get`), or the receiver and then the sender (`put`)."""
+    """Sides that answered a request: the receiver (`get`), or the receiver and then the sender
+    (`put`).
+    """
     delayed: Whole
     """Messages that started late."""
     delay_s: Number
-    """Sum of their delays."""
+    """Total delay of these messages."""
 
 
 class NoisePart(Model, kw_only=True):
-    """Noise of a run: the seed of its random numbers."""
+    """OS noise of a run: seed of the random numbers."""
 
     seed: Whole
 
 
 class ResolutionPart(Model, kw_only=True):
-    """Changes of flows that the network merged into one event, and messages that queued."""
+    """Flow changes that the network merged into one event, and messages that queued."""
 
     asked: str
-    """`automatic`, or a time, as in the fabric file."""
+    """`automatic`, or a time, as set in the fabric file."""
     longest_s: Number
-    """Longest time between two updates of rates."""
+    """Longest interval between two updates of rates."""
     merged_updates: Whole
-    """Updates that covered changes at several times."""
+    """Updates that covered changes at different times."""
     most_flows: Whole
-    """Most flows that shared links in such an update."""
+    """Maximum number of flows that shared links in a merged update."""
     queued: Whole = 0
     """Short messages that queued at links."""
 
 
 class PacketsPart(Model, kw_only=True):
-    """Work of a network of packets."""
+    """Activity of a packet network."""
 
     packet_bytes: Number
     """Largest packet."""
     switching: str
-    """`cut-through` or `store-and-forward`; this and the next two as in the fabric file."""
+    """`cut-through` or `store-and-forward`; this field and the next two are set in the fabric file.
+    """
     flow_control: str
     congestion_control: str
     messages: Whole
     """Messages between hosts."""
     packets: Whole
-    """Packets of data, with those sent again."""
+    """Data packets, including retransmissions."""
     hops: Whole
-    """Links that packets of any kind crossed."""
+    """Links crossed by packets of all kinds, in total."""
     dropped: Whole
     """Packets that found a full queue."""
     lost: Whole = 0
     """Packets of any kind that faults have lost."""
     sent_again: Whole
     timeouts: Whole
-    """Times that a sender went back since nothing was acknowledged."""
+    """Retransmission timeouts of senders."""
     marked: Whole
-    """Packets marked with congestion (ECN)."""
+    """Packets marked by congestion (ECN)."""
     notifications: Whole
-    """Notifications of congestion to senders (CNP)."""
+    """Congestion notification packets (CNPs) sent."""
     pauses: Whole
-    """Times that a link was paused."""
+    """Number of link pauses."""
     paused_s: Number
-    """Sum of the times for which links were paused."""
+    """Total time for which links were paused."""
     most_queued_bytes: Number
-    """Bytes in the fullest output queue of a switch."""
+    """Maximum bytes in an output queue of a switch."""
     most_packets: Whole
-    """Most packets in flight at a time."""
+    """Maximum number of packets in flight."""
 
 
 class FlowCheckRowPart(Model, kw_only=True):
-    """Calls of one collective, or of one MPI function that is not a collective, in both runs."""
+    """Calls of one collective, or of one other MPI function, in both runs."""
 
     call: str
     """Collective or MPI function."""
     communicator_size: Whole = 0
-    """0 for functions; so are the next two empty."""
+    """0 for functions; the next two fields are then empty."""
     datatype: str = ""
     op: str = ""
     calls: Whole
     bytes_per_call: Number | None = None
-    """What one rank contributes; null for functions."""
+    """Bytes that each rank contributes; null for functions."""
     flows_s: Number
-    """Time of one rank in one call in this run, whose messages are flows."""
+    """Mean time of one rank in one call in this run, whose messages are flows."""
     packets_s: Number
-    """The same if messages are packets."""
+    """The same time with packets."""
     difference: Number | None = None
-    """Additional time on packets, as a fraction; null if flows take no time."""
+    """Additional time with packets, as a fraction; null if flows take no time."""
     differs: bool = False
-    """True if the difference is more than the tolerance."""
+    """True if the difference exceeds the tolerance."""
 
 
 class FlowCheckPart(Model, kw_only=True):
-    """The run compared with one whose messages are packets."""
+    """Comparison of the run with a run whose messages are packets."""
 
     tolerance: Number
-    """Difference above which calls differ."""
+    """Difference above which calls are reported as different."""
     flows_s: Number
     """Simulated time of this run."""
     packets_s: Number
-    """Simulated time on packets."""
+    """Simulated time with packets."""
     not_compared: Whole
-    """Collectives that switches executed, which packets do not model."""
+    """Collectives executed by switches, which packets do not model."""
     calls: list[FlowCheckRowPart]
-    """By what they add to the difference of the run, most first."""
+    """Ordered by their contribution to the difference of the run, largest first."""
 
 
 class StacksPart(Model, kw_only=True):
-    """Stacks of ranks and their helpers, if weft allocated them."""
+    """Stacks of ranks and helpers, if weft allocated them."""
 
     bytes: Whole
     """Size of each stack."""
     number: Whole
     unguarded: Whole
-    """Number of stacks without guard pages because Linux's limit of mappings was reached."""
+    """Number of stacks without guard pages because of Linux's limit on mappings."""
 
 
 class DurationPart(Model, kw_only=True):
-    """Durations of a job's calls of one collective, however they were carried out.
+    """Durations of a job's calls of one collective, regardless of the executor.
 
-    Each is the time of one rank in one call.
+    Each duration is the time of one rank in one call.
     """
 
     collective: str
@@ -418,13 +423,13 @@ class DurationPart(Model, kw_only=True):
 
     @property
     def of(self) -> tuple[str, int, str, str]:
-        """Fields that distinguish the entry from the others of its job."""
+        """Fields that distinguish the entry from other entries of its job."""
         return self.collective, self.communicator_size, self.datatype, self.op
 
 
 @dataclass(frozen=True)
 class CallSlowdown:
-    """Durations of calls among other jobs, divided by those of the same calls alone."""
+    """Durations of calls among other jobs, divided by the durations of the same calls alone."""
 
     together: DurationPart
     alone: DurationPart
@@ -440,9 +445,9 @@ class JobLinkPart(Model, kw_only=True):
 
     name: str
     bytes: Number
-    """Bytes of the job."""
+    """Bytes of the job on the link."""
     share: Number
-    """Part of all bytes on the link that are the job's."""
+    """Fraction of the link's bytes that belong to the job."""
 
 
 class JobSwitchPart(Model, kw_only=True):
@@ -453,185 +458,188 @@ class JobSwitchPart(Model, kw_only=True):
     """Bytes of the job that entered the switch."""
     share: Number
     offloaded: Whole
-    """Offloaded calls of the job that the switch took part in."""
+    """Offloaded calls of the job in which the switch took part."""
     bytes_reduced: Number
     bytes_multicast: Number
 
 
 class TrafficPart(Model, kw_only=True):
-    """Background traffic of one table of a traffic file."""
+    """Background traffic from one table of a traffic file."""
 
     name: str
     pattern: str
     hosts: Whole
-    """Hosts that send."""
+    """Number of sending hosts."""
     rate_per_host_Bps: Number | None = None  # noqa: N815 (unit)
-    """Mean rate that each host offers; absent for a GOAL schedule."""
+    """Mean rate offered by each host; absent for a GOAL schedule."""
     messages: Whole
-    """Messages that have arrived."""
+    """Number of messages that arrived."""
     bytes: Number
     mean_s: Number
-    """Mean time of a message, from its start to its arrival."""
+    """Mean time of a message from start to arrival."""
     waiting_messages: Whole | None = None
-    """Messages that still waited at their hosts at the end; absent for a GOAL schedule."""
+    """Messages still queued at their source host at the end of the run; absent for a GOAL schedule.
+    """
     rounds: Whole | None = None
-    """Times that the schedule has ended; GOAL only."""
+    """Number of times the schedule completed; GOAL only."""
     given_up_messages: Whole | UnsetType = UNSET
-    """Messages that were given up after a fault, if any were."""
+    """Messages given up after a fault; absent if none."""
     outcome: str | UnsetType = UNSET
-    """`network-failure` if a schedule has ended because one of its messages was given up."""
+    """`network-failure` if a schedule ended because one of its messages was given up."""
     message: str | UnsetType = UNSET
-    """Why, for people."""
+    """Reason as text for users."""
 
 
 class FaultEventPart(Model, kw_only=True):
-    """A fault or a repair that has happened."""
+    """Fault or repair that has occurred."""
 
     at_s: Number
     what: str
     hidden: bool | UnsetType = UNSET
-    """True if all links or switches that it is of stay down through other faults, else absent."""
+    """True if other faults keep all affected links or switches down, else absent."""
 
 
 class HitCallPart(Model, kw_only=True):
-    """A collective in the network that a fault has hit."""
+    """Collective in the network that was hit by a fault."""
 
     hit_s: Number
     went_on_s: Number
-    """Time at which it continued, or failed."""
+    """Time at which the collective continued or failed."""
     collective: str
     communicator: Whole
     what: Literal["resent", "rebuilt", "on hosts", "failed"]
 
 
 class RecoveryPart(Model, kw_only=True):
-    """Reactions to faults that were in force."""
+    """Reactions to faults that were in effect."""
 
     transport: str
     """Preset of the senders' timeouts and retries; `own` if the file overrides one of them."""
     timeout_s: Number
-    """First timeout of a sender."""
+    """First retransmission timeout of a sender."""
     backoff: Number
-    """Factor of each further timeout."""
+    """Factor between consecutive timeouts."""
     retries: Whole
-    """Times that a sender tries again before it gives up."""
+    """Number of retries before a sender gives up."""
     packet_bytes: Whole
-    """Payload of a packet, for losses."""
+    """Payload of a packet, for packet losses."""
     routing: str
-    """Preset of detection and convergence; `own` if the file overrides one, empty by default."""
+    """Preset for detection and convergence; `own` if the file overrides one, empty by default."""
     collectives: str
-    """Reaction of a collective in the network that is hit."""
+    """Reaction of a collective in the network to a fault that hits it."""
 
 
 class BudgetPart(Model, kw_only=True):
-    """Cost of failures: the run with faults compared with the same run without."""
+    """Cost of failures: the run with faults compared with the same run without faults."""
 
     without_s: Number
     """Simulated time without faults."""
     lost_s: Number
-    """Simulated time with faults less that without."""
+    """Simulated time with faults minus simulated time without."""
     per_failure_s: Number | UnsetType = UNSET
-    """Mean time that a failure costs; absent if none happened."""
+    """Mean cost of a failure; absent if there was none."""
     per_day_s: Number | UnsetType = UNSET
-    """Time lost in a day: failures per day times the cost of one; absent if one is unknown."""
+    """Time lost per day: failures per day times the cost of a failure; absent if either is unknown.
+    """
     fraction: Number | UnsetType = UNSET
-    """Fraction of the time that is lost."""
+    """Fraction of time lost."""
 
 
 class FaultsPart(Model, kw_only=True):
-    """Faults of a run, and the reactions to them."""
+    """Faults in a run, and the reactions to them."""
 
     file: str = ""
-    """Fault file."""
+    """Name of the fault file."""
     changes: list[str] = field(default_factory=list)
-    """Keys of the file that have other values, TABLE.KEY=VALUE each."""
+    """Changed keys of the fault file, each as TABLE.KEY=VALUE."""
     detection_s: Number = 0
-    """Time from a fault or a repair until it is noticed."""
+    """Time from a fault or repair until its detection."""
     convergence_s: Number = 0
-    """Time from then until routing has converged."""
+    """Time from detection until routing has converged."""
     recovery: RecoveryPart | UnsetType = UNSET
     """Absent from records of older versions."""
     failures: Whole = 0
-    """Faults that have begun; repairs do not count."""
+    """Faults that have begun; repairs are not counted."""
     failures_per_day: Number | UnsetType = UNSET
-    """Failures per day at the real rates, without `scale`; absent if the file does not say."""
+    """Failures per day at the real rates, without `scale`; absent if the file does not state them.
+    """
     budget: BudgetPart | UnsetType = UNSET
     """Present with `--budget`."""
     events: list[FaultEventPart]
     left_events: Whole
-    """Events of the file after the end of the run."""
+    """Events of the file that lie after the end of the run."""
     cut: Whole
-    """Times that a fault has cut a message."""
+    """Number of messages cut by faults."""
     lost: Whole
-    """Times that a link has lost the last packet of a message."""
+    """Number of times a link lost the last packet of a message."""
     resumed: Whole
-    """Times that a sender has sent the rest of a message again."""
+    """Number of times a sender resent the remainder of a message."""
     given_up: Whole
-    """Messages that their senders have given up."""
+    """Messages given up by their senders."""
     waited_s: Number
-    """Time from cuts and losses until the rest was sent again, over all of them."""
+    """Total time from cuts and losses until the remainder was resent."""
     longest_waiting_s: Number
     broken_calls: Whole
-    """Times that a collective in the network was hit."""
+    """Number of times a collective in the network was hit."""
     resent_calls: Whole
-    """Times that one continued over the same tree."""
+    """Number of hit collectives that continued over the same tree."""
     rebuilt_calls: Whole
-    """Times that one was repeated over a new tree."""
+    """Number of hit collectives that were repeated over a new tree."""
     calls_on_hosts: Whole
-    """Times that the hosts repeated one."""
+    """Number of hit collectives that the hosts repeated."""
     lost_in_calls_s: Number
-    """Time from hits until calls continued, with the time of what they repeated."""
+    """Total time from hits until calls continued, including repeated work."""
     cut_branches: Whole = 0
-    """Flows of multicasts that faults have cut, which nobody sends again."""
+    """Multicast flows cut by faults, which are not resent."""
     lost_chunks: Whole = 0
-    """Chunks of multicasts that faults have kept from a rank, over all ranks."""
+    """Multicast chunks that faults kept from ranks, summed over ranks."""
     calls: list[HitCallPart] = field(default_factory=list)
     """The first 10,000 hits."""
 
 
 class TimePart(Model, kw_only=True):
-    """Use of time by the ranks of an iteration."""
+    """Use of time by the ranks of a training iteration."""
 
     name: str
     """`computation`, `exposed KIND`, `waiting KIND` or `idle`."""
     mean_s: Number
-    """Mean of the ranks."""
+    """Mean over the ranks."""
     most_s: Number
 
 
 class JobTrainingPart(Model, kw_only=True):
-    """Iteration of training that was a job."""
+    """Training iteration that ran as a job."""
 
     layout: str = ""
-    """Division of the work among the ranks, in words; empty for traces."""
+    """Parallel layout of the ranks, in words; empty for traces."""
     library: str = ""
-    """Version of NCCL."""
+    """NCCL version."""
     time_s: Number
-    """From its start until its last rank has ended, or until it could not go on."""
+    """Time from the start until the last rank ended, or until the iteration could not continue."""
     parts: list[TimePart]
     calls: Whole
-    """Collectives, all of which are executed."""
+    """Number of collectives, all of which are executed."""
     algorithms: dict[str, Whole]
-    """Collectives by NCCL's algorithm and protocol."""
+    """Number of collectives by NCCL's algorithm and protocol."""
 
 
 class _JobResult(Model, kw_only=True):
-    """Results of a job, among others or alone."""
+    """Results of a job, alone or among other jobs."""
 
     start_s: Number
     end_s: Number | None
-    """Time at which its last rank ended, or it failed; None if it has not started."""
+    """Time at which the last rank ended or the job failed; None if the job has not started."""
     outcome: OutcomePart
-    """As that of the run; also `not-started`."""
+    """Outcome, of the same kinds as a run's; also `not-started`."""
     exit_status: Whole
     collectives: list[CollectivePart] = field(default_factory=list)
     durations: list[DurationPart] = field(default_factory=list)
     messages: Whole = 0
-    """Messages between ranks, also of algorithms of the hosts."""
+    """Messages between ranks, including messages of host algorithms."""
     message_bytes: Number = 0
     switches: list[JobSwitchPart] = field(default_factory=list)
     training: JobTrainingPart | UnsetType = UNSET
-    """Present if it was an iteration of training that has ended or failed."""
+    """Present if the job was a training iteration that has ended or failed."""
 
     @property
     def failed(self) -> bool:
@@ -640,7 +648,7 @@ class _JobResult(Model, kw_only=True):
 
     @property
     def time_s(self) -> float | None:
-        """Time from its start to its end; None if it did not succeed."""
+        """Time from the job's start to its end; None if the job did not succeed."""
         return None if self.failed or self.end_s is None else self.end_s - self.start_s
 
     @property
@@ -650,24 +658,24 @@ class _JobResult(Model, kw_only=True):
 
     @property
     def fallback_calls(self) -> int:
-        """Collective calls that were to be offloaded, but that the hosts executed."""
+        """Collective calls that should have been offloaded but that the hosts executed."""
         return sum(
             row.calls for row in self.collectives if not row.offloaded and row.reason != "policy"
         )
 
 
 class AlonePart(_JobResult, kw_only=True):
-    """A job in another run on the same hosts: alone, or without offloading."""
+    """Job in a separate run on the same hosts: alone, or without offloading."""
 
 
 class SchedulePart(Model, kw_only=True):
-    """Schedule in GOAL that was the workload."""
+    """GOAL schedule that was the workload."""
 
     operations: Whole
     end_s: Number
     """Time at which the last rank ended."""
     rank_ends_s: list[Number]
-    """Likewise of each rank."""
+    """Time at which each rank ended."""
 
 
 class SpawnedProgramPart(Model, kw_only=True):
@@ -679,66 +687,66 @@ class SpawnedProgramPart(Model, kw_only=True):
 
 
 class SpawnedPart(Model, kw_only=True):
-    """World that ranks spawned."""
+    """World spawned by ranks."""
 
     job: str = ""
-    """Job of the ranks that spawned it; empty in runs of one program."""
+    """Job of the spawning ranks; empty in runs of one program."""
     ranks: Whole
     programs: list[SpawnedProgramPart]
     hosts: list[str]
-    """Hosts in the order of the ranks."""
+    """Hosts in rank order."""
     spawned_s: Number
-    """Time at which its ranks were asked for."""
+    """Time at which the spawn was requested."""
     start_s: Number | None
-    """Time at which its ranks began; None if the run ended before."""
+    """Time at which the spawned ranks started; None if the run ended before."""
     end_s: Number | None
-    """Time at which its last rank ended; None if not all have."""
+    """Time at which the last rank ended; None if some have not ended."""
 
 
 class JobPart(_JobResult, kw_only=True):
-    """One job of a run of several."""
+    """One job in a run of several jobs."""
 
     name: str
     program: str = ""
     arguments: list[str] = field(default_factory=list)
     replayed: str = ""
-    """Trace that the job replayed."""
+    """Trace replayed by the job."""
     ranks: Whole
     ppn: Whole = 1
     hosts_used: Whole
     hosts: list[str] = field(default_factory=list)
-    """Hosts in the order of the ranks."""
+    """Hosts in rank order."""
     offload: str = ""
     fallback: str = ""
     profile: list[ProfilePart] = field(default_factory=list)
     links: list[JobLinkPart] = field(default_factory=list)
     alone: AlonePart | UnsetType = UNSET
-    """Present if each job also ran alone."""
+    """Present if each job was also run alone."""
     without_offload: AlonePart | UnsetType = UNSET
-    """Present if all jobs also ran together without offloading."""
+    """Present if all jobs were also run together without offloading."""
     schedule: SchedulePart | UnsetType = UNSET
-    """Present if the job was a schedule in GOAL that ended."""
+    """Present if the job was a GOAL schedule that ended."""
 
     @property
     def speed_up(self) -> float | None:
-        """Time without offloading divided by the time with it; None if unknown."""
+        """Time without offloading divided by the time with offloading; None if unknown."""
         if not self.without_offload or not self.without_offload.time_s or not self.time_s:
             return None
         return self.without_offload.time_s / self.time_s
 
     @property
     def shared_links(self) -> list[JobLinkPart]:
-        """Links that other traffic crossed too."""
+        """Links also crossed by other traffic."""
         return [link for link in self.links if link.share < 1]
 
     @property
     def slowdown(self) -> float | None:
-        """Its time among the others divided by its time alone; None if one of them is unknown."""
+        """Time among other jobs divided by the time alone; None if either is unknown."""
         together, alone = self.time_s, self.alone.time_s if self.alone else None
         return together / alone if together is not None and alone else None
 
     def slowdowns(self) -> list[CallSlowdown]:
-        """Return the slowdown of the calls of each collective that it also made alone."""
+        """Return the slowdown of calls by collective, for calls that the job also made alone."""
         there = {row.of: row for row in self.alone.durations} if self.alone else {}
         return [
             _slowdown(row, there[row.of])
@@ -763,7 +771,7 @@ def _slowdown(together: DurationPart, alone: DurationPart) -> CallSlowdown:
 
 
 class RecordData(Model, kw_only=True):
-    """Fields of a record, and derived properties (`weft.runs.record.Record`)."""
+    """Fields of a record, with derived properties (`weft.runs.record.Record`)."""
 
     schema: Literal["weft-run/1"] = SCHEMA
     weft: str
@@ -776,15 +784,15 @@ class RecordData(Model, kw_only=True):
     """Progress of rendezvous messages and of non-blocking calls on hosts: in a `thread`, or only
     inside MPI `calls`."""
     poll_overhead_s: Number | None = None
-    """Cost of an unsuccessful poll; None if smpi/test or smpi/iprobe sets it."""
+    """Cost of an unsuccessful poll; None if smpi/test or smpi/iprobe sets the cost."""
     messages: str = "smpi"
     """Transport of point-to-point messages: `weft`, or `smpi` for SimGrid's MPI."""
     messages_reason: str = ""
-    """Why the run could not use the requested transport."""
+    """Reason why the run could not use the requested transport."""
     host_stages: bool = False
-    """True if ranks of a host combined their contributions to an offloaded call."""
+    """True if the ranks of a host combined their contributions to an offloaded call."""
     tunings_off: list[str] = field(default_factory=list)
-    """Tunings that were switched off, or do not know the SimGrid that ran."""
+    """Tunings that were switched off, or that do not support the SimGrid version of the run."""
     outcome: OutcomePart
     simulated_time_s: Number
     profile: list[ProfilePart] = field(default_factory=list)
@@ -792,7 +800,7 @@ class RecordData(Model, kw_only=True):
     collectives: list[CollectivePart] = field(default_factory=list)
     multicast: list[MulticastPart] = field(default_factory=list)
     files: list[FilePart] | UnsetType = UNSET
-    """Present if the program opened files with MPI on a fabric; likewise `storage`."""
+    """Present if the program opened files with MPI I/O on a fabric; `storage` likewise."""
     storage: list[StoragePart] | UnsetType = UNSET
     switches: list[SwitchPart] = field(default_factory=list)
     links: list[LinkPart] = field(default_factory=list)
@@ -805,21 +813,22 @@ class RecordData(Model, kw_only=True):
     noise: NoisePart | UnsetType = UNSET
     """Present if the fabric has a [noise] table."""
     resolution: ResolutionPart | UnsetType = UNSET
-    """Present if the network's resolution took effect."""
+    """Present if the network's time resolution took effect."""
     packets: PacketsPart | UnsetType = UNSET
     """Present if messages were packets."""
     flow_check: FlowCheckPart | UnsetType = UNSET
     """Present with `--check-flows`."""
     stacks: StacksPart | UnsetType = UNSET
-    """Absent if SimGrid allocated the stacks, or the run ended before there were any."""
+    """Absent if SimGrid allocated the stacks, or if the run ended before any stack was allocated.
+    """
     faults: FaultsPart | UnsetType = UNSET
     """Present if the run had faults."""
     traffic: list[TrafficPart] | UnsetType = UNSET
     """Present if the run had background traffic."""
     schedule: SchedulePart | UnsetType = UNSET
-    """Present if the run was a schedule in GOAL that ended."""
+    """Present if the run replayed a GOAL schedule that ended."""
     jobs: list[JobPart] | UnsetType = UNSET
-    """Present if the run was one of a jobs file."""
+    """Present if the run executed a jobs file."""
     spawned: list[SpawnedPart] | UnsetType = UNSET
     """Present if ranks spawned worlds."""
     program: str = ""
@@ -828,7 +837,7 @@ class RecordData(Model, kw_only=True):
     replayed: str = ""
     ppn: Whole = 1
     contention: bool = True
-    """True if messages shared links."""
+    """True if messages contended for links."""
     fallback: str = ""
     config: list[str] = field(default_factory=list)
     host_speed: str = ""
@@ -839,7 +848,7 @@ class RecordData(Model, kw_only=True):
 
     @property
     def unwritten(self) -> str:
-        """Error about a file of the run that could not be written; not part of the record."""
+        """Error about an output file that could not be written; not part of the record."""
         return str(self.__dict__.get("_unwritten", ""))
 
     @unwritten.setter
@@ -857,7 +866,7 @@ class RecordData(Model, kw_only=True):
 
     @property
     def ended(self) -> bool:
-        """True if the program came to its end, with any exit status."""
+        """True if the program ended by itself, with any exit status."""
         return self.outcome.kind in ("completed", "exit")
 
     @property

@@ -28,16 +28,16 @@ from weft.trace.folder import (
 )
 
 TOLERANCE = 0.001
-"""Accepted relative deviation of a replay on the same fabric from the program."""
+"""Accepted relative deviation between the program and its replay on the same fabric."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A run whose trace was requested."""
+    """Run whose trace was requested."""
 
     record: Record
     messages: tuple[str, ...] = ()
-    """Remarks about the trace for the user."""
+    """Remarks about the trace, for the user."""
     exit_status: int = 0
 
 
@@ -47,7 +47,7 @@ Runner = Callable[[PreparedRun], Record]
 def record_calls(plan: PreparedRun, target: Path, runner: Runner = launch.run) -> Recording:
     """Run the program and record all of its calls, if a trace can represent them.
 
-    `runner` executes both the run and the replay in place of weft's own launch.
+    `runner` replaces weft's own launch for both the run and the replay.
     """
     with work_directory() as work:
         raw = work / "calls"
@@ -75,7 +75,7 @@ def _calls_manifest(plan: PreparedRun, record: Record) -> CallsManifest:
 
 
 def _origin(plan: PreparedRun, record: Record) -> dict[str, Any]:
-    """Return the fields of `Origin` except its schema."""
+    """Return the fields of `Origin`, except the schema."""
     return {
         "weft": _core.version,
         "simgrid": _core.simgrid_version,
@@ -93,7 +93,7 @@ def _origin(plan: PreparedRun, record: Record) -> dict[str, Any]:
 def _differences(
     plan: PreparedRun, folder: Folder, record: Record, runner: Runner
 ) -> Iterator[str]:
-    """Yield remarks on deviations of a replay on the same fabric from the program."""
+    """Yield remarks on deviations between the program and its replay on the same fabric."""
     replayed = runner(launch.prepare(_replay_at_home(plan, folder)))
     recorded_s, replayed_s = record.simulated_time_s, replayed.simulated_time_s
     if replayed.failed:
@@ -115,7 +115,7 @@ def _replay_at_home(plan: PreparedRun, folder: Folder) -> Request:
 
 
 def replay_request(folder: Folder, **options: Any) -> Request:
-    """Return the request that replays a trace; options are further fields of `Request`."""
+    """Return the request that replays a trace; options are additional fields of `Request`."""
     manifest = folder.manifest
     options["ppn"] = options.get("ppn") or manifest.ppn
     return Request.of(

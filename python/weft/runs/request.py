@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Requests: the program, its placement, the execution of collectives, and the simulation.
 
-A `Request` is a value; nothing in it has been checked (`weft.runs.launch.prepare` does so). Its
-parts are the options of runs (`weft.runs.options`). `deciding` consists of the parts that affect
-results; limits and outputs do not.
+A `Request` is an unchecked value (`weft.runs.launch.prepare` checks it). Its parts are the options
+of runs (`weft.runs.options`). `deciding` contains the parts that affect results, and therefore not
+limits and outputs.
 
     request = Request.of(program="./a.out", fabric="tofino-4", ranks=4)
     request.changed(offload="off").placement.ranks
@@ -32,7 +32,7 @@ class Workload:
     """Program to run."""
 
     program: str
-    """Path, or name to look up in PATH; for a trace, the recorded program."""
+    """Path, or a name that is looked up in PATH; for a trace, the recorded program."""
     arguments: tuple[str, ...] = ()
     replay: Folder | None = None
     """Trace to replay instead of the program."""
@@ -49,11 +49,11 @@ class Request:
     limits: Limits = field(default_factory=Limits)
     outputs: Outputs = field(default_factory=Outputs)
     command: tuple[str, ...] = ()
-    """Command line typed by the user, for the record."""
+    """Command line as typed by the user, for the record."""
 
     @classmethod
     def of(cls, **values: Any) -> Self:
-        """Create a request from the fields of its parts by name."""
+        """Create a request from the fields of its parts, by name."""
         own, parts = _sorted_by_part(values)
         return cls(**own, **{name: _PARTS[name](**parts.get(name, {})) for name in _PARTS})
 
@@ -85,7 +85,7 @@ def _sorted_by_part(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
 def as_words(request: Request) -> list[str]:
     """Return the command-line options that reproduce a run.
 
-    Limits and outputs are left out.
+    Limits and outputs are omitted.
     """
     return [
         word

@@ -15,14 +15,14 @@ from weft.runs.simgrid import SimGrid
 
 _PREFIX = "WEFT_"
 FOR_TESTS = ("WEFT_HOST_FLOWS", "WEFT_RANK_FLOWS", "WEFT_STACK_GUARDS")
-"""Variables set by tests; they affect how messages and stacks are created, but not times."""
+"""Variables set by tests, which affect how messages and stacks are created, but not times."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings that libweft.so reads, each in the variable WEFT_… of its name.
+    """Settings that libweft.so reads, each from the variable WEFT_… with its name.
 
-    `src/binding/settings/settings.hpp` documents them. WEFT_PARENT is missing here, as
+    `src/binding/settings/settings.hpp` documents them. WEFT_PARENT is not listed because
     `base/process.py` sets it.
     """
 
@@ -86,7 +86,7 @@ _OWN = {
 }
 # Stack size in KiB, guard size in pages.
 _MOST = {"contexts/stack-size": 1 << 24, "contexts/guard-size": 1 << 16}
-# Values that SimGrid checks only after a run has begun, from its sources (EngineImpl, SmpiHost).
+# Values that SimGrid checks only after the start of a run, from its sources (EngineImpl, SmpiHost).
 _FACTORY = "contexts/factory"
 _COSTS = ("smpi/os", "smpi/or", "smpi/ois")
 _COST = re.compile(r"[0-9]+(:[0-9.]+(e[-+]?[0-9]+)?)+(;[0-9]+(:[0-9.]+(e[-+]?[0-9]+)?)+)*", re.I)
@@ -109,7 +109,7 @@ def check(host_speed: str | None, config: Sequence[str], simgrid: SimGrid) -> No
 def check_speed(speed: str) -> None:
     """Check that a speed is positive and finite."""
     match = _SPEED.fullmatch(speed)
-    if speed == "auto" or match is None:  # SimGrid reports other errors
+    if speed == "auto" or match is None:  # SimGrid itself reports all other errors
         return
     try:
         number = float(match[1] + match[2])
@@ -128,7 +128,7 @@ def _odd_speed(speed: str, reason: str) -> WeftError:
 
 
 def check_form(setting: str) -> None:
-    """Check the form KEY:VALUE, that weft does not own the key, and that numbers are numbers."""
+    """Check the form KEY:VALUE, that weft does not control the key, and that numbers are valid."""
     key, colon, value = setting.partition(":")
     if not (key and colon and value) or not setting.isprintable() or set(setting) & set(" ,"):
         raise WeftError(

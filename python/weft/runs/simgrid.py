@@ -21,7 +21,7 @@ _LAUNCHERS = ("lib/simgrid/smpimain", "lib64/simgrid/smpimain", "lib/*/simgrid/s
 
 @dataclass(frozen=True)
 class SimGrid:
-    """One installation of SimGrid."""
+    """SimGrid installation."""
 
     prefix: Path = field(default_factory=paths.simgrid_prefix)
 
@@ -53,7 +53,7 @@ class SimGrid:
         return {**base, "LD_LIBRARY_PATH": ":".join(folders)}
 
     def algorithms(self, collective: str | None) -> list[str]:
-        """Return the names of SMPI's algorithms and selectors for one collective, or for any."""
+        """Return the names of SMPI's algorithms and selectors for one collective, or for all."""
         pairs = map(_ALGORITHM.fullmatch, self._ask("--help-coll").stderr.splitlines())
         names = (pair[1] for pair in pairs if pair and collective in {None, pair[2]})
         return list(dict.fromkeys(names))
@@ -64,12 +64,12 @@ class SimGrid:
         return [line[1] for line in lines if line]
 
     def factories(self) -> list[str]:
-        """Return the values of contexts/factory: the available context-switching methods."""
+        """Return the values of contexts/factory, the available context-switching methods."""
         lines = map(_FACTORIES.fullmatch, self._ask("program", "--help").stdout.splitlines())
         return [name for line in lines if line for name in line[1].split(", ")]
 
     def rejects(self, settings: list[str]) -> str:
-        """Return why SimGrid rejects these KEY:VALUE settings; empty if it accepts them."""
+        """Return the reason why SimGrid rejects these KEY:VALUE settings; empty if it does not."""
         answer = self._ask("program", *(f"--cfg={setting}" for setting in settings), "--help")
         if answer.returncode == 0:
             return ""
@@ -82,7 +82,7 @@ class SimGrid:
 
 @cache
 def _answer(simgrid: SimGrid, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-    """Return the launcher's output; cached, since it never changes."""
+    """Return the launcher's output, which is cached because it never changes."""
     return subprocess.run(
         [str(simgrid.launcher), *arguments],
         env=simgrid.environment(os.environ),

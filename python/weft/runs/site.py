@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Location of a run: a weft fabric, or a SimGrid platform file.
 
-Both tell the platform library what to load and which host each rank is on. A fabric is completely
-known before the run; a platform's content is only known to the library.
+Both pass the platform file and the host of each rank to the platform library. A fabric is
+completely known before the run; only the library knows the content of a platform.
 """
 
 from collections.abc import Sequence
@@ -36,10 +36,10 @@ class Site(Protocol):
 
     @property
     def part(self) -> FabricPart:
-        """Fabric part of the record, in case the library could not provide one."""
+        """Fabric part of the record, for runs in which the library could not provide one."""
 
     def settings(self, hosts: Path) -> Settings:
-        """Return the library's settings; `hosts` is the file with each rank's host."""
+        """Return the library's settings; `hosts` is the file that lists each rank's host."""
 
     def place(self, hosts: Path) -> None:
         """Write the host of each rank, unless the library places the ranks."""
@@ -47,7 +47,7 @@ class Site(Protocol):
 
 @dataclass(frozen=True)
 class FabricSite:
-    """A fabric, with the ranks placed on its hosts block by block."""
+    """Fabric with block-wise placement of ranks on its hosts."""
 
     fabric: _core.Fabric
     ranks: int
@@ -56,7 +56,7 @@ class FabricSite:
     @property
     def placement(self) -> list[str]:
         """Host of each rank."""
-        hosts = self.fabric.compute_hosts  # copied once: each access makes a new list
+        hosts = self.fabric.compute_hosts  # copied once: each access creates a new list
         return [hosts[rank // self.ppn] for rank in range(self.ranks)]
 
     @property
@@ -85,7 +85,7 @@ class FabricSite:
 
 @dataclass(frozen=True)
 class PlatformSite:
-    """A SimGrid platform file; the library knows its hosts and places the ranks."""
+    """SimGrid platform file, whose hosts only the library knows; it also places the ranks."""
 
     file: Path
     ranks: int
@@ -93,7 +93,7 @@ class PlatformSite:
 
     @property
     def part(self) -> FabricPart:
-        """Fabric part of the record, in case the library could not provide one."""
+        """Fabric part of the record, for runs in which the library could not provide one."""
         name, file = self.file.stem, str(self.file)
         return FabricPart(name=name, file=file, topology="platform", hosts=0, switches=0, links=0)
 
@@ -112,7 +112,7 @@ class PlatformSite:
 def choose_site(
     where: Placement, asked_by: str = named("ranks"), ppn_asked_by: str = named("ppn")
 ) -> Site:
-    """Return the location named by the user, after checking that every rank gets a core."""
+    """Return the location named by the user, after a check that every rank gets a core."""
     if where.fabric is not None and where.platform is not None:
         raise WeftError(
             f"{named('fabric')}: found together with {named('platform')}, which names another"
@@ -211,9 +211,10 @@ def choose_ppn(
     asked_by: str = named("ranks"),
     ppn_asked_by: str = named("ppn"),
 ) -> int:
-    """Return the ranks per host, after checking that every rank gets a core.
+    """Return the ranks per host, after a check that every rank gets a core.
 
-    Errors name the sources `asked_by` for the ranks and `ppn_asked_by` for their number per host.
+    Errors name `asked_by` as the source of the ranks, and `ppn_asked_by` as the source of the ranks
+    per host.
     """
     hosts, cores = len(fabric.compute_hosts), fabric.cores_per_host
     has = f"fabric {fabric.name} has {plural(hosts, 'host')} of {plural(cores, 'core')}"

@@ -31,7 +31,7 @@ from weft.runs.record_data import (
 
 _MOST_FILES = 10
 _MOST_ENDS = 8
-"""Ranks of a schedule whose ends are all printed."""
+"""Number of ranks up to which the end times of a schedule are all printed."""
 _MOST_DIFFERING = 20
 _MOST_EVENTS = 10
 _MOST_CAUSES = 3
@@ -40,13 +40,13 @@ _DISPENSABLE = ("bytes", "max(us)", "ranks")
 
 
 def print_profile(record: RecordData, on: Console) -> None:
-    """Print where the ranks' time went."""
+    """Print the use of the ranks' time."""
     if rows := profile_rows(record):
         print_table(fitting(rows, ("min(us)",), ("time per rank",), on), on)
 
 
 def finalize_warning(record: RecordData) -> list[str]:
-    """Return a warning about ranks that ended without MPI_Finalize, which MPI libraries report."""
+    """Return a warning about ranks that ended without MPI_Finalize, as MPI libraries print."""
     calls = {one.call: one.calls for one in record.mpi_calls}
     missing = calls.get("MPI_Init", 0) - calls.get("MPI_Finalize", 0)
     if record.outcome.kind != "completed" or missing <= 0:
@@ -61,7 +61,7 @@ def as_text(record: RecordData) -> str:
 
 
 def print_run(record: RecordData, on: Console) -> None:
-    """Print collectives, reasons and times, if the run got that far."""
+    """Print collectives, reasons and times, if the run got as far as a simulated time."""
     if record.failed and record.simulated_time_s == 0 and not record.jobs:
         return
     if record.jobs:
@@ -85,7 +85,7 @@ def print_run(record: RecordData, on: Console) -> None:
 
 
 def print_flow_check(check: FlowCheckPart, on: Console) -> None:
-    """Print which calls take another time on packets."""
+    """Print the calls whose time differs on packets."""
     differing = [row for row in check.calls if row.differs]
     rows = [
         {
@@ -125,7 +125,7 @@ def _percent(fraction: float | None) -> str:
 
 
 def print_files(files: Sequence[FilePart], on: Console) -> None:
-    """Print the files with most bytes."""
+    """Print the files with the most bytes transferred."""
     ordered = sorted(files, key=lambda file: -(file.bytes_read + file.bytes_written))
     rows = [
         {
@@ -143,7 +143,7 @@ def print_files(files: Sequence[FilePart], on: Console) -> None:
 
 
 def print_faults(faults: FaultsPart, on: Console) -> None:
-    """Print what has failed, and what that has cost."""
+    """Print the faults that occurred, and their cost."""
     if print_events(faults, on):
         print_table(fitting([reactions(faults)], (), ("messages cut",), on), on)
     if faults.budget:
@@ -151,12 +151,12 @@ def print_faults(faults: FaultsPart, on: Console) -> None:
 
 
 def print_events(faults: FaultsPart, on: Console) -> bool:
-    """Print what has failed and the recovery in force; return False if nothing has failed."""
+    """Print the faults that occurred and the recovery in effect; return False without faults."""
     shown = [
         {"event": event.what, "time(us)": microseconds(event.at_s)}
         for event in faults.events[:_MOST_EVENTS]
     ]
-    if shown:  # the profiles of a platform are not listed
+    if shown:  # a platform's profiles are not listed
         print_table(fitting(shown, (), ("event",), on), on)
     if len(faults.events) > _MOST_EVENTS:
         on.print(f"and {plural(len(faults.events) - _MOST_EVENTS, 'event')} more")
@@ -169,7 +169,7 @@ def print_events(faults: FaultsPart, on: Console) -> bool:
 
 
 def print_budget(faults: FaultsPart, budget: BudgetPart, on: Console) -> None:
-    """Print what failures cost, times how often they happen."""
+    """Print the cost of failures multiplied by the failure rate."""
     row = {
         "without faults": format_seconds(budget.without_s),
         "lost": _lost(budget.lost_s),
@@ -197,7 +197,7 @@ def _lost(time_s: float | None) -> str:
 
 
 def recovery_in_force(faults: FaultsPart, recovery: RecoveryPart) -> str:
-    """Return the reactions to faults in one line, with the presets that give them."""
+    """Return the reactions to faults in one line, with the presets that set them."""
     backoff = f", each {recovery.backoff:g} times the last" if recovery.backoff > 1 else ""
     routing = f"routing {recovery.routing}" if recovery.routing else "routing"
     return (
@@ -209,7 +209,7 @@ def recovery_in_force(faults: FaultsPart, recovery: RecoveryPart) -> str:
 
 
 def reactions(faults: FaultsPart) -> dict[str, str]:
-    """Return a row of how often, and for how long, messages and calls were hit."""
+    """Return a row with the number and duration of hits to messages and calls."""
     row = {
         "messages cut": str(faults.cut),
         "lost": str(faults.lost),
@@ -230,7 +230,7 @@ def reactions(faults: FaultsPart) -> dict[str, str]:
 def print_disturbances(
     faults: FaultsPart | None, traffic: Sequence[TrafficPart], on: Console
 ) -> None:
-    """Print what has failed, and the background traffic."""
+    """Print the faults that occurred, and the background traffic."""
     if faults:
         print_faults(faults, on)
     if traffic:
@@ -240,7 +240,7 @@ def print_disturbances(
 
 
 def traffic_failures(parts: Sequence[TrafficPart]) -> list[str]:
-    """Return what became of background traffic whose messages were given up."""
+    """Return the outcome of background traffic whose messages were given up."""
     lines = []
     for part in parts:
         if part.outcome:
@@ -252,7 +252,7 @@ def traffic_failures(parts: Sequence[TrafficPart]) -> list[str]:
 
 
 def _background_traffic(parts: Sequence[TrafficPart], on: Console) -> Table:
-    """Return a table of the background traffic."""
+    """Return a table of background traffic."""
     rows = [
         {
             "background traffic": part.name,
@@ -270,7 +270,7 @@ def _background_traffic(parts: Sequence[TrafficPart], on: Console) -> Table:
 
 
 def _spawned(worlds: Sequence[SpawnedPart], on: Console) -> Table:
-    """Return a table of the worlds that ranks spawned."""
+    """Return a table of spawned worlds."""
     rows = [
         {
             "spawned world": str(number),
@@ -321,7 +321,7 @@ def _print_jobs(record: RecordData, jobs: Sequence[JobPart], on: Console) -> Non
 
 
 def _print_iteration(job: JobPart, training: JobTrainingPart, on: Console) -> None:
-    """Print how the ranks of an iteration spend its time."""
+    """Print how the ranks of a training iteration spend their time."""
     print_title(f"job {job.name}, an iteration: {format_seconds(training.time_s)}", on)
     if training.layout:
         on.print(training.layout, soft_wrap=True)
@@ -345,12 +345,12 @@ def _print_iteration(job: JobPart, training: JobTrainingPart, on: Console) -> No
 
 
 def _alone_parts(job: JobPart) -> Sequence[TimePart]:
-    """Return the uses of time of an iteration that also ran alone."""
+    """Return the time uses of an iteration that also ran alone."""
     return job.alone.training.parts if job.alone and job.alone.training else ()
 
 
 def _print_gains(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:
-    """Print the gain of each job, with its own time and not that of the whole run."""
+    """Print the gain of each job, based on its own time instead of the whole run's time."""
     print_title(f"gain of jobs, --offload {record.offload} and off for all", on)
     rows = [
         {
@@ -366,7 +366,7 @@ def _print_gains(record: RecordData, jobs: Sequence[JobPart], on: Console) -> No
 
 
 def _print_slowdowns(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:
-    """Print how much longer jobs and their calls took than alone, and what they shared."""
+    """Print the slowdown of jobs and calls relative to running alone, and the shared resources."""
     print_title("slowdown of jobs among the others", on)
     rows = [
         {
@@ -405,7 +405,7 @@ def _slowdown_cells(job: str, row: CallSlowdown) -> dict[str, str]:
 
 
 def _causes(record: RecordData, job: JobPart) -> list[dict[str, str]]:
-    """Return the links and switches with other traffic that a slower job used most."""
+    """Return the links and switches with other traffic that a slowed-down job used most."""
     if job.slowdown is not None and job.slowdown <= 1 + _ROUNDING:
         return []
     used = {link.name: link.utilisation for link in record.links}
@@ -443,7 +443,7 @@ def _ratio(value: float | None) -> str:
 
 
 def _traffic(record: RecordData, jobs: Sequence[JobPart], on: Console) -> Table:
-    """Return what each job sent, and the most utilised link that it shared with others."""
+    """Return the traffic of each job, and the most utilised link that it shared with other jobs."""
     used = {link.name: link.utilisation for link in record.links}
     rows = []
     for job in jobs:
@@ -474,7 +474,7 @@ def _collectives(rows: Sequence[CollectivePart], on: Console) -> Table:
 
 
 def cells_of(row: CollectivePart) -> dict[str, str]:
-    """Return a row of the table of collectives by column."""
+    """Return a row of the table of collectives, by column."""
     return {
         "collective": row.collective,
         "ranks": str(row.communicator_size),
@@ -489,7 +489,7 @@ def cells_of(row: CollectivePart) -> dict[str, str]:
 
 
 def type_and_op(datatype: str, op: str) -> str:
-    """Return datatype and operation as in tables."""
+    """Return datatype and operation as shown in tables."""
     return ", ".join(name.removeprefix("MPI_") for name in (datatype, op) if name)
 
 
@@ -503,7 +503,7 @@ def reasons(record: RecordData) -> list[str]:
 
 
 def unfit_algorithms(record: RecordData) -> list[str]:
-    """Return the calls that a named algorithm could not execute, so that the library decided."""
+    """Return the calls that a named algorithm could not execute, for which the library decided."""
     lines = []
     for part in record.jobs or (record,):
         for row in part.collectives:
@@ -522,7 +522,7 @@ def unfit_algorithms(record: RecordData) -> list[str]:
 
 
 def _asked(fallback: str, collective: str) -> str:
-    """Return what a fallback names for a collective last, `ialltoall` or `alltoall`."""
+    """Return a fallback's last entry that applies to a collective, `ialltoall` or `alltoall`."""
     asked = ""
     for item in fallback.split(","):
         of, equals, name = item.rpartition("=")
@@ -532,7 +532,7 @@ def _asked(fallback: str, collective: str) -> str:
 
 
 def progress(record: RecordData, *, messages: bool = True) -> list[str]:
-    """Return how messages and non-blocking calls on the hosts progress during computation."""
+    """Return how messages and non-blocking calls on hosts progress during computation."""
     return [*(_progress_of_messages(record) if messages else ()), *_progress_of_calls(record)]
 
 
@@ -566,7 +566,7 @@ def _progress_of_calls(record: RecordData) -> list[str]:
 
 
 def why_nothing(record: RecordData) -> str:
-    """Return the reasons why no collective was offloaded, in one line."""
+    """Return in one line the reasons why no collective was offloaded."""
     if not record.collectives:
         return "Nothing was offloaded: the program called no collective that a switch can execute."
     reasons: dict[str, int] = {}
@@ -586,7 +586,7 @@ def explain(reason: str, record: RecordData) -> str:
 
 
 def _is_off(record: RecordData) -> bool:
-    """Return True if the user chose off, for every job with calls of this reason."""
+    """Return True if the user chose off for every job with calls of this reason."""
     modes = [
         job.offload
         for job in record.jobs or ()
@@ -631,7 +631,7 @@ def _why(row: MulticastPart) -> str:
 
 
 def schedule_ends(record: RecordData) -> str:
-    """Return when the ranks of schedules in GOAL have ended, as the end of the last line."""
+    """Return the end times of the ranks of GOAL schedules, for the last line."""
     told = [f"; the schedule ended: {_ends(record.schedule)}"] if record.schedule else []
     for row in record.jobs or ():
         if row.schedule:
@@ -649,7 +649,7 @@ def _ends(schedule: SchedulePart) -> str:
 
 
 def place(record: RecordData) -> str:
-    """Return the ranks, their hosts and the fabric, and the ranks that were spawned."""
+    """Return the ranks, their hosts and the fabric, and the spawned ranks."""
     ranks, hosts = plural(record.ranks, "rank"), plural(record.hosts_used, "host")
     where = f"{ranks} on {hosts} of {record.fabric.label}"
     if isinstance(record.spawned, UnsetType):
@@ -660,7 +660,7 @@ def place(record: RecordData) -> str:
 
 
 def summary(record: RecordData) -> str:
-    """Return place and simulated time in one line."""
+    """Return placement and simulated time in one line."""
     where = place(record)
     where += "" if record.contention else ", without contention"
     packets = record.packets

@@ -4,12 +4,12 @@
 SimGrid writes the activity of each rank as a Paje trace. libweft.so adds the activity of each
 switch as events of the record, and the calls that SimGrid does not trace as slices. All become
 complete events (`"ph": "X"`) ordered by start: one track per rank in the process `ranks`, one track
-per switch in the process `switches` (several if communicators share it), and one track per rank
-with the phases of multicast calls (several if its calls overlap). A run with faults has the process
-`faults`: a track for each link, switch or host with what is wrong with it, one of what routing
-learns, and one of the collectives in the network that were hit. The Paje trace is ordered by
-time, so events come out in order if each waits for those that began before it; only open events are
-kept in memory.
+per switch in the process `switches` (several if communicators share the switch), and one track per
+rank with the phases of multicast calls (several if calls overlap). A run with faults adds the
+process `faults`: a track with the faults of each link, switch or host, a track with routing
+updates, and a track with the collectives in the network that were hit. The Paje trace is ordered by
+time, so events are written in order if each event waits for all earlier ones to end; only open
+events are kept in memory.
 """
 
 import heapq
@@ -30,11 +30,11 @@ from weft.runs.record import Record
 from weft.runs.record_data import EventPart, HostCallPart, MulticastCallPart
 
 _RANKS, _SWITCHES, _MULTICASTS, _FAULTS = 1, 2, 3, 4
-_PROCESSES = 10  # more than a run has
+_PROCESSES = 10  # more than the processes of any run
 _HEAD, _FOOT = '{"displayTimeUnit": "ns", "traceEvents": [\n', "\n]}\n"
 _DEFINE_VALUE, _CREATE, _DESTROY, _PUSH, _POP = "5", "6", "7", "12", "13"
 _POLLS = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"}
-"""Calls that SimGrid traces only if they are successful; the record has all of them."""
+"""Calls of which SimGrid traces only the successful ones; the record contains all of them."""
 _WORDS = {_DEFINE_VALUE: 4, _CREATE: 6, _DESTROY: 4, _PUSH: 5, _POP: 4}
 
 Event = dict[str, Any]
@@ -42,7 +42,7 @@ Event = dict[str, Any]
 
 @dataclass
 class State:
-    """One activity of a rank; `end_s` is None while it lasts."""
+    """Activity of a rank; `end_s` is None while it lasts."""
 
     container: str
     name: str
@@ -70,7 +70,7 @@ class PajeReader:
     _waiting: deque[State] = field(default_factory=deque)
 
     def states(self, lines: Iterable[str]) -> Iterator[State]:
-        """Yield each state once it and all earlier ones have ended."""
+        """Yield each state once it and all earlier states have ended."""
         for line in lines:
             self._take(line.split())
             yield from self._finished()
@@ -128,7 +128,7 @@ def write_timeline(trace: Path, record: Record, target: Path) -> None:
 
 
 def join_timelines(parts: Sequence[tuple[str, Path]], target: Path) -> None:
-    """Merge several timelines into one file atomically; process names get the run's name."""
+    """Merge several timelines into one file atomically; process names are prefixed by run."""
     with whole_file(named("timeline"), target) as file:
         file.write(_HEAD)
         separator = ""
@@ -154,7 +154,7 @@ def _start(event: Event) -> float:
 
 
 def read_ranks(trace: Path, count: int) -> dict[str, int]:
-    """Return the rank of each container; SimGrid names them by actor, in rank order."""
+    """Return the rank of each container; SimGrid names containers by actor, in rank order."""
     actors: dict[str, int] = {}
     for line in _lines(trace):
         words = line.split()
@@ -182,7 +182,7 @@ def _lines(trace: Path) -> Iterator[str]:
 
 
 def _ways(record: Record) -> dict[str, str]:
-    """Return the ways of each collective's calls: `stream or ompi (datatype)`."""
+    """Return the executors of each collective's calls, such as `stream or ompi (datatype)`."""
     ways: dict[str, dict[str, None]] = {}
     for row in record.collectives:
         way = row.way if row.offloaded else f"{row.way} ({row.reason})"
@@ -212,7 +212,7 @@ class HostCalls:
             self._calls.setdefault((call.rank, call.collective), deque()).append(call)
 
     def details(self, rank: int, collective: str, start_s: float) -> dict[str, Any]:
-        """Return details of the call that a rank began at this time; empty if there is none."""
+        """Return details of the call that a rank began at this time; empty if unknown."""
         calls = self._calls.get((rank, collective))
         while calls and calls[0].start_s < start_s - self._NEAR_S:
             calls.popleft()
@@ -327,10 +327,10 @@ def _fault_tracks(record: Record) -> list[Track]:
 
 
 def _tracks(did: Mapping[str, list[list[Event]]]) -> list[Track]:
-    """Assign activities to tracks, with additional tracks if they overlap.
+    """Assign activities to tracks, with additional tracks for overlapping activities.
 
-    A group of consecutive events stays on one track. Perfetto drops an event that begins within
-    another one of its track and ends after it.
+    A group of consecutive events stays on one track. Perfetto drops an event that partially
+    overlaps an earlier event of its track.
     """
     tracks = []
     for name, groups in did.items():

@@ -12,7 +12,8 @@ from weft.base.errors import WeftError
 from weft.runs.simgrid import SimGrid
 
 COMPILERS = {"cc": "smpicc", "cxx": "smpicxx", "f90": "smpif90"}
-"""SimGrid's compilers by weft's commands; `weft-compiler` distinguishes the forms of Fortran."""
+"""SimGrid's compilers by weft command; `weft-compiler` distinguishes the source forms of Fortran.
+"""
 OF_SOURCES = {".c": "smpicc", ".cpp": "smpicxx", ".f": "smpiff", ".f90": "smpif90"}
 """SimGrid's compilers by source suffix, for sources of known form without `weft-compiler`."""
 
@@ -21,7 +22,7 @@ LANGUAGES = {
     **dict.fromkeys((".cpp", ".cc", ".cxx"), "cxx"),
     **dict.fromkeys((".f", ".f77", ".f90"), "f90"),
 }
-"""Commands of weft by source suffix."""
+"""weft's compiler commands by source suffix."""
 _LAST_LINES = 20
 
 
@@ -48,13 +49,13 @@ def call_tool(what: str, command: Sequence[str], folder: Path | None = None) -> 
 
 
 def become_compiler(language: str, arguments: Sequence[str]) -> NoReturn:
-    """Replace this process by the compiler, with unchanged arguments."""
+    """Replace this process with the compiler, passing the arguments unchanged."""
     path = str(paths.installed("weft-compiler"))
     os.execv(path, [path, language, *arguments])
 
 
 def mpi_commands() -> Path:
-    """Return the directory of `mpicc`, `mpiexec` and MPI's other commands."""
+    """Return the directory of `mpicc`, `mpiexec` and other MPI commands."""
     return paths.installed("bin")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Kinds of options: the values that each one accepts.
+"""Option types: the values that each type accepts.
 
 The command line, the API and campaign files each map a kind to their own parser.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Count:
-    """An integer within bounds."""
+    """Integer within bounds."""
 
     least: int
     most: int | None = None
@@ -18,17 +18,17 @@ class Count:
 
 @dataclass(frozen=True)
 class Probability:
-    """A number from 0 to 1."""
+    """Number from 0 to 1."""
 
 
 @dataclass(frozen=True)
 class Seconds:
-    """A positive duration in seconds."""
+    """Positive duration in seconds."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """A size in bytes, such as 2GiB."""
+    """Size in bytes, such as 2GiB."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Switch:
-    """A boolean; its flag is for the value that is not the default."""
+    """Boolean; the flag sets the value that is not the default."""
 
 
 @dataclass(frozen=True)
@@ -50,37 +50,37 @@ class Text:
 
 @dataclass(frozen=True)
 class FabricName:
-    """A fabric file, or the name of a shipped fabric."""
+    """Fabric file, or name of a shipped fabric."""
 
 
 @dataclass(frozen=True)
 class Algorithms:
-    """Algorithms of the hosts, by name or in a file."""
+    """Host algorithms, by name or in a file."""
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Keys of fabric files with values, each TABLE.KEY=VALUE."""
+    """Keys of fabric files with values, each as TABLE.KEY=VALUE."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """SimGrid options with values, each KEY:VALUE."""
+    """SimGrid options with values, each as KEY:VALUE."""
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file that the run reads."""
+    """File that the run reads."""
 
 
 @dataclass(frozen=True)
 class OutputFile:
-    """A file that the run writes."""
+    """File that the run writes."""
 
 
 @dataclass(frozen=True)
 class Directory:
-    """A directory that the run reads and writes; made if it does not exist."""
+    """Directory that the run reads and writes; created if missing."""
 
 
 Kind = (

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs each job alone, on the same hosts, for its slowdown among the others.
+"""Runs each job alone on the same hosts, to determine its slowdown among the other jobs.
 
-Alone means without background traffic, too.
+These runs have no background traffic.
 """
 
 import subprocess
@@ -18,9 +18,10 @@ from weft.runs.record_data import AlonePart, JobPart
 def add_alone(
     record: Record, plan: PreparedJobs, told: Callable[[str], None] | None = None
 ) -> Record:
-    """Run each job alone, and add the results to its part of the record of all.
+    """Run each job alone, and add the results to the job's part of the record.
 
-    The output of these runs is dropped. Calls `told` with the name of each job before its run.
+    The output of these runs is discarded. `told` is called with the name of each job before its
+    run.
     """
     for job, prepared in zip(record.jobs or (), plan.jobs, strict=True):
         if told is not None:
@@ -49,7 +50,7 @@ def _plan_of(one: PreparedJob, plan: PreparedJobs) -> PreparedJobs:
 
 
 def part_of(alone: JobPart) -> AlonePart:
-    """Return the results of a job in another run."""
+    """Return the job's results in a separate run."""
     return AlonePart(
         start_s=alone.start_s,
         end_s=alone.end_s,

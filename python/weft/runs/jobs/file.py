@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Jobs files: the programs and traces that run at once, each with its ranks and its place.
+"""Jobs files: programs and traces that run simultaneously, each with its ranks and placement.
 
     shared_hosts = false
 
@@ -64,7 +64,7 @@ PLACEMENTS: Mapping[str, str] = {
     "fragments": "blocks of consecutive hosts at random, as a scheduler leaves them on a machine in"
     " use",
 }
-"""Ways to choose the hosts of a job, with their meanings."""
+"""Placement policies for the hosts of a job, with their meanings."""
 
 TOP: Mapping[str, Key] = {
     "shared_hosts": Key(
@@ -144,7 +144,7 @@ _NCCL = "2.29"
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One job of a file. Nothing outside the file has been checked, except a trace."""
+    """Job of a file. Only the file itself and the job's trace have been checked."""
 
     table: Options
     name: str
@@ -152,7 +152,7 @@ class Job:
     arguments: tuple[str, ...] = ()
     trace: Folder | None = None
     iteration: JobIteration | None = None
-    """Iteration of training, of which each rank is a host of the fabric."""
+    """Training iteration, each rank of which occupies a host of the fabric."""
     ranks: int
     ppn: int | None = None
     placement: str = "contiguous"
@@ -169,10 +169,10 @@ class Job:
 
 @dataclass(frozen=True)
 class JobsFile:
-    """A parsed jobs file."""
+    """Parsed jobs file."""
 
     source: str
-    """Name in messages."""
+    """Name for error messages."""
     jobs: tuple[Job, ...]
     shared_hosts: bool = False
     topology: Path | None = None
@@ -186,7 +186,7 @@ class JobsFile:
 
     @property
     def processes(self) -> int:
-        """Ranks that are simulated as processes; an iteration has one for all of its ranks."""
+        """Ranks simulated as processes; an iteration uses one process for all of its ranks."""
         return sum(1 if job.iteration else job.ranks for job in self.jobs)
 
 
@@ -223,7 +223,7 @@ def _leaves(top: Options, topology: Path) -> Mapping[str, Sequence[str]]:
 
 
 def _numbered(table: Options, number: int) -> Options:
-    """Return the table with the job's name, or its number, in messages."""
+    """Return a table whose errors include the job's name, or its number."""
     name = table.values.get("name")
     known = isinstance(name, str) and _NAME.fullmatch(name)
     which = f'name = "{name}"' if known else f"number {number}"
@@ -231,7 +231,7 @@ def _numbered(table: Options, number: int) -> Options:
 
 
 def key_of(job: Job, key: str) -> str:
-    """Return the name of a job's key in messages."""
+    """Return the name of a job's key in error messages."""
     return _key_of(job.table, key)
 
 
@@ -249,7 +249,7 @@ def _error(table: Options, key: str, problem: str) -> WeftError:
 
 
 class _Table(Options):
-    """Table of a job, whose messages begin with `FILE: [[jobs]] name = "NAME": KEY`."""
+    """Table of a job, whose errors begin with `FILE: [[jobs]] name = "NAME": KEY`."""
 
     def fail(self, key: str, problem: str) -> Any:
         """Raise an error about a key of this table."""
@@ -308,7 +308,7 @@ _NOT_OF_ITERATIONS = (
 
 
 def _iteration(table: Options, folder: Path) -> JobIteration | None:
-    """Return the iteration of a job of training; None for others."""
+    """Return the training iteration of a job; None for other jobs."""
     key = "training" if "training" in table.values else "trace"
     path = folder / table.text("trace") if "trace" in table.values else None
     if key == "trace" and (path is None or not iterations.is_trace(path)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Iterations of training as jobs: of a training file, or of traces that recorded one."""
+"""Training iterations as jobs: from a training file or from recorded traces."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JobIteration:
-    """Iteration of a job."""
+    """Training iteration of a job."""
 
     source: str
     """Training file, preset or trace."""
@@ -24,9 +24,9 @@ class JobIteration:
     detail: str
     """Form in which collectives are executed (workload.DETAILS)."""
     files: tuple[Path, ...]
-    """Files that have been read; none for a preset."""
+    """Files read; empty for a preset."""
     layout: str = ""
-    """Division of the work among the ranks, in words; empty for traces."""
+    """Parallel layout of the ranks, in words; empty for traces."""
 
     @property
     def ranks(self) -> int:
@@ -36,7 +36,8 @@ class JobIteration:
     def describe(self, fabric: _core.Fabric) -> str:
         """Return the workload for libweft.so.
 
-        Raises `_core.UserError` if the fabric is none of GPUs, or has no such version of NCCL.
+        Raises `_core.UserError` if the fabric is not a GPU fabric, or if the NCCL version is
+        unknown.
         """
         programs = [one for one in self.workload.programs if isinstance(one, _core.WorkloadProgram)]
         assert len(programs) == len(self.workload.programs)
@@ -49,7 +50,7 @@ class JobIteration:
 def of_model(
     name: str, folder: Path, changes: Sequence[str], gpu: str | None, library: str
 ) -> JobIteration:
-    """Return the iteration of a training file in a folder, or of a preset. Raises `WeftError`."""
+    """Return the iteration of a preset, or of a training file in a folder. Raises `WeftError`."""
     from weft.training.run import load_training
 
     path = folder / name
@@ -64,14 +65,14 @@ def of_model(
 
 
 def is_trace(path: Path) -> bool:
-    """Return True if a path is a trace of training."""
+    """Return True if a path is a training trace."""
     from weft.training.formats.reading import detect
 
     return detect(path) is not None
 
 
 def of_trace(path: Path, gpu: str | None, library: str) -> JobIteration:
-    """Return the iteration that a trace recorded. Raises `WeftError`."""
+    """Return the iteration recorded in a trace. Raises `WeftError`."""
     from weft.training.formats.options import ReadOptions
     from weft.training.formats.roofline import roofline_of
     from weft.training.formats.trace import load_trace
@@ -81,7 +82,7 @@ def of_trace(path: Path, gpu: str | None, library: str) -> JobIteration:
 
 
 def files_of_trace(trace: Path) -> tuple[Path, ...]:
-    """Return the files of a trace of training: a folder, a file or the prefix of Chakra's files."""
+    """Return the files of a training trace: a folder, a file, or the prefix of Chakra's files."""
     from weft.training.formats import chakra
 
     if trace.is_dir():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Launches several jobs in one simulation, and makes their record.
+"""Launches several jobs in one simulation, and assembles their record.
 
     plan = prepare(read(Path("jobs.toml")), Request.of(fabric="tofino-16", ...))
     record = run(plan)
@@ -39,26 +39,26 @@ DESCRIPTION = "jobs.json"
 
 @dataclass(frozen=True)
 class PreparedJob:
-    """A job that has passed all checks."""
+    """Job that has passed all checks."""
 
     job: Job
     placed: Placed
     program: Path
     libraries: tuple[Library, ...]
-    """Shared libraries that are copied for each rank."""
+    """Shared libraries of which each rank gets a copy."""
     copies: bool
     """True if each rank gets its own copy of the program."""
     workload: str = ""
-    """Workload of an iteration of training, as libweft.so reads it."""
+    """Description of a training iteration's workload for libweft.so."""
 
     @property
     def argv0(self) -> str:
-        """The program as written in the file, or its path if found in PATH."""
+        """Program as written in the file, or its path if found in PATH."""
         return launch.called_name(self.job.program, self.program)
 
     @property
     def shown_program(self) -> str:
-        """The program in the record."""
+        """Program as shown in the record."""
         if self.job.iteration is not None:
             return self.job.iteration.source
         trace = self.job.trace
@@ -68,13 +68,13 @@ class PreparedJob:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Arguments in the record."""
+        """Arguments as shown in the record."""
         return self.job.trace.manifest.arguments if self.job.trace else self.job.arguments
 
 
 @dataclass(frozen=True)
 class PreparedJobs:
-    """A run of several jobs that has passed all checks."""
+    """Run of several jobs that has passed all checks."""
 
     request: Request
     file: JobsFile
@@ -95,10 +95,10 @@ class PreparedJobs:
 
 
 def prepare(file: JobsFile, request: Request) -> PreparedJobs:
-    """Check the jobs, and the options of the run that hold for all of them.
+    """Check the jobs, and the options that apply to all jobs.
 
     Raises:
-        WeftError: A job is impossible; names the file, the job and the key.
+        WeftError: A job is impossible; the error names the file, the job and the key.
     """
     simgrid = SimGrid()
     request = request.changed(ranks=file.ranks)
@@ -191,7 +191,7 @@ def _prepared_iteration(job: Job, placed: Placed, site: FabricSite) -> PreparedJ
         key = "training" if "training" in job.table.values else "trace"
         raise fail(job, key, str(error)) from None
     inputs.declare_inputs(dict.fromkeys(job.iteration.files, "a job reads"))
-    program = launch.program_of("", replays=True)  # which nobody runs
+    program = launch.program_of("", replays=True)  # not executed
     return PreparedJob(job, placed, program, (), copies=False, workload=workload)
 
 
@@ -200,7 +200,7 @@ def _files(job: Job) -> dict[Path, str]:
 
 
 def _alone(job: Job, request: Request) -> Request:
-    """Return the request of a run of this job alone."""
+    """Return the request for a run of this job alone."""
     return replace(
         request.changed(
             program=job.program,
@@ -281,7 +281,7 @@ def run(
 
 
 def _as_run(plan: PreparedJobs) -> launch.PreparedRun:
-    """Return the run as the launch of one program sees it: the program is the first job's."""
+    """Return the run as a launch of a single program, the first job's."""
     first = plan.jobs[0]
     return launch.PreparedRun(
         plan.request.changed(program=first.argv0, arguments=()),
@@ -372,7 +372,7 @@ def _lines(job: Job, work: Path) -> Path:
 
 
 def _complete(record: Record, plan: PreparedJobs, work: Path) -> Record:
-    """Add what only this side knows about the jobs."""
+    """Add the properties of jobs that libweft.so does not know."""
     rows = {row.name: row for row in record.jobs or ()}
     record.jobs = [rows.get(one.job.name) or _missing(one) for one in plan.jobs]
     for row, one in zip(record.jobs, plan.jobs, strict=True):
@@ -407,7 +407,7 @@ def _replayed(job: Job) -> str:
 
 
 def _missing(one: PreparedJob) -> JobPart:
-    """Return the row of a job in a run that ended before libweft.so could write its part."""
+    """Return the row of a job in a run that ended before libweft.so could write the record."""
     return JobPart(
         name=one.job.name,
         ranks=one.job.ranks,

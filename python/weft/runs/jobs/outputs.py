@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Output of jobs: a file each, or lines that begin with the job's name.
+"""Output of jobs: one file per job, or lines prefixed with the job's name.
 
-libweft.so switches standard output and standard error with the jobs' turns. A job without a file
-writes to two named pipes, which a thread here reads line by line.
+libweft.so redirects standard output and standard error whenever it switches between jobs. A job
+without a file writes to two named pipes, which a thread here reads line by line.
 """
 
 import os
@@ -35,14 +35,14 @@ class Destination:
 
 @dataclass
 class _Pipe:
-    """Named pipe of a job, and what has been read of its last line."""
+    """Named pipe of a job, with the incomplete last line."""
 
     prefix: str
     emit: Emit
     rest: bytes = b""
 
     def take(self, chunk: bytes) -> None:
-        """Emit the complete lines, and the last one too if it is very long."""
+        """Emit all complete lines, and also the incomplete last line if it is very long."""
         *lines, self.rest = (self.rest + chunk).split(b"\n")
         for line in lines:
             self._emit(line)
@@ -50,7 +50,7 @@ class _Pipe:
             self.end()
 
     def end(self) -> None:
-        """Emit a last line without an end."""
+        """Emit the incomplete last line."""
         if self.rest:
             self._emit(self.rest)
         self.rest = b""
@@ -78,9 +78,9 @@ def _create(job: Job, path: Path) -> None:
 def outputs(
     jobs: Sequence[Job], work: Path, on_line: Emit | None, streams: Streams | None
 ) -> Iterator[Outputs]:
-    """Create the destinations, and forward lines until the end of the scope.
+    """Create the destinations, and forward lines until the context exits.
 
-    Lines go to `on_line`, standard error only if it joins standard output there; else to weft's own
+    Lines go to `on_line` (standard error only if it joins standard output), else to weft's own
     streams.
     """
     joined = streams is not None and streams.stderr == subprocess.STDOUT
@@ -107,7 +107,7 @@ def _printer(stream: IO[str]) -> Emit:
 
 @contextmanager
 def _forwarding(pipes: dict[Path, _Pipe]) -> Iterator[None]:
-    """Read the pipes by a thread, and what is left in them at the end."""
+    """Read the pipes in a thread, and drain them at the end."""
     if not pipes:
         yield
         return
@@ -115,7 +115,7 @@ def _forwarding(pipes: dict[Path, _Pipe]) -> Iterator[None]:
     failed: list[BaseException] = []
     selector = selectors.DefaultSelector()
     for path, pipe in pipes.items():
-        # For reading and writing, so that a pipe without a writer is not at its end.
+        # Opened for reading and writing, so that a pipe without writers does not reach end of file.
         selector.register(os.open(path, os.O_RDWR | os.O_NONBLOCK), selectors.EVENT_READ, pipe)
     thread = threading.Thread(target=_forward, args=(selector, over, failed), daemon=True)
     thread.start()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Hosts of each job's ranks.
 
-Jobs that name their hosts are placed first, the others after them in the order of the file.
-Consecutive ranks share a host.
+Jobs that name their hosts are placed first, then all other jobs in file order. Consecutive ranks
+share a host.
 """
 
 import random
@@ -22,25 +22,25 @@ MEAN_FRAGMENT = 4
 
 @dataclass(frozen=True)
 class Placed:
-    """The hosts of a job's ranks."""
+    """Hosts of a job's ranks."""
 
     hosts: tuple[str, ...]
-    """By rank."""
+    """Host names by rank."""
     ppn: int
 
 
 @dataclass
 class _Hosts:
-    """Hosts of the fabric, and which jobs use them."""
+    """Hosts of the fabric, with the jobs on them."""
 
     fabric: _core.Fabric
     shared: bool
     nodes: Mapping[str, str]
-    """Hosts by the names of a cluster's nodes, if the file names these."""
+    """Hosts by cluster node name, if the file uses node names."""
     names: list[str] = field(init=False)
     numbers: dict[str, int] = field(init=False)
     jobs: dict[str, list[str]] = field(default_factory=dict)
-    """Names of the jobs on a host."""
+    """Names of the jobs on each host."""
     ranks: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -48,14 +48,14 @@ class _Hosts:
         self.numbers = {name: number for number, name in enumerate(self.names)}
 
     def free(self) -> list[int]:
-        """Return the numbers of the hosts that an automatic placement may use."""
+        """Return the indices of the hosts available to automatic placement."""
         if self.shared:
             return list(range(len(self.names)))
         return [number for number, name in enumerate(self.names) if name not in self.jobs]
 
 
 def place(file: JobsFile, fabric: _core.Fabric) -> dict[str, Placed]:
-    """Return the hosts of each job by its name. Raises `WeftError` if one does not fit."""
+    """Return the hosts of each job by name. Raises `WeftError` if a job does not fit."""
     hosts = _Hosts(fabric, file.shared_hosts, _nodes(file, fabric))
     placed: dict[str, Placed] = {}
     for job in sorted(file.jobs, key=lambda one: not one.hosts):
@@ -160,7 +160,7 @@ def _occupy(job: Job, placed: Placed, hosts: _Hosts) -> None:
             )
 
 
-# ---- Ways to choose hosts
+# ---- Placement policies
 
 
 def _contiguous(job: Job, free: Sequence[int], needed: int, hosts: _Hosts) -> Sequence[int]:

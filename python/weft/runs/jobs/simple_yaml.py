@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Reader for the part of YAML that configuration files of other tools use.
+"""Reader for the YAML subset in configuration files of other tools.
 
-Block and flow lists, block mappings and scalars, as in Slurm's topology.yaml and ASTRA-sim's
-networks. Anchors, tags, texts of several lines and several documents are refused.
+The subset consists of block and flow lists, block mappings and scalars, as in Slurm's topology.yaml
+and ASTRA-sim's networks. Anchors, tags, multi-line strings and multiple documents are refused.
 """
 
 import re
@@ -25,7 +25,7 @@ class _Line:
 
 
 def parse(text: str) -> Any:
-    """Return the content of a document. Raises `ValueError` with the line and what is wrong."""
+    """Parse a document. Raises `ValueError` with the line and the problem."""
     lines = []
     for number, line in enumerate(text.splitlines(), 1):
         content = _COMMENT.sub("", line).rstrip()
@@ -53,7 +53,7 @@ class _Reader:
         return self._lines[self._at] if self._at < len(self._lines) else None
 
     def block(self, depth: int) -> Any:
-        """Return the list, mapping or scalar that begins at the next line."""
+        """Return the list, mapping or scalar that starts on the next line."""
         line = self.next
         if line is None:
             return None

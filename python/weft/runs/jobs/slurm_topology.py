@@ -5,8 +5,8 @@ SwitchName=leaf0 Nodes=node[001-016]
 SwitchName=spine Switches=leaf[0-3]
 
 `scontrol show topology` prints such lines with `Level=` and with the nodes of every level; only
-switches without `Switches=` (and of level 0) have nodes of their own. Since version 25.05 a
-`topology.yaml` may state the same (`switch`, `children`, `nodes`).
+switches without `Switches=` (level 0) connect nodes directly. Since version 25.05, a
+`topology.yaml` may describe the same topology (`switch`, `children`, `nodes`).
 """
 
 import re
@@ -23,7 +23,7 @@ _FIELD = re.compile(r"([A-Za-z]+)\s*=\s*(\S+)")
 
 @dataclass(frozen=True)
 class SlurmSwitch:
-    """One switch: its nodes, or the switches below it."""
+    """Switch with its nodes, or with its child switches."""
 
     name: str
     nodes: Sequence[str]
@@ -33,7 +33,7 @@ class SlurmSwitch:
 def leaves_of(text: str) -> dict[str, list[str]]:
     """Return the nodes of each leaf switch, in the order of the file.
 
-    Raises `ValueError` with what is wrong as a clause.
+    Raises `ValueError` with the problem as a clause.
     """
     leaves = {one.name: list(one.nodes) for one in switches_of(text) if one.nodes}
     if not leaves:
@@ -42,7 +42,7 @@ def leaves_of(text: str) -> dict[str, list[str]]:
 
 
 def switches_of(text: str) -> list[SlurmSwitch]:
-    """Return all switches, in the order of the file. Raises `ValueError` with a clause."""
+    """Return all switches in file order. Raises `ValueError` with a clause."""
     kind = kind_of(text)
     if kind is not None and kind.name == SLURM_YAML:
         return list(_of_yaml(text))
@@ -98,14 +98,14 @@ def _yaml_switch(row: Any) -> SlurmSwitch:
 def hosts_of_nodes(
     leaves: Mapping[str, Sequence[str]], fabric: Sequence[Sequence[str]]
 ) -> dict[str, str]:
-    """Return the host of each node: switch by switch, and node by node, in order.
+    """Return the host of each node, assigned in order by switch and by node.
 
     Args:
         leaves: The nodes of each switch.
         fabric: The hosts of each leaf switch of the fabric.
 
     Raises:
-        ValueError: The fabric has too few leaf switches, or too few hosts on one.
+        ValueError: The fabric has too few leaf switches, or too few hosts on a leaf switch.
     """
     if len(leaves) > len(fabric):
         raise ValueError(

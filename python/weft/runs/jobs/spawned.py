@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Checks a program that ranks spawn, for the simulation, which runs this module.
+"""Checks a program to be spawned by ranks; run as a module by the simulation.
 
     python -m weft.runs.jobs.spawned {"privatize": true, "config": []} FILE
 
-`launch.py` writes the command. The answer on standard output is a JSON object: how ranks load the
-program, or why they cannot.
+`launch.py` writes the command. The reply on standard output is a JSON object: how ranks load the
+program, or why they cannot load it.
 """
 
 import json
@@ -43,7 +43,7 @@ def check(file: str, *, privatize: bool, config: list[str]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer the question on the command line."""
+    """Answer the query on the command line."""
     try:
         answer = check(str(Path(sys.argv[2])), **json.loads(sys.argv[1]))
     except WeftError as error:

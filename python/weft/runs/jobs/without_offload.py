@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs the same jobs together again without offloading, for the gain of each job."""
+"""Reruns the same jobs together without offloading, to determine the gain of each job."""
 
 import subprocess
 from dataclasses import replace
@@ -15,7 +15,7 @@ from weft.training.variants import GPUS_ALONE
 
 
 def check(plan: PreparedJobs) -> None:
-    """Refuse a comparison of jobs of which none offloads."""
+    """Refuse a comparison if no job offloads."""
     asked = plan.request.collectives.offload
     if all(one.job.iteration is None and (one.job.offload or asked) == "off" for one in plan.jobs):
         raise WeftError(
@@ -25,10 +25,10 @@ def check(plan: PreparedJobs) -> None:
 
 
 def add_without_offload(record: Record, plan: PreparedJobs) -> Record:
-    """Run all jobs again with offload off, and add each one's results to its part of the record.
+    """Rerun all jobs with offload off, and add each job's results to its part of the record.
 
-    All jobs run together in both runs: the factor of a job holds the effects of its neighbours. The
-    output of the second run is dropped.
+    All jobs run together in both runs, so a job's gain includes the effects of its neighbours. The
+    output of the second run is discarded.
     """
     jobs = tuple(
         replace(one, job=replace(one.job, offload="off", output=None)) for one in plan.jobs
@@ -47,7 +47,7 @@ def add_without_offload(record: Record, plan: PreparedJobs) -> Record:
 
 
 def _site_without_switches(plan: PreparedJobs) -> FabricSite:
-    """Return the fabric of a run in which GPUs of iterations do all work."""
+    """Return the fabric for a run in which GPUs execute all collectives of iterations."""
     if not any(one.job.iteration for one in plan.jobs):
         return plan.site
     fabric = plan.site.fabric

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Determines which of a program's variables and libraries need a copy per rank.
+"""Detection of variables and libraries of a program that need a copy per rank.
 
 Users: runs.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Python as a program of MPI: each rank gets its own interpreter.
+"""Python as an MPI program: each rank gets its own interpreter.
 
-An interpreter is an executable, which cannot be loaded once per rank. Its shared library can: a
-program that `weft cc` links with it and that calls its main function is the interpreter. Each rank
-has a copy of this library and of the modules that it loads.
+An interpreter is an executable, which cannot be loaded once per rank, but its shared library can.
+weft therefore links a launcher with this library by `weft cc`; the launcher calls the interpreter's
+main function. Each rank gets a copy of the library and of the modules that it loads.
 """
 
 import hashlib
@@ -34,7 +34,9 @@ int main(int count, char **words)
 """
 _FOLDER = "interpreters"
 _SYSTEM = tuple(map(Path, ("/lib", "/lib64", "/usr/lib", "/usr/lib64")))
-"""Folders of libraries that ranks share (`libraries.py`): an interpreter there has one state."""
+"""Folders whose libraries are shared by all ranks (`libraries.py`), so an interpreter there has
+only one state.
+"""
 _TIMEOUT_S = 20
 
 Call = Callable[[Sequence[str]], None]
@@ -42,9 +44,10 @@ Call = Callable[[Sequence[str]], None]
 
 
 def launcher_of(python: Path, call: Call) -> Path | None:
-    """Return the program that is this interpreter to each rank; `call` links it when first needed.
+    """Return the launcher of an interpreter for each rank; `call` links it when first needed.
 
-    Return None if the file is no Python interpreter whose shared library ranks can have copies of.
+    The result is None if the file is not a Python interpreter with a shared library that can be
+    copied per rank.
     """
     if not re.fullmatch(r"python[\d.]*", python.name):
         return None
@@ -53,7 +56,7 @@ def launcher_of(python: Path, call: Call) -> Path | None:
 
 
 def is_launcher(program: Path) -> bool:
-    """Return True for a program of `launcher_of`."""
+    """Return True for a program that `launcher_of` created."""
     return program.parent.parent == _cache()
 
 
@@ -82,7 +85,7 @@ def _cache() -> Path:
 
 
 def _made(python: Path, library: Path, call: Call) -> Path:
-    """Link the program, unless an earlier run with this weft has."""
+    """Link the launcher, unless an earlier run with this weft already did."""
     compiler = paths.installed("weft-compiler")
     about = f"{python}\0{library}\0{compiler}\0{compiler.stat().st_mtime_ns}\0{_SOURCE}"
     digest = hashlib.sha256(about.encode(errors="surrogateescape")).hexdigest()[:16]

@@ -41,10 +41,10 @@ class Library:
 def private_libraries(
     program: Path, launcher: Path, environment: Mapping[str, str], settings: Sequence[str]
 ) -> list[Library]:
-    """Return the libraries that each rank needs a copy of, including those named by --cfg.
+    """Return the libraries that each rank needs a copy of, including libraries named by --cfg.
 
     Raises:
-        WeftError: A library uses another MPI, whose handles mean nothing to SimGrid's.
+        WeftError: A library uses another MPI, whose handles are invalid in SimGrid's MPI.
     """
     variables = tuple(sorted(environment.items()))
     of_simgrid = {library.name for library in _loaded(launcher, launcher, variables)}
@@ -114,7 +114,7 @@ def _find(name: str, libraries: Sequence[Library], program: Path) -> Library:
 
 @kept
 def _loaded(binary: Path, launcher: Path, variables: tuple[tuple[str, str], ...]) -> list[Library]:
-    """List libraries with the dynamic loader, the only authority on where they are found."""
+    """List libraries with the dynamic loader, which alone decides where they are found."""
     answer = subprocess.run(
         [_loader(launcher), "--list", str(binary.absolute())],
         env=dict(variables),

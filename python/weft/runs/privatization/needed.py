@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Libraries that a program or a library is linked with; which of them belong to other MPIs."""
+"""Link dependencies of programs and libraries, and detection of other MPIs among them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,6 +32,6 @@ def other_mpi(library: Path) -> str:
 
 @kept
 def _linked_with(library: Path) -> tuple[str, ...]:
-    """Read only the names of libraries: large libraries define 100,000 symbols and more."""
+    """Return the library names without reading the symbols, which can be more than 100,000."""
     with library.open("rb") as file:
         return needed(ELFFile(file))

@@ -15,33 +15,33 @@ from weft.base.file_cache import kept
 
 _WRITABLE = (".data", ".bss", ".ldata", ".lbss", ".tdata", ".tbss")
 _CONSTANT_IN_THE_END = ".data.rel.ro"
-# Emitted by compilers into every library: a pointer to itself, and a flag for its finalization.
+# Emitted into every library by compilers: a pointer to the library itself, and a finalization flag.
 _COMPILERS = ("__dso_handle", "completed.", "__TMC_END__")
 _COMPILERS_BYTES = 32
-"""Upper bound of their size, including padding: 16 with GCC on x86-64."""
+"""Upper bound of the size of these variables, including padding: 16 with GCC on x86-64."""
 _HANDLES_OF_A_RANK = ("weft_comm_self", "weft_info_env")
-"""Constants whose value the loader sets, to the object of the rank that loads the binary."""
+"""Constants whose value the loader sets to an object of the rank that loads the binary."""
 _CALLED_BY_THE_LOADER = (".init_array", ".ctors", ".fini_array", ".dtors")
 _COMPILERS_CALLS = 8
-"""Bytes of such a list with one function, the compiler's own."""
+"""Bytes of a constructor or destructor list with one function, the compiler's."""
 
 
 @kept
 def library_holds_variables(path: Path) -> bool:
-    """Return True if a library has writable variables, or no symbols to tell."""
+    """Return True if a library has writable variables, or lacks the symbols to decide."""
     try:
         with path.open("rb") as file:
             return _has_variables(ELFFile(file))
     except (OSError, ELFError):
-        return False  # such as the kernel's vDSO, which is no file
+        return False  # not a file, such as the kernel's vDSO
 
 
 @kept
 def program_may_be_shared(path: Path) -> bool:
     """Return True if a program provably has no per-rank state: no variables, named or unnamed.
 
-    It must not have constructors or destructors either, which each rank would have to execute, nor
-    load libraries, whose symbols the loader would find for all ranks.
+    Such a program also has no constructors or destructors, which each rank would have to execute,
+    and does not load libraries, whose symbols the loader would resolve for all ranks.
     """
     with path.open("rb") as file:
         elf = ELFFile(file)

@@ -22,12 +22,12 @@ class PlacedTraffic:
 
     traffic: Traffic
     hosts: tuple[int, ...]
-    """Numbers of the hosts that send."""
+    """Indices of the sending hosts."""
     targets: tuple[int, ...] = ()
 
 
 def prepare(path: Path, fabric: _core.Fabric, used: Collection[str]) -> tuple[PlacedTraffic, ...]:
-    """Read a traffic file, and choose the hosts.
+    """Read a traffic file, and choose the sending hosts.
 
     Raises:
         WeftError: The file is wrong, or does not fit the fabric.
@@ -74,7 +74,7 @@ class _Chooser:
         self._numbers = {name: number for number, name in enumerate(fabric.hosts)}
 
     def place(self, traffic: Traffic) -> PlacedTraffic:
-        """Return the traffic with its hosts."""
+        """Return the traffic with its sending hosts."""
         table = traffic.table
         hosts = self._hosts(traffic)
         if traffic.schedule is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Traffic files: messages between hosts that no rank sends.
+"""Traffic files: background messages between hosts, which no rank sends.
 
     [[traffic]]
     name = "neighbours"
@@ -110,13 +110,13 @@ _MOST_BYTES = 1e15
 
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """One table of a traffic file. Nothing outside the file has been checked, except a schedule."""
+    """Table of a traffic file. Only the file itself and a schedule have been checked."""
 
     table: Entry
     name: str
     pattern: str
     load: float = 0.0
-    """Part of a host's share of the bisection."""
+    """Fraction of a host's share of the bisection bandwidth."""
     bytes: int = 0
     hosts: str = IDLE
     part: float = 1.0
